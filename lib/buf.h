@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/* buf.h - bytes that grow at the end. Owned by whoever declared it; buf_free gives them back. */
+#pragma once
+
+#include "base.h"
+
+struct buf {
+	unsigned char *data;
+	size_t len, cap;
+};
+
+void buf_put(struct buf *b, const void *p, size_t len); /* dies out of memory: sizes are ours */
+void buf_free(struct buf *b);
+
+static inline void buf_reset(struct buf *b)
+{
+	b->len = 0;
+}

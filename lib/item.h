@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * item.h - what a batch carries: plain data, the same on both sides of the wire.
+ *
+ * Strings end in 0 and belong to whoever made the item (on the collector: the batch's arena).
+ * Times are what their names say; a wall time is nanoseconds since 1970, UTC. schema/WIRE.md
+ * is the reference for the order of the fields.
+ */
+#pragma once
+
+#include "addr.h"
+
+enum item_kind {
+	ITEM_SAMPLE = 1, /* the metrics of one entity at one tick */
+	ITEM_RED = 2, /* requests counted since the last such item */
+	ITEM_REQUEST = 3, /* one abnormal request */
+	ITEM_SOURCE = 4, /* what became of a source of the probe */
+	ITEM_UNREAD = 5, /* connections seen and not read */
+};
+
+enum {
+	ITEM_MAX_VALUES = 128, /* metrics in one layout */
+	ITEM_MAX_SLOTS = 40, /* RED histogram: slot i counts durations of (2^(i-1), 2^i] us */
+	ITEM_MAX_PARAMS = 8,
+	ITEM_MAX_UPS = 4,
+	ITEM_MAX_PATH = 128,
+	ITEM_MAX_NAME = 128,
+};
+
+struct sample_item {
+	uint64_t layout;
+	const char *entity; /* "" for the node itself, else "sda", "eth0", ... */
+	uint32_t n;
+	const double *v; /* in the layout's order; NaN is "unavailable" */
+};
+
+enum red_role { RED_SERVER = 0, RED_CLIENT = 1 };
+
+struct red_item {
+	const char *app, *route, *peer; /* peer: the server's own port ":80", or the upstream's addr */
+	uint8_t role; /* enum red_role */
+	uint8_t status_class; /* 1..5; 0: closed without an answer */
+	uint64_t count, sum_us;
+	uint8_t lo; /* number of the first slot in b */
+	uint32_t nb;
+	const uint32_t *b;
+};
+
+struct param {
+	const char *key;
+	const char *text; /* NULL: a number */
+	double number;
+};
+
+enum up_flag {
+	UP_REUSED = 1, /* a kept-alive connection: no connect time */
+	UP_NO_CONNECT = 2, /* refused, timed out, unreachable: error says which */
+	UP_NO_ANSWER = 4, /* closed or given up before a status line came */
+};
+
+struct up_item {
+	struct addr addr;
+	uint64_t start_us; /* after the start of the request */
+	uint64_t connect_us, response_us; /* response: from the start of this try to its last byte */
+	uint16_t status; /* 0: none */
+	uint16_t error; /* errno of the connection, 0: none */
+	uint32_t retrans, srtt_us;
+	uint32_t flags; /* enum up_flag */
+};
+
+enum request_flag {
+	REQUEST_CLIENT_CLOSED = 1, /* the client closed before the answer began: status 499 */
+	REQUEST_NO_ANSWER = 2, /* the server closed without an answer: status 0 */
+	REQUEST_PIPELINED = 4, /* sent before the last answer: times are not reliable */
+	REQUEST_UPSTREAM_UNKNOWN = 8, /* which upstream calls are its own cannot be told */
+	REQUEST_PATH_CUT = 16,
+	REQUEST_UPS_CUT = 32, /* more upstream tries than ups[] holds: the last one replaced */
+};
+
+struct request_item {
+	uint64_t start_ns; /* wall: the request's first byte was read */
+	const char *app, *comm;
+	uint32_t pid, tid;
+	struct addr remote, local;
+	const char *method, *path, *route; /* path without query string unless configured */
+	uint32_t flags; /* enum request_flag */
+	uint16_t status;
+	uint64_t request_us; /* first read to last byte of the answer */
+	uint64_t queue_us; /* arrival to first read */
+	uint64_t bytes_in, bytes_out;
+	uint64_t normal_us, limit_us; /* the route's p50, and what it was judged by */
+	uint32_t retrans, srtt_us, rcv_ooo; /* of the client's connection, over the request */
+	uint16_t reason; /* schema/reasons.def */
+	uint32_t nparams;
+	struct param params[ITEM_MAX_PARAMS];
+	uint32_t nups;
+	struct up_item ups[ITEM_MAX_UPS];
+};
+
+enum source_state { SOURCE_OFF = 0, SOURCE_ATTACHED = 1, SOURCE_THROTTLED = 2 };
+
+struct source_item {
+	const char *name;
+	uint8_t state; /* enum source_state */
+	const char *why; /* "" when attached */
+};
+
+struct unread_item {
+	const char *app;
+	const char *kind; /* "tls", "http2", "upgraded", "pipelined" */
+	uint64_t count;
+};

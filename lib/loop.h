@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * loop.h - the one event loop of a process: zmq sockets, fds and timers.
+ *
+ * zmq_poll takes both kinds, so there is no edge-triggered ZMQ_FD to get wrong.
+ * Callbacks return 0 to go on and < 0 to end the loop with that error.
+ */
+#pragma once
+
+#include "base.h"
+
+struct loop;
+typedef int loop_fn(void *arg);
+
+struct loop *loop_new(void);
+void loop_free(struct loop *l);
+
+void loop_add_zmq(struct loop *l, void *sock, loop_fn *fn, void *arg);
+void loop_add_fd(struct loop *l, int fd, loop_fn *fn, void *arg);
+void loop_add_timer(struct loop *l, uint64_t every_ms, loop_fn *fn, void *arg);
+
+int loop_run(struct loop *l); /* until loop_stop, or an error */
+void loop_stop(struct loop *l);
+
+DEFINE_AUTO(struct loop *, loop_free)

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * wire.h - the messages between a probe and the collector. schema/WIRE.md is the reference.
+ *
+ * Every message is one frame, a positional msgpack array [version, type, ...]; a BATCH has a second
+ * frame, a sequence of items. A later version may only append; a reader skips what it does not
+ * know and refuses fewer fields. Decoders return 0, -EBADMSG, -EPROTONOSUPPORT or -ENOMEM, trust
+ * nothing (tests/fuzz), and take memory only from the arena they are given. Encoders empty the
+ * buffer first; wire_put_* append one item to a body.
+ */
+#pragma once
+
+#include "arena.h"
+#include "buf.h"
+#include "item.h"
+
+enum { WIRE_VERSION = 1, WIRE_MAX_FRAME = 1 << 20 };
+
+enum wire_type {
+#define MESSAGE(id, name, fields) WIRE_##name = (id),
+#include "../schema/messages.def"
+#undef MESSAGE
+};
+
+/* Each stream has its own sequence and mark, so metrics can be dropped before any event. */
+enum wire_stream { STREAM_EVENT = 1, STREAM_METRIC = 2, STREAM_END = 3 };
+
+struct wire_hello {
+	const char *node; /* name of the node; its id is hash_node_id(node) */
+	uint64_t epoch; /* random, born with the probe's spool */
+	const char *machine; /* /etc/machine-id: tells two machines of one name apart */
+	const char *version; /* of the probe */
+	uint64_t wall_ns;
+};
+
+struct wire_welcome {
+	uint64_t node_id, epoch;
+	uint64_t mark[STREAM_END]; /* last stored seq of each stream; [0] unused */
+	uint64_t wall_ns; /* the collector's clock when it answered */
+};
+
+enum metric_kind { METRIC_GAUGE = 0, METRIC_COUNTER = 1 /* delta since the last tick */ };
+
+struct wire_metric {
+	const char *name, *unit;
+	uint8_t kind; /* enum metric_kind */
+};
+
+/* A layout: the ordered metrics of one entity kind. Its id is the hash of its content. */
+struct wire_dict {
+	uint64_t layout;
+	const char *entity_kind; /* "node", "disk", "net" */
+	uint32_t n;
+	const struct wire_metric *metrics;
+};
+
+struct wire_need_dict {
+	uint64_t layout;
+};
+
+/* ACK: everything up to mark is stored. NACK: send again from mark + 1. */
+struct wire_mark {
+	uint64_t node_id, epoch;
+	uint8_t stream;
+	uint64_t mark;
+};
+
+struct wire_batch_head {
+	uint64_t node_id, epoch;
+	uint8_t stream;
+	uint64_t seq; /* starts at 1 in each stream of an epoch */
+	uint64_t base_seq; /* nothing below this exists any more: dropped, and said so */
+	uint64_t wall_ns; /* the tick */
+};
+
+struct wire_body {
+	struct sample_item *samples;
+	struct red_item *reds;
+	struct request_item *requests;
+	struct source_item *sources;
+	struct unread_item *unreads;
+	uint32_t nsamples, nreds, nrequests, nsources, nunreads;
+	uint32_t nunknown; /* items of a kind this version does not know: skipped */
+};
+
+uint64_t wire_layout_id(const struct wire_dict *d);
+
+void wire_hello_encode(struct buf *out, const struct wire_hello *h);
+void wire_welcome_encode(struct buf *out, const struct wire_welcome *w);
+void wire_dict_encode(struct buf *out, const struct wire_dict *d);
+void wire_need_dict_encode(struct buf *out, const struct wire_need_dict *d);
+void wire_mark_encode(struct buf *out, enum wire_type ack_or_nack, const struct wire_mark *m);
+void wire_batch_head_encode(struct buf *out, const struct wire_batch_head *h);
+
+void wire_put_sample(struct buf *body, const struct sample_item *s);
+void wire_put_red(struct buf *body, const struct red_item *r);
+void wire_put_request(struct buf *body, const struct request_item *r);
+void wire_put_source(struct buf *body, const struct source_item *s);
+void wire_put_unread(struct buf *body, const struct unread_item *u);
+
+int wire_type_of(const void *frame, size_t len, enum wire_type *type) MUST_CHECK;
+int wire_hello_decode(struct arena *a, const void *f, size_t len, struct wire_hello *h) MUST_CHECK;
+int wire_welcome_decode(const void *f, size_t len, struct wire_welcome *w) MUST_CHECK;
+int wire_dict_decode(struct arena *a, const void *f, size_t len, struct wire_dict *d) MUST_CHECK;
+int wire_need_dict_decode(const void *f, size_t len, struct wire_need_dict *d) MUST_CHECK;
+int wire_mark_decode(const void *f, size_t len, struct wire_mark *m) MUST_CHECK;
+int wire_batch_head_decode(const void *f, size_t len, struct wire_batch_head *h) MUST_CHECK;
+int wire_body_decode(struct arena *a, const void *f, size_t len, struct wire_body *b) MUST_CHECK;

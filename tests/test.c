@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test.h"
+
+struct test *test_list;
+bool test_failed;
+
+int main(int argc, char *argv[])
+{
+	int ran = 0, bad = 0;
+
+	for (struct test *t = test_list; t; t = t->next) {
+		if (argc > 1 && !strstr(t->name, argv[1]))
+			continue;
+		test_failed = false;
+		t->fn();
+		ran++;
+		bad += test_failed;
+		if (test_failed)
+			printf("FAIL %s\n", t->name);
+	}
+	printf("%s: %d tests, %d failed\n", argv[0], ran, bad);
+	return bad;
+}
