@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * sink.h - where sources put what they found: two bodies, one per stream.
+ *
+ * The sink only encodes; main seals its bodies into batches and gives them to the spool. Items are
+ * copied: a source may free its strings as soon as a call returns.
+ */
+#pragma once
+
+#include "../lib/wire.h"
+
+struct sink {
+	struct buf event, metric; /* bodies in the making */
+	uint64_t requests; /* rows put so far */
+};
+
+void sink_sample(struct sink *s, const struct sample_item *i); /* metric */
+void sink_red(struct sink *s, const struct red_item *i); /* metric */
+void sink_unread(struct sink *s, const struct unread_item *i); /* metric */
+void sink_request(struct sink *s, const struct request_item *i); /* event */
+void sink_source(struct sink *s, const struct source_item *i); /* event */

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * source.h - one thing a probe measures.
+ *
+ * A source is opened once, read on its own period, and closed. It writes to the sink and keeps
+ * nothing of it. A failed open is not the probe's end: it calls close and reports the source as
+ * off, with env->why (or the error's text) as the reason. close works on what half opened.
+ */
+#pragma once
+
+#include "config.h"
+#include "sink.h"
+
+struct probe_env {
+	const char *procfs; /* "/proc", or a test's copy of it */
+	const char *sysfs;
+	const struct probe_config *config;
+	char *why; /* WHY_LEN bytes: open says here what is missing and what to do */
+};
+
+enum { WHY_LEN = 256 };
+
+struct source {
+	const char *name;
+	const char *help;
+	uint32_t period_ms; /* between two reads */
+	size_t size; /* of the private state; the core allocates and zeroes it */
+	const struct wire_dict *const *layouts; /* what its samples mean; NULL: it has none */
+	size_t nlayouts;
+
+	int (*open)(void *self, const struct probe_env *env);
+	int (*read)(void *self, struct sink *out);
+	void (*close)(void *self);
+};
+
+#define SOURCE(name) extern const struct source source_##name;
+#include "sources.def"
+#undef SOURCE
