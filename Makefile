@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+# The whole build: `make help` lists what it can do. Paths are relative, so the checkout may lie anywhere.
+
+CC      ?= gcc
+CLANG   ?= clang
+STRIP   ?= llvm-strip
+BPFTOOL ?= $(or $(shell command -v bpftool 2>/dev/null),/usr/sbin/bpftool)
+ifeq ($(origin CC),default)
+CC      := gcc
+endif
+
+comma := ,
+SAN   ?=
+B     := build$(if $(SAN),-san-$(subst $(comma),-,$(SAN)))
+O     := $B/obj
+ARCH  := $(shell uname -m)
+
+# Where `make run` keeps its data and listens; deploy/stack.sh has the defaults.
+export VAR WEB BIND NODE
+
+MSGPACK := $(shell pkg-config --exists msgpack 2>/dev/null && echo msgpack || echo msgpack-c)
+PKGS    := libbpf libelf zlib libzmq $(MSGPACK) libpq libmicrohttpd inih
+pkg      = $(shell pkg-config $(1) 2>/dev/null)
+LIBS_PROBE := $(call pkg,--libs libbpf libelf zlib libzmq $(MSGPACK) inih)
+LIBS_COLL  := $(call pkg,--libs libzmq $(MSGPACK) libpq libmicrohttpd inih)
+
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wcast-qual \
+	-Wwrite-strings -Wvla -Wformat=2 -Wundef -Wconversion -Wno-sign-conversion $(if $(WERROR),-Werror)
+HARD := -fno-common -fstack-protector-strong -fPIE
+OPT  ?= -O2
+CFLAGS  += $(OPT) -g -std=gnu17 $(WARN) $(HARD)
+CPPFLAGS += -D_GNU_SOURCE -isystem $O/bpf $(call pkg,--cflags $(PKGS))
+LDFLAGS += -pie -Wl,-z,relro,-z,now -Wl,--as-needed -pthread
+ifneq ($(SAN),)
+CFLAGS  += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
+LDFLAGS += -fsanitize=$(subst fuzzer-no-link$(comma),,$(SAN))
+else
+CPPFLAGS += -D_FORTIFY_SOURCE=2
+endif
+
+ifneq ($(V),1)
+Q := @
+say = @printf '  %-6s %s\n' $(1) $(2);
+endif
+
+LIB   := $(patsubst %.c,$O/%.o,$(wildcard lib/*.c))
+PROBE := $(patsubst %.c,$O/%.o,$(wildcard probe/*.c))
+COLL  := $(patsubst %.c,$O/%.o,$(wildcard collector/*.c))
+SKEL  := $(patsubst bpf/%.bpf.c,$O/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
+FAKE  := $(patsubst %.c,$O/%.o,$(wildcard tests/fake/*.c))
+UNIT  := $(patsubst tests/unit/%.c,$B/test/%,$(wildcard tests/unit/*.c))
+FUZZ  := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(wildcard tests/fuzz/*.c))
+
+all: $B/seismo-probe $B/seismo-collector
+
+# What the collector embeds: each .mk makes $O/collector/X.S with .incbin and adds X.o to COLL.
+-include $(wildcard collector/*.mk)
+
+$B/seismo-probe: $(PROBE) $O/lib.a
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE)
+$B/seismo-collector: $(COLL) $O/lib.a
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_COLL)
+
+# Archives, so that a test takes only what it names, and a fake before them stands in for the real one.
+$O/lib.a: $(LIB)
+$O/probe.a: $(filter-out %/main.o,$(PROBE))
+$O/collector.a: $(filter-out %/main.o,$(COLL))
+$O/%.a:
+	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
+
+$B/test/%: $O/tests/unit/%.o $O/tests/test.o $(FAKE) $O/probe.a $O/collector.a $O/lib.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE) $(LIBS_COLL)
+$B/fuzz/%: $O/tests/fuzz/%.o $O/probe.a $O/collector.a $O/lib.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS_PROBE) $(LIBS_COLL)
+
+# -MD and not -MMD: the skeletons are found by -isystem and must count.
+$O/%.o: %.c $O/flags | $(SKEL)
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) -MD -MP -c -o $@ $<
+$O/%.o: $O/%.S $O/flags
+	$(call say,AS,$<)$(CC) -MD -MP -c -o $@ $<
+$O/tests/%.o: private WARN += -Wno-conversion
+
+$O/bpf/%.bpf.o: bpf/%.bpf.c $O/flags
+	@mkdir -p $(@D)
+	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter -D__TARGET_ARCH_$(if $(filter aarch64,$(ARCH)),arm64,x86) \
+		-I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $(@:.o=.d) -MT $@ -c -o $@ $<
+	$(Q)$(STRIP) -g $@
+$O/bpf/%.skel.h: $O/bpf/%.bpf.o
+	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< > $@
+
+# Everything is made again when the compiler or a flag changes; a missing tool is told once, in a sentence.
+FLAGS := $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)
+$O/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(FLAGS)' | cmp -s - $@ || { CC='$(CC)' CLANG='$(CLANG)' STRIP='$(STRIP)' BPFTOOL='$(BPFTOOL)' \
+		deploy/need.sh $(PKGS) && echo '$(FLAGS)' > $@; }
+
+deps:
+	@deploy/deps.sh build
+run:
+	@deploy/deps.sh build
+	@$(MAKE) --no-print-directory -j$$(nproc) all
+	@B=$B deploy/stack.sh start
+stop status:
+	@B=$B deploy/stack.sh $@
+
+unit: $(UNIT)
+fuzzers: $(FUZZ)
+test:
+	@tests/run.sh
+lint:
+	@tests/lint/all.sh
+fuzz:
+	@$(MAKE) --no-print-directory CC=$(CLANG) SAN=fuzzer-no-link$(comma)address$(comma)undefined B=build-fuzz fuzzers
+	@tests/fuzz.sh build-fuzz/fuzz $(or $(T),60)
+bench: all
+	@for b in tests/bench/*.sh; do B=$B "$$b" || exit 1; done
+fmt:
+	clang-format -i $$(find lib probe collector bpf tests -name '*.[ch]')
+
+PREFIX ?= /usr
+install: all
+	install -D -m 755 $B/seismo-probe "$(DESTDIR)$(PREFIX)/sbin/seismo-probe"
+	install -D -m 755 $B/seismo-collector "$(DESTDIR)$(PREFIX)/sbin/seismo-collector"
+	for u in probe collector; do \
+		install -D -m 644 deploy/$$u.conf "$(DESTDIR)/etc/seismo/$$u.conf" && \
+		install -d "$(DESTDIR)$(PREFIX)/lib/systemd/system" && \
+		sed 's|@PREFIX@|$(PREFIX)|' deploy/seismo-$$u.service > "$(DESTDIR)$(PREFIX)/lib/systemd/system/seismo-$$u.service" || exit 1; \
+	done
+	install -D -m 644 schema/WIRE.md "$(DESTDIR)$(PREFIX)/share/doc/seismo/WIRE.md"
+
+clean:
+	rm -rf build build-*
+
+help:
+	@deploy/help.sh
+
+.PHONY: all deps run stop status unit fuzzers test lint fuzz bench fmt install clean help FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+-include $(shell find $O -name '*.d' 2>/dev/null)

@@ -1,0 +1,16 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+cat <<'END'
+make              probe and collector, into build/
+make run          install what is needed, build, start PostgreSQL, collector and probe, print the console's address
+                  VAR=dir (var)  WEB=host:port (127.0.0.1:8080)  BIND=tcp://host:port (tcp://127.0.0.1:7470)  NODE=name
+make stop         stop what `make run` with the same VAR started; the data stays
+make status       what runs, and where
+make deps         only install what building and running need (Debian packages, as root)
+make test         everything that can be checked here, in at most ten minutes; the last line counts
+make lint         layering, dead exports, sizes, warnings of both compilers
+make fuzz T=60    T seconds of each fuzzer          make bench   figures, see tests/bench
+make fmt          clang-format, in place            make clean   remove build*/
+make install      DESTDIR= PREFIX=/usr: binaries, systemd units, sample configuration
+Variables         V=1 show commands   CC=clang   SAN=address,undefined or SAN=thread (own build directory)
+END
