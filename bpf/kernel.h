@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * kernel.h - every kernel type and field our programs read, and no other.
+ *
+ * CO-RE finds them by name in the running kernel's BTF, so this page is both what we depend on and
+ * all that a build needs: no vmlinux.h, no BTF. Offsets here mean nothing.
+ */
+#pragma once
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+
+enum { AF_INET = 2, AF_INET6 = 10, IPPROTO_TCP = 6, MSG_PEEK = 2, EAGAIN = 11 };
+
+/* include/net/tcp_states.h */
+enum tcp_state {
+	TCP_ESTABLISHED = 1,
+	TCP_SYN_SENT = 2,
+	TCP_FIN_WAIT1 = 4,
+	TCP_CLOSE = 7,
+	TCP_CLOSE_WAIT = 8,
+	TCP_LAST_ACK = 9,
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct in6_addr {
+	__u8 bytes[16]; /* only its address is taken */
+};
+
+struct sock_common {
+	unsigned short skc_family;
+	__be32 skc_daddr;
+	__be32 skc_rcv_saddr;
+	__be16 skc_dport;
+	__u16 skc_num; /* local port, host order; 0 at TCP_CLOSE */
+	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
+};
+
+struct hlist_head;
+
+struct file {
+	struct hlist_head *f_ep; /* not NULL: some epoll watches this file */
+};
+
+struct socket {
+	struct file *file;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	__u16 sk_protocol;
+	int sk_err;
+	struct socket *sk_socket;
+};
+
+struct inet_connection_sock {
+	struct {
+		__u32 lrcvtime; /* jiffies at the last data packet */
+	} icsk_ack;
+};
+
+struct tcp_sock {
+	__u32 srtt_us; /* smoothed round trip time << 3 */
+	__u32 total_retrans;
+	__u32 rcv_ooopack;
+};
+
+struct task_struct {
+	int pid;
+	int tgid;
+	struct task_struct *group_leader;
+	char comm[16];
+	unsigned long nvcsw; /* times it gave up the CPU by itself */
+};
+
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+	unsigned long orig_ax;
+	unsigned long si;
+	unsigned long dx;
+};
+#elif defined(__TARGET_ARCH_arm64)
+struct pt_regs {
+	__u64 regs[31];
+	int syscallno;
+};
+#endif
+
+struct bpf_iter_meta;
+struct bpf_map;
+
+struct bpf_iter__bpf_sk_storage_map {
+	struct bpf_iter_meta *meta;
+	struct bpf_map *map;
+	struct sock *sk;
+	void *value;
+};
+
+#pragma clang attribute pop
+
+/* uapi: fixed layouts, read from the memory of the process */
+struct user_iovec {
+	__u64 base;
+	__u64 len;
+};
+
+struct user_msghdr {
+	__u64 name;
+	__u64 namelen;
+	__u64 iov;
+	__u64 iovlen;
+};

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * request.h - what bpf/request*.bpf.c and probe/src_request.c agree on: the records in the ring
+ * and the counters. Times are nanoseconds of CLOCK_MONOTONIC; addresses in network order, ports in
+ * host order. A record is as long as its kind says; a request without calls ends with its line.
+ */
+#pragma once
+
+enum {
+	REQ_LINE = 192, /* first bytes of the request, as read by the server */
+	REQ_CALLS = 4, /* upstream calls kept per request; the last one is replaced */
+	REQ_COMM = 16,
+	REQ_ANSWER = 256, /* first bytes of the answer, to tell whether it is whole */
+	REQ_SWEEP_NS = 200000000, /* an answer silent for so long has ended */
+};
+
+enum req_kind { REQ_KIND_REQUEST = 1, REQ_KIND_CALL = 2, REQ_KIND_UNREAD = 3 };
+enum req_unread { REQ_UNREAD_TLS = 1, REQ_UNREAD_HTTP2 = 2, REQ_UNREAD_UPGRADED = 3 };
+
+enum req_flag {
+	REQ_CLIENT_CLOSED = 1,
+	REQ_NO_ANSWER = 2,
+	REQ_PIPELINED = 4,
+	REQ_HEAD_MISSED = 8, /* it was answered, but not by what looks like a status line */
+	REQ_HOPPED = 16, /* read and answered by different threads: its calls cannot be told */
+	REQ_CALLS_CUT = 32,
+};
+
+enum call_flag {
+	CALL_REUSED = 1, /* not the first request on its connection */
+	CALL_FAILED = 2, /* never connected */
+	CALL_NO_ANSWER = 4,
+	CALL_SENT = 8, /* an HTTP request went out */
+};
+
+struct req_addr {
+	__u8 ip[16];
+	__u16 port;
+	__u16 len; /* 4 or 16; 0: none */
+};
+
+struct req_call {
+	__u64 start_ns; /* connect(), or the first write on a reused connection */
+	__u64 connect_ns; /* when established; 0: reused or never */
+	__u64 last_ns; /* last byte of the answer, or the end without one */
+	struct req_addr addr;
+	__u16 status;
+	__u16 error; /* errno of the socket */
+	__u32 flags; /* enum call_flag */
+	__u32 retrans;
+	__u32 srtt_us;
+};
+
+struct req_head {
+	__u32 kind; /* enum req_kind */
+	__u32 flags; /* enum req_flag; of an unread connection: enum req_unread */
+	__u64 id;
+	__u64 read_ns, first_ns, last_ns;
+	__u64 bytes_in, bytes_out;
+	__u32 tgid, tid;
+	char comm[REQ_COMM]; /* of the process: its group leader's */
+	struct req_addr remote, local;
+	__u32 queue_jiffies; /* arrival of the last packet to the read */
+	__u32 retrans, srtt_us, rcv_ooo;
+	__u16 status;
+	__u16 line_len;
+	__u32 ncalls;
+};
+
+struct req_event {
+	struct req_head head;
+	char line[REQ_LINE];
+	struct req_call call[REQ_CALLS]; /* there if head.ncalls > 0 */
+};
+
+/* A client call that belongs to no request we know. */
+struct req_call_event {
+	__u32 kind;
+	__u32 tgid;
+	char comm[REQ_COMM];
+	struct req_call call;
+};
+
+enum req_stat {
+	STAT_SEEN, /* requests finished */
+	STAT_RING_FULL,
+	STAT_CONN_FULL, /* no memory for a socket's state */
+	STAT_CALLS_FULL,
+	STAT_USER_FAULT, /* a buffer could not be read */
+	STAT_HEAD_MISSED,
+	STAT_UNKNOWN, /* a call that could not be given to a request for sure */
+	STAT_LATE, /* answer bytes after the request had been called finished */
+	STAT_END
+};
+
+/* Shared through .bss: user space switches on when every hook is attached, the sweep tells time. */
+struct req_control {
+	__u32 on;
+	__u32 own_tgid; /* the probe itself: not watched */
+	__u64 clock_ns, clock_jiffies; /* one moment, on both clocks: gives the length of a jiffy */
+};
+
+_Static_assert(sizeof(struct req_addr) == 20, "req_addr");
+_Static_assert(sizeof(struct req_call) == 64, "req_call");
+_Static_assert(sizeof(struct req_head) == 144, "req_head");
+_Static_assert(sizeof(struct req_event) == 144 + REQ_LINE + 64 * REQ_CALLS, "req_event");

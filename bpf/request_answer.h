@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * request_answer.h - is an answer whole? Only the sweep asks, so the hooks just keep the first bytes
+ * and the last; the header is searched when an answer has been silent for a while and nothing else
+ * (the next request, a read that would block, a close) has ended it. RFC 9112, 6.3.
+ */
+#pragma once
+
+#include "request_bytes.h"
+
+enum { TAIL_LAST_CHUNK = 0x0d0a0d30 }; /* "0\r\n\r" little-endian is 30 0d 0a 0d */
+
+static __always_inline void answer_tail(struct conn *c, int len)
+{
+	struct span s = span_of_last(len);
+
+	c->tail = 0;
+	if (s.p && s.len >= 5)
+		bpf_probe_read_user(&c->tail, 4, s.p + s.len - 5);
+}
+
+static __always_inline void answer_read(struct conn *c, const struct span *s)
+{
+	__u32 n = s->len;
+
+	if (n > REQ_ANSWER)
+		n = REQ_ANSWER;
+	c->answer_len = 0;
+	if (s->p && !bpf_probe_read_user(c->answer, n, s->p))
+		c->answer_len = n;
+}
+
+struct scan {
+	const struct conn *c;
+	__u64 lower; /* the last eight bytes, letters in lower case */
+	__u32 raw; /* the last four */
+	__u32 head_len; /* 0: the end of the head has not been seen */
+	__u64 length;
+	bool has_length, in_length, chunked;
+};
+
+/* "-length:" and " chunked", first byte highest */
+#define SCAN_LENGTH 0x2d6c656e6774683aull
+#define SCAN_CHUNKED 0x206368756e6b6564ull
+
+static long scan_byte(__u32 i, struct scan *x)
+{
+	__u8 b;
+
+	if (i >= REQ_ANSWER)
+		return 1;
+	b = x->c->answer[i];
+	x->raw = x->raw << 8 | b;
+	x->lower = x->lower << 8 | (b >= 'A' && b <= 'Z' ? b | 0x20 : b);
+	if (x->in_length && b >= '0' && b <= '9') {
+		x->length = x->length * 10 + (b - '0');
+		x->has_length = true;
+	} else if (x->in_length && b != ' ') {
+		x->in_length = false;
+	}
+	if (x->lower == SCAN_LENGTH)
+		x->in_length = !x->has_length;
+	if (x->lower == SCAN_CHUNKED)
+		x->chunked = true;
+	if (x->raw == 0x0d0a0d0a) {
+		x->head_len = i + 1;
+		return 1;
+	}
+	return 0;
+}
+
+/* Answers that cannot have a body are whole; so is one whose head is too long to be judged. */
+static __always_inline bool answer_is_whole(const struct conn *c)
+{
+	struct scan x = { .c = c };
+	__u32 n = c->answer_len;
+	__u16 status = c->head.status;
+
+	if (status == 204 || status == 304 || c->line[0] == 'H' || n < 16)
+		return true;
+	bpf_loop(n < REQ_ANSWER ? n : REQ_ANSWER, scan_byte, &x, 0);
+	if (x.chunked)
+		return c->tail == TAIL_LAST_CHUNK;
+	if (x.has_length)
+		return c->head.bytes_out >= x.length + (x.head_len ? x.head_len : n);
+	return !x.head_len;
+}

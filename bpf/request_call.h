@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * request_call.h - the client side: calls to an upstream, and whose they are.
+ *
+ * A call belongs to the request its thread is working on when it connects, or when it writes first
+ * on a connection that was kept. Everything that then happens on that connection makes its request
+ * the thread's current one again. A parent must be unanswered; without one for sure, a call is
+ * reported by itself and counted: never a guess.
+ */
+#pragma once
+
+#include "request_bytes.h"
+
+static __always_inline struct calls *calls_make(__u64 id)
+{
+	struct calls *cs = bpf_map_lookup_elem(&calls_of, &id);
+	struct calls *none;
+	__u32 zero = 0;
+
+	if (cs)
+		return cs;
+	none = bpf_map_lookup_elem(&empty_calls, &zero);
+	if (!none)
+		return NULL;
+	if (bpf_map_update_elem(&calls_of, &id, none, BPF_NOEXIST)) {
+		count(STAT_CALLS_FULL);
+		return NULL;
+	}
+	return bpf_map_lookup_elem(&calls_of, &id);
+}
+
+/* Write the call through to its request. Returns NULL when that one is over. */
+static __always_inline struct calls *call_store(struct conn *c)
+{
+	struct calls *cs;
+
+	if (!c->parent)
+		return NULL;
+	cs = bpf_map_lookup_elem(&calls_of, &c->parent);
+	if (!cs) {
+		c->parent = 0;
+		return NULL;
+	}
+	cs->call[c->slot & (REQ_CALLS - 1)] = c->call;
+	cs->touched_ns = bpf_ktime_get_ns();
+	return cs;
+}
+
+/* The thread does something for this call: its request is what it works on. */
+static __always_inline void call_is_current(struct conn *c, struct calls *cs)
+{
+	if (cs && !cs->answered)
+		cur_set(c->parent, c->loop);
+}
+
+static __always_inline void call_report(struct conn *c)
+{
+	struct req_call_event *e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
+
+	if (!e) {
+		count(STAT_RING_FULL);
+		return;
+	}
+	e->kind = REQ_KIND_CALL;
+	e->tgid = c->tgid;
+	__builtin_memcpy(e->comm, c->comm, REQ_COMM);
+	e->call = c->call;
+	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+}
+
+/* One more call for request id; its place, or -1 when there is no such request any more. */
+static __always_inline int calls_add(__u64 id, __u64 now)
+{
+	struct calls *cs = calls_make(id);
+	__u32 n;
+
+	if (!cs || cs->answered)
+		return -1;
+	n = cs->n++;
+	cs->touched_ns = now;
+	return n < REQ_CALLS ? n : REQ_CALLS - 1;
+}
+
+/* A call begins: find its request. */
+static __always_inline void call_begin(struct conn *c, struct sock *sk, __u32 flags, bool bind)
+{
+	__u64 now = bpf_ktime_get_ns(), id = 0;
+	__u32 loop = 0, tgid = bpf_get_current_pid_tgid() >> 32;
+	int slot = -1;
+
+	if (bind)
+		id = cur_get(&loop);
+	if (id && bpf_map_lookup_elem(&hoppers, &tgid)) {
+		count(STAT_UNKNOWN);
+		id = 0;
+	}
+	if (id)
+		slot = calls_add(id, now);
+	c->parent = slot >= 0 ? id : 0;
+	c->slot = slot;
+	c->loop = loop;
+	c->state = CONN_OPEN;
+	__builtin_memset(&c->call, 0, sizeof(c->call));
+	c->call.start_ns = now;
+	c->call.flags = flags;
+	c->tgid = tgid;
+	process_name(c->comm);
+	c->retrans0 = sock_retrans(sk);
+	addr_of(&c->call.addr, sk, true);
+}
+
+static __always_inline void call_facts(struct conn *c, struct sock *sk)
+{
+	c->call.retrans = sock_retrans(sk) - c->retrans0;
+	c->call.srtt_us = sock_srtt(sk);
+}
+
+/* The call is over: by itself if nobody owns it. */
+static __always_inline void call_end(struct conn *c)
+{
+	__u32 state = c->state;
+
+	if (state != CONN_IDLE && !c->parent && (c->call.flags & (CALL_SENT | CALL_FAILED)))
+		call_report(c);
+	c->state = CONN_IDLE;
+}
+
+static __always_inline void client_connect(struct sock *sk)
+{
+	struct conn *c = conn_make(sk, ROLE_CLIENT);
+
+	if (!c)
+		return;
+	call_begin(c, sk, 0, true);
+	c->fresh = 1;
+	call_store(c);
+}
+
+static __always_inline void client_connected(struct conn *c, struct sock *sk)
+{
+	c->call.connect_ns = bpf_ktime_get_ns();
+	call_facts(c, sk);
+	call_store(c);
+}
+
+/* The first write decides whether this is HTTP at all. */
+static __always_inline void client_send(struct conn *c, struct sock *sk, int len)
+{
+	struct span s;
+
+	if (c->state != CONN_OPEN || c->fresh) {
+		s = span_of_call(len);
+		if (is_request(first_word(&s))) {
+			if (!c->fresh) {
+				call_end(c);
+				call_begin(c, sk, CALL_REUSED, true);
+			}
+			c->fresh = 0;
+			c->call.flags |= CALL_SENT;
+		} else if (c->fresh) {
+			c->fresh = 0;
+			c->role = ROLE_IGNORED;
+		}
+	}
+	call_is_current(c, call_store(c));
+}
+
+static __always_inline void client_answer(struct conn *c, struct sock *sk, int len)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct span s;
+
+	if (c->state == CONN_OPEN) {
+		s = span_of_call(len);
+		c->call.status = status_of(&s);
+		if (c->call.status < 100 || c->call.status >= 200)
+			c->state = CONN_ANSWERED;
+	}
+	c->call.last_ns = now;
+	call_facts(c, sk);
+}
+
+static __always_inline void client_gone(struct conn *c, struct sock *sk, int error)
+{
+	if (c->state != CONN_OPEN)
+		return;
+	c->call.last_ns = bpf_ktime_get_ns();
+	c->call.flags |= CALL_NO_ANSWER;
+	if (!c->call.error)
+		c->call.error = error;
+	call_facts(c, sk);
+	c->state = CONN_ANSWERED;
+}
+
+static __always_inline void client_recv(struct conn *c, struct sock *sk, int ret)
+{
+	if (ret > 0)
+		client_answer(c, sk, ret);
+	else if (ret != -EAGAIN)
+		client_gone(c, sk, -ret);
+	call_is_current(c, call_store(c));
+}
+
+/* close() by its owner, or the end of the connection in interrupt context (then sk_err says why). */
+static __always_inline void client_state(struct conn *c, struct sock *sk, int old, int new)
+{
+	int error = BPF_CORE_READ(sk, sk_err);
+	struct calls *cs;
+
+	if (old == TCP_SYN_SENT && new == TCP_CLOSE)
+		c->call.flags |= CALL_FAILED;
+	client_gone(c, sk, error);
+	cs = call_store(c);
+	if (new == TCP_CLOSE && error)
+		c->dead = 1;
+	else
+		call_is_current(c, cs);
+	call_end(c);
+}

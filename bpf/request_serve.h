@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * request_serve.h - the server side: from the first byte of a request that is read to the last byte
+ * of its answer that is written.
+ */
+#pragma once
+
+#include "request_answer.h"
+#include "request_call.h"
+
+static __always_inline void unread_report(enum req_unread what)
+{
+	struct req_head *h = bpf_ringbuf_reserve(&ring, sizeof(*h), 0);
+
+	if (!h) {
+		count(STAT_RING_FULL);
+		return;
+	}
+	__builtin_memset(h, 0, sizeof(*h));
+	h->kind = REQ_KIND_UNREAD;
+	h->flags = what;
+	h->tgid = bpf_get_current_pid_tgid() >> 32;
+	process_name(h->comm);
+	bpf_ringbuf_submit(h, BPF_RB_NO_WAKEUP);
+}
+
+static __always_inline void event_fill(struct req_event *e, const struct conn *c,
+				       const struct calls *cs)
+{
+	__builtin_memcpy(&e->head, &c->head, sizeof(e->head));
+	__builtin_memcpy(e->line, c->line, sizeof(e->line));
+	e->head.ncalls = 0;
+	if (c->pipelined)
+		e->head.flags |= REQ_PIPELINED;
+	if (!cs)
+		return;
+	__builtin_memcpy(e->call, cs->call, sizeof(e->call));
+	e->head.ncalls = cs->n < REQ_CALLS ? cs->n : REQ_CALLS;
+	if (cs->n > REQ_CALLS)
+		e->head.flags |= REQ_CALLS_CUT;
+}
+
+static __always_inline void request_report_with_calls(struct conn *c)
+{
+	struct calls *cs = bpf_map_lookup_elem(&calls_of, &c->head.id);
+	struct req_event *e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
+
+	if (e) {
+		event_fill(e, c, cs);
+		bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	} else {
+		count(STAT_RING_FULL);
+	}
+	if (cs)
+		bpf_map_delete_elem(&calls_of, &c->head.id);
+}
+
+/* The caller has just moved the state away from ANSWERED, SWEEPING or OPEN, alone. */
+static __always_inline void request_report(struct conn *c)
+{
+	__u32 n = c->head.line_len;
+
+	count(STAT_SEEN);
+	if (c->pipelined)
+		c->head.flags |= REQ_PIPELINED;
+	if (c->has_calls) {
+		request_report_with_calls(c);
+		return;
+	}
+	if (n > REQ_LINE)
+		n = REQ_LINE;
+	if (bpf_ringbuf_output(&ring, &c->head, sizeof(c->head) + n, BPF_RB_NO_WAKEUP))
+		count(STAT_RING_FULL);
+}
+
+static __always_inline void request_facts(struct conn *c, struct sock *sk)
+{
+	c->head.retrans = sock_retrans(sk) - c->retrans0;
+	c->head.srtt_us = sock_srtt(sk);
+	c->head.rcv_ooo = BPF_CORE_READ((struct tcp_sock *)sk, rcv_ooopack) - c->ooo0;
+}
+
+/* An answer that has begun is finished: true for the one caller that has to report it. */
+static __always_inline bool answer_ends(struct conn *c)
+{
+	__u32 was = __sync_val_compare_and_swap(&c->state, CONN_ANSWERED, CONN_IDLE);
+
+	return was == CONN_ANSWERED;
+}
+
+static __always_inline void line_read(struct conn *c, const struct span *s)
+{
+	__u32 n = s->len;
+
+	if (n > REQ_LINE)
+		n = REQ_LINE;
+	c->head.line_len = 0;
+	if (bpf_probe_read_user(c->line, n, s->p))
+		count(STAT_USER_FAULT);
+	else
+		c->head.line_len = n;
+}
+
+/* An epoll watches the socket: the thread that reads it serves others too. */
+static __always_inline bool is_in_epoll(struct sock *sk)
+{
+	return BPF_CORE_READ(sk, sk_socket, file, f_ep) != NULL;
+}
+
+static __always_inline void request_begin(struct conn *c, struct sock *sk, const struct span *s,
+					  __u64 word, int len)
+{
+	__u64 now = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid();
+	struct req_head *h = &c->head;
+	__u32 arrived = BPF_CORE_READ((struct inet_connection_sock *)sk, icsk_ack.lrcvtime);
+
+	h->kind = REQ_KIND_REQUEST;
+	h->flags = 0;
+	h->id = now << 8 | (bpf_get_smp_processor_id() & 0xff);
+	h->read_ns = now;
+	h->first_ns = h->last_ns = 0;
+	h->bytes_in = len;
+	h->bytes_out = 0;
+	h->tgid = id >> 32;
+	h->tid = (__u32)id;
+	h->queue_jiffies = (__u32)bpf_jiffies64() - arrived;
+	h->status = 0;
+	h->ncalls = 0;
+	c->has_calls = 0;
+	c->has_body = !is_bodiless(word);
+	c->retrans0 = sock_retrans(sk);
+	c->ooo0 = BPF_CORE_READ((struct tcp_sock *)sk, rcv_ooopack);
+	line_read(c, s);
+	c->loop = is_in_epoll(sk);
+	c->state = CONN_OPEN;
+	cur_set(h->id, c->loop);
+}
+
+/* The first request on a socket makes it a server's. */
+static __always_inline void server_first(struct sock *sk, int len)
+{
+	struct span s = span_of_call(len);
+	__u64 w = first_word(&s);
+	struct conn *c;
+
+	if (is_client_hello(w) || is_http2(w)) {
+		if (conn_make(sk, ROLE_IGNORED))
+			unread_report(is_http2(w) ? REQ_UNREAD_HTTP2 : REQ_UNREAD_TLS);
+		return;
+	}
+	if (!is_request(w))
+		return;
+	c = conn_make(sk, ROLE_SERVER);
+	if (!c)
+		return;
+	addr_of(&c->head.remote, sk, true);
+	addr_of(&c->head.local, sk, false);
+	process_name(c->head.comm);
+	request_begin(c, sk, &s, w, len);
+}
+
+static __always_inline void server_bytes(struct conn *c, struct sock *sk, int len)
+{
+	struct span s = { 0 };
+	__u64 w = 0;
+	__u32 was;
+
+	if (c->state != CONN_OPEN || !c->has_body) {
+		s = span_of_call(len);
+		w = first_word(&s);
+	}
+	if (!is_request(w)) { /* the rest of a head, or a body */
+		c->head.bytes_in += len;
+		if (c->state == CONN_OPEN)
+			cur_set(c->head.id, c->loop);
+		return;
+	}
+	was = __sync_lock_test_and_set(&c->state, CONN_IDLE);
+	if (was == CONN_OPEN)
+		c->pipelined = 1; /* a request before the last one's answer */
+	if (was != CONN_IDLE) {
+		request_facts(c, sk);
+		request_report(c);
+	}
+	request_begin(c, sk, &s, w, len);
+}
+
+static __always_inline void server_recv(struct conn *c, struct sock *sk, int ret)
+{
+	if (ret > 0) {
+		server_bytes(c, sk, ret);
+		return;
+	}
+	if (c->state == CONN_OPEN) {
+		cur_set(c->head.id, c->loop);
+		return;
+	}
+	cur_clear();
+	if (answer_ends(c)) {
+		request_facts(c, sk);
+		request_report(c);
+	}
+}
+
+/* The first bytes of the answer: nothing that starts now can be part of the work on it. */
+static __always_inline void answer_begins(struct conn *c, __u64 now)
+{
+	__u32 tgid = c->head.tgid, one = 1;
+	struct calls *cs = bpf_map_lookup_elem(&calls_of, &c->head.id);
+
+	c->head.first_ns = now;
+	if (cs) {
+		cs->answered = 1;
+		c->has_calls = 1;
+	}
+	if ((__u32)bpf_get_current_pid_tgid() != c->head.tid) {
+		c->head.flags |= REQ_HOPPED;
+		bpf_map_update_elem(&hoppers, &tgid, &one, BPF_ANY);
+	}
+	c->state = CONN_ANSWERED;
+}
+
+static __always_inline void server_send(struct conn *c, int len)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct span s;
+	__u16 status;
+
+	if (c->state == CONN_OPEN) {
+		s = span_of_call(len);
+		status = status_of(&s);
+		if (status >= 100 && status < 200 && status != 101) {
+			cur_set(c->head.id, c->loop); /* 100 Continue: not yet the answer */
+			return;
+		}
+		if (!status) {
+			c->head.flags |= REQ_HEAD_MISSED;
+			count(STAT_HEAD_MISSED);
+		}
+		c->head.status = status;
+		answer_read(c, &s);
+		answer_tail(c, len);
+		answer_begins(c, now);
+	} else if (c->state == CONN_ANSWERED) {
+		s = span_of_call(len);
+		if (is_answer(first_word(&s)))
+			c->pipelined = 1; /* a second answer without a request between */
+		answer_tail(c, len);
+	} else if (c->state == CONN_IDLE && c->head.id) {
+		count(STAT_LATE);
+	}
+	c->head.last_ns = now;
+	c->head.bytes_out += len;
+	cur_clear();
+}
+
+/*
+ * From the sweep: report an answer that is whole and silent. The copy is made first and the claim
+ * after it, so a request that arrives meanwhile wins and reports this one itself.
+ */
+static __always_inline void request_sweep(struct conn *c, struct sock *sk)
+{
+	struct calls *cs = c->has_calls ? bpf_map_lookup_elem(&calls_of, &c->head.id) : NULL;
+	struct req_event *e;
+
+	if (__sync_val_compare_and_swap(&c->state, CONN_ANSWERED, CONN_SWEEPING) != CONN_ANSWERED)
+		return;
+	request_facts(c, sk);
+	e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
+	if (e)
+		event_fill(e, c, cs);
+	if (__sync_val_compare_and_swap(&c->state, CONN_SWEEPING, CONN_IDLE) != CONN_SWEEPING) {
+		if (e)
+			bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);
+		return;
+	}
+	count(STAT_SEEN);
+	if (e)
+		bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	else
+		count(STAT_RING_FULL);
+	if (cs)
+		bpf_map_delete_elem(&calls_of, &c->head.id);
+}
+
+/* An upgraded connection (101) speaks something else from here on. */
+static __always_inline void server_upgraded(struct conn *c, struct sock *sk)
+{
+	if (!answer_ends(c))
+		return;
+	request_facts(c, sk);
+	request_report(c);
+	unread_report(REQ_UNREAD_UPGRADED);
+	c->role = ROLE_IGNORED;
+}
+
+/* The connection ends while a request is open or its answer is on the way. */
+static __always_inline void server_state(struct conn *c, struct sock *sk, int old, int new)
+{
+	int error = BPF_CORE_READ(sk, sk_err);
+	__u32 was = __sync_lock_test_and_set(&c->state, CONN_IDLE);
+
+	if (was == CONN_IDLE)
+		return;
+	if (was == CONN_OPEN) {
+		struct calls *cs = bpf_map_lookup_elem(&calls_of, &c->head.id);
+
+		if (cs)
+			c->has_calls = 1;
+		c->head.last_ns = bpf_ktime_get_ns();
+		/* the peer's FIN or RST came first: it gave up */
+		if (old == TCP_CLOSE_WAIT || (new == TCP_CLOSE && error))
+			c->head.flags |= REQ_CLIENT_CLOSED;
+		else
+			c->head.flags |= REQ_NO_ANSWER;
+	}
+	request_facts(c, sk);
+	request_report(c);
+}
