@@ -1,0 +1,119 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# stack.sh start|stop|status - PostgreSQL, collector and probe of one VAR. Idempotent: what runs as it
+# should is left alone, what is dead, stale or changed is mended. Settings: VAR WEB BIND NODE, and B.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. deploy/parts.sh
+. deploy/postgres.sh
+
+B=${B:-build} VAR=${VAR:-var} WEB=${WEB:-127.0.0.1:8080} BIND=${BIND:-tcp://127.0.0.1:7470} NODE=${NODE:-}
+addr='(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}'
+
+# One stack is one VAR. The root directory and the pid namespace tell containers and chroots apart.
+place() {
+	VAR=$(cd "$VAR" && pwd -P) || exit 1
+	HASH=$(printf '%s' "$(readlink /proc/self/ns/pid)$(stat -c %d:%i /)$VAR" | sha256sum | cut -c1-8)
+	RUN=/run/seismo-$HASH
+	[ "$(id -u)" = 0 ] || fail "this needs root (BPF, another user for PostgreSQL): use sudo make ${1/start/run}"
+}
+
+lock() {
+	exec 9>"$VAR/lock"
+	flock -w 120 9 || fail "another make run or make stop works on $VAR: wait for it and try again"
+}
+
+check() {
+	[[ $WEB =~ ^$addr$ ]] || fail "WEB=$WEB is not host:port, for example WEB=127.0.0.1:8080"
+	[[ $BIND =~ ^tcp://$addr$ ]] || fail "BIND=$BIND is not tcp://host:port, for example BIND=tcp://127.0.0.1:7470"
+	[ -r /sys/kernel/btf/vmlinux ] ||
+		fail "this kernel tells no types (/sys/kernel/btf/vmlinux), so the probe cannot read requests: boot one built with CONFIG_DEBUG_INFO_BTF=y, such as Debian's"
+	getent passwd seismo >/dev/null || fail "there is no user seismo: run make deps"
+	port_is_free WEB "$WEB"
+	port_is_free BIND "${BIND#tcp://}"
+}
+
+port_is_free() { # VARIABLE HOST:PORT
+	local who
+	who=$(listener "$2" "$(part_pid collector)")
+	[ -z "$who" ] || fail "$2 is taken by $who: stop that, or choose another address with make run $1=..."
+}
+
+start() {
+	mkdir -p "$VAR" || fail "cannot make $VAR: choose another place with make run VAR=dir"
+	place start
+	lock
+	check
+	mkdir -p "$VAR/log" "$RUN"
+	pg_start
+	part_start collector "$B/seismo-collector" --user seismo --bind "$BIND" --web "$WEB" \
+		--database "host=$RUN/s dbname=seismo user=seismo" \
+		--web-database "host=$RUN/s dbname=seismo user=seismo_web"
+	await collector 30 web_is_well
+	part_start probe "$B/seismo-probe" --collector "$BIND" ${NODE:+--node "$NODE"}
+	await probe 30 node_is_seen
+	tell
+}
+
+web_is_well() {
+	local line host=${WEB%:*}
+	host=${host#[}
+	exec 3<>"/dev/tcp/${host%]}/${WEB##*:}" || return 1
+	printf 'GET /healthz HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n' "$WEB" >&3
+	read -r -t 5 line <&3
+	exec 3<&-
+	[[ $line == *" 200 "* ]]
+} 2>/dev/null
+
+node_name() {
+	printf '%s' "${NODE:-$(cat /proc/sys/kernel/hostname)}"
+}
+
+node_is_seen() {
+	[ "$(pg_ask "select count(*) from node where name = :'n' and last_seen > now() - interval '10 s'" \
+		-v n="$(node_name)")" = 1 ]
+}
+
+tell() {
+	pg_ask "select 'Note: source ' || name || ' is off: ' || why from source
+		join node using (node_id) where node.name = :'n' and state = 0" -v n="$(node_name)" | sed '/^$/d'
+	cat <<-END
+
+	Seismo runs. Console:  http://$WEB/
+	Every HTTP/1.x request that a server on this machine fails or answers slowly is a row there within a second.
+	To see one:  python3 -m http.server 8099 & sleep 1; curl -X BREW http://127.0.0.1:8099/; kill %1
+	Data and logs are in $VAR; make stop ends it, make run mends it.
+	END
+}
+
+stop() {
+	[ -d "$VAR" ] || { echo "Nothing runs: there is no $VAR."; return; }
+	place stop
+	lock
+	part_stop probe 10
+	part_stop collector 30
+	pg_stop
+	rm -rf --one-file-system "$RUN"
+	echo "Seismo is stopped; the data stays in $VAR."
+}
+
+status() {
+	local part pid bad=0
+	[ -d "$VAR" ] || { echo "Nothing runs: there is no $VAR."; return 1; }
+	place status
+	for part in postgres collector probe; do
+		pid=$(part_pid $part)
+		if [ -n "$pid" ]; then
+			echo "$part runs, pid $pid"
+		else
+			echo "$part does not run: make run mends it"
+			bad=1
+		fi
+	done
+	return $bad
+}
+
+case ${1:-} in
+start | stop | status) "$1" ;;
+*) fail "usage: stack.sh start|stop|status" ;;
+esac
