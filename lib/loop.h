@@ -16,6 +16,7 @@ struct loop *loop_new(void);
 void loop_free(struct loop *l);
 
 void loop_add_zmq(struct loop *l, void *sock, loop_fn *fn, void *arg);
+void loop_swap_zmq(struct loop *l, void *old, void *sock); /* old's watch goes on with sock */
 void loop_add_fd(struct loop *l, int fd, loop_fn *fn, void *arg);
 void loop_add_timer(struct loop *l, uint64_t every_ms, loop_fn *fn, void *arg);
 
