@@ -3,15 +3,21 @@
  * sink.h - where sources put what they found: two bodies, one per stream.
  *
  * The sink only encodes; main seals its bodies into batches and gives them to the spool. Items are
- * copied: a source may free its strings as soon as a call returns.
+ * copied: a source may free its strings as soon as a call returns. A body that passes SINK_FULL
+ * is handed to on_full at once, so that no batch outgrows a frame however much one read finds.
  */
 #pragma once
 
 #include "../lib/wire.h"
 
+enum { SINK_FULL = WIRE_MAX_FRAME / 4 };
+
 struct sink {
 	struct buf event, metric; /* bodies in the making */
-	uint64_t requests; /* rows put so far */
+	uint64_t requests; /* rows in event */
+	uint64_t samples; /* items in metric */
+	void (*on_full)(void *arg, enum wire_stream stream); /* takes the body and empties it */
+	void *arg;
 };
 
 void sink_sample(struct sink *s, const struct sample_item *i); /* metric */

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout.h"
+
+enum { IS_COVERAGE, IS_DELIVERY, IS_NODE, IS_DISK, IS_NET, LAYOUTS };
+
+static const struct wire_metric metrics[LAYOUTS][ITEM_MAX_VALUES] = {
+#define METRIC(layout, id, name, unit, kind)                                                       \
+	[IS_##layout][layout##_##id] = { name, unit, METRIC_##kind },
+#include "../schema/metrics.def"
+#undef METRIC
+};
+
+#define LAYOUT(kind, id) { .entity_kind = (kind), .n = id##_END, .metrics = metrics[IS_##id] }
+
+/* Two layouts may share an entity kind: a reader of "coverage" finds what was not delivered too. */
+struct wire_dict layout_coverage = LAYOUT("coverage", COVERAGE);
+struct wire_dict layout_delivery = LAYOUT("coverage", DELIVERY);
+struct wire_dict layout_node = LAYOUT("node", NODE);
+struct wire_dict layout_disk = LAYOUT("disk", DISK);
+struct wire_dict layout_net = LAYOUT("net", NET);
+
+/* Not a call that a program could forget: a sample with id 0 would be refused for ever. */
+__attribute__((constructor)) static void make_ids(void)
+{
+	struct wire_dict *const all[] = { &layout_coverage, &layout_delivery, &layout_node,
+					  &layout_disk, &layout_net };
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		all[i]->layout = wire_layout_id(all[i]);
+}

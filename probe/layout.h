@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * layout.h - what the probe's samples mean: schema/metrics.def as indices and as announced layouts.
+ *
+ * A source fills double v[NODE_END], ..., by index and sends it as layout_node.layout. The ids are
+ * ready before main runs.
+ */
+#pragma once
+
+#include "../lib/wire.h"
+
+/* Each enum takes the lines of its own layout; those of the others vanish. */
+#define METRIC(layout, id, name, unit, kind) IN_##layout(layout##_##id)
+#define IN_COVERAGE(x)
+#define IN_DELIVERY(x)
+#define IN_NODE(x)
+#define IN_DISK(x)
+#define IN_NET(x)
+
+enum coverage_metric {
+#undef IN_COVERAGE
+#define IN_COVERAGE(x) x,
+#include "../schema/metrics.def"
+	COVERAGE_END
+#undef IN_COVERAGE
+#define IN_COVERAGE(x)
+};
+
+enum delivery_metric {
+#undef IN_DELIVERY
+#define IN_DELIVERY(x) x,
+#include "../schema/metrics.def"
+	DELIVERY_END
+#undef IN_DELIVERY
+#define IN_DELIVERY(x)
+};
+
+enum node_metric {
+#undef IN_NODE
+#define IN_NODE(x) x,
+#include "../schema/metrics.def"
+	NODE_END
+#undef IN_NODE
+#define IN_NODE(x)
+};
+
+enum disk_metric {
+#undef IN_DISK
+#define IN_DISK(x) x,
+#include "../schema/metrics.def"
+	DISK_END
+#undef IN_DISK
+#define IN_DISK(x)
+};
+
+enum net_metric {
+#undef IN_NET
+#define IN_NET(x) x,
+#include "../schema/metrics.def"
+	NET_END
+#undef IN_NET
+#define IN_NET(x)
+};
+#undef METRIC
+
+extern struct wire_dict layout_coverage, layout_delivery, layout_node, layout_disk, layout_net;
