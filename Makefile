@@ -16,7 +16,7 @@ O     := $B/obj
 ARCH  := $(shell uname -m)
 
 # Where `make run` keeps its data and listens; deploy/stack.sh has the defaults.
-export VAR WEB BIND NODE
+export VAR WEB BIND NODE T
 
 MSGPACK := $(shell pkg-config --exists msgpack 2>/dev/null && echo msgpack || echo msgpack-c)
 PKGS    := libbpf libelf zlib libzmq $(MSGPACK) libpq libmicrohttpd inih
@@ -109,12 +109,14 @@ stop status:
 
 unit: $(UNIT)
 fuzzers: $(FUZZ)
+objects: $(LIB) $(PROBE) $(COLL) $(UNIT:$B/test/%=$O/tests/unit/%.o) $(FUZZ:$B/fuzz/%=$O/tests/fuzz/%.o) $O/tests/test.o $(FAKE)
 test:
-	@tests/run.sh
+	@tests/run.sh $(ONLY)
 lint:
 	@tests/lint/all.sh
-fuzz:
+fuzz-build:
 	@$(MAKE) --no-print-directory CC=$(CLANG) SAN=fuzzer-no-link$(comma)address$(comma)undefined B=build-fuzz fuzzers
+fuzz: fuzz-build
 	@tests/fuzz.sh build-fuzz/fuzz $(or $(T),60)
 bench: all
 	@for b in tests/bench/*.sh; do B=$B "$$b" || exit 1; done
@@ -138,7 +140,7 @@ clean:
 help:
 	@deploy/help.sh
 
-.PHONY: all deps run stop status unit fuzzers test lint fuzz bench fmt install clean help FORCE
+.PHONY: all deps run stop status unit fuzzers objects test lint fuzz-build fuzz bench fmt install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $O -name '*.d' 2>/dev/null)

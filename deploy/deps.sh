@@ -4,26 +4,27 @@
 # A|B means either will do (names differ between releases).
 set -u
 log=$(mktemp /tmp/seismo-deps.XXXXXX) || exit 1
-aside= policy=/usr/sbin/policy-rc.d clusters=/etc/postgresql-common/createcluster.conf
+policy=/usr/sbin/policy-rc.d clusters=/etc/postgresql-common/createcluster.conf
 
 # To build and to run.
 build=(gcc libc6-dev make "pkg-config|pkgconf" clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev
 	libzmq3-dev "libmsgpack-dev|libmsgpack-c-dev" libpq-dev libmicrohttpd-dev libinih-dev
 	util-linux procps iproute2 passwd)
 # To test, besides.
-test=(nginx-light wrk curl python3 cppcheck clang-format chromium "libclang-rt-14-dev|libclang-rt-19-dev")
+test=(nginx-light wrk curl python3 cppcheck clang-format chromium "libclang-rt-dev|libclang-rt-14-dev")
 
 fail() {
 	echo "Seismo: $*." >&2
 	exit 1
 }
 
-undo() {
-	rm -f "$log"
-	[ -z "$aside" ] || { rm -f "$policy"; [ ! -e "$policy.seismo" ] || mv "$policy.seismo" "$policy"; }
+# Both files as they were before, also after an earlier run that was killed.
+restore() {
+	! grep -qs 'for the time of make deps' "$policy" || rm -f "$policy"
+	[ ! -e "$policy.seismo" ] || mv "$policy.seismo" "$policy"
 	[ ! -e "$clusters.seismo" ] || mv "$clusters.seismo" "$clusters"
 }
-trap undo EXIT
+trap 'restore; rm -f "$log"' EXIT
 trap 'exit 130' INT TERM HUP
 
 wanted() {
@@ -67,8 +68,7 @@ apt() { # progress on the screen, the whole story in the log
 # No service starts while this installs, and none of the new ones at the next boot.
 quiet_services() {
 	[ ! -e "$policy" ] || mv "$policy" "$policy.seismo"
-	aside=1
-	printf '#!/bin/sh\nexit 101\n' >"$policy"
+	printf '#!/bin/sh\n# for the time of make deps\nexit 101\n' >"$policy"
 	chmod 755 "$policy"
 }
 
@@ -83,6 +83,7 @@ install() {
 	ls /var/lib/apt/lists/*_Packages* >/dev/null 2>&1 || apt update
 	mapfile -t packages < <(choose)
 	echo "  APT    ${#packages[@]} packages: ${packages[*]}"
+	restore
 	quiet_services
 	[[ " ${packages[*]} " != *" postgresql "* ]] || no_cluster || { apt update; no_cluster; }
 	apt install "${packages[@]}" || { apt update; apt install "${packages[@]}"; } ||

@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# fuzz.sh DIR SECONDS - each fuzzer in DIR for so long, as many at once as there are CPUs.
+set -u
+passed=0 failed=0
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+one() { # FUZZER SECONDS; the corpus is kept, so that the next run begins where this one ended
+	local name=${1##*/} corpus=build-fuzz/corpus/${1##*/}
+	mkdir -p "$corpus" build-fuzz/found
+	"$1" -max_total_time="$2" -max_len=4096 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+		-artifact_prefix="build-fuzz/found/$name-" "$corpus" $(ls -d "tests/fuzz/corpus/$name" 2>/dev/null) \
+		>"$tmp/$name" 2>&1
+	echo $? >"$tmp/$name.rc"
+}
+
+for f in "$1"/fuzz_*; do
+	while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do
+		wait -n
+	done
+	one "$f" "$2" &
+done
+wait
+for f in "$1"/fuzz_*; do
+	name=${f##*/}
+	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$tmp/$name")
+	if [ "$(cat "$tmp/$name.rc")" = 0 ] && [ "${runs:-0}" -gt 0 ]; then
+		echo "$name: $runs runs in $2 s, nothing found"
+		passed=$((passed + 1))
+	else
+		tail -n 40 "$tmp/$name"
+		failed=$((failed + 1))
+	fi
+done
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

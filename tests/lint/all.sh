@@ -1,0 +1,97 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# all.sh - every rule of the house that a script can hold. Each check prints what breaks it.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS
+passed=0 failed=0
+
+check() { # NAME COMMAND...
+	local out
+	if out=$("${@:2}" 2>&1); then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		printf 'lint: %s\n' "$1"
+		printf '%s\n' "$out" | tail -n 40 | sed 's/^/    /'
+	fi
+}
+
+none() { # what the command prints breaks the rule
+	local out
+	out=$("$@")
+	[ -z "$out" ] || { echo "$out"; return 1; }
+}
+
+files() { # tracked or about to be, of these suffixes; nothing built, nothing of others
+	local s
+	for s in "$@"; do
+		find bpf collector deploy lib probe schema tests web .ci Makefile README.md -type f -name "*$s" \
+			-not -path '*/node_modules/*' -not -path 'web/dist/*' -not -path '*/corpus/*' 2>/dev/null
+	done | sort -u
+}
+
+warnings() { # COMPILER
+	make -s -k -j"$(nproc)" CC="$1" WERROR=1 B="build-lint/$1" objects
+}
+
+spdx() {
+	files .c .h .sh .js .jsx .mjs .css .sql .def .mk | while read -r f; do
+		head -n 3 "$f" | grep -q 'SPDX-License-Identifier: ' || echo "$f: no SPDX line"
+		case $f in
+		bpf/*) head -n 3 "$f" | grep -q 'GPL-2.0-only OR BSD-2-Clause' || echo "$f: bpf/ is GPL-2.0-only OR BSD-2-Clause" ;;
+		esac
+	done
+}
+
+long_files() {
+	files .c .h .sh .js .jsx .mjs .css .sql | xargs wc -l | awk '$2 != "total" && $1 > 400 { print $2 ": " $1 " lines, 400 are allowed" }'
+}
+
+long_functions() {
+	files .c .h | xargs awk '
+		/^\{$/ { start = FNR }
+		/^\}$/ && start { if (FNR - start - 1 > 50) print FILENAME ":" start ": a function of " FNR - start - 1 " lines, 50 are allowed"
+			start = 0 }
+		FNR == 1 { start = 0 }'
+}
+
+# Left for later, switched off, or known to one machine only.
+words() {
+	files '' | grep -v -e '^tests/lint/all.sh$' -e package-lock.json |
+		xargs -d '\n' grep -nIE '\b(TODO|FIXME|XXX|HACK)\b|#if 0|(^|[^A-Za-z0-9_.])/(work|farm|home)/'
+}
+
+unbounded() {
+	grep -nE '\b(strcpy|strcat|sprintf|vsprintf|gets|strtok|alloca|atoi|atol)\(' $(files .c .h | grep -v '^tests/')
+}
+
+scripts() {
+	local f
+	for f in $(files .sh) $(find tests .ci -type f -perm -u+x -not -path '*/node_modules/*'); do
+		case $(head -n 1 "$f") in
+		*bash) bash -n "$f" || echo "$f" ;;
+		*bin/sh) sh -n "$f" || echo "$f" ;;
+		esac
+	done 2>&1
+}
+
+formatted() {
+	clang-format --dry-run -Werror $(files .c .h) 2>&1 | grep 'error:' | cut -d: -f1 | uniq -c | sed 's/$/ (make fmt)/'
+}
+
+check "all arrows point one way" tests/lint/arrows.sh
+check "gcc has no warning" warnings gcc
+check "clang has no warning" warnings clang
+check "a function that no other file uses is static" tests/lint/exports.sh build-lint/gcc/obj
+check "every file says its licence" none spdx
+check "no file is over 400 lines" none long_files
+check "no function is over 50 lines" none long_functions
+check "nothing is left for later or bound to one machine" none words
+check "no call that cannot be bounded" none unbounded
+check "every script can be read by its shell" none scripts
+! command -v clang-format >/dev/null || check "the sources are formatted" none formatted
+! command -v cppcheck >/dev/null || check "cppcheck finds nothing" cppcheck -q --error-exitcode=1 --std=c11 --inline-suppr \
+	--enable=warning,portability --suppress=missingInclude --suppress=unknownMacro --suppress=nullPointerRedundantCheck -j "$(nproc)" lib probe collector
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

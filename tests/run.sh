@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# run.sh [SUITE...] - everything that can be checked on this machine. Every suite ends in "N passed, N failed";
+# one that dies or says nothing counts as a failure. T= seconds for each fuzzer (20).
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/leftovers.sh
+
+passed=0 failed=0 began=$SECONDS
+san=build-san-address-undefined
+[ "$(id -u)" = 0 ] || { echo "Seismo: the tests load kernel programs and make network namespaces: use sudo make test." >&2; exit 1; }
+deploy/deps.sh test || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS VAR WEB BIND NODE
+
+# Whatever the tests put into temporary files lies here, and must be gone at the end.
+TMPDIR=$(mktemp -d /tmp/seismo-test.XXXXXX) || exit 1
+chmod 755 "$TMPDIR"
+SEISMO_TEST=$TMPDIR B=build
+export TMPDIR SEISMO_TEST B
+logs=$PWD/build/logs
+mkdir -p "$logs"
+trap 'kill_leftovers; rm -rf "$TMPDIR"' EXIT
+trap '[ -z "$job" ] || { kill "$job"; wait "$job"; }; exit 130' INT TERM HUP
+job=
+
+suite() { # NAME SECONDS COMMAND...
+	local name=$1 limit=$2 log="$logs/${1//\//_}.log" start=$SECONDS rc p f
+	shift 2
+	printf '  TEST   %-28s ' "$name"
+	timeout -k 10 "$limit" "$@" >"$log" 2>&1 </dev/null &
+	job=$!
+	wait "$job"
+	rc=$? job=
+	read -r p f < <(tail -n 1 "$log" | tr -d '\r' | sed -nE 's/^(.* )?([0-9]+) passed, ([0-9]+) failed$/\2 \3/p')
+	p=${p:-0} f=${f:-0}
+	[ $rc -eq 0 ] && [ $((p + f)) -gt 0 ] || [ "$f" -gt 0 ] || f=1
+	passed=$((passed + p)) failed=$((failed + f))
+	echo "$p passed, $f failed, $((SECONDS - start)) s"
+	[ "$f" = 0 ] && return
+	[ $rc -ne 124 ] || echo "it did not end within $limit s" >>"$log"
+	tail -n 60 "$log" | sed 's/^/         | /'
+}
+
+
+threaded() { # the unit tests that start threads
+	grep -lE 'pthread_create|thread_start' tests/unit/*.c | sed "s|tests/unit/\(.*\)\.c|$1/test/\1|"
+}
+
+wanted() {
+	[ ${#only[@]} -eq 0 ] || [[ " ${only[*]} " == *" $1 "* ]]
+}
+
+only=("$@")
+make --no-print-directory -j"$(nproc)" all &&
+	make --no-print-directory -j"$(nproc)" SAN=address,undefined unit || failed=1
+threads=$(threaded build-san-thread)
+[ -z "$threads" ] || make --no-print-directory -j"$(nproc)" SAN=thread $threads || failed=$((failed + 1))
+make --no-print-directory -j"$(nproc)" fuzz-build || failed=$((failed + 1))
+remember
+
+! wanted lint || suite lint 180 tests/lint/all.sh
+if wanted unit; then
+	for t in "$san"/test/test_*; do
+		suite "unit/${t##*/}" 60 "$t"
+	done
+	for t in $threads; do
+		suite "threads/${t##*/}" 60 "$t"
+	done
+fi
+for t in tests/it/*; do
+	! wanted it && ! wanted "${t#tests/}" || [ ! -f "$t" ] || [ ! -x "$t" ] || suite "${t#tests/}" 180 "$t"
+done
+! wanted web || [ ! -x tests/web/run ] || suite web 240 tests/web/run
+! wanted fuzz || suite fuzz 600 tests/fuzz.sh build-fuzz/fuzz "${T:-20}"
+suite "nothing is left behind" 60 bash -c '. tests/leftovers.sh; leftovers'
+
+echo "$((SECONDS - began)) s in all; the output of each suite is in build/logs"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
