@@ -10,7 +10,10 @@ static const struct wire_metric metrics[LAYOUTS][ITEM_MAX_VALUES] = {
 #undef METRIC
 };
 
-#define LAYOUT(kind, id) { .entity_kind = (kind), .n = id##_END, .metrics = metrics[IS_##id] }
+#define LAYOUT(kind, id)                                                                           \
+	{                                                                                          \
+		.entity_kind = (kind), .n = id##_END, .metrics = metrics[IS_##id]                  \
+	}
 
 /* Two layouts may share an entity kind: a reader of "coverage" finds what was not delivered too. */
 struct wire_dict layout_coverage = LAYOUT("coverage", COVERAGE);

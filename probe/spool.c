@@ -2,6 +2,7 @@
 #include "spool.h"
 
 #include <assert.h>
+#include <sys/random.h>
 
 #include "../lib/log.h"
 
@@ -20,13 +21,23 @@ struct spool {
 	struct queue queue[STREAM_END];
 };
 
-struct spool *spool_new(uint64_t epoch, size_t cap_bytes)
+/* 63 bits, for PostgreSQL's bigint. */
+static uint64_t draw_epoch(void)
+{
+	uint64_t epoch;
+
+	if (getrandom(&epoch, sizeof(epoch), 0) != (ssize_t)sizeof(epoch))
+		die("no random numbers from the kernel");
+	return (epoch & INT64_MAX) | 1;
+}
+
+struct spool *spool_new(size_t cap_bytes)
 {
 	struct spool *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		die("out of memory");
-	s->epoch = epoch;
+	s->epoch = draw_epoch();
 	s->cap = cap_bytes;
 	for (int i = 1; i < STREAM_END; i++)
 		s->queue[i].next_seq = 1;
@@ -143,7 +154,8 @@ void spool_rewind(struct spool *s, enum wire_stream stream, uint64_t mark)
 
 	q->sent = 0;
 	q->sent_bytes = 0;
-	for (q->cursor = q->head; q->cursor && q->cursor->seq <= mark; q->cursor = q->cursor->next) {
+	for (q->cursor = q->head; q->cursor && q->cursor->seq <= mark;
+	     q->cursor = q->cursor->next) {
 		q->sent++;
 		q->sent_bytes += cost(q->cursor);
 	}
@@ -160,9 +172,9 @@ int spool_ack(struct spool *s, enum wire_stream stream, uint64_t mark)
 	return 0;
 }
 
-void spool_renew(struct spool *s, uint64_t epoch)
+void spool_renew(struct spool *s)
 {
-	s->epoch = epoch;
+	s->epoch = draw_epoch();
 	for (enum wire_stream i = STREAM_EVENT; i < STREAM_END; i++) {
 		struct queue *q = queue_of(s, i);
 

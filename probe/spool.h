@@ -25,7 +25,7 @@ struct spool_lost {
 	uint64_t batches, rows;
 };
 
-struct spool *spool_new(uint64_t epoch, size_t cap_bytes);
+struct spool *spool_new(size_t cap_bytes); /* born with a random epoch */
 void spool_free(struct spool *s); /* NULL is fine */
 
 uint64_t spool_append(struct spool *s, enum wire_stream stream, uint64_t wall_ns, uint32_t rows,
@@ -34,10 +34,11 @@ struct spool_batch *spool_next(struct spool *s, enum wire_stream stream); /* NUL
 void spool_rewind(struct spool *s, enum wire_stream stream, uint64_t mark); /* next: mark + 1 */
 /* Everything up to mark is stored. -ERANGE, and nothing done: there is no such seq yet. */
 int spool_ack(struct spool *s, enum wire_stream stream, uint64_t mark) MUST_CHECK;
-void spool_renew(struct spool *s, uint64_t epoch); /* the same batches, numbered from 1 again */
+void spool_renew(struct spool *s); /* a new epoch: the same batches, numbered from 1 again */
 
 uint64_t spool_epoch(const struct spool *s);
-uint64_t spool_base(const struct spool *s, enum wire_stream stream); /* lowest seq there is, or will be */
+uint64_t spool_base(const struct spool *s,
+		    enum wire_stream stream); /* lowest seq there is, or will be */
 uint32_t spool_batches(const struct spool *s); /* of both streams, like the next two */
 uint32_t spool_unacked(const struct spool *s, size_t *bytes); /* sent and not acked */
 size_t spool_bytes(const struct spool *s);

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * uplink.h - brings what the spool holds to the collector, and the collector's marks back.
+ *
+ * Says HELLO until it is WELCOME, sends within a window, rewinds on a NACK, and opens a new socket
+ * when acks stay away. It speaks only when the collector goes or comes back. The strings, layouts,
+ * spool and loop of the configuration stay the caller's and outlive it.
+ */
+#pragma once
+
+#include "../lib/loop.h"
+#include "spool.h"
+
+struct uplink;
+
+enum { UPLINK_TICK_MS = 100 };
+
+struct uplink_config {
+	const char *node, *machine, *version;
+	const char *collector; /* tcp://host:port */
+	size_t spool_mb; /* for what is said */
+	const struct wire_dict *const *layouts; /* of everything in the spool */
+	size_t nlayouts;
+	struct spool *spool;
+	struct loop *loop;
+	void (*on_fresh)(void *arg); /* the collector knows nothing of this probe any more */
+	void *arg;
+};
+
+struct uplink_stat {
+	uint64_t hellos, opened, batches, dicts, acks, nacks, rewinds;
+	uint64_t ignored; /* what came and was not for us, or not to be read */
+};
+
+int uplink_open(struct uplink **out, const struct uplink_config *cfg) MUST_CHECK;
+void uplink_close(struct uplink *u); /* NULL is fine */
+
+int uplink_input(void *uplink); /* a loop_fn: takes what came; the loop calls it */
+int uplink_tick(void *uplink); /* a loop_fn: to be called every UPLINK_TICK_MS */
+void uplink_send(struct uplink *u); /* what the window allows; after each append */
+
+bool uplink_up(const struct uplink *u);
+struct uplink_stat uplink_stat(const struct uplink *u);
+
+DEFINE_AUTO(struct uplink *, uplink_close)
