@@ -10,7 +10,7 @@
 #include <linux/bpf.h>
 #include <stdbool.h>
 
-enum { AF_INET = 2, AF_INET6 = 10, IPPROTO_TCP = 6, MSG_PEEK = 2, EAGAIN = 11 };
+enum { AF_INET = 2, AF_INET6 = 10, IPPROTO_TCP = 6, MSG_PEEK = 2, EAGAIN = 11, EPIPE = 32 };
 
 /* include/net/tcp_states.h */
 enum tcp_state {

@@ -49,6 +49,8 @@ struct req_call {
 	__u32 flags; /* enum call_flag */
 	__u32 retrans;
 	__u32 srtt_us;
+	__u16 local_port; /* the called host sees the call come from here */
+	__u16 unused;
 };
 
 struct req_head {

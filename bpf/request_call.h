@@ -157,6 +157,7 @@ static __always_inline void client_send(struct conn *c, struct sock *sk, int len
 			}
 			c->fresh = 0;
 			c->call.flags |= CALL_SENT;
+			c->call.local_port = sk->__sk_common.skc_num;
 		} else if (c->fresh) {
 			c->fresh = 0;
 			c->role = ROLE_IGNORED;
@@ -197,7 +198,7 @@ static __always_inline void client_recv(struct conn *c, struct sock *sk, int ret
 	if (ret > 0)
 		client_answer(c, sk, ret);
 	else if (ret != -EAGAIN)
-		client_gone(c, sk, -ret);
+		client_gone(c, sk, ret ? -ret : EPIPE); /* a FIN instead of an answer */
 	call_is_current(c, call_store(c));
 }
 

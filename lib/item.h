@@ -66,6 +66,7 @@ struct up_item {
 	uint16_t error; /* errno of the connection, 0: none */
 	uint32_t retrans, srtt_us;
 	uint32_t flags; /* enum up_flag */
+	uint16_t local_port; /* the called host sees the call come from here; 0: never connected */
 };
 
 enum request_flag {

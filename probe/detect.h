@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * detect.h - which requests are abnormal, and why.
+ *
+ * Abnormal: status >= 500 or 499 or none; an upstream try that failed; or slower than the route's
+ * limit. The limit of a route is the larger of its p99 and its p50 + 20 ms, and 300 ms until it has
+ * seen 100 requests; or one fixed number for all. totalTime (queue + request) is judged.
+ */
+#pragma once
+
+#include "../lib/item.h"
+
+struct detect;
+
+struct detect *detect_new(double fixed_ms); /* < 0: each route's own limit */
+void detect_free(struct detect *d);
+
+/*
+ * Judges r by what its route did before, then learns from it. Fills normal_us and limit_us, and for
+ * an abnormal one, for which it returns true, reason and params (texts are valid until the next call).
+ */
+bool detect_judge(struct detect *d, struct request_item *r);
+
+uint64_t item_total_us(const struct request_item *r);
+bool item_failed(const struct request_item *r); /* status >= 500, or no answer at all */
+uint64_t item_upstream_us(const struct request_item *r); /* sum over the tries */
+
+DEFINE_AUTO(struct detect *, detect_free)

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "request_event.h"
+
+#include <stdio.h>
+
+#include "http.h"
+#include "route.h"
+
+_Static_assert(ITEM_MAX_UPS == REQ_CALLS, "each call has its place");
+_Static_assert(sizeof(((struct request_text *)0)->route) >= ROUTE_TEXT, "route");
+
+static uint64_t us_between(uint64_t from_ns, uint64_t to_ns)
+{
+	return to_ns > from_ns ? (to_ns - from_ns) / 1000 : 0;
+}
+
+static struct addr addr_read(const struct req_addr *a)
+{
+	return addr_make(a->ip, a->len == 16 ? 16 : 4, a->port);
+}
+
+void request_call_read(const struct req_call *c, uint64_t read_ns, uint64_t end_ns,
+		       struct up_item *out)
+{
+	*out = (struct up_item){ .addr = addr_read(&c->addr),
+				 .start_us = us_between(read_ns, c->start_ns),
+				 .response_us = us_between(c->start_ns,
+							   c->last_ns ? c->last_ns : end_ns),
+				 .status = c->status,
+				 .error = c->error,
+				 .retrans = c->retrans,
+				 .srtt_us = c->srtt_us,
+				 .local_port = c->local_port };
+	if (c->connect_ns)
+		out->connect_us = us_between(c->start_ns, c->connect_ns);
+	out->flags = (c->flags & CALL_REUSED ? UP_REUSED : 0) |
+		     (c->flags & CALL_FAILED ? UP_NO_CONNECT : 0) |
+		     (c->flags & CALL_NO_ANSWER ? UP_NO_ANSWER : 0);
+}
+
+static void calls_read(const struct req_event *e, struct request_item *out)
+{
+	uint32_t n = e->head.ncalls < REQ_CALLS ? e->head.ncalls : REQ_CALLS;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (e->call[i].flags & (CALL_SENT | CALL_FAILED))
+			request_call_read(&e->call[i], e->head.read_ns, e->head.last_ns,
+					  &out->ups[out->nups++]);
+}
+
+static void target_read(const struct http_line *l, bool query, struct request_text *t,
+			struct request_item *out)
+{
+	size_t len = l->path_len, max = ITEM_MAX_PATH;
+
+	if (query && l->query)
+		len = (size_t)(l->query + l->query_len - l->path);
+	if (len > max || (l->cut && (query || !l->query)))
+		out->flags |= REQUEST_PATH_CUT;
+	len = len < max ? len : max;
+	memcpy(t->path, l->path, len);
+	t->path[len] = 0;
+	memcpy(t->method, l->method, sizeof(t->method));
+	route_template(l->method, l->path, l->path_len, t->route);
+}
+
+static uint32_t flags_read(uint32_t f)
+{
+	return (f & REQ_CLIENT_CLOSED ? REQUEST_CLIENT_CLOSED : 0) |
+	       (f & REQ_NO_ANSWER ? REQUEST_NO_ANSWER : 0) |
+	       (f & REQ_PIPELINED ? REQUEST_PIPELINED : 0) |
+	       (f & REQ_HOPPED ? REQUEST_UPSTREAM_UNKNOWN : 0) |
+	       (f & REQ_CALLS_CUT ? REQUEST_UPS_CUT : 0);
+}
+
+/* One jiffy of difference is within the error of the clock that arrival times are kept by. */
+static uint64_t queue_us(const struct req_head *h, uint64_t jiffy_ns)
+{
+	return h->queue_jiffies > 1 && h->queue_jiffies < 1u << 24 ?
+		       h->queue_jiffies * jiffy_ns / 1000 :
+		       0;
+}
+
+int request_event_read(const struct req_event *e, size_t len, const struct request_clock *clock,
+		       struct request_text *t, struct request_item *out)
+{
+	const struct req_head *h = &e->head;
+	struct http_line line;
+	size_t need = h->ncalls ? sizeof(*e) : sizeof(*h) + h->line_len;
+
+	if (h->line_len > REQ_LINE || len < need || http_line_parse(e->line, h->line_len, &line) < 0)
+		return -EBADMSG;
+	memset(out, 0, sizeof(*out));
+	snprintf(t->comm, sizeof(t->comm), "%.*s", REQ_COMM, h->comm);
+	out->start_ns = h->read_ns + (uint64_t)clock->wall_minus_mono_ns;
+	out->comm = t->comm;
+	out->pid = h->tgid;
+	out->tid = h->tid;
+	out->remote = addr_read(&h->remote);
+	out->local = addr_read(&h->local);
+	out->flags = flags_read(h->flags);
+	target_read(&line, clock->query_string, t, out);
+	out->method = t->method;
+	out->path = t->path;
+	out->route = t->route;
+	out->status = h->flags & REQ_CLIENT_CLOSED ? 499 : h->status;
+	out->request_us = us_between(h->read_ns, h->last_ns);
+	out->queue_us = queue_us(h, clock->jiffy_ns);
+	out->bytes_in = h->bytes_in;
+	out->bytes_out = h->bytes_out;
+	out->retrans = h->retrans;
+	out->srtt_us = h->srtt_us;
+	out->rcv_ooo = h->rcv_ooo;
+	calls_read(e, out);
+	return 0;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * request_event.h - a record of the kernel's ring as an item: the request line read, monotonic times
+ * turned into durations, calls that were not HTTP left out. Pure.
+ */
+#pragma once
+
+#include <linux/types.h>
+
+#include "../bpf/request.h"
+#include "../lib/item.h"
+
+struct request_text { /* room for what the item's strings point to */
+	char comm[REQ_COMM + 1];
+	char method[8];
+	char path[ITEM_MAX_PATH + 1];
+	char route[ITEM_MAX_NAME];
+};
+
+struct request_clock {
+	int64_t wall_minus_mono_ns;
+	uint64_t jiffy_ns; /* 0: not measured yet, queue times are then 0 */
+	bool query_string; /* keep it in the path */
+};
+
+/* len: of the record. -EBADMSG: cut short, or its line is not HTTP/1. app is left to the caller. */
+int request_event_read(const struct req_event *e, size_t len, const struct request_clock *clock,
+		       struct request_text *text, struct request_item *out) MUST_CHECK;
+
+/* A call of its own: its addr, duration and status; the rest of *out is zero. */
+void request_call_read(const struct req_call *c, uint64_t read_ns, uint64_t end_ns,
+		       struct up_item *out);

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+/* src_request.c - HTTP/1 requests, from bpf/request.bpf.c: counted all, told when abnormal. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <stdio.h>
+
+#include "../lib/clock.h"
+#include "app.h"
+#include "detect.h"
+#include "layout.h"
+#include "red.h"
+#include "request_event.h"
+#include "request_kernel.h"
+#include "source.h"
+
+#define TICK_NS (2 * 1000000000ull)
+enum {
+	FLUSH_TICKS = 5, /* counts of known keys travel every tenth second, of new ones every second */
+	UNREAD_APPS = 32,
+};
+
+struct unread {
+	char app[APP_NAME];
+	const char *kind;
+	uint64_t count;
+};
+
+struct request_source {
+	struct request_kernel *kernel;
+	struct apps *apps;
+	struct red *red;
+	struct detect *detect;
+	const struct probe_config *config;
+	struct request_clock clock;
+	struct unread unread[UNREAD_APPS];
+	size_t nunread;
+	uint64_t n[COVERAGE_END], sent[COVERAGE_END]; /* totals, and what of them has travelled */
+	uint64_t next_tick_ns, tick;
+	uint64_t second_ns; /* the row budget is per second */
+	int64_t rows_left;
+	struct sink *out; /* during a read */
+};
+
+/* Seismo's own daemons: their traffic would only tell about itself. */
+static bool is_own(const char *comm)
+{
+	return strncmp(comm, "seismo-", 7) == 0;
+}
+
+static void unread_count(struct request_source *s, const char *app, const char *kind)
+{
+	struct unread *u = NULL;
+
+	for (size_t i = 0; i < s->nunread && !u; i++)
+		if (s->unread[i].kind == kind && strcmp(s->unread[i].app, app) == 0)
+			u = &s->unread[i];
+	if (!u && s->nunread < UNREAD_APPS) {
+		u = &s->unread[s->nunread++];
+		*u = (struct unread){ .kind = kind };
+		snprintf(u->app, sizeof(u->app), "%s", app);
+	}
+	if (u)
+		u->count++;
+	s->n[COVERAGE_UNREAD]++;
+}
+
+static uint8_t class_of(uint16_t status)
+{
+	return status >= 100 && status < 600 ? (uint8_t)(status / 100) : 0;
+}
+
+static void count_call(struct request_source *s, const char *app, const char *route,
+		       const struct up_item *u)
+{
+	char peer[ADDR_TEXT];
+	struct red_key k = { .app = app,
+			     .route = route,
+			     .peer = addr_text(&u->addr, peer),
+			     .role = RED_CLIENT,
+			     .status_class = class_of(u->status) };
+
+	red_count(s->red, &k, u->response_us);
+}
+
+static void count_request(struct request_source *s, const struct request_item *r)
+{
+	char peer[16];
+	struct red_key k = { .app = r->app,
+			     .route = r->route,
+			     .peer = peer,
+			     .role = RED_SERVER,
+			     .status_class = class_of(r->status) };
+
+	snprintf(peer, sizeof(peer), ":%u", r->local.port);
+	red_count(s->red, &k, item_total_us(r));
+	for (uint32_t i = 0; i < r->nups; i++)
+		count_call(s, r->app, r->route, &r->ups[i]);
+}
+
+/* A row, if the budget of this second has room for it. */
+static void tell(struct request_source *s, const struct request_item *r)
+{
+	if (s->rows_left <= 0) {
+		s->n[COVERAGE_WITHHELD]++;
+		return;
+	}
+	s->rows_left--;
+	s->n[COVERAGE_ROWS]++;
+	sink_request(s->out, r);
+}
+
+static void on_request(struct request_source *s, const struct req_event *e, size_t len)
+{
+	struct request_text text;
+	struct request_item r;
+
+	if (request_event_read(e, len, &s->clock, &text, &r) < 0 || is_own(text.comm))
+		return;
+	r.app = apps_name(s->apps, r.pid, text.comm);
+	s->n[COVERAGE_SEEN]++;
+	if (r.flags & REQUEST_PIPELINED) {
+		s->n[COVERAGE_PIPELINED]++;
+		unread_count(s, r.app, "pipelined");
+		return;
+	}
+	count_request(s, &r);
+	if (detect_judge(s->detect, &r))
+		tell(s, &r);
+}
+
+static void on_call(struct request_source *s, const struct req_call_event *e)
+{
+	char comm[REQ_COMM + 1];
+	struct up_item u;
+
+	snprintf(comm, sizeof(comm), "%.*s", REQ_COMM, e->comm);
+	if (is_own(comm))
+		return;
+	request_call_read(&e->call, e->call.start_ns, e->call.last_ns, &u);
+	s->n[COVERAGE_CLIENT_CALLS]++;
+	count_call(s, apps_name(s->apps, e->tgid, comm), "(client)", &u);
+}
+
+static void on_unread(struct request_source *s, const struct req_head *h)
+{
+	static const char *const kinds[] = { [REQ_UNREAD_TLS] = "tls",
+					     [REQ_UNREAD_HTTP2] = "http2",
+					     [REQ_UNREAD_UPGRADED] = "upgraded" };
+	char comm[REQ_COMM + 1];
+
+	snprintf(comm, sizeof(comm), "%.*s", REQ_COMM, h->comm);
+	if (h->flags > 0 && h->flags < ARRAY_SIZE(kinds))
+		unread_count(s, apps_name(s->apps, h->tgid, comm), kinds[h->flags]);
+}
+
+static int on_record(void *arg, void *data, size_t len)
+{
+	struct request_source *s = arg;
+	const struct req_head *h = data;
+
+	if (len >= sizeof(struct req_head) && h->kind == REQ_KIND_REQUEST)
+		on_request(s, data, len);
+	else if (len >= sizeof(struct req_call_event) && h->kind == REQ_KIND_CALL)
+		on_call(s, data);
+	else if (len >= sizeof(struct req_head) && h->kind == REQ_KIND_UNREAD)
+		on_unread(s, h);
+	return 0;
+}
+
+static void request_close(void *self)
+{
+	struct request_source *s = self;
+
+	request_kernel_close(s->kernel);
+	detect_free(s->detect);
+	red_free(s->red);
+	apps_free(s->apps);
+}
+
+static int request_open(void *self, const struct probe_env *env)
+{
+	struct request_source *s = self;
+
+	s->config = env->config;
+	s->clock.query_string = env->config->query_string;
+	s->apps = apps_new(env->procfs);
+	s->red = red_new();
+	s->detect = detect_new(env->config->slow_ms);
+	return request_kernel_open(&s->kernel, (size_t)env->config->ring_mb << 20, on_record, s,
+				   env->why);
+}
+
+static void kernel_counts(struct request_source *s)
+{
+	uint64_t k[STAT_END];
+
+	if (request_kernel_stats(s->kernel, k) < 0)
+		return;
+	s->n[COVERAGE_UNKNOWN] = k[STAT_UNKNOWN];
+	s->n[COVERAGE_HEAD_MISSED] = k[STAT_HEAD_MISSED];
+	s->n[COVERAGE_USER_FAULT] = k[STAT_USER_FAULT];
+	s->n[COVERAGE_RING_FULL] = k[STAT_RING_FULL];
+	s->n[COVERAGE_CONN_FULL] = k[STAT_CONN_FULL];
+	s->n[COVERAGE_CALLS_FULL] = k[STAT_CALLS_FULL];
+	s->n[COVERAGE_LATE] = k[STAT_LATE];
+}
+
+static void tell_coverage(struct request_source *s)
+{
+	double v[COVERAGE_END];
+	struct sample_item i = { .layout = layout_coverage.layout,
+				 .entity = "",
+				 .n = COVERAGE_END,
+				 .v = v };
+
+	kernel_counts(s);
+	s->n[COVERAGE_RED_FULL] = red_overflow(s->red);
+	for (size_t m = 0; m < COVERAGE_END; m++) {
+		v[m] = (double)(s->n[m] - s->sent[m]);
+		s->sent[m] = s->n[m];
+	}
+	sink_sample(s->out, &i);
+}
+
+static void tick(struct request_source *s)
+{
+	tell_coverage(s);
+	red_flush(s->red, s->out, s->tick++ % FLUSH_TICKS == 0);
+	for (size_t i = 0; i < s->nunread; i++) {
+		struct unread_item u = { s->unread[i].app, s->unread[i].kind, s->unread[i].count };
+
+		sink_unread(s->out, &u);
+	}
+	s->nunread = 0;
+}
+
+static int request_read(void *self, struct sink *out)
+{
+	struct request_source *s = self;
+	uint64_t now = clock_mono_ns();
+	int r;
+
+	s->out = out;
+	s->clock.wall_minus_mono_ns = (int64_t)(clock_wall_ns() - now);
+	if (now - s->second_ns >= 1000000000ull) {
+		s->second_ns = now;
+		s->rows_left = s->config->rows_per_s;
+	}
+	r = request_kernel_read(s->kernel, now, &s->clock.jiffy_ns);
+	if (now >= s->next_tick_ns) {
+		s->next_tick_ns = now + TICK_NS;
+		tick(s);
+	}
+	s->out = NULL;
+	return r;
+}
+
+static const struct wire_dict *const layouts[] = { &layout_coverage };
+
+const struct source source_request = {
+	.name = "request",
+	.help = "HTTP/1 requests of every server: counted, and told when slow or failed",
+	.period_ms = 50,
+	.size = sizeof(struct request_source),
+	.layouts = layouts,
+	.nlayouts = ARRAY_SIZE(layouts),
+	.open = request_open,
+	.read = request_read,
+	.close = request_close,
+};

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verdict.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+#include "../lib/reason.h"
+#include "detect.h"
+
+static double ms(uint64_t us)
+{
+	return (double)us / 1000.0;
+}
+
+static void number(struct request_item *r, const char *key, double value)
+{
+	assert(r->nparams < ITEM_MAX_PARAMS);
+	r->params[r->nparams++] = (struct param){ .key = key, .number = value };
+}
+
+static void text(struct request_item *r, const char *key, const char *value)
+{
+	assert(r->nparams < ITEM_MAX_PARAMS);
+	r->params[r->nparams++] = (struct param){ .key = key, .text = value };
+}
+
+static bool has_failed(const struct up_item *u)
+{
+	return (u->flags & (UP_NO_CONNECT | UP_NO_ANSWER)) || u->status >= 500;
+}
+
+/* We gave up waiting: the connection was well, no answer came, and nobody reset it. */
+static bool timed_out(const struct up_item *u)
+{
+	return (u->flags & UP_NO_ANSWER) && !(u->flags & UP_NO_CONNECT) && u->error == 0;
+}
+
+static const char *up_error(const struct up_item *u, struct verdict_text *t)
+{
+	if (u->flags & UP_NO_CONNECT)
+		snprintf(t->error, sizeof(t->error), "%s",
+			 u->error ? strerror(u->error) : "gave up connecting");
+	else if (timed_out(u))
+		snprintf(t->error, sizeof(t->error), "no answer within %.0f ms",
+			 ms(u->response_us));
+	else if (u->flags & UP_NO_ANSWER)
+		snprintf(t->error, sizeof(t->error), "%s",
+			 u->error == EPIPE ? "closed the connection without an answer" :
+					     strerror(u->error));
+	else
+		snprintf(t->error, sizeof(t->error), "answered %u", u->status);
+	return t->error;
+}
+
+static void about(struct request_item *r, const struct up_item *u, struct verdict_text *t)
+{
+	text(r, "addr", addr_text(&u->addr, t->addr));
+	text(r, "error", up_error(u, t));
+}
+
+/* The client closed its connection before the answer began. */
+static bool client_abort(struct request_item *r, const struct verdict_base *b UNUSED,
+			 struct verdict_text *t UNUSED)
+{
+	if (!(r->flags & REQUEST_CLIENT_CLOSED))
+		return false;
+	number(r, "ms", ms(item_total_us(r)));
+	return true;
+}
+
+/* A try failed, another one saved the request. */
+static bool up_retry(struct request_item *r, const struct verdict_base *b UNUSED,
+		     struct verdict_text *t)
+{
+	const struct up_item *first = NULL;
+	uint64_t lost_us = 0;
+
+	if (r->nups < 2 || item_failed(r) || has_failed(&r->ups[r->nups - 1]))
+		return false;
+	for (uint32_t i = 0; i < r->nups; i++) {
+		if (!has_failed(&r->ups[i]))
+			continue;
+		first = first ? first : &r->ups[i];
+		lost_us += r->ups[i].response_us;
+	}
+	if (!first)
+		return false;
+	number(r, "tries", r->nups);
+	number(r, "ms", ms(lost_us));
+	about(r, first, t);
+	return true;
+}
+
+/* The request failed, and its last try never got a connection. */
+static bool up_connect(struct request_item *r, const struct verdict_base *b UNUSED,
+		       struct verdict_text *t)
+{
+	const struct up_item *u = r->nups ? &r->ups[r->nups - 1] : NULL;
+
+	if (!u || !(u->flags & UP_NO_CONNECT) || !item_failed(r))
+		return false;
+	about(r, u, t);
+	return true;
+}
+
+/* The request failed, and its last try answered badly or broke off. */
+static bool up_error_rule(struct request_item *r, const struct verdict_base *b UNUSED,
+			  struct verdict_text *t)
+{
+	const struct up_item *u = r->nups ? &r->ups[r->nups - 1] : NULL;
+
+	if (!u || !has_failed(u) || timed_out(u) || !item_failed(r))
+		return false;
+	about(r, u, t);
+	return true;
+}
+
+/*
+ * Calls took at least half of what the request took beyond its normal time, measured beyond their
+ * own; or of all of it, where that is what it was judged by. A call that timed out always did.
+ */
+static bool up_slow(struct request_item *r, const struct verdict_base *b, struct verdict_text *t)
+{
+	uint64_t total = item_total_us(r), up = item_upstream_us(r);
+	const struct up_item *worst = &r->ups[0];
+	bool given_up = r->nups && timed_out(&r->ups[r->nups - 1]);
+
+	if (!r->nups || (item_failed(r) && !given_up))
+		return false;
+	if (total > b->normal_us && !given_up) {
+		uint64_t excess = total - b->normal_us;
+		uint64_t up_excess = up > b->up_normal_us ? up - b->up_normal_us : 0;
+
+		if (up_excess * 2 < excess)
+			return false;
+	} else if (up * 2 < total && !given_up) {
+		return false;
+	}
+	for (uint32_t i = 1; i < r->nups; i++)
+		if (r->ups[i].response_us > worst->response_us)
+			worst = &r->ups[i];
+	text(r, "addr", addr_text(&worst->addr, t->addr));
+	number(r, "ms", ms(worst->response_us));
+	number(r, "total_ms", ms(total));
+	return true;
+}
+
+/* It failed, and no upstream call of its own did. */
+static bool app_error(struct request_item *r, const struct verdict_base *b UNUSED,
+		      struct verdict_text *t)
+{
+	if (!item_failed(r))
+		return false;
+	if (r->status)
+		snprintf(t->error, sizeof(t->error), "answered %u", r->status);
+	else
+		snprintf(t->error, sizeof(t->error), "closed the connection without an answer");
+	text(r, "app", r->app);
+	text(r, "error", t->error);
+	return true;
+}
+
+static const struct rule {
+	enum reason_id reason;
+	bool (*holds)(struct request_item *r, const struct verdict_base *b, struct verdict_text *t);
+} rules[] = {
+	{ R_CLIENT_ABORT, client_abort }, { R_UP_RETRY, up_retry },
+	{ R_UP_CONNECT, up_connect },	  { R_UP_ERROR, up_error_rule },
+	{ R_UP_SLOW, up_slow },		  { R_APP_ERROR, app_error },
+};
+
+void verdict_find(struct request_item *r, const struct verdict_base *base, struct verdict_text *t)
+{
+	r->nparams = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
+		if (rules[i].holds(r, base, t)) {
+			r->reason = rules[i].reason;
+			return;
+		}
+	}
+	r->reason = R_UNKNOWN;
+}

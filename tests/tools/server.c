@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * server.c - an HTTP/1.1 server for tests: one thread, one epoll, keep-alive.
+ *
+ *	server PORT [--fail PERCENT] [--max-delay MS]
+ *
+ * A request may ask for its answer: ?s=STATUS, &d=MS (answer so late), &x=1 (close instead). Without
+ * that: 200 at once; a share of PERCENT is closed without an answer; delays are random up to MS.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_FD = 65536, MAX_EVENTS = 512, BODY = 512, HEAD = 8192 };
+
+struct conn {
+	int fd;
+	uint32_t born;
+	size_t len, skip; /* bytes held; bytes of a body still to come */
+	bool waiting;
+	int status;
+	char buf[HEAD];
+};
+
+struct timer {
+	double at;
+	int fd;
+	uint32_t born;
+	int status;
+};
+
+static struct conn *conns[MAX_FD];
+static struct timer heap[1 << 20];
+static size_t nheap;
+static int epfd, fail_percent, max_delay_ms;
+static uint32_t births;
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void heap_push(struct timer x)
+{
+	size_t i = nheap++;
+
+	for (; i && heap[(i - 1) / 2].at > x.at; i = (i - 1) / 2)
+		heap[i] = heap[(i - 1) / 2];
+	heap[i] = x;
+}
+
+static struct timer heap_pop(void)
+{
+	struct timer top = heap[0], x = heap[--nheap];
+	size_t i = 0;
+
+	for (;;) {
+		size_t l = 2 * i + 1;
+
+		if (l >= nheap)
+			break;
+		if (l + 1 < nheap && heap[l + 1].at < heap[l].at)
+			l++;
+		if (heap[l].at >= x.at)
+			break;
+		heap[i] = heap[l];
+		i = l;
+	}
+	heap[i] = x;
+	return top;
+}
+
+static void drop(struct conn *c)
+{
+	conns[c->fd] = NULL;
+	close(c->fd);
+	free(c);
+}
+
+static void answer(struct conn *c, int status)
+{
+	char out[BODY + 256];
+	bool bodiless = status == 204 || status == 304;
+	int body = bodiless ? 0 : BODY;
+	int n = snprintf(out, sizeof(out), "HTTP/1.1 %d Test\r\nServer: test\r\n", status);
+
+	if (!bodiless)
+		n += snprintf(out + n, sizeof(out) - (size_t)n, "Content-Length: %d\r\n", BODY);
+	n += snprintf(out + n, sizeof(out) - (size_t)n, "\r\n");
+	memset(out + n, 'x', (size_t)body);
+	if (write(c->fd, out, (size_t)(n + body)) < 0)
+		return; /* the client is gone: its close will be read */
+}
+
+static int asked(const char *query, const char *end, const char *key)
+{
+	for (const char *p = query; p && p + 2 < end; p++)
+		if ((p == query || p[-1] == '&') && *p == *key && p[1] == '=')
+			return atoi(p + 2);
+	return -1;
+}
+
+/* Answer, wait or close, as the request line asks. False: the connection is gone. */
+static bool serve(struct conn *c, const char *line, const char *end)
+{
+	const char *query = memchr(line, '?', (size_t)(end - line));
+	int status, delay;
+
+	query = query ? query + 1 : NULL;
+	status = asked(query, end, "s");
+	delay = asked(query, end, "d");
+	if (asked(query, end, "x") == 1 || (status < 0 && rand() % 100 < fail_percent)) {
+		drop(c);
+		return false;
+	}
+	if (status < 0)
+		status = 200;
+	if (delay < 0 && max_delay_ms)
+		delay = rand() % max_delay_ms;
+	if (delay <= 0) {
+		answer(c, status);
+		return true;
+	}
+	c->waiting = true;
+	heap_push((struct timer){ now() + delay * 1e-3, c->fd, c->born, status });
+	return true;
+}
+
+static size_t body_length(const char *head, const char *end)
+{
+	for (const char *p = head; p + 16 < end; p++)
+		if (strncasecmp(p, "Content-Length:", 15) == 0)
+			return strtoul(p + 15, NULL, 10);
+	return 0;
+}
+
+static void take(struct conn *c)
+{
+	for (;;) {
+		size_t n = c->len < c->skip ? c->len : c->skip;
+		char *end, *line_end;
+
+		memmove(c->buf, c->buf + n, c->len - n);
+		c->len -= n;
+		c->skip -= n;
+		if (c->waiting || c->skip)
+			return;
+		end = memmem(c->buf, c->len, "\r\n\r\n", 4);
+		if (!end)
+			return;
+		line_end = memchr(c->buf, '\r', c->len);
+		c->skip = (size_t)(end + 4 - c->buf) + body_length(c->buf, end);
+		if (!serve(c, c->buf, line_end))
+			return;
+	}
+}
+
+static void on_readable(struct conn *c)
+{
+	ssize_t n = read(c->fd, c->buf + c->len, sizeof(c->buf) - c->len);
+
+	if (n < 0 && errno == EAGAIN)
+		return;
+	if (n <= 0) {
+		drop(c);
+		return;
+	}
+	c->len += (size_t)n;
+	take(c);
+}
+
+static void on_accept(int lfd)
+{
+	int fd, one = 1;
+
+	while ((fd = accept4(lfd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
+		struct epoll_event ev = { .events = EPOLLIN, .data.fd = fd };
+		struct conn *c = fd < MAX_FD ? calloc(1, sizeof(*c)) : NULL;
+
+		if (!c) {
+			close(fd);
+			continue;
+		}
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+		c->fd = fd;
+		c->born = ++births;
+		conns[fd] = c;
+		epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &ev);
+	}
+}
+
+static void run_timers(void)
+{
+	while (nheap && heap[0].at <= now()) {
+		struct timer t = heap_pop();
+		struct conn *c = conns[t.fd];
+
+		if (!c || c->born != t.born || !c->waiting)
+			continue;
+		c->waiting = false;
+		answer(c, t.status);
+		take(c);
+	}
+}
+
+static int listen_on(int port)
+{
+	struct sockaddr_in6 sa = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port) };
+	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), one = 1, zero = 0;
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero));
+	if (bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 || listen(fd, 4096) < 0) {
+		fprintf(stderr, "server: port %d: %s\n", port, strerror(errno));
+		exit(1);
+	}
+	return fd;
+}
+
+int main(int argc, char *argv[])
+{
+	struct rlimit files = { MAX_FD, MAX_FD };
+	struct epoll_event ev = { .events = EPOLLIN }, evs[MAX_EVENTS];
+	int lfd;
+
+	if (argc < 2)
+		return 2;
+	for (int i = 2; i + 1 < argc; i += 2) {
+		if (strcmp(argv[i], "--fail") == 0)
+			fail_percent = atoi(argv[i + 1]);
+		else if (strcmp(argv[i], "--max-delay") == 0)
+			max_delay_ms = atoi(argv[i + 1]);
+	}
+	signal(SIGPIPE, SIG_IGN);
+	setrlimit(RLIMIT_NOFILE, &files);
+	srand((unsigned)atoi(argv[1]));
+	epfd = epoll_create1(EPOLL_CLOEXEC);
+	ev.data.fd = lfd = listen_on(atoi(argv[1]));
+	epoll_ctl(epfd, EPOLL_CTL_ADD, lfd, &ev);
+	for (;;) {
+		double wait = nheap ? heap[0].at - now() : 3600;
+		int n = epoll_wait(epfd, evs, MAX_EVENTS, wait <= 0 ? 0 : (int)(wait * 1e3) + 1);
+
+		for (int i = 0; i < n; i++) {
+			if (evs[i].data.fd == lfd)
+				on_accept(lfd);
+			else if (conns[evs[i].data.fd])
+				on_readable(conns[evs[i].data.fd]);
+		}
+		run_timers();
+	}
+}

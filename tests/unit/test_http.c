@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../../probe/http.h"
+#include "../../probe/route.h"
+#include "../test.h"
+
+static struct http_line parsed(const char *s)
+{
+	struct http_line l = { .path_len = 999 };
+
+	CHECK_EQ(http_line_parse(s, strlen(s), &l), 0);
+	return l;
+}
+
+static bool is_path(const struct http_line *l, const char *path)
+{
+	return l->path_len == strlen(path) && memcmp(l->path, path, l->path_len) == 0;
+}
+
+static int refused(const char *s)
+{
+	struct http_line l;
+
+	return http_line_parse(s, strlen(s), &l) == -EBADMSG;
+}
+
+TEST(a_request_line_gives_method_and_path_without_the_query)
+{
+	struct http_line l = parsed("GET /a/b?user=me&k=1 HTTP/1.1\r\nHost: x\r\n");
+
+	CHECK_STR(l.method, "GET");
+	CHECK(is_path(&l, "/a/b"));
+	CHECK(l.query_len == 11 && !l.cut);
+}
+
+TEST(a_line_cut_anywhere_after_the_target_began_is_still_a_request)
+{
+	const char *whole = "DELETE /things/17 HTTP/1.1\r\n";
+
+	for (size_t n = strlen("DELETE /"); n <= strlen(whole); n++) {
+		struct http_line l;
+
+		CHECK_EQ(http_line_parse(whole, n, &l), 0);
+		CHECK_EQ(l.cut, n <= strlen("DELETE /things/17"));
+	}
+}
+
+TEST(a_full_url_gives_its_path)
+{
+	struct http_line l = parsed("GET http://example.org/x HTTP/1.1\r\n");
+
+	CHECK(is_path(&l, "/x"));
+	l = parsed("GET http://example.org HTTP/1.1\r\n");
+	CHECK(is_path(&l, "/"));
+	l = parsed("OPTIONS * HTTP/1.1\r\n");
+	CHECK(is_path(&l, "*"));
+}
+
+TEST(what_only_begins_like_a_request_is_refused)
+{
+	CHECK(refused(""));
+	CHECK(refused("GET"));
+	CHECK(refused("GET "));
+	CHECK(refused("GET  HTTP/1.1\r\n"));
+	CHECK(refused("GET /x HTTP/2.0\r\n"));
+	CHECK(refused("GET /x FTP/1.1\r\n"));
+	CHECK(refused("GET /x HTTP/1.7\r\n"));
+	CHECK(refused("GET some key\r\n"));
+	CHECK(refused("GET /x\r\n"));
+	CHECK(refused("get /x HTTP/1.1\r\n"));
+}
+
+static bool routes_to(const char *method, const char *path, const char *route)
+{
+	char out[ROUTE_TEXT];
+
+	route_template(method, path, strlen(path), out);
+	if (strcmp(out, route) != 0)
+		printf("    %s is \"%s\", not \"%s\"\n", path, out, route);
+	return strcmp(out, route) == 0;
+}
+
+TEST(a_route_keeps_names_and_drops_identifiers)
+{
+	CHECK(routes_to("GET", "/", "GET /"));
+	CHECK(routes_to("GET", "/users/42/orders", "GET /users/:id/orders"));
+	CHECK(routes_to("GET", "/api/v1/users", "GET /api/v1/users"));
+	CHECK(routes_to("PUT", "/o/123e4567-e89b-12d3-a456-426614174000", "PUT /o/:id"));
+	CHECK(routes_to("GET", "/blob/deadbeef01", "GET /blob/:id"));
+	CHECK(routes_to("GET", "/static/app.js", "GET /static/app.js"));
+	CHECK(routes_to("GET", "/feed/face", "GET /feed/face"));
+	CHECK(routes_to("GET", "/r/0-0000123", "GET /r/:id"));
+	CHECK(routes_to("GET", "/a/", "GET /a/"));
+	CHECK(routes_to("GET", "/1/2/3/4/5/6/7/8", "GET /:id/:id/:id/:id/:id/:id/*"));
+}
+
+TEST(a_route_is_printable_and_bounded_whatever_the_path)
+{
+	char path[4096], out[ROUTE_TEXT];
+
+	memset(path, 0x1b, sizeof(path));
+	path[0] = '/';
+	route_template("GET", path, sizeof(path), out);
+	CHECK_EQ(strlen(out), ROUTE_TEXT - 1);
+	for (const char *p = out; *p; p++)
+		CHECK(*p >= 0x20 && *p < 0x7f);
+}
