@@ -102,6 +102,7 @@ deps:
 	@deploy/deps.sh build
 run:
 	@deploy/deps.sh build
+	@deploy/stack.sh check
 	@$(MAKE) --no-print-directory -j$$(nproc) all
 	@B=$B deploy/stack.sh start
 stop status:

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# stack.sh start|stop|status - PostgreSQL, collector and probe of one VAR. Idempotent: what runs as it
+# stack.sh check|start|stop|status - PostgreSQL, collector and probe of one VAR. Idempotent: what runs as it
 # should is left alone, what is dead, stale or changed is mended. Settings: VAR WEB BIND NODE, and B.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -23,7 +23,11 @@ lock() {
 	flock -w 120 9 || fail "another make run or make stop works on $VAR: wait for it and try again"
 }
 
+# What would make a start fail is said before anything is built or changed.
 check() {
+	mkdir -p "$VAR" || fail "cannot make $VAR: choose another place with make run VAR=dir"
+	place start
+	lock
 	[[ $WEB =~ ^$addr$ ]] || fail "WEB=$WEB is not host:port, for example WEB=127.0.0.1:8080"
 	[[ $BIND =~ ^tcp://$addr$ ]] || fail "BIND=$BIND is not tcp://host:port, for example BIND=tcp://127.0.0.1:7470"
 	[ -r /sys/kernel/btf/vmlinux ] ||
@@ -40,9 +44,6 @@ port_is_free() { # VARIABLE HOST:PORT
 }
 
 start() {
-	mkdir -p "$VAR" || fail "cannot make $VAR: choose another place with make run VAR=dir"
-	place start
-	lock
 	check
 	mkdir -p "$VAR/log" "$RUN"
 	pg_start
@@ -55,15 +56,14 @@ start() {
 	tell
 }
 
-web_is_well() {
-	local line host=${WEB%:*}
-	host=${host#[}
-	exec 3<>"/dev/tcp/${host%]}/${WEB##*:}" || return 1
+# In a subshell: a server that hangs up while we ask would end this script by SIGPIPE.
+web_is_well() (
+	host=${WEB%:*} host=${host#[}
+	exec 3<>"/dev/tcp/${host%]}/${WEB##*:}" || exit 1
 	printf 'GET /healthz HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n' "$WEB" >&3
 	read -r -t 5 line <&3
-	exec 3<&-
 	[[ $line == *" 200 "* ]]
-} 2>/dev/null
+) 2>/dev/null
 
 node_name() {
 	printf '%s' "${NODE:-$(cat /proc/sys/kernel/hostname)}"
@@ -114,6 +114,6 @@ status() {
 }
 
 case ${1:-} in
-start | stop | status) "$1" ;;
-*) fail "usage: stack.sh start|stop|status" ;;
+check | start | stop | status) "$1" ;;
+*) fail "usage: stack.sh check|start|stop|status" ;;
 esac
