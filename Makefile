@@ -49,6 +49,7 @@ COLL  := $(patsubst %.c,$O/%.o,$(wildcard collector/*.c))
 SKEL  := $(patsubst bpf/%.bpf.c,$O/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
 FAKE  := $(patsubst %.c,$O/%.o,$(wildcard tests/fake/*.c))
 UNIT  := $(patsubst tests/unit/%.c,$B/test/%,$(wildcard tests/unit/*.c))
+TOOLS := $(patsubst tests/tools/%.c,$B/tools/%,$(wildcard tests/tools/*.c))
 FUZZ  := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(wildcard tests/fuzz/*.c))
 
 all: $B/seismo-probe $B/seismo-collector
@@ -71,6 +72,9 @@ $O/%.a:
 $B/test/%: $O/tests/unit/%.o $O/tests/test.o $(FAKE) $O/probe.a $O/collector.a $O/lib.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE) $(LIBS_COLL)
+$B/tools/%: $O/tests/tools/%.o $O/lib.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE)
 $B/fuzz/%: $O/tests/fuzz/%.o $O/probe.a $O/collector.a $O/lib.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS_PROBE) $(LIBS_COLL)
@@ -109,8 +113,10 @@ stop status:
 	@B=$B deploy/stack.sh $@
 
 unit: $(UNIT)
+tools: $(TOOLS)
 fuzzers: $(FUZZ)
-objects: $(LIB) $(PROBE) $(COLL) $(UNIT:$B/test/%=$O/tests/unit/%.o) $(FUZZ:$B/fuzz/%=$O/tests/fuzz/%.o) $O/tests/test.o $(FAKE)
+objects: $(LIB) $(PROBE) $(COLL) $(UNIT:$B/test/%=$O/tests/unit/%.o) $(FUZZ:$B/fuzz/%=$O/tests/fuzz/%.o) $(TOOLS:$B/%=$O/tests/%.o) \
+	$O/tests/test.o $(FAKE)
 test:
 	@tests/run.sh $(ONLY)
 lint:
@@ -119,7 +125,7 @@ fuzz-build:
 	@$(MAKE) --no-print-directory CC=$(CLANG) SAN=fuzzer-no-link$(comma)address$(comma)undefined B=build-fuzz fuzzers
 fuzz: fuzz-build
 	@tests/fuzz.sh build-fuzz/fuzz $(or $(T),60)
-bench: all
+bench: all tools
 	@for b in tests/bench/*.sh; do B=$B "$$b" || exit 1; done
 fmt:
 	clang-format -i $$(find lib probe collector bpf tests -name '*.[ch]')
@@ -141,7 +147,7 @@ clean:
 help:
 	@deploy/help.sh
 
-.PHONY: all deps run stop status unit fuzzers objects test lint fuzz-build fuzz bench fmt install clean help FORCE
+.PHONY: all deps run stop status unit tools fuzzers objects test lint fuzz-build fuzz bench fmt install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $O -name '*.d' 2>/dev/null)

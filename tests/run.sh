@@ -51,7 +51,7 @@ wanted() {
 }
 
 only=("$@")
-make --no-print-directory -j"$(nproc)" all &&
+make --no-print-directory -j"$(nproc)" all tools &&
 	make --no-print-directory -j"$(nproc)" SAN=address,undefined unit || failed=1
 threads=$(threaded build-san-thread)
 [ -z "$threads" ] || make --no-print-directory -j"$(nproc)" SAN=thread $threads || failed=$((failed + 1))

@@ -18,6 +18,6 @@ int main(int argc, char *argv[])
 		if (test_failed)
 			printf("FAIL %s\n", t->name);
 	}
-	printf("%s: %d tests, %d failed\n", argv[0], ran, bad);
-	return bad;
+	printf("%d passed, %d failed\n", ran - bad, bad);
+	return bad > 0;
 }
