@@ -86,7 +86,8 @@ int arena_try(struct arena *a, size_t n, size_t size, void **out)
 {
 	size_t total;
 
-	if (__builtin_mul_overflow(n, size, &total) || total > a->limit - a->used)
+	if (__builtin_mul_overflow(n, size, &total) || a->used > a->limit ||
+	    total > a->limit - a->used)
 		return -ENOMEM;
 	*out = take(a, total);
 	return 0;

@@ -10,12 +10,10 @@
 
 #include "addr.h"
 
-enum item_kind {
-	ITEM_SAMPLE = 1, /* the metrics of one entity at one tick */
-	ITEM_RED = 2, /* requests counted since the last such item */
-	ITEM_REQUEST = 3, /* one abnormal request */
-	ITEM_SOURCE = 4, /* what became of a source of the probe */
-	ITEM_UNREAD = 5, /* connections seen and not read */
+enum item_kind { /* each struct below says what it is */
+#define ITEM(id, name, fields) ITEM_##name = (id),
+#include "../schema/messages.def"
+#undef ITEM
 };
 
 enum {
@@ -25,9 +23,10 @@ enum {
 	ITEM_MAX_UPS = 4,
 	ITEM_MAX_PATH = 128,
 	ITEM_MAX_NAME = 128,
+	ITEM_MAX_TEXT = 256, /* why of a source, text of a parameter */
 };
 
-struct sample_item {
+struct sample_item { /* the metrics of one entity at one tick */
 	uint64_t layout;
 	const char *entity; /* "" for the node itself, else "sda", "eth0", ... */
 	uint32_t n;
@@ -36,7 +35,7 @@ struct sample_item {
 
 enum red_role { RED_SERVER = 0, RED_CLIENT = 1 };
 
-struct red_item {
+struct red_item { /* requests counted since the last such item */
 	const char *app, *route, *peer; /* peer: the server's own port ":80", or the upstream's addr */
 	uint8_t role; /* enum red_role */
 	uint8_t status_class; /* 1..5; 0: closed without an answer */
@@ -78,7 +77,7 @@ enum request_flag {
 	REQUEST_UPS_CUT = 32, /* more upstream tries than ups[] holds: the last one replaced */
 };
 
-struct request_item {
+struct request_item { /* one abnormal request */
 	uint64_t start_ns; /* wall: the request's first byte was read */
 	const char *app, *comm;
 	uint32_t pid, tid;
@@ -100,13 +99,13 @@ struct request_item {
 
 enum source_state { SOURCE_OFF = 0, SOURCE_ATTACHED = 1, SOURCE_THROTTLED = 2 };
 
-struct source_item {
+struct source_item { /* what became of a source of the probe */
 	const char *name;
 	uint8_t state; /* enum source_state */
 	const char *why; /* "" when attached */
 };
 
-struct unread_item {
+struct unread_item { /* connections seen and not read */
 	const char *app;
 	const char *kind; /* "tls", "http2", "upgraded", "pipelined" */
 	uint64_t count;

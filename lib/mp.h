@@ -17,7 +17,9 @@ struct mp {
 
 static inline struct mp mp_over(const void *data, size_t len)
 {
-	return (struct mp){ .p = data, .end = (const uint8_t *)data + len };
+	const uint8_t *p = data;
+
+	return (struct mp){ .p = p, .end = len ? p + len : p };
 }
 
 static inline bool mp_bad(const struct mp *m)

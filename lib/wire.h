@@ -14,9 +14,16 @@
 #include "buf.h"
 #include "item.h"
 
-enum { WIRE_VERSION = 1, WIRE_MAX_FRAME = 1 << 20 };
+enum {
+	WIRE_VERSION = 1,
+	WIRE_MAX_FRAME = 1 << 20,
+	WIRE_MAX_STATUS = 999, /* of HTTP */
+	WIRE_MAX_ERROR = 4095, /* errno */
+	WIRE_UP_FIELDS = 10, /* of one upstream try, at least */
+};
 
 enum wire_type {
+	WIRE_OTHER = 0, /* one that this version does not know: skip the message */
 #define MESSAGE(id, name, fields) WIRE_##name = (id),
 #include "../schema/messages.def"
 #undef MESSAGE
