@@ -41,25 +41,6 @@ void detect_free(struct detect *d)
 	free(d);
 }
 
-uint64_t item_total_us(const struct request_item *r)
-{
-	return r->queue_us + r->request_us;
-}
-
-uint64_t item_upstream_us(const struct request_item *r)
-{
-	uint64_t us = 0;
-
-	for (uint32_t i = 0; i < r->nups; i++)
-		us += r->ups[i].response_us;
-	return us;
-}
-
-bool item_failed(const struct request_item *r)
-{
-	return r->status >= 500 || (r->flags & REQUEST_NO_ANSWER);
-}
-
 static struct route_stat *route_of(struct detect *d, const struct request_item *r)
 {
 	uint64_t h = hash_end(hash_add_str(hash_add_str(HASH_START, r->app), r->route));

@@ -21,8 +21,4 @@ void detect_free(struct detect *d);
  */
 bool detect_judge(struct detect *d, struct request_item *r);
 
-uint64_t item_total_us(const struct request_item *r);
-bool item_failed(const struct request_item *r); /* status >= 500, or no answer at all */
-uint64_t item_upstream_us(const struct request_item *r); /* sum over the tries */
-
 DEFINE_AUTO(struct detect *, detect_free)

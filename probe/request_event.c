@@ -6,7 +6,7 @@
 #include "http.h"
 #include "route.h"
 
-_Static_assert(ITEM_MAX_UPS == REQ_CALLS, "each call has its place");
+_Static_assert((int)ITEM_MAX_UPS == (int)REQ_CALLS, "each call has its place");
 _Static_assert(sizeof(((struct request_text *)0)->route) >= ROUTE_TEXT, "route");
 
 static uint64_t us_between(uint64_t from_ns, uint64_t to_ns)

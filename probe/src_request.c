@@ -12,6 +12,7 @@
 #include "request_event.h"
 #include "request_kernel.h"
 #include "source.h"
+#include "verdict.h"
 
 #define TICK_NS (2 * 1000000000ull)
 enum {

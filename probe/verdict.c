@@ -5,7 +5,25 @@
 #include <stdio.h>
 
 #include "../lib/reason.h"
-#include "detect.h"
+
+uint64_t item_total_us(const struct request_item *r)
+{
+	return r->queue_us + r->request_us;
+}
+
+uint64_t item_upstream_us(const struct request_item *r)
+{
+	uint64_t us = 0;
+
+	for (uint32_t i = 0; i < r->nups; i++)
+		us += r->ups[i].response_us;
+	return us;
+}
+
+bool item_failed(const struct request_item *r)
+{
+	return r->status >= 500 || (r->flags & REQUEST_NO_ANSWER);
+}
 
 static double ms(uint64_t us)
 {
