@@ -15,4 +15,5 @@ struct addr {
 /* Copies 4 or 16 bytes in network order; unmaps ::ffff:a.b.c.d. */
 struct addr addr_make(const void *ip, size_t len, uint16_t port);
 bool addr_equal(const struct addr *a, const struct addr *b);
-const char *addr_text(const struct addr *a, char text[static ADDR_TEXT]); /* "10.0.0.1:80", "" for none */
+const char *addr_text(const struct addr *a,
+		      char text[static ADDR_TEXT]); /* "10.0.0.1:80", "" for none */

@@ -142,10 +142,10 @@ static int refuse_name(const struct config_option *table, size_t n, const char *
 		known |= strcmp(table[i].section, section) == 0;
 	if (known)
 		refuse(err, errlen, "[%s] has no key \"%s\"; it has", section, key);
-	else if (*section)
-		refuse(err, errlen, "there is no section [%s] (\"%s\"); there is", section, key);
-	else
+	else if (*key && !*section)
 		refuse(err, errlen, "\"%s\" stands before the first section; there is", key);
+	else
+		refuse(err, errlen, "there is no section [%s]; there is", section);
 	for (size_t i = 0; i < n; i++) {
 		len = strnlen(err, errlen);
 		if (known && strcmp(table[i].section, section) == 0)
@@ -191,6 +191,28 @@ static int on_pair(void *arg, const char *section, const char *key, const char *
 	return 1;
 }
 
+static bool has_section(const struct load *l, const char *name, size_t len)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (strlen(l->table[i].section) == len && !memcmp(l->table[i].section, name, len))
+			return true;
+	return false;
+}
+
+/* inih calls nobody for a section's own line, and goes on past one that has no end. */
+static void check_section(struct load *l, const char *line)
+{
+	size_t len = strcspn(line + 1, "]");
+	char name[64], what[512];
+
+	if (!line[1 + len])
+		return fail_at(l, -EINVAL, "a section's name ends in ]");
+	if (has_section(l, line + 1, len))
+		return;
+	snprintf(name, sizeof(name), "%.*s", (int)len, line + 1);
+	fail_at(l, refuse_name(l->table, l->n, name, "", what, sizeof(what)), what);
+}
+
 /*
  * Lines for inih, counted. Blanks before a line are taken away, or inih would read it as the rest
  * of the line before. A line that inih would cut in two is refused.
@@ -204,13 +226,16 @@ static char *read_line(char *line, int size, void *arg)
 		return NULL;
 	l->line++;
 	if (!strchr(line, '\n') && !feof(l->file)) {
-		fail_at(l, -EINVAL, "the line is too long, or has a zero byte: at most 198 bytes "
-				    "are allowed");
+		fail_at(l, -EINVAL,
+			"the line is too long, or has a zero byte: at most 198 bytes "
+			"are allowed");
 		return NULL;
 	}
 	blank = strspn(line, " \t\r\f\v");
 	memmove(line, line + blank, strlen(line + blank) + 1);
-	return line;
+	if (*line == '[')
+		check_section(l, line);
+	return l->r < 0 ? NULL : line;
 }
 
 static void load_file(struct load *l)

@@ -12,7 +12,8 @@
 #define HASH_START 0xcbf29ce484222325u
 
 uint64_t hash_add(uint64_t h, const void *p, size_t len);
-uint64_t hash_add_str(uint64_t h, const char *s); /* the string and its end, so "a","b" is not "ab" */
+uint64_t hash_add_str(uint64_t h,
+		      const char *s); /* the string and its end, so "a","b" is not "ab" */
 uint64_t hash_end(uint64_t h);
 
 uint64_t hash_node_id(const char *node); /* the id of a node, from its name */

@@ -36,7 +36,8 @@ struct sample_item { /* the metrics of one entity at one tick */
 enum red_role { RED_SERVER = 0, RED_CLIENT = 1 };
 
 struct red_item { /* requests counted since the last such item */
-	const char *app, *route, *peer; /* peer: the server's own port ":80", or the upstream's addr */
+	const char *app, *route,
+		*peer; /* peer: the server's own port ":80", or the upstream's addr */
 	uint8_t role; /* enum red_role */
 	uint8_t status_class; /* 1..5; 0: closed without an answer */
 	uint64_t count, sum_us;
@@ -60,7 +61,8 @@ enum up_flag {
 struct up_item {
 	struct addr addr;
 	uint64_t start_us; /* after the start of the request */
-	uint64_t connect_us, response_us; /* response: from the start of this try to its last byte */
+	uint64_t connect_us,
+		response_us; /* response: from the start of this try to its last byte */
 	uint16_t status; /* 0: none */
 	uint16_t error; /* errno of the connection, 0: none */
 	uint32_t retrans, srtt_us;

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "text.h"
+
 static const char *who = "?";
 static enum log_level threshold = LOG_INFO;
 
@@ -13,17 +15,16 @@ void log_init(const char *name, enum log_level level)
 	threshold = level;
 }
 
+static void emit(enum log_level level, int err, const char *fmt, va_list ap) PRINTF(3, 0);
+
 static void emit(enum log_level level, int err, const char *fmt, va_list ap)
 {
 	static const char prio[] = { '3', '4', '6' }; /* sd-daemon(3) */
-	char line[1024];
-	int n;
+	char raw[1024], line[2048];
 
-	if (level > threshold)
+	if (level > threshold || vsnprintf(raw, sizeof(raw), fmt, ap) < 0)
 		return;
-	n = vsnprintf(line, sizeof(line), fmt, ap);
-	if (n < 0)
-		return;
+	text_clean_into(line, sizeof(line), raw, strlen(raw));
 	if (err < 0)
 		fprintf(stderr, "<%c>%s: %s: %s\n", prio[level], who, line, strerror(-err));
 	else

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* log.h - one line on stderr per event; systemd adds time and unit. */
+/*
+ * log.h - one line on stderr per event; systemd adds time and unit.
+ *
+ * A message may hold text from outside: what would control a terminal is shown as text.h shows it.
+ */
 #pragma once
 
 #include "base.h"

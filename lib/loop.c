@@ -54,7 +54,8 @@ void loop_add_zmq(struct loop *l, void *sock, loop_fn *fn, void *arg)
 	add(l, sock, -1, fn, arg);
 }
 
-/* What was seen on the old socket must not be asked of the new one: it may be called from a watch. */
+/* What was seen on the old socket must not be asked of the new one: it may be called from a watch.
+ */
 void loop_swap_zmq(struct loop *l, void *old, void *sock)
 {
 	for (int i = 0; i < l->nwatch; i++) {
