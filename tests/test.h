@@ -4,8 +4,8 @@
  *
  *	TEST(a_short_frame_is_refused) { ... CHECK(r == -EBADMSG); }
  *
- * Names are sentences. A failed CHECK prints both sides and fails the test; the
- * binary's exit status is the number of failed tests.
+ * Names are sentences. A failed CHECK prints both sides and fails the test; the last line is
+ * "N passed, N failed", and the exit status 0 only if tests ran and none failed.
  */
 #pragma once
 
