@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* config.h - what seismo-probe can be told, by file and by flag. deploy/probe.conf is the sample. */
+/* config.h - what seismo-probe can be told, by file and by flag. deploy/probe.conf is the sample.
+ */
 #pragma once
 
 #include "../lib/base.h"
@@ -13,3 +14,15 @@ struct probe_config {
 	int64_t rows_per_s; /* more abnormal requests than this are counted, not sent */
 	int64_t ring_mb; /* of the kernel's event ring; a power of two */
 };
+
+#define PROBE_VERSION "0.1.0"
+
+enum probe_task { PROBE_RUN, PROBE_CHECK, PROBE_HELP, PROBE_TELL_VERSION };
+
+/*
+ * The defaults, then the file of --config, then the other flags. -EINVAL or -errno with a sentence
+ * in err; --help and --version end the reading.
+ */
+int probe_config_read(int argc, char *const argv[], struct probe_config *c, enum probe_task *task,
+		      char *err, size_t errlen) MUST_CHECK;
+void probe_config_help(void); /* to stdout */

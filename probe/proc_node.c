@@ -2,6 +2,7 @@
 #include "src_proc.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 
 enum { KIB = 1024 };
@@ -111,6 +112,8 @@ static int read_stat(struct proc *p, double *raw)
 		return r;
 	read_cpus(file, raw);
 	proc_keyed(file, stat_keys, ARRAY_SIZE(stat_keys), 1, raw);
+	if (isnan(raw[NODE_CONTEXT_SWITCHES]))
+		raw[NODE_CPUS] = NAN; /* the file ends before its last processor, for all we know */
 	return 0;
 }
 

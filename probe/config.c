@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+#include "../lib/config.h"
+
+/* Every line is a key of the file and a flag: rows_per_s is --rows-per-s. */
+static const struct config_option options[] = {
+	{ "probe", "node", CONFIG_STR, CONFIG_FIELD(struct probe_config, node), 1, 0,
+	  "name of this node in tables and links (the host's name)" },
+	{ "probe", "collector", CONFIG_STR, CONFIG_FIELD(struct probe_config, collector), 1, 0,
+	  "tcp://host:port to send to (tcp://127.0.0.1:7470)" },
+	{ "probe", "spool_mb", CONFIG_INT, CONFIG_FIELD(struct probe_config, spool_mb), 1, 1024,
+	  "memory for what is not stored yet, in MiB (8)" },
+	{ "request", "slow_ms", CONFIG_REAL, CONFIG_FIELD(struct probe_config, slow_ms), -1, 3.6e6,
+	  "a slower request is abnormal; -1: by each route's own limit (-1)" },
+	{ "request", "query_string", CONFIG_BOOL, CONFIG_FIELD(struct probe_config, query_string),
+	  0, 0, "let query strings leave this node (no)" },
+	{ "request", "rows_per_s", CONFIG_INT, CONFIG_FIELD(struct probe_config, rows_per_s), 0,
+	  1e6, "abnormal requests told in a second; more are only counted (5000)" },
+	{ "request", "ring_mb", CONFIG_INT, CONFIG_FIELD(struct probe_config, ring_mb), 1, 256,
+	  "the kernel's ring for requests, in MiB, a power of two (4)" },
+};
+
+static const struct word {
+	const char *flag, *help;
+	enum probe_task task;
+} words[] = {
+	{ "--check-config", "read the configuration, say what is wrong with it, and end",
+	  PROBE_CHECK },
+	{ "--help", "this text", PROBE_HELP },
+	{ "--version", "the version", PROBE_TELL_VERSION },
+};
+
+static void flag_of(const struct config_option *o, char flag[static 32])
+{
+	snprintf(flag, 32, "--%s", o->key);
+	for (char *c = flag; *c; c++)
+		if (*c == '_')
+			*c = '-';
+}
+
+static void set_defaults(struct probe_config *c)
+{
+	*c = (struct probe_config){
+		.collector = "tcp://127.0.0.1:7470",
+		.spool_mb = 8,
+		.slow_ms = -1,
+		.rows_per_s = 5000,
+		.ring_mb = 4,
+	};
+	if (gethostname(c->node, sizeof(c->node) - 1) < 0)
+		c->node[0] = 0;
+}
+
+/* The option that arg names, and its value: "--key value", "--key=value", "--yes-or-no" alone. */
+static const struct config_option *find(const char *arg, const char *next, const char **value,
+					bool *uses_next)
+{
+	char flag[32];
+	size_t len;
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		flag_of(&options[i], flag);
+		len = strlen(flag);
+		if (strncmp(arg, flag, len) != 0 || (arg[len] && arg[len] != '='))
+			continue;
+		*uses_next = !arg[len] && options[i].type != CONFIG_BOOL;
+		*value = arg[len] ? arg + len + 1 : *uses_next ? next : "yes";
+		return &options[i];
+	}
+	return NULL;
+}
+
+/* "[request] ring_mb = ..." is how a file is spoken of; here it was a flag. */
+static int set_flag(struct probe_config *c, const struct config_option *o, const char *value,
+		    char *err, size_t errlen)
+{
+	char what[400], flag[32];
+	size_t skip = strlen(o->section) + strlen(o->key) + strlen("[] ");
+	int r;
+
+	flag_of(o, flag);
+	if (!value) {
+		snprintf(err, errlen, "%s needs a value: %s", flag, o->help);
+		return -EINVAL;
+	}
+	r = config_set(options, ARRAY_SIZE(options), c, o->section, o->key, value, what,
+		       sizeof(what));
+	if (r < 0)
+		snprintf(err, errlen, "%s%s", flag, what + (strlen(what) > skip ? skip : 0));
+	return r;
+}
+
+/* argv[*i] and, if it takes one, its value behind it. */
+static int take_flag(int argc, char *const argv[], int *i, struct probe_config *c, char *err,
+		     size_t errlen)
+{
+	const char *value, *next = *i + 1 < argc ? argv[*i + 1] : NULL;
+	bool uses_next;
+	const struct config_option *o = find(argv[*i], next, &value, &uses_next);
+
+	if (!o) {
+		snprintf(err, errlen, "%s is not a flag of seismo-probe; --help names them all",
+			 argv[*i]);
+		return -EINVAL;
+	}
+	*i += uses_next;
+	return set_flag(c, o, value, err, errlen);
+}
+
+static const struct word *find_word(const char *arg)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strcmp(arg, words[i].flag) == 0)
+			return &words[i];
+	return NULL;
+}
+
+/* What --config names, wherever it stands: flags win over the file. */
+static int load_file(int argc, char *const argv[], struct probe_config *c, char *err, size_t errlen)
+{
+	int r;
+
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--config") != 0)
+			continue;
+		if (i + 1 == argc) {
+			snprintf(err, errlen, "--config needs the path of a file");
+			return -EINVAL;
+		}
+		r = config_load(options, ARRAY_SIZE(options), c, argv[++i], err, errlen);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int refuse(char *err, size_t errlen, const char *what, const char *value,
+		  const char *allowed)
+{
+	snprintf(err, errlen, "%s \"%s\": %s", what, value, allowed);
+	return -EINVAL;
+}
+
+static bool is_endpoint(const char *s)
+{
+	const char *host = s + strlen("tcp://"), *colon = strrchr(s, ':');
+	unsigned long port;
+	char *end;
+
+	if (strncmp(s, "tcp://", 6) != 0 || colon <= host || !isdigit((unsigned char)colon[1]))
+		return false;
+	port = strtoul(colon + 1, &end, 10);
+	return !*end && port >= 1 && port <= 65535;
+}
+
+/* What a type and a range cannot say. */
+static int check(const struct probe_config *c, char *err, size_t errlen)
+{
+	char ring[24];
+
+	if (!c->node[0])
+		return refuse(err, errlen, "node", "", "this host has no name; give one by --node");
+	for (const char *p = c->node; *p; p++)
+		if (!isalnum((unsigned char)*p) && !strchr("._-", *p))
+			return refuse(err, errlen, "node", c->node,
+				      "letters, digits, '.', '_' and '-' are allowed");
+	if (!is_endpoint(c->collector))
+		return refuse(err, errlen, "collector", c->collector,
+			      "tcp://host:port is allowed, like tcp://127.0.0.1:7470");
+	snprintf(ring, sizeof(ring), "%lld", (long long)c->ring_mb);
+	if (c->ring_mb & (c->ring_mb - 1))
+		return refuse(err, errlen, "ring_mb", ring, "1, 2, 4, 8, ... 256 is allowed");
+	return 0;
+}
+
+int probe_config_read(int argc, char *const argv[], struct probe_config *c, enum probe_task *task,
+		      char *err, size_t errlen)
+{
+	int r;
+
+	*task = PROBE_RUN;
+	set_defaults(c);
+	r = load_file(argc, argv, c, err, errlen);
+	for (int i = 1; i < argc && r == 0; i++) {
+		const struct word *w = find_word(argv[i]);
+
+		if (strcmp(argv[i], "--config") == 0)
+			i++;
+		else if (!w)
+			r = take_flag(argc, argv, &i, c, err, errlen);
+		else
+			*task = w->task;
+		if (*task == PROBE_HELP || *task == PROBE_TELL_VERSION)
+			return r;
+	}
+	return r < 0 ? r : check(c, err, errlen);
+}
+
+void probe_config_help(void)
+{
+	char flag[32];
+
+	printf("seismo-probe: finds this node's failed and slow requests and tells a collector\n\n"
+	       "  %-16s %s\n",
+	       "--config FILE", "read FILE first: the same keys, in sections");
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		flag_of(&options[i], flag);
+		printf("  %-16s %s\n", flag, options[i].help);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		printf("  %-16s %s\n", words[i].flag, words[i].help);
+}

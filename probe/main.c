@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+/* main.c - seismo-probe: open the sources, read each on its own period, bring what they say home.
+ */
+#include <inttypes.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/signalfd.h>
+
+#include "../lib/clock.h"
+#include "../lib/log.h"
+#include "layout.h"
+#include "privilege.h"
+#include "sources.h"
+#include "uplink.h"
+
+#define MS 1000000ull
+
+enum { METRIC_TICK_MS = 2000, FAREWELL_MS = 500, MAX_LAYOUTS = 31, MACHINE_ID = 33 };
+
+struct probe;
+
+struct reader {
+	struct probe *probe;
+	size_t source;
+};
+
+struct probe {
+	struct probe_config config;
+	char machine[MACHINE_ID];
+	struct loop *loop;
+	struct sources *sources;
+	struct reader *readers;
+	struct sink sink;
+	struct spool *spool;
+	struct uplink *uplink;
+	const struct wire_dict *layouts[MAX_LAYOUTS + 1];
+	size_t nlayouts;
+	uint64_t told_lost[DELIVERY_END]; /* what the collector has heard of */
+	uint64_t leave_ns; /* not 0: leaving, at the latest then */
+};
+
+static void on_seal(void *arg, enum wire_stream stream)
+{
+	struct probe *p = arg;
+	struct buf *body = stream == STREAM_EVENT ? &p->sink.event : &p->sink.metric;
+	uint64_t *rows = stream == STREAM_EVENT ? &p->sink.requests : &p->sink.samples;
+
+	if (body->len == 0)
+		return;
+	spool_append(p->spool, stream, clock_wall_ns(), (uint32_t)*rows, body->data, body->len);
+	buf_reset(body);
+	*rows = 0;
+	uplink_send(p->uplink);
+}
+
+static int on_read(void *arg)
+{
+	struct reader *r = arg;
+
+	if (r->probe->leave_ns)
+		return 0;
+	sources_read(r->probe->sources, r->source, &r->probe->sink);
+	on_seal(r->probe, STREAM_EVENT);
+	return 0;
+}
+
+/* While the collector is away this would only be dropped in its turn: it is told when it is back.
+ */
+static void put_lost(struct probe *p)
+{
+	const struct spool_lost event = spool_lost(p->spool, STREAM_EVENT);
+	const struct spool_lost metric = spool_lost(p->spool, STREAM_METRIC);
+	const uint64_t lost[DELIVERY_END] = {
+		[DELIVERY_BATCHES_LOST] = event.batches + metric.batches,
+		[DELIVERY_REQUESTS_LOST] = event.rows,
+		[DELIVERY_SAMPLES_LOST] = metric.rows,
+	};
+	double v[DELIVERY_END];
+
+	if (!uplink_up(p->uplink))
+		return;
+	for (int i = 0; i < DELIVERY_END; i++) {
+		v[i] = (double)(lost[i] - p->told_lost[i]);
+		p->told_lost[i] = lost[i];
+	}
+	sink_sample(&p->sink, &(struct sample_item){ layout_delivery.layout, "", DELIVERY_END, v });
+}
+
+static int on_metric_tick(void *arg)
+{
+	struct probe *p = arg;
+
+	put_lost(p);
+	on_seal(p, STREAM_METRIC);
+	return 0;
+}
+
+/* The collector has lost what it knew, so it cannot know either what became of our sources. */
+static void on_fresh(void *arg)
+{
+	struct probe *p = arg;
+
+	sources_tell(p->sources, &p->sink);
+	on_seal(p, STREAM_EVENT);
+}
+
+static int on_uplink_tick(void *arg)
+{
+	struct probe *p = arg;
+
+	if (p->leave_ns && (spool_batches(p->spool) == 0 || clock_mono_ns() >= p->leave_ns))
+		loop_stop(p->loop);
+	return uplink_tick(p->uplink);
+}
+
+static void read_all(struct probe *p)
+{
+	for (size_t i = 0; i < sources_count(); i++)
+		sources_read(p->sources, i, &p->sink);
+	on_seal(p, STREAM_EVENT);
+}
+
+/* One last look, and a moment for the collector to store it; nobody waits for one that is away. */
+static int on_signal(void *arg)
+{
+	struct probe *p = arg;
+
+	if (p->leave_ns)
+		return 0;
+	read_all(p);
+	on_metric_tick(p);
+	p->leave_ns = clock_mono_ns() + FAREWELL_MS * MS;
+	if (!uplink_up(p->uplink))
+		loop_stop(p->loop);
+	return 0;
+}
+
+static int signal_fd(void)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		die("signalfd: %s", strerror(errno));
+	return fd;
+}
+
+static void read_machine_id(char id[static MACHINE_ID])
+{
+	FILE *f = fopen("/etc/machine-id", "re");
+
+	if (!f || fscanf(f, "%32[0-9a-f]", id) != 1)
+		id[0] = 0;
+	if (f)
+		fclose(f);
+}
+
+/* In this order: the sources need privileges, and the threads of ZeroMQ must have none. */
+static int open_probe(struct probe *p)
+{
+	char why[WHY_LEN];
+	const struct probe_env env = {
+		.procfs = "/proc", .sysfs = "/sys", .config = &p->config, .why = why
+	};
+	struct uplink_config up = { .node = p->config.node,
+				    .machine = p->machine,
+				    .version = PROBE_VERSION,
+				    .collector = p->config.collector,
+				    .spool_mb = (size_t)p->config.spool_mb,
+				    .layouts = p->layouts,
+				    .loop = p->loop,
+				    .on_fresh = on_fresh,
+				    .arg = p };
+	int r;
+
+	read_machine_id(p->machine);
+	p->sources = sources_open(&env);
+	malloc_trim(0); /* what loading BPF programs took and gave back */
+	r = privilege_drop();
+	if (r < 0)
+		return log_err(r, "cannot give up privileges");
+	p->nlayouts = sources_layouts(p->layouts, MAX_LAYOUTS);
+	p->layouts[p->nlayouts++] = &layout_delivery;
+	p->spool = spool_new((size_t)p->config.spool_mb << 20);
+	up.nlayouts = p->nlayouts;
+	up.spool = p->spool;
+	r = uplink_open(&p->uplink, &up);
+	if (r < 0)
+		return log_err(r, "cannot connect to collector %s", p->config.collector);
+	return 0;
+}
+
+static void add_timers(struct probe *p)
+{
+	p->readers = calloc(sources_count(), sizeof(*p->readers));
+	if (!p->readers)
+		die("out of memory");
+	for (size_t i = 0; i < sources_count(); i++) {
+		p->readers[i] = (struct reader){ p, i };
+		loop_add_timer(p->loop, sources_at(i)->period_ms, on_read, &p->readers[i]);
+	}
+	loop_add_timer(p->loop, METRIC_TICK_MS, on_metric_tick, p);
+	loop_add_timer(p->loop, UPLINK_TICK_MS, on_uplink_tick, p);
+}
+
+static void close_probe(struct probe *p)
+{
+	uplink_close(p->uplink);
+	sources_close(p->sources);
+	spool_free(p->spool);
+	buf_free(&p->sink.event);
+	buf_free(&p->sink.metric);
+	loop_free(p->loop);
+	free(p->readers);
+}
+
+static int run(struct probe *p)
+{
+	int r = open_probe(p);
+
+	if (r < 0)
+		return r;
+	p->sink.on_full = on_seal;
+	p->sink.arg = p;
+	sources_tell(p->sources, &p->sink);
+	read_all(p); /* what counters are counted from */
+	add_timers(p);
+	r = loop_run(p->loop);
+	if (spool_batches(p->spool))
+		log_warn(0, "%u batches were not delivered to %s and go with this process",
+			 spool_batches(p->spool), p->config.collector);
+	return r;
+}
+
+/* 0 when there is nothing else to do. */
+static int told(enum probe_task task, const struct probe_config *c)
+{
+	switch (task) {
+	case PROBE_RUN:
+		return 1;
+	case PROBE_CHECK:
+		printf("seismo-probe: the configuration is good: node %s, collector %s\n", c->node,
+		       c->collector);
+		return 0;
+	case PROBE_HELP:
+		probe_config_help();
+		return 0;
+	case PROBE_TELL_VERSION:
+		printf("seismo-probe %s\n", PROBE_VERSION);
+		return 0;
+	}
+	return 0;
+}
+
+int main(int argc, char *argv[])
+{
+	struct probe p = { 0 };
+	AUTO_CLOSE int sigfd = -1;
+	enum probe_task task;
+	char err[512];
+	int r;
+
+	log_init("seismo-probe", LOG_INFO);
+	if (probe_config_read(argc, argv, &p.config, &task, err, sizeof(err)) < 0) {
+		log_err(0, "%s", err);
+		return EXIT_FAILURE;
+	}
+	if (!told(task, &p.config))
+		return EXIT_SUCCESS;
+	sigfd = signal_fd();
+	p.loop = loop_new();
+	loop_add_fd(p.loop, sigfd, on_signal, &p);
+	r = run(&p);
+	close_probe(&p);
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

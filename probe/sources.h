@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * sources.h - every line of sources.def, opened, read and told about as a whole.
+ *
+ * Each source fails alone: one that cannot be opened is off for good, one that cannot be read says
+ * so once and is asked again. What became of each is an item in the sink.
+ */
+#pragma once
+
+#include "source.h"
+
+struct sources;
+
+struct sources *
+sources_open(const struct probe_env *env); /* env->why is scratch; the rest is kept */
+void sources_close(struct sources *s); /* NULL is fine */
+
+size_t sources_count(void);
+const struct source *sources_at(size_t i);
+size_t sources_layouts(const struct wire_dict **out, size_t room); /* of all; dies without room */
+
+void sources_read(struct sources *s, size_t i, struct sink *out); /* nothing when it is off */
+void sources_tell(const struct sources *s, struct sink *out); /* the state of each */
+
+DEFINE_AUTO(struct sources *, sources_close)
