@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "web_call.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+enum { HOUR = 3600, DAY = 86400, AHEAD = 300, MAX_POINTS = 5000 };
+
+void web_put(struct buf *b, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	assert(n >= 0 && (size_t)n < sizeof(text));
+	buf_put(b, text, (size_t)n);
+}
+
+void web_json_text(struct buf *b, const char *text)
+{
+	buf_put(b, "\"", 1);
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			web_put(b, "\\%c", *text);
+		else if ((unsigned char)*text < 0x20)
+			web_put(b, "\\u%04x", (unsigned)*text);
+		else
+			buf_put(b, text, 1);
+	}
+	buf_put(b, "\"", 1);
+}
+
+void web_call_fail(struct web_call *c, unsigned status, const char *code, const char *fmt, ...)
+{
+	char message[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(message, sizeof(message), fmt, ap);
+	va_end(ap);
+	c->status = status;
+	buf_reset(&c->body);
+	web_put(&c->body, "{\"error\":{\"code\":\"%s\",\"message\":", code);
+	web_json_text(&c->body, message);
+	web_put(&c->body, "}}");
+}
+
+static int refuse(struct web_call *c, const char *why)
+{
+	web_call_fail(c, 400, "bad_parameter", "%s", why);
+	return -EINVAL;
+}
+
+static int read_arg(struct web_call *c, const struct web_arg *arg)
+{
+	const struct web_route *r = c->route;
+	char why[WEB_WHY];
+	size_t n = 0;
+
+	for (unsigned i = r->one; i < r->nparams; i++) {
+		if (strcmp(arg->name, r->params[i].name) != 0)
+			continue;
+		snprintf(why, sizeof(why), "%s is given twice; give it once.", r->params[i].name);
+		if (c->bound[i] || web_param_read(&r->params[i], arg->text ? arg->text : "",
+						  arg->len, c->values[i], why) < 0)
+			return refuse(c, why);
+		c->bound[i] = c->values[i];
+		return 0;
+	}
+	for (unsigned i = r->one; i < r->nparams; i++)
+		n += (size_t)snprintf(why + n, sizeof(why) - n, " %s", r->params[i].name);
+	web_call_fail(c, 400, "bad_parameter", "There is no parameter %.40s here; allowed are:%s.",
+		      arg->name, n ? why : " none");
+	return -EINVAL;
+}
+
+/* to: now, and a little more, since a node's clock may be ahead; from: an hour before to. */
+static int read_range(struct web_call *c)
+{
+	int64_t from, to = time(NULL) + AHEAD;
+	int step, r = 0;
+
+	if (c->bound[1])
+		r = web_time_parse(c->bound[1], &to);
+	if (!c->bound[0])
+		web_time_text((c->bound[1] ? to : to - AHEAD) - HOUR, c->values[0]);
+	if (!c->bound[1])
+		web_time_text(to, c->values[1]);
+	c->bound[0] = c->values[0];
+	c->bound[1] = c->values[1];
+	r |= web_time_parse(c->bound[0], &from);
+	assert(r == 0); /* both are texts that web_param made */
+	if (strcmp(c->bound[0], c->bound[1]) >= 0)
+		return refuse(c, "from must be before to.");
+	for (unsigned i = 0; i < c->route->nparams; i++) {
+		if (c->route->params[i].type != WEB_SECONDS || !c->bound[i])
+			continue;
+		step = atoi(c->bound[i]);
+		if ((to - from) / step > MAX_POINTS)
+			return refuse(c, "step must be longer: from..to holds more than 5000 steps.");
+	}
+	return 0;
+}
+
+int web_call_read(struct web_call *c, const char *rest, const struct web_arg *args, unsigned nargs)
+{
+	const struct web_route *r = c->route;
+	char why[WEB_WHY];
+
+	if (r->one) {
+		if (web_param_read(&r->params[0], rest, strlen(rest), c->values[0], why) < 0)
+			return refuse(c, why);
+		c->bound[0] = c->values[0];
+	}
+	for (unsigned i = 0; i < nargs; i++)
+		if (read_arg(c, &args[i]) < 0)
+			return -EINVAL;
+	for (unsigned i = 0; i < r->nparams; i++) {
+		if (!c->bound[i] && r->params[i].needed) {
+			web_call_fail(c, 400, "bad_parameter", "%s is needed.", r->params[i].name);
+			return -EINVAL;
+		}
+		if (!c->bound[i])
+			c->bound[i] = r->params[i].fallback;
+	}
+	return strcmp(r->params[0].name, "from") == 0 ? read_range(c) : 0;
+}
+
+static void fail_query(struct web_call *c, const struct web_db *db, int err)
+{
+	switch (err) {
+	case -ENOTCONN:
+		web_call_fail(c, 503, "database_away",
+			      "The database is away (%s); new requests are kept and will show when it is back.",
+			      db->why);
+		break;
+	case -ETIMEDOUT:
+		web_call_fail(c, 503, "too_slow",
+			      "The database took more than 5 s; ask for a shorter time or fewer things.");
+		break;
+	case -ECANCELED:
+		web_call_fail(c, 503, "stopping", "The collector is stopping.");
+		break;
+	case -EINVAL:
+		web_call_fail(c, 400, "bad_parameter", "The database refused a value: %s", db->why);
+		break;
+	default:
+		web_call_fail(c, 500, "query_failed", "The database refused the query: %s", db->why);
+		break;
+	}
+}
+
+static int query(struct web_call *c, struct web_db *db, const char *sql, PGresult **out)
+{
+	Oid oids[WEB_PARAMS];
+	struct web_query q = { .sql = sql, .n = (int)c->route->nparams, .types = oids };
+
+	for (unsigned i = 0; i < c->route->nparams; i++)
+		oids[i] = web_param_oid(c->route->params[i].type);
+	return web_db_query(db, &q, c->bound, out);
+}
+
+static void put_members(struct buf *b, const PGresult *res)
+{
+	for (int i = 0; i < PQnfields(res); i++) {
+		bool null = PQgetisnull(res, 0, i);
+
+		web_put(b, "%s\"%s\":", b->len > 1 ? "," : "", PQfname(res, i));
+		buf_put(b, null ? "null" : PQgetvalue(res, 0, i),
+			null ? 4 : (size_t)PQgetlength(res, 0, i));
+	}
+}
+
+/* Retention drops whole days of UTC, so what a permalink means may be known to have been dropped. */
+static void missing(struct web_call *c, const PGresult *res)
+{
+	int64_t day = atoll(PQgetvalue(res, 0, 1)) / DAY, today = time(NULL) / DAY;
+	bool gone = !PQgetisnull(res, 0, 2) && day < atoll(PQgetvalue(res, 0, 2)) / DAY;
+	char date[WEB_VALUE];
+
+	if (c->keep_days && day < today - c->keep_days) {
+		web_time_text((day + c->keep_days + 1) * DAY, date);
+		web_call_fail(c, 410, "aged_out", "This request aged out on %.10s, retention %u days.",
+			      date, c->keep_days);
+	} else if (gone) {
+		web_time_text(atoll(PQgetvalue(res, 0, 2)), date);
+		web_call_fail(c, 410, "aged_out", "This request aged out: nothing before %.10s is kept.",
+			      date);
+	} else {
+		web_call_fail(c, 404, "not_found", "There is no request %s.", c->bound[0]);
+	}
+}
+
+static void put_one(struct web_call *c, const PGresult *res)
+{
+	if (PQgetisnull(res, 0, 0)) {
+		missing(c, res);
+		return;
+	}
+	c->status = 200;
+	buf_put(&c->body, PQgetvalue(res, 0, 0), (size_t)PQgetlength(res, 0, 0));
+}
+
+void web_call_run(struct web_call *c, struct web_db *db)
+{
+	AUTO(PQclear) PGresult *res = NULL;
+	AUTO(PQclear) PGresult *extra = NULL;
+	int r = query(c, db, c->route->sql, &res);
+
+	if (r == 0 && c->route->extra) {
+		r = query(c, db, c->route->extra, &extra);
+		if (r == -ETIMEDOUT)
+			r = 0;
+	}
+	if (r < 0) {
+		fail_query(c, db, r);
+		return;
+	}
+	if (c->route->one) {
+		put_one(c, res);
+		return;
+	}
+	c->status = 200;
+	web_put(&c->body, "{");
+	put_members(&c->body, res);
+	if (extra)
+		put_members(&c->body, extra);
+	else if (c->route->extra)
+		web_put(&c->body, ",\"coverage\":null");
+	web_put(&c->body, "}\n");
+}

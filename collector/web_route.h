@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * web_route.h - the table of what the API answers: a path, the parameters, and the query that makes the JSON.
+ *
+ * The columns of a query's one row are the members of the answer, by name; of a route that is one, the first
+ * is the whole answer. Parameters are bound as $1, $2, ... in the order of the table.
+ */
+#pragma once
+
+#include "web_db.h"
+#include "web_param.h"
+
+struct web_route {
+	const char *path;
+	bool one; /* the path ends in an id, which is $1: no row is 404 */
+	const struct web_param *params;
+	unsigned nparams;
+	const char *sql;
+	const char *extra; /* more members, null when they cannot be had in time */
+};
+
+/* rest: what follows the path of a route that is one. NULL: no such route. */
+const struct web_route *web_route_find(const char *url, const char **rest);
