@@ -16,7 +16,7 @@ O     := $B/obj
 ARCH  := $(shell uname -m)
 
 # Where `make run` keeps its data and listens; deploy/stack.sh has the defaults.
-export VAR WEB BIND NODE T
+export VAR WEB BIND NODE T PROBE_FLAGS
 
 MSGPACK := $(shell pkg-config --exists msgpack 2>/dev/null && echo msgpack || echo msgpack-c)
 PKGS    := libbpf libelf zlib libzmq $(MSGPACK) libpq libmicrohttpd inih

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # stack.sh check|start|stop|status - PostgreSQL, collector and probe of one VAR. Idempotent: what runs as it
-# should is left alone, what is dead, stale or changed is mended. Settings: VAR WEB BIND NODE, and B.
+# should is left alone, what is dead, stale or changed is mended. Settings: VAR WEB BIND NODE PROBE_FLAGS, and B.
 set -u
+umask 027
 cd "$(dirname "$0")/.." || exit 1
 . deploy/parts.sh
 . deploy/postgres.sh
@@ -45,13 +46,14 @@ port_is_free() { # VARIABLE HOST:PORT
 
 start() {
 	check
-	mkdir -p "$VAR/log" "$RUN"
+	mkdir -p "$VAR/log"
+	install -d -m 755 "$RUN"
 	pg_start
 	part_start collector "$B/seismo-collector" --user seismo --bind "$BIND" --web "$WEB" \
 		--database "host=$RUN/s dbname=seismo user=seismo" \
 		--web-database "host=$RUN/s dbname=seismo user=seismo_web"
 	await collector 30 web_is_well
-	part_start probe "$B/seismo-probe" --collector "$BIND" ${NODE:+--node "$NODE"}
+	part_start probe "$B/seismo-probe" --collector "$BIND" ${NODE:+--node "$NODE"} ${PROBE_FLAGS:-}
 	await probe 30 node_is_seen
 	tell
 }

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# stack.sh - a whole stack for one test, on ports of its own: stack_open [PROBE_FLAG...]. It is gone when the
+# test ends. Define on_exit for what the test itself started. Needs check.sh; B is the build directory.
+B=${B:-build}
+tmp=$(mktemp -d) || exit 1
+chmod 755 "$tmp"
+
+stack_start() {
+	make -s run >"$tmp/stack.out" 2>&1 || { cat "$tmp/stack.out"; return 1; }
+}
+
+stack_open() {
+	read -r web bind < <(free_ports 2 | tr '\n' ' ')
+	export VAR=$tmp/var WEB=127.0.0.1:$web BIND=tcp://127.0.0.1:$bind NODE=test PROBE_FLAGS="$*"
+	trap 'on_exit; make -s stop >/dev/null 2>&1; rm -rf "$tmp"' EXIT
+	stack_start || { echo "0 passed, 1 failed"; exit 1; }
+}
+
+on_exit() {
+	:
+}
+
+part_pid_of() { # postgres|collector|probe
+	make -s status | sed -n "s/^$1 runs, pid //p"
+}
+
+ask_all() { # PSQL_ARG..., script on standard input
+	local at=/run/seismo-$(part_place)
+	setpriv --reuid postgres --regid postgres --init-groups psql -h "$at/s" -U postgres -d seismo -XqAt -F ' ' -v ON_ERROR_STOP=1 "$@"
+}
+
+ask() { # SQL
+	ask_all <<<"$1"
+}
+
+part_place() {
+	tr '\0' '\n' <"/proc/$(part_pid_of postgres)/cmdline" | sed -n 's|^/run/seismo-\([0-9a-f]*\)/pg$|\1|p'
+}
+
+await_value() { # VALUE COMMAND...: until it prints that, for 15 s
+	local i
+	for ((i = 0; i < 75; i++)); do
+		[ "$("${@:2}")" = "$1" ] && return
+		sleep 0.2
+	done
+	echo "not $1 but $("${@:2}"): ${*:2}"
+	return 1
+}
+
+coverage() { # NAME: its sum over all ticks
+	ask "select coalesce(sum(value), -1) from api.coverage where name = '$1'"
+}
