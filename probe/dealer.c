@@ -67,6 +67,7 @@ static void set_reconnect(void *sock, const char *endpoint)
 int dealer_open(void *zmq, const char *endpoint, void **out)
 {
 	void *sock = zmq_socket(zmq, ZMQ_DEALER);
+	const int64_t longest = MAX_ANSWER;
 	int r;
 
 	if (!sock)
@@ -74,7 +75,7 @@ int dealer_open(void *zmq, const char *endpoint, void **out)
 	set(sock, ZMQ_LINGER, 0);
 	set(sock, ZMQ_IMMEDIATE, 1); /* nothing is queued for a collector that is not there */
 	set(sock, ZMQ_IPV6, 1);
-	set(sock, ZMQ_MAXMSGSIZE, MAX_ANSWER);
+	zmq_setsockopt(sock, ZMQ_MAXMSGSIZE, &longest, sizeof(longest));
 	set(sock, ZMQ_CONNECT_TIMEOUT, 5000);
 	set(sock, ZMQ_HEARTBEAT_IVL, 10000);
 	set(sock, ZMQ_HEARTBEAT_TIMEOUT, 30000);
