@@ -99,7 +99,7 @@ pg_start() {
 			same_file "/proc/$pid/exe" "$PGBIN/postgres" && cmdline_is "$pid" "$PGBIN/postgres" -D "$RUN/pg" "${settings[@]}" && return
 		pg_stop
 	fi
-	mkdir -p "$RUN/pg" "$RUN/log"
+	install -d -m 755 "$RUN/pg" "$RUN/log"
 	install -d -o postgres -g seismo -m 750 "$RUN/s"
 	install -d -o postgres -g postgres -m 700 "$VAR/log/postgresql"
 	[ -f "$VAR/pg/PG_VERSION" ] && [ -f "$VAR/pg/global/pg_control" ] || pg_make

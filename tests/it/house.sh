@@ -22,6 +22,8 @@ one=(VAR=var WEB=127.0.0.1:$web1 BIND=tcp://127.0.0.1:$bind1 NODE=house-one)
 two=(VAR="$tmp/two" WEB=127.0.0.1:$web2 BIND=tcp://127.0.0.1:$bind2 NODE=house-two)
 trap 'make -s stop "${one[@]}" >/dev/null 2>&1; make -s stop "${two[@]}" >/dev/null 2>&1; rm -rf "$tmp"' EXIT
 
+umask 077
+
 run() {
 	make -s run "$@" >"$tmp/out" 2>&1
 }
@@ -85,7 +87,7 @@ none_lives() { # PID...
 }
 
 unlike_root() {
-	mkdir -p "$tmp/files/var" && cp -r Makefile deploy "$tmp/files"
+	mkdir -p "$tmp/files/var" && cp -r Makefile deploy "$tmp/files" && chmod -R a+rX "$tmp/files"
 	! setpriv --reuid nobody --regid nogroup --clear-groups make -s -C "$tmp/files" run >"$tmp/out" 2>&1
 }
 
