@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame of every page: header, banner, the page itself, keys.
+import { useEffect, useState } from 'preact/hooks';
+import { Banner } from './banner.jsx';
+import { Help } from './help.jsx';
+import { lang, t, useSettings, zone } from './lib/i18n.js';
+import { zoneName } from './lib/format.js';
+import { onKey } from './lib/keys.js';
+import { back, go, place } from './lib/router.js';
+import { useStore } from './lib/store.js';
+import { NodesPage } from './pages/nodes.jsx';
+import { RequestPage } from './pages/request.jsx';
+import { RequestsPage } from './pages/requests.jsx';
+
+const Mark = () => (
+	<svg class="mark" viewBox="0 0 24 16" width="30" height="20" aria-hidden="true">
+		<path d="M1 9h5l2.5-6 4.5 11 3-8 1.5 3H23" />
+	</svg>
+);
+
+const NavLink = ({ href, here, children }) => (
+	<a href={href} aria-current={here ? 'page' : undefined}>
+		{children}
+	</a>
+);
+
+const Header = ({ page, onHelp }) => {
+	const other = zone.get() === 'utc' ? 'local' : 'utc';
+	const onZone = () => zone.set(other);
+	const onLang = () => lang.set(lang.get() === 'zh' ? 'en' : 'zh');
+	return (
+		<header class="top">
+			<a class="brand" href="/">
+				<Mark />
+				Seismo
+			</a>
+			<nav aria-label={t('nav.main')}>
+				<NavLink href="/" here={page === 'requests'}>
+					{t('title.requests')}
+				</NavLink>
+				<NavLink href="/nodes" here={page === 'nodes'}>
+					{t('title.nodes')}
+				</NavLink>
+			</nav>
+			<div class="settings">
+				<button type="button" id="zone" onClick={onZone} title={t('zone.title', { zone: zoneName(zone.get()), other: zoneName(other) })}>
+					{zoneName(zone.get())}
+				</button>
+				<button type="button" id="lang" lang={lang.get() === 'zh' ? 'en' : 'zh-CN'} onClick={onLang} title={t('lang.title')}>
+					{t('lang.other')}
+				</button>
+				<button type="button" id="help" onClick={onHelp} aria-label={t('help.open')} title={t('help.open')}>
+					?
+				</button>
+			</div>
+		</header>
+	);
+};
+
+const pageOf = (path) => {
+	if (path === '/') return 'requests';
+	if (path === '/nodes') return 'nodes';
+	return path.startsWith('/requests/') ? 'request' : 'unknown';
+};
+
+const Page = ({ page, path, search }) => {
+	if (page === 'requests') return <RequestsPage search={search} />;
+	if (page === 'nodes') return <NodesPage />;
+	if (page === 'request') return <RequestPage id={path.slice('/requests/'.length)} />;
+	return (
+		<main class="page">
+			<h1>{t('page.notfound')}</h1>
+			<p>
+				<a href="/">{t('back')}</a>
+			</p>
+		</main>
+	);
+};
+
+export const App = () => {
+	useSettings();
+	const url = new URL(useStore(place), location.origin);
+	const [help, setHelp] = useState(false);
+	const page = pageOf(url.pathname);
+	const title = page === 'unknown' ? 'page.notfound' : `title.${page}`;
+	useEffect(() => {
+		document.title = `${t(title)} · Seismo`;
+	});
+	useEffect(
+		() =>
+			onKey({
+				'?': () => setHelp(true),
+				Escape: () => (help ? setHelp(false) : page !== 'requests' && back()),
+				1: () => go('/'),
+				2: () => go('/nodes'),
+			}),
+		[help, page],
+	);
+	return (
+		<>
+			<a class="skip" href="#content" data-plain>
+				{t('nav.skip')}
+			</a>
+			<Header page={page} onHelp={() => setHelp(true)} />
+			<Banner />
+			<Page page={page} path={url.pathname} search={url.search} />
+			{help && <Help onClose={() => setHelp(false)} />}
+		</>
+	);
+};

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// An empty table is good news only if something is watched: so it says what, and how to see a row.
+import { count, duration, rate, visible } from './lib/format.js';
+import { t } from './lib/i18n.js';
+import { status } from './lib/live.js';
+import { isSilent, useNodes } from './lib/nodes.js';
+import { useStore } from './lib/store.js';
+import { CopyButton, Icon, Text } from './ui.jsx';
+
+const SHOWN = 12;
+
+const TRY = `python3 -c 'import http.server as h; h.HTTPServer(("127.0.0.1", 8599), type("H", (h.BaseHTTPRequestHandler,), {"do_GET": lambda s: s.send_error(500)})).handle_request()' & sleep 1; curl -s -o /dev/null -w '%{http_code}\\n' http://127.0.0.1:8599/hello-seismo`;
+
+const Servers = ({ servers }) => (
+	<table class="servers">
+		<caption>{t('empty.servers')}</caption>
+		<thead>
+			<tr>
+				<th scope="col">{t('col.node')}</th>
+				<th scope="col">{t('col.app')}</th>
+				<th scope="col" class="n">
+					{t('empty.col.port')}
+				</th>
+				<th scope="col" class="n">
+					{t('empty.col.rate')}
+				</th>
+			</tr>
+		</thead>
+		<tbody>
+			{servers.slice(0, SHOWN).map((s) => (
+				<tr key={[s.node, s.app, s.port].join('\n')}>
+					<td>
+						<Text of={s.node} />
+					</td>
+					<td>
+						<Text of={s.app} />
+					</td>
+					<td class="n">{s.port}</td>
+					<td class="n">{rate(Number(s.rate))}</td>
+				</tr>
+			))}
+		</tbody>
+	</table>
+);
+
+export const Empty = () => {
+	const { list } = useNodes();
+	const { data } = useStore(status);
+	if (!list || (!data && list.length)) return <p class="more">{t('table.loading')}</p>;
+	if (!list.length) {
+		return (
+			<section class="empty">
+				<h2>{t('empty.nonodes')}</h2>
+				<p>{t('empty.nonodes.do')}</p>
+			</section>
+		);
+	}
+	const servers = data.servers ?? [];
+	return (
+		<section class="empty">
+			<h2>{t('empty.title')}</h2>
+			{list.filter(isSilent).map((node) => (
+				<p class="warn" key={node.id}>
+					<Icon name="warn" /> {t('empty.silent', { node: visible(node.name), time: duration(node.lag) })}
+				</p>
+			))}
+			<p>{t('empty.rate', { rate: rate(Number(data.requestsPerSecond ?? 0)), servers: count(servers.length), nodes: count(list.length) })}</p>
+			<p>{t('empty.rows')}</p>
+			{servers.length ? <Servers servers={servers} /> : <p>{t('empty.none')}</p>}
+			<p>{t('empty.try')}</p>
+			<pre class="command">
+				<code>{TRY}</code>
+			</pre>
+			<CopyButton label={t('copy')} text={() => TRY} />
+		</section>
+	);
+};

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The API over fetch: an answer is parsed JSON, a failure an ApiError that says who failed.
+export class ApiError extends Error {
+	constructor(status, code, message) {
+		super(message);
+		this.status = status; /* 0: no connection */
+		this.code = code;
+		this.since = Date.now();
+	}
+	get kind() {
+		if (this.status === 0 || this.code === 'stopping') return 'lost';
+		if (this.code === 'too_slow') return 'slow';
+		if (this.status === 503) return 'db';
+		return this.status >= 500 ? 'failed' : 'api';
+	}
+}
+
+const GIVE_UP_MS = 10_000;
+
+export const refusal = async (res) => {
+	const body = await res.json().catch(() => null);
+	return new ApiError(res.status, body?.error?.code ?? String(res.status), body?.error?.message ?? res.statusText);
+};
+
+export const get = async (path, params = {}) => {
+	const query = new URLSearchParams(Object.entries(params).filter(([, v]) => v !== null && v !== undefined && v !== ''));
+	const url = `${query}` ? `${path}?${query}` : path;
+	let res;
+	try {
+		res = await fetch(url, { headers: { Accept: 'application/json' }, cache: 'no-store', signal: AbortSignal.timeout(GIVE_UP_MS) });
+	} catch (e) {
+		throw new ApiError(0, 'unreachable', e.message);
+	}
+	if (!res.ok) throw await refusal(res);
+	return res.json().catch((e) => {
+		throw new ApiError(502, 'not-json', e.message);
+	});
+};

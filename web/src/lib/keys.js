@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys of the page: not while someone types, and never together with Ctrl, Alt or Meta. The handler added
+// last is asked first; one that answers false passes the key on.
+const stack = [];
+
+const typing = (el) => el?.isContentEditable || /^(INPUT|SELECT|TEXTAREA)$/.test(el?.tagName ?? '');
+
+export const onKey = (keys) => {
+	stack.push(keys);
+	return () => stack.splice(stack.indexOf(keys), 1);
+};
+
+addEventListener('keydown', (event) => {
+	if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
+	if (typing(event.target)) {
+		if (event.key === 'Escape') event.target.blur();
+		return;
+	}
+	for (const keys of [...stack].reverse()) {
+		if (!keys[event.key]) continue;
+		const answer = keys[event.key](event);
+		if (answer === false) continue;
+		event.preventDefault();
+		return;
+	}
+});

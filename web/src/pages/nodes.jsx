@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// The nodes: who reports, what each probe reads, and what it could not.
+import { useState } from 'preact/hooks';
+import { Trouble } from '../banner.jsx';
+import { Coverage } from '../coverage.jsx';
+import { Icon, Text, Time } from '../ui.jsx';
+import { count, duration, isNumber, timeText, visible } from '../lib/format.js';
+import { t, word } from '../lib/i18n.js';
+import { askNodes, isSilent, lostOf, unreadOf, useNodes } from '../lib/nodes.js';
+import { table } from '../lib/rows.js';
+import { useStore } from '../lib/store.js';
+
+const FEW = 3; /* so few nodes are shown with all their details */
+const stateIcon = { attached: 'ok', off: 'off', throttled: 'warn' };
+
+const Tags = ({ tags }) => {
+	const all = Object.entries(tags ?? {});
+	if (!all.length) return <span class="tag untagged">{t('nodes.untagged')}</span>;
+	return all.map(([k, v]) => (
+		<span class="tag" key={k}>
+			<Text of={v === '' || v === true ? k : `${k}=${typeof v === 'string' ? v : JSON.stringify(v)}`} />
+		</span>
+	));
+};
+
+const Source = ({ source, why = false }) => (
+	<span class={`source state-${source.state}`} title={source.why ? visible(source.why) : undefined}>
+		<Icon name={stateIcon[source.state] ?? 'warn'} /> <Text of={source.name} /> <span class="state">{word('src.', source.state)}</span>
+		{why && source.why && (
+			<span class="why">
+				{' '}
+				<Text of={source.why} />
+			</span>
+		)}
+	</span>
+);
+
+const Details = ({ node }) => {
+	const coverage = Object.entries(node.coverage ?? {});
+	const unread = unreadOf([node]);
+	return (
+		<div class="details">
+			<section>
+				<h3>{t('nodes.sources')}</h3>
+				{!node.sources?.length && <p>{t('src.none')}</p>}
+				<ul>
+					{(node.sources ?? []).map((s) => (
+						<li key={s.name}>
+							<Source source={s} why />
+							{s.since && <div class="hint">{t('src.since', { time: timeText(s.since, false) })}</div>}
+						</li>
+					))}
+				</ul>
+			</section>
+			<section>
+				<h3>{t('nodes.coverage')}</h3>
+				{!coverage.length && <p>{t('nodes.coverage.none')}</p>}
+				<dl class="counters">
+					{coverage.map(([name, value]) => (
+						<div key={name} class={value > 0 ? '' : 'zero'}>
+							<dt title={visible(name)}>{word('c.', name)}</dt>
+							<dd>{count(Number(value))}</dd>
+						</div>
+					))}
+					{isNumber(node.lostBatches) && (
+						<div class={node.lostBatches > 0 ? '' : 'zero'}>
+							<dt>{t('nodes.lostBatches')}</dt>
+							<dd>{count(node.lostBatches)}</dd>
+						</div>
+					)}
+				</dl>
+			</section>
+			<section>
+				<h3>{t('nodes.unread')}</h3>
+				{!unread.length && <p>{t('nodes.unread.none')}</p>}
+				<dl class="counters">
+					{unread.map((u) => (
+						<div key={`${u.app}\n${u.kind}`}>
+							<dt>
+								<Text of={u.app} /> · {word('kind.', u.kind)}
+							</dt>
+							<dd>{count(u.count)}</dd>
+						</div>
+					))}
+				</dl>
+				<p class="hint">
+					{node.firstSeen && t('nodes.first', { time: timeText(node.firstSeen, false) })}
+					<br />
+					<span class="mono">{t('nodes.id', { id: visible(node.id ?? '–') })}</span>
+				</p>
+			</section>
+		</div>
+	);
+};
+
+const Row = ({ node, open, onToggle }) => {
+	const silent = isSilent(node);
+	const lost = lostOf(node);
+	const unread = unreadOf([node]).reduce((n, u) => n + u.count, 0);
+	return (
+		<>
+			<tr class={open ? 'open' : ''} data-node={node.name}>
+				<td>
+					<button type="button" class="expand" aria-expanded={open} aria-label={t('nodes.details', { node: visible(node.name) })} onClick={onToggle}>
+						<span aria-hidden="true">{open ? '▾' : '▸'}</span> <Text of={node.name} />
+					</button>
+				</td>
+				<td>{node.region ? <Text of={node.region} /> : <span class="none">{t('nodes.noregion')}</span>}</td>
+				<td>
+					<Tags tags={node.tags} />
+				</td>
+				<td class="mono">
+					<Time of={node.lastSeen} />
+				</td>
+				<td class={silent ? 'warn' : ''}>
+					<Icon name={silent ? 'warn' : 'ok'} /> {t(silent ? 'nodes.silent' : 'nodes.reporting')} · {duration(node.lag)}
+				</td>
+				<td>
+					<Text of={node.version} class="mono" />
+				</td>
+				<td class="sources">
+					{(node.sources ?? []).map((s) => (
+						<Source key={s.name} source={s} />
+					))}
+				</td>
+				<td class="n">{count(Number(node.coverage?.requests_seen ?? 0))}</td>
+				<td class={`n${lost > 0 ? ' warn' : ''}`}>
+					{lost > 0 && <Icon name="warn" />} {count(lost)}
+				</td>
+				<td class="n">{count(unread)}</td>
+			</tr>
+			{open && (
+				<tr class="detail">
+					<td colSpan={10}>
+						<Details node={node} />
+					</td>
+				</tr>
+			)}
+		</>
+	);
+};
+
+const columns = [['name'], ['region'], ['tags'], ['lastSeen'], ['lag'], ['version'], ['sources'], ['seen', 'n'], ['notdelivered', 'n'], ['unread', 'n']];
+
+export const NodesPage = () => {
+	const { list, error } = useNodes();
+	const { coverage } = useStore(table);
+	const [toggled, setToggled] = useState({});
+	const byDefault = (list ?? []).length <= FEW;
+	const isOpen = (node) => toggled[node.name] ?? byDefault;
+	return (
+		<>
+			<main class="scroll page-table" id="content">
+				<h1>
+					{t('title.nodes')} {list && <span class="hint">{count(list.length)}</span>}
+				</h1>
+				{error && <Trouble error={error} onRetry={askNodes} />}
+				{!list && !error && <p class="more">{t('table.loading')}</p>}
+				{list?.length === 0 && (
+					<section class="empty">
+						<h2>{t('nodes.none')}</h2>
+						<p>{t('empty.nonodes.do')}</p>
+					</section>
+				)}
+				{list?.length > 0 && (
+					<table class="plain nodes">
+						<thead>
+							<tr>
+								{columns.map(([name, cls]) => (
+									<th key={name} scope="col" class={cls}>
+										{t(`nodes.col.${name}`)}
+										{cls && <span class="unit"> {t('nodes.hour')}</span>}
+									</th>
+								))}
+							</tr>
+						</thead>
+						<tbody>
+							{list.map((node) => (
+								<Row key={node.name} node={node} open={isOpen(node)} onToggle={() => setToggled({ ...toggled, [node.name]: !isOpen(node) })} />
+							))}
+						</tbody>
+					</table>
+				)}
+			</main>
+			{coverage && <Coverage coverage={coverage} />}
+		</>
+	);
+};

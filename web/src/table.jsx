@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+import { memo } from './memo.js';
+import { useEffect, useRef } from 'preact/hooks';
+import { Status, Text, Time } from './ui.jsx';
+import { isNumber, ms, reasonText, times, visible } from './lib/format.js';
+import { t, useSettings } from './lib/i18n.js';
+import { onKey } from './lib/keys.js';
+import { go } from './lib/router.js';
+import { view } from './lib/view.js';
+
+const columns = [
+	['time', null],
+	['node', null],
+	['app', null],
+	['remoteAddr', null],
+	['upstreamAddr', null],
+	['request', null],
+	['requestTime', 'col.ms'],
+	['upstreamResponseTime', 'col.ms'],
+	['timesNormal', null],
+	['status', null],
+	['reason', null],
+	['diagnosis', null],
+];
+
+const Head = () => (
+	<thead>
+		<tr>
+			{columns.map(([name, unit]) => (
+				<th key={name} scope="col" class={`c-${name}`} aria-sort={name === 'time' ? 'descending' : undefined} title={t(`col.${name}.title`) === `col.${name}.title` ? undefined : t(`col.${name}.title`)}>
+					{t(`col.${name}`)}
+					{name === 'time' && <span aria-hidden="true"> ↓</span>}
+					{unit && <span class="unit"> {t(unit)}</span>}
+				</th>
+			))}
+		</tr>
+	</thead>
+);
+
+const Request = ({ row }) => (
+	<>
+		<bdi class="method">{visible(row.method ?? '')}</bdi> <Text of={row.path ?? row.request} />
+	</>
+);
+
+const href = (row) => (typeof row.diagnosis === 'string' && row.diagnosis.startsWith('/requests/') ? row.diagnosis : `/requests/${encodeURIComponent(row.id)}`);
+
+const Row = memo(({ row }) => (
+	<tr data-id={row.id} tabIndex={-1}>
+		<td class="c-time">
+			<Time of={row.time} />
+		</td>
+		<td class="c-node">
+			<Text of={row.node} />
+		</td>
+		<td class="c-app">
+			<Text of={row.app} />
+		</td>
+		<td class="c-remoteAddr">
+			<Text of={row.remoteAddr} />
+		</td>
+		<td class="c-upstreamAddr">
+			<Text of={row.upstreamAddr} />
+		</td>
+		<td class="c-request">
+			<Request row={row} />
+		</td>
+		<td class="c-requestTime">{ms(row.requestTime)}</td>
+		<td class="c-upstreamResponseTime">{ms(row.upstreamResponseTime)}</td>
+		<td class={`c-timesNormal${isNumber(row.timesNormal) && row.timesNormal >= 10 ? ' far' : ''}`}>{times(row.timesNormal)}</td>
+		<td class="c-status">
+			<Status status={row.status} />
+		</td>
+		<td class="c-reason">
+			<Text of={reasonText(row.reason)} />
+		</td>
+		<td class="c-diagnosis">
+			<a href={href(row)} tabIndex={-1} aria-label={t('open.title', { request: visible(`${row.method ?? ''} ${row.path ?? ''}`).slice(0, 80) })}>
+				{t('open')}
+			</a>
+		</td>
+	</tr>
+));
+
+const rowsOf = (body) => [...body.querySelectorAll('tr')];
+
+const select = (tr) => {
+	if (!tr) return;
+	tr.focus({ preventScroll: true });
+	tr.scrollIntoView({ block: 'nearest' });
+	view.row = tr.dataset.id;
+};
+
+// The row with the focus, or the one last read.
+const current = (body) => document.activeElement?.closest?.('tbody tr') ?? body.querySelector(`tr[data-id="${CSS.escape(view.row ?? '')}"]`);
+
+const move = (body, step) => {
+	const all = rowsOf(body);
+	const at = all.indexOf(current(body));
+	select(all[at < 0 ? 0 : Math.min(all.length - 1, Math.max(0, at + step))]);
+};
+
+const openRow = (tr) => {
+	const a = tr?.querySelector('.c-diagnosis a');
+	if (!a) return false;
+	view.row = tr.dataset.id;
+	go(a.pathname);
+	return true;
+};
+
+export const Table = ({ rows, onMove }) => {
+	const settings = useSettings();
+	const body = useRef(null);
+	useEffect(
+		() =>
+			onKey({
+				j: () => move(body.current, 1),
+				k: () => move(body.current, -1),
+				ArrowDown: () => (document.activeElement?.closest?.('tbody') ? move(body.current, 1) : false),
+				ArrowUp: () => (document.activeElement?.closest?.('tbody') ? move(body.current, -1) : false),
+				Enter: () => openRow(document.activeElement?.closest?.('tbody tr')),
+				Escape: () => document.activeElement?.closest?.('tbody') && document.activeElement.blur(),
+			}),
+		[],
+	);
+	useEffect(() => {
+		if (view.row) current(body.current)?.focus({ preventScroll: true });
+	}, []);
+	const onClick = (event) => {
+		if (event.defaultPrevented || event.target.closest('a') || !document.getSelection().isCollapsed) return;
+		openRow(event.target.closest('tr'));
+	};
+	return (
+		<table class="requests">
+			<caption class="sr">{t('table.caption')}</caption>
+			<Head />
+			<tbody ref={body} onClick={onClick} onPointerMove={onMove}>
+				{rows.map((row) => (
+					<Row key={row.id} row={row} lang={settings.lang} zone={settings.zone} />
+				))}
+			</tbody>
+		</table>
+	);
+};
