@@ -19,5 +19,5 @@ int main(int argc, char *argv[])
 			printf("FAIL %s\n", t->name);
 	}
 	printf("%d passed, %d failed\n", ran - bad, bad);
-	return bad > 0;
+	return bad || !ran;
 }
