@@ -10,24 +10,37 @@
 
 enum { TAIL_LAST_CHUNK = 0x0d0a0d30 }; /* "0\r\n\r" little-endian is 30 0d 0a 0d */
 
-static __always_inline void answer_tail(struct conn *c, int len)
+/* An answer that fits into what is kept of it has its tail there. */
+static __always_inline void answer_tail(struct conn *c, __u32 len)
 {
-	struct span s = span_of_last(len);
+	struct span s;
 
+	if (len == c->answer_len && len >= 5 && len <= REQ_ANSWER) {
+		__builtin_memcpy(&c->tail, &c->answer[(len - 5) & (REQ_ANSWER - 1)], 4);
+		return;
+	}
+	s = span_of_last(len);
 	c->tail = 0;
 	if (s.p && s.len >= 5)
 		bpf_probe_read_user(&c->tail, 4, s.p + s.len - 5);
 }
 
-static __always_inline void answer_read(struct conn *c, const struct span *s)
+/* Keeps the first bytes; returns the status they tell, 0 when they are no status line. */
+static __always_inline __u16 answer_read(struct conn *c, const struct span *s)
 {
 	__u32 n = s->len;
 
 	if (n > REQ_ANSWER)
 		n = REQ_ANSWER;
 	c->answer_len = 0;
-	if (s->p && !bpf_probe_read_user(c->answer, n, s->p))
-		c->answer_len = n;
+	if (n < STATUS_LINE || !s->p)
+		return 0;
+	if (bpf_probe_read_user(c->answer, n, s->p)) {
+		count(STAT_USER_FAULT);
+		return 0;
+	}
+	c->answer_len = n;
+	return status_in(c->answer);
 }
 
 struct scan {

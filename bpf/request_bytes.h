@@ -146,21 +146,29 @@ static __always_inline bool is_client_hello(__u64 w)
 	return (w & 0xffff) == 0x0316 && ((w >> 40) & 0xff) == 1;
 }
 
-/* The status of an answer that starts here; 0: this is none. */
-static __always_inline __u16 status_of(const struct span *s)
+enum { STATUS_LINE = 12 }; /* "HTTP/1.1 200" */
+
+/* The status in the first STATUS_LINE bytes of an answer; 0: this is none. */
+static __always_inline __u16 status_in(const char *h)
 {
-	char h[16] = {};
 	__u64 w;
 
-	if (s->len < 12 || !s->p)
-		return 0;
-	if (bpf_probe_read_user(h, 12, s->p)) {
-		count(STAT_USER_FAULT);
-		return 0;
-	}
 	__builtin_memcpy(&w, h, sizeof(w));
 	if (!is_answer(w) || h[8] != ' ' || h[9] < '1' || h[9] > '5' || h[10] < '0' ||
 	    h[10] > '9' || h[11] < '0' || h[11] > '9')
 		return 0;
 	return (h[9] - '0') * 100 + (h[10] - '0') * 10 + (h[11] - '0');
+}
+
+static __always_inline __u16 status_of(const struct span *s)
+{
+	char h[16] = {};
+
+	if (s->len < STATUS_LINE || !s->p)
+		return 0;
+	if (bpf_probe_read_user(h, STATUS_LINE, s->p)) {
+		count(STAT_USER_FAULT);
+		return 0;
+	}
+	return status_in(h);
 }

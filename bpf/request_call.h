@@ -104,15 +104,18 @@ static __always_inline void call_begin(struct conn *c, struct sock *sk, __u32 fl
 	c->call.start_ns = now;
 	c->call.flags = flags;
 	c->tgid = tgid;
-	process_name(c->comm);
-	c->retrans0 = sock_retrans(sk);
+	if (!c->parent)
+		process_name(c->comm);
+	c->retrans0 = tcp_of(sk)->total_retrans;
 	addr_of(&c->call.addr, sk, true);
 }
 
 static __always_inline void call_facts(struct conn *c, struct sock *sk)
 {
-	c->call.retrans = sock_retrans(sk) - c->retrans0;
-	c->call.srtt_us = sock_srtt(sk);
+	const struct tcp_sock *tp = tcp_of(sk);
+
+	c->call.retrans = tp->total_retrans - c->retrans0;
+	c->call.srtt_us = tp->srtt_us >> 3;
 }
 
 /* The call is over: by itself if nobody owns it. */
@@ -205,7 +208,7 @@ static __always_inline void client_recv(struct conn *c, struct sock *sk, int ret
 /* close() by its owner, or the end of the connection in interrupt context (then sk_err says why). */
 static __always_inline void client_state(struct conn *c, struct sock *sk, int old, int new)
 {
-	int error = BPF_CORE_READ(sk, sk_err);
+	int error = sk->sk_err;
 	struct calls *cs;
 
 	if (old == TCP_SYN_SENT && new == TCP_CLOSE)

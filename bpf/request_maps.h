@@ -153,14 +153,12 @@ static __always_inline void addr_of(struct req_addr *a, struct sock *sk, bool re
 	a->port = remote ? bpf_ntohs(sk->__sk_common.skc_dport) : sk->__sk_common.skc_num;
 }
 
-static __always_inline __u32 sock_retrans(struct sock *sk)
-{
-	return BPF_CORE_READ((struct tcp_sock *)sk, total_retrans);
-}
+/* Plain loads instead of a helper for each field: kernel 6.2, and we need 6.3 anyway. */
+extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym;
 
-static __always_inline __u32 sock_srtt(struct sock *sk)
+static __always_inline const struct tcp_sock *tcp_of(struct sock *sk)
 {
-	return BPF_CORE_READ((struct tcp_sock *)sk, srtt_us) >> 3;
+	return bpf_rdonly_cast(sk, bpf_core_type_id_kernel(struct tcp_sock));
 }
 
 static __always_inline void process_name(char comm[REQ_COMM])

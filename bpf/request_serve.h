@@ -75,9 +75,11 @@ static __always_inline void request_report(struct conn *c)
 
 static __always_inline void request_facts(struct conn *c, struct sock *sk)
 {
-	c->head.retrans = sock_retrans(sk) - c->retrans0;
-	c->head.srtt_us = sock_srtt(sk);
-	c->head.rcv_ooo = BPF_CORE_READ((struct tcp_sock *)sk, rcv_ooopack) - c->ooo0;
+	const struct tcp_sock *tp = tcp_of(sk);
+
+	c->head.retrans = tp->total_retrans - c->retrans0;
+	c->head.srtt_us = tp->srtt_us >> 3;
+	c->head.rcv_ooo = tp->rcv_ooopack - c->ooo0;
 }
 
 /* An answer that has begun is finished: true for the one caller that has to report it. */
@@ -88,31 +90,40 @@ static __always_inline bool answer_ends(struct conn *c)
 	return was == CONN_ANSWERED;
 }
 
-static __always_inline void line_read(struct conn *c, const struct span *s)
+/* The first bytes of what came, into the place of the line; the first eight of them as a word. */
+static __always_inline __u64 line_read(struct conn *c, const struct span *s)
 {
 	__u32 n = s->len;
+	__u64 w;
 
 	if (n > REQ_LINE)
 		n = REQ_LINE;
 	c->head.line_len = 0;
-	if (bpf_probe_read_user(c->line, n, s->p))
+	if (n < sizeof(w) || !s->p)
+		return 0;
+	if (bpf_probe_read_user(c->line, n, s->p)) {
 		count(STAT_USER_FAULT);
-	else
-		c->head.line_len = n;
+		return 0;
+	}
+	c->head.line_len = n;
+	__builtin_memcpy(&w, c->line, sizeof(w));
+	return w;
 }
 
 /* An epoll watches the socket: the thread that reads it serves others too. */
 static __always_inline bool is_in_epoll(struct sock *sk)
 {
-	return BPF_CORE_READ(sk, sk_socket, file, f_ep) != NULL;
+	return sk->sk_socket->file->f_ep != NULL; /* a NULL on the way reads as 0 */
 }
 
-static __always_inline void request_begin(struct conn *c, struct sock *sk, const struct span *s,
-					  __u64 word, int len)
+/* Its line is in place already. */
+static __always_inline void request_begin(struct conn *c, struct sock *sk, __u64 word, int len)
 {
 	__u64 now = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid();
 	struct req_head *h = &c->head;
-	__u32 arrived = BPF_CORE_READ((struct inet_connection_sock *)sk, icsk_ack.lrcvtime);
+	const struct inet_connection_sock *icsk =
+		bpf_rdonly_cast(sk, bpf_core_type_id_kernel(struct inet_connection_sock));
+	const struct tcp_sock *tp = tcp_of(sk);
 
 	h->kind = REQ_KIND_REQUEST;
 	h->flags = 0;
@@ -123,14 +134,13 @@ static __always_inline void request_begin(struct conn *c, struct sock *sk, const
 	h->bytes_out = 0;
 	h->tgid = id >> 32;
 	h->tid = (__u32)id;
-	h->queue_jiffies = (__u32)bpf_jiffies64() - arrived;
+	h->queue_jiffies = (__u32)bpf_jiffies64() - icsk->icsk_ack.lrcvtime;
 	h->status = 0;
 	h->ncalls = 0;
 	c->has_calls = 0;
 	c->has_body = !is_bodiless(word);
-	c->retrans0 = sock_retrans(sk);
-	c->ooo0 = BPF_CORE_READ((struct tcp_sock *)sk, rcv_ooopack);
-	line_read(c, s);
+	c->retrans0 = tp->total_retrans;
+	c->ooo0 = tp->rcv_ooopack;
 	c->loop = is_in_epoll(sk);
 	c->state = CONN_OPEN;
 	cur_set(h->id, c->loop);
@@ -156,23 +166,38 @@ static __always_inline void server_first(struct sock *sk, int len)
 	addr_of(&c->head.remote, sk, true);
 	addr_of(&c->head.local, sk, false);
 	process_name(c->head.comm);
-	request_begin(c, sk, &s, w, len);
+	line_read(c, &s);
+	request_begin(c, sk, w, len);
+}
+
+/* The rest of a head, or a body. */
+static __always_inline void server_more(struct conn *c, int len)
+{
+	c->head.bytes_in += len;
+	if (c->state == CONN_OPEN)
+		cur_set(c->head.id, c->loop);
 }
 
 static __always_inline void server_bytes(struct conn *c, struct sock *sk, int len)
 {
-	struct span s = { 0 };
-	__u64 w = 0;
+	struct span s;
+	__u64 w;
 	__u32 was;
 
-	if (c->state != CONN_OPEN || !c->has_body) {
-		s = span_of_call(len);
-		w = first_word(&s);
+	if (c->state == CONN_OPEN && c->has_body) {
+		server_more(c, len);
+		return;
 	}
-	if (!is_request(w)) { /* the rest of a head, or a body */
-		c->head.bytes_in += len;
-		if (c->state == CONN_OPEN)
-			cur_set(c->head.id, c->loop);
+	s = span_of_call(len);
+	if (c->state == CONN_IDLE) {
+		w = line_read(c, &s);
+		if (is_request(w))
+			request_begin(c, sk, w, len);
+		return;
+	}
+	w = first_word(&s);
+	if (!is_request(w)) {
+		server_more(c, len);
 		return;
 	}
 	was = __sync_lock_test_and_set(&c->state, CONN_IDLE);
@@ -182,7 +207,8 @@ static __always_inline void server_bytes(struct conn *c, struct sock *sk, int le
 		request_facts(c, sk);
 		request_report(c);
 	}
-	request_begin(c, sk, &s, w, len);
+	line_read(c, &s);
+	request_begin(c, sk, w, len);
 }
 
 static __always_inline void server_recv(struct conn *c, struct sock *sk, int ret)
@@ -228,7 +254,7 @@ static __always_inline void server_send(struct conn *c, int len)
 
 	if (c->state == CONN_OPEN) {
 		s = span_of_call(len);
-		status = status_of(&s);
+		status = answer_read(c, &s);
 		if (status >= 100 && status < 200 && status != 101) {
 			cur_set(c->head.id, c->loop); /* 100 Continue: not yet the answer */
 			return;
@@ -238,7 +264,6 @@ static __always_inline void server_send(struct conn *c, int len)
 			count(STAT_HEAD_MISSED);
 		}
 		c->head.status = status;
-		answer_read(c, &s);
 		answer_tail(c, len);
 		answer_begins(c, now);
 	} else if (c->state == CONN_ANSWERED) {
@@ -297,7 +322,7 @@ static __always_inline void server_upgraded(struct conn *c, struct sock *sk)
 /* The connection ends while a request is open or its answer is on the way. */
 static __always_inline void server_state(struct conn *c, struct sock *sk, int old, int new)
 {
-	int error = BPF_CORE_READ(sk, sk_err);
+	int error = sk->sk_err;
 	__u32 was = __sync_lock_test_and_set(&c->state, CONN_IDLE);
 
 	if (was == CONN_IDLE)
