@@ -21,7 +21,7 @@ const unreadTitle = (unread) =>
 				.join(', ')
 		: t('cov.unread.none');
 
-export const Coverage = ({ coverage }) => {
+export const Coverage = ({ coverage, of = 'cov.range' }) => {
 	const { list } = useNodes();
 	const c = coverage ?? {};
 	const title = (name) => (coverage ? t(`cov.${name}.title`) : t('cov.missing'));
@@ -31,7 +31,7 @@ export const Coverage = ({ coverage }) => {
 	return (
 		<footer class="coverage" aria-label={t('cov.label')}>
 			<span class="label">
-				{t('cov.label')} <span class="hint">{t('cov.range')}</span>
+				{t('cov.label')} <span class="hint">{t(of)}</span>
 			</span>
 			<Figure name="seen" value={c.seen} title={title('seen')} />
 			<Figure name="stored" value={c.stored} title={title('stored')} />

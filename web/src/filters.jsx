@@ -19,7 +19,7 @@ const TEXT_BYTES = 200; /* what the API takes */
 
 const fits = (text) => new TextEncoder().encode(text).length <= TEXT_BYTES;
 
-const TextField = ({ id, label, value, list, type = 'text', onChange }) => {
+const TextField = ({ id, label, hint = label, value, list, type = 'text', onChange }) => {
 	const [typed, setTyped] = useState(value ?? '');
 	const timer = useRef(0);
 	useEffect(() => setTyped(value ?? ''), [value]);
@@ -40,7 +40,8 @@ const TextField = ({ id, label, value, list, type = 'text', onChange }) => {
 				type={type}
 				value={typed}
 				aria-label={label}
-				placeholder={label}
+				placeholder={hint}
+				title={label}
 				list={list ? `${id}-list` : undefined}
 				class={value ? 'set' : ''}
 				maxLength={TEXT_BYTES}
@@ -120,7 +121,7 @@ export const Filters = ({ filters, onChange }) => {
 	const statuses = STATUSES.map((s) => [s, s === '0' ? t('filter.none') : s]);
 	return (
 		<section class="filters" aria-label={t('filter.label')}>
-			<TextField id="q" type="search" label={`${t('filter.search')}  /`} value={filters.q} onChange={set('q')} />
+			<TextField id="q" type="search" label={t('filter.search')} hint={t('filter.search.hint')} value={filters.q} onChange={set('q')} />
 			<TextField id="node" label={t('filter.node')} value={filters.node} list={distinct((list ?? []).map((n) => n.name))} onChange={set('node')} />
 			<TextField id="app" label={t('filter.app')} value={filters.app} list={distinct(rows.map((r) => r.app))} onChange={set('app')} />
 			<Choice id="status" label={t('filter.status')} value={filters.status} options={statuses} onChange={set('status')} />

@@ -28,8 +28,8 @@ const Head = () => (
 		<tr>
 			{columns.map(([name, unit]) => (
 				<th key={name} scope="col" class={`c-${name}`} aria-sort={name === 'time' ? 'descending' : undefined} title={t(`col.${name}.title`) === `col.${name}.title` ? undefined : t(`col.${name}.title`)}>
-					{t(`col.${name}`)}
-					{name === 'time' && <span aria-hidden="true"> ↓</span>}
+					<span class="word">{t(`col.${name}`)}</span>
+					{name === 'time' && <span aria-hidden="true">{'\u00a0↓'}</span>}
 					{unit && <span class="unit"> {t(unit)}</span>}
 				</th>
 			))}
@@ -38,10 +38,23 @@ const Head = () => (
 );
 
 const Request = ({ row }) => (
-	<>
+	<div class="clamp">
 		<bdi class="method">{visible(row.method ?? '')}</bdi> <Text of={row.path ?? row.request} />
-	</>
+	</div>
 );
+
+// An address may be broken before its port, nowhere else.
+const Addr = ({ of }) => {
+	const at = typeof of === 'string' ? of.lastIndexOf(':') : -1;
+	if (at < 1) return <Text of={of} />;
+	return (
+		<bdi class="addr" title={visible(of)}>
+			{visible(of.slice(0, at))}
+			<wbr />
+			{visible(of.slice(at))}
+		</bdi>
+	);
+};
 
 const href = (row) => (typeof row.diagnosis === 'string' && row.diagnosis.startsWith('/requests/') ? row.diagnosis : `/requests/${encodeURIComponent(row.id)}`);
 
@@ -57,10 +70,10 @@ const Row = memo(({ row }) => (
 			<Text of={row.app} />
 		</td>
 		<td class="c-remoteAddr">
-			<Text of={row.remoteAddr} />
+			<Addr of={row.remoteAddr} />
 		</td>
 		<td class="c-upstreamAddr">
-			<Text of={row.upstreamAddr} />
+			<Addr of={row.upstreamAddr} />
 		</td>
 		<td class="c-request">
 			<Request row={row} />
@@ -72,11 +85,16 @@ const Row = memo(({ row }) => (
 			<Status status={row.status} />
 		</td>
 		<td class="c-reason">
-			<Text of={reasonText(row.reason)} />
+			<div class="clamp">
+				<Text of={reasonText(row.reason)} />
+			</div>
 		</td>
 		<td class="c-diagnosis">
 			<a href={href(row)} tabIndex={-1} aria-label={t('open.title', { request: visible(`${row.method ?? ''} ${row.path ?? ''}`).slice(0, 80) })}>
-				{t('open')}
+				<span class="word">{t('open')}</span>
+				<span class="arrow" aria-hidden="true">
+					›
+				</span>
 			</a>
 		</td>
 	</tr>

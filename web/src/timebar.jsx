@@ -17,6 +17,8 @@ const label = (part, req) => {
 const cls = (part) => `seg seg-${part.kind}${part.failed ? ' seg-failed' : ''}`;
 const width = (ms, scale) => ({ width: `${Math.max(SMALL, ms / scale) * 100}%` });
 
+const share = (part) => (part < 0.005 ? '<1 %' : `${Math.round(part * 100)} %`);
+
 const Parts = ({ parts, total, req }) => (
 	<table class="parts">
 		<tbody>
@@ -29,7 +31,7 @@ const Parts = ({ parts, total, req }) => (
 						<Text of={label(part, req)} />
 					</th>
 					<td class="n">{msFine(part.ms)} ms</td>
-					<td class="n share">{total > 0 ? `${Math.round((part.ms / total) * 100)} %` : ''}</td>
+					<td class="n share">{share(part.ms / total)}</td>
 				</tr>
 			))}
 		</tbody>

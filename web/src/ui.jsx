@@ -23,11 +23,7 @@ export const Time = ({ of }) => {
 	if (!p) return <span class="none">–</span>;
 	return (
 		<time dateTime={of} title={new Date(of).toISOString()}>
-			<span class="date">{p.date} </span>
-			<span class="clock">
-				{p.time}
-				<span class="zone"> {p.zone}</span>
-			</span>
+			<span class="date">{p.date}</span> <span class="clock">{p.time}</span> <span class="zone">{p.zone}</span>
 		</time>
 	);
 };

@@ -54,7 +54,10 @@ export const msFine = (n) => {
 	return decimals[n < 100 ? 2 : 1].format(n);
 };
 export const rate = (n) => (n > 0 && n < 0.05 ? '<0.1' : decimals[n < 10 ? 1 : 0].format(n));
-export const times = (n) => (isNumber(n) ? `${n < 10 ? decimals[1].format(n) : decimals[0].format(n)}×` : '–');
+export const times = (n) => {
+	if (!isNumber(n)) return '–';
+	return n >= 1000 ? '>999×' : `${decimals[n < 10 ? 1 : 0].format(n)}×`;
+};
 
 export const bytes = (n) => {
 	if (!isNumber(n)) return '–';

@@ -61,6 +61,7 @@ export const messages = {
 
 	'filter.label': ['Filters', '筛选'],
 	'filter.search': ['Search path, app, node, address', '搜索路径、应用、节点、地址'],
+	'filter.search.hint': ['Search …  ( / )', '搜索…（ / ）'],
 	'filter.node': ['Node', '节点'],
 	'filter.app': ['App', '应用'],
 	'filter.region': ['Region', '区域'],

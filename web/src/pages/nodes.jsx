@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The nodes: who reports, what each probe reads, and what it could not.
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Trouble } from '../banner.jsx';
 import { Coverage } from '../coverage.jsx';
 import { Icon, Text, Time } from '../ui.jsx';
+import { get } from '../lib/api.js';
 import { count, duration, isNumber, timeText, visible } from '../lib/format.js';
 import { t, word } from '../lib/i18n.js';
 import { askNodes, isSilent, lostOf, unreadOf, useNodes } from '../lib/nodes.js';
-import { table } from '../lib/rows.js';
-import { useStore } from '../lib/store.js';
 
 const FEW = 3; /* so few nodes are shown with all their details */
 const stateIcon = { attached: 'ok', off: 'off', throttled: 'warn' };
@@ -28,7 +27,7 @@ const Source = ({ source, why = false }) => (
 		<Icon name={stateIcon[source.state] ?? 'warn'} /> <Text of={source.name} /> <span class="state">{word('src.', source.state)}</span>
 		{why && source.why && (
 			<span class="why">
-				{' '}
+				{': '}
 				<Text of={source.why} />
 			</span>
 		)}
@@ -112,7 +111,7 @@ const Row = ({ node, open, onToggle }) => {
 				<td class="mono">
 					<Time of={node.lastSeen} />
 				</td>
-				<td class={silent ? 'warn' : ''}>
+				<td class={silent ? 'lag warn' : 'lag'}>
 					<Icon name={silent ? 'warn' : 'ok'} /> {t(silent ? 'nodes.silent' : 'nodes.reporting')} · {duration(node.lag)}
 				</td>
 				<td>
@@ -142,9 +141,17 @@ const Row = ({ node, open, onToggle }) => {
 
 const columns = [['name'], ['region'], ['tags'], ['lastSeen'], ['lag'], ['version'], ['sources'], ['seen', 'n'], ['notdelivered', 'n'], ['unread', 'n']];
 
+const useCoverage = () => {
+	const [coverage, set] = useState(null);
+	useEffect(() => {
+		get('/api/v1/requests', { limit: 1 }).then((page) => set(page.coverage), () => null);
+	}, []);
+	return coverage;
+};
+
 export const NodesPage = () => {
 	const { list, error } = useNodes();
-	const { coverage } = useStore(table);
+	const coverage = useCoverage();
 	const [toggled, setToggled] = useState({});
 	const byDefault = (list ?? []).length <= FEW;
 	const isOpen = (node) => toggled[node.name] ?? byDefault;
@@ -182,7 +189,7 @@ export const NodesPage = () => {
 					</table>
 				)}
 			</main>
-			{coverage && <Coverage coverage={coverage} />}
+			<Coverage coverage={coverage} of="nodes.hour" />
 		</>
 	);
 };

@@ -107,7 +107,7 @@ export const RequestsPage = ({ search }) => {
 				{!state.loaded && state.busy && <p class="more">{t('table.loading')}</p>}
 				<More state={state} filters={filters} />
 			</main>
-			<Coverage coverage={state.coverage} filters={filters} />
+			<Coverage coverage={state.coverage} />
 		</>
 	);
 };

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small server that speaks the collector's API: rows, one row, nodes, the stream. Tests turn its knobs
+// (server.rows, .nodes, .away, .emit); started by hand it shows a busy fleet: node tests/web/mock.mjs 8099.
+import { createServer } from 'node:http';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import path from 'node:path';
+import { fleet, request, some } from './data.mjs';
+
+const dist = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../web/dist');
+const CSP =
+	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
+const TYPES = { html: 'text/html; charset=utf-8', js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
+const HOUR = 3600e3;
+const ID = /^[0-9a-f]{1,13}-[0-9a-f]{16}$/;
+const newestFirst = (a, b) => (a.time === b.time ? (a.id < b.id ? 1 : -1) : a.time < b.time ? 1 : -1);
+
+class Refused extends Error {
+	constructor(status, code, message) {
+		super(message);
+		Object.assign(this, { status, code });
+	}
+}
+
+const statusFits = (wanted, status) => {
+	if (!/^([1-5]xx|\d{3}|0)$/.test(wanted)) throw new Refused(400, 'bad_parameter', 'status must be a status like 502, a class like 5xx, or 0 for no answer.');
+	return wanted.endsWith('xx') ? String(status ?? 0)[0] === wanted[0] : (status ?? 0) === Number(wanted);
+};
+
+const fits = (q) => (r) => {
+	for (const name of ['node', 'app', 'route', 'region']) if (q.get(name) && r[name] !== q.get(name)) return false;
+	if (q.get('reason') && r.reason.code !== q.get('reason')) return false;
+	if (q.get('status') && !statusFits(q.get('status'), r.status)) return false;
+	const search = [r.method, r.path, r.app, r.node, r.remoteAddr, r.upstreamAddr].join(' ').toLowerCase();
+	return !q.get('q') || search.includes(q.get('q').toLowerCase());
+};
+
+const range = (q) => {
+	const to = q.get('to') ? Date.parse(q.get('to')) : Date.now() + 300e3;
+	const from = q.get('from') ? Date.parse(q.get('from')) : (q.get('to') ? to : to - 300e3) - HOUR;
+	if (!(from < to)) throw new Refused(400, 'bad_parameter', 'from must be before to.');
+	return [from, to];
+};
+
+const list = (server, q) => {
+	const [from, to] = range(q);
+	const limit = Number(q.get('limit') ?? 100);
+	const within = server.rows.filter((r) => Date.parse(r.time) >= from && Date.parse(r.time) < to);
+	let found = within.filter(fits(q)).sort(newestFirst);
+	if (q.get('cursor')) {
+		const at = found.findIndex((r) => r.id === q.get('cursor'));
+		if (at < 0) throw new Refused(400, 'bad_parameter', 'cursor must be an id as the API gave it.');
+		found = found.slice(at + 1);
+	}
+	const page = found.slice(0, limit);
+	const coverage = { seen: server.seen, stored: within.length, withheld: server.withheld, lost: server.lost, lostBatches: 0 };
+	return { requests: page, next: found.length > limit ? page[page.length - 1].id : null, coverage };
+};
+
+const one = (server, id) => {
+	if (!ID.test(id)) throw new Refused(400, 'bad_parameter', 'id must be an id as the API gave it.');
+	if (parseInt(id, 16) / 1000 < Date.now() - 30 * 24 * HOUR) throw new Refused(410, 'aged_out', 'This request aged out on 2026-01-31, retention 30 days.');
+	const row = server.rows.find((r) => r.id === id);
+	if (!row) throw new Refused(404, 'not_found', `There is no request ${id}.`);
+	return row;
+};
+
+const status = (server) => ({
+	database: server.away ? 'away' : 'ok',
+	nodes: server.nodes.map(({ name, region, lastSeen, lag }) => ({ name, region, lastSeen, lag })),
+	servers: server.servers,
+	requestsPerSecond: server.servers.reduce((n, s) => n + s.rate, 0),
+	coverage: { seen: 1, stored: 0, withheld: 0, lost: 0 },
+});
+
+const answer = (server, url) => {
+	if (server.away) throw new Refused(503, 'database_away', 'The database is away (connection refused); new requests are kept.');
+	if (url.pathname === '/api/v1/requests') return list(server, url.searchParams);
+	if (url.pathname.startsWith('/api/v1/requests/')) return one(server, decodeURIComponent(url.pathname.slice(17)));
+	if (url.pathname === '/api/v1/nodes') return { nodes: server.nodes };
+	throw new Refused(404, 'not_found', 'There is no such address.');
+};
+
+const event = (type, data, id) => `event: ${type}\n${id ? `id: ${id}\n` : ''}data: ${JSON.stringify(data)}\n\n`;
+
+const stream = (server, req, res) => {
+	const since = req.headers['last-event-id'];
+	server.resumed.push(since ?? null);
+	res.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
+	res.write(event('status', status(server)));
+	if (since) for (const e of server.events.filter((e) => e.n > Number(since))) res.write(event('request', e.row, e.n));
+	server.streams.add(res);
+	res.on('close', () => server.streams.delete(res));
+};
+
+const file = async (server, url, res) => {
+	const asset = /^\/assets\/[A-Za-z0-9._-]+$/.test(url.pathname) ? url.pathname : '/index.html';
+	const bytes = await readFile(path.join(dist, asset)).catch(() => null);
+	res.writeHead(bytes ? 200 : 404, { 'Content-Type': TYPES[asset.split('.').pop()], 'Content-Security-Policy': CSP, 'X-Content-Type-Options': 'nosniff' });
+	res.end(bytes);
+};
+
+const handle = async (server, req, res) => {
+	const url = new URL(req.url, 'http://localhost');
+	if (!url.pathname.startsWith('/api/')) return file(server, url, res);
+	if (url.pathname === '/api/v1/stream') return stream(server, req, res);
+	server.asked.push(`${url.pathname}${url.search}`);
+	try {
+		const body = JSON.stringify(answer(server, url));
+		res.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+		res.end(body);
+	} catch (e) {
+		if (!(e instanceof Refused)) throw e;
+		res.writeHead(e.status, { 'Content-Type': 'application/json' });
+		res.end(JSON.stringify({ error: { code: e.code, message: e.message } }));
+	}
+};
+
+export class Mock {
+	constructor() {
+		Object.assign(this, { rows: [], nodes: fleet(1), servers: [], seen: 0, withheld: 0, lost: 0, away: false });
+		Object.assign(this, { events: [], streams: new Set(), resumed: [], asked: [] });
+	}
+	async start(port = 0) {
+		this.http = createServer((req, res) => handle(this, req, res));
+		await new Promise((done) => this.http.listen(port, '127.0.0.1', done));
+		this.port = this.http.address().port;
+		this.url = `http://127.0.0.1:${this.port}`;
+		this.beat = setInterval(() => this.tell('status', status(this)), 1000);
+		return this;
+	}
+	tell(type, data, id) {
+		for (const res of this.streams) res.write(event(type, data, id));
+	}
+	emit(row) {
+		this.rows.push(row);
+		this.events.push({ n: this.events.length + 1, row });
+		this.tell('request', row, this.events.length);
+		return row;
+	}
+	async stop() {
+		clearInterval(this.beat);
+		this.http.closeAllConnections();
+		await new Promise((done) => this.http.close(done));
+	}
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+	const server = await new Mock().start(Number(process.argv[2] ?? 8099));
+	Object.assign(server, { nodes: fleet(3), rows: some(450), seen: 48213, withheld: 12 });
+	setInterval(() => server.emit(request({ time: Date.now() })), Number(process.argv[3] ?? 1500));
+	console.log(server.url);
+}
