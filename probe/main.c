@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* main.c - seismo-probe: open the sources, read each on its own period, bring what they say home.
  */
-#include <inttypes.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -38,6 +37,7 @@ struct probe {
 	size_t nlayouts;
 	uint64_t told_lost[DELIVERY_END]; /* what the collector has heard of */
 	uint64_t leave_ns; /* not 0: leaving, at the latest then */
+	bool met; /* the collector has been there once */
 };
 
 static void on_seal(void *arg, enum wire_stream stream)
@@ -109,6 +109,11 @@ static int on_uplink_tick(void *arg)
 {
 	struct probe *p = arg;
 
+	if (!p->met && uplink_up(p->uplink)) {
+		p->met = true;
+		log_info("node %s sends to the collector at %s", p->config.node,
+			 p->config.collector);
+	}
 	if (p->leave_ns && (spool_batches(p->spool) == 0 || clock_mono_ns() >= p->leave_ns))
 		loop_stop(p->loop);
 	return uplink_tick(p->uplink);

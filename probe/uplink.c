@@ -2,7 +2,6 @@
 #include "uplink.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <zmq.h>
 
 #include "../lib/clock.h"
@@ -12,7 +11,7 @@
 
 #define MS 1000000ull
 
-enum { WINDOW_BATCHES = 64, WINDOW_BYTES = 4 << 20, MAX_LAYOUTS = 32 };
+enum { WINDOW_BATCHES = 64, WINDOW_BYTES = 4 << 20, MAX_LAYOUTS = 32, MAX_ANSWERS = 256 };
 
 static const uint64_t PATIENCE_NS =
 	3000 * MS; /* without an answer; doubles each time it was in vain */
@@ -78,14 +77,15 @@ static void say_away(struct uplink *u)
 		 u->cfg.collector, u->cfg.spool_mb);
 }
 
-static void say_back(struct uplink *u)
+/* A greeting alone proves nothing: a collector whose database is away greets as well. */
+static void say_back(struct uplink *u, bool stores)
 {
-	if (u->away)
-		log_info("collector at %s is back; %u batches waiting", u->cfg.collector,
-			 spool_batches(u->cfg.spool));
-	else
-		log_info("collector at %s knows this node as %s", u->cfg.collector, u->cfg.node);
+	uint32_t n = spool_batches(u->cfg.spool);
+
+	if (!u->away || (!stores && n))
+		return;
 	u->away = false;
+	log_info("collector at %s is back; %u batches waiting", u->cfg.collector, n);
 }
 
 /*
@@ -188,12 +188,10 @@ void uplink_send(struct uplink *u)
 static void epoch_taken(struct uplink *u, uint64_t mark)
 {
 	log_err(0,
-		"collector at %s has batch %" PRIu64
-		" of node %s, which this probe has not made yet: "
-		"another one runs with the same name and memory (a copied machine?); going on "
-		"under "
-		"a new epoch",
-		u->cfg.collector, mark, u->cfg.node);
+		"collector at %s has batch %llu of node %s, never made here: is this a copied "
+		"machine? "
+		"Going on under a new epoch",
+		u->cfg.collector, (unsigned long long)mark, u->cfg.node);
 	spool_renew(u->cfg.spool);
 	start_over(u);
 }
@@ -219,14 +217,14 @@ static void on_welcome(struct uplink *u, const void *frame, size_t len)
 	}
 	u->state = UP;
 	u->since_ns = u->progress_ns = clock_mono_ns();
-	say_back(u);
+	say_back(u, false);
 	if (fresh)
 		u->cfg.on_fresh(u->cfg.arg);
 	uplink_send(u);
 }
 
-/* -EBADMSG: not for this epoch of this node; -ERANGE: handled, and nothing more to do. */
-static int take_mark(struct uplink *u, const void *frame, size_t len, struct wire_mark *m)
+/* False: it was not for this epoch of this node, or there is nothing more to do. */
+static bool take_mark(struct uplink *u, const void *frame, size_t len, struct wire_mark *m)
 {
 	struct spool *s = u->cfg.spool;
 	uint64_t base;
@@ -234,45 +232,43 @@ static int take_mark(struct uplink *u, const void *frame, size_t len, struct wir
 	if (u->state != UP || wire_mark_decode(frame, len, m) < 0 || m->node_id != u->node_id ||
 	    m->epoch != spool_epoch(s) || m->stream < STREAM_EVENT || m->stream >= STREAM_END) {
 		u->stat.ignored++;
-		return -EBADMSG;
+		return false;
 	}
 	base = spool_base(s, m->stream);
 	if (spool_ack(s, m->stream, m->mark) < 0) {
 		epoch_taken(u, m->mark);
-		return -ERANGE;
+		return false;
 	}
 	if (spool_base(s, m->stream) > base) {
 		u->progress_ns = clock_mono_ns();
 		u->patience_ns = PATIENCE_NS;
+		say_back(u, true);
 	}
-	return 0;
-}
-
-static void on_ack(struct uplink *u, const void *frame, size_t len)
-{
-	struct wire_mark m;
-
-	if (take_mark(u, frame, len, &m) < 0)
-		return;
-	u->stat.acks++;
-	uplink_send(u);
+	return true;
 }
 
 /* Every batch that was under way behind a hole brings the same NACK: one rewind is enough. */
-static void on_nack(struct uplink *u, const void *frame, size_t len)
+static void rewind_once(struct uplink *u, const struct wire_mark *m)
 {
 	uint64_t now = clock_mono_ns();
+
+	u->stat.nacks++;
+	if (m->mark == u->nack_mark[m->stream] && now < u->nack_until_ns[m->stream])
+		return;
+	u->nack_mark[m->stream] = m->mark;
+	u->nack_until_ns[m->stream] = now + SETTLE_NS;
+	u->stat.rewinds++;
+	spool_rewind(u->cfg.spool, m->stream, m->mark);
+}
+
+static void on_mark(struct uplink *u, enum wire_type type, const void *frame, size_t len)
+{
 	struct wire_mark m;
 
-	if (take_mark(u, frame, len, &m) < 0)
+	if (!take_mark(u, frame, len, &m))
 		return;
-	u->stat.nacks++;
-	if (m.mark == u->nack_mark[m.stream] && now < u->nack_until_ns[m.stream])
-		return;
-	u->nack_mark[m.stream] = m.mark;
-	u->nack_until_ns[m.stream] = now + SETTLE_NS;
-	u->stat.rewinds++;
-	spool_rewind(u->cfg.spool, m.stream, m.mark);
+	if (type == WIRE_NACK)
+		rewind_once(u, &m);
 	uplink_send(u);
 }
 
@@ -316,9 +312,8 @@ static void on_foreign(struct uplink *u)
 	if (u->foreign)
 		return;
 	u->foreign = true;
-	log_err(0,
-		"collector at %s speaks another version than this probe (%s); update the older one",
-		u->cfg.collector, u->cfg.version);
+	log_err(0, "collector at %s speaks another version than this probe: update the older one",
+		u->cfg.collector);
 }
 
 static void on_frame(struct uplink *u, const void *frame, size_t len)
@@ -330,10 +325,8 @@ static void on_frame(struct uplink *u, const void *frame, size_t len)
 		on_foreign(u);
 	else if (r == 0 && type == WIRE_WELCOME)
 		on_welcome(u, frame, len);
-	else if (r == 0 && type == WIRE_ACK)
-		on_ack(u, frame, len);
-	else if (r == 0 && type == WIRE_NACK)
-		on_nack(u, frame, len);
+	else if (r == 0 && (type == WIRE_ACK || type == WIRE_NACK))
+		on_mark(u, type, frame, len);
 	else if (r == 0 && type == WIRE_NEED_DICT)
 		on_need_dict(u, frame, len);
 	else
@@ -347,8 +340,7 @@ int uplink_input(void *uplink)
 	zmq_msg_t m;
 
 	zmq_msg_init(&m);
-	for (int i = 0; i < 4 * WINDOW_BATCHES && zmq_msg_recv(&m, u->sock, ZMQ_DONTWAIT) >= 0;
-	     i++) {
+	for (int i = 0; i < MAX_ANSWERS && zmq_msg_recv(&m, u->sock, ZMQ_DONTWAIT) >= 0; i++) {
 		bool more = zmq_msg_more(&m);
 
 		if (tail || more)

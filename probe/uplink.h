@@ -28,7 +28,7 @@ struct uplink_config {
 };
 
 struct uplink_stat {
-	uint64_t hellos, opened, batches, dicts, acks, nacks, rewinds;
+	uint64_t hellos, opened, batches, dicts, nacks, rewinds;
 	uint64_t ignored; /* what came and was not for us, or not to be read */
 };
 
