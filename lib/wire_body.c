@@ -154,6 +154,7 @@ static int read_ups(struct mp *m, struct request_item *q)
 		u->retrans = wire_read_u32(m);
 		u->srtt_us = wire_read_u32(m);
 		u->flags = wire_read_u32(m);
+		u->local_port = (uint16_t)mp_uint_max(m, UINT16_MAX);
 		mp_skip_n(m, width - WIRE_UP_FIELDS);
 	}
 	return 0;

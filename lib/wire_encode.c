@@ -238,6 +238,7 @@ static void put_up(msgpack_packer *pk, const struct up_item *u)
 	put_u32(pk, u->retrans);
 	put_u32(pk, u->srtt_us);
 	put_u32(pk, u->flags);
+	msgpack_pack_uint16(pk, u->local_port);
 }
 
 static void put_request_head(msgpack_packer *pk, const struct request_item *r)

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The limits of what a body may hold, on both sides. */
+#include <math.h>
+
+#include "../../lib/wire.h"
+#include "../test.h"
+#include "../vectors.h"
+
+static const struct request_item bare = {
+	.app = "", .comm = "", .method = "", .path = "", .route = ""
+};
+
+/* An item whose bytes are spelt here; NULs are welcome. */
+#define BODY(a, bytes, b) wire_body_decode(a, bytes, sizeof(bytes) - 1, b)
+
+TEST(hostile_counts_in_a_body_are_refused)
+{
+	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
+	struct wire_body b;
+
+	CHECK_EQ(BODY(a, "\xdd\x10\0\0\0", &b), -EBADMSG);
+	CHECK_EQ(BODY(a, "\x94\x01\x07\xa0\xdd\xff\xff\xff\xff", &b), -EBADMSG);
+	CHECK_EQ(BODY(a, "\x94\x04\xdb\xff\xff\xff\xff\x01\xa0", &b), -EBADMSG);
+	CHECK_EQ(BODY(a, "\x90", &b), -EBADMSG);
+	CHECK_EQ(BODY(a, "\x91\xa1x", &b), -EBADMSG);
+	CHECK_EQ(BODY(a, "\xc0", &b), -EBADMSG);
+}
+
+TEST(an_array_over_its_limit_is_refused_and_one_at_it_is_not)
+{
+	static const double v[ITEM_MAX_VALUES] = { 1 };
+	static const uint32_t n[ITEM_MAX_SLOTS] = { 1 };
+	struct sample_item s = { 1, "", ITEM_MAX_VALUES, v };
+	struct red_item r = { "", "", "", 0, 0, 1, 1, 0, ITEM_MAX_SLOTS, n };
+	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
+	struct wire_body b;
+	struct buf f = { 0 };
+
+	wire_put_sample(&f, &s);
+	CHECK_EQ(wire_body_decode(a, f.data, f.len, &b), 0);
+	f.data[f.len - ITEM_MAX_VALUES - 1]++;
+	buf_put(&f, "\x01", 1);
+	CHECK_EQ(wire_body_decode(a, f.data, f.len, &b), -EBADMSG);
+	buf_reset(&f);
+	wire_put_red(&f, &r);
+	CHECK_EQ(wire_body_decode(a, f.data, f.len, &b), 0);
+	f.data[f.len - ITEM_MAX_SLOTS - 4]++; /* lo */
+	CHECK_EQ(wire_body_decode(a, f.data, f.len, &b), -EBADMSG);
+	buf_free(&f);
+}
+
+TEST(a_value_over_its_limit_is_refused)
+{
+	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
+	struct wire_body b;
+
+	CHECK_EQ(BODY(a, "\x94\x05\xa0\xa1t\xcf\x7f\xff\xff\xff\xff\xff\xff\xff", &b), 0);
+	CHECK_EQ(BODY(a, "\x94\x05\xa0\xa1t\xcf\x80\0\0\0\0\0\0\0", &b), -EBADMSG);
+	CHECK_EQ(BODY(a, "\x94\x05\xa0\xa1t\xff", &b), -EBADMSG);
+	CHECK_EQ(BODY(a, "\x94\x05\xa0\xa0\x01", &b), -EBADMSG);
+	CHECK_EQ(BODY(a, "\x94\x05\xa0\xa2t\0\x01", &b), -EBADMSG);
+	CHECK_EQ(BODY(a, "\x9a\x02\xa0\xa0\xa0\x01\x05\x01\x01\x00\x90", &b), 0);
+	CHECK_EQ(BODY(a, "\x9a\x02\xa0\xa0\xa0\x01\x06\x01\x01\x00\x90", &b), -EBADMSG);
+}
+
+TEST(a_number_of_a_reason_is_never_infinite)
+{
+	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
+	struct request_item r = bare;
+	struct vector v = vector_of("request");
+	struct wire_body b;
+	struct buf f = { 0 };
+	uint8_t *ms = memmem(v.b, v.len, "\xa2ms\xca", 4);
+
+	memcpy(ms + 4, "\x7f\x80\0\0", 4);
+	CHECK_EQ(wire_body_decode(a, v.b, v.len, &b), -EBADMSG);
+	r.nparams = 1;
+	r.params[0] = (struct param){ "x", NULL, INFINITY };
+	wire_put_request(&f, &r);
+	CHECK_EQ(wire_body_decode(a, f.data, f.len, &b), 0);
+	CHECK(isnan(b.requests[0].params[0].number));
+	buf_free(&f);
+}
+
+TEST(what_was_measured_is_held_to_the_limits_when_it_is_written)
+{
+	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
+	struct request_item r = bare;
+	struct wire_body b;
+	struct buf f = { 0 };
+	char longer[400];
+
+	memset(longer, 'x', sizeof(longer));
+	longer[sizeof(longer) - 1] = 0;
+	r.app = r.path = longer;
+	r.queue_us = UINT64_MAX;
+	r.retrans = UINT32_MAX;
+	r.status = UINT16_MAX;
+	r.reason = UINT16_MAX;
+	wire_put_request(&f, &r);
+	CHECK_EQ(wire_body_decode(a, f.data, f.len, &b), 0);
+	CHECK_EQ(strlen(b.requests[0].app), ITEM_MAX_NAME);
+	CHECK_EQ(strlen(b.requests[0].path), ITEM_MAX_PATH);
+	CHECK_EQ(b.requests[0].queue_us, INT64_MAX);
+	CHECK_EQ(b.requests[0].retrans, INT32_MAX);
+	CHECK_EQ(b.requests[0].status, WIRE_MAX_STATUS);
+	CHECK_EQ(b.requests[0].reason, INT16_MAX);
+	buf_free(&f);
+}
+
+TEST(a_body_of_many_items_needs_no_more_than_its_arena_allows)
+{
+	AUTO(arena_free) struct arena *small = arena_new(4096), *big = arena_new(1 << 20);
+	struct buf f = { 0 };
+	struct wire_body b;
+
+	for (int i = 0; i < 200; i++)
+		wire_put_request(&f, &bare);
+	CHECK_EQ(wire_body_decode(small, f.data, f.len, &b), -ENOMEM);
+	CHECK_EQ(wire_body_decode(big, f.data, f.len, &b), 0);
+	CHECK_EQ(b.nrequests, 200);
+	buf_free(&f);
+}
+
+TEST(numbers_travel_in_the_shortest_form_that_is_exact)
+{
+	static const struct {
+		double v;
+		size_t bytes;
+	} form[] = { { 0, 1 },	    { 127, 1 },	 { 128, 2 },	   { 65536, 5 },     { 0x1p40, 9 },
+		     { 0x1p63, 5 }, { -0.0, 5 }, { 0.25, 5 },	   { 0.1, 9 },	     { 1e300, 9 },
+		     { -1, 5 },	    { NAN, 1 },	 { -INFINITY, 5 }, { 16777217.5, 9 } };
+	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
+	struct buf f = { 0 };
+	struct wire_body b;
+
+	for (size_t i = 0; i < ARRAY_SIZE(form); i++) {
+		buf_reset(&f);
+		wire_put_sample(&f, &(struct sample_item){ 1, "", 1, &form[i].v });
+		CHECK_EQ(f.len, 5 + form[i].bytes);
+		CHECK_EQ(wire_body_decode(a, f.data, f.len, &b), 0);
+		CHECK(isnan(form[i].v) ? isnan(b.samples[0].v[0])
+				       : memcmp(b.samples[0].v, &form[i].v, sizeof(double)) == 0);
+	}
+	buf_free(&f);
+}
