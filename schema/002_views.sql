@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- 002_views.sql - what the console may see: views in schema api, and nothing else.
 --
 -- The web server's role selects from these views only; views read the tables with their owner's rights.

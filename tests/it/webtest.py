@@ -118,7 +118,8 @@ class Database:
 
 def build_server():
     server = f'{BUILD}/test/it/web_server'
-    subprocess.run(['make', '-s', '-C', TOP, f'B={BUILD}', server], check=True)
+    san = BUILD.removeprefix('build-san-') if BUILD.startswith('build-san-') else ''
+    subprocess.run(['make', '-s', '-C', TOP, f'SAN={san.replace("-", ",")}' if san else f'B={BUILD}', server], check=True)
     return os.path.join(TOP, server)
 
 
