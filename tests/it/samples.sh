@@ -9,7 +9,7 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
 keys() { # of a sample: its keys as flags
-	sed -nE 's/^#([a-z_]+) = .*/--\1/p' "$1" | tr _ - | sort
+	sed -nE 's/^#([a-z_]+) =.*/--\1/p' "$1" | tr _ - | sort
 }
 
 flags() { # of a program, without those that are no keys
@@ -24,7 +24,7 @@ mistake() { # PROGRAM TEXT: refused, and the answer has file and line
 for what in probe collector; do
 	program=seismo-$what sample=deploy/$what.conf
 	ok "$program takes its sample" "$B/$program" --check-config --config "$sample"
-	sed -E 's/^#([a-z_]+ = )/\1/' "$sample" >"$tmp/all.conf"
+	sed -E 's/^#([a-z_]+ =)/\1/' "$sample" >"$tmp/all.conf"
 	ok "$program takes it with every line in force" "$B/$program" --check-config --config "$tmp/all.conf"
 	ok "the sample of $program has just the keys that there are" test "$(keys "$sample")" = "$(flags "$program")"
 	ok "$program refuses an unknown key with file and line" mistake "$program" $'# a\n[probe]\nnonsense = 1' 3
