@@ -86,7 +86,7 @@ await() { # PART SECONDS CHECK
 		[ $((i % 50)) -ne 49 ] || step WAIT "for $1"
 		sleep 0.1
 	done
-	last=$(tail -n 1 "$VAR/log/$1.log" 2>/dev/null | sed 's/^<[0-7]>//')
+	last=$(tail -n 1 "$VAR/log/$1.log" 2>/dev/null | sed -E 's/^([0-9TZ:-]+ )?(<[0-7]>)?//')
 	fail "$1 is not well, it last said: ${last:-nothing}; see $VAR/log/$1.log, then make run again"
 }
 
