@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * play.h - an uplink and the collector that the test plays for it: a real ROUTER, answers by
+ * script, and a clock that only the test turns.
+ */
+#pragma once
+
+#include "../../probe/uplink.h"
+#include "../test.h"
+#include "clock.h"
+
+#define SEC 1000000000ull
+#define NODE "n1"
+
+enum { MAX_SEEN = 4096, PEER = 64, LAYOUT = 2 };
+
+struct seen {
+	enum wire_type type;
+	uint8_t stream;
+	uint64_t epoch, seq, base, layout;
+	size_t len;
+};
+
+/* The one in the middle: what it saw, and whom it answers. */
+struct collector {
+	void *zmq, *router;
+	char endpoint[64];
+	uint8_t peer[PEER];
+	size_t peer_len;
+	uint32_t peers; /* how many there have been */
+	struct seen seen[MAX_SEEN];
+	uint32_t n, hellos;
+	struct buf frame;
+};
+
+struct play {
+	struct collector c;
+	struct loop *loop;
+	struct spool *spool;
+	struct uplink *u;
+	int fresh;
+};
+
+extern struct wire_dict play_dict[LAYOUT];
+
+void play_open(struct play *s, size_t cap);
+void play_close(struct play *s);
+void play_bind(struct collector *c); /* again at its last address, if it had one */
+void play_turn(struct play *s); /* one round of the probe, and all that has come of it */
+void play_settle(struct play *s); /* long enough for what should not come */
+void play_meet(struct play *s);
+void play_say(struct collector *c); /* c->frame, to the last one that spoke */
+void play_welcome(struct play *s, uint64_t event, uint64_t metric);
+void play_mark(struct play *s, enum wire_type type, enum wire_stream stream, uint64_t mark);
+void play_need_dict(struct play *s, uint64_t layout);
+void play_append(struct play *s, enum wire_stream stream, int n, size_t len);
+uint32_t play_count(const struct collector *c, enum wire_type type);
+
+/* Until it is so: seconds of real time at most, none of the probe's. */
+#define UNTIL(s, cond)                                                                             \
+	do {                                                                                       \
+		for (int i_ = 0; i_ < 1000 && !(cond); i_++) {                                     \
+			play_turn(s);                                                              \
+			if (!(cond))                                                               \
+				usleep(5000);                                                      \
+		}                                                                                  \
+		CHECK(cond);                                                                       \
+	} while (0)
