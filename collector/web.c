@@ -59,8 +59,7 @@ static bool is_loopback(const union address *a)
 
 static int bind_to(const union address *a, int *out)
 {
-	AUTO_CLOSE int fd =
-		socket(a->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	AUTO_CLOSE int fd = socket(a->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	int on = 1;
 
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
@@ -82,13 +81,15 @@ int web_listen(const char *listen_on)
 			       listen_on);
 	if (!is_loopback(&a))
 		return log_err(-EPERM,
-			       "web: %s can be reached from other machines and the console has no accounts yet; "
+			       "web: %s can be reached from other machines and the console has no "
+			       "accounts yet; "
 			       "listen on 127.0.0.1 and reach it by an SSH tunnel to the same port",
 			       listen_on);
 	r = bind_to(&a, &fd);
 	if (r == -EADDRINUSE)
-		return log_err(r, "web: %s is taken by another program; stop it or choose another port",
-			       listen_on);
+		return log_err(
+			r, "web: %s is taken by another program; stop it or choose another port",
+			listen_on);
 	return r < 0 ? log_err(r, "web: cannot listen on %s", listen_on) : fd;
 }
 
@@ -112,15 +113,14 @@ static int name_self(struct web *w)
 
 static int start_daemon(struct web *w)
 {
-	w->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0,
-				     NULL, NULL, web_http_on_request, &w->http,
-				     MHD_OPTION_LISTEN_SOCKET, w->fd, /* */
-				     MHD_OPTION_URI_LOG_CALLBACK, web_http_on_uri, &w->http,
-				     MHD_OPTION_NOTIFY_COMPLETED, web_http_on_done, &w->http,
-				     MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
-				     MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX,
-				     MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
-				     MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+	w->daemon = MHD_start_daemon(
+		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
+		web_http_on_request, &w->http, MHD_OPTION_LISTEN_SOCKET, w->fd, /* */
+		MHD_OPTION_URI_LOG_CALLBACK, web_http_on_uri, &w->http, MHD_OPTION_NOTIFY_COMPLETED,
+		web_http_on_done, &w->http, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		MHD_OPTION_END);
 	if (!w->daemon)
 		return errno ? -errno : -EIO;
 	w->fd = -1;
@@ -179,7 +179,8 @@ void web_notify(struct web *w)
 		web_live_notify(w->http.live);
 }
 
-/* Nobody may be suspended when the daemon stops: first the streams end, then what waits is answered. */
+/* Nobody may be suspended when the daemon stops: first the streams end, then what waits is
+ * answered. */
 void web_stop(struct web *w)
 {
 	uint64_t one = 1;

@@ -2,8 +2,9 @@
 /*
  * web.h - the console and its API: own threads, own read-only database connections.
  *
- * Listen first (it may need privileges), drop them, then start. A database that is away or slow stalls
- * no one: requests are answered 503 and streams go on. Start answers 0 or -errno; stop takes NULL.
+ * Listen first (it may need privileges), drop them, then start. A database that is away or slow
+ * stalls no one: requests are answered 503 and streams go on. Start answers 0 or -errno; stop takes
+ * NULL.
  */
 #pragma once
 
@@ -16,10 +17,12 @@ struct web_config {
 	int fd; /* from web_listen; 0: web_start listens itself */
 	const char *database; /* conninfo of the role that may only select from the views */
 	const char *version;
-	unsigned keep_days; /* retention: what a page about an aged-out request says; 0: not known */
+	unsigned
+		keep_days; /* retention: what a page about an aged-out request says; 0: not known */
 };
 
 int web_listen(const char *listen); /* fd, or -errno after one sentence in the log */
 int web_start(struct web **out, const struct web_config *cfg) MUST_CHECK;
-void web_notify(struct web *w); /* any thread, after each COMMIT that stored requests; NULL is fine */
+void web_notify(
+	struct web *w); /* any thread, after each COMMIT that stored requests; NULL is fine */
 void web_stop(struct web *w);

@@ -102,7 +102,8 @@ static int read_range(struct web_call *c)
 			continue;
 		step = atoi(c->bound[i]);
 		if ((to - from) / step > MAX_POINTS)
-			return refuse(c, "step must be longer: from..to holds more than 5000 steps.");
+			return refuse(c,
+				      "step must be longer: from..to holds more than 5000 steps.");
 	}
 	return 0;
 }
@@ -136,12 +137,14 @@ static void fail_query(struct web_call *c, const struct web_db *db, int err)
 	switch (err) {
 	case -ENOTCONN:
 		web_call_fail(c, 503, "database_away",
-			      "The database is away (%s); new requests are kept and will show when it is back.",
+			      "The database is away (%s); new requests are kept and will show when "
+			      "it is back.",
 			      db->why);
 		break;
 	case -ETIMEDOUT:
-		web_call_fail(c, 503, "too_slow",
-			      "The database took more than 5 s; ask for a shorter time or fewer things.");
+		web_call_fail(
+			c, 503, "too_slow",
+			"The database took more than 5 s; ask for a shorter time or fewer things.");
 		break;
 	case -ECANCELED:
 		web_call_fail(c, 503, "stopping", "The collector is stopping.");
@@ -150,7 +153,8 @@ static void fail_query(struct web_call *c, const struct web_db *db, int err)
 		web_call_fail(c, 400, "bad_parameter", "The database refused a value: %s", db->why);
 		break;
 	default:
-		web_call_fail(c, 500, "query_failed", "The database refused the query: %s", db->why);
+		web_call_fail(c, 500, "query_failed", "The database refused the query: %s",
+			      db->why);
 		break;
 	}
 }
@@ -165,6 +169,21 @@ static int query(struct web_call *c, struct web_db *db, const char *sql, PGresul
 	return web_db_query(db, &q, c->bound, out);
 }
 
+/* The extra members are not worth waiting for: a second, and they are null. */
+static int query_extra(struct web_call *c, struct web_db *db, PGresult **out)
+{
+	static const struct web_query short_wait = { .sql = "set statement_timeout = '1s'" };
+	static const struct web_query long_wait = { .sql = "set statement_timeout = '5s'" };
+	AUTO(PQclear) PGresult *set = NULL;
+	AUTO(PQclear) PGresult *reset = NULL;
+	int back, r = web_db_query(db, &short_wait, NULL, &set);
+
+	if (r == 0)
+		r = query(c, db, c->route->extra, out);
+	back = web_db_query(db, &long_wait, NULL, &reset);
+	return r == -ETIMEDOUT ? back : r;
+}
+
 static void put_members(struct buf *b, const PGresult *res)
 {
 	for (int i = 0; i < PQnfields(res); i++) {
@@ -176,7 +195,8 @@ static void put_members(struct buf *b, const PGresult *res)
 	}
 }
 
-/* Retention drops whole days of UTC, so what a permalink means may be known to have been dropped. */
+/* Retention drops whole days of UTC, so what a permalink means may be known to have been dropped.
+ */
 static void missing(struct web_call *c, const PGresult *res)
 {
 	int64_t day = atoll(PQgetvalue(res, 0, 1)) / DAY, today = time(NULL) / DAY;
@@ -185,12 +205,13 @@ static void missing(struct web_call *c, const PGresult *res)
 
 	if (c->keep_days && day < today - c->keep_days) {
 		web_time_text((day + c->keep_days + 1) * DAY, date);
-		web_call_fail(c, 410, "aged_out", "This request aged out on %.10s, retention %u days.",
-			      date, c->keep_days);
+		web_call_fail(c, 410, "aged_out",
+			      "This request aged out on %.10s, retention %u days.", date,
+			      c->keep_days);
 	} else if (gone) {
 		web_time_text(atoll(PQgetvalue(res, 0, 2)), date);
-		web_call_fail(c, 410, "aged_out", "This request aged out: nothing before %.10s is kept.",
-			      date);
+		web_call_fail(c, 410, "aged_out",
+			      "This request aged out: nothing before %.10s is kept.", date);
 	} else {
 		web_call_fail(c, 404, "not_found", "There is no request %s.", c->bound[0]);
 	}
@@ -212,11 +233,8 @@ void web_call_run(struct web_call *c, struct web_db *db)
 	AUTO(PQclear) PGresult *extra = NULL;
 	int r = query(c, db, c->route->sql, &res);
 
-	if (r == 0 && c->route->extra) {
-		r = query(c, db, c->route->extra, &extra);
-		if (r == -ETIMEDOUT)
-			r = 0;
-	}
+	if (r == 0 && c->route->extra)
+		r = query_extra(c, db, &extra);
 	if (r < 0) {
 		fail_query(c, db, r);
 		return;

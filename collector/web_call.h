@@ -2,8 +2,9 @@
 /*
  * web_call.h - one API request: read from the URL, answered by a query thread.
  *
- * web_call_read runs on the HTTP thread and touches no database; web_call_run runs on a query thread and
- * leaves status and body, whatever happens. An answer's body is JSON; web_call_fail makes the error.
+ * web_call_read runs on the HTTP thread and touches no database; web_call_run runs on a query
+ * thread and leaves status and body, whatever happens. An answer's body is JSON; web_call_fail
+ * makes the error.
  */
 #pragma once
 

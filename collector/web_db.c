@@ -9,7 +9,8 @@
 
 enum { CONNECT_MS = 3000, QUERY_MS = 7000, RETRY_MS = 500, QUICK_MS = 1000, MS = 1000000 };
 
-/* The statement timeout ends what the server can end; QUERY_MS is for a server that answers nothing. */
+/* The statement timeout ends what the server can end; QUERY_MS is for a server that answers
+ * nothing. */
 static const char session[] = "set default_transaction_read_only = on;"
 			      "set statement_timeout = '5s';"
 			      "set search_path = api;"
@@ -117,6 +118,12 @@ static int handshake(struct web_db *db, uint64_t deadline)
 	}
 }
 
+/* libpq would write to stderr, past the log. */
+static void on_notice(void *arg, const char *text)
+{
+	(void)arg, (void)text;
+}
+
 static int join(struct web_db *db)
 {
 	const char *const names[] = { "dbname", "application_name", NULL };
@@ -130,6 +137,7 @@ static int join(struct web_db *db)
 	db->conn = PQconnectStartParams(names, values, 1);
 	if (!db->conn || PQstatus(db->conn) == CONNECTION_BAD)
 		return lost(db, db->conn ? PQerrorMessage(db->conn) : "out of memory");
+	PQsetNoticeProcessor(db->conn, on_notice, NULL);
 	r = handshake(db, deadline);
 	if (r < 0)
 		return r;

@@ -2,9 +2,9 @@
 /*
  * web_db.h - one read-only connection to PostgreSQL, owned by one thread, made when first needed.
  *
- * No call blocks past its deadline or past the stop descriptor, even if the server is frozen. Errors:
- * -ENOTCONN the database is away, -ETIMEDOUT the query took too long, -EINVAL a value was refused,
- * -ECANCELED we stop, -EIO anything else; why says it in words.
+ * No call blocks past its deadline or past the stop descriptor, even if the server is frozen.
+ * Errors: -ENOTCONN the database is away, -ETIMEDOUT the query took too long, -EINVAL a value was
+ * refused, -ECANCELED we stop, -EIO anything else; why says it in words.
  */
 #pragma once
 
@@ -13,7 +13,8 @@
 #include "../lib/base.h"
 
 struct web_query {
-	const char *name; /* prepared once per connection; NULL: planned for its values, each time */
+	const char
+		*name; /* prepared once per connection; NULL: planned for its values, each time */
 	const char *sql;
 	int n;
 	const Oid *types;

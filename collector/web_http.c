@@ -157,7 +157,8 @@ static bool refused(struct exchange *x, const char *method)
 
 	if (!web_http_host_ok(h, MHD_lookup_connection_value(x->conn, MHD_HEADER_KIND, "Host")))
 		web_call_fail(&x->call, 421, "wrong_host",
-			      "This console answers to its loopback name only: open http://%s:%u/ on its machine.",
+			      "This console answers to its loopback name only: open http://%s:%u/ "
+			      "on its machine.",
 			      h->host, h->port);
 	else if (strcmp(method, "GET") != 0 && !x->head)
 		web_call_fail(&x->call, 405, "method", "Only GET and HEAD are answered here.");
@@ -221,7 +222,8 @@ static enum MHD_Result ask(struct exchange *x, const char *rest)
 	int n = MHD_get_connection_values_n(x->conn, MHD_GET_ARGUMENT_KIND, on_arg, x);
 
 	if (n != (int)x->nargs) {
-		web_call_fail(&x->call, 400, "bad_parameter", "Too many parameters, or an odd name.");
+		web_call_fail(&x->call, 400, "bad_parameter",
+			      "Too many parameters, or an odd name.");
 		return send_call(x);
 	}
 	if (web_call_read(&x->call, rest, x->args, x->nargs) < 0)
@@ -234,9 +236,9 @@ static enum MHD_Result send_later(struct exchange *x)
 {
 	static char later[] = "retry: 1000\n\n: the database is away; come back\n\n";
 
-	return send_response(x, 200, "text/event-stream", "no-store",
-			     MHD_create_response_from_buffer(strlen(later), later,
-							     MHD_RESPMEM_PERSISTENT));
+	return send_response(
+		x, 200, "text/event-stream", "no-store",
+		MHD_create_response_from_buffer(strlen(later), later, MHD_RESPMEM_PERSISTENT));
 }
 
 static enum MHD_Result join(struct exchange *x)
@@ -247,7 +249,8 @@ static enum MHD_Result join(struct exchange *x)
 		return send_later(x);
 	r = web_hub_join(x->http->hub, x->conn, x->next, TAKE(x->backlog));
 	if (!r) {
-		web_call_fail(&x->call, 503, "busy", "Too many streams are open; close some pages.");
+		web_call_fail(&x->call, 503, "busy",
+			      "Too many streams are open; close some pages.");
 		return send_call(x);
 	}
 	web_live_notify(x->http->live); /* the first status need not wait */
@@ -288,7 +291,8 @@ static enum MHD_Result metrics(struct exchange *x)
 	web_put(&b, "# TYPE seismo_web_events_total counter\nseismo_web_events_total %llu\n",
 		(unsigned long long)s.published);
 	web_put(&b,
-		"# TYPE seismo_web_events_skipped_total counter\nseismo_web_events_skipped_total %llu\n",
+		"# TYPE seismo_web_events_skipped_total counter\nseismo_web_events_skipped_total "
+		"%llu\n",
 		(unsigned long long)s.skipped);
 	return send_body(x, 200, "text/plain; version=0.0.4; charset=utf-8", &b);
 }
@@ -322,10 +326,9 @@ static enum MHD_Result asset(struct exchange *x, const struct web_asset *a)
 		MHD_destroy_response(r);
 		return MHD_NO;
 	}
-	return send_response(x, same ? 304 : 200, a->type,
-			     web_asset_is_page(a) ? "no-cache" :
-						    "public, max-age=31536000, immutable",
-			     r);
+	return send_response(
+		x, same ? 304 : 200, a->type,
+		web_asset_is_page(a) ? "no-cache" : "public, max-age=31536000, immutable", r);
 }
 
 static enum MHD_Result route(struct exchange *x, const char *url)

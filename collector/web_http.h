@@ -2,8 +2,8 @@
 /*
  * web_http.h - from a request on the wire to its answer: who may ask, which route, which headers.
  *
- * Runs on libmicrohttpd's thread and never waits: what needs the database is suspended and given to the
- * pool. Every answer that is ours carries the same security headers.
+ * Runs on libmicrohttpd's thread and never waits: what needs the database is suspended and given to
+ * the pool. Every answer that is ours carries the same security headers.
  */
 #pragma once
 

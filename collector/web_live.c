@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 
 #include "../lib/clock.h"
+#include "../lib/log.h"
 #include "web_param.h"
 
 enum { LOOK_MS = 500, STATUS_MS = 2000, PING_MS = 15000, GAP_MS = 10, ROWS = 500, MARK = 48 };
@@ -20,8 +21,8 @@ struct web_live {
 	struct web_mark at;
 	bool begun; /* at is known */
 	uint64_t look_ns, status_ns, ping_ns; /* when each was done last */
-	pthread_mutex_t lock; /* of the two below */
-	bool well;
+	pthread_mutex_t lock; /* of those below */
+	bool well, asked;
 	char why[160];
 };
 
@@ -54,17 +55,23 @@ static const struct web_query backlog_query = {
 
 static const struct web_query status_query = {
 	.name = "status",
-	.sql = "with nodes as (select name, region, last_seen from api.node order by name limit 200),"
+	.sql = "with nodes as (select name, region, last_seen from api.node order by name limit "
+	       "200),"
 	       "servers as (select node, app, substring(peer from '[0-9]+$')::int as port,"
 	       "  coalesce(sum(n) filter (where ts > now() - interval '30 s'), 0) / 30.0 as rate"
-	       "  from api.red where ts > now() - interval '5 min' and role = 'server' group by 1, 2, 3),"
-	       "coverage as (select name, value from api.coverage where ts > now() - interval '1 min')"
+	       "  from api.red where ts > now() - interval '5 min' and role = 'server' group by 1, "
+	       "2, 3),"
+	       "coverage as (select name, value from api.coverage where ts > now() - interval '1 "
+	       "min')"
 	       "select json_build_object('database', 'ok',"
-	       " 'nodes', (select coalesce(json_agg(json_build_object('name', name, 'region', region,"
+	       " 'nodes', (select coalesce(json_agg(json_build_object('name', name, 'region', "
+	       "region,"
 	       "  'lastSeen', api.rfc3339(last_seen),"
-	       "  'lag', greatest(0, round(extract(epoch from now() - last_seen) * 1000))) order by name), '[]')"
+	       "  'lag', greatest(0, round(extract(epoch from now() - last_seen) * 1000))) order "
+	       "by name), '[]')"
 	       "  from nodes),"
-	       " 'servers', (select coalesce(json_agg(json_build_object('node', node, 'app', app, 'port', port,"
+	       " 'servers', (select coalesce(json_agg(json_build_object('node', node, 'app', app, "
+	       "'port', port,"
 	       "  'rate', round(rate, 2)) order by rate desc, node, app, port), '[]')"
 	       "  from (select * from servers order by rate desc, node, app, port limit 100) s),"
 	       " 'requestsPerSecond', (select coalesce(round(sum(rate), 2), 0) from servers),"
@@ -72,7 +79,8 @@ static const struct web_query status_query = {
 	       "  'seen', coalesce(sum(value) filter (where name = 'requests_seen'), 0),"
 	       "  'stored', coalesce(sum(value) filter (where name = 'rows'), 0),"
 	       "  'withheld', coalesce(sum(value) filter (where name = 'rows_withheld'), 0),"
-	       "  'lost', coalesce(sum(value) filter (where name in ('ring_full', 'head_missed')), 0))"
+	       "  'lost', coalesce(sum(value) filter (where name in ('ring_full', 'head_missed')), "
+	       "0))"
 	       "  from coverage))",
 };
 
@@ -149,10 +157,19 @@ int web_live_backlog(struct web_db *db, struct web_mark since, struct web_mark u
 
 static void set_health(struct web_live *l, int err)
 {
+	bool was, well = err == 0;
+
 	pthread_mutex_lock(&l->lock);
-	l->well = err == 0;
+	was = l->well || !l->asked;
+	l->asked = true;
+	l->well = well;
 	memcpy(l->why, l->db.why, sizeof(l->why));
 	pthread_mutex_unlock(&l->lock);
+	if (was && !well && err != -ECANCELED)
+		log_warn(0, "web: the console has no database and answers 503 until it is back: %s",
+			 l->db.why);
+	if (!was && well)
+		log_info("web: the console has its database again");
 }
 
 bool web_live_well(struct web_live *l, char why[160])

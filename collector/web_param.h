@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * web_param.h - what a URL may ask: each parameter has a type, and what passed is bound, never pasted.
+ * web_param.h - what a URL may ask: each parameter has a type, and what passed is bound, never
+ * pasted.
  *
  * web_param_read writes the value in the form that its SQL type reads; -EINVAL leaves in why one
  * sentence that names the parameter and what is allowed.
@@ -33,4 +34,5 @@ int web_param_read(const struct web_param *p, const char *text, size_t len, char
 		   char why[WEB_WHY]) MUST_CHECK;
 Oid web_param_oid(enum web_type type);
 void web_time_text(int64_t wall_s, char value[WEB_VALUE]);
-int web_time_parse(const char *text, int64_t *wall_s) MUST_CHECK; /* of an RFC 3339 text, whole seconds */
+int web_time_parse(const char *text,
+		   int64_t *wall_s) MUST_CHECK; /* of an RFC 3339 text, whole seconds */

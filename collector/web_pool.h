@@ -17,5 +17,6 @@ struct web_job {
 
 int web_pool_start(struct web_pool **out, const char *conninfo, int stop_fd) MUST_CHECK;
 int web_pool_put(struct web_pool *p, struct web_job *job) MUST_CHECK; /* -EBUSY: too many wait */
-void web_pool_stop(struct web_pool *p); /* after stop_fd is readable; runs what waits, then takes no more */
+void web_pool_stop(
+	struct web_pool *p); /* after stop_fd is readable; runs what waits, then takes no more */
 void web_pool_free(struct web_pool *p); /* stopped, or NULL */

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "web_route.h"
 
-#define RANGE { "from", WEB_TIME, NULL, false }, { "to", WEB_TIME, NULL, false }
+#define RANGE                                                                                      \
+	{ "from", WEB_TIME, NULL, false },                                                         \
+	{                                                                                          \
+		"to", WEB_TIME, NULL, false                                                        \
+	}
 
 static const struct web_param requests_params[] = {
 	RANGE,
@@ -29,17 +33,21 @@ static const char requests_sql[] =
 	"  and ($11 is null or ts <= api.id_time($11))"
 	"  and ($11 is null or (ts, request_id) < (api.id_time($11), api.id_number($11)))"
 	"  order by ts desc, request_id desc limit $10 + 1) r)"
-	"select coalesce((select json_agg(body order by i) from page where i <= $10), '[]') as requests,"
-	" (select to_json(id) from page where i = $10 and exists (select from page where i > $10)) as next";
+	"select coalesce((select json_agg(body order by i) from page where i <= $10), '[]') as "
+	"requests,"
+	" (select to_json(id) from page where i = $10 and exists (select from page where i > $10)) "
+	"as next";
 
 static const char requests_extra[] =
-	"select json_build_object('seen', coalesce(sum(value) filter (where name = 'requests_seen'), 0),"
+	"select json_build_object('seen', coalesce(sum(value) filter (where name = "
+	"'requests_seen'), 0),"
 	" 'stored', (select count(*) from api.request where ts >= $1 and ts < $2"
 	"  and ($3 is null or region = $3) and ($4 is null or node = $4)),"
 	" 'withheld', coalesce(sum(value) filter (where name = 'rows_withheld'), 0),"
 	" 'lost', coalesce(sum(value) filter (where name in ('ring_full', 'head_missed')), 0),"
 	" 'lostBatches', (select coalesce(sum(batches), 0) from api.gap where ts >= $1 and ts < $2"
-	"  and stream = 1 and ($3 is null or region = $3) and ($4 is null or node = $4))) as coverage"
+	"  and stream = 1 and ($3 is null or region = $3) and ($4 is null or node = $4))) as "
+	"coverage"
 	" from api.coverage where ts >= $1 and ts < $2"
 	" and ($3 is null or region = $3) and ($4 is null or node = $4)";
 
@@ -63,16 +71,21 @@ static const struct web_param red_params[] = {
 	{ "app", WEB_TEXT, NULL, false },
 };
 
-/* Slot i holds (2^(i-1), 2^i] us; a percentile lies in its slot in proportion, as if evenly filled. */
+/* Slot i holds (2^(i-1), 2^i] us; a percentile lies in its slot in proportion, as if evenly filled.
+ */
 static const char red_sql[] =
-	"with d as (select node, app, route, peer, role, status_class, n, sum_us, lo, b from api.red"
+	"with d as (select node, app, route, peer, role, status_class, n, sum_us, lo, b from "
+	"api.red"
 	"  where ts >= $1 and ts < $2 and ($3 is null or region = $3)"
 	"  and ($4 is null or node = $4) and ($5 is null or app = $5)),"
-	"total as (select node, app, route, peer, role, status_class, sum(n) as n, sum(sum_us) as us"
+	"total as (select node, app, route, peer, role, status_class, sum(n) as n, sum(sum_us) as "
+	"us"
 	"  from d group by 1, 2, 3, 4, 5, 6 order by 7 desc limit 1000),"
-	"slot as (select node, app, route, peer, role, status_class, (lo + i - 1)::float8 as slot, sum(c) as c"
+	"slot as (select node, app, route, peer, role, status_class, (lo + i - 1)::float8 as slot, "
+	"sum(c) as c"
 	"  from d, unnest(b) with ordinality u(c, i) where c > 0 group by 1, 2, 3, 4, 5, 6, 7),"
-	"run as (select *, sum(c) over w as upto, sum(c) over (partition by node, app, route, peer, role,"
+	"run as (select *, sum(c) over w as upto, sum(c) over (partition by node, app, route, "
+	"peer, role,"
 	"  status_class) as whole, case slot when 0 then 0 else 2 ^ (slot - 1) end as low from slot"
 	"  window w as (partition by node, app, route, peer, role, status_class order by slot)),"
 	"mark as (select node, app, route, peer, role, status_class,"
@@ -80,9 +93,11 @@ static const char red_sql[] =
 	"   filter (where upto >= 0.50 * whole) as p50,"
 	"  min(low + (2 ^ slot - low) * greatest(0, 0.99 * whole - (upto - c)) / c)"
 	"   filter (where upto >= 0.99 * whole) as p99 from run group by 1, 2, 3, 4, 5, 6)"
-	"select coalesce(json_agg(json_build_object('node', node, 'app', app, 'route', route, 'peer', peer,"
+	"select coalesce(json_agg(json_build_object('node', node, 'app', app, 'route', route, "
+	"'peer', peer,"
 	" 'role', role, 'statusClass', status_class, 'count', n, 'sumTime', api.ms(us::bigint),"
-	" 'p50', api.ms(p50::bigint), 'p99', api.ms(p99::bigint)) order by n desc, node, app, route, peer,"
+	" 'p50', api.ms(p50::bigint), 'p99', api.ms(p99::bigint)) order by n desc, node, app, "
+	"route, peer,"
 	" role, status_class), '[]') as red"
 	" from total left join mark using (node, app, route, peer, role, status_class)";
 
@@ -98,7 +113,8 @@ static const struct web_param series_params[] = {
 static const char series_sql[] =
 	"with w as (select make_interval(secs => coalesce($6,"
 	"  greatest(1, ceil(extract(epoch from $2 - $1) / 300)))::float8) as step),"
-	"p as (select node, entity_kind, entity, unit, counter, date_bin(step, ts, timestamptz 'epoch') as t,"
+	"p as (select node, entity_kind, entity, unit, counter, date_bin(step, ts, timestamptz "
+	"'epoch') as t,"
 	"  case when counter then sum(value) else avg(value) end as v from api.series, w"
 	"  where ts >= $1 and ts < $2 and metric = $3 and ($4 is null or node = $4)"
 	"  and ($5 is null or entity = $5) group by 1, 2, 3, 4, 5, 6),"
@@ -113,7 +129,8 @@ static const char series_sql[] =
 static const struct web_route routes[] = {
 	{ "/api/v1/requests", false, requests_params, ARRAY_SIZE(requests_params), requests_sql,
 	  requests_extra },
-	{ "/api/v1/requests/", true, request_params, ARRAY_SIZE(request_params), request_sql, NULL },
+	{ "/api/v1/requests/", true, request_params, ARRAY_SIZE(request_params), request_sql,
+	  NULL },
 	{ "/api/v1/nodes", false, nodes_params, ARRAY_SIZE(nodes_params), nodes_sql, NULL },
 	{ "/api/v1/red", false, red_params, ARRAY_SIZE(red_params), red_sql, NULL },
 	{ "/api/v1/series", false, series_params, ARRAY_SIZE(series_params), series_sql, NULL },

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * web_route.h - the table of what the API answers: a path, the parameters, and the query that makes the JSON.
+ * web_route.h - the table of what the API answers: a path, the parameters, and the query that makes
+ * the JSON.
  *
- * The columns of a query's one row are the members of the answer, by name; of a route that is one, the first
- * is the whole answer. Parameters are bound as $1, $2, ... in the order of the table.
+ * The columns of a query's one row are the members of the answer, by name; of a route that is one,
+ * the first is the whole answer. Parameters are bound as $1, $2, ... in the order of the table.
  */
 #pragma once
 

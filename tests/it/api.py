@@ -215,6 +215,21 @@ def check_numbers(c, db, web):
     c.ok('a region filters nodes', [n['name'] for n in web.json('/api/v1/nodes?region=away')[1]['nodes']] == ['db-1'])
 
 
+def check_slow(c, db, web):
+    unlock = db.locked('gap')
+    began = time.monotonic()
+    status, page = web.json('/api/v1/requests?limit=1')
+    c.ok('rows do not wait for a coverage that takes long', status == 200 and page['coverage'] is None and len(page['requests']) == 1, page)
+    c.ok('more than a second', time.monotonic() - began < 2)
+    unlock()
+    c.ok('later it is there', web.json('/api/v1/requests?limit=1')[1]['coverage']['stored'] > 0)
+    unlock = db.locked('request')
+    began = time.monotonic()
+    status, answer = web.json('/api/v1/requests/1-0000000000000001')
+    c.ok('a query of more than 5 s is given up', status == 503 and answer['error']['code'] == 'too_slow' and 4.5 < time.monotonic() - began < 6, answer)
+    unlock()
+
+
 def check_rights(c, db):
     tables = db.sql("select string_agg(oid::regclass::text, ' ') from pg_class where relkind in ('r', 'p')"
                     " and relnamespace = 'public'::regnamespace").split()
@@ -267,6 +282,7 @@ def main():
         check_gone(c, web)
         check_paging(c, db, web)
         check_numbers(c, db, web)
+        check_slow(c, db, web)
         check_rights(c, db)
         check_listen(c, web)
         metrics = web.ask('/metrics')[2].decode()

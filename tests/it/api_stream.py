@@ -223,7 +223,10 @@ def main():
         check_slow(c, web, rows)
         check_away(c, db, web, rows)
         check_frozen(c, db, web, rows)
-        c.ok('it stops cleanly', web.close() == 0 and web.said == '', web.said)
+        c.ok('it stops cleanly', web.close() == 0, web.said)
+        said = [line for line in web.said.splitlines() if 'database' in line]
+        c.ok('it said twice that the database went and twice that it came back', len(said) == 4 and len(web.said.splitlines()) == 4 and
+             all(('503' in said[i]) == (i % 2 == 0) for i in range(4)), web.said)
         web = None
     finally:
         if web:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * web_server CONNINFO [LISTEN [KEEP_DAYS]] - the web server without a collector around it. Says its port, then
- * notifies at every line of its input, and stops at the end of it.
+ * web_server CONNINFO [LISTEN [KEEP_DAYS]] - the web server without a collector around it. Says its
+ * port, then notifies at every line of its input, and stops at the end of it.
  */
 #include <arpa/inet.h>
 #include <stdio.h>

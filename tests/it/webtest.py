@@ -102,6 +102,15 @@ class Database:
             return any(s in str(e) for s in ('permission denied', 'must be owner', 'cannot delete from view', 'cannot update view'))
         return False
 
+    def locked(self, table):
+        """Nobody reads the table until the returned function is called."""
+        session = subprocess.Popen([f'{self.bin}/psql', '-h', self.dir, '-U', 'seismo', '-d', 'seismo', '-X', '-q', '-A', '-t'],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        session.stdin.write(f"begin; lock table {table}; select 'held';\n")
+        session.stdin.flush()
+        session.stdout.readline()
+        return session.communicate
+
     def signal(self, number):
         """To the server and everything it started."""
         children = subprocess.run(['pgrep', '-P', str(self.server.pid)], capture_output=True, text=True).stdout.split()

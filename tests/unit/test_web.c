@@ -79,7 +79,8 @@ TEST(a_number_keeps_its_bounds)
 
 TEST(a_text_is_utf8_without_zeros)
 {
-	CHECK_STR(as(WEB_TEXT, "it's \"\xe4\xb8\x8a\xf0\x9f\x99\x82"), "it's \"\xe4\xb8\x8a\xf0\x9f\x99\x82");
+	CHECK_STR(as(WEB_TEXT, "it's \"\xe4\xb8\x8a\xf0\x9f\x99\x82"),
+		  "it's \"\xe4\xb8\x8a\xf0\x9f\x99\x82");
 	CHECK_STR(as(WEB_TEXT, ""), "refused");
 	CHECK_STR(as(WEB_TEXT, "\xff"), "refused");
 	CHECK_STR(as(WEB_TEXT, "\xc0\x80"), "refused");
