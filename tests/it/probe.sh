@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# probe.sh - seismo-probe as a process: what it keeps of root, what it costs, how it goes. No collector is there.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/check.sh
+
+probe=${B:-build}/seismo-probe
+tmp=$(mktemp -d) || exit 1
+chmod 755 "$tmp"
+cp "$probe" "$tmp/seismo-probe" # where another user can start it
+read -r port < <(free_ports 1)
+pid=
+trap '[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null; rm -rf "$tmp"' EXIT
+
+start() { # COMMAND...
+	"$@" --collector "tcp://127.0.0.1:$port" --node it-probe 2>"$tmp/err" &
+	pid=$!
+}
+
+# Ended by SIGTERM, with status 0, within a second.
+stops() {
+	local i status
+	kill -TERM "$pid"
+	for i in $(seq 20); do
+		[ "$(awk '$1 == "State:" { print $2 }' "/proc/$pid/status" 2>/dev/null)" = Z ] || [ ! -d "/proc/$pid" ] && break
+		sleep 0.05
+	done
+	[ "$i" -lt 20 ] || return 1
+	wait "$pid"
+	status=$?
+	pid=
+	[ $status -eq 0 ]
+}
+
+# CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH, and nothing to get more from.
+only_four() {
+	local task n=0
+	for task in /proc/"$pid"/task/*; do
+		n=$((n + 1))
+		for set in CapPrm CapEff CapBnd; do
+			grep -qx "$set:[[:space:]]000000c000080004" "$task/status" || return 1
+		done
+		grep -qx "CapInh:[[:space:]]0*" "$task/status" && grep -qx "NoNewPrivs:[[:space:]]1" "$task/status" || return 1
+	done
+	[ $n -gt 1 ]
+}
+
+# Resident, less the kernel's ring, in KiB.
+resident() {
+	awk '/^[0-9a-f]+-[0-9a-f]+ / { ring = /bpf-map/ } /^Rss:/ && !ring { n += $2 } END { print n }' "/proc/$pid/smaps"
+}
+
+fds() {
+	find "/proc/$pid/fd" -type l | wc -l
+}
+
+sources_off() {
+	grep -c 'source .* is off' "$tmp/err"
+}
+
+start "$tmp/seismo-probe"
+sleep 2
+before=$(fds)
+ok "a probe on a machine with BTF and root has every source" [ "$(sources_off)" = 0 ]
+ok "every thread keeps four capabilities and can get no more" only_four
+sleep 5
+ok "a collector that is not there is told once" [ "$(grep -c 'does not answer' "$tmp/err")" = 1 ]
+ok "its memory is below 10 MiB, the kernel's ring aside ($(resident) KiB)" [ "$(resident)" -le 10240 ]
+ok "it holds no more descriptors than before ($before)" [ "$(fds)" = "$before" ]
+ok "SIGTERM ends it with status 0 within a second" stops
+ok "what was not delivered is told at the end" grep -q 'were not delivered' "$tmp/err"
+
+start setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/seismo-probe"
+sleep 2
+ok "without root the probe runs on" [ -d "/proc/$pid" ]
+ok "without root it says which source is off and what to do" grep -q 'source request is off: .*root' "$tmp/err"
+ok "without root the node itself is still measured" [ "$(sources_off)" = 1 ]
+ok "without root SIGTERM ends it with status 0" stops
+
+done_checking
