@@ -80,7 +80,7 @@ int BPF_PROG(on_state, struct sock *sk, int old, int new)
 			client_connect(sk);
 		return 0;
 	}
-	if (old != TCP_SYN_SENT && new != TCP_FIN_WAIT1 && new != TCP_LAST_ACK && new != TCP_CLOSE)
+	if (old != TCP_SYN_SENT && new != TCP_FIN_WAIT1 &&new != TCP_LAST_ACK &&new != TCP_CLOSE)
 		return 0;
 	c = bpf_sk_storage_get(&conns, sk, 0, 0);
 	if (!c)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_answer.h - is an answer whole? Only the sweep asks, so the hooks just keep the first bytes
- * and the last; the header is searched when an answer has been silent for a while and nothing else
- * (the next request, a read that would block, a close) has ended it. RFC 9112, 6.3.
+ * request_answer.h - is an answer whole? Only the sweep asks, so the hooks just keep the first
+ * bytes and the last; the header is searched when an answer has been silent for a while and nothing
+ * else (the next request, a read that would block, a close) has ended it. RFC 9112, 6.3.
  */
 #pragma once
 

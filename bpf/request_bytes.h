@@ -9,16 +9,28 @@
 
 #if defined(__TARGET_ARCH_x86)
 enum {
-	NR_READ = 0, NR_WRITE = 1, NR_READV = 19, NR_WRITEV = 20, NR_SENDTO = 44, NR_RECVFROM = 45,
-	NR_SENDMSG = 46, NR_RECVMSG = 47,
+	NR_READ = 0,
+	NR_WRITE = 1,
+	NR_READV = 19,
+	NR_WRITEV = 20,
+	NR_SENDTO = 44,
+	NR_RECVFROM = 45,
+	NR_SENDMSG = 46,
+	NR_RECVMSG = 47,
 };
 #define REGS_NR(r) ((r)->orig_ax)
 #define REGS_ARG2(r) ((r)->si)
 #define REGS_ARG3(r) ((r)->dx)
 #elif defined(__TARGET_ARCH_arm64)
 enum {
-	NR_READ = 63, NR_WRITE = 64, NR_READV = 65, NR_WRITEV = 66, NR_SENDTO = 206,
-	NR_RECVFROM = 207, NR_SENDMSG = 211, NR_RECVMSG = 212,
+	NR_READ = 63,
+	NR_WRITE = 64,
+	NR_READV = 65,
+	NR_WRITEV = 66,
+	NR_SENDTO = 206,
+	NR_RECVFROM = 207,
+	NR_SENDMSG = 211,
+	NR_RECVMSG = 212,
 };
 #define REGS_NR(r) ((r)->syscallno)
 #define REGS_ARG2(r) ((r)->regs[1])
@@ -103,8 +115,7 @@ static __always_inline __u64 first_word(const struct span *s)
 	return w;
 }
 
-#define WORD4(a, b, c, d) \
-	((__u32)(a) | (__u32)(b) << 8 | (__u32)(c) << 16 | (__u32)(d) << 24)
+#define WORD4(a, b, c, d) ((__u32)(a) | (__u32)(b) << 8 | (__u32)(c) << 16 | (__u32)(d) << 24)
 
 static __always_inline bool is_bodiless(__u64 w)
 {

@@ -205,7 +205,8 @@ static __always_inline void client_recv(struct conn *c, struct sock *sk, int ret
 	call_is_current(c, call_store(c));
 }
 
-/* close() by its owner, or the end of the connection in interrupt context (then sk_err says why). */
+/* close() by its owner, or the end of the connection in interrupt context (then sk_err says why).
+ */
 static __always_inline void client_state(struct conn *c, struct sock *sk, int old, int new)
 {
 	int error = sk->sk_err;

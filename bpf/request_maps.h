@@ -18,8 +18,8 @@
 enum conn_role { ROLE_NEW, ROLE_SERVER, ROLE_CLIENT, ROLE_IGNORED };
 
 /*
- * A server's connection: IDLE -> OPEN (request read) -> ANSWERED (first byte of the answer) -> IDLE.
- * The sweep claims an ANSWERED one by SWEEPING; whoever moves the state away from ANSWERED or
+ * A server's connection: IDLE -> OPEN (request read) -> ANSWERED (first byte of the answer) ->
+ * IDLE. The sweep claims an ANSWERED one by SWEEPING; whoever moves the state away from ANSWERED or
  * SWEEPING, atomically, is the one who reports the request.
  * A client's: IDLE -> OPEN (request sent, or connecting) -> ANSWERED -> IDLE.
  */
@@ -146,8 +146,8 @@ static __always_inline void addr_of(struct req_addr *a, struct sock *sk, bool re
 		a->len = 4;
 	} else {
 		bpf_probe_read_kernel(a->ip, 16,
-				      remote ? &sk->__sk_common.skc_v6_daddr :
-					       &sk->__sk_common.skc_v6_rcv_saddr);
+				      remote ? &sk->__sk_common.skc_v6_daddr
+					     : &sk->__sk_common.skc_v6_rcv_saddr);
 		a->len = 16;
 	}
 	a->port = remote ? bpf_ntohs(sk->__sk_common.skc_dport) : sk->__sk_common.skc_num;
@@ -165,7 +165,7 @@ static __always_inline void process_name(char comm[REQ_COMM])
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 
-	BPF_CORE_READ_STR_INTO((char (*)[REQ_COMM])comm, t, group_leader, comm);
+	BPF_CORE_READ_STR_INTO((char(*)[REQ_COMM])comm, t, group_leader, comm);
 }
 
 /* What this thread is working on; 0 when that cannot be said for sure. */

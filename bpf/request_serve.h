@@ -334,7 +334,7 @@ static __always_inline void server_state(struct conn *c, struct sock *sk, int ol
 			c->has_calls = 1;
 		c->head.last_ns = bpf_ktime_get_ns();
 		/* the peer's FIN or RST came first: it gave up */
-		if (old == TCP_CLOSE_WAIT || (new == TCP_CLOSE && error))
+		if (old == TCP_CLOSE_WAIT || (new == TCP_CLOSE &&error))
 			c->head.flags |= REQ_CLIENT_CLOSED;
 		else
 			c->head.flags |= REQ_NO_ANSWER;

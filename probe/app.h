@@ -14,7 +14,8 @@ struct apps;
 struct apps *apps_new(const char *procfs);
 void apps_free(struct apps *a);
 
-/* Valid until the next call. comm is what the kernel saw: it is there even when the process is gone. */
+/* Valid until the next call. comm is what the kernel saw: it is there even when the process is
+ * gone. */
 const char *apps_name(struct apps *a, uint32_t pid, const char *comm);
 
 DEFINE_AUTO(struct apps *, apps_free)

@@ -17,7 +17,8 @@ void detect_free(struct detect *d);
 
 /*
  * Judges r by what its route did before, then learns from it. Fills normal_us and limit_us, and for
- * an abnormal one, for which it returns true, reason and params (texts are valid until the next call).
+ * an abnormal one, for which it returns true, reason and params (texts are valid until the next
+ * call).
  */
 bool detect_judge(struct detect *d, struct request_item *r);
 

@@ -54,8 +54,8 @@ int http_line_parse(const char *s, size_t len, struct http_line *out)
 		return -EBADMSG;
 	target = s + strlen(method) + 1;
 	stop = find(target, end, ' ');
-	if (stop == target || find(target, stop, '\r') != stop || find(target, stop, '\n') != stop ||
-	    !version_fits(stop, end))
+	if (stop == target || find(target, stop, '\r') != stop ||
+	    find(target, stop, '\n') != stop || !version_fits(stop, end))
 		return -EBADMSG;
 	path = skip_authority(target, stop);
 	if (path == target && *path != '/' && *path != '*')

@@ -38,7 +38,8 @@ void red_free(struct red *r)
 
 static uint64_t hash_of(const struct red_key *k)
 {
-	uint64_t h = hash_add_str(hash_add_str(hash_add_str(HASH_START, k->app), k->route), k->peer);
+	uint64_t h =
+		hash_add_str(hash_add_str(hash_add_str(HASH_START, k->app), k->route), k->peer);
 	uint8_t tail[2] = { k->role, k->status_class };
 
 	return hash_end(hash_add(h, tail, sizeof(tail)));

@@ -20,7 +20,8 @@ struct red_key {
 struct red *red_new(void);
 void red_free(struct red *r);
 void red_count(struct red *r, const struct red_key *k, uint64_t us);
-/* all: every key that counted; else only keys never sent before, so that a new server shows at once */
+/* all: every key that counted; else only keys never sent before, so that a new server shows at once
+ */
 void red_flush(struct red *r, struct sink *out, bool all);
 uint64_t red_overflow(const struct red *r);
 

@@ -24,8 +24,8 @@ void request_call_read(const struct req_call *c, uint64_t read_ns, uint64_t end_
 {
 	*out = (struct up_item){ .addr = addr_read(&c->addr),
 				 .start_us = us_between(read_ns, c->start_ns),
-				 .response_us = us_between(c->start_ns,
-							   c->last_ns ? c->last_ns : end_ns),
+				 .response_us =
+					 us_between(c->start_ns, c->last_ns ? c->last_ns : end_ns),
 				 .status = c->status,
 				 .error = c->error,
 				 .retrans = c->retrans,
@@ -76,9 +76,9 @@ static uint32_t flags_read(uint32_t f)
 /* One jiffy of difference is within the error of the clock that arrival times are kept by. */
 static uint64_t queue_us(const struct req_head *h, uint64_t jiffy_ns)
 {
-	return h->queue_jiffies > 1 && h->queue_jiffies < 1u << 24 ?
-		       h->queue_jiffies * jiffy_ns / 1000 :
-		       0;
+	return h->queue_jiffies > 1 && h->queue_jiffies < 1u << 24
+		       ? h->queue_jiffies * jiffy_ns / 1000
+		       : 0;
 }
 
 int request_event_read(const struct req_event *e, size_t len, const struct request_clock *clock,
@@ -88,7 +88,8 @@ int request_event_read(const struct req_event *e, size_t len, const struct reque
 	struct http_line line;
 	size_t need = h->ncalls ? sizeof(*e) : sizeof(*h) + h->line_len;
 
-	if (h->line_len > REQ_LINE || len < need || http_line_parse(e->line, h->line_len, &line) < 0)
+	if (h->line_len > REQ_LINE || len < need ||
+	    http_line_parse(e->line, h->line_len, &line) < 0)
 		return -EBADMSG;
 	memset(out, 0, sizeof(*out));
 	snprintf(t->comm, sizeof(t->comm), "%.*s", REQ_COMM, h->comm);

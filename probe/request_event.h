@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * request_event.h - a record of the kernel's ring as an item: the request line read, monotonic times
- * turned into durations, calls that were not HTTP left out. Pure.
+ * request_event.h - a record of the kernel's ring as an item: the request line read, monotonic
+ * times turned into durations, calls that were not HTTP left out. Pure.
  */
 #pragma once
 

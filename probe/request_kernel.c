@@ -38,8 +38,7 @@ void request_kernel_close(struct request_kernel *k)
 static int attach_sweep(struct request_kernel *k)
 {
 	union bpf_iter_link_info info = { .map.map_fd = (__u32)bpf_map__fd(k->skel->maps.conns) };
-	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info,
-		    .link_info_len = sizeof(info));
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
 
 	k->sweep = bpf_program__attach_iter(k->skel->progs.sweep, &opts);
 	return k->sweep ? 0 : -errno;

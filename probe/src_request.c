@@ -16,7 +16,8 @@
 
 #define TICK_NS (2 * 1000000000ull)
 enum {
-	FLUSH_TICKS = 5, /* counts of known keys travel every tenth second, of new ones every second */
+	FLUSH_TICKS =
+		5, /* counts of known keys travel every tenth second, of new ones every second */
 	UNREAD_APPS = 32,
 };
 
@@ -209,10 +210,9 @@ static void kernel_counts(struct request_source *s)
 static void tell_coverage(struct request_source *s)
 {
 	double v[COVERAGE_END];
-	struct sample_item i = { .layout = layout_coverage.layout,
-				 .entity = "",
-				 .n = COVERAGE_END,
-				 .v = v };
+	struct sample_item i = {
+		.layout = layout_coverage.layout, .entity = "", .n = COVERAGE_END, .v = v
+	};
 
 	kernel_counts(s);
 	s->n[COVERAGE_RED_FULL] = red_overflow(s->red);

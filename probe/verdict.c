@@ -63,8 +63,8 @@ static const char *up_error(const struct up_item *u, struct verdict_text *t)
 			 ms(u->response_us));
 	else if (u->flags & UP_NO_ANSWER)
 		snprintf(t->error, sizeof(t->error), "%s",
-			 u->error == EPIPE ? "closed the connection without an answer" :
-					     strerror(u->error));
+			 u->error == EPIPE ? "closed the connection without an answer"
+					   : strerror(u->error));
 	else
 		snprintf(t->error, sizeof(t->error), "answered %u", u->status);
 	return t->error;
@@ -182,9 +182,8 @@ static const struct rule {
 	enum reason_id reason;
 	bool (*holds)(struct request_item *r, const struct verdict_base *b, struct verdict_text *t);
 } rules[] = {
-	{ R_CLIENT_ABORT, client_abort }, { R_UP_RETRY, up_retry },
-	{ R_UP_CONNECT, up_connect },	  { R_UP_ERROR, up_error_rule },
-	{ R_UP_SLOW, up_slow },		  { R_APP_ERROR, app_error },
+	{ R_CLIENT_ABORT, client_abort }, { R_UP_RETRY, up_retry }, { R_UP_CONNECT, up_connect },
+	{ R_UP_ERROR, up_error_rule },	  { R_UP_SLOW, up_slow },   { R_APP_ERROR, app_error },
 };
 
 void verdict_find(struct request_item *r, const struct verdict_base *base, struct verdict_text *t)
@@ -192,7 +191,7 @@ void verdict_find(struct request_item *r, const struct verdict_base *base, struc
 	r->nparams = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
 		if (rules[i].holds(r, base, t)) {
-			r->reason = rules[i].reason;
+			r->reason = (uint16_t)rules[i].reason;
 			return;
 		}
 	}

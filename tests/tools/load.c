@@ -2,11 +2,13 @@
 /*
  * load.c - HTTP/1.1 load at a constant rate, for tests: one thread, one epoll, no pipelining.
  *
- *	load HOST:PORT --conns N --rate R --seconds S [--prefix /r/] [--query Q] [--close] [--abort PERCENT]
+ *	load HOST:PORT --conns N --rate R --seconds S [--prefix /r/] [--query Q] [--close] [--abort
+ *PERCENT]
  *
- * Every request has its own path, PREFIX then a number. Requests are due at fixed times whatever the
- * server does; one that finds no idle connection waits for the next. --close: a connection each.
- * --abort: that share closes after 20 ms without waiting. Prints: sent, answered, failed, 5xx, late.
+ * Every request has its own path, PREFIX then a number. Requests are due at fixed times whatever
+ *the server does; one that finds no idle connection waits for the next. --close: a connection each.
+ * --abort: that share closes after 20 ms without waiting. Prints: sent, answered, failed, 5xx,
+ *late.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -226,7 +228,8 @@ int main(int argc, char *argv[])
 	if (!colon)
 		return 2;
 	target = argv[1];
-	to = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(colon + 1)) };
+	to = (struct sockaddr_in){ .sin_family = AF_INET,
+				   .sin_port = htons((uint16_t)atoi(colon + 1)) };
 	*colon = 0;
 	inet_pton(AF_INET, argv[1], &to.sin_addr);
 	*colon = ':';
@@ -237,7 +240,7 @@ int main(int argc, char *argv[])
 	for (int i = 0; i < nconns; i++)
 		conns[i].fd = -1;
 	run();
-	printf("sent %ld answered %ld failed %ld errors %ld late %ld\n", sent, answered, failed, errors,
-	       late);
+	printf("sent %ld answered %ld failed %ld errors %ld late %ld\n", sent, answered, failed,
+	       errors, late);
 	return 0;
 }

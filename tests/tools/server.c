@@ -4,8 +4,9 @@
  *
  *	server PORT [--fail PERCENT] [--max-delay MS]
  *
- * A request may ask for its answer: ?s=STATUS, &d=MS (answer so late), &x=1 (close instead). Without
- * that: 200 at once; a share of PERCENT is closed without an answer; delays are random up to MS.
+ * A request may ask for its answer: ?s=STATUS, &d=MS (answer so late), &x=1 (close instead).
+ *Without that: 200 at once; a share of PERCENT is closed without an answer; delays are random up to
+ *MS.
  */
 #include <arpa/inet.h>
 #include <errno.h>
