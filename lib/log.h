@@ -3,6 +3,8 @@
  * log.h - one line on stderr per event; systemd adds time and unit.
  *
  * A message may hold text from outside: what would control a terminal is shown as text.h shows it.
+ * Where stderr is a plain file nobody adds times or rotates: a line begins with the time then, and
+ * the file begins again when it is full.
  */
 #pragma once
 

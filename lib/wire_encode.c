@@ -130,7 +130,7 @@ void wire_dict_encode(struct buf *out, const struct wire_dict *d)
 {
 	msgpack_packer pk = message(out, WIRE_DICT);
 
-	assert(d->n && d->n <= ITEM_MAX_VALUES);
+	assert(d->n && d->n <= ITEM_MAX_VALUES && d->layout == wire_layout_id(d));
 	put_u64(&pk, d->layout);
 	put_name(&pk, d->entity_kind);
 	msgpack_pack_array(&pk, d->n);

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../../lib/buf.h"
+#include "../test.h"
+
+TEST(bytes_put_one_after_another_are_there)
+{
+	struct buf b = { 0 };
+
+	for (int i = 0; i < 10000; i++)
+		buf_put(&b, &(uint8_t){ (uint8_t)i }, 1);
+	CHECK_EQ(b.len, 10000);
+	for (int i = 0; i < 10000; i++)
+		CHECK_EQ(b.data[i], i % 256);
+	buf_free(&b);
+	CHECK(!b.data && !b.len && !b.cap);
+}
+
+TEST(an_emptied_buffer_keeps_its_room)
+{
+	struct buf b = { 0 };
+	void *was;
+
+	buf_put(&b, "abc", 3);
+	was = b.data;
+	buf_reset(&b);
+	CHECK_EQ(b.len, 0);
+	buf_put(&b, "xyz", 3);
+	CHECK(b.data == was && memcmp(b.data, "xyz", 3) == 0);
+	buf_free(&b);
+}
+
+TEST(nothing_can_be_put_into_nothing)
+{
+	struct buf b = { 0 };
+
+	buf_put(&b, NULL, 0);
+	CHECK_EQ(b.len, 0);
+	buf_free(&b);
+}
