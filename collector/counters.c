@@ -23,8 +23,8 @@ void counters_text(struct buf *out)
 		bool first = i == 0 || strcmp(table[i].name, table[i - 1].name) != 0;
 
 		if (first) {
-			n = snprintf(line, sizeof(line), "# HELP %s %s\n# TYPE %s %s\n", table[i].name,
-				     table[i].help, table[i].name, table[i].type);
+			n = snprintf(line, sizeof(line), "# HELP %s %s\n# TYPE %s %s\n",
+				     table[i].name, table[i].help, table[i].name, table[i].type);
 			buf_put(out, line, (size_t)n);
 		}
 		n = snprintf(line, sizeof(line), "%s%s%s%s %" PRIu64 "\n", table[i].name,

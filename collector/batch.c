@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "batch.h"
+
+#include "../lib/log.h"
+
+/* The largest body becomes about this much, when it holds the smallest requests. */
+enum { ARENA_LIMIT = 32 << 20 };
+
+struct batch *batch_new(void)
+{
+	struct batch *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		die("out of memory");
+	b->arena = arena_new(ARENA_LIMIT);
+	zmq_msg_init(&b->body);
+	return b;
+}
+
+void batch_forget_rows(struct batch *b)
+{
+	for (int f = 0; f < FACT_END; f++) {
+		buf_reset(&b->rows[f].bytes);
+		b->rows[f].n = 0;
+	}
+	b->clamped = 0;
+}
+
+void batch_free(struct batch *b)
+{
+	if (!b)
+		return;
+	for (int f = 0; f < FACT_END; f++)
+		buf_free(&b->rows[f].bytes);
+	zmq_msg_close(&b->body);
+	arena_free(b->arena);
+	free(b);
+}

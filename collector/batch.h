@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * batch.h - one batch on its way from the wire to the tables.
+ *
+ * It owns its arena, its bytes and its rows. The loop's thread fills it up to the queue, the
+ * writer's from there on; each field says who fills it.
+ */
+#pragma once
+
+#include <zmq.h>
+
+#include "../lib/wire.h"
+#include "layouts.h"
+
+enum fact { FACT_SAMPLE, FACT_REQUEST, FACT_RED, FACT_UNREAD, FACT_END };
+
+enum fate { FATE_OPEN, FATE_TAKEN, FATE_DONE, FATE_TWICE, FATE_GAP, FATE_STRANGER };
+
+struct rows {
+	struct buf bytes; /* for COPY BINARY */
+	uint32_t n;
+};
+
+struct batch {
+	struct arena *arena;
+	zmq_msg_t body; /* receive: its bytes */
+	struct wire_batch_head head; /* receive */
+	struct wire_body items; /* decode */
+	const struct layout **layout; /* enrich: of each sample */
+	uint64_t need_layout; /* enrich: this one is not known yet */
+	const char *poison; /* any stage: why nothing of it can be stored; NULL: it can */
+
+	uint64_t now_ns, from_ns,
+		until_ns; /* writer: wall time, and for which there are partitions */
+	uint64_t tick_ns; /* store: head.wall_ns, or now if there is no partition for it */
+	struct rows rows[FACT_END]; /* store */
+	uint64_t *entity_id, *key_id; /* store: of each sample, of each red */
+	size_t *stored_at; /* store: where in the bytes of each request row the commit time goes */
+	uint32_t clamped; /* store: rows whose own time has no partition */
+	uint64_t gap_from; /* commit: seq of the first batch lost before this one, or its own */
+	enum fate fate; /* commit */
+};
+
+struct batch *batch_new(void);
+void batch_free(struct batch *b); /* NULL is fine */
+void batch_forget_rows(struct batch *b); /* what store made, so that it can be made anew */
+
+static inline size_t batch_bytes(const struct batch *b)
+{
+	return zmq_msg_size(&b->body);
+}
+
+DEFINE_AUTO(struct batch *, batch_free)

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config.h"
+
+#include <stdio.h>
+
+#include "../lib/config.h"
+#include "listen.h"
+
+#define STR(key) "collector", #key, CONFIG_STR, CONFIG_FIELD(struct config, key)
+
+/* Every line is a key of the file and a flag: web_database is --web-database. */
+static const struct config_option options[] = {
+	{ STR(bind), 1, 0, "where probes connect (tcp://127.0.0.1:7470)" },
+	{ STR(web), 1, 0, "host:port of the console (127.0.0.1:8080)" },
+	{ STR(database), 1, 0, "PostgreSQL of the role that writes (dbname=seismo user=seismo)" },
+	{ STR(web_database), 1, 0, "and of the one that reads (dbname=seismo user=seismo_web)" },
+	{ STR(region), 1, 0, "the region this collector's nodes are in (local)" },
+	{ STR(user), 0, 0, "user to become once the ports are bound (stay)" },
+	{ "collector", "keep_days", CONFIG_INT, CONFIG_FIELD(struct config, keep_days), 1, 3650,
+	  "older days are dropped (30)" },
+};
+
+static const struct word {
+	const char *flag, *help;
+	enum config_task task;
+} words[] = {
+	{ "--check-config", "read the configuration, say what is wrong with it, and end",
+	  CONFIG_CHECK },
+	{ "--help", "this text", CONFIG_HELP },
+	{ "--version", "the version", CONFIG_TELL_VERSION },
+};
+
+static const struct config defaults = {
+	.bind = "tcp://127.0.0.1:7470",
+	.web = "127.0.0.1:8080",
+	.database = "dbname=seismo user=seismo",
+	.web_database = "dbname=seismo user=seismo_web",
+	.region = "local",
+	.keep_days = 30,
+};
+
+static void flag_of(const struct config_option *o, char flag[static 32])
+{
+	snprintf(flag, 32, "--%s", o->key);
+	for (char *c = flag; *c; c++)
+		if (*c == '_')
+			*c = '-';
+}
+
+static const struct config_option *find(const char *arg)
+{
+	size_t len = strcspn(arg, "=");
+	char flag[32];
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		flag_of(&options[i], flag);
+		if (strlen(flag) == len && strncmp(arg, flag, len) == 0)
+			return &options[i];
+	}
+	return NULL;
+}
+
+/* "--key value" or "--key=value" at argv[*i]. */
+static int take_flag(char *const argv[], int *i, struct config *c, char *err, size_t errlen)
+{
+	const struct config_option *o = find(argv[*i]);
+	const char *value = strchr(argv[*i], '=');
+	char what[400];
+	int r;
+
+	if (!o) {
+		snprintf(err, errlen, "%s is not a flag of seismo-collector; --help names them all",
+			 argv[*i]);
+		return -EINVAL;
+	}
+	value = value ? value + 1 : argv[++*i];
+	if (!value) {
+		snprintf(err, errlen, "%s needs a value: %s", argv[*i - 1], o->help);
+		return -EINVAL;
+	}
+	r = config_set(options, ARRAY_SIZE(options), c, o->section, o->key, value, what,
+		       sizeof(what));
+	if (r < 0)
+		snprintf(err, errlen, "flags: %s", what);
+	return r;
+}
+
+static const struct word *find_word(const char *arg)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strcmp(arg, words[i].flag) == 0)
+			return &words[i];
+	return NULL;
+}
+
+/* What --config names, wherever it stands: flags win over the file. */
+static int load_file(char *const argv[], struct config *c, char *err, size_t errlen)
+{
+	int r = 0;
+
+	for (int i = 1; argv[i] && r == 0; i++) {
+		if (strcmp(argv[i], "--config") != 0)
+			continue;
+		if (!argv[++i]) {
+			snprintf(err, errlen, "--config needs the path of a file");
+			return -EINVAL;
+		}
+		r = config_load(options, ARRAY_SIZE(options), c, argv[i], err, errlen);
+	}
+	return r;
+}
+
+int config_read(int argc, char *const argv[], struct config *c, enum config_task *task, char *err,
+		size_t errlen)
+{
+	struct endpoint unused;
+	int r;
+
+	*task = CONFIG_RUN;
+	*c = defaults;
+	r = load_file(argv, c, err, errlen);
+	for (int i = 1; i < argc && r == 0; i++) {
+		const struct word *w = find_word(argv[i]);
+
+		if (strcmp(argv[i], "--config") == 0)
+			i++;
+		else if (!w)
+			r = take_flag(argv, &i, c, err, errlen);
+		else
+			*task = w->task;
+		if (*task == CONFIG_HELP || *task == CONFIG_TELL_VERSION)
+			return r;
+	}
+	return r < 0 ? r : listen_parse(c->bind, &unused, err, errlen);
+}
+
+void config_help(void)
+{
+	char flag[32];
+
+	printf("seismo-collector: stores what probes send and serves the console\n\n"
+	       "  %-16s %s\n",
+	       "--config FILE", "read FILE first: the same keys, in section [collector]");
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		flag_of(&options[i], flag);
+		printf("  %-16s %s\n", flag, options[i].help);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		printf("  %-16s %s\n", words[i].flag, words[i].help);
+}

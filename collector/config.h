@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/* config.h - what seismo-collector can be told, by file and by flag. */
+#pragma once
+
+#include "../lib/base.h"
+
+#define COLLECTOR_VERSION "0.1.0"
+
+struct config {
+	char bind[128]; /* tcp://host:port for probes */
+	char web[128]; /* host:port of the console */
+	char database[1024]; /* conninfo of the role that owns and writes */
+	char web_database[1024]; /* conninfo of the role that only reads the views */
+	char region[64];
+	char user[64]; /* to become after the ports are bound; "": stay */
+	int64_t keep_days;
+};
+
+enum config_task { CONFIG_RUN, CONFIG_CHECK, CONFIG_HELP, CONFIG_TELL_VERSION };
+
+/*
+ * The defaults, then the file of --config, then the other flags. -EINVAL or -errno with a sentence
+ * in err; --help and --version end the reading.
+ */
+int config_read(int argc, char *const argv[], struct config *c, enum config_task *task, char *err,
+		size_t errlen) MUST_CHECK;
+void config_help(void); /* to stdout */

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/* decode.c - bytes to items, whose texts are fit for a database. */
+#include "stage.h"
+
+#include "../lib/text.h"
+
+static void clean(struct arena *a, const char **s)
+{
+	if (*s)
+		*s = text_clean(a, *s, strlen(*s));
+}
+
+static void clean_request(struct arena *a, struct request_item *q)
+{
+	clean(a, &q->app);
+	clean(a, &q->comm);
+	clean(a, &q->method);
+	clean(a, &q->path);
+	clean(a, &q->route);
+	for (uint32_t i = 0; i < q->nparams; i++) {
+		clean(a, &q->params[i].key);
+		clean(a, &q->params[i].text);
+	}
+}
+
+static void clean_all(struct arena *a, struct wire_body *items)
+{
+	for (uint32_t i = 0; i < items->nsamples; i++)
+		clean(a, &items->samples[i].entity);
+	for (uint32_t i = 0; i < items->nreds; i++) {
+		clean(a, &items->reds[i].app);
+		clean(a, &items->reds[i].route);
+		clean(a, &items->reds[i].peer);
+	}
+	for (uint32_t i = 0; i < items->nrequests; i++)
+		clean_request(a, &items->requests[i]);
+	for (uint32_t i = 0; i < items->nsources; i++) {
+		clean(a, &items->sources[i].name);
+		clean(a, &items->sources[i].why);
+	}
+	for (uint32_t i = 0; i < items->nunreads; i++) {
+		clean(a, &items->unreads[i].app);
+		clean(a, &items->unreads[i].kind);
+	}
+}
+
+static int decode_run(void *self UNUSED, struct batch *b)
+{
+	int r = wire_body_decode(b->arena, zmq_msg_data(&b->body), zmq_msg_size(&b->body),
+				 &b->items);
+
+	if (r < 0) {
+		b->items = (struct wire_body){ 0 };
+		b->poison = r == -ENOMEM ? "the body holds more than a batch may"
+					 : "the body cannot be read";
+		return r;
+	}
+	clean_all(b->arena, &b->items);
+	counter_add(C_ITEMS_UNKNOWN, b->items.nunknown);
+	return STAGE_NEXT;
+}
+
+const struct stage stage_decode = {
+	.name = "decode",
+	.run = decode_run,
+	STAGE_COUNTERS(DECODE),
+};

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+/* main.c - seismo-collector: bind, give up privileges, then the writer, the web server, the loop.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/signalfd.h>
+
+#include "../lib/log.h"
+#include "../lib/loop.h"
+#include "config.h"
+#include "listen.h"
+#include "privileges.h"
+#include "receive.h"
+#include "web.h"
+#include "writer.h"
+
+static const struct stage *const front[] = { &stage_decode, &stage_enrich };
+
+struct collector {
+	struct config config;
+	int listen_fd, web_fd, signal_fd;
+	struct loop *loop;
+	struct layouts *layouts;
+	struct line *line;
+	struct link *link;
+	struct router *router;
+	struct receive *receive;
+	struct web *web;
+	struct writer *writer;
+};
+
+static int on_signal(void *arg)
+{
+	struct collector *c = arg;
+
+	loop_stop(c->loop);
+	return 0;
+}
+
+static void on_requests(void *arg)
+{
+	web_notify(arg);
+}
+
+static int block_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* What may need privileges; and then there are none. No thread and no byte from outside before. */
+static int bind_and_drop(struct collector *c)
+{
+	char err[512];
+	int r;
+
+	privileges_descriptors();
+	r = listen_bind(c->config.bind, &c->listen_fd, err, sizeof(err));
+	if (r < 0)
+		return log_err(0, "%s", err), r;
+	c->web_fd = web_listen(c->config.web);
+	if (c->web_fd < 0)
+		return c->web_fd;
+	r = privileges_drop(c->config.user, err, sizeof(err));
+	if (r < 0)
+		return log_err(0, "%s", err), r;
+	if (geteuid() == 0)
+		log_warn(0, "this runs as root, which it does not need: give it --user");
+	return 0;
+}
+
+static int start_threads(struct collector *c)
+{
+	const struct web_config web = {
+		.listen = c->config.web,
+		.fd = c->web_fd,
+		.database = c->config.web_database,
+		.version = COLLECTOR_VERSION,
+		.keep_days = (unsigned)c->config.keep_days,
+	};
+	struct writer_config writer = {
+		.link = c->link,
+		.session = { .database = c->config.database,
+			     .region = c->config.region,
+			     .keep_days = c->config.keep_days },
+		.on_requests = on_requests,
+	};
+	int r = web_start(&c->web, &web);
+
+	if (r < 0)
+		return log_err(r, "cannot start the console on %s", c->config.web);
+	writer.arg = c->web;
+	r = writer_start(&c->writer, &writer);
+	return r < 0 ? log_err(r, "cannot start the thread that stores") : 0;
+}
+
+static int open_wire(struct collector *c)
+{
+	int r = line_open(&c->line, front, ARRAY_SIZE(front),
+			  &(struct stage_env){ .layouts = c->layouts });
+
+	if (r < 0)
+		return log_err(r, "cannot open the line of stages");
+	r = listen_begin(c->listen_fd);
+	if (r < 0)
+		return log_err(r, "cannot listen on %s; choose another port with --bind",
+			       c->config.bind);
+	c->router = router_open(c->listen_fd, c->config.bind);
+	if (!c->router)
+		return log_err(-errno, "cannot serve %s", c->config.bind);
+	c->receive = receive_new(&(struct receive_config){
+		.router = c->router, .link = c->link, .layouts = c->layouts, .front = c->line });
+	loop_add_zmq(c->loop, router_socket(c->router), receive_messages, c->receive);
+	loop_add_fd(c->loop, link_note_fd(c->link), receive_notes, c->receive);
+	loop_add_fd(c->loop, c->signal_fd, on_signal, c);
+	loop_add_timer(c->loop, RECEIVE_TICK_MS, receive_tick, c->receive);
+	return 0;
+}
+
+static int run(struct collector *c)
+{
+	int r = bind_and_drop(c);
+
+	if (r < 0)
+		return r;
+	c->loop = loop_new();
+	c->layouts = layouts_new();
+	c->link = link_new();
+	r = start_threads(c);
+	if (r == 0)
+		r = open_wire(c);
+	if (r < 0)
+		return r;
+	log_info("probes connect to %s, the console is http://%s/", c->config.bind, c->config.web);
+	r = loop_run(c->loop);
+	return r < 0 ? log_err(r, "the loop ended") : 0;
+}
+
+/* What is queued is stored, and its probes hear of it, before the socket closes. */
+static void stop(struct collector *c)
+{
+	if (c->writer && writer_stop(c->writer) < 0) {
+		log_err(0,
+			"the database hangs in a call; ending without it, probes still have what "
+			"is not stored");
+		_exit(EXIT_FAILURE);
+	}
+	if (c->receive)
+		receive_notes(c->receive);
+	web_stop(c->web);
+	receive_free(c->receive);
+	router_close(c->router);
+	line_close(c->line);
+	link_free(c->link);
+	layouts_free(c->layouts);
+	loop_free(c->loop);
+	close_autop(&c->signal_fd);
+}
+
+int main(int argc, char *argv[])
+{
+	struct collector c = { .listen_fd = -1, .web_fd = -1 };
+	enum config_task task;
+	char err[512];
+	int r;
+
+	log_init("seismo-collector", LOG_INFO);
+	if (config_read(argc, argv, &c.config, &task, err, sizeof(err)) < 0) {
+		log_err(0, "%s", err);
+		return EXIT_FAILURE;
+	}
+	if (task == CONFIG_HELP)
+		config_help();
+	if (task == CONFIG_TELL_VERSION)
+		puts("seismo-collector " COLLECTOR_VERSION);
+	if (task != CONFIG_RUN)
+		return EXIT_SUCCESS;
+	c.signal_fd = block_signals();
+	if (c.signal_fd < 0)
+		die("signalfd: %s", strerror(errno));
+	r = run(&c);
+	stop(&c);
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

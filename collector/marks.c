@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "marks.h"
+
+#include "../lib/log.h"
+#include "counters.h"
+#include "pairmap.h"
+
+#define MS 1000000ull
+
+/* A probe follows the first of several NACKs and takes no other for the same mark for 200 ms. */
+static const uint64_t NACK_AGAIN_NS = 250 * MS;
+static const uint64_t FORGET_NS = 3600 * 1000 * MS;
+
+struct marks {
+	struct pairmap *map;
+	struct mark *due;
+	uint64_t now_ns; /* of the sweep under way */
+	uint64_t untagged;
+};
+
+struct marks *marks_new(void)
+{
+	struct marks *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		die("out of memory");
+	m->map = pairmap_new(sizeof(struct mark));
+	return m;
+}
+
+void marks_free(struct marks *m)
+{
+	if (!m)
+		return;
+	pairmap_free(m->map);
+	free(m);
+}
+
+struct mark *marks_find(const struct marks *m, uint64_t node, uint64_t epoch)
+{
+	return pairmap_find(m->map, node, epoch);
+}
+
+struct mark *marks_get(struct marks *m, uint64_t node, uint64_t epoch)
+{
+	struct mark *k = marks_find(m, node, epoch);
+
+	if (k || pairmap_count(m->map) >= MARKS_MAX)
+		return k;
+	k = pairmap_add(m->map, node, epoch);
+	k->node = node;
+	k->epoch = epoch;
+	return k;
+}
+
+static uint8_t bit(uint8_t stream)
+{
+	return (uint8_t)(1u << stream);
+}
+
+static void put_due(struct marks *m, struct mark *k)
+{
+	if (k->due)
+		return;
+	k->due = true;
+	k->next_due = m->due;
+	m->due = k;
+}
+
+void marks_refused(struct marks *m, struct mark *k, uint8_t stream)
+{
+	k->nack |= bit(stream);
+	put_due(m, k);
+}
+
+enum mark_verdict marks_judge(struct marks *m, struct mark *k, const struct wire_batch_head *h)
+{
+	uint64_t next = k->queued[h->stream] + 1;
+
+	if (k->state != MARK_KNOWN) {
+		marks_refused(m, k, h->stream);
+		return MARK_EARLY;
+	}
+	if (h->seq < next) {
+		if (h->seq <= k->stored[h->stream]) {
+			k->ack |= bit(h->stream);
+			put_due(m, k);
+		}
+		return MARK_TWICE;
+	}
+	if (h->seq == next || (h->base_seq > next && h->seq == h->base_seq))
+		return MARK_NEXT;
+	marks_refused(m, k, h->stream);
+	return MARK_GAP;
+}
+
+void marks_queued(struct mark *k, const struct wire_batch_head *h)
+{
+	k->queued[h->stream] = h->seq;
+	k->nack &= (uint8_t)~bit(h->stream);
+}
+
+void marks_stored(struct marks *m, struct mark *k, const uint64_t seq[static STREAM_END])
+{
+	for (uint8_t s = STREAM_EVENT; s < STREAM_END; s++) {
+		if (seq[s] > k->queued[s])
+			k->queued[s] = seq[s];
+		if (seq[s] <= k->stored[s])
+			continue;
+		k->stored[s] = seq[s];
+		k->ack |= bit(s);
+		put_due(m, k);
+	}
+}
+
+/* What was queued and is not in the database is on its way no more: it must come again. */
+void marks_load(struct marks *m, struct mark *k, const uint64_t seq[static STREAM_END])
+{
+	bool was_known = k->state == MARK_KNOWN;
+
+	k->state = MARK_KNOWN;
+	for (uint8_t s = STREAM_EVENT; s < STREAM_END; s++) {
+		if (was_known && k->queued[s] != seq[s])
+			k->nack |= bit(s);
+		k->queued[s] = k->stored[s] = seq[s];
+	}
+	if (k->nack)
+		put_due(m, k);
+}
+
+struct mark *marks_next_due(struct marks *m)
+{
+	struct mark *k = m->due;
+
+	if (!k)
+		return NULL;
+	m->due = k->next_due;
+	k->due = false;
+	return k;
+}
+
+bool marks_take_ack(struct mark *k, uint8_t stream)
+{
+	bool yes = k->ack & bit(stream);
+
+	k->ack &= (uint8_t)~bit(stream);
+	return yes && k->state == MARK_KNOWN;
+}
+
+bool marks_take_nack(struct mark *k, uint8_t stream, uint64_t now_ns)
+{
+	if (!(k->nack & bit(stream)) || k->state != MARK_KNOWN)
+		return false;
+	if (k->nack_ns[stream] && k->nack_mark[stream] == k->stored[stream] &&
+	    now_ns - k->nack_ns[stream] < NACK_AGAIN_NS)
+		return false;
+	k->nack &= (uint8_t)~bit(stream);
+	k->nack_mark[stream] = k->stored[stream];
+	k->nack_ns[stream] = now_ns;
+	return true;
+}
+
+static bool keep(void *arg, uint64_t node UNUSED, uint64_t epoch UNUSED, void *value)
+{
+	struct marks *m = arg;
+	struct mark *k = value;
+
+	if (k->nack && k->state == MARK_KNOWN)
+		put_due(m, k);
+	if (!k->due && m->now_ns - k->heard_ns > FORGET_NS)
+		return false;
+	m->untagged += k->state == MARK_KNOWN && !k->tagged;
+	return true;
+}
+
+void marks_sweep(struct marks *m, uint64_t now_ns)
+{
+	m->now_ns = now_ns;
+	m->untagged = 0;
+	pairmap_each(m->map, keep, m);
+	counter_set(C_EPOCHS, pairmap_count(m->map));
+	counter_set(C_UNTAGGED, m->untagged);
+}

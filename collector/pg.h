@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * pg.h - one blocking connection to PostgreSQL, for the writer.
+ *
+ * Errors: -ENOTCONN the connection is gone, and whatever was not answered has an unknown outcome;
+ * -EINVAL the data was refused (SQLSTATE classes 22, 23, 54); -EIO any other refusal. pg_why says
+ * it in words, pg_state by SQLSTATE, both until the next call. A closed connection answers
+ * -ENOTCONN.
+ */
+#pragma once
+
+#include <libpq-fe.h>
+
+#include "../lib/buf.h"
+
+struct pg;
+
+enum { PG_MAX_ARGS = 8 };
+
+struct pg_args {
+	int n;
+	const char *value[PG_MAX_ARGS];
+	int len[PG_MAX_ARGS], binary[PG_MAX_ARGS];
+};
+
+struct pg *pg_new(const char *conninfo);
+void pg_free(struct pg *p); /* NULL is fine */
+
+int pg_connect(struct pg *p) MUST_CHECK;
+void pg_disconnect(struct pg *p);
+
+void pg_arg_text(struct pg_args *a, const char *s);
+void pg_arg_binary(struct pg_args *a, const struct buf *b);
+
+int pg_do(struct pg *p, const char *sql) MUST_CHECK; /* may hold several statements */
+int pg_ask(struct pg *p, const char *sql, const struct pg_args *a, PGresult **out) MUST_CHECK;
+int pg_tell(struct pg *p, const char *sql, const struct pg_args *a) MUST_CHECK;
+int pg_copy(struct pg *p, const char *sql, const struct buf *rows) MUST_CHECK;
+int pg_commit(struct pg *p) MUST_CHECK;
+void pg_rollback(struct pg *p);
+
+const char *pg_why(const struct pg *p);
+const char *pg_state(const struct pg *p);
+
+DEFINE_AUTO(struct pg *, pg_free)
+DEFINE_AUTO(PGresult *, PQclear)

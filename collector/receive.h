@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * receive.h - what probes say, and what they are answered. Runs in the loop's thread.
+ *
+ * A batch goes through the front line into the link; its ACK goes out when the writer's note says
+ * that it is stored.
+ */
+#pragma once
+
+#include "line.h"
+#include "link.h"
+#include "router.h"
+
+struct receive;
+
+struct receive_config {
+	struct router *router;
+	struct link *link;
+	struct layouts *layouts;
+	struct line *front;
+};
+
+struct receive *receive_new(const struct receive_config *cfg); /* all of it stays the caller's */
+void receive_free(struct receive *r); /* NULL is fine */
+
+/* loop_fn: the router has messages, the link has notes, every RECEIVE_TICK_MS */
+enum { RECEIVE_TICK_MS = 100 };
+int receive_messages(void *receive);
+int receive_notes(void *receive);
+int receive_tick(void *receive);
+
+DEFINE_AUTO(struct receive *, receive_free)

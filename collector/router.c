@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "router.h"
+
+#include <sys/random.h>
+
+#include "../lib/log.h"
+#include "../lib/wire.h"
+#include "counters.h"
+
+enum {
+	PEER_HWM = 128, /* messages per probe in libzmq's memory: twice a window */
+	HANDSHAKE_MS = 5000, /* who connects and is silent is cut */
+	HEARTBEAT_MS = 10000,
+	HEARTBEAT_TIMEOUT_MS = 30000,
+	FAREWELL_MS = 300,
+};
+
+struct router {
+	void *zmq, *sock;
+};
+
+/* libzmq 4.3.4 never seeds rand(): a peer that guesses the next routing id can abort this process.
+ */
+static void seed(void)
+{
+	unsigned v;
+
+	if (getrandom(&v, sizeof(v), 0) != (ssize_t)sizeof(v))
+		die("no random numbers from the kernel");
+	srand(v);
+}
+
+static int set(void *sock, int option, int value)
+{
+	return zmq_setsockopt(sock, option, &value, sizeof(value));
+}
+
+static int configure(void *sock, int listening_fd)
+{
+	int64_t max = WIRE_MAX_FRAME;
+	int r = 0;
+
+	r |= set(sock, ZMQ_USE_FD, listening_fd);
+	r |= set(sock, ZMQ_ROUTER_MANDATORY, 1); /* an answer to nobody is an error that we count */
+	r |= zmq_setsockopt(sock, ZMQ_MAXMSGSIZE, &max, sizeof(max));
+	r |= set(sock, ZMQ_RCVHWM, PEER_HWM);
+	r |= set(sock, ZMQ_SNDHWM, PEER_HWM);
+	r |= set(sock, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS);
+	r |= set(sock, ZMQ_HEARTBEAT_IVL, HEARTBEAT_MS);
+	r |= set(sock, ZMQ_HEARTBEAT_TIMEOUT, HEARTBEAT_TIMEOUT_MS);
+	r |= set(sock, ZMQ_HEARTBEAT_TTL, HEARTBEAT_TIMEOUT_MS);
+	r |= set(sock, ZMQ_LINGER, FAREWELL_MS);
+	return r;
+}
+
+struct router *router_open(int listening_fd, const char *bind)
+{
+	AUTO(router_close) struct router *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		die("out of memory");
+	seed();
+	r->zmq = zmq_ctx_new();
+	if (!r->zmq)
+		return NULL;
+	zmq_ctx_set(r->zmq, ZMQ_MAX_SOCKETS, 16);
+	r->sock = zmq_socket(r->zmq, ZMQ_ROUTER);
+	if (!r->sock || configure(r->sock, listening_fd) < 0 || zmq_bind(r->sock, bind) < 0)
+		return NULL;
+	return TAKE(r);
+}
+
+void router_close(struct router *r)
+{
+	if (!r)
+		return;
+	if (r->sock)
+		zmq_close(r->sock);
+	if (r->zmq)
+		zmq_ctx_term(r->zmq);
+	free(r);
+}
+
+void *router_socket(const struct router *r)
+{
+	return r->sock;
+}
+
+static int drop(struct router *r, zmq_msg_t frame[static 2])
+{
+	zmq_msg_t more;
+
+	for (int i = 0; i < 2; i++) {
+		zmq_msg_close(&frame[i]);
+		zmq_msg_init(&frame[i]);
+	}
+	counter_add(C_REFUSED_FRAMES, 1);
+	for (bool again = true; again;) {
+		zmq_msg_init(&more);
+		again = zmq_msg_recv(&more, r->sock, ZMQ_DONTWAIT) >= 0 && zmq_msg_more(&more);
+		zmq_msg_close(&more);
+	}
+	return 0;
+}
+
+int router_recv(struct router *r, struct peer *from, zmq_msg_t frame[static 2])
+{
+	int len = zmq_recv(r->sock, from->id, sizeof(from->id), ZMQ_DONTWAIT), n = 0;
+	int more = 0;
+	size_t size = sizeof(more);
+
+	if (len < 0)
+		return errno == EINTR ? -EAGAIN : -errno;
+	counter_add(C_FRAMES, 1);
+	zmq_getsockopt(r->sock, ZMQ_RCVMORE, &more, &size);
+	while (more && n < 2) {
+		if (zmq_msg_recv(&frame[n], r->sock, ZMQ_DONTWAIT) < 0)
+			break;
+		counter_add(C_BYTES, zmq_msg_size(&frame[n]));
+		more = zmq_msg_more(&frame[n++]);
+	}
+	from->len = (uint8_t)len;
+	if (more)
+		return drop(r, frame);
+	if (n == 0 || len > PEER_MAX) {
+		counter_add(C_REFUSED_FRAMES, 1);
+		return 0;
+	}
+	return n;
+}
+
+void router_send(struct router *r, struct peer *to, const struct buf *frame)
+{
+	if (!to->len)
+		return;
+	if (zmq_send(r->sock, to->id, to->len, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0 &&
+	    zmq_send(r->sock, frame->data, frame->len, ZMQ_DONTWAIT) >= 0)
+		return;
+	counter_add(C_PEERS_GONE, 1);
+	if (errno == EHOSTUNREACH)
+		to->len = 0;
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tables.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "../lib/text.h"
+#include "columns.h"
+
+enum { FIELD_LENGTH = 4, TIME_BYTES = 8 };
+
+static int copy_fact(struct pg *p, struct batch *const *b, size_t n, enum fact fact,
+		     const char *table, struct buf *scratch)
+{
+	char sql[64];
+	uint32_t rows = 0;
+
+	buf_reset(scratch);
+	copy_begin(scratch);
+	for (size_t i = 0; i < n; i++) {
+		const struct rows *r = &b[i]->rows[fact];
+
+		buf_put(scratch, r->bytes.data, r->bytes.len);
+		rows += r->n;
+	}
+	if (rows == 0)
+		return 0;
+	copy_end(scratch);
+	snprintf(sql, sizeof(sql), "copy %s from stdin binary", table);
+	return pg_copy(p, sql, scratch);
+}
+
+static void set_commit_time(struct batch *b, const struct buf *field)
+{
+	struct rows *rows = &b->rows[FACT_REQUEST];
+
+	for (uint32_t i = 0; i < rows->n; i++)
+		memcpy(rows->bytes.data + b->stored_at[i], field->data + FIELD_LENGTH, TIME_BYTES);
+}
+
+int tables_rows(struct pg *p, struct batch *const *b, size_t n, uint64_t commit_ns,
+		struct buf *scratch)
+{
+	static const char *const table[FACT_END] = {
+		[FACT_SAMPLE] = "sample",
+		[FACT_REQUEST] = "request",
+		[FACT_RED] = "red",
+		[FACT_UNREAD] = "unread",
+	};
+	struct buf field = { 0 };
+	int r = 0;
+
+	copy_time(&field, commit_ns);
+	for (size_t i = 0; i < n; i++)
+		set_commit_time(b[i], &field);
+	buf_free(&field);
+	for (int f = 0; f < FACT_END && r == 0; f++)
+		r = copy_fact(p, b, n, (enum fact)f, table[f], scratch);
+	return r;
+}
+
+int tables_gaps(struct pg *p, struct batch *const *b, size_t n)
+{
+	static const char sql[] =
+		"insert into gap (ts, node_id, epoch, stream, seq_from, seq_to) select * from "
+		"unnest("
+		"$1::timestamptz[], $2::bigint[], $3::bigint[], $4::smallint[], $5::bigint[],"
+		" $6::bigint[])";
+	static const enum array_type types[] = { ARRAY_TIME, ARRAY_INT8, ARRAY_INT8,
+						 ARRAY_INT2, ARRAY_INT8, ARRAY_INT8 };
+	AUTO(columns_free) struct columns c = { 0 };
+
+	columns_begin(&c, ARRAY_SIZE(types), types);
+	for (size_t i = 0; i < n; i++) {
+		if (b[i]->gap_from == b[i]->head.seq)
+			continue;
+		copy_time(&c.column[0], b[i]->now_ns);
+		copy_int8(&c.column[1], (int64_t)b[i]->head.node_id);
+		copy_int8(&c.column[2], (int64_t)b[i]->head.epoch);
+		copy_int2(&c.column[3], b[i]->head.stream);
+		copy_int8(&c.column[4], (int64_t)b[i]->gap_from);
+		copy_int8(&c.column[5], (int64_t)b[i]->head.seq - 1);
+		columns_row(&c);
+	}
+	return columns_tell(&c, p, sql);
+}
+
+int tables_quarantine(struct pg *p, struct batch *b, const char *state, const char *message)
+{
+	static const char sql[] =
+		"insert into quarantine (node_id, epoch, stream, seq, sqlstate, message, body)"
+		" values ($1::bigint, $2::bigint, $3::smallint, $4::bigint, $5, $6, $7::bytea)";
+	const struct buf body = { .data = zmq_msg_data(&b->body), .len = batch_bytes(b) };
+	struct pg_args a = { 0 };
+	char number[4][24], text[512];
+
+	snprintf(number[0], sizeof(number[0]), "%" PRId64, (int64_t)b->head.node_id);
+	snprintf(number[1], sizeof(number[1]), "%" PRId64, (int64_t)b->head.epoch);
+	snprintf(number[2], sizeof(number[2]), "%u", b->head.stream);
+	snprintf(number[3], sizeof(number[3]), "%" PRIu64, b->head.seq);
+	for (int i = 0; i < 4; i++)
+		pg_arg_text(&a, number[i]);
+	pg_arg_text(&a, state);
+	text_clean_into(text, sizeof(text), message, strlen(message));
+	pg_arg_text(&a, text);
+	pg_arg_binary(&a, &body);
+	return pg_tell(p, sql, &a);
+}

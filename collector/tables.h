@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * tables.h - the statements that put batches into the tables, inside a transaction. Errors are
+ * pg.h's.
+ */
+#pragma once
+
+#include "batch.h"
+#include "pg.h"
+
+/* scratch is only memory to use again. The requests among the rows get the time of the commit. */
+int tables_rows(struct pg *p, struct batch *const *b, size_t n, uint64_t commit_ns,
+		struct buf *scratch) MUST_CHECK;
+int tables_gaps(struct pg *p, struct batch *const *b, size_t n) MUST_CHECK;
+int tables_quarantine(struct pg *p, struct batch *b, const char *state,
+		      const char *message) MUST_CHECK;

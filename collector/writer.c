@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "writer.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include "../lib/clock.h"
+#include "../lib/log.h"
+#include "commit.h"
+#include "line.h"
+
+enum {
+	GROUP_BATCHES = 512,
+	GROUP_BYTES = 8 << 20,
+	IDLE_MS = 1000,
+	LINGER_MS = 5, /* for more to come with the first */
+	RETRY_MIN_MS = 100,
+	RETRY_MAX_MS = 3000,
+	STOP_S = 15,
+};
+
+static const struct stage *const back[] = { &stage_store };
+
+struct writer {
+	struct writer_config cfg;
+	pthread_t thread;
+	struct session *session;
+	struct commit *commit;
+	struct line *line;
+	struct work *work[GROUP_BATCHES];
+	struct batch *batch[GROUP_BATCHES];
+	size_t nwork, nbatches;
+	uint64_t number; /* of the session that the ledger was read in */
+	uint64_t away_ns; /* mono, since when; 0: it is not */
+	int retry_ms;
+	uint64_t group; /* number of the one at hand */
+	uint64_t left; /* batches that a stop found no database for */
+	bool was_ready, gave_up;
+	unsigned seed;
+};
+
+static void add(struct writer *w, struct work *work)
+{
+	w->work[w->nwork++] = work;
+	if (work->batch)
+		w->batch[w->nbatches++] = work->batch;
+}
+
+/* What there is, and what comes within a few ms of it. -EPIPE: closed, and nothing is left. */
+static int gather(struct writer *w)
+{
+	size_t bytes = 0;
+	struct work *one;
+	int r = link_take(w->cfg.link, IDLE_MS, &one);
+
+	while (r == 0) {
+		add(w, one);
+		bytes += one->batch ? batch_bytes(one->batch) : 0;
+		if (w->nwork == GROUP_BATCHES || bytes >= GROUP_BYTES)
+			return 0;
+		r = link_take(w->cfg.link, LINGER_MS, &one);
+	}
+	return r == -EPIPE && w->nwork == 0 ? r : 0;
+}
+
+static void say_away(struct writer *w)
+{
+	if (!w->away_ns) {
+		w->away_ns = clock_mono_ns();
+		w->retry_ms = RETRY_MIN_MS;
+		log_warn(0,
+			 "the database does not store: %s; probes keep what they have until it "
+			 "does, look at PostgreSQL",
+			 session_why(w->session));
+	}
+}
+
+static void say_ready(struct writer *w)
+{
+	if (w->away_ns)
+		log_info("the database stores again, after %.1f s",
+			 (double)(clock_mono_ns() - w->away_ns) / 1e9);
+	else if (!w->was_ready)
+		log_info("the database is ready");
+	w->away_ns = 0;
+	w->was_ready = true;
+}
+
+static int be_ready(struct writer *w)
+{
+	int r = session_ready(w->session);
+
+	if (r < 0)
+		return r;
+	say_ready(w);
+	if (w->number != session_number(w->session))
+		commit_doubt(w->commit);
+	w->number = session_number(w->session);
+	return 0;
+}
+
+/* Times and partitions may have moved since the last try, so rows are made anew. */
+static void make_rows(struct writer *w)
+{
+	for (size_t i = 0; i < w->nbatches; i++) {
+		struct batch *b = w->batch[i];
+
+		b->now_ns = clock_wall_ns();
+		b->from_ns = session_from_ns(w->session);
+		b->until_ns = session_until_ns(w->session);
+		if (line_run(w->line, b) < 0 && !b->poison)
+			b->poison = "a stage refused it";
+	}
+}
+
+static void note(struct writer *w, const struct entry *e, enum note_kind kind, bool hello)
+{
+	struct note n = { .kind = e->stranger ? NOTE_STRANGER : kind,
+			  .hello = hello,
+			  .tagged = e->tagged,
+			  .node = e->node,
+			  .epoch = e->epoch };
+
+	memcpy(n.seq, e->seq, sizeof(n.seq));
+	link_note(w->cfg.link, &n);
+}
+
+static int hello(struct writer *w, const struct work *one)
+{
+	char was[WORK_TEXT];
+	int r = dims_hello(session_pg(w->session), session_region(w->session), one->node, one->name,
+			   one->machine, one->version, was, sizeof(was));
+
+	if (r == 0 && *was && *one->machine && strcmp(was, one->machine) != 0)
+		log_warn(0,
+			 "node %s is now machine %s and was %s; if both run, give each its own "
+			 "name with seismo-probe --node",
+			 one->name, one->machine, was);
+	return r;
+}
+
+static int answer(struct writer *w, const struct work *one)
+{
+	struct entry *e;
+	int r = 0;
+
+	if (one->kind == WORK_BATCH)
+		return 0;
+	if (one->kind == WORK_HELLO)
+		r = hello(w, one);
+	if (r == 0)
+		r = commit_load(w->commit, one->node, one->epoch, &e);
+	if (r == 0)
+		note(w, e, NOTE_STORED, one->kind == WORK_HELLO);
+	return r;
+}
+
+static int store(struct writer *w)
+{
+	int r;
+
+	if (w->nbatches) {
+		make_rows(w);
+		r = commit_group(w->commit, w->batch, w->nbatches);
+		if (r < 0)
+			return r;
+	}
+	for (size_t i = 0; i < w->nwork; i++) {
+		r = answer(w, w->work[i]);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* One note for each epoch; a gap tells the loop that what it believes to be queued is not. */
+static void note_batches(struct writer *w)
+{
+	bool requests = false;
+
+	for (size_t i = 0; i < w->nbatches; i++) {
+		const struct batch *b = w->batch[i];
+		struct entry *e = commit_entry(w->commit, b->head.node_id, b->head.epoch);
+
+		requests |= b->fate == FATE_DONE && b->rows[FACT_REQUEST].n > 0;
+		counter_add(C_BATCHES_TWICE, b->fate == FATE_TWICE);
+		e->gap |= b->fate == FATE_GAP;
+	}
+	for (size_t i = 0; i < w->nbatches; i++) {
+		const struct batch *b = w->batch[i];
+		struct entry *e = commit_entry(w->commit, b->head.node_id, b->head.epoch);
+
+		if (e->noted == w->group)
+			continue;
+		e->noted = w->group;
+		note(w, e, e->gap ? NOTE_LOADED : NOTE_STORED, false);
+		e->gap = false;
+	}
+	if (requests)
+		w->cfg.on_requests(w->cfg.arg);
+}
+
+static void drop_work(struct writer *w)
+{
+	for (size_t i = 0; i < w->nwork; i++) {
+		link_done(w->work[i]);
+		work_free(w->work[i]);
+	}
+	w->nwork = w->nbatches = 0;
+}
+
+/* The outcome of a transaction may be unknown: everything is read again before the next try. */
+static void failed(struct writer *w)
+{
+	session_broken(w->session);
+	commit_doubt(w->commit);
+}
+
+static void wait_for_database(struct writer *w)
+{
+	int jitter = (int)(rand_r(&w->seed) % (unsigned)w->retry_ms);
+
+	say_away(w);
+	link_wait(w->cfg.link, w->retry_ms / 2 + jitter);
+	if (w->retry_ms < RETRY_MAX_MS)
+		w->retry_ms *= 2;
+}
+
+/* One try. -ESTALE: a mark has moved, so the next try may come at once. */
+static int try_group(struct writer *w)
+{
+	int r = be_ready(w);
+
+	if (r < 0)
+		return r;
+	r = store(w);
+	if (r < 0 && r != -ESTALE)
+		failed(w);
+	if (r == 0) {
+		w->group++;
+		note_batches(w);
+	}
+	return r;
+}
+
+/* Until it is stored; at a stop with the database away nobody waits, for the probes still have it.
+ */
+static void finish(struct writer *w)
+{
+	while (!w->gave_up) {
+		int r = try_group(w);
+
+		if (r == 0)
+			return;
+		if (r == -ESTALE)
+			continue;
+		w->gave_up = link_closed(w->cfg.link);
+		if (!w->gave_up)
+			wait_for_database(w);
+	}
+	w->left += w->nbatches;
+}
+
+static void *run(void *arg)
+{
+	struct writer *w = arg;
+
+	while (gather(w) == 0) {
+		finish(w);
+		drop_work(w);
+	}
+	if (w->left)
+		log_warn(0,
+			 "%llu batches were not stored, because the database is away; their "
+			 "probes send them again",
+			 (unsigned long long)w->left);
+	return NULL;
+}
+
+static void writer_free(struct writer *w)
+{
+	session_free(w->session);
+	commit_free(w->commit);
+	line_close(w->line);
+	free(w);
+}
+
+int writer_start(struct writer **out, const struct writer_config *cfg)
+{
+	struct writer *w = calloc(1, sizeof(*w));
+	int r;
+
+	if (!w)
+		die("out of memory");
+	w->cfg = *cfg;
+	w->seed = (unsigned)clock_mono_ns();
+	w->session = session_new(&cfg->session);
+	w->commit = commit_new(w->session);
+	r = line_open(&w->line, back, ARRAY_SIZE(back), &(struct stage_env){ 0 });
+	if (r == 0)
+		r = -pthread_create(&w->thread, NULL, run, w);
+	if (r < 0) {
+		writer_free(w);
+		return r;
+	}
+	*out = w;
+	return 0;
+}
+
+int writer_stop(struct writer *w)
+{
+	struct timespec until;
+
+	link_close(w->cfg.link);
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += STOP_S;
+	if (pthread_clockjoin_np(w->thread, NULL, CLOCK_MONOTONIC, &until) != 0)
+		return -ETIMEDOUT;
+	writer_free(w);
+	return 0;
+}
