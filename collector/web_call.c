@@ -169,7 +169,7 @@ static int query(struct web_call *c, struct web_db *db, const char *sql, PGresul
 	return web_db_query(db, &q, c->bound, out);
 }
 
-/* The extra members are not worth waiting for: a second, and they are null. */
+/* The extra members are not worth waiting for, nor failing for: a second, and they are null. */
 static int query_extra(struct web_call *c, struct web_db *db, PGresult **out)
 {
 	static const struct web_query short_wait = { .sql = "set statement_timeout = '1s'" };
@@ -181,7 +181,7 @@ static int query_extra(struct web_call *c, struct web_db *db, PGresult **out)
 	if (r == 0)
 		r = query(c, db, c->route->extra, out);
 	back = web_db_query(db, &long_wait, NULL, &reset);
-	return r == -ETIMEDOUT ? back : r;
+	return r == -ENOTCONN || r == -ECANCELED ? r : back;
 }
 
 static void put_members(struct buf *b, const PGresult *res)

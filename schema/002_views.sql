@@ -7,8 +7,9 @@
 
 create schema api;
 
-create function api.ms(us bigint) returns numeric language sql immutable parallel safe as
-	$$ select trim_scale(round(us / 1000.0, 3)) $$;
+-- Numbers come from probes and may be anything that fits: no view may fail over one row, so sums are numeric.
+create function api.ms(us numeric) returns numeric language sql immutable parallel safe as
+	$$ select trim_scale(round(us / 1000, 3)) $$;
 
 create function api.rfc3339(t timestamptz) returns text language sql stable parallel safe as
 	$$ select to_char(t at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') $$;
@@ -72,21 +73,21 @@ select r.ts, r.request_id, r.stored,
 	json_build_object(
 		'id', api.id_text(r.ts, r.request_id),
 		'time', api.rfc3339(r.ts),
-		'end', api.rfc3339(r.ts + r.request_us * interval '1 microsecond'),
+		'end', api.rfc3339(r.ts + least(r.request_us, 31536000000000) * interval '1 microsecond'),
 		'region', g.name, 'node', n.name, 'app', r.app, 'pid', r.pid, 'comm', r.comm,
 		'remoteAddr', api.addr(r.remote, r.remote_port),
 		'local', api.addr(r.local, r.local_port),
-		'upstreamAddr', r.upstreams -> -1 ->> 'addr',
+		'upstreamAddr', nullif(r.upstreams -> -1 ->> 'addr', ''),
 		'upstreams', api.upstreams(r.upstreams),
 		'method', r.method, 'path', r.path, 'request', r.method || ' ' || r.path, 'route', r.route,
 		'status', nullif(r.status, 0),
 		'requestTime', api.ms(r.request_us),
 		'queueTime', api.ms(r.queue_us),
-		'totalTime', api.ms(r.queue_us + r.request_us),
+		'totalTime', api.ms(r.queue_us::numeric + r.request_us),
 		'upstreamResponseTime', api.ms(r.upstream_us),
 		'normalTime', api.ms(nullif(r.normal_us, 0)),
 		'limitTime', api.ms(r.limit_us),
-		'timesNormal', round((r.queue_us + r.request_us)::numeric / nullif(r.normal_us, 0), 1),
+		'timesNormal', round((r.queue_us::numeric + r.request_us) / nullif(r.normal_us, 0), 1),
 		'bytesIn', r.bytes_in, 'bytesOut', r.bytes_out,
 		'flags', api.flags(r.flags),
 		'socket', json_build_object('retransmits', r.retrans, 'rtt', api.ms(r.srtt_us), 'outOfOrder', r.rcv_ooo),
@@ -105,7 +106,7 @@ left join reason c using (reason_id);
 
 -- What the probes say they saw, stored and could not: one row per node and tick, by name.
 create view api.coverage as
-select s.ts, s.node_id, n.name as node, coalesce(g.name, '') as region, m.name, nullif(s.v[m.i], 'NaN') as value
+select s.ts, s.node_id, n.name as node, coalesce(g.name, '') as region, m.name, case when abs(s.v[m.i]) < 1e18 then s.v[m.i] end as value
 from layout l
 cross join lateral unnest(l.names) with ordinality m(name, i)
 join sample s using (layout_id)
@@ -121,7 +122,7 @@ from gap p left join node n using (node_id) left join region g using (region_id)
 create view api.series as
 select s.ts, n.name as node, coalesce(g.name, '') as region, e.kind as entity_kind, e.name as entity,
 	m.name as metric, m.unit, m.kind = 1 as counter,
-	case when s.v[m.i] not in ('NaN', 'Infinity', '-Infinity') then s.v[m.i] end as value
+	case when abs(s.v[m.i]) < 1e290 then s.v[m.i] end as value -- no NaN: it is above all
 from layout l
 cross join lateral unnest(l.names, l.units, l.kinds) with ordinality m(name, unit, kind, i)
 join sample s using (layout_id)

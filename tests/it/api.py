@@ -215,6 +215,24 @@ def check_numbers(c, db, web):
     c.ok('a region filters nodes', [n['name'] for n in web.json('/api/v1/nodes?region=away')[1]['nodes']] == ['db-1'])
 
 
+def check_extremes(c, db, web):
+    top = 2 ** 63 - 1
+    db.sql(f"""insert into request select now(), 11, {top}, now(), 'edge', '', {2 ** 31 - 1}, 1, null, 0, null, 0, '', '', '', {2 ** 31 - 1}, 32767,
+        {top}, {top}, {top}, {top}, {top}, {top}, {top}, {2 ** 31 - 1}, {2 ** 31 - 1}, 0, 9999, '{{"ms": 1e999}}',
+        '[{{"addr":"","startUs":{top},"connectUs":{top},"responseUs":{top},"status":65535,"error":"","retrans":{2 ** 32 - 1},"srttUs":0,"flags":0}}]';
+        insert into sample select now(), 11, 1, 7, array[float8 '1e308', 'Infinity', '-Infinity', 'NaN'] from generate_series(1, 9);
+        insert into sample select now(), 11, 2, 8, array[float8 '1e308', '-1e308'] from generate_series(1, 9);
+        insert into red select now(), 11, 1, 5, {top}, {top}, 32000, array_fill({2 ** 31 - 1}, array[40]) from generate_series(1, 9)""")
+    status, page = web.json('/api/v1/requests?app=edge')
+    r = (page.get('requests') or [{}])[0]
+    c.ok('the largest numbers hide no row', status == 200 and r.get('totalTime') == round(2 * top / 1000, 3) and page['coverage'] is not None, page)
+    c.ok('an address that is not known is null', r.get('remoteAddr') is None and 'remoteAddr' in r)
+    c.ok('a reason that is not known says its number', '9999' in r['reason']['text']['en'], r['reason'])
+    c.ok('its id leads to it', web.json('/api/v1/requests/' + r['id'])[1] == r)
+    for path in ('nodes', 'red', 'series?metric=disk_free', 'series?metric=disk_io_time'):
+        c.ok(f'nor break {path}', web.json('/api/v1/' + path)[0] == 200, web.json('/api/v1/' + path))
+
+
 def check_slow(c, db, web):
     unlock = db.locked('gap')
     began = time.monotonic()
@@ -282,6 +300,7 @@ def main():
         check_gone(c, web)
         check_paging(c, db, web)
         check_numbers(c, db, web)
+        check_extremes(c, db, web)
         check_slow(c, db, web)
         check_rights(c, db)
         check_listen(c, web)
