@@ -9,7 +9,7 @@ static const uint8_t least_fields[] = {
 #undef ITEM
 };
 
-const char *wire_read_str(struct mp *m, struct arena *a, size_t max, int *r)
+static const char *read_str(struct mp *m, struct arena *a, size_t max, int *r)
 {
 	uint32_t len;
 	const char *s = mp_str(m, &len);
@@ -27,7 +27,7 @@ const char *wire_read_str(struct mp *m, struct arena *a, size_t max, int *r)
 
 const char *wire_read_name(struct mp *m, struct arena *a, int *r)
 {
-	return wire_read_str(m, a, ITEM_MAX_NAME, r);
+	return read_str(m, a, ITEM_MAX_NAME, r);
 }
 
 const char *wire_read_key(struct mp *m, struct arena *a, int *r)
@@ -122,7 +122,7 @@ static int read_params(struct mp *m, struct arena *a, struct request_item *q)
 
 		p->key = wire_read_key(m, a, &r);
 		if (is_str(m))
-			p->text = wire_read_str(m, a, ITEM_MAX_TEXT, &r);
+			p->text = read_str(m, a, ITEM_MAX_TEXT, &r);
 		else
 			p->number = mp_double(m);
 		if (r < 0)
@@ -172,7 +172,7 @@ static int read_request_head(struct mp *m, struct arena *a, struct request_item 
 	q->remote = read_addr(m);
 	q->local = read_addr(m);
 	q->method = wire_read_name(m, a, &r);
-	q->path = wire_read_str(m, a, ITEM_MAX_PATH, &r);
+	q->path = read_str(m, a, ITEM_MAX_PATH, &r);
 	q->route = wire_read_name(m, a, &r);
 	return r;
 }
@@ -205,7 +205,7 @@ static int read_source(struct mp *m, struct arena *a, struct source_item *s)
 
 	s->name = wire_read_key(m, a, &r);
 	s->state = (uint8_t)mp_uint_max(m, UINT8_MAX);
-	s->why = wire_read_str(m, a, ITEM_MAX_TEXT, &r);
+	s->why = read_str(m, a, ITEM_MAX_TEXT, &r);
 	return r;
 }
 

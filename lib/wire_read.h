@@ -27,6 +27,5 @@ static inline uint32_t wire_read_u32(struct mp *m)
 	return (uint32_t)mp_uint_max(m, INT32_MAX);
 }
 
-const char *wire_read_str(struct mp *m, struct arena *a, size_t max, int *r);
 const char *wire_read_name(struct mp *m, struct arena *a, int *r); /* <= ITEM_MAX_NAME */
 const char *wire_read_key(struct mp *m, struct arena *a, int *r); /* a name that is not "" */

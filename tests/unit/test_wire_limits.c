@@ -144,3 +144,47 @@ TEST(numbers_travel_in_the_shortest_form_that_is_exact)
 	}
 	buf_free(&f);
 }
+
+TEST(what_a_later_version_appended_inside_an_item_is_ignored)
+{
+	static const char param[] = "\x93\xa5"
+				    "error\xb2"
+				    "Connection refused\x01";
+	static const char try[] = "\x9c\xc4\x04\x0a\0\0\x01\x07\0\0\0\0\0\0\0\0\0\xc3";
+	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
+	struct request_item r = bare;
+	struct buf f = { 0 };
+	struct wire_body b;
+
+	wire_put_request(&f, &r);
+	f.len -= 2; /* the counts of params and tries */
+	buf_put(&f, "\x91", 1);
+	buf_put(&f, param, sizeof(param) - 1);
+	buf_put(&f, "\x91", 1);
+	buf_put(&f, try, sizeof(try) - 1);
+	CHECK_EQ(wire_body_decode(a, f.data, f.len, &b), 0);
+	CHECK_STR(b.requests[0].params[0].text, "Connection refused");
+	CHECK_EQ(b.requests[0].ups[0].addr.port, 7);
+	buf_free(&f);
+}
+
+TEST(what_a_later_version_appended_inside_a_message_is_ignored)
+{
+	static const char welcome[] = "\x96\x01\x02\x05\x06\x93\x07\x08\x09\x0a";
+	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
+	struct wire_metric m = { "m", "s", METRIC_GAUGE };
+	struct wire_dict got, d = { .entity_kind = "x", .n = 1, .metrics = &m };
+	struct buf f = { 0 };
+	struct wire_welcome w;
+
+	CHECK_EQ(wire_welcome_decode(welcome, sizeof(welcome) - 1, &w), 0);
+	CHECK_EQ(w.mark[STREAM_METRIC], 8);
+	CHECK_EQ(w.wall_ns, 10);
+	d.layout = wire_layout_id(&d);
+	wire_dict_encode(&f, &d);
+	f.data[f.len - 6]++; /* [name, unit, kind] becomes one longer */
+	buf_put(&f, "\xa1+", 2);
+	CHECK_EQ(wire_dict_decode(a, f.data, f.len, &got), 0);
+	CHECK_STR(got.metrics[0].unit, "s");
+	buf_free(&f);
+}
