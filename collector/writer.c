@@ -218,9 +218,10 @@ static void failed(struct writer *w)
 
 static void wait_for_database(struct writer *w)
 {
-	int jitter = (int)(rand_r(&w->seed) % (unsigned)w->retry_ms);
+	int jitter;
 
-	say_away(w);
+	say_away(w); /* the first time it sets retry_ms */
+	jitter = (int)(rand_r(&w->seed) % (unsigned)w->retry_ms);
 	link_wait(w->cfg.link, w->retry_ms / 2 + jitter);
 	if (w->retry_ms < RETRY_MAX_MS)
 		w->retry_ms *= 2;
