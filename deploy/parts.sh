@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # parts.sh - processes of a stack. A part is found by a word in its environment, never by a pid file:
-# there is nothing to go stale. Needs HASH, RUN, VAR.
+# there is nothing to go stale. Needs HASH, RUN, VAR; sets STARTED to when it last started one.
 
 fail() {
 	echo "Seismo: $*." >&2
@@ -40,6 +40,7 @@ launch() { # PART LOG COMMAND...
 	echo "--- $part started $(date -u +%FT%TZ)" >>"$log"
 	setsid env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "SEISMO_PART=$HASH:$part" "$@" \
 		</dev/null >>"$log" 2>&1 9>&- &
+	STARTED=$(date +%s.%N)
 }
 
 part_start() { # PART BINARY ARG...

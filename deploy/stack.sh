@@ -46,6 +46,7 @@ port_is_free() { # VARIABLE HOST:PORT
 
 start() {
 	check
+	STARTED=$(($(date +%s) - 10))
 	mkdir -p "$VAR/log"
 	install -d -m 755 "$RUN"
 	pg_start
@@ -59,20 +60,25 @@ start() {
 }
 
 # In a subshell: a server that hangs up while we ask would end this script by SIGPIPE.
-web_is_well() (
+web_gives() ( # PATH
 	host=${WEB%:*} host=${host#[}
 	exec 3<>"/dev/tcp/${host%]}/${WEB##*:}" || exit 1
-	printf 'GET /healthz HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n' "$WEB" >&3
+	printf 'GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n' "$1" "$WEB" >&3
 	read -r -t 5 line <&3
 	[[ $line == *" 200 "* ]]
 ) 2>/dev/null
+
+web_is_well() {
+	web_gives /healthz && web_gives /api/v1/nodes
+}
 
 node_name() {
 	printf '%s' "${NODE:-$(cat /proc/sys/kernel/hostname)}"
 }
 
+# What the probe found after the last thing started here is stored: all arrows carry again.
 node_is_seen() {
-	[ "$(pg_ask "select count(*) from node where name = :'n' and last_seen > now() - interval '10 s'" \
+	[ "$(pg_ask "select count(*) from node where name = :'n' and last_seen > to_timestamp($STARTED)" \
 		-v n="$(node_name)")" = 1 ]
 }
 

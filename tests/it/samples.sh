@@ -27,7 +27,7 @@ for what in probe collector; do
 	sed -E 's/^#([a-z_]+ =)/\1/' "$sample" >"$tmp/all.conf"
 	ok "$program takes it with every line in force" "$B/$program" --check-config --config "$tmp/all.conf"
 	ok "the sample of $program has just the keys that there are" test "$(keys "$sample")" = "$(flags "$program")"
-	ok "$program refuses an unknown key with file and line" mistake "$program" $'# a\n[probe]\nnonsense = 1' 3
+	ok "$program refuses an unknown key with file and line" mistake "$program" "# a comment"$'\n'"[$what]"$'\n'"nonsense = 1" 3
 	ok "$program refuses a value that is none" mistake "$program" "$(grep -m1 '^\[' "$sample")"$'\n'"$(sed -nE 's/^#([a-z_]+) = .*/\1 =/p' "$sample" | head -n 1)" 2
 done
 
