@@ -7,7 +7,7 @@
 #include "jsonb.h"
 
 /* In a row of request: the count, three bigints before, and the length of the field itself. */
-enum { STORED_AT = 2 + 3 * (4 + 8) + 4, REQUEST_FIELDS = 29 };
+enum { STORED_AT = 2 + 3 * (4 + 8) + 4, REQUEST_FIELDS = 30 };
 
 static bool has_partition(const struct batch *b, uint64_t wall_ns)
 {
@@ -124,6 +124,7 @@ static void up_json(struct buf *j, const struct up_item *u)
 	number_member(j, "retrans", u->retrans);
 	number_member(j, "srttUs", u->srtt_us);
 	number_member(j, "flags", u->flags & INT32_MAX);
+	number_member(j, "localPort", u->local_port);
 	jsonb_raw(j, "}");
 }
 
