@@ -18,7 +18,7 @@ const REASONS = {
 	unknown: ['No measured cause reaches half of the delay', '没有任何已测得的原因能解释一半以上的延迟'],
 };
 
-const upstream = (over = {}) => ({
+export const upstream = (over = {}) => ({
 	addr: '10.20.0.14:8080',
 	startTime: 1.2,
 	connectTime: 0.41,

@@ -9,7 +9,7 @@ import { fleet, request, some } from './data.mjs';
 
 const dist = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../web/dist');
 const CSP =
-	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
+	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 const TYPES = { html: 'text/html; charset=utf-8', js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
 const HOUR = 3600e3;
 const ID = /^[0-9a-f]{1,13}-[0-9a-f]{16}$/;
@@ -22,9 +22,9 @@ class Refused extends Error {
 	}
 }
 
-const statusFits = (wanted, status) => {
-	if (!/^([1-5]xx|\d{3}|0)$/.test(wanted)) throw new Refused(400, 'bad_parameter', 'status must be a status like 502, a class like 5xx, or 0 for no answer.');
-	return wanted.endsWith('xx') ? String(status ?? 0)[0] === wanted[0] : (status ?? 0) === Number(wanted);
+const statusFits = (wanted, status) => (wanted.endsWith('xx') ? String(status ?? 0)[0] === wanted[0] : (status ?? 0) === Number(wanted));
+const checkStatus = (wanted) => {
+	if (wanted && !/^([1-5]xx|\d{3}|0)$/.test(wanted)) throw new Refused(400, 'bad_parameter', 'status must be a status like 502, a class like 5xx, or 0 for no answer.');
 };
 
 const fits = (q) => (r) => {
@@ -44,6 +44,7 @@ const range = (q) => {
 
 const list = (server, q) => {
 	const [from, to] = range(q);
+	checkStatus(q.get('status'));
 	const limit = Number(q.get('limit') ?? 100);
 	const within = server.rows.filter((r) => Date.parse(r.time) >= from && Date.parse(r.time) < to);
 	let found = within.filter(fits(q)).sort(newestFirst);

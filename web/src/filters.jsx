@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { CopyButton } from './ui.jsx';
 import { Range } from './range.jsx';
-import { isFiltered, isLive, writeFilters } from './lib/filters.js';
+import { isFiltered, isLive, readFilters, writeFilters } from './lib/filters.js';
 import { visible } from './lib/format.js';
 import { t, word } from './lib/i18n.js';
 import { onKey } from './lib/keys.js';
@@ -106,7 +106,8 @@ const distinct = (values) => [...new Set(values.filter(Boolean))].sort();
 export const Filters = ({ filters, onChange }) => {
 	const { list } = useStore(nodes);
 	const { rows } = useStore(table);
-	const set = (name) => (value) => onChange({ ...filters, [name]: value || undefined });
+	/* what the address says now: a typed text may come a moment after another filter */
+	const set = (name) => (value) => onChange({ ...readFilters(location.search), [name]: value || undefined });
 	useEffect(
 		() =>
 			onKey({
@@ -127,7 +128,7 @@ export const Filters = ({ filters, onChange }) => {
 			<Choice id="status" label={t('filter.status')} value={filters.status} options={statuses} onChange={set('status')} />
 			<Choice id="reason" label={t('filter.reason')} value={filters.reason} options={reasons} onChange={set('reason')} />
 			<Range filters={filters} onChange={onChange} />
-			{['region', 'route'].map((name) => filters[name] && <Chip key={name} name={name} value={filters[name]} onDrop={() => onChange({ ...filters, [name]: undefined })} />)}
+			{['region', 'route'].map((name) => filters[name] && <Chip key={name} name={name} value={filters[name]} onDrop={() => set(name)('')} />)}
 			{isFiltered(filters) && (
 				<button type="button" class="quiet" id="clear" onClick={() => onChange({ from: filters.from, to: filters.to })}>
 					{t('filter.clear')}

@@ -79,9 +79,8 @@ export const duration = (n) => {
 // Control bytes and what turns or hides text are shown as signs, never obeyed.
 const hidden = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 const sign = (c) => {
-	const code = c.charCodeAt(0);
-	if (code < 0x20) return String.fromCharCode(0x2400 + code);
-	return code === 0x7f ? '\u2421' : `\\u${code.toString(16).padStart(4, '0')}`;
+	const hex = c.charCodeAt(0).toString(16);
+	return hex.length > 2 ? `\\u${hex.padStart(4, '0')}` : `\\x${hex.padStart(2, '0')}`;
 };
 export const visible = (text) => String(text).replace(hidden, sign);
 

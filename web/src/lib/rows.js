@@ -10,6 +10,7 @@ export const PAGE = 100;
 export const KEEP = 2000;
 const EVERY_MS = 10_000;
 const GATHER_MS = 60; /* live rows are drawn together */
+const RETRY_MS = 2000;
 const REFETCH_MS = 400; /* with filters the API says which rows match */
 
 const newer = (a, b) => (a.time === b.time ? (a.id < b.id ? 1 : a.id > b.id ? -1 : 0) : a.time < b.time ? 1 : -1);
@@ -31,6 +32,7 @@ let run = 0; /* answers to an older question are dropped */
 let gather = [];
 let gatherTimer = 0;
 let refetchTimer = 0;
+let retryTimer = 0;
 let seenAt = 0;
 
 export const setHold = (fn) => {
@@ -55,12 +57,18 @@ export const showFresh = () => {
 	else if (s.fresh.length) patch({ ...bounded(merge(s.rows, s.fresh), s), fresh: [] });
 };
 
-const fail = (error) => patch({ error, busy: false });
+// What the API refuses it will refuse again; for the rest it is asked until it answers.
+const fail = (error) => {
+	patch({ error, busy: false });
+	clearTimeout(retryTimer);
+	if (error.kind !== 'api') retryTimer = setTimeout(refetch, RETRY_MS);
+};
 
 // The newest page of the filters. A page that touches nothing known leaves a hole: then it is the table.
 const refetch = async () => {
 	const mine = run;
 	seenAt = Date.now();
+	clearTimeout(retryTimer);
 	try {
 		const page = await get('/api/v1/requests', { ...filters, limit: PAGE });
 		if (mine !== run) return;

@@ -54,7 +54,9 @@ const Missing = ({ id, error }) => {
 	const gone = error.status === 410;
 	return (
 		<main class="page missing" id="content">
-			<Back />
+			<div class="tools">
+				<Back />
+			</div>
 			<h1>{t(gone ? 'ev.gone' : 'ev.notfound')}</h1>
 			{gone && <p>{t('ev.gone.was', { time: timeText(timeOfId(id)) })}</p>}
 			<p>{t(gone ? 'ev.gone.do' : 'ev.notfound.do')}</p>
@@ -114,29 +116,31 @@ const Upstreams = ({ req }) => {
 			<h2>{t('ev.ups')}</h2>
 			{!ups.length && <p>{t(unknown ? 'ev.ups.unknown' : 'ev.ups.none')}</p>}
 			{ups.length > 0 && (
-				<table class="plain">
-					<UpsHead />
-					<tbody>
-						{ups.map((up, i) => (
-							<tr key={i}>
-								<td>{i + 1}</td>
-								<td class="mono">
-									<Text of={up.addr} />
-								</td>
-								<td class="n">{msFine(up.startTime)}</td>
-								<td class="n">{msFine(up.connectTime)}</td>
-								<td class="n">{msFine(up.responseTime)}</td>
-								<td>{up.status ? <Status status={up.status} slow={false} /> : <Status status={null} />}</td>
-								<td>
-									<Text of={up.error} />
-								</td>
-								<td>{t(up.reused ? 'ev.ups.kept' : 'ev.ups.fresh')}</td>
-								<td class="n">{count(up.retransmits)}</td>
-								<td class="n">{msFine(up.rtt)}</td>
-							</tr>
-						))}
-					</tbody>
-				</table>
+				<div class="sideways" tabIndex={0} role="region" aria-label={t('ev.ups')}>
+					<table class="plain">
+						<UpsHead />
+						<tbody>
+							{ups.map((up, i) => (
+								<tr key={i}>
+									<td>{i + 1}</td>
+									<td class="mono">
+										<Text of={up.addr} />
+									</td>
+									<td class="n">{msFine(up.startTime)}</td>
+									<td class="n">{msFine(up.connectTime)}</td>
+									<td class="n">{msFine(up.responseTime)}</td>
+									<td>{up.status ? <Status status={up.status} slow={false} /> : <Status status={null} />}</td>
+									<td>
+										<Text of={up.error} />
+									</td>
+									<td>{t(up.reused ? 'ev.ups.kept' : 'ev.ups.fresh')}</td>
+									<td class="n">{count(up.retransmits)}</td>
+									<td class="n">{msFine(up.rtt)}</td>
+								</tr>
+							))}
+						</tbody>
+					</table>
+				</div>
 			)}
 		</section>
 	);
@@ -221,8 +225,17 @@ const Json = ({ req }) => (
 );
 const visibleLines = (text) => text.split('\n').map(visible).join('\n');
 
+// An address may hold anything; what cannot be decoded is no id.
+const decode = (text) => {
+	try {
+		return decodeURIComponent(text);
+	} catch {
+		return text;
+	}
+};
+
 export const RequestPage = ({ id }) => {
-	const decoded = decodeURIComponent(id);
+	const decoded = decode(id);
 	const { req, error } = useRequest(decoded);
 	if (error?.kind === 'api') return <Missing id={decoded} error={error} />;
 	if (!req) return <main class="page">{error ? <Trouble error={error} /> : <p class="more">{t('table.loading')}</p>}</main>;

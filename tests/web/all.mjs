@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runAll } from './browser.mjs';
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+for (const file of (await readdir(here)).filter((f) => f.endsWith('.test.mjs')).sort()) await import(path.join(here, file));
+process.exitCode = (await runAll(process.argv[2])) ? 0 : 1;

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every test uses: TEST(sentence, async (t) => ...) with a mock, a page, and checks. A page that breaks
+// the content security policy, throws, or complains on its console fails its test.
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import path from 'node:path';
+import { Mock } from './mock.mjs';
+
+export const top = path.join(path.dirname(fileURLToPath(import.meta.url)), '../..');
+export const require = createRequire(path.join(top, 'web/package.json'));
+const { chromium } = require('playwright-core');
+
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const SIZE = { width: 1440, height: 800 };
+
+const tests = [];
+export const TEST = (name, run, options = {}) => tests.push({ name, run, options });
+
+export const CHECK = (value, what) => {
+	if (!value) throw new Error(`not so: ${what}`);
+};
+export const CHECK_EQ = (a, b, what = '') => {
+	const [x, y] = [JSON.stringify(a), JSON.stringify(b)];
+	if (x !== y) throw new Error(`${what} is ${x}, not ${y}`);
+};
+export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+export const until = async (what, ask, limit = 5000) => {
+	const end = Date.now() + limit;
+	for (;;) {
+		const value = await ask();
+		if (value) return value;
+		if (Date.now() > end) throw new Error(`not so within ${limit} ms: ${what}`);
+		await sleep(20);
+	}
+};
+
+/* The browser says on its console that an answer was an error, which is what some tests are about. */
+const expected = /Failed to load resource/;
+
+const watch = async (page, faults) => {
+	page.on('console', (m) => m.type() === 'error' && !expected.test(m.text()) && faults.push(m.text()));
+	page.on('pageerror', (e) => faults.push(`thrown: ${e.message}`));
+	page.on('dialog', (d) => {
+		faults.push(`dialog: ${d.message()}`);
+		d.dismiss();
+	});
+	await page.addInitScript(() => {
+		document.addEventListener('securitypolicyviolation', (e) => console.error(`policy: ${e.violatedDirective} ${e.sample}`));
+	});
+};
+
+class Test {
+	constructor(browser) {
+		Object.assign(this, { browser, faults: [], contexts: [] });
+		this.mock = new Mock();
+	}
+	async open(where = '/', options = {}) {
+		this.mock.http ?? (await this.mock.start());
+		const context = await this.browser.newContext({ viewport: SIZE, locale: 'en-US', timezoneId: 'Asia/Shanghai', ...options });
+		await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+		this.contexts.push(context);
+		this.page = await context.newPage();
+		await watch(this.page, this.faults);
+		await this.page.goto(this.mock.url + where);
+		await this.page.waitForSelector('header.top');
+		return this.page;
+	}
+	rows() {
+		return this.page.$$eval('table.requests tbody tr', (all) => all.map((tr) => tr.dataset.id));
+	}
+	async shows(n) {
+		await until(`${n} rows are shown`, async () => (await this.rows()).length === n);
+	}
+	async live() {
+		await this.page.waitForSelector('.live-on');
+	}
+	text(selector) {
+		return this.page.$eval(selector, (el) => el.innerText);
+	}
+	async close() {
+		for (const c of this.contexts) await c.close();
+		if (this.mock.http) await this.mock.stop();
+	}
+}
+
+const one = async (browser, test) => {
+	const t = new Test(browser);
+	try {
+		await test.run(t);
+		if (!test.options.faults && t.faults.length) throw new Error(`the page complained: ${t.faults.join('; ').slice(0, 400)}`);
+		return null;
+	} catch (e) {
+		return e;
+	} finally {
+		await t.close().catch(() => null);
+	}
+};
+
+// Runs all tests named so far; the last line says how many passed and failed.
+export const runAll = async (only) => {
+	const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: FLAGS });
+	const count = { passed: 0, failed: 0 };
+	for (const test of tests) {
+		if (only && !test.name.includes(only)) continue;
+		const error = await one(browser, test);
+		count[error ? 'failed' : 'passed'] += 1;
+		if (error) console.log(`FAILED ${test.name}\n       ${error.message.split('\n')[0]}`);
+	}
+	await browser.close();
+	console.log(`${count.passed} passed, ${count.failed} failed`);
+	return count.failed === 0 && count.passed > 0;
+};
