@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- 001_tables.sql - dimensions and facts. Applied once, in one transaction, by the collector's owner role.
 --
 -- Ids are hashes of content (lib/hash.h): no sequences, equal in every region. node_id is in every key,

@@ -3,6 +3,7 @@
 # test ends. Define on_exit for what the test itself started. Needs check.sh; B is the build directory.
 B=${B:-build}
 tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
 chmod 755 "$tmp"
 
 stack_start() {
