@@ -31,10 +31,25 @@ as_postgres() {
 
 DROP=(setpriv --reuid postgres --regid postgres --init-groups --inh-caps=-all --bounding-set=-all --no-new-privs)
 
+# Sets UNSHARE. In a chroot, whose root is no mount, nothing can be made private: mounts may then be seen outside,
+# and pg_unmount takes them away.
+pg_unshare() {
+	UNSHARE=(unshare -m)
+	"${UNSHARE[@]}" true 2>/dev/null && return
+	UNSHARE=(unshare -m --propagation unchanged)
+	"${UNSHARE[@]}" true 2>/dev/null
+}
+
+pg_unmount() {
+	while umount "$RUN/pg" 2>/dev/null || umount "$RUN/log" 2>/dev/null; do
+		:
+	done
+}
+
 # Sets NS to the words before a command that is to see DATA as RUN/pg. The namespace lives as long as the
 # command; nothing is mounted anywhere else.
 pg_namespace() { # DATA
-	NS=(unshare -m /bin/sh -c 'mount --bind "$1" "$3/pg" && mount --bind "$2" "$3/log" && cd "$3/pg" && shift 3 && exec "$@"'
+	NS=("${UNSHARE[@]}" /bin/sh -c 'mount --bind "$1" "$3/pg" && mount --bind "$2" "$3/log" && cd "$3/pg" && shift 3 && exec "$@"'
 		sh "$1" "$VAR/log/postgresql" "$RUN" "${DROP[@]}")
 }
 
@@ -86,6 +101,7 @@ pg_clear() {
 		[ $i -eq 90 ] && kill -KILL $pids 2>/dev/null
 		sleep 0.1
 	done
+	pg_unmount
 	rm -f "$VAR/pg/postmaster.pid" "$RUN"/s/.s.PGSQL.*
 }
 
@@ -136,5 +152,5 @@ pg_roles() {
 
 pg_stop() {
 	part_stop postgres 30 INT
-	[ ! -d "$VAR/pg" ] || pg_clear
+	pg_clear
 }

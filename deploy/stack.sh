@@ -33,6 +33,8 @@ check() {
 	[[ $BIND =~ ^tcp://$addr$ ]] || fail "BIND=$BIND is not tcp://host:port, for example BIND=tcp://127.0.0.1:7470"
 	[ -r /sys/kernel/btf/vmlinux ] ||
 		fail "this kernel tells no types (/sys/kernel/btf/vmlinux), so the probe cannot read requests: boot one built with CONFIG_DEBUG_INFO_BTF=y, such as Debian's"
+	pg_unshare ||
+		fail "this root may not make a mount namespace, which PostgreSQL runs in: a container needs CAP_SYS_ADMIN for it, and the probe does, too"
 	getent passwd seismo >/dev/null || fail "there is no user seismo: run make deps"
 	port_is_free WEB "$WEB"
 	port_is_free BIND "${BIND#tcp://}"
