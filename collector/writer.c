@@ -218,11 +218,8 @@ static void failed(struct writer *w)
 
 static void wait_for_database(struct writer *w)
 {
-	int jitter;
-
-	say_away(w); /* the first time it sets retry_ms */
-	jitter = (int)(rand_r(&w->seed) % (unsigned)w->retry_ms);
-	link_wait(w->cfg.link, w->retry_ms / 2 + jitter);
+	say_away(w);
+	link_wait(w->cfg.link, w->retry_ms / 2 + (int)(rand_r(&w->seed) % (unsigned)w->retry_ms));
 	if (w->retry_ms < RETRY_MAX_MS)
 		w->retry_ms *= 2;
 }
@@ -266,10 +263,10 @@ static void *run(void *arg)
 {
 	struct writer *w = arg;
 
-	while (gather(w) == 0) {
-		finish(w);
+	do {
+		finish(w); /* the first time with nothing: the database is made ready */
 		drop_work(w);
-	}
+	} while (gather(w) == 0);
 	if (w->left)
 		log_warn(0,
 			 "%llu batches were not stored, because the database is away; their "

@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# ingest_once.sh - every batch is in the tables exactly once, whoever is killed meanwhile.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/check.sh
+. tests/it/ingest_rig.sh
+trap clear_away EXIT
+trap 'exit 130' INT TERM HUP
+
+read -r port web < <(free_ports 2 | tr '\n' ' ')
+kills=10 probes=3
+
+deliver() { # BATCHES EPOCH
+	local i
+	delivering=()
+	for ((i = 0; i < probes; i++)); do
+		"$fake" "tcp://127.0.0.1:$port" deliver "node$i" "$2" "$1" 600 >"$dir/probe$i" 2>&1 &
+		delivering+=($!)
+	done
+}
+
+delivered() { # within SECONDS
+	local i
+	for i in "${delivering[@]}"; do
+		await $(($1 * 10)) is_gone "$i" || return 1
+	done
+}
+
+is_gone() {
+	! kill -0 "$1" 2>/dev/null
+}
+
+once() { # BATCHES EPOCH
+	is "$(($1 * probes))|$(($1 * probes))|$probes" "select count(*), count(distinct (node_id, path)), count(distinct node_id)
+		from request join ingest_mark m using (node_id) where m.epoch = $2 and m.seq = $1"
+}
+
+pg_make
+start one "$port" "$web"
+deliver 4000 1
+for ((k = 0; k < kills; k++)); do
+	sleep "0.$((RANDOM % 7 + 2))"
+	halt one KILL
+	start one "$port" "$web"
+done
+ok "probes deliver while the collector is killed again and again" delivered 60
+ok "each of their batches is stored once" once 4000 1
+ok "they had to send some of them again" grep -q "sockets [2-9]\|rewinds [1-9]" "$dir"/probe?
+
+sql -c "truncate request"
+deliver 4000 2
+for signal in INT KILL INT; do
+	sleep "0.$((RANDOM % 7 + 2))"
+	pg_kill $signal
+	sleep "0.$((RANDOM % 9 + 1))"
+	pg_start
+done
+ok "probes deliver while the database is restarted" delivered 60
+ok "each of their batches is stored once again" once 4000 2
+ok "it is said once when the database goes" [ "$(grep -c 'does not store' "$dir/one.log")" -le 4 ]
+ok "and when it is back" grep -q "stores again" "$dir/one.log"
+ok "the collector has lived through it" kill -0 "${running[one]}"
+
+sql -c "truncate request"
+deliver 1500 3
+for ((k = 0; k < kills; k++)); do
+	sleep "0.$((RANDOM % 3 + 1))"
+	sql -d postgres -c "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'seismo-collector'" >/dev/null
+done
+ok "probes deliver while connections are cut" delivered 60
+ok "each of their batches is stored once still" once 1500 3
+
+kill -STOP "$pg" $(pgrep -P "$pg")
+printf '%s\n' "node frozen 1" hello "want nothing 1500" | timeout 20 "$fake" "tcp://127.0.0.1:$port" script >"$dir/frozen"
+ok "a frozen database stops the answers" grep -q "^yes nothing" "$dir/frozen"
+ok "but not the collector" [ "$(curl -s -m 2 -o /dev/null -w '%{http_code}' "http://127.0.0.1:$web/metrics")" = 200 ]
+kill -CONT "$pg" $(pgrep -P "$pg")
+ok "which goes on when it thaws" probe "$port" "node frozen 1" hello "want welcome 0 0"
+
+halt one TERM
+ok "it ends cleanly" [ $? = 0 ]
+done_checking

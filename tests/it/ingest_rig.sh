@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+# ingest_rig.sh - for tests of ingest: a PostgreSQL of their own, collectors on it, scripted probes.
+# Needs check.sh. Everything is in $dir and gone after `clear_away`, which belongs into a trap.
+
+B=${B:-build}
+collector=$B/seismo-collector
+fake=$B/tools/fakeprobe
+pgbin=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
+dir=$(mktemp -d "${TMPDIR:-/tmp}/in.XXXXXX") # short: a socket's path has 107 bytes
+chmod 755 "$dir"
+install -d -o postgres -g postgres -m 755 "$dir/s"
+as_postgres=(setpriv --reuid postgres --regid postgres --init-groups)
+[ "$(id -u)" = 0 ] || as_postgres=()
+declare -A running=()
+
+pg_make() {
+	install -d -o postgres -g postgres -m 700 "$dir/d"
+	(cd / && "${as_postgres[@]}" "$pgbin/initdb" -D "$dir/d" -U postgres -A trust -N -E UTF8 --locale=C.UTF-8) >/dev/null
+	pg_start
+	sql -d postgres -c 'create role seismo login' -c 'create role seismo_web login' -c 'create database seismo owner seismo'
+}
+
+pg_start() {
+	(cd / && exec "${as_postgres[@]}" "$pgbin/postgres" -D "$dir/d" -c listen_addresses= -c unix_socket_directories="$dir/s" \
+		-c shared_buffers=32MB) >>"$dir/pg.log" 2>&1 &
+	pg=$!
+	await 100 sql -d postgres -c 'select 1'
+}
+
+pg_kill() { # SIGNAL
+	kill "-$1" "$pg" && wait "$pg" 2>/dev/null
+	pg=
+}
+
+sql() {
+	"$pgbin/psql" -h "$dir/s" -U postgres -X -q -A -t -d seismo -v ON_ERROR_STOP=1 "$@"
+}
+
+is() { # EXPECTED SQL
+	[ "$(sql -c "$2" 2>&1)" = "$1" ] || { echo "$2: $(sql -c "$2" 2>&1), not $1" >&2; return 1; }
+}
+
+await() { # TENTHS COMMAND...
+	local i
+	for ((i = 0; i < $1; i++)); do
+		"${@:2}" >/dev/null 2>&1 && return
+		sleep 0.1
+	done
+	return 1
+}
+
+start() { # NAME PORT WEB FLAG...
+	"$collector" --bind "tcp://127.0.0.1:$2" --web "127.0.0.1:$3" --database "host=$dir/s dbname=seismo user=seismo" \
+		--web-database "host=$dir/s dbname=seismo user=seismo_web" "${@:4}" >>"$dir/$1.log" 2>&1 &
+	running[$1]=$!
+	await 100 is_listening "$2"
+}
+
+is_listening() {
+	(exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
+}
+
+halt() { # NAME SIGNAL: its exit status
+	local pid=${running[$1]} rc
+	unset "running[$1]"
+	kill "-$2" "$pid"
+	wait "$pid" 2>/dev/null
+	rc=$?
+	return $rc
+}
+
+counter() { # WEB NAME
+	curl -s "http://127.0.0.1:$1/metrics" | awk -v n="$2" '$1 == n { print $2 }'
+}
+
+counted() { # WEB NAME LEAST
+	[ "$(counter "$1" "$2")" -ge "$3" ]
+}
+
+# Every "want" of the script must be met; what was not is shown.
+probe() { # PORT COMMAND...
+	local out
+	out=$(printf '%s\n' "${@:2}" | timeout 60 "$fake" "tcp://127.0.0.1:$1" script)
+	! grep '^NO' <<<"$out" >&2 && [ "$(grep -c '^yes' <<<"$out")" = "$(printf '%s\n' "${@:2}" | grep -c '^want')" ]
+}
+
+clear_away() {
+	local p
+	for p in "${running[@]}" ${pg:-} $(jobs -p); do
+		kill -KILL "$p" 2>/dev/null
+	done
+	wait 2>/dev/null
+	rm -rf "$dir"
+}

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * fakeprobe.c - a probe that does as it is told, for tests of the collector.
+ *
+ *	fakeprobe URL deliver NODE EPOCH BATCHES   sends them all, window 64, and prints what it
+ *took fakeprobe URL script                       commands from stdin, one answer line for each
+ *"want"
+ *
+ * Commands: node NAME EPOCH | hello | dict | new | send STREAM SEQ BASE WHAT | raw FRAMES BYTES |
+ * head-only | want welcome M1 M2 | want ack S M | want nack S M | want dict | want nothing MS.
+ * WHAT: request, sample, short, broken, dirty, future, red, source or NAME=PATH of a request.
+ */
+#include <stdio.h>
+#include <sys/random.h>
+#include <zmq.h>
+
+#include "../../lib/clock.h"
+#include "../../lib/hash.h"
+#include "../../lib/wire.h"
+
+#define MS 1000000ull
+
+enum { WINDOW = 64, PATIENCE_MS = 1500 };
+
+struct fake {
+	void *zmq, *sock;
+	const char *url;
+	char node[64];
+	uint64_t epoch;
+	struct buf frame, body;
+	uint64_t sent, next, acked, rewinds, opened, nack_ns, progress_ns;
+	bool up;
+};
+
+static const struct wire_metric metrics[] = { { "speed", "m/s", METRIC_GAUGE },
+					      { "falls_total", "falls", METRIC_COUNTER } };
+
+static struct wire_dict dict(void)
+{
+	struct wire_dict d = { .entity_kind = "fake",
+			       .n = ARRAY_SIZE(metrics),
+			       .metrics = metrics };
+
+	d.layout = wire_layout_id(&d);
+	return d;
+}
+
+static void set(void *sock, int option, int value)
+{
+	if (zmq_setsockopt(sock, option, &value, sizeof(value)) < 0)
+		abort();
+}
+
+static void open_socket(struct fake *f)
+{
+	if (f->sock)
+		zmq_close(f->sock);
+	f->sock = zmq_socket(f->zmq, ZMQ_DEALER);
+	if (!f->sock)
+		abort();
+	set(f->sock, ZMQ_LINGER, 0);
+	set(f->sock, ZMQ_IMMEDIATE, 1);
+	set(f->sock, ZMQ_SNDTIMEO, 3000);
+	set(f->sock, ZMQ_SNDHWM, 4 * WINDOW);
+	set(f->sock, ZMQ_RECONNECT_IVL, 20);
+	set(f->sock, ZMQ_RECONNECT_IVL_MAX, 200);
+	zmq_connect(f->sock, f->url);
+	f->opened++;
+	f->up = false;
+}
+
+static int send_frame(struct fake *f, const struct buf *b, int flags)
+{
+	return zmq_send(f->sock, b->data, b->len, flags) < 0 ? -errno : 0;
+}
+
+static int say_hello(struct fake *f, int flags)
+{
+	wire_hello_encode(&f->frame, &(struct wire_hello){ .node = f->node,
+							   .epoch = f->epoch,
+							   .machine = "0123",
+							   .version = "fake",
+							   .wall_ns = clock_wall_ns() });
+	return send_frame(f, &f->frame, flags);
+}
+
+static void put_request(struct buf *body, const char *app, const char *path, uint64_t wall_ns)
+{
+	const struct param p[2] = { { "addr", "10.0.0.1:80", 0 }, { "ms", NULL, 12.5 } };
+	struct request_item q = {
+		.start_ns = wall_ns, .app = app, .comm = "fake", .pid = 7, .tid = 8
+	};
+
+	q.remote = addr_make("\x7f\0\0\1", 4, 40000);
+	q.local = addr_make("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1", 16, 80);
+	q.method = "GET";
+	q.path = path;
+	q.route = "/r/{n}";
+	q.status = 500;
+	q.request_us = 1500;
+	q.reason = 1;
+	q.nparams = 2;
+	memcpy(q.params, p, sizeof(p));
+	q.nups = 1;
+	q.ups[0] = (struct up_item){ .addr = addr_make("\x0a\0\0\1", 4, 80),
+				     .response_us = 900,
+				     .status = 502,
+				     .error = 111 };
+	wire_put_request(body, &q);
+}
+
+static void put_item(struct buf *body, const char *what, const char *path)
+{
+	static const double speed[] = { 1.5, 2 };
+	static const uint32_t slots[] = { 1, 2 };
+	struct wire_dict d = dict();
+	const char *equals = strchr(what, '=');
+
+	if (equals)
+		put_request(body, "named", equals + 1, clock_wall_ns());
+	else if (strcmp(what, "request") == 0)
+		put_request(body, "fake", path, clock_wall_ns());
+	else if (strcmp(what, "dirty") == 0)
+		put_request(body, "fake", "/\xff\x01\"\\<script>\xe2\x80\xae", clock_wall_ns());
+	else if (strcmp(what, "future") == 0)
+		put_request(body, "future", path, clock_wall_ns() + 400ull * 86400 * 1000 * MS);
+	else if (strcmp(what, "sample") == 0 || strcmp(what, "short") == 0)
+		wire_put_sample(body, &(struct sample_item){ d.layout, "x0",
+							     *what == 's' && what[1] == 'a' ? 2 : 1,
+							     speed });
+	else if (strcmp(what, "red") == 0)
+		wire_put_red(body, &(struct red_item){ "fake", "/r/{n}", ":80", RED_SERVER, 5, 3,
+						       900, 4, 2, slots });
+	else if (strcmp(what, "source") == 0)
+		wire_put_source(body, &(struct source_item){ "request", SOURCE_OFF, "no BTF" });
+	else if (strcmp(what, "broken") == 0)
+		buf_put(body, "\xc1\xc1\xc1", 3);
+	else
+		abort();
+}
+
+static int send_batch(struct fake *f, uint8_t stream, uint64_t seq, uint64_t base, const char *what,
+		      int flags)
+{
+	const struct wire_batch_head head = { .node_id = hash_node_id(f->node),
+					      .epoch = f->epoch,
+					      .stream = stream,
+					      .seq = seq,
+					      .base_seq = base,
+					      .wall_ns = clock_wall_ns() };
+	char path[32];
+	int r;
+
+	snprintf(path, sizeof(path), "/r/%llu", (unsigned long long)seq);
+	buf_reset(&f->body);
+	put_item(&f->body, what, path);
+	wire_batch_head_encode(&f->frame, &head);
+	r = send_frame(f, &f->frame, flags | ZMQ_SNDMORE);
+	return r < 0 ? r : send_frame(f, &f->body, flags);
+}
+
+static void on_mark(struct fake *f, const struct wire_mark *m, bool nack)
+{
+	uint64_t now = clock_mono_ns();
+
+	if (m->mark > f->acked) {
+		f->acked = m->mark;
+		f->progress_ns = now;
+	}
+	if (f->next <= f->acked)
+		f->next = f->acked + 1;
+	if (nack && now - f->nack_ns > 200 * MS) {
+		f->nack_ns = now;
+		f->next = f->acked + 1;
+		f->rewinds++;
+	}
+}
+
+static void on_answer(struct fake *f, const void *data, size_t len)
+{
+	struct wire_welcome w;
+	struct wire_mark m;
+	enum wire_type type;
+
+	if (wire_type_of(data, len, &type) < 0)
+		abort();
+	if (type == WIRE_WELCOME && wire_welcome_decode(data, len, &w) == 0) {
+		f->up = true;
+		f->acked = w.mark[STREAM_EVENT];
+		f->next = f->acked + 1;
+		f->progress_ns = clock_mono_ns();
+	} else if (wire_mark_decode(data, len, &m) == 0 && m.epoch == f->epoch) {
+		on_mark(f, &m, type == WIRE_NACK);
+	}
+}
+
+static void listen_for(struct fake *f, long ms)
+{
+	zmq_pollitem_t p = { .socket = f->sock, .events = ZMQ_POLLIN };
+	char data[4096];
+	int len;
+
+	zmq_poll(&p, 1, ms);
+	while ((len = zmq_recv(f->sock, data, sizeof(data), ZMQ_DONTWAIT)) >= 0)
+		on_answer(f, data, (size_t)len);
+}
+
+/* As the real one: HELLO until WELCOME, a window, rewinds, and a new socket when acks stay away. */
+static int deliver(struct fake *f, uint64_t batches, uint64_t per_s)
+{
+	uint64_t hello_ns = 0, began_ns = clock_mono_ns();
+
+	while (f->acked < batches) {
+		uint64_t now = clock_mono_ns();
+		uint64_t made = (now - began_ns) * per_s / (1000 * MS);
+
+		if (made > batches)
+			made = batches;
+		if (!f->up && now - hello_ns > 300 * MS && say_hello(f, ZMQ_DONTWAIT) == 0)
+			hello_ns = f->progress_ns = now;
+		while (f->up && f->next <= made && f->next <= f->acked + WINDOW &&
+		       send_batch(f, STREAM_EVENT, f->next, f->acked + 1, "request",
+				  ZMQ_DONTWAIT) == 0) {
+			f->next++;
+			f->sent++;
+		}
+		listen_for(f, 10);
+		if (f->next == f->acked + 1)
+			f->progress_ns = clock_mono_ns();
+		if (f->up && clock_mono_ns() - f->progress_ns > PATIENCE_MS * MS)
+			open_socket(f);
+	}
+	printf("sent %llu rewinds %llu sockets %llu\n", (unsigned long long)f->sent,
+	       (unsigned long long)f->rewinds, (unsigned long long)f->opened);
+	return 0;
+}
+
+static void describe(const struct fake *f, const void *data, size_t len, char out[static 96])
+{
+	struct wire_welcome w;
+	struct wire_need_dict nd;
+	struct wire_mark m;
+	enum wire_type type;
+
+	snprintf(out, 96, "garbage");
+	if (wire_type_of(data, len, &type) < 0)
+		return;
+	if (type == WIRE_WELCOME && wire_welcome_decode(data, len, &w) == 0 && w.epoch == f->epoch)
+		snprintf(out, 96, "welcome %llu %llu", (unsigned long long)w.mark[STREAM_EVENT],
+			 (unsigned long long)w.mark[STREAM_METRIC]);
+	else if (type == WIRE_NEED_DICT && wire_need_dict_decode(data, len, &nd) == 0)
+		snprintf(out, 96, nd.layout == dict().layout ? "dict" : "another dict");
+	else if (wire_mark_decode(data, len, &m) == 0 && m.epoch == f->epoch)
+		snprintf(out, 96, "%s %u %llu", type == WIRE_ACK ? "ack" : "nack", m.stream,
+			 (unsigned long long)m.mark);
+}
+
+/* Waits for just this answer; others may come before, but what is "nothing" may not. */
+static void want(struct fake *f, const char *what)
+{
+	bool nothing = strncmp(what, "nothing", 7) == 0;
+	uint64_t until = clock_mono_ns() + (nothing ? strtoull(what + 7, NULL, 10) : 4000) * MS;
+	char got[96], all[400] = "";
+	char data[4096];
+
+	while (clock_mono_ns() < until) {
+		zmq_pollitem_t p = { .socket = f->sock, .events = ZMQ_POLLIN };
+		int len;
+
+		zmq_poll(&p, 1, 10);
+		len = zmq_recv(f->sock, data, sizeof(data), ZMQ_DONTWAIT);
+		if (len < 0)
+			continue;
+		describe(f, data, (size_t)len, got);
+		if (strcmp(got, what) == 0) {
+			printf("yes %s\n", what);
+			return;
+		}
+		snprintf(all + strlen(all), sizeof(all) - strlen(all), " [%s]", got);
+	}
+	printf("%s %s%s%s\n", nothing && !*all ? "yes" : "NO", what, *all ? ", but" : "", all);
+}
+
+static void send_raw(struct fake *f, unsigned frames, size_t bytes)
+{
+	unsigned char *junk = malloc(bytes);
+
+	for (size_t i = 0; junk && i < bytes; i += 256)
+		if (getrandom(junk + i, bytes - i < 256 ? bytes - i : 256, 0) < 0)
+			abort();
+	for (unsigned i = 0; i < frames; i++)
+		zmq_send(f->sock, junk, bytes, i + 1 < frames ? ZMQ_SNDMORE : 0);
+	free(junk);
+}
+
+static void head_only(struct fake *f)
+{
+	wire_batch_head_encode(&f->frame,
+			       &(struct wire_batch_head){ .node_id = hash_node_id(f->node),
+							  .epoch = f->epoch,
+							  .stream = 1,
+							  .seq = 1,
+							  .base_seq = 1,
+							  .wall_ns = clock_wall_ns() });
+	send_frame(f, &f->frame, 0);
+}
+
+static void obey(struct fake *f, char *line)
+{
+	unsigned long long a, b, c;
+	char what[64], name[64];
+	struct wire_dict d = dict();
+
+	line[strcspn(line, "\n")] = 0;
+	if (sscanf(line, "node %63s %llu", name, &a) == 2) {
+		snprintf(f->node, sizeof(f->node), "%s", name);
+		f->epoch = a;
+	} else if (strcmp(line, "hello") == 0) {
+		say_hello(f, 0);
+	} else if (strcmp(line, "dict") == 0) {
+		wire_dict_encode(&f->frame, &d);
+		send_frame(f, &f->frame, 0);
+	} else if (strcmp(line, "new") == 0) {
+		open_socket(f);
+	} else if (strcmp(line, "head-only") == 0) {
+		head_only(f);
+	} else if (sscanf(line, "send %llu %llu %llu %63s", &a, &b, &c, what) == 4) {
+		send_batch(f, (uint8_t)a, b, c, what, 0);
+	} else if (sscanf(line, "raw %llu %llu", &a, &b) == 2) {
+		send_raw(f, (unsigned)a, b);
+	} else if (strncmp(line, "want ", 5) == 0) {
+		want(f, line + 5);
+	} else if (*line) {
+		printf("NO such command: %s\n", line);
+	}
+}
+
+int main(int argc, char *argv[])
+{
+	struct fake f = { .zmq = zmq_ctx_new() };
+	char line[256];
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc < 3)
+		return 2;
+	f.url = argv[1];
+	open_socket(&f);
+	if (strcmp(argv[2], "deliver") == 0 && argc == 7) {
+		snprintf(f.node, sizeof(f.node), "%s", argv[3]);
+		f.epoch = strtoull(argv[4], NULL, 10);
+		deliver(&f, strtoull(argv[5], NULL, 10), strtoull(argv[6], NULL, 10));
+	} else {
+		while (fgets(line, sizeof(line), stdin))
+			obey(&f, line);
+	}
+	zmq_close(f.sock);
+	zmq_ctx_term(f.zmq);
+	return 0;
+}
