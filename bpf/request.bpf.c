@@ -111,7 +111,15 @@ int BPF_PROG(on_destroy, struct sock *sk)
 	return 0;
 }
 
-/* Answers that have been silent for a while and that nothing else has ended. */
+static __always_inline void sweep_server(struct conn *c, struct sock *sk, __u64 silent_ns)
+{
+	enum answer_end end = answer_end(c);
+
+	if (end == ANSWER_WHOLE || (end == ANSWER_UNKNOWN && silent_ns > REQ_SWEEP_NS))
+		request_sweep(c, sk);
+}
+
+/* Answers that are whole, and that nothing else has ended. */
 SEC("iter/bpf_sk_storage_map")
 int sweep(struct bpf_iter__bpf_sk_storage_map *ctx)
 {
@@ -126,13 +134,10 @@ int sweep(struct bpf_iter__bpf_sk_storage_map *ctx)
 	c = bpf_sk_storage_get(&conns, sk, 0, 0); /* ctx->value is read only */
 	if (!c || c->state != CONN_ANSWERED)
 		return 0;
-	if (c->role == ROLE_SERVER) {
-		if (now - c->head.last_ns > REQ_SWEEP_NS && answer_is_whole(c))
-			request_sweep(c, sk);
-	} else if (c->role == ROLE_CLIENT && !c->parent) {
-		if (now - c->call.last_ns > REQ_SWEEP_NS)
-			call_end(c);
-	}
+	if (c->role == ROLE_SERVER)
+		sweep_server(c, sk, now - c->head.last_ns);
+	else if (c->role == ROLE_CLIENT && !c->parent && now - c->call.last_ns > REQ_SWEEP_NS)
+		call_end(c);
 	return 0;
 }
 

@@ -11,7 +11,7 @@ enum {
 	REQ_CALLS = 4, /* upstream calls kept per request; the last one is replaced */
 	REQ_COMM = 16,
 	REQ_ANSWER = 256, /* first bytes of the answer, to tell whether it is whole */
-	REQ_SWEEP_NS = 200000000, /* an answer silent for so long has ended */
+	REQ_SWEEP_NS = 200000000, /* an answer of unknown length, silent for so long, has ended */
 };
 
 enum req_kind { REQ_KIND_REQUEST = 1, REQ_KIND_CALL = 2, REQ_KIND_UNREAD = 3 };

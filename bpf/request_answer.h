@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_answer.h - is an answer whole? Only the sweep asks, so the hooks just keep the first
- * bytes and the last; the header is searched when an answer has been silent for a while and nothing
- * else (the next request, a read that would block, a close) has ended it. RFC 9112, 6.3.
+ * request_answer.h - is an answer whole? Only the sweep asks, so the hooks just keep the first bytes
+ * and the last; the head is searched when nothing else (the next request, a close) has ended the
+ * answer before. RFC 9112, 6.3.
  */
 #pragma once
 
@@ -82,19 +82,28 @@ static long scan_byte(__u32 i, struct scan *x)
 	return 0;
 }
 
-/* Answers that cannot have a body are whole; so is one whose head is too long to be judged. */
-static __always_inline bool answer_is_whole(const struct conn *c)
+enum answer_end { ANSWER_GOES_ON, ANSWER_WHOLE, ANSWER_UNKNOWN };
+
+/*
+ * Whole: it cannot have a body, or as many bytes went out as it said, or the last chunk did. Unknown:
+ * its head is longer than what is kept of it. Without either, the close of the connection ends it.
+ */
+static __always_inline enum answer_end answer_end(const struct conn *c)
 {
 	struct scan x = { .c = c };
 	__u32 n = c->answer_len;
 	__u16 status = c->head.status;
 
-	if (status == 204 || status == 304 || c->line[0] == 'H' || n < 16)
-		return true;
+	if (status == 204 || status == 304 || c->line[0] == 'H')
+		return ANSWER_WHOLE;
+	if (n < STATUS_LINE)
+		return ANSWER_UNKNOWN;
 	bpf_loop(n < REQ_ANSWER ? n : REQ_ANSWER, scan_byte, &x, 0);
 	if (x.chunked)
-		return c->tail == TAIL_LAST_CHUNK;
+		return c->tail == TAIL_LAST_CHUNK ? ANSWER_WHOLE : ANSWER_GOES_ON;
 	if (x.has_length)
-		return c->head.bytes_out >= x.length + (x.head_len ? x.head_len : n);
-	return !x.head_len;
+		return c->head.bytes_out >= x.length + (x.head_len ? x.head_len : n) ?
+			       ANSWER_WHOLE :
+			       ANSWER_GOES_ON;
+	return x.head_len ? ANSWER_GOES_ON : ANSWER_UNKNOWN;
 }

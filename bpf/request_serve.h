@@ -211,21 +211,15 @@ static __always_inline void server_bytes(struct conn *c, struct sock *sk, int le
 	request_begin(c, sk, w, len);
 }
 
+/* Nothing to read: no end of the answer, an event loop may look at any time. */
 static __always_inline void server_recv(struct conn *c, struct sock *sk, int ret)
 {
-	if (ret > 0) {
+	if (ret > 0)
 		server_bytes(c, sk, ret);
-		return;
-	}
-	if (c->state == CONN_OPEN) {
+	else if (c->state == CONN_OPEN)
 		cur_set(c->head.id, c->loop);
-		return;
-	}
-	cur_clear();
-	if (answer_ends(c)) {
-		request_facts(c, sk);
-		request_report(c);
-	}
+	else
+		cur_clear();
 }
 
 /* The first bytes of the answer: nothing that starts now can be part of the work on it. */
