@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../test.h"
+
+#include "../../collector/copy.h"
+#include "../../collector/line.h"
+
+#define SEC 1000000000ull
+
+enum { DAY_S = 86400 };
+
+static const uint64_t now_ns = 1790000000 * SEC;
+static const struct wire_metric metrics[] = { { "a\x01", "s", METRIC_GAUGE },
+					      { "b", "s", METRIC_COUNTER } };
+static const double values[] = { 1, 2, 3 };
+
+struct rig {
+	struct layouts *layouts;
+	struct line *front, *back;
+	struct wire_dict dict;
+};
+
+static void set_up(struct rig *r)
+{
+	static const struct stage *const front[] = { &stage_decode, &stage_enrich };
+	static const struct stage *const back[] = { &stage_store };
+
+	r->layouts = layouts_new();
+	r->dict = (struct wire_dict){ .entity_kind = "disk", .n = 2, .metrics = metrics };
+	r->dict.layout = wire_layout_id(&r->dict);
+	CHECK_EQ(line_open(&r->front, front, 2, &(struct stage_env){ .layouts = r->layouts }), 0);
+	CHECK_EQ(line_open(&r->back, back, 1, &(struct stage_env){ 0 }), 0);
+}
+
+static void tear_down(struct rig *r)
+{
+	line_close(r->front);
+	line_close(r->back);
+	layouts_free(r->layouts);
+}
+
+static struct batch *batch_of(struct buf *body)
+{
+	struct batch *b = batch_new();
+
+	b->head = (struct wire_batch_head){ 7, 8, STREAM_EVENT, 9, 1, now_ns };
+	b->now_ns = now_ns;
+	b->from_ns = now_ns - 2 * DAY_S * SEC;
+	b->until_ns = now_ns + 2 * DAY_S * SEC;
+	zmq_msg_close(&b->body);
+	zmq_msg_init_size(&b->body, body->len);
+	memcpy(zmq_msg_data(&b->body), body->data, body->len);
+	buf_free(body);
+	return b;
+}
+
+static struct batch *sample_of(const struct rig *r, uint32_t n)
+{
+	struct buf body = { 0 };
+
+	wire_put_sample(&body, &(struct sample_item){ r->dict.layout, "sda", n, values });
+	return batch_of(&body);
+}
+
+static struct batch *request_at(uint64_t start_ns, uint16_t status, uint64_t us)
+{
+	struct request_item q = { .start_ns = start_ns,
+				  .app = "a\xff",
+				  .comm = "c",
+				  .method = "GET",
+				  .path = "/",
+				  .route = "/",
+				  .status = status,
+				  .request_us = us };
+	struct buf body = { 0 };
+
+	wire_put_request(&body, &q);
+	wire_put_request(&body, &q);
+	return batch_of(&body);
+}
+
+TEST(a_sample_of_an_unknown_layout_asks_for_it)
+{
+	struct rig r;
+	set_up(&r);
+	AUTO(batch_free) struct batch *b = sample_of(&r, 2);
+
+	CHECK_EQ(line_run(r.front, b), -ENOKEY);
+	CHECK(!b->poison);
+	CHECK_EQ(b->need_layout, r.dict.layout);
+	CHECK_EQ(layouts_add(r.layouts, &r.dict), 0);
+	CHECK_EQ(line_run(r.front, b), 0);
+	CHECK_STR(b->layout[0]->kind, "disk");
+	tear_down(&r);
+}
+
+TEST(a_layout_is_kept_once_and_with_clean_names)
+{
+	struct rig r;
+	set_up(&r);
+
+	CHECK_EQ(layouts_add(r.layouts, &r.dict), 0);
+	const struct layout *l = layouts_find(r.layouts, r.dict.layout);
+	CHECK_EQ(layouts_add(r.layouts, &r.dict), 0);
+	CHECK(layouts_find(r.layouts, r.dict.layout) == l);
+	CHECK_STR(l->metrics[0].name, "a\\x01");
+	tear_down(&r);
+}
+
+TEST(a_sample_that_does_not_fit_its_layout_poisons_its_batch)
+{
+	struct rig r;
+	set_up(&r);
+	AUTO(batch_free) struct batch *b = sample_of(&r, 3);
+
+	CHECK_EQ(layouts_add(r.layouts, &r.dict), 0);
+	CHECK_EQ(line_run(r.front, b), -EBADMSG);
+	CHECK(b->poison);
+	tear_down(&r);
+}
+
+TEST(a_body_that_cannot_be_read_poisons_its_batch_and_makes_no_row)
+{
+	struct rig r;
+	struct buf body = { 0 };
+	set_up(&r);
+
+	buf_put(&body, "\xc1", 1);
+	AUTO(batch_free) struct batch *b = batch_of(&body);
+	CHECK(line_run(r.front, b) < 0);
+	CHECK(b->poison);
+	CHECK_EQ(line_run(r.back, b), 0);
+	CHECK_EQ(b->rows[FACT_REQUEST].n, 0);
+	tear_down(&r);
+}
+
+TEST(a_row_of_sample_has_the_bytes_that_copy_wants)
+{
+	struct rig r;
+	struct buf want = { 0 };
+	set_up(&r);
+	AUTO(batch_free) struct batch *b = sample_of(&r, 2);
+
+	CHECK_EQ(layouts_add(r.layouts, &r.dict), 0);
+	CHECK_EQ(line_run(r.front, b), 0);
+	CHECK_EQ(line_run(r.back, b), 0);
+	copy_row(&want, 5);
+	copy_time(&want, now_ns);
+	copy_int8(&want, 7);
+	copy_int8(&want, (int64_t)b->entity_id[0]);
+	copy_int8(&want, (int64_t)r.dict.layout);
+	copy_float8s(&want, values, 2);
+	CHECK_EQ(b->rows[FACT_SAMPLE].bytes.len, want.len);
+	CHECK(memcmp(b->rows[FACT_SAMPLE].bytes.data, want.data, want.len) == 0);
+	buf_free(&want);
+	tear_down(&r);
+}
+
+TEST(rows_may_be_made_again)
+{
+	struct rig r;
+	set_up(&r);
+	AUTO(batch_free) struct batch *b = request_at(now_ns, 500, 1);
+
+	CHECK_EQ(line_run(r.front, b), 0);
+	CHECK_EQ(line_run(r.back, b), 0);
+	size_t len = b->rows[FACT_REQUEST].bytes.len;
+	CHECK_EQ(line_run(r.back, b), 0);
+	CHECK_EQ(b->rows[FACT_REQUEST].n, 2);
+	CHECK_EQ(b->rows[FACT_REQUEST].bytes.len, len);
+	tear_down(&r);
+}
+
+TEST(the_time_of_the_commit_has_its_place_in_every_row)
+{
+	struct rig r;
+	struct buf time = { 0 };
+	set_up(&r);
+	AUTO(batch_free) struct batch *b = request_at(now_ns - SEC, 500, 1);
+
+	CHECK_EQ(line_run(r.front, b), 0);
+	CHECK_EQ(line_run(r.back, b), 0);
+	copy_time(&time, now_ns); /* start is another: only stored is now */
+	for (int i = 0; i < 2; i++)
+		CHECK(memcmp(b->rows[FACT_REQUEST].bytes.data + b->stored_at[i] - 4, time.data,
+			     12) == 0);
+	buf_free(&time);
+	tear_down(&r);
+}
+
+TEST(a_time_without_a_partition_becomes_that_of_the_arrival)
+{
+	struct rig r;
+	struct buf time = { 0 };
+	set_up(&r);
+	AUTO(batch_free) struct batch *b = request_at(now_ns + 9 * DAY_S * SEC, 500, 1);
+
+	CHECK_EQ(line_run(r.front, b), 0);
+	CHECK_EQ(line_run(r.back, b), 0);
+	CHECK_EQ(b->clamped, 2);
+	copy_time(&time, now_ns);
+	CHECK(memcmp(b->rows[FACT_REQUEST].bytes.data + 2, time.data, 12) == 0);
+	b->head.wall_ns = 0;
+	CHECK_EQ(line_run(r.back, b), 0);
+	CHECK_EQ(b->tick_ns, now_ns);
+	buf_free(&time);
+	tear_down(&r);
+}
+
+TEST(texts_are_clean_before_they_are_stored)
+{
+	struct rig r;
+	set_up(&r);
+	AUTO(batch_free) struct batch *b = request_at(now_ns, 500, 1);
+
+	CHECK_EQ(line_run(r.front, b), 0);
+	CHECK_STR(b->items.requests[0].app, "a\\xff");
+	tear_down(&r);
+}
