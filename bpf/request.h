@@ -89,7 +89,6 @@ enum req_stat {
 	STAT_CONN_FULL, /* no memory for a socket's state */
 	STAT_CALLS_FULL,
 	STAT_USER_FAULT, /* a buffer could not be read */
-	STAT_HEAD_MISSED,
 	STAT_UNKNOWN, /* a call that could not be given to a request for sure */
 	STAT_LATE, /* answer bytes after the request had been called finished */
 	STAT_END

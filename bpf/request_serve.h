@@ -253,10 +253,8 @@ static __always_inline void server_send(struct conn *c, int len)
 			cur_set(c->head.id, c->loop); /* 100 Continue: not yet the answer */
 			return;
 		}
-		if (!status) {
+		if (!status)
 			c->head.flags |= REQ_HEAD_MISSED;
-			count(STAT_HEAD_MISSED);
-		}
 		c->head.status = status;
 		answer_tail(c, len);
 		answer_begins(c, now);

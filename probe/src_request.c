@@ -120,6 +120,7 @@ static void on_request(struct request_source *s, const struct req_event *e, size
 		return;
 	r.app = apps_name(s->apps, r.pid, text.comm);
 	s->n[COVERAGE_SEEN]++;
+	s->n[COVERAGE_HEAD_MISSED] += (e->head.flags & REQ_HEAD_MISSED) != 0;
 	if (r.flags & REQUEST_PIPELINED) {
 		s->n[COVERAGE_PIPELINED]++;
 		unread_count(s, r.app, "pipelined");
@@ -199,7 +200,6 @@ static void kernel_counts(struct request_source *s)
 	if (request_kernel_stats(s->kernel, k) < 0)
 		return;
 	s->n[COVERAGE_UNKNOWN] = k[STAT_UNKNOWN];
-	s->n[COVERAGE_HEAD_MISSED] = k[STAT_HEAD_MISSED];
 	s->n[COVERAGE_USER_FAULT] = k[STAT_USER_FAULT];
 	s->n[COVERAGE_RING_FULL] = k[STAT_RING_FULL];
 	s->n[COVERAGE_CONN_FULL] = k[STAT_CONN_FULL];
