@@ -65,6 +65,15 @@ void hist_add(struct hist *h, uint64_t us)
 		halve(h);
 }
 
+void hist_merge(struct hist *h, const struct hist *from)
+{
+	for (uint32_t i = 0; i < HIST_SLOTS; i++)
+		h->b[i] += from->b[i];
+	h->count += from->count;
+	while (h->count >= HIST_WINDOW)
+		halve(h);
+}
+
 uint64_t hist_quantile(const struct hist *h, double q)
 {
 	double rank = ceil(q * h->count), seen = 0;

@@ -21,5 +21,6 @@ struct hist {
 uint32_t hist_slot(uint64_t us);
 
 void hist_add(struct hist *h, uint64_t us);
+void hist_merge(struct hist *h, const struct hist *from);
 /* Not below the value of that rank, and at most a sixteenth above; 0 of an empty one. */
 uint64_t hist_quantile(const struct hist *h, double q);

@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "detect.h"
 
+#include "../lib/clock.h"
 #include "../lib/hash.h"
-#include "../lib/hist.h"
 #include "../lib/log.h"
+#include "baseline.h"
 #include "verdict.h"
 
-enum {
-	ROUTES = 512,
-	LEARNING = 100, /* requests before a route is judged by itself */
-	FIRST_LIMIT_US = 300000,
-	EFFECT_US = 20000, /* slower than normal by less than this is nobody's problem */
-	REFRESH = 64, /* requests between two looks at the quantiles */
-};
+enum { ROUTES = 512 };
 
 struct route_stat {
 	uint64_t hash; /* 0: free */
-	uint64_t count, p50_us, p99_us, up_p50_us;
-	struct hist total, up;
+	struct baseline usual;
 };
 
 struct detect {
@@ -58,24 +52,7 @@ static struct route_stat *route_of(struct detect *d, const struct request_item *
 
 static uint64_t limit_of(const struct detect *d, const struct route_stat *s)
 {
-	if (d->fixed_ms >= 0)
-		return (uint64_t)(d->fixed_ms * 1000.0);
-	if (s->count < LEARNING)
-		return FIRST_LIMIT_US;
-	return s->p99_us > s->p50_us + EFFECT_US ? s->p99_us : s->p50_us + EFFECT_US;
-}
-
-static void learn(struct route_stat *s, const struct request_item *r)
-{
-	hist_add(&s->total, item_total_us(r));
-	if (r->nups)
-		hist_add(&s->up, item_upstream_us(r));
-	s->count++;
-	if (s->count % REFRESH && s->count != LEARNING)
-		return;
-	s->p50_us = hist_quantile(&s->total, 0.50);
-	s->p99_us = hist_quantile(&s->total, 0.99);
-	s->up_p50_us = hist_quantile(&s->up, 0.50);
+	return d->fixed_ms >= 0 ? (uint64_t)(d->fixed_ms * 1000.0) : baseline_limit_us(&s->usual);
 }
 
 static bool try_failed(const struct request_item *r)
@@ -98,14 +75,17 @@ static bool is_abnormal(const struct request_item *r, bool fixed)
 bool detect_judge(struct detect *d, struct request_item *r)
 {
 	struct route_stat *s = route_of(d, r);
-	struct verdict_base base = { .normal_us = s->p50_us, .up_normal_us = s->up_p50_us };
+	struct verdict_base base = { .normal_us = s->usual.p50_us,
+				     .up_normal_us = s->usual.up_p50_us };
 	bool abnormal;
 
-	r->normal_us = s->p50_us;
+	r->normal_us = s->usual.p50_us;
 	r->limit_us = limit_of(d, s);
 	abnormal = is_abnormal(r, d->fixed_ms >= 0);
 	if (abnormal)
 		verdict_find(r, &base, &d->text);
-	learn(s, r);
+	if (!item_failed(r) && r->status != 499)
+		baseline_learn(&s->usual, item_total_us(r),
+			       r->nups ? (int64_t)item_upstream_us(r) : -1, clock_mono_ns());
 	return abnormal;
 }

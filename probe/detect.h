@@ -3,8 +3,8 @@
  * detect.h - which requests are abnormal, and why.
  *
  * Abnormal: status >= 500 or 499 or none; an upstream try that failed; or slower than the route's
- * limit. The limit of a route is the larger of its p99 and its p50 + 20 ms, and 300 ms until it has
- * seen 100 requests; or one fixed number for all. totalTime (queue + request) is judged.
+ * limit: the route's own (baseline.h), or one fixed number for all. totalTime (queue + request) is
+ * judged.
  */
 #pragma once
 
