@@ -14,7 +14,7 @@
 
 enum fact { FACT_SAMPLE, FACT_REQUEST, FACT_RED, FACT_UNREAD, FACT_END };
 
-enum fate { FATE_OPEN, FATE_TAKEN, FATE_DONE, FATE_TWICE, FATE_GAP, FATE_STRANGER };
+enum fate { FATE_OPEN, FATE_TAKEN, FATE_DONE, FATE_ASIDE, FATE_TWICE, FATE_GAP, FATE_STRANGER };
 
 struct rows {
 	struct buf bytes; /* for COPY BINARY */
@@ -27,7 +27,8 @@ struct batch {
 	struct wire_batch_head head; /* receive */
 	struct wire_body items; /* decode */
 	const struct layout **layout; /* enrich: of each sample */
-	uint64_t need_layout; /* enrich: this one is not known yet */
+	uint64_t needed[8]; /* enrich: layouts that are not known yet; more are asked for later */
+	uint32_t nneeded;
 	const char *poison; /* any stage: why nothing of it can be stored; NULL: it can */
 
 	uint64_t now_ns, from_ns,

@@ -158,7 +158,7 @@ static void committed(struct commit *c, bool quarantined)
 	for (size_t i = 0; i < c->ntaken; i++) {
 		struct batch *b = c->taken[i];
 
-		b->fate = FATE_DONE;
+		b->fate = quarantined ? FATE_ASIDE : FATE_DONE;
 		counter_add(C_GAPS, b->gap_from != b->head.seq);
 		counter_add(C_BATCHES_LOST, b->head.seq - b->gap_from);
 		if (quarantined)

@@ -14,25 +14,33 @@ static int enrich_open(void *self, const struct stage_env *env)
 	return 0;
 }
 
+static void need(struct batch *b, uint64_t layout)
+{
+	for (uint32_t i = 0; i < b->nneeded; i++)
+		if (b->needed[i] == layout)
+			return;
+	if (b->nneeded < ARRAY_SIZE(b->needed))
+		b->needed[b->nneeded++] = layout;
+}
+
 static int enrich_run(void *self, struct batch *b)
 {
 	const struct enrich *e = self;
 
 	b->layout = arena_alloc(b->arena, b->items.nsamples * sizeof(*b->layout));
+	b->nneeded = 0;
 	for (uint32_t i = 0; i < b->items.nsamples; i++) {
 		const struct sample_item *s = &b->items.samples[i];
 
 		b->layout[i] = layouts_find(e->layouts, s->layout);
-		if (!b->layout[i]) {
-			b->need_layout = s->layout;
-			return -ENOKEY;
-		}
-		if (s->n != b->layout[i]->n) {
+		if (!b->layout[i])
+			need(b, s->layout);
+		else if (s->n != b->layout[i]->n)
 			b->poison = "a sample has another number of values than its layout";
-			return -EBADMSG;
-		}
 	}
-	return STAGE_NEXT;
+	if (b->poison)
+		return -EBADMSG;
+	return b->nneeded ? -ENOKEY : STAGE_NEXT;
 }
 
 const struct stage stage_enrich = {

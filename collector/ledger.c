@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ledger.h"
 
+#include <stdio.h>
+
 #include "../lib/log.h"
 #include "columns.h"
 #include "pairmap.h"
@@ -76,6 +78,7 @@ static void read_row(struct ledger *l, const PGresult *res, int row)
 
 	e->stranger = *PQgetvalue(res, row, 2) != 't';
 	e->tagged = *PQgetvalue(res, row, 3) == 't';
+	snprintf(e->name, sizeof(e->name), "%s", PQgetvalue(res, row, 6));
 	if (PQgetisnull(res, row, 4) || stream < STREAM_EVENT || stream >= STREAM_END)
 		return;
 	e->exists[stream] = true;
@@ -86,7 +89,7 @@ int ledger_load(struct ledger *l, struct pg *p, struct entry *const *e, size_t n
 {
 	static const char sql[] =
 		"select u.node, u.epoch, n.node_id is not null, coalesce(n.tags <> '{}', false),"
-		" m.stream, m.seq"
+		" m.stream, m.seq, coalesce(left(n.name, 63), '')"
 		" from unnest($1::bigint[], $2::bigint[]) u(node, epoch)"
 		" left join node n on n.node_id = u.node"
 		" left join ingest_mark m on m.node_id = u.node and m.epoch = u.epoch";

@@ -22,6 +22,8 @@ struct entry {
 	uint64_t seq[STREAM_END]; /* in the database */
 	uint64_t next[STREAM_END]; /* in the transaction under way */
 	uint64_t lost[STREAM_END]; /* by it */
+	char name[64]; /* of the node, for what is said */
+	bool clock_off; /* tell.h: said so */
 	bool gap; /* the writer's: a batch came that was not the next */
 	uint64_t noted; /* and in which group it told the loop last */
 };

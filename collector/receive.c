@@ -94,12 +94,14 @@ static int on_dict(struct receive *r, const void *f, size_t len)
 	return 0;
 }
 
-static void need_dict(struct receive *r, struct peer *to, uint64_t layout)
+static void need_dicts(struct receive *r, struct peer *to, const struct batch *b)
 {
 	counter_add(C_REFUSED_LAYOUT, 1);
-	counter_add(C_NEED_DICTS, 1);
-	wire_need_dict_encode(&r->out, &(struct wire_need_dict){ .layout = layout });
-	router_send(r->cfg.router, to, &r->out);
+	for (uint32_t i = 0; i < b->nneeded; i++) {
+		counter_add(C_NEED_DICTS, 1);
+		wire_need_dict_encode(&r->out, &(struct wire_need_dict){ b->needed[i] });
+		router_send(r->cfg.router, to, &r->out);
+	}
 }
 
 /* The next batch of its stream: what cannot be read goes on, to be set aside where it is stored. */
@@ -112,7 +114,7 @@ static void take_batch(struct receive *r, struct mark *k, const struct wire_batc
 	b->head = *h;
 	zmq_msg_move(&b->body, body);
 	if (line_run(r->cfg.front, b) < 0 && !b->poison) {
-		need_dict(r, &k->peer, b->need_layout);
+		need_dicts(r, &k->peer, b);
 		return;
 	}
 	w = work_new(WORK_BATCH, k->node, k->epoch);

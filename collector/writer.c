@@ -8,6 +8,7 @@
 #include "../lib/log.h"
 #include "commit.h"
 #include "line.h"
+#include "tell.h"
 
 enum {
 	GROUP_BATCHES = 512,
@@ -31,11 +32,11 @@ struct writer {
 	struct batch *batch[GROUP_BATCHES];
 	size_t nwork, nbatches;
 	uint64_t number; /* of the session that the ledger was read in */
-	uint64_t away_ns; /* mono, since when; 0: it is not */
 	int retry_ms;
 	uint64_t group; /* number of the one at hand */
 	uint64_t left; /* batches that a stop found no database for */
-	bool was_ready, gave_up;
+	bool gave_up;
+	struct tell tell;
 	unsigned seed;
 };
 
@@ -63,36 +64,13 @@ static int gather(struct writer *w)
 	return r == -EPIPE && w->nwork == 0 ? r : 0;
 }
 
-static void say_away(struct writer *w)
-{
-	if (!w->away_ns) {
-		w->away_ns = clock_mono_ns();
-		w->retry_ms = RETRY_MIN_MS;
-		log_warn(0,
-			 "the database does not store: %s; probes keep what they have until it "
-			 "does, look at PostgreSQL",
-			 session_why(w->session));
-	}
-}
-
-static void say_ready(struct writer *w)
-{
-	if (w->away_ns)
-		log_info("the database stores again, after %.1f s",
-			 (double)(clock_mono_ns() - w->away_ns) / 1e9);
-	else if (!w->was_ready)
-		log_info("the database is ready");
-	w->away_ns = 0;
-	w->was_ready = true;
-}
-
 static int be_ready(struct writer *w)
 {
 	int r = session_ready(w->session);
 
 	if (r < 0)
 		return r;
-	say_ready(w);
+	tell_ready(&w->tell);
 	if (w->number != session_number(w->session))
 		commit_doubt(w->commit);
 	w->number = session_number(w->session);
@@ -132,13 +110,11 @@ static int hello(struct writer *w, const struct work *one)
 			   one->machine, one->version, was, sizeof(was));
 
 	if (r == 0 && *was && *one->machine && strcmp(was, one->machine) != 0)
-		log_warn(0,
-			 "node %s is now machine %s and was %s; if both run, give each its own "
-			 "name with seismo-probe --node",
-			 one->name, one->machine, was);
+		tell_machine(one->name, one->machine, was);
 	return r;
 }
 
+/* What is refused as data stays without an answer, but must not hold up the others. */
 static int answer(struct writer *w, const struct work *one)
 {
 	struct entry *e;
@@ -148,6 +124,8 @@ static int answer(struct writer *w, const struct work *one)
 		return 0;
 	if (one->kind == WORK_HELLO)
 		r = hello(w, one);
+	if (r == -EINVAL)
+		return 0;
 	if (r == 0)
 		r = commit_load(w->commit, one->node, one->epoch, &e);
 	if (r == 0)
@@ -182,7 +160,8 @@ static void note_batches(struct writer *w)
 		const struct batch *b = w->batch[i];
 		struct entry *e = commit_entry(w->commit, b->head.node_id, b->head.epoch);
 
-		requests |= b->fate == FATE_DONE && b->rows[FACT_REQUEST].n > 0;
+		requests |= b->rows[FACT_REQUEST].n > 0;
+		tell_batch(&w->tell, e, b);
 		counter_add(C_BATCHES_TWICE, b->fate == FATE_TWICE);
 		e->gap |= b->fate == FATE_GAP;
 	}
@@ -218,7 +197,9 @@ static void failed(struct writer *w)
 
 static void wait_for_database(struct writer *w)
 {
-	say_away(w);
+	if (!w->tell.away_ns)
+		w->retry_ms = RETRY_MIN_MS;
+	tell_away(&w->tell, session_why(w->session));
 	link_wait(w->cfg.link, w->retry_ms / 2 + (int)(rand_r(&w->seed) % (unsigned)w->retry_ms));
 	if (w->retry_ms < RETRY_MAX_MS)
 		w->retry_ms *= 2;
@@ -268,10 +249,7 @@ static void *run(void *arg)
 		drop_work(w);
 	} while (gather(w) == 0);
 	if (w->left)
-		log_warn(0,
-			 "%llu batches were not stored, because the database is away; their "
-			 "probes send them again",
-			 (unsigned long long)w->left);
+		tell_left(w->left);
 	return NULL;
 }
 

@@ -75,6 +75,7 @@ sql -c "alter table request add constraint poison check (path <> '/poison')"
 ok "what PostgreSQL refuses is found among the others" probe "$port" "$n" "send 1 10 1 request" "send 1 11 1 a=/good" "send 1 12 1 b=/poison" "send 1 13 1 c=/good" "want ack 1 13"
 ok "the rest is stored" is 2 "select count(*) from request where path = '/good'"
 ok "and the culprit kept aside" is "12|23514" "select seq, sqlstate from quarantine where sqlstate <> ''"
+ok "it is told, once" [ "$(grep -c "of node n1 cannot be stored and is in table quarantine" "$dir/one.log")" = 1 ]
 ok "a clock that is far off still gets its rows" probe "$port" "$n" "send 1 14 1 future" "want ack 1 14"
 ok "at the time of their arrival" is t "select ts between now() - interval '1 min' and now() from request where app = 'future'"
 ok "bytes that are no text are shown as such" probe "$port" "$n" "send 1 15 1 dirty" "want ack 1 15"

@@ -28,7 +28,7 @@ struct fake {
 	char node[64];
 	uint64_t epoch;
 	struct buf frame, body;
-	uint64_t sent, next, acked, rewinds, opened, nack_ns, progress_ns;
+	uint64_t window, sent, next, acked, rewinds, opened, nack_ns, progress_ns;
 	bool up;
 };
 
@@ -218,7 +218,7 @@ static int deliver(struct fake *f, uint64_t batches, uint64_t per_s)
 			made = batches;
 		if (!f->up && now - hello_ns > 300 * MS && say_hello(f, ZMQ_DONTWAIT) == 0)
 			hello_ns = f->progress_ns = now;
-		while (f->up && f->next <= made && f->next <= f->acked + WINDOW &&
+		while (f->up && f->next <= made && f->next <= f->acked + f->window &&
 		       send_batch(f, STREAM_EVENT, f->next, f->acked + 1, "request",
 				  ZMQ_DONTWAIT) == 0) {
 			f->next++;
@@ -259,7 +259,7 @@ static void describe(const struct fake *f, const void *data, size_t len, char ou
 static void want(struct fake *f, const char *what)
 {
 	bool nothing = strncmp(what, "nothing", 7) == 0;
-	uint64_t until = clock_mono_ns() + (nothing ? strtoull(what + 7, NULL, 10) : 4000) * MS;
+	uint64_t until = clock_mono_ns() + (nothing ? strtoull(what + 7, NULL, 10) : 8000) * MS;
 	char got[96], all[400] = "";
 	char data[4096];
 
@@ -345,9 +345,10 @@ int main(int argc, char *argv[])
 		return 2;
 	f.url = argv[1];
 	open_socket(&f);
-	if (strcmp(argv[2], "deliver") == 0 && argc == 7) {
+	if (strcmp(argv[2], "deliver") == 0 && argc >= 7) {
 		snprintf(f.node, sizeof(f.node), "%s", argv[3]);
 		f.epoch = strtoull(argv[4], NULL, 10);
+		f.window = argc > 7 ? strtoull(argv[7], NULL, 10) : WINDOW;
 		deliver(&f, strtoull(argv[5], NULL, 10), strtoull(argv[6], NULL, 10));
 	} else {
 		while (fgets(line, sizeof(line), stdin))

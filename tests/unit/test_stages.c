@@ -86,7 +86,8 @@ TEST(a_sample_of_an_unknown_layout_asks_for_it)
 
 	CHECK_EQ(line_run(r.front, b), -ENOKEY);
 	CHECK(!b->poison);
-	CHECK_EQ(b->need_layout, r.dict.layout);
+	CHECK_EQ(b->nneeded, 1);
+	CHECK_EQ(b->needed[0], r.dict.layout);
 	CHECK_EQ(layouts_add(r.layouts, &r.dict), 0);
 	CHECK_EQ(line_run(r.front, b), 0);
 	CHECK_STR(b->layout[0]->kind, "disk");
