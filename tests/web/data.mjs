@@ -70,7 +70,7 @@ export const request = (over = {}) => {
 		remoteAddr: `192.0.2.${Math.floor(random() * 250)}:${40000 + Math.floor(random() * 9999)}`,
 		local: '10.20.0.11:443',
 		upstreamAddr: made.upstreams.at(-1)?.addr ?? null,
-		route: path.replace(/\d+/g, '{n}'),
+		route: `${method} ${path.replace(/\d+/g, ':id')}`,
 		request: `${method} ${path}`,
 		bytesIn: 812,
 		bytesOut: 15230,

@@ -9,8 +9,8 @@ const asked = (t) => Object.fromEntries(new URL(t.mock.asked.filter((a) => a.sta
 const mixed = () => [
 	request({ time: Date.now() - 1000, node: 'web-1', app: 'nginx', status: 502, reason: 'up.connect', path: '/pay/1' }),
 	request({ time: Date.now() - 2000, node: 'web-2', app: 'orders', status: 500, reason: 'app.error', path: '/pay/2' }),
-	request({ time: Date.now() - 3000, node: 'web-2', app: 'orders', status: 200, reason: 'up.slow', path: '/cart' }),
-	request({ time: Date.now() - 4000, node: 'web-2', app: 'orders', status: null, reason: 'up.error', path: '/cart' }),
+	request({ time: Date.now() - 3000, node: 'web-2', app: 'orders', status: 200, reason: 'up.slow', path: '/cart', method: 'GET' }),
+	request({ time: Date.now() - 4000, node: 'web-2', app: 'orders', status: null, reason: 'up.error', path: '/cart', method: 'GET' }),
 ];
 
 TEST('each filter goes to the address and to the API', async (t) => {
@@ -52,7 +52,7 @@ TEST('an address with filters shows them, and the way back restores the last', a
 
 TEST('a filter that the console has no field for is shown and can be removed', async (t) => {
 	t.mock.rows = mixed();
-	await t.open('/?route=/cart');
+	await t.open('/?route=' + encodeURIComponent('GET /cart'));
 	await t.shows(2);
 	await t.page.click('.chip');
 	await t.shows(4);

@@ -42,6 +42,44 @@ TEST('more rows than a page in the meantime leave no hole', async (t) => {
 	await t.shows(153);
 });
 
+TEST('a hole that opens while someone reads waits behind the chip', async (t) => {
+	t.mock.rows = some(100);
+	await t.open();
+	await t.shows(100);
+	await t.live();
+	await t.page.$eval('main', (el) => (el.scrollTop = 500));
+	const before = await t.rows();
+	const { port } = t.mock;
+	await t.mock.stop();
+	t.mock.rows.push(...Array.from({ length: 150 }, (_, i) => request({ time: Date.now() + i })));
+	await t.mock.start(port);
+	await until('the chip says so', async () => (await t.text('.fresh')).includes('100+ new'));
+	CHECK_EQ(await t.rows(), before, 'the rows');
+	await t.page.click('.fresh button');
+	await until('the newest are there', async () => (await t.rows())[0] === t.mock.rows.at(-1).id);
+});
+
+TEST('a row that comes while its table is still asked for is not lost', async (t) => {
+	t.mock.rows = some(3);
+	t.mock.slow = 600;
+	await t.open();
+	await t.live();
+	await until('the table is asked for', () => t.mock.asked.some((a) => a.startsWith('/api/v1/requests?')));
+	await sleep(100);
+	t.mock.emit(request({ time: Date.now() }));
+	await t.shows(4);
+});
+
+TEST('the counts keep up with the rows', async (t) => {
+	t.mock.rows = some(3);
+	await t.open();
+	await t.live();
+	await t.shows(3);
+	for (let i = 0; i < 5; i += 1) t.mock.emit(request({ time: Date.now() }));
+	await t.shows(8);
+	await until('eight are stored', async () => (await t.text('[data-name=stored] b')) === '8', 3000);
+});
+
 TEST('a broken stream goes on after the last event it saw', async (t) => {
 	t.mock.rows = some(1);
 	await t.open();

@@ -108,6 +108,7 @@ const handle = async (server, req, res) => {
 	server.asked.push(`${url.pathname}${url.search}`);
 	try {
 		const body = JSON.stringify(answer(server, url));
+		if (server.slow) await new Promise((done) => setTimeout(done, server.slow));
 		res.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
 		res.end(body);
 	} catch (e) {
@@ -119,7 +120,7 @@ const handle = async (server, req, res) => {
 
 export class Mock {
 	constructor() {
-		Object.assign(this, { rows: [], nodes: fleet(1), servers: [], seen: 0, withheld: 0, lost: 0, away: false });
+		Object.assign(this, { rows: [], nodes: fleet(1), servers: [], seen: 0, withheld: 0, lost: 0, away: false, slow: 0 });
 		Object.assign(this, { events: [], streams: new Set(), resumed: [], asked: [] });
 	}
 	async start(port = 0) {

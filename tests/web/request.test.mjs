@@ -13,6 +13,7 @@ const retried = (over = {}) =>
 		upstreamResponseTime: 1041.6,
 		method: 'GET',
 		path: '/api/orders/8123',
+		flags: [],
 		upstreams: [
 			upstream({ addr: '10.20.0.15:8080', startTime: 0.9, connectTime: null, responseTime: 1001, status: null, error: 'timed out', retransmits: 2 }),
 			upstream({ startTime: 1003.4, connectTime: null, reused: true, responseTime: 40.6 }),
@@ -52,6 +53,14 @@ TEST('tries that overlap count each moment once', async (t) => {
 	await openRow(t, retried({ queueTime: 0, requestTime: 100, upstreams: [upstream({ startTime: 10, responseTime: 60 }), upstream({ startTime: 40, responseTime: 50 })] }));
 	CHECK_EQ((await parts(t)).map(([, ms]) => ms), [10, 60, 20, 10], 'the parts');
 	CHECK((await t.text('#times')).includes('overlap'), 'it is said');
+});
+
+TEST('a try that never connected keeps its time, out of the sum over the tries', async (t) => {
+	const none = { connectTime: null, responseTime: null, status: null };
+	await openRow(t, retried({ queueTime: 0, requestTime: 3050, upstreamResponseTime: 3040, upstreams: [upstream({ startTime: 5, ...none, error: 'Connection timed out' }), upstream({ startTime: 3006, responseTime: 40 })] }));
+	const all = await parts(t);
+	CHECK_EQ(all.map(([, ms]) => ms), [5, 3000, 1, 40, 4], 'the parts');
+	CHECK(all[1][0].startsWith('upstream try 1'), 'the second part is the try');
 });
 
 TEST('calls that could not be told are neither shown nor guessed', async (t) => {

@@ -11,6 +11,7 @@ export const KEEP = 2000;
 const EVERY_MS = 10_000;
 const GATHER_MS = 60; /* live rows are drawn together */
 const RETRY_MS = 2000;
+const COUNTS_MS = 2000; /* while rows come in the counts below them keep up */
 const REFETCH_MS = 400; /* with filters the API says which rows match */
 
 const newer = (a, b) => (a.time === b.time ? (a.id < b.id ? 1 : a.id > b.id ? -1 : 0) : a.time < b.time ? 1 : -1);
@@ -32,6 +33,7 @@ let run = 0; /* answers to an older question are dropped */
 let gather = [];
 let gatherTimer = 0;
 let refetchTimer = 0;
+let refetchAt = 0;
 let retryTimer = 0;
 let seenAt = 0;
 
@@ -79,6 +81,7 @@ const refetch = async () => {
 		if (touches && s.loaded) addNew(page.requests);
 		else if (s.loaded && held()) patch({ jump: true, fresh: page.requests });
 		else patch({ ...EMPTY, rows: page.requests, next: page.next, loaded: true, coverage: page.coverage });
+		if (gather.length) flush();
 	} catch (e) {
 		if (mine === run) fail(e);
 	}
@@ -87,6 +90,7 @@ const refetch = async () => {
 export const load = (f) => {
 	filters = f;
 	run += 1;
+	gather = [];
 	table.set({ ...EMPTY, busy: true, coverage: table.get().coverage });
 	return refetch();
 };
@@ -107,29 +111,35 @@ export const loadOlder = async () => {
 	}
 };
 
-const soonRefetch = () => {
-	if (refetchTimer) return;
+const soonRefetch = (gap = REFETCH_MS) => {
+	const at = Math.max(Date.now() + 20, seenAt + gap);
+	if (refetchTimer && refetchAt <= at) return;
+	clearTimeout(refetchTimer);
+	refetchAt = at;
 	refetchTimer = setTimeout(() => {
 		refetchTimer = 0;
 		refetch();
-	}, Math.max(20, REFETCH_MS - (Date.now() - seenAt)));
+	}, at - Date.now());
 };
 
+// A row may come while its table is still asked for: it waits for the answer, which may not have it.
 const flush = () => {
 	gatherTimer = 0;
+	if (!table.get().loaded) return;
 	const more = gather;
 	gather = [];
 	addNew(more);
 };
 
 const onRow = (row) => {
-	if (!isLive(filters) || !table.get().loaded) return;
+	if (!isLive(filters)) return;
 	if (filters.from && Date.parse(row.time) < Date.parse(filters.from)) return;
 	if (isFiltered(filters)) {
 		soonRefetch();
 		return;
 	}
-	gather.push(row);
+	if (gather.length < KEEP) gather.push(row);
+	soonRefetch(COUNTS_MS);
 	gatherTimer ||= setTimeout(flush, GATHER_MS);
 };
 

@@ -7,6 +7,7 @@ import { Icon, Text, Time } from '../ui.jsx';
 import { get } from '../lib/api.js';
 import { count, duration, isNumber, timeText, visible } from '../lib/format.js';
 import { t, word } from '../lib/i18n.js';
+import { messages } from '../lib/messages.js';
 import { askNodes, isSilent, lostOf, unreadOf, useNodes } from '../lib/nodes.js';
 
 const FEW = 3; /* so few nodes are shown with all their details */
@@ -34,8 +35,12 @@ const Source = ({ source, why = false }) => (
 	</span>
 );
 
+// In the order of the message table, which goes from what was seen to what was lost; unknown ones last.
+const order = Object.keys(messages);
+const rank = (name) => (order.includes(`c.${name}`) ? order.indexOf(`c.${name}`) : order.length);
+
 const Details = ({ node }) => {
-	const coverage = Object.entries(node.coverage ?? {});
+	const coverage = Object.entries(node.coverage ?? {}).sort(([a], [b]) => rank(a) - rank(b));
 	const unread = unreadOf([node]);
 	return (
 		<div class="details">
