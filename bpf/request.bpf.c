@@ -69,28 +69,28 @@ int BPF_PROG(on_send, struct sock *sk, int ret, int flags)
 }
 
 SEC("tp_btf/inet_sock_set_state")
-int BPF_PROG(on_state, struct sock *sk, int old, int new)
+int BPF_PROG(on_state, struct sock *sk, int from, int to)
 {
 	struct conn *c;
 
 	if (!control.on || sk->sk_protocol != IPPROTO_TCP)
 		return 0;
-	if (new == TCP_SYN_SENT) { /* in connect(): this thread is the caller */
+	if (to == TCP_SYN_SENT) { /* in connect(): this thread is the caller */
 		if ((bpf_get_current_pid_tgid() >> 32) != control.own_tgid)
 			client_connect(sk);
 		return 0;
 	}
-	if (old != TCP_SYN_SENT && new != TCP_FIN_WAIT1 &&new != TCP_LAST_ACK &&new != TCP_CLOSE)
+	if (from != TCP_SYN_SENT && to != TCP_FIN_WAIT1 && to != TCP_LAST_ACK && to != TCP_CLOSE)
 		return 0;
 	c = bpf_sk_storage_get(&conns, sk, 0, 0);
 	if (!c)
 		return 0;
 	if (c->role == ROLE_SERVER)
-		server_state(c, sk, old, new);
-	else if (c->role == ROLE_CLIENT && new == TCP_ESTABLISHED)
+		server_state(c, sk, from, to);
+	else if (c->role == ROLE_CLIENT && to == TCP_ESTABLISHED)
 		client_connected(c, sk);
 	else if (c->role == ROLE_CLIENT)
-		client_state(c, sk, old, new);
+		client_state(c, sk, from, to);
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_answer.h - is an answer whole? Only the sweep asks, so the hooks just keep the first bytes
- * and the last; the head is searched when nothing else (the next request, a close) has ended the
- * answer before. RFC 9112, 6.3.
+ * request_answer.h - is an answer whole? Only the sweep asks, so the hooks just keep the first
+ * bytes and the last; the head is searched when nothing else (the next request, a close) has ended
+ * the answer before. RFC 9112, 6.3.
  */
 #pragma once
 
@@ -25,22 +25,29 @@ static __always_inline void answer_tail(struct conn *c, __u32 len)
 		bpf_probe_read_user(&c->tail, 4, s.p + s.len - 5);
 }
 
-/* Keeps the first bytes; returns the status they tell, 0 when they are no status line. */
+/* What may still become a status line: too few bytes to say. */
+static __always_inline bool answer_is_short(const struct conn *c)
+{
+	__u32 n = c->answer_len;
+	__u64 w;
+
+	if (n == 0 || n >= STATUS_LINE)
+		return false;
+	__builtin_memcpy(&w, c->answer, sizeof(w));
+	if (n < 7)
+		w &= (1ull << (n * 8)) - 1;
+	return n < 7 ? w == (ANSWER_WORD & ((1ull << (n * 8)) - 1)) : is_answer(w);
+}
+
+/* Adds to the first bytes; returns the status they tell, 0 when they are no status line. */
 static __always_inline __u16 answer_read(struct conn *c, const struct span *s)
 {
-	__u32 n = s->len;
+	__u32 at = c->answer_len;
 
-	if (n > REQ_ANSWER)
-		n = REQ_ANSWER;
-	c->answer_len = 0;
-	if (n < STATUS_LINE || !s->p)
-		return 0;
-	if (bpf_probe_read_user(c->answer, n, s->p)) {
-		count(STAT_USER_FAULT);
-		return 0;
-	}
-	c->answer_len = n;
-	return status_in(c->answer);
+	if (at >= STATUS_LINE)
+		at = 0;
+	c->answer_len = span_append(c->answer, at, REQ_ANSWER - STATUS_LINE, s);
+	return c->answer_len < STATUS_LINE ? 0 : status_in(c->answer);
 }
 
 struct scan {
@@ -85,8 +92,9 @@ static long scan_byte(__u32 i, struct scan *x)
 enum answer_end { ANSWER_GOES_ON, ANSWER_WHOLE, ANSWER_UNKNOWN };
 
 /*
- * Whole: it cannot have a body, or as many bytes went out as it said, or the last chunk did. Unknown:
- * its head is longer than what is kept of it. Without either, the close of the connection ends it.
+ * Whole: it cannot have a body, or as many bytes went out as it said, or the last chunk did.
+ * Unknown: its head is longer than what is kept of it. Without either, the close of the connection
+ * ends it.
  */
 static __always_inline enum answer_end answer_end(const struct conn *c)
 {
@@ -102,8 +110,8 @@ static __always_inline enum answer_end answer_end(const struct conn *c)
 	if (x.chunked)
 		return c->tail == TAIL_LAST_CHUNK ? ANSWER_WHOLE : ANSWER_GOES_ON;
 	if (x.has_length)
-		return c->head.bytes_out >= x.length + (x.head_len ? x.head_len : n) ?
-			       ANSWER_WHOLE :
-			       ANSWER_GOES_ON;
+		return c->head.bytes_out >= x.length + (x.head_len ? x.head_len : n)
+			       ? ANSWER_WHOLE
+			       : ANSWER_GOES_ON;
 	return x.head_len ? ANSWER_GOES_ON : ANSWER_UNKNOWN;
 }

@@ -37,21 +37,27 @@ enum {
 #define REGS_ARG3(r) ((r)->regs[2])
 #endif
 
-/* Where the call's bytes begin, and how many lie there in one piece (at most len). */
+/* Where the call's bytes begin, how many lie there in one piece, and where the next piece is told.
+ */
 struct span {
 	const void *p;
 	__u32 len;
+	__u32 total; /* of all pieces */
+	const struct user_iovec *next; /* NULL: there is one piece */
 };
 
-static __always_inline struct span span_of_iov(const void *iov, __u32 len)
+enum { SPAN_PIECES = 8 }; /* looked at, when the first ones are too short to be of use */
+
+static __always_inline struct span span_of_iov(const struct user_iovec *iov, __u32 len)
 {
+	struct span s = { .total = len };
 	struct user_iovec v;
-	struct span s = { 0 };
 
 	if (bpf_probe_read_user(&v, sizeof(v), iov))
 		return s;
 	s.p = (const void *)v.base;
 	s.len = v.len < len ? v.len : len;
+	s.next = s.len < len ? iov + 1 : NULL;
 	return s;
 }
 
@@ -68,7 +74,7 @@ static __always_inline struct span span_of_call(__u32 len)
 	case NR_SENDTO:
 	case NR_RECVFROM:
 		s.p = arg;
-		s.len = len;
+		s.len = s.total = len;
 		return s;
 	case NR_READV:
 	case NR_WRITEV:
@@ -77,10 +83,38 @@ static __always_inline struct span span_of_call(__u32 len)
 	case NR_RECVMSG:
 		if (bpf_probe_read_user(&m, sizeof(m), arg))
 			return s;
-		return span_of_iov((const void *)m.iov, len);
+		return span_of_iov((const struct user_iovec *)m.iov, len);
 	default:
 		return s;
 	}
+}
+
+/*
+ * Appends the call's bytes to dst, which holds at of them, up to max; returns how many it then
+ * holds. dst is part of a map value that has room for max bytes more behind them.
+ */
+static __always_inline __u32 span_append(char *dst, __u32 at, __u32 max, const struct span *s)
+{
+	struct span piece = *s;
+
+	for (int i = 0; i < SPAN_PIECES; i++) {
+		__u32 n = piece.len, room = max - at;
+
+		if (!piece.p || at >= max)
+			return at;
+		n = n < room ? n : room;
+		if (n > max) /* it is not: said for the verifier */
+			return at;
+		if (bpf_probe_read_user(dst + at, n, piece.p)) {
+			count(STAT_USER_FAULT);
+			return at;
+		}
+		at += n;
+		if (!piece.next)
+			return at;
+		piece = span_of_iov(piece.next, piece.total - piece.len);
+	}
+	return at;
 }
 
 /* The last piece of what a call sent. All of an iovec is taken to have gone out. */
@@ -98,17 +132,20 @@ static __always_inline struct span span_of_last(__u32 len)
 	} else if (nr != NR_WRITEV) {
 		return span_of_call(len);
 	}
-	return span_of_iov((const void *)(iov + (n - 1) * sizeof(struct user_iovec)), len);
+	return span_of_iov((const struct user_iovec *)iov + (n - 1), len);
 }
 
-/* The first eight bytes; 0 when there are fewer or they cannot be read. */
+/* The first eight bytes; fewer are filled up with zeroes. */
 static __always_inline __u64 first_word(const struct span *s)
 {
+	__u32 n = s->len;
 	__u64 w = 0;
 
-	if (s->len < sizeof(w) || !s->p)
+	if (!s->p)
 		return 0;
-	if (bpf_probe_read_user(&w, sizeof(w), s->p)) {
+	if (n > sizeof(w))
+		n = sizeof(w);
+	if (bpf_probe_read_user(&w, n, s->p)) {
 		count(STAT_USER_FAULT);
 		return 0;
 	}
@@ -140,9 +177,22 @@ static __always_inline bool is_request(__u64 w)
 	}
 }
 
+#define ANSWER_WORD 0x002e312f50545448ull /* "HTTP/1." */
+
+/* The first n < 8 bytes of what may become a request. */
+static __always_inline bool may_be_request(__u64 w, __u32 n)
+{
+	__u32 m = n < 4 ? (1u << (n * 8)) - 1 : ~0u, v = (__u32)w & m;
+
+	return v == (WORD4('G', 'E', 'T', ' ') & m) || v == (WORD4('H', 'E', 'A', 'D') & m) ||
+	       v == (WORD4('P', 'O', 'S', 'T') & m) || v == (WORD4('P', 'U', 'T', ' ') & m) ||
+	       v == (WORD4('P', 'A', 'T', 'C') & m) || v == (WORD4('D', 'E', 'L', 'E') & m) ||
+	       v == (WORD4('O', 'P', 'T', 'I') & m);
+}
+
 static __always_inline bool is_answer(__u64 w)
 {
-	return (w & 0x00ffffffffffffffull) == 0x002e312f50545448ull; /* "HTTP/1." */
+	return (w & 0x00ffffffffffffffull) == ANSWER_WORD;
 }
 
 /* "PRI * HT", the preface of HTTP/2 with prior knowledge */

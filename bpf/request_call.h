@@ -207,16 +207,16 @@ static __always_inline void client_recv(struct conn *c, struct sock *sk, int ret
 
 /* close() by its owner, or the end of the connection in interrupt context (then sk_err says why).
  */
-static __always_inline void client_state(struct conn *c, struct sock *sk, int old, int new)
+static __always_inline void client_state(struct conn *c, struct sock *sk, int from, int to)
 {
 	int error = sk->sk_err;
 	struct calls *cs;
 
-	if (old == TCP_SYN_SENT && new == TCP_CLOSE)
+	if (from == TCP_SYN_SENT && to == TCP_CLOSE)
 		c->call.flags |= CALL_FAILED;
 	client_gone(c, sk, error);
 	cs = call_store(c);
-	if (new == TCP_CLOSE && error)
+	if (to == TCP_CLOSE && error)
 		c->dead = 1;
 	else
 		call_is_current(c, cs);

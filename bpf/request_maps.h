@@ -31,6 +31,7 @@ struct conn {
 	__u8 loop; /* watched by an epoll: its thread serves many */
 	__u8 pipelined;
 	__u8 has_body; /* the request may be followed by bytes that are not a request */
+	__u8 unsure; /* fewer than eight bytes have come: it may not be a request at all */
 	__u8 has_calls;
 	__u8 fresh; /* client: connected, nothing sent yet */
 	__u8 dead; /* client: ended in interrupt context, its owner has not been told */
@@ -38,12 +39,15 @@ struct conn {
 	__u32 retrans0, ooo0; /* of the socket, when the request began */
 	__u64 parent; /* client: id of the request it works for; 0: not known */
 	union {
-		struct { /* as it goes into the ring: head and line in one piece */
-			struct req_head head;
-			char line[REQ_LINE];
+		struct {
 			char answer[REQ_ANSWER];
 			__u32 answer_len;
 			__u32 tail; /* the four bytes before the last one sent */
+			struct req_head
+				head; /* as it goes into the ring: head and line in one piece */
+			char line[REQ_LINE];
+			char room[REQ_LINE]; /* never written: what span_append might touch, to the
+						verifier */
 		};
 		struct {
 			struct req_call call;

@@ -93,19 +93,10 @@ static __always_inline bool answer_ends(struct conn *c)
 /* The first bytes of what came, into the place of the line; the first eight of them as a word. */
 static __always_inline __u64 line_read(struct conn *c, const struct span *s)
 {
-	__u32 n = s->len;
 	__u64 w;
 
-	if (n > REQ_LINE)
-		n = REQ_LINE;
-	c->head.line_len = 0;
-	if (n < sizeof(w) || !s->p)
-		return 0;
-	if (bpf_probe_read_user(c->line, n, s->p)) {
-		count(STAT_USER_FAULT);
-		return 0;
-	}
-	c->head.line_len = n;
+	__builtin_memset(c->line, 0, sizeof(w));
+	c->head.line_len = span_append(c->line, 0, REQ_LINE, s);
 	__builtin_memcpy(&w, c->line, sizeof(w));
 	return w;
 }
@@ -137,6 +128,7 @@ static __always_inline void request_begin(struct conn *c, struct sock *sk, __u64
 	h->queue_jiffies = (__u32)bpf_jiffies64() - icsk->icsk_ack.lrcvtime;
 	h->status = 0;
 	h->ncalls = 0;
+	c->answer_len = 0;
 	c->has_calls = 0;
 	c->has_body = !is_bodiless(word);
 	c->retrans0 = tp->total_retrans;
@@ -144,6 +136,15 @@ static __always_inline void request_begin(struct conn *c, struct sock *sk, __u64
 	c->loop = is_in_epoll(sk);
 	c->state = CONN_OPEN;
 	cur_set(h->id, c->loop);
+}
+
+/* True for a request, and for the few bytes that may become one. */
+static __always_inline bool begins_request(struct conn *c, __u64 w)
+{
+	__u32 n = c->head.line_len;
+
+	c->unsure = n < sizeof(w);
+	return n < sizeof(w) ? n > 0 && may_be_request(w, n) : is_request(w);
 }
 
 /* The first request on a socket makes it a server's. */
@@ -158,7 +159,7 @@ static __always_inline void server_first(struct sock *sk, int len)
 			unread_report(is_http2(w) ? REQ_UNREAD_HTTP2 : REQ_UNREAD_TLS);
 		return;
 	}
-	if (!is_request(w))
+	if (!s.len || (s.len < sizeof(w) ? !may_be_request(w, s.len) : !is_request(w)))
 		return;
 	c = conn_make(sk, ROLE_SERVER);
 	if (!c)
@@ -166,38 +167,51 @@ static __always_inline void server_first(struct sock *sk, int len)
 	addr_of(&c->head.remote, sk, true);
 	addr_of(&c->head.local, sk, false);
 	process_name(c->head.comm);
-	line_read(c, &s);
-	request_begin(c, sk, w, len);
+	w = line_read(c, &s);
+	if (begins_request(c, w))
+		request_begin(c, sk, w, len);
 }
 
-/* The rest of a head, or a body. */
-static __always_inline void server_more(struct conn *c, int len)
+/* The rest of a head, or a body: what is missing of the line is added to it. */
+static __always_inline void server_more(struct conn *c, const struct span *s, int len)
 {
+	__u32 at = c->head.line_len;
+	__u64 w;
+
 	c->head.bytes_in += len;
-	if (c->state == CONN_OPEN)
-		cur_set(c->head.id, c->loop);
+	if (c->state != CONN_OPEN)
+		return;
+	if (at < REQ_LINE)
+		c->head.line_len = span_append(c->line, at, REQ_LINE, s);
+	if (c->unsure && c->head.line_len >= sizeof(w)) {
+		__builtin_memcpy(&w, c->line, sizeof(w));
+		c->unsure = 0;
+		c->has_body = !is_bodiless(w);
+		if (!is_request(w)) {
+			c->state = CONN_IDLE;
+			c->role = ROLE_IGNORED;
+			return;
+		}
+	}
+	cur_set(c->head.id, c->loop);
 }
 
 static __always_inline void server_bytes(struct conn *c, struct sock *sk, int len)
 {
-	struct span s;
+	struct span s = { 0 };
 	__u64 w;
 	__u32 was;
 
-	if (c->state == CONN_OPEN && c->has_body) {
-		server_more(c, len);
-		return;
-	}
-	s = span_of_call(len);
+	if (c->state != CONN_OPEN || !c->has_body || c->head.line_len < REQ_LINE)
+		s = span_of_call(len);
 	if (c->state == CONN_IDLE) {
 		w = line_read(c, &s);
-		if (is_request(w))
+		if (begins_request(c, w))
 			request_begin(c, sk, w, len);
 		return;
 	}
-	w = first_word(&s);
-	if (!is_request(w)) {
-		server_more(c, len);
+	if ((c->state == CONN_OPEN && (c->has_body || c->unsure)) || !is_request(first_word(&s))) {
+		server_more(c, &s, len);
 		return;
 	}
 	was = __sync_lock_test_and_set(&c->state, CONN_IDLE);
@@ -207,8 +221,9 @@ static __always_inline void server_bytes(struct conn *c, struct sock *sk, int le
 		request_facts(c, sk);
 		request_report(c);
 	}
-	line_read(c, &s);
-	request_begin(c, sk, w, len);
+	w = line_read(c, &s);
+	if (begins_request(c, w))
+		request_begin(c, sk, w, len);
 }
 
 /* Nothing to read: no end of the answer, an event loop may look at any time. */
@@ -250,7 +265,12 @@ static __always_inline void server_send(struct conn *c, int len)
 		s = span_of_call(len);
 		status = answer_read(c, &s);
 		if (status >= 100 && status < 200 && status != 101) {
+			c->answer_len = 0;
 			cur_set(c->head.id, c->loop); /* 100 Continue: not yet the answer */
+			return;
+		}
+		if (answer_is_short(c)) {
+			c->head.bytes_out += len;
 			return;
 		}
 		if (!status)
@@ -312,7 +332,7 @@ static __always_inline void server_upgraded(struct conn *c, struct sock *sk)
 }
 
 /* The connection ends while a request is open or its answer is on the way. */
-static __always_inline void server_state(struct conn *c, struct sock *sk, int old, int new)
+static __always_inline void server_state(struct conn *c, struct sock *sk, int from, int to)
 {
 	int error = sk->sk_err;
 	__u32 was = __sync_lock_test_and_set(&c->state, CONN_IDLE);
@@ -326,7 +346,7 @@ static __always_inline void server_state(struct conn *c, struct sock *sk, int ol
 			c->has_calls = 1;
 		c->head.last_ns = bpf_ktime_get_ns();
 		/* the peer's FIN or RST came first: it gave up */
-		if (old == TCP_CLOSE_WAIT || (new == TCP_CLOSE &&error))
+		if (from == TCP_CLOSE_WAIT || (to == TCP_CLOSE && error))
 			c->head.flags |= REQ_CLIENT_CLOSED;
 		else
 			c->head.flags |= REQ_NO_ANSWER;
