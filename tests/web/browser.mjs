@@ -102,7 +102,9 @@ export const runAll = async (only) => {
 	const count = { passed: 0, failed: 0 };
 	for (const test of tests) {
 		if (only && !test.name.includes(only)) continue;
+		const start = Date.now();
 		const error = await one(browser, test);
+		if (process.env.V) console.log(`${Date.now() - start} ms  ${test.name}`);
 		count[error ? 'failed' : 'passed'] += 1;
 		if (error) console.log(`FAILED ${test.name}\n       ${error.message.split('\n')[0]}`);
 	}
