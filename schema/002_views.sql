@@ -45,13 +45,14 @@ create function api.upstreams(tries jsonb) returns json language sql stable para
 		'addr', t ->> 'addr',
 		'startTime', api.ms((t ->> 'startUs')::bigint),
 		'connectTime', case when flag & 3 = 0 then api.ms((t ->> 'connectUs')::bigint) end,
-		'responseTime', case when flag & 2 = 0 then api.ms((t ->> 'responseUs')::bigint) end,
+		'responseTime', api.ms((t ->> 'responseUs')::bigint),
 		'status', nullif((t ->> 'status')::int, 0),
 		'error', coalesce(nullif(nullif(t ->> 'error', '0'), ''), case
 			when flag & 2 <> 0 then 'no connection' when flag & 4 <> 0 then 'no answer' end),
 		'reused', flag & 1 <> 0,
 		'retransmits', (t ->> 'retrans')::bigint,
-		'rtt', api.ms((t ->> 'srttUs')::bigint)) order by i), '[]')
+		'rtt', case when flag & 2 = 0 then api.ms((t ->> 'srttUs')::bigint) end,
+		'localPort', nullif((t ->> 'localPort')::int, 0)) order by i), '[]')
 	from jsonb_array_elements(tries) with ordinality u(t, i),
 		lateral (select coalesce((t ->> 'flags')::int, 0) flag) f
 $$;
@@ -74,7 +75,7 @@ select r.ts, r.request_id, r.stored,
 		'id', api.id_text(r.ts, r.request_id),
 		'time', api.rfc3339(r.ts),
 		'end', api.rfc3339(r.ts + least(r.request_us, 31536000000000) * interval '1 microsecond'),
-		'region', g.name, 'node', n.name, 'app', r.app, 'pid', r.pid, 'comm', r.comm,
+		'region', g.name, 'node', n.name, 'app', r.app, 'pid', r.pid, 'tid', r.tid, 'comm', r.comm,
 		'remoteAddr', api.addr(r.remote, r.remote_port),
 		'local', api.addr(r.local, r.local_port),
 		'upstreamAddr', nullif(r.upstreams -> -1 ->> 'addr', ''),

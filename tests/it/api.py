@@ -86,7 +86,7 @@ def check_shape(c, web):
         c.ok(f'{key} is as stored', r.get(key) == value, r.get(key))
     c.ok('request is method and path', r['request'] == 'GET ' + r['path'])
     c.ok('diagnosis is its page', r['diagnosis'] == '/requests/' + r['id'])
-    c.ok('a try that failed says why', r['upstreams'][0]['error'] == 'connection refused' and r['upstreams'][0]['responseTime'] is None, r['upstreams'])
+    c.ok('a try that failed says why, and how long it took', r['upstreams'][0]['error'] == 'connection refused' and r['upstreams'][0]['responseTime'] == 0 and r['upstreams'][0]['rtt'] is None, r['upstreams'])
     c.ok('a try on a kept connection has no connect time',
          (r['upstreams'][1]['reused'], r['upstreams'][1]['connectTime'], r['upstreams'][1]['responseTime']) == (True, None, 80), r['upstreams'])
     c.ok('a parameter that looks like a placeholder stays text', r['reason']['text']['en'] == 'Upstream {ms} took 12.5 ms of 90 ms', r['reason'])
