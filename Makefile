@@ -112,6 +112,8 @@ run:
 stop status:
 	@B=$B deploy/stack.sh $@
 
+row: $B/tools/server $B/tools/load
+	@B=$B deploy/row.sh
 unit: $(UNIT)
 tools: $(TOOLS)
 fuzzers: $(FUZZ)
@@ -147,7 +149,7 @@ clean:
 help:
 	@deploy/help.sh
 
-.PHONY: all deps run stop status unit tools fuzzers objects test lint fuzz-build fuzz bench fmt install clean help FORCE
+.PHONY: all deps run stop status row unit tools fuzzers objects test lint fuzz-build fuzz bench fmt install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $O -name '*.d' 2>/dev/null)

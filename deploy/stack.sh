@@ -91,7 +91,7 @@ tell() {
 
 	Seismo runs. Console:  http://$WEB/
 	Every HTTP/1.x request that a server on this machine fails or answers slowly is a row there within a second.
-	To see one:  python3 -m http.server 8099 & sleep 1; curl -X BREW http://127.0.0.1:8099/; kill %1
+	To see one: make row
 	Data and logs are in $VAR; make stop ends it, make run mends it.
 	END
 }
