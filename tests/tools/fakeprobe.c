@@ -60,6 +60,7 @@ static void open_socket(struct fake *f)
 		abort();
 	set(f->sock, ZMQ_LINGER, 0);
 	set(f->sock, ZMQ_IMMEDIATE, 1);
+	set(f->sock, ZMQ_IPV6, 1);
 	set(f->sock, ZMQ_SNDTIMEO, 3000);
 	set(f->sock, ZMQ_SNDHWM, 4 * WINDOW);
 	set(f->sock, ZMQ_RECONNECT_IVL, 20);
