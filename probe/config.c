@@ -30,6 +30,8 @@ static const struct word {
 } words[] = {
 	{ "--check-config", "read the configuration, say what is wrong with it, and end",
 	  PROBE_CHECK },
+	{ "doctor", "say what this node can give a probe and what to do about the rest, and end",
+	  PROBE_DOCTOR },
 	{ "--help", "this text", PROBE_HELP },
 	{ "--version", "the version", PROBE_TELL_VERSION },
 };

@@ -17,7 +17,7 @@ struct probe_config {
 
 #define PROBE_VERSION "0.1.0"
 
-enum probe_task { PROBE_RUN, PROBE_CHECK, PROBE_HELP, PROBE_TELL_VERSION };
+enum probe_task { PROBE_RUN, PROBE_CHECK, PROBE_DOCTOR, PROBE_HELP, PROBE_TELL_VERSION };
 
 /*
  * The defaults, then the file of --config, then the other flags. -EINVAL or -errno with a sentence

@@ -8,6 +8,7 @@
 
 #include "../lib/clock.h"
 #include "../lib/log.h"
+#include "doctor.h"
 #include "layout.h"
 #include "privilege.h"
 #include "sources.h"
@@ -245,24 +246,26 @@ static int run(struct probe *p)
 	return r;
 }
 
-/* 0 when there is nothing else to do. */
-static int told(enum probe_task task, const struct probe_config *c)
+/* Everything but to run: the exit status. */
+static int tell(enum probe_task task, const struct probe_config *c)
 {
 	switch (task) {
 	case PROBE_RUN:
-		return 1;
+		break;
+	case PROBE_DOCTOR:
+		return doctor_run(c);
 	case PROBE_CHECK:
 		printf("seismo-probe: the configuration is good: node %s, collector %s\n", c->node,
 		       c->collector);
-		return 0;
+		break;
 	case PROBE_HELP:
 		probe_config_help();
-		return 0;
+		break;
 	case PROBE_TELL_VERSION:
 		printf("seismo-probe %s\n", PROBE_VERSION);
-		return 0;
+		break;
 	}
-	return 0;
+	return EXIT_SUCCESS;
 }
 
 int main(int argc, char *argv[])
@@ -278,8 +281,8 @@ int main(int argc, char *argv[])
 		log_err(0, "%s", err);
 		return EXIT_FAILURE;
 	}
-	if (!told(task, &p.config))
-		return EXIT_SUCCESS;
+	if (task != PROBE_RUN)
+		return tell(task, &p.config);
 	sigfd = signal_fd();
 	p.loop = loop_new();
 	loop_add_fd(p.loop, sigfd, on_signal, &p);

@@ -25,6 +25,17 @@ static void drop_bounds(void)
 			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0); /* not ours to drop without root */
 }
 
+bool privilege_has_bpf(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	if (syscall(SYS_capget, &head, data) < 0)
+		return false;
+	return (data[CAP_TO_INDEX(CAP_BPF)].effective & CAP_TO_MASK(CAP_BPF)) &&
+	       (data[CAP_TO_INDEX(CAP_PERFMON)].effective & CAP_TO_MASK(CAP_PERFMON));
+}
+
 int privilege_drop(void)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };

@@ -6,3 +6,5 @@
 
 /* For this thread and those it makes later: so before the first ZeroMQ socket. */
 int privilege_drop(void) MUST_CHECK;
+
+bool privilege_has_bpf(void); /* may load programs that look at the kernel */

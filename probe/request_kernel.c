@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "../lib/log.h"
+#include "privilege.h"
 #include "request.skel.h"
 #include "source.h"
 
@@ -54,9 +55,9 @@ static int load(struct request_kernel *k, size_t ring_bytes, char *why)
 {
 	int r;
 
-	if (geteuid() != 0)
+	if (!privilege_has_bpf())
 		return say(why, -EPERM, "needs root (or CAP_BPF and CAP_PERFMON); start as root");
-	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
+	if (access(KERNEL_BTF, R_OK) < 0)
 		return say(why, -ENOENT,
 			   "this kernel has no BTF; boot one with CONFIG_DEBUG_INFO_BTF=y");
 	k->skel = request_bpf__open();
@@ -67,6 +68,10 @@ static int load(struct request_kernel *k, size_t ring_bytes, char *why)
 	if (r == -ESRCH || r == -EINVAL || r == -ENOENT)
 		return say(why, r,
 			   "this kernel has no tracepoint sock_send_length; needs 6.3 or later");
+	if (r == -EPERM || r == -EACCES)
+		return say(why, r,
+			   "the kernel does not permit BPF here; in a container, give it CAP_BPF "
+			   "and CAP_PERFMON of the host");
 	return r < 0 ? say(why, r, "the kernel refused the program; please report its version") : 0;
 }
 

@@ -10,6 +10,8 @@
 #include "../bpf/request.h"
 #include "../lib/base.h"
 
+#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
+
 struct request_kernel;
 
 /* why: WHY_LEN bytes for what is missing and what to do, when it fails. Watches at once. */

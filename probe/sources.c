@@ -50,25 +50,42 @@ static void explain(char why[static WHY_LEN], int err)
 		snprintf(why, WHY_LEN, "%s", strerror(-err));
 }
 
-static void open_one(struct sources *s, size_t i, const struct probe_env *env)
+/* NULL: env->why says what is missing. */
+static void *open_one(size_t i, const struct probe_env *env)
 {
-	struct probe_env one = *env;
 	void *self = calloc(1, table[i]->size);
 	int r;
 
 	if (!self)
 		die("out of memory");
-	one.why = s->why[i];
-	r = table[i]->open(self, &one);
+	env->why[0] = 0;
+	r = table[i]->open(self, env);
 	if (r == 0) {
-		s->self[i] = self;
-		s->why[i][0] = 0;
-		return;
+		env->why[0] = 0;
+		return self;
 	}
 	table[i]->close(self);
 	free(self);
-	explain(s->why[i], r);
-	log_warn(0, "source %s is off: %s", table[i]->name, s->why[i]);
+	explain(env->why, r);
+	return NULL;
+}
+
+int sources_try(size_t i, const struct probe_env *env)
+{
+	struct sink sink = { 0 };
+	void *self = open_one(i, env);
+	int r;
+
+	if (!self)
+		return -ENODEV;
+	r = table[i]->read(self, &sink);
+	table[i]->close(self);
+	free(self);
+	buf_free(&sink.event);
+	buf_free(&sink.metric);
+	if (r < 0)
+		explain(env->why, r);
+	return r < 0 ? r : 0;
 }
 
 struct sources *sources_open(const struct probe_env *env)
@@ -77,8 +94,14 @@ struct sources *sources_open(const struct probe_env *env)
 
 	if (!s)
 		die("out of memory");
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		open_one(s, i, env);
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct probe_env one = *env;
+
+		one.why = s->why[i];
+		s->self[i] = open_one(i, &one);
+		if (!s->self[i])
+			log_warn(0, "source %s is off: %s", table[i]->name, s->why[i]);
+	}
 	return s;
 }
 

@@ -17,6 +17,8 @@ void sources_close(struct sources *s); /* NULL is fine */
 
 size_t sources_count(void);
 const struct source *sources_at(size_t i);
+/* Open, read once, close: 0, or -errno with the reason in env->why. */
+int sources_try(size_t i, const struct probe_env *env) MUST_CHECK;
 size_t sources_layouts(const struct wire_dict **out, size_t room); /* of all; dies without room */
 
 void sources_read(struct sources *s, size_t i, struct sink *out); /* nothing when it is off */

@@ -154,6 +154,9 @@ TEST(help_version_and_check_are_told_from_running)
 	CHECK_EQ(task, PROBE_HELP);
 	CHECK_EQ(READ("--version", "--bogus"), 0);
 	CHECK_EQ(task, PROBE_TELL_VERSION);
+	CHECK_EQ(READ("doctor", "--collector", "tcp://h:1"), 0);
+	CHECK_EQ(task, PROBE_DOCTOR);
+	CHECK_EQ(READ("doctor", "--ring-mb", "5"), -EINVAL);
 	CHECK_EQ(READ("--check-config", "--node", "n"), 0);
 	CHECK_EQ(task, PROBE_CHECK);
 	CHECK_EQ(READ("--check-config", "--ring-mb", "5"), -EINVAL);

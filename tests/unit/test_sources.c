@@ -89,6 +89,27 @@ TEST(every_source_survives_a_host_with_nothing)
 	rmdir(dir);
 }
 
+TEST(a_source_that_is_tried_leaves_no_fd_and_says_what_is_missing)
+{
+	char why[WHY_LEN] = "";
+	const struct probe_env env = {
+		.procfs = "/nonexistent", .sysfs = "/", .config = &config, .why = why
+	};
+	int fds = open_fds();
+
+	CHECK(sources_try(0, &env) < 0);
+	CHECK(strstr(why, "/nonexistent/stat") != NULL);
+	for (size_t i = 0; i < sources_count() && geteuid() == 0; i++) {
+		const struct probe_env here = {
+			.procfs = "/proc", .sysfs = "/sys", .config = &config, .why = why
+		};
+
+		CHECK_EQ(sources_try(i, &here), 0);
+		CHECK_STR(why, "");
+	}
+	CHECK_EQ(open_fds(), fds);
+}
+
 TEST(every_source_says_what_it_is_and_when_to_read_it)
 {
 	for (size_t i = 0; i < sources_count(); i++) {

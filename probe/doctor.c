@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor.h"
+
+#include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/timex.h>
+#include <time.h>
+
+#include "../lib/clock.h"
+#include "sources.h"
+
+enum { CONNECT_MS = 2000 };
+
+static const struct file {
+	const char *name, *missing; /* NULL: every kernel has it, so it is procfs that is missing */
+} files[] = {
+	{ "stat", NULL },
+	{ "loadavg", NULL },
+	{ "meminfo", NULL },
+	{ "vmstat", NULL },
+	{ "diskstats", NULL },
+	{ "net/dev", NULL },
+	{ "net/snmp", NULL },
+	{ "net/netstat", NULL },
+	{ "sys/fs/file-nr", NULL },
+	{ "pressure/cpu", "boot with psi=1, on a kernel with CONFIG_PSI=y" },
+	{ "pressure/memory", "boot with psi=1, on a kernel with CONFIG_PSI=y" },
+	{ "pressure/io", "boot with psi=1, on a kernel with CONFIG_PSI=y" },
+};
+
+bool doctor_line(bool good, const char *name, const char *fmt, ...)
+{
+	va_list ap;
+
+	printf("%-3s  %-25s  ", good ? "ok" : "off", name);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	putchar('\n');
+	return good;
+}
+
+/* Opened and read as a probe would, then closed. */
+static bool see_source(size_t i, const struct probe_env *env)
+{
+	int r = sources_try(i, env);
+
+	return doctor_line(r == 0, sources_at(i)->name, "%s%s", r == 0 ? "attached and read: " : "",
+			   r == 0 ? sources_at(i)->help : env->why);
+}
+
+static void see_file(const char *procfs, const struct file *f)
+{
+	char path[64], byte;
+	AUTO_CLOSE int fd = -1;
+
+	snprintf(path, sizeof(path), "%s/%s", procfs, f->name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && read(fd, &byte, 1) >= 0)
+		doctor_line(true, path, "readable");
+	else
+		doctor_line(false, path, "%s; %s", strerror(errno),
+			    f->missing ? f->missing : "mount procfs there");
+}
+
+/* tcp://host:port, as probe_config_read has checked it. */
+static void split(const char *endpoint, char host[static 256], const char **port)
+{
+	const char *from = endpoint + strlen("tcp://"), *colon = strrchr(endpoint, ':');
+	size_t len;
+
+	*port = colon + 1;
+	if (*from == '[' && colon[-1] == ']') {
+		from++;
+		colon--;
+	}
+	len = (size_t)(colon - from);
+	memcpy(host, from, len);
+	host[len] = 0;
+}
+
+static int connect_to(const struct addrinfo *a)
+{
+	AUTO_CLOSE int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+	socklen_t len = sizeof(int);
+	int error = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, a->ai_addr, a->ai_addrlen) == 0)
+		return 0;
+	if (errno != EINPROGRESS)
+		return -errno;
+	if (poll(&p, 1, CONNECT_MS) == 0)
+		return -ETIMEDOUT;
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
+		return -errno;
+	return -error;
+}
+
+static void see_collector(const char *endpoint)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+	struct addrinfo *found = NULL;
+	char host[256];
+	const char *port;
+	uint64_t begin;
+	int r;
+
+	split(endpoint, host, &port);
+	r = getaddrinfo(host, port, &hints, &found);
+	if (r != 0) {
+		doctor_line(false, "collector", "%s: %s; name another by --collector", endpoint,
+			    gai_strerror(r));
+		return;
+	}
+	begin = clock_mono_ns();
+	r = -EHOSTUNREACH;
+	for (const struct addrinfo *a = found; a && r < 0; a = a->ai_next)
+		r = connect_to(a);
+	freeaddrinfo(found);
+	if (r == 0)
+		doctor_line(true, "collector", "%s took a connection within %.1f ms", endpoint,
+			    (double)(clock_mono_ns() - begin) / 1e6);
+	else
+		doctor_line(false, "collector",
+			    "%s: %s; start seismo-collector there, or name another by --collector",
+			    endpoint, strerror(-r));
+}
+
+/* Rows of many nodes are put side by side: their clocks have to agree. */
+static void see_clock(void)
+{
+	struct timex t = { 0 };
+	time_t now = (time_t)(clock_wall_ns() / 1000000000ull);
+	bool synced = adjtimex(&t) >= 0 && !(t.status & STA_UNSYNC);
+	char text[32];
+	struct tm tm;
+
+	gmtime_r(&now, &tm);
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	doctor_line(synced, "clock", "%s%s", text,
+		    synced ? ", kept in step"
+			   : ", and nothing keeps it in step; start chrony or systemd-timesyncd");
+}
+
+int doctor_run(const struct probe_config *c)
+{
+	char why[WHY_LEN] = "";
+	const struct probe_env env = {
+		.procfs = "/proc", .sysfs = "/sys", .config = c, .why = why
+	};
+	bool all = true;
+
+	libbpf_set_print(NULL); /* every refusal becomes a line here */
+	for (size_t i = 0; i < sources_count(); i++)
+		all &= see_source(i, &env);
+	doctor_kernel();
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		see_file(env.procfs, &files[i]);
+	see_collector(c->collector);
+	see_clock();
+	return all ? EXIT_SUCCESS : EXIT_FAILURE;
+}

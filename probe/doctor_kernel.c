@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+#include "doctor.h"
+#include "privilege.h"
+#include "request_kernel.h"
+
+/* How to find out whether a kernel has something: by what its BTF names, or by asking for it. */
+enum how { BY_TRACEPOINT, BY_FUNCTION, BY_MAP, BY_HELPER };
+
+static const struct feature {
+	const char *name;
+	enum how how;
+	const char *type; /* in BTF */
+	int id; /* of a map's type or of a helper */
+	const char *since;
+} features[] = {
+	{ "sock_send_length", BY_TRACEPOINT, "btf_trace_sock_send_length", 0, "6.3" },
+	{ "sock_recv_length", BY_TRACEPOINT, "btf_trace_sock_recv_length", 0, "6.3" },
+	{ "inet_sock_set_state", BY_TRACEPOINT, "btf_trace_inet_sock_set_state", 0, "4.16" },
+	{ "tcp_destroy_sock", BY_TRACEPOINT, "btf_trace_tcp_destroy_sock", 0, "4.16" },
+	{ "iter/bpf_sk_storage_map", BY_FUNCTION, "bpf_iter_bpf_sk_storage_map", 0, "5.9" },
+	{ "bpf_rdonly_cast", BY_FUNCTION, "bpf_rdonly_cast", 0, "6.2" },
+	{ "sk_storage", BY_MAP, NULL, BPF_MAP_TYPE_SK_STORAGE, "5.2" },
+	{ "task_storage", BY_MAP, NULL, BPF_MAP_TYPE_TASK_STORAGE, "5.11" },
+	{ "ring buffer", BY_MAP, NULL, BPF_MAP_TYPE_RINGBUF, "5.8" },
+	{ "bpf_loop", BY_HELPER, NULL, BPF_FUNC_loop, "5.17" },
+};
+
+static const char *kind_of(const struct feature *f)
+{
+	switch (f->how) {
+	case BY_TRACEPOINT:
+		return "tracepoint";
+	case BY_FUNCTION:
+		return "kernel function";
+	case BY_MAP:
+		return "map type";
+	case BY_HELPER:
+		return "helper";
+	}
+	return "feature";
+}
+
+/* 1: it is there, 0: it is not, < 0: nobody can tell. */
+static int ask(const struct feature *f, const struct btf *btf)
+{
+	switch (f->how) {
+	case BY_TRACEPOINT:
+		return btf ? btf__find_by_name_kind(btf, f->type, BTF_KIND_TYPEDEF) > 0 : -ENODATA;
+	case BY_FUNCTION:
+		return btf ? btf__find_by_name_kind(btf, f->type, BTF_KIND_FUNC) > 0 : -ENODATA;
+	case BY_MAP:
+		return privilege_has_bpf()
+			       ? libbpf_probe_bpf_map_type((enum bpf_map_type)f->id, NULL)
+			       : -EPERM;
+	case BY_HELPER:
+		return privilege_has_bpf() ? libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT,
+								     (enum bpf_func_id)f->id, NULL)
+					   : -EPERM;
+	}
+	return -EINVAL;
+}
+
+static void tell(const struct feature *f, int found)
+{
+	const char *kind = kind_of(f);
+
+	if (found > 0)
+		doctor_line(true, f->name, "%s, in this kernel", kind);
+	else if (found == 0)
+		doctor_line(false, f->name, "no such %s in this kernel; needs %s or later", kind,
+			    f->since);
+	else if (found == -ENODATA)
+		doctor_line(false, f->name, "cannot be looked up without BTF");
+	else if (found == -EPERM)
+		doctor_line(false, f->name,
+			    "only root may ask the kernel for this %s; start as root", kind);
+	else
+		doctor_line(false, f->name, "the kernel does not answer: %s", strerror(-found));
+}
+
+void doctor_kernel(void)
+{
+	struct btf *btf = NULL;
+
+	doctor_line(
+		privilege_has_bpf(), "privileges", "%s",
+		privilege_has_bpf()
+			? "root, or CAP_BPF and CAP_PERFMON"
+			: "needs root (or CAP_BPF and CAP_PERFMON) for requests; start as root");
+	if (access(KERNEL_BTF, R_OK) == 0)
+		btf = btf__load_vmlinux_btf();
+	doctor_line(btf != NULL, "BTF", "%s",
+		    btf ? KERNEL_BTF
+			: "this kernel has no BTF; boot one with CONFIG_DEBUG_INFO_BTF=y");
+	for (size_t i = 0; i < ARRAY_SIZE(features); i++)
+		tell(&features[i], ask(&features[i], btf));
+	btf__free(btf);
+}
