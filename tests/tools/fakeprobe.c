@@ -357,5 +357,7 @@ int main(int argc, char *argv[])
 	}
 	zmq_close(f.sock);
 	zmq_ctx_term(f.zmq);
+	buf_free(&f.frame);
+	buf_free(&f.body);
 	return 0;
 }
