@@ -38,7 +38,7 @@ launch() { # PART LOG COMMAND...
 	shift 2
 	[ "$(stat -c %s "$log" 2>/dev/null || echo 0)" -lt 8388608 ] || mv -f "$log" "$log.1"
 	echo "--- $part started $(date -u +%FT%TZ)" >>"$log"
-	setsid env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "SEISMO_PART=$HASH:$part" "$@" \
+	setsid env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "SEISMO_PART=$HASH:$part" ${SEISMO_TEST:+SEISMO_TEST="$SEISMO_TEST"} "$@" \
 		</dev/null >>"$log" 2>&1 9>&- &
 	STARTED=$(date +%s.%N)
 }

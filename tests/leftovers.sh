@@ -18,17 +18,13 @@ places() {
 remember() {
 	bpf_ids | sort >"$TMPDIR.bpf"
 	places | sort >"$TMPDIR.places"
-	grep -lz '^SEISMO_PART=' /proc/[0-9]*/environ 2>/dev/null | sort >"$TMPDIR.parts"
 }
 
-# Processes that inherited the mark of this run, and parts of stacks that were not there before;
+# Processes that inherited the mark of this run (parts of stacks do, too: other stacks are let be);
 # not this shell, its parents and what it started itself.
 left_processes() {
 	local pid
-	{
-		grep -lzxF "SEISMO_TEST=$SEISMO_TEST" /proc/[0-9]*/environ
-		grep -lz '^SEISMO_PART=' /proc/[0-9]*/environ | sort | comm -23 - "$TMPDIR.parts"
-	} 2>/dev/null | cut -d/ -f3 | sort -u | while read -r pid; do
+	grep -lzxF "SEISMO_TEST=$SEISMO_TEST" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3 | sort -u | while read -r pid; do
 		[ ! -d "/proc/$pid" ] || descends "$pid" $$ || descends $$ "$pid" || echo "$pid"
 	done
 }
@@ -43,7 +39,7 @@ descends() { # PID FROM
 }
 
 kill_leftovers() {
-	[ ! -f "$TMPDIR.parts" ] || left_processes | xargs -r kill -KILL 2>/dev/null
+	left_processes | xargs -r kill -KILL 2>/dev/null
 	rm -f "$TMPDIR".*
 }
 
