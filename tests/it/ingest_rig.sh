@@ -89,6 +89,6 @@ clear_away() {
 	for p in "${running[@]}" ${pg:-} $(jobs -p); do
 		kill -KILL "$p" 2>/dev/null
 	done
-	wait 2>/dev/null
+	wait
 	rm -rf "$dir"
-}
+} 2>/dev/null # or the shell tells who was killed, after the last line
