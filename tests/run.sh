@@ -41,7 +41,6 @@ suite() { # NAME SECONDS COMMAND...
 	tail -n 60 "$log" | sed 's/^/         | /'
 }
 
-
 threaded() { # the unit tests that start threads
 	grep -lE 'pthread_create|thread_start' tests/unit/*.c | sed "s|tests/unit/\(.*\)\.c|$1/test/\1|"
 }
