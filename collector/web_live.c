@@ -21,10 +21,14 @@ struct web_live {
 	struct web_mark at;
 	bool begun; /* at is known */
 	uint64_t look_ns, status_ns, ping_ns; /* when each was done last */
+	uint64_t away_ns; /* since when the database is away; 0: it is not */
+	bool told; /* that it is */
 	pthread_mutex_t lock; /* of those below */
-	bool well, asked;
+	bool well;
 	char why[160];
 };
+
+#define TELL_NS (2 * 1000000000ull)
 
 static const Oid mark_types[] = { 25, 25 };
 
@@ -155,21 +159,35 @@ int web_live_backlog(struct web_db *db, struct web_mark since, struct web_mark u
 	return 0;
 }
 
+/* Told once it lasts: a database that is being made or restarted is nobody's trouble. */
+static void tell_health(struct web_live *l, bool well)
+{
+	uint64_t now = clock_mono_ns();
+
+	if (well) {
+		if (l->told)
+			log_info("web: the console has its database again");
+		l->told = false;
+		l->away_ns = 0;
+		return;
+	}
+	if (!l->away_ns)
+		l->away_ns = now;
+	if (l->told || now - l->away_ns < TELL_NS)
+		return;
+	l->told = true;
+	log_warn(0, "web: the console has no database and answers 503 until it is back: %s",
+		 l->db.why);
+}
+
 static void set_health(struct web_live *l, int err)
 {
-	bool was, well = err == 0;
-
 	pthread_mutex_lock(&l->lock);
-	was = l->well || !l->asked;
-	l->asked = true;
-	l->well = well;
+	l->well = err == 0;
 	memcpy(l->why, l->db.why, sizeof(l->why));
 	pthread_mutex_unlock(&l->lock);
-	if (was && !well && err != -ECANCELED)
-		log_warn(0, "web: the console has no database and answers 503 until it is back: %s",
-			 l->db.why);
-	if (!was && well)
-		log_info("web: the console has its database again");
+	if (err != -ECANCELED)
+		tell_health(l, err == 0);
 }
 
 bool web_live_well(struct web_live *l, char why[160])
