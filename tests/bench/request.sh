@@ -80,5 +80,5 @@ END
 measure "by itself (return 200)" "$static"
 measure "through an upstream, kept alive" "$proxied"
 echo
-awk '{ printf "%s %s %d kB, ", (NR == 1 ? "Probe:" : ""), $1, $2 }' "$tmp/memory"
+awk '{ v[$1] = $2 } END { printf "Probe: peak %d kB, resident %d kB, ", v["VmHWM:"], v["VmRSS:"] }' "$tmp/memory"
 cp "$B/seismo-probe" "$tmp/stripped" && strip "$tmp/stripped" && echo "binary $(($(stat -c %s "$tmp/stripped") / 1024)) kB stripped."
