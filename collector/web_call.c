@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { HOUR = 3600, DAY = 86400, AHEAD = 300, MAX_POINTS = 5000 };
+enum { HOUR = 3600, DAY = 86400, AHEAD = 300 };
 
 void web_put(struct buf *b, const char *fmt, ...)
 {
@@ -56,22 +56,43 @@ static int refuse(struct web_call *c, const char *why)
 	return -EINVAL;
 }
 
+/* Where parameter i is bound: what may be repeated takes two places. */
+static unsigned place(const struct web_route *r, unsigned i)
+{
+	unsigned at = i;
+
+	while (i--)
+		at += web_param_is_many(r->params[i].type);
+	assert(at + 1 < WEB_BOUND);
+	return at;
+}
+
+static int read_value(struct web_call *c, unsigned i, const struct web_arg *arg)
+{
+	const struct web_param *p = &c->route->params[i];
+	const char *text = arg->text ? arg->text : "";
+	unsigned at = place(c->route, i);
+	char why[WEB_WHY];
+
+	if (web_param_is_many(p->type))
+		return web_filter_add(&c->filters[i], p, text, arg->len, why) < 0 ? refuse(c, why)
+										  : 0;
+	snprintf(why, sizeof(why), "%s is given twice; give it once.", p->name);
+	if (c->bound[at] || web_param_read(p, text, arg->len, c->values[i], why) < 0)
+		return refuse(c, why);
+	c->bound[at] = c->values[i];
+	return 0;
+}
+
 static int read_arg(struct web_call *c, const struct web_arg *arg)
 {
 	const struct web_route *r = c->route;
 	char why[WEB_WHY];
 	size_t n = 0;
 
-	for (unsigned i = r->one; i < r->nparams; i++) {
-		if (strcmp(arg->name, r->params[i].name) != 0)
-			continue;
-		snprintf(why, sizeof(why), "%s is given twice; give it once.", r->params[i].name);
-		if (c->bound[i] || web_param_read(&r->params[i], arg->text ? arg->text : "",
-						  arg->len, c->values[i], why) < 0)
-			return refuse(c, why);
-		c->bound[i] = c->values[i];
-		return 0;
-	}
+	for (unsigned i = r->one; i < r->nparams; i++)
+		if (strcmp(arg->name, r->params[i].name) == 0)
+			return read_value(c, i, arg);
 	for (unsigned i = r->one; i < r->nparams; i++)
 		n += (size_t)snprintf(why + n, sizeof(why) - n, " %s", r->params[i].name);
 	web_call_fail(c, 400, "bad_parameter", "There is no parameter %.40s here; allowed are:%s.",
@@ -79,11 +100,29 @@ static int read_arg(struct web_call *c, const struct web_arg *arg)
 	return -EINVAL;
 }
 
+/* The steps of a range are bounded, by the route. */
+static int check_step(struct web_call *c, int64_t seconds)
+{
+	const struct web_route *r = c->route;
+	char why[WEB_WHY];
+
+	for (unsigned i = 0; i < r->nparams; i++) {
+		const char *step = c->bound[place(r, i)];
+
+		if (r->params[i].type != WEB_SECONDS || !step || seconds / atoi(step) <= r->steps)
+			continue;
+		snprintf(why, sizeof(why),
+			 "step must be longer: from..to holds more than %d steps.", r->steps);
+		return refuse(c, why);
+	}
+	return 0;
+}
+
 /* to: now, and a little more, since a node's clock may be ahead; from: an hour before to. */
 static int read_range(struct web_call *c)
 {
 	int64_t from, to = time(NULL) + AHEAD;
-	int step, r = 0;
+	int r = 0;
 
 	if (c->bound[1])
 		r = web_time_parse(c->bound[1], &to);
@@ -97,13 +136,27 @@ static int read_range(struct web_call *c)
 	assert(r == 0); /* both are texts that web_param made */
 	if (strcmp(c->bound[0], c->bound[1]) >= 0)
 		return refuse(c, "from must be before to.");
-	for (unsigned i = 0; i < c->route->nparams; i++) {
-		if (c->route->params[i].type != WEB_SECONDS || !c->bound[i])
-			continue;
-		step = atoi(c->bound[i]);
-		if ((to - from) / step > MAX_POINTS)
-			return refuse(c,
-				      "step must be longer: from..to holds more than 5000 steps.");
+	return check_step(c, to - from);
+}
+
+/* What was not given is its fallback, or missing. */
+static int settle(struct web_call *c)
+{
+	const struct web_route *r = c->route;
+
+	for (unsigned i = 0; i < r->nparams; i++) {
+		unsigned at = place(r, i);
+
+		if (web_param_is_many(r->params[i].type)) {
+			web_filter_end(&c->filters[i]);
+			c->bound[at] = web_filter_text(&c->filters[i], WEB_WANTED);
+			c->bound[at + 1] = web_filter_text(&c->filters[i], WEB_UNWANTED);
+		} else if (!c->bound[at] && r->params[i].needed) {
+			web_call_fail(c, 400, "bad_parameter", "%s is needed.", r->params[i].name);
+			return -EINVAL;
+		} else if (!c->bound[at]) {
+			c->bound[at] = r->params[i].fallback;
+		}
 	}
 	return 0;
 }
@@ -121,14 +174,8 @@ int web_call_read(struct web_call *c, const char *rest, const struct web_arg *ar
 	for (unsigned i = 0; i < nargs; i++)
 		if (read_arg(c, &args[i]) < 0)
 			return -EINVAL;
-	for (unsigned i = 0; i < r->nparams; i++) {
-		if (!c->bound[i] && r->params[i].needed) {
-			web_call_fail(c, 400, "bad_parameter", "%s is needed.", r->params[i].name);
-			return -EINVAL;
-		}
-		if (!c->bound[i])
-			c->bound[i] = r->params[i].fallback;
-	}
+	if (settle(c) < 0)
+		return -EINVAL;
 	return strcmp(r->params[0].name, "from") == 0 ? read_range(c) : 0;
 }
 
@@ -161,11 +208,13 @@ static void fail_query(struct web_call *c, const struct web_db *db, int err)
 
 static int query(struct web_call *c, struct web_db *db, const char *sql, PGresult **out)
 {
-	Oid oids[WEB_PARAMS];
-	struct web_query q = { .sql = sql, .n = (int)c->route->nparams, .types = oids };
+	const struct web_route *route = c->route;
+	Oid oids[WEB_BOUND];
+	struct web_query q = { .sql = sql, .n = (int)place(route, route->nparams), .types = oids };
 
-	for (unsigned i = 0; i < c->route->nparams; i++)
-		oids[i] = web_param_oid(c->route->params[i].type);
+	for (unsigned i = 0; i < route->nparams; i++)
+		oids[place(route, i)] = oids[place(route, i) + 1] =
+			web_param_oid(route->params[i].type);
 	return web_db_query(db, &q, c->bound, out);
 }
 
@@ -251,4 +300,11 @@ void web_call_run(struct web_call *c, struct web_db *db)
 	else if (c->route->extra)
 		web_put(&c->body, ",\"coverage\":null");
 	web_put(&c->body, "}\n");
+}
+
+void web_call_free(struct web_call *c)
+{
+	buf_free(&c->body);
+	for (unsigned i = 0; i < WEB_PARAMS; i++)
+		web_filter_free(&c->filters[i]);
 }

@@ -3,12 +3,13 @@
  * web_call.h - one API request: read from the URL, answered by a query thread.
  *
  * web_call_read runs on the HTTP thread and touches no database; web_call_run runs on a query
- * thread and leaves status and body, whatever happens. An answer's body is JSON; web_call_fail
- * makes the error.
+ * thread and leaves status and body, whatever happens. An answer's body is JSON unless the route is
+ * a file; web_call_fail makes the error.
  */
 #pragma once
 
 #include "../lib/buf.h"
+#include "web_filter.h"
 #include "web_route.h"
 
 struct web_arg {
@@ -18,18 +19,20 @@ struct web_arg {
 
 struct web_call {
 	const struct web_route *route;
-	const char *bound[WEB_PARAMS]; /* into values, or NULL */
+	const char *bound[WEB_BOUND]; /* into values or filters, or NULL */
 	char values[WEB_PARAMS][WEB_VALUE];
+	struct web_filter filters[WEB_PARAMS];
 	unsigned keep_days;
 	unsigned status;
 	struct buf body;
 };
 
-enum { WEB_ARGS = 32 };
+enum { WEB_ARGS = 96 };
 
 /* 0, or -EINVAL with the answer already made */
 int web_call_read(struct web_call *c, const char *rest, const struct web_arg *args, unsigned nargs);
 void web_call_run(struct web_call *c, struct web_db *db);
+void web_call_free(struct web_call *c);
 void web_call_fail(struct web_call *c, unsigned status, const char *code, const char *fmt, ...)
 	PRINTF(4, 5);
 

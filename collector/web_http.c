@@ -71,7 +71,7 @@ void web_http_on_done(void *arg, struct MHD_Connection *conn, void **context,
 	(void)arg, (void)conn, (void)code;
 	if (!x)
 		return;
-	buf_free(&x->call.body);
+	web_call_free(&x->call);
 	free(x);
 	*context = NULL;
 }

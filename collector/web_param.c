@@ -4,7 +4,14 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { TEXT_MAX = 200, COUNT_MAX = 1000, DAY = 86400, ID_TIME = 13, ID_NUMBER = 16 };
+enum {
+	TEXT_MAX = 200,
+	COUNT_MAX = 1000,
+	BINS_MAX = 200,
+	DAY = 86400,
+	ID_TIME = 13,
+	ID_NUMBER = 16
+};
 
 static const struct {
 	Oid oid;
@@ -16,7 +23,18 @@ static const struct {
 	[WEB_COUNT] = { 23, "a whole number from 1 to 1000" },
 	[WEB_SECONDS] = { 23, "whole seconds from 1 to 86400" },
 	[WEB_ID] = { 25, "an id as the API gave it" },
+	[WEB_BINS] = { 23, "a whole number from 1 to 200" },
+	[WEB_TEXTS] = { 1009, "1 to 200 bytes of UTF-8 text, or ! and such a text" },
+	[WEB_STATUSES] = { 4451, "a status like 502, a class like 5xx, or 0 for no answer, or ! "
+				 "and one of "
+				 "them" },
+	[WEB_ADDRS] = { 1009, "an address, or how one begins, or ! and one of them" },
 };
+
+bool web_param_is_many(enum web_type type)
+{
+	return type >= WEB_TEXTS;
+}
 
 Oid web_param_oid(enum web_type type)
 {
@@ -187,11 +205,16 @@ static bool read_value(enum web_type type, const char *text, size_t len, char va
 	case WEB_TIME:
 		return read_time(text, value);
 	case WEB_TEXT:
+	case WEB_TEXTS:
+	case WEB_ADDRS:
 		return read_text(text, len, value);
 	case WEB_STATUS:
+	case WEB_STATUSES:
 		return read_status(text, len, value);
 	case WEB_COUNT:
 		return read_number(text, len, COUNT_MAX, value);
+	case WEB_BINS:
+		return read_number(text, len, BINS_MAX, value);
 	case WEB_SECONDS:
 		return read_number(text, len, DAY, value);
 	case WEB_ID:

@@ -19,9 +19,13 @@ enum web_type {
 	WEB_COUNT, /* 1..1000 */
 	WEB_SECONDS, /* 1..86400 */
 	WEB_ID, /* <microseconds, hex>-<number, 16 hex digits> */
+	WEB_BINS, /* 1..200 */
+	WEB_TEXTS, /* these may be repeated: see web_filter.h */
+	WEB_STATUSES, /* bound as int4multirange */
+	WEB_ADDRS, /* bound as patterns for LIKE */
 };
 
-enum { WEB_VALUE = 208, WEB_PARAMS = 12, WEB_WHY = 200 };
+enum { WEB_VALUE = 208, WEB_PARAMS = 13, WEB_BOUND = 24, WEB_WHY = 240 };
 
 struct web_param {
 	const char *name;
@@ -32,6 +36,7 @@ struct web_param {
 
 int web_param_read(const struct web_param *p, const char *text, size_t len, char value[WEB_VALUE],
 		   char why[WEB_WHY]) MUST_CHECK;
+bool web_param_is_many(enum web_type type); /* wanted and unwanted: bound twice */
 Oid web_param_oid(enum web_type type);
 void web_time_text(int64_t wall_s, char value[WEB_VALUE]);
 int web_time_parse(const char *text,

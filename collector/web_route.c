@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "web_route.h"
+#include "web_sql.h"
 
 #define RANGE                                                                                      \
 	{ "from", WEB_TIME, NULL, false },                                                         \
 	{                                                                                          \
 		"to", WEB_TIME, NULL, false                                                        \
 	}
+#define FILTER(name)                                                                               \
+	{                                                                                          \
+		name, WEB_TEXTS, NULL, false                                                       \
+	}
+#define FILTERS                                                                                    \
+	RANGE, FILTER("region"), FILTER("node"), FILTER("app"), FILTER("route"),                   \
+		{ "status", WEB_STATUSES, NULL, false }, FILTER("reason"),                         \
+		{ "remote", WEB_ADDRS, NULL, false }, { "upstream", WEB_ADDRS, NULL, false },      \
+	{                                                                                          \
+		"q", WEB_TEXT, NULL, false                                                         \
+	}
 
 static const struct web_param requests_params[] = {
-	RANGE,
-	{ "region", WEB_TEXT, NULL, false },
-	{ "node", WEB_TEXT, NULL, false },
-	{ "app", WEB_TEXT, NULL, false },
-	{ "route", WEB_TEXT, NULL, false },
-	{ "status", WEB_STATUS, NULL, false },
-	{ "reason", WEB_TEXT, NULL, false },
-	{ "q", WEB_TEXT, NULL, false },
+	FILTERS,
 	{ "limit", WEB_COUNT, "100", false },
 	{ "cursor", WEB_ID, NULL, false },
 };
@@ -25,31 +30,28 @@ static const char requests_sql[] =
 	"with page as materialized ("
 	" select row_number() over (order by ts desc, request_id desc) as i, id, body from ("
 	"  select ts, request_id, id, body from api.request"
-	"  where ts >= $1 and ts < $2"
-	"  and ($3 is null or region = $3) and ($4 is null or node = $4)"
-	"  and ($5 is null or app = $5) and ($6 is null or route = $6)"
-	"  and ($7 is null or status <@ $7) and ($8 is null or reason = $8)"
-	"  and ($9 is null or strpos(lower(search), lower($9)) > 0)"
-	"  and ($11 is null or ts <= api.id_time($11))"
-	"  and ($11 is null or (ts, request_id) < (api.id_time($11), api.id_number($11)))"
-	"  order by ts desc, request_id desc limit $10 + 1) r)"
-	"select coalesce((select json_agg(body order by i) from page where i <= $10), '[]') as "
+	"  where " WEB_RANGE_SQL " and " WEB_FILTER_SQL
+	"  and ($21 is null or ts <= api.id_time($21))"
+	"  and ($21 is null or (ts, request_id) < (api.id_time($21), api.id_number($21)))"
+	"  order by ts desc, request_id desc limit $20 + 1) r)"
+	"select coalesce((select json_agg(body order by i) from page where i <= $20), '[]') as "
 	"requests,"
-	" (select to_json(id) from page where i = $10 and exists (select from page where i > $10)) "
+	" (select to_json(id) from page where i = $20 and exists (select from page where i > $20)) "
 	"as next";
 
 static const char requests_extra[] =
 	"select json_build_object('seen', coalesce(sum(value) filter (where name = "
 	"'requests_seen'), 0),"
-	" 'stored', (select count(*) from api.request where ts >= $1 and ts < $2"
-	"  and ($3 is null or region = $3) and ($4 is null or node = $4)),"
-	" 'withheld', coalesce(sum(value) filter (where name = 'rows_withheld'), 0),"
+	" 'stored', (select count(*) from api.request where " WEB_RANGE_SQL " and " WEB_PLACE_SQL
+	"), 'withheld', coalesce(sum(value) filter (where name = 'rows_withheld'), 0),"
 	" 'lost', coalesce(sum(value) filter (where name in ('ring_full', 'head_missed')), 0),"
-	" 'lostBatches', (select coalesce(sum(batches), 0) from api.gap where ts >= $1 and ts < $2"
-	"  and stream = 1 and ($3 is null or region = $3) and ($4 is null or node = $4))) as "
-	"coverage"
-	" from api.coverage where ts >= $1 and ts < $2"
-	" and ($3 is null or region = $3) and ($4 is null or node = $4)";
+	" 'lostBatches', (select coalesce(sum(batches), 0) from api.gap where " WEB_RANGE_SQL
+	"  and stream = 1 and " WEB_PLACE_SQL ")) as coverage"
+	" from api.coverage where " WEB_RANGE_SQL " and " WEB_PLACE_SQL;
+
+static const struct web_param facets_params[] = { FILTERS };
+static const struct web_param histogram_params[] = { FILTERS, { "bins", WEB_BINS, "60", false } };
+static const struct web_param groups_params[] = { FILTERS, { "limit", WEB_COUNT, "100", false } };
 
 static const struct web_param request_params[] = { { "id", WEB_ID, NULL, true } };
 
@@ -128,14 +130,18 @@ static const char series_sql[] =
 	" 'kind', case when counter then 'counter' else 'gauge' end, 'points', points)"
 	" order by node, entity_kind, entity), '[]') as series from s";
 
+#define PARAMS(table) .params = table, .nparams = ARRAY_SIZE(table)
+
 static const struct web_route routes[] = {
-	{ "/api/v1/requests", false, requests_params, ARRAY_SIZE(requests_params), requests_sql,
-	  requests_extra },
-	{ "/api/v1/requests/", true, request_params, ARRAY_SIZE(request_params), request_sql,
-	  NULL },
-	{ "/api/v1/nodes", false, nodes_params, ARRAY_SIZE(nodes_params), nodes_sql, NULL },
-	{ "/api/v1/red", false, red_params, ARRAY_SIZE(red_params), red_sql, NULL },
-	{ "/api/v1/series", false, series_params, ARRAY_SIZE(series_params), series_sql, NULL },
+	{ "/api/v1/requests", PARAMS(requests_params), .sql = requests_sql,
+	  .extra = requests_extra },
+	{ "/api/v1/requests/facets", PARAMS(facets_params), .sql = web_sql_facets },
+	{ "/api/v1/requests/histogram", PARAMS(histogram_params), .sql = web_sql_histogram },
+	{ "/api/v1/requests/groups", PARAMS(groups_params), .sql = web_sql_groups },
+	{ "/api/v1/requests/", PARAMS(request_params), .sql = request_sql, .one = true },
+	{ "/api/v1/nodes", PARAMS(nodes_params), .sql = nodes_sql },
+	{ "/api/v1/red", PARAMS(red_params), .sql = red_sql },
+	{ "/api/v1/series", PARAMS(series_params), .sql = series_sql, .steps = 5000 },
 };
 
 _Static_assert(ARRAY_SIZE(requests_params) <= WEB_PARAMS, "WEB_PARAMS is the longest list");

@@ -18,6 +18,7 @@ struct web_route {
 	unsigned nparams;
 	const char *sql;
 	const char *extra; /* more members, null when they cannot be had in time */
+	int steps; /* how many from..to may hold, where there is a step */
 };
 
 /* rest: what follows the path of a route that is one. NULL: no such route. */

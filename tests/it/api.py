@@ -117,7 +117,7 @@ def check_refusals(c, web):
     for query, name in (('limit=0', 'limit'), ('limit=1001', 'limit'), ('limit=ten', 'limit'), ('status=6xx', 'status'), ('status=-1', 'status'),
                         ('from=yesterday', 'from'), ('from=2026-02-30T00:00:00Z', 'from'), ('to=2026-01-01', 'to'),
                         ('from=2026-11-21T05:00:00Z&to=2026-11-21T04:00:00Z', 'from'), ('cursor=abc', 'cursor'), ('cursor=1-2', 'cursor'),
-                        ('q=%ff%fe', 'q'), ('q=a%00b', 'q'), ('q=' + 'x' * 201, 'q'), ('app=', 'app'), ('app=a&app=b', 'app'), ('offset=10', 'offset'),
+                        ('q=%ff%fe', 'q'), ('q=a%00b', 'q'), ('q=' + 'x' * 201, 'q'), ('app=', 'app'), ('q=a&q=b', 'q'), ('offset=10', 'offset'),
                         ('from=infinity', 'from'), ("from=2026-11-21T05:00:00Z'", 'from')):
         status, answer = web.json('/api/v1/requests?' + query)
         e = answer.get('error', {})
