@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "web_file.h"
+
 enum { HOUR = 3600, DAY = 86400, AHEAD = 300 };
 
 void web_put(struct buf *b, const char *fmt, ...)
@@ -276,6 +278,17 @@ static void put_one(struct web_call *c, const PGresult *res)
 	buf_put(&c->body, PQgetvalue(res, 0, 0), (size_t)PQgetlength(res, 0, 0));
 }
 
+static void put_answer(struct web_call *c, const PGresult *res, const PGresult *extra)
+{
+	web_put(&c->body, "{");
+	put_members(&c->body, res);
+	if (extra)
+		put_members(&c->body, extra);
+	else if (c->route->extra)
+		web_put(&c->body, ",\"coverage\":null");
+	web_put(&c->body, "}\n");
+}
+
 void web_call_run(struct web_call *c, struct web_db *db)
 {
 	AUTO(PQclear) PGresult *res = NULL;
@@ -293,13 +306,10 @@ void web_call_run(struct web_call *c, struct web_db *db)
 		return;
 	}
 	c->status = 200;
-	web_put(&c->body, "{");
-	put_members(&c->body, res);
-	if (extra)
-		put_members(&c->body, extra);
-	else if (c->route->extra)
-		web_put(&c->body, ",\"coverage\":null");
-	web_put(&c->body, "}\n");
+	if (c->route->form == WEB_JSON)
+		put_answer(c, res, extra);
+	else
+		c->cut = web_file_put(&c->body, res, c->route->form);
 }
 
 void web_call_free(struct web_call *c)

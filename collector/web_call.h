@@ -24,6 +24,7 @@ struct web_call {
 	struct web_filter filters[WEB_PARAMS];
 	unsigned keep_days;
 	unsigned status;
+	bool cut; /* a file, and there were more rows */
 	struct buf body;
 };
 

@@ -8,6 +8,7 @@
 #include "counters.h"
 #include "web_asset.h"
 #include "web_call.h"
+#include "web_file.h"
 
 enum { URI_MAX = 4096 };
 
@@ -76,6 +77,21 @@ void web_http_on_done(void *arg, struct MHD_Connection *conn, void **context,
 	*context = NULL;
 }
 
+static bool is_file(const struct exchange *x)
+{
+	return x->call.route && x->call.route->form != WEB_JSON && x->call.status == 200;
+}
+
+static enum MHD_Result name_file(struct exchange *x, struct MHD_Response *r)
+{
+	char name[WEB_FILE_NAME];
+
+	web_file_name(x->call.route->form, name);
+	if (x->call.cut && MHD_add_response_header(r, "Seismo-Cut", "10000") == MHD_NO)
+		return MHD_NO;
+	return MHD_add_response_header(r, "Content-Disposition", name);
+}
+
 static enum MHD_Result send_response(struct exchange *x, unsigned status, const char *type,
 				     const char *cache, struct MHD_Response *r)
 {
@@ -91,6 +107,8 @@ static enum MHD_Result send_response(struct exchange *x, unsigned status, const 
 		ok &= MHD_add_response_header(r, "Retry-After", "2");
 	if (status == 405)
 		ok &= MHD_add_response_header(r, "Allow", "GET, HEAD");
+	if (is_file(x))
+		ok &= name_file(x, r);
 	if (status >= 500)
 		atomic_fetch_add(&x->http->unavailable, 1);
 	if (ok)
@@ -112,7 +130,8 @@ static enum MHD_Result send_body(struct exchange *x, unsigned status, const char
 
 static enum MHD_Result send_call(struct exchange *x)
 {
-	return send_body(x, x->call.status, json, &x->call.body);
+	return send_body(x, x->call.status, is_file(x) ? web_file_type(x->call.route->form) : json,
+			 &x->call.body);
 }
 
 static bool is_loopback_name(const char *name, size_t len, const char *listened)

@@ -50,6 +50,7 @@ static const char requests_extra[] =
 	" from api.coverage where " WEB_RANGE_SQL " and " WEB_PLACE_SQL;
 
 static const struct web_param facets_params[] = { FILTERS };
+static const struct web_param file_params[] = { FILTERS };
 static const struct web_param histogram_params[] = { FILTERS, { "bins", WEB_BINS, "60", false } };
 static const struct web_param groups_params[] = { FILTERS, { "limit", WEB_COUNT, "100", false } };
 
@@ -133,15 +134,18 @@ static const char series_sql[] =
 #define PARAMS(table) .params = table, .nparams = ARRAY_SIZE(table)
 
 static const struct web_route routes[] = {
-	{ "/api/v1/requests", PARAMS(requests_params), .sql = requests_sql,
+	{ "/api/v1/requests", WEB_JSON, PARAMS(requests_params), .sql = requests_sql,
 	  .extra = requests_extra },
-	{ "/api/v1/requests/facets", PARAMS(facets_params), .sql = web_sql_facets },
-	{ "/api/v1/requests/histogram", PARAMS(histogram_params), .sql = web_sql_histogram },
-	{ "/api/v1/requests/groups", PARAMS(groups_params), .sql = web_sql_groups },
-	{ "/api/v1/requests/", PARAMS(request_params), .sql = request_sql, .one = true },
-	{ "/api/v1/nodes", PARAMS(nodes_params), .sql = nodes_sql },
-	{ "/api/v1/red", PARAMS(red_params), .sql = red_sql },
-	{ "/api/v1/series", PARAMS(series_params), .sql = series_sql, .steps = 5000 },
+	{ "/api/v1/requests/facets", WEB_JSON, PARAMS(facets_params), .sql = web_sql_facets },
+	{ "/api/v1/requests/histogram", WEB_JSON, PARAMS(histogram_params),
+	  .sql = web_sql_histogram },
+	{ "/api/v1/requests/groups", WEB_JSON, PARAMS(groups_params), .sql = web_sql_groups },
+	{ "/api/v1/requests.csv", WEB_CSV, PARAMS(file_params), .sql = web_sql_csv },
+	{ "/api/v1/requests.ndjson", WEB_NDJSON, PARAMS(file_params), .sql = web_sql_ndjson },
+	{ "/api/v1/requests/", WEB_JSON, PARAMS(request_params), .sql = request_sql, .one = true },
+	{ "/api/v1/nodes", WEB_JSON, PARAMS(nodes_params), .sql = nodes_sql },
+	{ "/api/v1/red", WEB_JSON, PARAMS(red_params), .sql = red_sql },
+	{ "/api/v1/series", WEB_JSON, PARAMS(series_params), .sql = series_sql, .steps = 5000 },
 };
 
 _Static_assert(ARRAY_SIZE(requests_params) <= WEB_PARAMS, "WEB_PARAMS is the longest list");

@@ -31,3 +31,4 @@
 		      " and " WEB_REMOTE " and " WEB_UPSTREAM " and " WEB_Q
 
 extern const char web_sql_facets[], web_sql_histogram[], web_sql_groups[]; /* web_explore.c */
+extern const char web_sql_csv[], web_sql_ndjson[]; /* web_export.c */

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "web_sql.h"
+
+/* A line of SQL stays a line. */
+/* clang-format off */
+
+/* One row more than fits tells that there are more. */
+#define ROWS \
+	"select row_number() over (order by ts desc, request_id desc) as i, body from (" \
+	" select ts, request_id, body from api.request where " WEB_RANGE_SQL " and " WEB_FILTER_SQL \
+	" order by ts desc, request_id desc limit 10001) r"
+
+const char web_sql_ndjson[] = "select body from (" ROWS ") page order by i";
+
+/* The body is parsed once, whatever the number of columns. */
+const char web_sql_csv[] =
+	"select id, time, \"end\", region, node, app, pid, comm, \"remoteAddr\", \"upstreamAddr\","
+	" method, path, route, status, \"requestTime\", \"queueTime\", \"totalTime\", \"upstreamResponseTime\","
+	" \"normalTime\", \"limitTime\", \"timesNormal\", \"bytesIn\", \"bytesOut\","
+	" json_array_length(upstreams) as \"upstreamTries\", socket ->> 'retransmits' as retransmits,"
+	" (select string_agg(f, ' ') from json_array_elements_text(flags) f) as flags,"
+	" reason ->> 'code' as reason, reason #>> '{text,en}' as \"reasonText\", diagnosis"
+	" from (" ROWS ") page, json_to_record(body) as b (id text, time text, \"end\" text, region text, node text,"
+	" app text, pid text, comm text, \"remoteAddr\" text, \"upstreamAddr\" text, method text, path text, route text,"
+	" status text, \"requestTime\" text, \"queueTime\" text, \"totalTime\" text, \"upstreamResponseTime\" text,"
+	" \"normalTime\" text, \"limitTime\" text, \"timesNormal\" text, \"bytesIn\" text, \"bytesOut\" text,"
+	" upstreams json, socket json, flags json, reason json, diagnosis text) order by i";
