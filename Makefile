@@ -114,6 +114,8 @@ stop status:
 
 row: $B/tools/server $B/tools/load
 	@B=$B deploy/row.sh
+demo: $B/tools/server $B/tools/load
+	@B=$B deploy/demo.sh
 unit: $(UNIT)
 tools: $(TOOLS)
 fuzzers: $(FUZZ)
@@ -149,7 +151,7 @@ clean:
 help:
 	@deploy/help.sh
 
-.PHONY: all deps run stop status row unit tools fuzzers objects test lint fuzz-build fuzz bench fmt install clean help FORCE
+.PHONY: all deps run stop status row demo unit tools fuzzers objects test lint fuzz-build fuzz bench fmt install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $O -name '*.d' 2>/dev/null)

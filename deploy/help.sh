@@ -7,6 +7,7 @@ make run          install what is needed, build, start PostgreSQL, collector and
 make stop         stop what `make run` with the same VAR started; the data stays
 make status       what runs, and where
 make row          one request that fails, so that the console has a row
+make demo         nginx before two servers in namespaces, one fault after the other: every kind of row in a minute
 make deps         only install what building and running need (Debian packages, as root)
 make test         everything that can be checked here, in at most ten minutes; the last line counts
 make lint         layering, dead exports, sizes, warnings of both compilers
