@@ -291,25 +291,27 @@ static void put_answer(struct web_call *c, const PGresult *res, const PGresult *
 
 void web_call_run(struct web_call *c, struct web_db *db)
 {
+	const struct web_route *route = c->route;
+	bool stepped = route->stepped && c->bound[place(route, route->nparams - 1)];
 	AUTO(PQclear) PGresult *res = NULL;
 	AUTO(PQclear) PGresult *extra = NULL;
-	int r = query(c, db, c->route->sql, &res);
+	int r = query(c, db, stepped ? route->stepped : route->sql, &res);
 
-	if (r == 0 && c->route->extra)
+	if (r == 0 && route->extra)
 		r = query_extra(c, db, &extra);
 	if (r < 0) {
 		fail_query(c, db, r);
 		return;
 	}
-	if (c->route->one) {
+	if (route->one) {
 		put_one(c, res);
 		return;
 	}
 	c->status = 200;
-	if (c->route->form == WEB_JSON)
+	if (route->form == WEB_JSON)
 		put_answer(c, res, extra);
 	else
-		c->cut = web_file_put(&c->body, res, c->route->form);
+		c->cut = web_file_put(&c->body, res, route->form);
 }
 
 void web_call_free(struct web_call *c)

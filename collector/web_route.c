@@ -68,43 +68,9 @@ static const char nodes_sql[] = "select coalesce(json_agg(body order by name), '
 				" from api.node where $1 is null or region = $1";
 
 static const struct web_param red_params[] = {
-	RANGE,
-	{ "region", WEB_TEXT, NULL, false },
-	{ "node", WEB_TEXT, NULL, false },
-	{ "app", WEB_TEXT, NULL, false },
+	RANGE,	       FILTER("region"), FILTER("node"),
+	FILTER("app"), FILTER("route"),	 { "step", WEB_SECONDS, NULL, false },
 };
-
-/* Slot i holds (2^(i-1), 2^i] us; a percentile lies in its slot in proportion, as if evenly filled.
- */
-static const char red_sql[] =
-	"with d as (select node, app, route, peer, role, status_class, n, sum_us, lo, b from "
-	"api.red"
-	"  where ts >= $1 and ts < $2 and ($3 is null or region = $3)"
-	"  and ($4 is null or node = $4) and ($5 is null or app = $5)),"
-	"total as (select node, app, route, peer, role, status_class, sum(n) as n, sum(sum_us) as "
-	"us"
-	"  from d group by 1, 2, 3, 4, 5, 6 order by 7 desc limit 1000),"
-	"slot as (select node, app, route, peer, role, status_class, (lo + i - 1)::float8 as slot, "
-	"sum(c) as c"
-	"  from d, unnest(b) with ordinality u(c, i) where c > 0 and lo + i - 1 between 0 and 62 "
-	"group by 1, 2, 3, 4, 5, 6, 7),"
-	"run as (select *, sum(c) over w as upto, sum(c) over (partition by node, app, route, "
-	"peer, role,"
-	"  status_class) as whole, case slot when 0 then 0 else 2 ^ (slot - 1) end as low from slot"
-	"  window w as (partition by node, app, route, peer, role, status_class order by slot)),"
-	"mark as (select node, app, route, peer, role, status_class,"
-	"  min(low + (2 ^ slot - low) * greatest(0, 0.50 * whole - (upto - c)) / c)"
-	"   filter (where upto >= 0.50 * whole) as p50,"
-	"  min(low + (2 ^ slot - low) * greatest(0, 0.99 * whole - (upto - c)) / c)"
-	"   filter (where upto >= 0.99 * whole) as p99 from run group by 1, 2, 3, 4, 5, 6)"
-	"select coalesce(json_agg(json_build_object('node', node, 'app', app, 'route', route, "
-	"'peer', peer,"
-	" 'role', role, 'statusClass', status_class, 'count', n, 'sumTime', api.ms(us),"
-	" 'p50', api.ms(round(p50::numeric)), 'p99', api.ms(round(p99::numeric))) order by n desc, "
-	"node, app, "
-	"route, peer,"
-	" role, status_class), '[]') as red"
-	" from total left join mark using (node, app, route, peer, role, status_class)";
 
 static const struct web_param series_params[] = {
 	RANGE,
@@ -144,7 +110,8 @@ static const struct web_route routes[] = {
 	{ "/api/v1/requests.ndjson", WEB_NDJSON, PARAMS(file_params), .sql = web_sql_ndjson },
 	{ "/api/v1/requests/", WEB_JSON, PARAMS(request_params), .sql = request_sql, .one = true },
 	{ "/api/v1/nodes", WEB_JSON, PARAMS(nodes_params), .sql = nodes_sql },
-	{ "/api/v1/red", WEB_JSON, PARAMS(red_params), .sql = red_sql },
+	{ "/api/v1/red", WEB_JSON, PARAMS(red_params), .sql = web_sql_red,
+	  .stepped = web_sql_red_steps, .steps = 500 },
 	{ "/api/v1/series", WEB_JSON, PARAMS(series_params), .sql = series_sql, .steps = 5000 },
 };
 

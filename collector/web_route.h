@@ -21,6 +21,7 @@ struct web_route {
 	unsigned nparams;
 	const char *sql;
 	const char *extra; /* more members, null when they cannot be had in time */
+	const char *stepped; /* instead of sql, when there is a step: the last parameter */
 	int steps; /* how many from..to may hold, where there is a step */
 };
 

@@ -3,7 +3,8 @@
  * web_sql.h - the queries behind the routes. Constant texts; every value of a URL is a parameter.
  *
  * All that look at requests have the same first parameters: $1 from, $2 to, then two for each
- * filter, the values wanted and those not (null: none), then $19 for q.
+ * filter, the values wanted and those not (null: none), then $19 for q. Those of numbers have the
+ * first four filters.
  */
 #pragma once
 
@@ -26,9 +27,11 @@
 
 #define WEB_RANGE_SQL "ts >= $1 and ts < $2"
 #define WEB_PLACE_SQL WEB_REGION " and " WEB_NODE
+#define WEB_KEY_SQL WEB_PLACE_SQL " and " WEB_APP " and " WEB_ROUTE
 #define WEB_FILTER_SQL                                                                             \
 	WEB_PLACE_SQL " and " WEB_APP " and " WEB_ROUTE " and " WEB_STATUS_IN " and " WEB_REASON   \
 		      " and " WEB_REMOTE " and " WEB_UPSTREAM " and " WEB_Q
 
 extern const char web_sql_facets[], web_sql_histogram[], web_sql_groups[]; /* web_explore.c */
 extern const char web_sql_csv[], web_sql_ndjson[]; /* web_export.c */
+extern const char web_sql_red[], web_sql_red_steps[]; /* web_red.c */
