@@ -14,13 +14,14 @@ const char web_sql_ndjson[] = "select body from (" ROWS ") page order by i";
 
 /* The body is parsed once, whatever the number of columns. */
 const char web_sql_csv[] =
+	"with page as materialized (" ROWS ")"
 	"select id, time, \"end\", region, node, app, pid, comm, \"remoteAddr\", \"upstreamAddr\","
 	" method, path, route, status, \"requestTime\", \"queueTime\", \"totalTime\", \"upstreamResponseTime\","
 	" \"normalTime\", \"limitTime\", \"timesNormal\", \"bytesIn\", \"bytesOut\","
 	" json_array_length(upstreams) as \"upstreamTries\", socket ->> 'retransmits' as retransmits,"
 	" (select string_agg(f, ' ') from json_array_elements_text(flags) f) as flags,"
 	" reason ->> 'code' as reason, reason #>> '{text,en}' as \"reasonText\", diagnosis"
-	" from (" ROWS ") page, json_to_record(body) as b (id text, time text, \"end\" text, region text, node text,"
+	" from page, json_to_record(body) as b (id text, time text, \"end\" text, region text, node text,"
 	" app text, pid text, comm text, \"remoteAddr\" text, \"upstreamAddr\" text, method text, path text, route text,"
 	" status text, \"requestTime\" text, \"queueTime\" text, \"totalTime\" text, \"upstreamResponseTime\" text,"
 	" \"normalTime\" text, \"limitTime\" text, \"timesNormal\" text, \"bytesIn\" text, \"bytesOut\" text,"
