@@ -54,7 +54,7 @@ class Test {
 		Object.assign(this, { browser, faults: [], contexts: [] });
 		this.mock = new Mock();
 	}
-	async open(where = '/', options = {}) {
+	async open(where = '/?view=rows', options = {}) {
 		this.mock.http ?? (await this.mock.start());
 		const context = await this.browser.newContext({ viewport: SIZE, locale: 'en-US', timezoneId: 'Asia/Shanghai', ...options });
 		await context.grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -76,6 +76,12 @@ class Test {
 	}
 	text(selector) {
 		return this.page.$eval(selector, (el) => el.innerText);
+	}
+	// Opens the filter's panel and has the value typed there; ! before it excludes.
+	async choose(name, value) {
+		if (!(await this.page.$(`#${name}`))) await this.page.click(`#facet-${name}`);
+		await this.page.fill(`#${name}`, value);
+		await this.page.press(`#${name}`, 'Enter');
 	}
 	async close() {
 		for (const c of this.contexts) await c.close();

@@ -3,8 +3,10 @@
 import { CHECK, CHECK_EQ, TEST, until } from './browser.mjs';
 import { request, some } from './data.mjs';
 
-const query = (t) => Object.fromEntries(new URL(t.page.url()).searchParams);
+const query = (t) => Object.fromEntries([...new URL(t.page.url()).searchParams].filter(([name]) => name !== 'view'));
 const asked = (t) => Object.fromEntries(new URL(t.mock.asked.filter((a) => a.startsWith('/api/v1/requests?')).at(-1), 'http://x').searchParams);
+
+const chips = (t) => t.page.$$eval('.chip', (all) => all.map((el) => el.innerText.replace(/\s+/g, ' ').replace(/ × ?.*$/, '').trim()));
 
 const mixed = () => [
 	request({ time: Date.now() - 1000, node: 'web-1', app: 'nginx', status: 502, reason: 'up.connect', path: '/pay/1' }),
@@ -20,18 +22,19 @@ TEST('each filter goes to the address and to the API', async (t) => {
 	await t.page.fill('#q', '/pay');
 	await t.shows(2);
 	CHECK_EQ(query(t), { q: '/pay' }, 'the address');
-	await t.page.fill('#node', 'web-2');
+	await t.choose('node', 'web-2');
 	await t.shows(1);
 	await t.page.fill('#q', '');
 	await t.shows(3);
-	await t.page.fill('#app', 'orders');
-	await t.page.selectOption('#status', '5xx');
+	await t.choose('app', 'orders');
+	await t.choose('status', '5xx');
 	await t.shows(1);
-	await t.page.selectOption('#status', '0');
+	await t.choose('status', '0');
 	await t.shows(1);
-	await t.page.selectOption('#reason', 'up.error');
+	await t.choose('reason', 'up.error');
 	await until('the address has all', async () => JSON.stringify(query(t)) === JSON.stringify({ node: 'web-2', app: 'orders', status: '0', reason: 'up.error' }));
 	CHECK_EQ(asked(t), { ...query(t), limit: '100' }, 'what the API was asked');
+	await t.page.keyboard.press('Escape');
 	await t.page.click('#clear');
 	await t.shows(4);
 	CHECK_EQ(query(t), {}, 'the address');
@@ -39,9 +42,9 @@ TEST('each filter goes to the address and to the API', async (t) => {
 
 TEST('an address with filters shows them, and the way back restores the last', async (t) => {
 	t.mock.rows = mixed();
-	await t.open('/?q=pay&status=5xx&node=web-2');
+	await t.open('/?q=pay&status=5xx&node=web-2&view=rows');
 	await t.shows(1);
-	CHECK_EQ(await t.page.$$eval('#q, #node, #status', (all) => all.map((el) => el.value)), ['pay', 'web-2', '5xx'], 'the fields');
+	CHECK_EQ([await t.page.inputValue('#q'), ...(await chips(t))], ['pay', 'Node = web-2', 'Status = 5xx'], 'the field and the chips');
 	await t.page.fill('#q', 'nothing-like-it');
 	await t.shows(0);
 	CHECK((await t.text('main')).includes('No abnormal request matches these filters'), 'it says why it is empty');
@@ -50,12 +53,72 @@ TEST('an address with filters shows them, and the way back restores the last', a
 	CHECK_EQ(await t.page.inputValue('#q'), 'pay', 'the field');
 });
 
-TEST('a filter that the console has no field for is shown and can be removed', async (t) => {
+const panel = (t) => t.page.$$eval('.facet li', (all) => all.map((li) => `${li.querySelector('bdi').innerText} ${li.querySelector('.n').innerText}`));
+
+TEST('a panel lists the values with their counts under the other filters', async (t) => {
 	t.mock.rows = mixed();
-	await t.open('/?route=' + encodeURIComponent('GET /cart'));
-	await t.shows(2);
-	await t.page.click('.chip');
+	await t.open('/?node=web-2&view=rows');
+	await t.shows(3);
+	await t.page.click('#facet-node');
+	await until('its own filter does not count', async () => JSON.stringify(await panel(t)) === JSON.stringify(['web-2 3', 'web-1 1']));
+	await t.page.click('#facet-status');
+	await until('the others do', async () => JSON.stringify(await panel(t)) === JSON.stringify(['500 1', '200 1', 'no answer 1']));
+});
+
+TEST('a click wants only that value, + also another, ≠ excludes one, and each chip takes its own away', async (t) => {
+	t.mock.rows = mixed();
+	await t.open();
 	await t.shows(4);
+	await t.page.click('#facet-reason');
+	await t.page.click('.facet .only:has-text("App failed")');
+	await t.shows(1);
+	await t.page.click('[aria-label="Also Slow upstream"]');
+	await t.shows(2);
+	CHECK_EQ(new URL(t.page.url()).searchParams.getAll('reason'), ['app.error', 'up.slow'], 'the address');
+	await t.page.click('#facet-status');
+	await t.page.click('[aria-label="Not 500"]');
+	await t.shows(1);
+	CHECK_EQ(await chips(t), ['Status ≠ not 500', 'Reason = App failed by itself', 'Reason = Slow upstream'], 'the chips');
+	await t.page.click('[data-filter=status]');
+	await t.shows(2);
+	await t.page.reload();
+	await t.shows(2);
+	await t.page.click('#clear');
+	await t.shows(4);
+});
+
+TEST('the keys alone open a panel, choose, exclude and close', async (t) => {
+	t.mock.rows = mixed();
+	await t.open();
+	await t.shows(4);
+	await t.page.focus('#facet-node');
+	await t.page.keyboard.press('Enter');
+	await t.page.waitForSelector('.facet li');
+	await t.page.keyboard.press('Tab');
+	await t.page.keyboard.press('Tab');
+	await t.page.keyboard.press('Enter');
+	await t.shows(3);
+	await t.page.keyboard.press('Escape');
+	CHECK_EQ(await t.page.$('.facet'), null, 'the panel');
+	CHECK_EQ(await t.page.evaluate(() => document.activeElement.id), 'facet-node', 'the focus');
+});
+
+TEST('hostile values of filters are text, and one that begins with ! can only be excluded', async (t) => {
+	const evil = ['<script>window.hurt=1</script>', '!important', 'a\u202egnp', `/${'x'.repeat(400)}`, '-'];
+	t.mock.rows = evil.map((route, i) => request({ time: Date.now() - i * 1000, route }));
+	await t.open();
+	await t.shows(5);
+	await t.page.click('#facet-route');
+	await until('all are listed', async () => (await panel(t)).length === 5);
+	const said = (await panel(t)).join();
+	CHECK(said.includes('<script>window.hurt=1</script> 1') && said.includes('a\\u202egnp'), 'readable');
+	CHECK_EQ(await t.page.evaluate(() => window.hurt), undefined, 'what an injected script would set');
+	CHECK_EQ(await t.page.$$eval('.facet .only:disabled', (all) => all.length), 2, 'what cannot be asked for');
+	await t.page.click('[aria-label="Not !important"]');
+	await t.shows(4);
+	await t.page.click('.facet .only:has-text("script")');
+	await t.shows(1);
+	CHECK_EQ(await chips(t), ['Route = <script>window.hurt=1</script>'], 'the chip');
 });
 
 TEST('a preset becomes an absolute time in the address, and stays live', async (t) => {
@@ -96,22 +159,22 @@ TEST('a range that ends before it begins is not asked for', async (t) => {
 
 TEST('the copied link has both ends of the range', async (t) => {
 	t.mock.rows = mixed();
-	await t.open('/?app=orders');
+	await t.open('/?app=orders&view=rows');
 	await t.shows(3);
 	await t.page.click('text=Copy link');
 	const link = new URL(await t.page.evaluate(() => navigator.clipboard.readText()));
-	CHECK_EQ([...link.searchParams.keys()].sort(), ['app', 'from', 'to'], 'its parameters');
+	CHECK_EQ([...link.searchParams.keys()].sort(), ['app', 'from', 'to', 'view'], 'its parameters');
 	CHECK_EQ(Date.parse(link.searchParams.get('to')) - Date.parse(link.searchParams.get('from')), 3600e3, 'the range');
 });
 
 TEST('a filter that the API refuses is said in its words', async (t) => {
-	await t.open('/?status=9zz');
+	await t.open('/?status=9zz&view=rows');
 	await until('the banner says it', async () => (await t.page.$('.banner'))?.innerText().then((s) => s.includes('status must be a status like 502')));
 });
 
 TEST('words around and beside the times of an address are ignored, not sent', async (t) => {
 	t.mock.rows = some(2);
-	await t.open('/?from=yesterday&to=%3Cscript%3E&nonsense=1');
+	await t.open('/?from=yesterday&to=%3Cscript%3E&nonsense=1&view=rows');
 	await t.shows(2);
 	CHECK_EQ(asked(t), { limit: '100' }, 'what the API was asked');
 });

@@ -140,7 +140,7 @@ TEST('a page opened while the database is away fills itself when it is back', as
 
 TEST('with filters only rows that match come in live', async (t) => {
 	t.mock.rows = [request({ time: Date.now() - 3000, app: 'orders' })];
-	await t.open('/?app=orders');
+	await t.open('/?app=orders&view=rows');
 	await t.shows(1);
 	await t.live();
 	t.mock.emit(request({ time: Date.now(), app: 'nginx' }));
@@ -155,7 +155,7 @@ TEST('with filters only rows that match come in live', async (t) => {
 TEST('a range with an end is not live', async (t) => {
 	t.mock.rows = some(5);
 	const to = t.mock.rows[0].time;
-	await t.open(`/?to=${to}`);
+	await t.open(`/?view=rows&to=${to}`);
 	await t.shows(4);
 	t.mock.emit(request({ time: Date.now() }));
 	await sleep(500);

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import path from 'node:path';
 import { fleet, request, some } from './data.mjs';
+import { Refused, counts, fits, inRange, newestFirst } from './explore.mjs';
 
 const dist = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../web/dist');
 const CSP =
@@ -13,40 +14,10 @@ const CSP =
 const TYPES = { html: 'text/html; charset=utf-8', js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
 const HOUR = 3600e3;
 const ID = /^[0-9a-f]{1,13}-[0-9a-f]{16}$/;
-const newestFirst = (a, b) => (a.time === b.time ? (a.id < b.id ? 1 : -1) : a.time < b.time ? 1 : -1);
-
-class Refused extends Error {
-	constructor(status, code, message) {
-		super(message);
-		Object.assign(this, { status, code });
-	}
-}
-
-const statusFits = (wanted, status) => (wanted.endsWith('xx') ? String(status ?? 0)[0] === wanted[0] : (status ?? 0) === Number(wanted));
-const checkStatus = (wanted) => {
-	if (wanted && !/^([1-5]xx|\d{3}|0)$/.test(wanted)) throw new Refused(400, 'bad_parameter', 'status must be a status like 502, a class like 5xx, or 0 for no answer.');
-};
-
-const fits = (q) => (r) => {
-	for (const name of ['node', 'app', 'route', 'region']) if (q.get(name) && r[name] !== q.get(name)) return false;
-	if (q.get('reason') && r.reason.code !== q.get('reason')) return false;
-	if (q.get('status') && !statusFits(q.get('status'), r.status)) return false;
-	const search = [r.method, r.path, r.app, r.node, r.remoteAddr, r.upstreamAddr].join(' ').toLowerCase();
-	return !q.get('q') || search.includes(q.get('q').toLowerCase());
-};
-
-const range = (q) => {
-	const to = q.get('to') ? Date.parse(q.get('to')) : Date.now() + 300e3;
-	const from = q.get('from') ? Date.parse(q.get('from')) : (q.get('to') ? to : to - 300e3) - HOUR;
-	if (!(from < to)) throw new Refused(400, 'bad_parameter', 'from must be before to.');
-	return [from, to];
-};
 
 const list = (server, q) => {
-	const [from, to] = range(q);
-	checkStatus(q.get('status'));
+	const within = inRange(server.rows, q);
 	const limit = Number(q.get('limit') ?? 100);
-	const within = server.rows.filter((r) => Date.parse(r.time) >= from && Date.parse(r.time) < to);
 	let found = within.filter(fits(q)).sort(newestFirst);
 	if (q.get('cursor')) {
 		const at = found.findIndex((r) => r.id === q.get('cursor'));
@@ -77,6 +48,8 @@ const status = (server) => ({
 const answer = (server, url) => {
 	if (server.away) throw new Refused(503, 'database_away', 'The database is away (connection refused); new requests are kept.');
 	if (url.pathname === '/api/v1/requests') return list(server, url.searchParams);
+	const name = url.pathname.match(/^\/api\/v1\/requests\/(facets|histogram|groups)$/)?.[1];
+	if (name) return counts[name](server.rows, url.searchParams);
 	if (url.pathname.startsWith('/api/v1/requests/')) return one(server, decodeURIComponent(url.pathname.slice(17)));
 	if (url.pathname === '/api/v1/nodes') return { nodes: server.nodes };
 	throw new Refused(404, 'not_found', 'There is no such address.');

@@ -155,7 +155,7 @@ TEST('the language is switched everywhere, remembered, and the page says which i
 	await t.page.click('#lang');
 	await until('the reason is Chinese', async () => (await t.text('.c-reason .clamp')).includes('客户端在'));
 	CHECK_EQ(await t.page.evaluate(() => document.documentElement.lang), 'zh-CN', 'lang');
-	for (const where of ['/', '/nodes', t.mock.rows[0].diagnosis]) {
+	for (const where of ['/?view=rows', '/nodes', t.mock.rows[0].diagnosis]) {
 		await t.page.goto(t.mock.url + where);
 		await t.page.waitForSelector('.top');
 		await until(`${where} is Chinese`, async () => /[\u4e00-\u9fff]{2}/.test(await t.text('main, h1')));
@@ -165,7 +165,7 @@ TEST('the language is switched everywhere, remembered, and the page says which i
 
 TEST('a browser that prefers Chinese gets Chinese', async (t) => {
 	t.mock.rows = some(1);
-	await t.open('/', { locale: 'zh-CN' });
+	await t.open('/?view=rows', { locale: 'zh-CN' });
 	CHECK_EQ(await t.text('nav a[aria-current]'), '异常请求', 'the page');
 });
 
@@ -180,7 +180,7 @@ TEST('every time has its zone, local or UTC, and the choice is remembered', asyn
 	await t.shows(1);
 	const said = (await t.text('tbody time')).replace(/\s+/g, ' ');
 	CHECK(said.includes('UTC') && said.includes(row.time.slice(11, 23)), 'UTC');
-	for (const where of ['/', '/nodes', row.diagnosis]) {
+	for (const where of ['/?view=rows', '/nodes', row.diagnosis]) {
 		await t.page.goto(t.mock.url + where);
 		await t.page.waitForSelector('main time');
 		const bare = await t.page.evaluate(() => [...document.body.innerText.replace(/\s+/g, ' ').matchAll(/\d\d:\d\d:\d\d(?:\.\d+)?(?![\d.])(?! ?(?:\d{4}-\d\d-\d\d )?(?:UTC|[+-]\d\d:\d\d))/g)].map((m) => m[0]));
@@ -193,12 +193,12 @@ for (const scheme of ['light', 'dark']) {
 		TEST(`the pages are accessible: ${scheme}, ${locale}`, async (t) => {
 			t.mock.rows = some(20);
 			t.mock.nodes = fleet(3);
-			await t.open('/', { colorScheme: scheme, locale });
+			await t.open('/?view=rows', { colorScheme: scheme, locale });
 			await t.shows(20);
 			const axe = await readFile(require.resolve('axe-core/axe.min.js'), 'utf8');
-			for (const where of ['/', '/nodes', t.mock.rows[2].diagnosis, '/?q=nothing']) {
+			for (const where of ['/?view=rows', '/nodes', t.mock.rows[2].diagnosis, '/?q=nothing&view=rows']) {
 				await t.page.goto(t.mock.url + where);
-				if (where === '/') await t.live();
+				if (where === '/?view=rows') await t.live();
 				await t.page.waitForSelector('.coverage, .verdict');
 				await t.page.evaluate(`${axe}; 0`);
 				const found = await t.page.evaluate(() => axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa'] }));

@@ -48,7 +48,7 @@ if (SEISMO_URL) {
 		const server = await failing();
 		const { port } = server.address();
 		const mark = `/seismo-${Date.now().toString(36)}`;
-		await watchUrl(t, '/');
+		await watchUrl(t, '/?view=rows');
 		await t.live();
 		await note(t.page);
 		const ended = {};

@@ -22,8 +22,9 @@ export const refusal = async (res) => {
 	return new ApiError(res.status, body?.error?.code ?? String(res.status), body?.error?.message ?? res.statusText);
 };
 
-export const get = async (path, params = {}) => {
-	const query = new URLSearchParams(Object.entries(params).filter(([, v]) => v !== null && v !== undefined && v !== ''));
+// params are pairs of a name and a value; a name may stand more than once.
+export const get = async (path, params = []) => {
+	const query = new URLSearchParams(params);
 	const url = `${query}` ? `${path}?${query}` : path;
 	let res;
 	try {

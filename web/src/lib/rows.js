@@ -2,7 +2,7 @@
 // The rows of the table: newest first by (time, id), each once, bounded. New rows wait while someone
 // reads (hold), so that nothing moves under their eyes.
 import { get } from './api.js';
-import { isFiltered, isLive } from './filters.js';
+import { isFiltered, isLive, pairs } from './filters.js';
 import { onLive } from './live.js';
 import { store } from './store.js';
 
@@ -72,7 +72,7 @@ const refetch = async () => {
 	seenAt = Date.now();
 	clearTimeout(retryTimer);
 	try {
-		const page = await get('/api/v1/requests', { ...filters, limit: PAGE });
+		const page = await get('/api/v1/requests', [...pairs(filters), ['limit', PAGE]]);
 		if (mine !== run) return;
 		const s = table.get();
 		const known = new Set([...s.rows, ...s.fresh].map((r) => r.id));
@@ -102,7 +102,7 @@ export const loadOlder = async () => {
 	const mine = run;
 	patch({ busy: true });
 	try {
-		const page = await get('/api/v1/requests', { ...filters, limit: PAGE, cursor: s.next });
+		const page = await get('/api/v1/requests', [...pairs(filters), ['limit', PAGE], ['cursor', s.next]]);
 		if (mine !== run) return;
 		const now = table.get();
 		patch({ busy: false, error: null, ...bounded(merge(now.rows, page.requests), { capped: now.capped, next: page.next }) });

@@ -149,7 +149,7 @@ const columns = [['name'], ['region'], ['tags'], ['lastSeen'], ['lag'], ['versio
 const useCoverage = () => {
 	const [coverage, set] = useState(null);
 	useEffect(() => {
-		get('/api/v1/requests', { limit: 1 }).then((page) => set(page.coverage), () => null);
+		get('/api/v1/requests', [['limit', 1]]).then((page) => set(page.coverage), () => null);
 	}, []);
 	return coverage;
 };

@@ -156,7 +156,7 @@ const About = ({ req }) => (
 			[t('ev.path'), <Text of={req.path} class="mono wrap" cut={4096} />],
 			[
 				t('ev.route'),
-				<a href={writeFilters({ app: req.app, route: req.route })}>
+				<a href={writeFilters({ app: [req.app], route: [req.route], view: 'rows' })}>
 					<Text of={req.route} class="mono" />
 				</a>,
 			],
@@ -185,14 +185,14 @@ const Where = ({ req }) => (
 		rows={[
 			[
 				t('col.node'),
-				<a href={writeFilters({ node: req.node })}>
+				<a href={writeFilters({ node: [req.node], view: 'rows' })}>
 					<Text of={req.node} />
 				</a>,
 			],
 			[t('ev.region'), <Text of={req.region} />],
 			[
 				t('col.app'),
-				<a href={writeFilters({ app: req.app })}>
+				<a href={writeFilters({ app: [req.app], view: 'rows' })}>
 					<Text of={req.app} />
 				</a>,
 			],
