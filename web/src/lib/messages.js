@@ -112,6 +112,12 @@ export const messages = {
 	'reason.client.abort': ['Client left', '客户端离开'],
 	'reason.app.error': ['App failed by itself', '应用自身出错'],
 
+	'hist.label': ['Requests over time, by reason', '按原因的请求时间分布'],
+	'hist.legend': ['Reasons', '原因'],
+	'hist.requests': ['requests: {n}', '请求：{n}'],
+	'hist.do': ['Drag, or Shift with the arrows and Enter, to choose a range', '拖动，或按 Shift 与方向键再按 Enter，选择时段'],
+	'hist.how': ['Arrow keys tell the counts', '用方向键读出计数'],
+
 	'table.caption': ['Abnormal requests, newest first', '异常请求，最新在前'],
 	'table.new': ['{n} new', '{n} 条新行'],
 	'table.new.title': ['Show them at the top', '在顶部显示'],

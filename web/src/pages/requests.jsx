@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { Coverage } from '../coverage.jsx';
 import { Empty } from '../empty.jsx';
 import { Filters } from '../filters.jsx';
+import { Histogram } from '../histogram.jsx';
 import { Table } from '../table.jsx';
 import { count, timeText } from '../lib/format.js';
 import { isFiltered, isLive, readFilters, writeFilters } from '../lib/filters.js';
@@ -98,6 +99,7 @@ export const RequestsPage = ({ search }) => {
 	return (
 		<>
 			<Filters filters={filters} onChange={(f) => go(writeFilters(f))} />
+			<Histogram filters={filters} onChange={(f) => go(writeFilters(f))} />
 			<main id="content" class="scroll" ref={scroller} onScroll={onScroll} tabIndex={-1} aria-busy={state.busy}>
 				<h1 class="sr">{t('title.requests')}</h1>
 				<Fresh state={state} onShow={onShow} />

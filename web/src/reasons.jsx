@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A reason has a colour and a pattern, the same on every page; one never stands without the other.
+/* global REASON_CODES */
+const SIZE = 6;
+
+const strokes = [
+	null,
+	<path d="M-1 1l2-2M0 6l6-6M5 7l2-2" />,
+	<path d="M0 1.5h6M0 4.5h6" />,
+	<path d="M-1 5l2 2M0 0l6 6M5-1l2 2" />,
+	<path d="M1.5 0v6M4.5 0v6" />,
+	<path d="M1 2h2M4 5h2" />,
+	<path d="M0 3h6M3 0v6" />,
+];
+
+const indexOf = (code) => Math.max(0, REASON_CODES.indexOf(code));
+export const fillOf = (code) => `url(#reason-${indexOf(code)})`;
+
+// Once on a page that draws reasons.
+export const Patterns = () => (
+	<svg class="patterns" width="0" height="0" aria-hidden="true">
+		<defs>
+			{REASON_CODES.map((code, i) => (
+				<pattern key={code} id={`reason-${i}`} class={`pattern p-${i % strokes.length}`} width={SIZE} height={SIZE} patternUnits="userSpaceOnUse">
+					<rect width={SIZE} height={SIZE} />
+					{strokes[i % strokes.length]}
+				</pattern>
+			))}
+		</defs>
+	</svg>
+);
+
+export const Swatch = ({ code }) => (
+	<svg class="swatch" width="14" height="12" aria-hidden="true">
+		<rect width="14" height="12" rx="2" fill={fillOf(code)} />
+	</svg>
+);
