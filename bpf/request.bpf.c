@@ -8,13 +8,20 @@
  */
 #include "request_serve.h"
 
+/* This thread is in the cgroup that is watched, or below it. */
+static __always_inline bool in_scope(void)
+{
+	return !control.scope_id ||
+	       bpf_get_current_ancestor_cgroup_id(control.scope_level) == control.scope_id;
+}
+
 static __always_inline bool is_watched(struct sock *sk)
 {
 	__u16 family = sk->__sk_common.skc_family;
 
 	return control.on && sk->sk_protocol == IPPROTO_TCP &&
 	       (family == AF_INET || family == AF_INET6) &&
-	       (bpf_get_current_pid_tgid() >> 32) != control.own_tgid;
+	       (bpf_get_current_pid_tgid() >> 32) != control.own_tgid && in_scope();
 }
 
 SEC("tp_btf/sock_recv_length")
@@ -76,7 +83,7 @@ int BPF_PROG(on_state, struct sock *sk, int from, int to)
 	if (!control.on || sk->sk_protocol != IPPROTO_TCP)
 		return 0;
 	if (to == TCP_SYN_SENT) { /* in connect(): this thread is the caller */
-		if ((bpf_get_current_pid_tgid() >> 32) != control.own_tgid)
+		if ((bpf_get_current_pid_tgid() >> 32) != control.own_tgid && in_scope())
 			client_connect(sk);
 		return 0;
 	}

@@ -11,6 +11,7 @@ enum {
 	REQ_CALLS = 4, /* upstream calls kept per request; the last one is replaced */
 	REQ_COMM = 16,
 	REQ_ANSWER = 256, /* first bytes of the answer, to tell whether it is whole */
+	REQ_LONG_NS = 100000000, /* only an answer longer than this is worth asking what it is */
 	REQ_SWEEP_NS = 200000000, /* an answer of unknown length, silent for so long, has ended */
 };
 
@@ -24,6 +25,7 @@ enum req_flag {
 	REQ_HEAD_MISSED = 8, /* it was answered, but not by what looks like a status line */
 	REQ_HOPPED = 16, /* read and answered by different threads: its calls cannot be told */
 	REQ_CALLS_CUT = 32,
+	REQ_STREAM = 64, /* an event stream: its time is that of its first byte */
 };
 
 enum call_flag {
@@ -98,6 +100,8 @@ enum req_stat {
 struct req_control {
 	__u32 on;
 	__u32 own_tgid; /* the probe itself: not watched */
+	__u64 scope_id; /* of the cgroup2 whose tasks are watched; 0: all are */
+	__u32 scope_level, unused;
 	__u64 clock_ns, clock_jiffies; /* one moment, on both clocks: gives the length of a jiffy */
 };
 

@@ -20,6 +20,8 @@ static const struct config_option options[] = {
 	  0, 0, "let query strings leave this node (no)" },
 	{ "request", "rows_per_s", CONFIG_INT, CONFIG_FIELD(struct probe_config, rows_per_s), 0,
 	  1e6, "abnormal requests told in a second; more are only counted (5000)" },
+	{ "request", "scope", CONFIG_STR, CONFIG_FIELD(struct probe_config, scope), 0, 0,
+	  "cgroup=PATH: only tasks in and below that cgroup2 directory (all)" },
 	{ "request", "ring_mb", CONFIG_INT, CONFIG_FIELD(struct probe_config, ring_mb), 1, 256,
 	  "the kernel's ring for requests, in MiB, a power of two (4)" },
 };
@@ -173,6 +175,9 @@ static int check(const struct probe_config *c, char *err, size_t errlen)
 	if (!is_endpoint(c->collector))
 		return refuse(err, errlen, "collector", c->collector,
 			      "tcp://host:port is allowed, like tcp://127.0.0.1:7470");
+	if (c->scope[0] && (strncmp(c->scope, "cgroup=/", 8) != 0))
+		return refuse(err, errlen, "scope", c->scope,
+			      "cgroup=PATH is allowed, with the whole path of a cgroup2 directory");
 	snprintf(ring, sizeof(ring), "%lld", (long long)c->ring_mb);
 	if (c->ring_mb & (c->ring_mb - 1))
 		return refuse(err, errlen, "ring_mb", ring, "1, 2, 4, 8, ... 256 is allowed");

@@ -12,6 +12,7 @@ struct probe_config {
 	double slow_ms; /* fixed limit for every route; < 0: each route's own */
 	bool query_string; /* let query strings leave the node */
 	int64_t rows_per_s; /* more abnormal requests than this are counted, not sent */
+	char scope[512]; /* "": every task; cgroup=PATH: those in and below that cgroup2 */
 	int64_t ring_mb; /* of the kernel's event ring; a power of two */
 };
 

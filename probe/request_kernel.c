@@ -75,7 +75,7 @@ static int load(struct request_kernel *k, size_t ring_bytes, char *why)
 	return r < 0 ? say(why, r, "the kernel refused the program; please report its version") : 0;
 }
 
-static int attach(struct request_kernel *k)
+static int attach(struct request_kernel *k, const struct scope *scope)
 {
 	int r = attach_sweep(k);
 
@@ -90,11 +90,13 @@ static int attach(struct request_kernel *k)
 		return -errno;
 	/* one switch, after all hooks: half a view would show requests that nobody answers */
 	k->skel->bss->control.own_tgid = (uint32_t)getpid();
+	k->skel->bss->control.scope_id = scope->cgroup_id;
+	k->skel->bss->control.scope_level = scope->level;
 	__atomic_store_n(&k->skel->bss->control.on, 1, __ATOMIC_RELEASE);
 	return 0;
 }
 
-int request_kernel_open(struct request_kernel **out, size_t ring_bytes,
+int request_kernel_open(struct request_kernel **out, size_t ring_bytes, const struct scope *scope,
 			int (*on_record)(void *arg, void *data, size_t len), void *arg, char *why)
 {
 	struct request_kernel *k = calloc(1, sizeof(*k));
@@ -108,7 +110,7 @@ int request_kernel_open(struct request_kernel **out, size_t ring_bytes,
 		die("out of memory");
 	r = load(k, ring_bytes, why);
 	if (r == 0)
-		r = attach(k);
+		r = attach(k, scope);
 	if (r == 0) {
 		k->ring = ring_buffer__new(bpf_map__fd(k->skel->maps.ring), on_record, arg, NULL);
 		r = k->ring ? 0 : -errno;

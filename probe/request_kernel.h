@@ -9,13 +9,14 @@
 
 #include "../bpf/request.h"
 #include "../lib/base.h"
+#include "scope.h"
 
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 
 struct request_kernel;
 
 /* why: WHY_LEN bytes for what is missing and what to do, when it fails. Watches at once. */
-int request_kernel_open(struct request_kernel **out, size_t ring_bytes,
+int request_kernel_open(struct request_kernel **out, size_t ring_bytes, const struct scope *scope,
 			int (*on_record)(void *arg, void *data, size_t len), void *arg, char *why);
 void request_kernel_close(struct request_kernel *k); /* NULL is fine */
 

@@ -183,14 +183,18 @@ static void request_close(void *self)
 static int request_open(void *self, const struct probe_env *env)
 {
 	struct request_source *s = self;
+	struct scope scope;
+	int r = scope_find(env->config->scope, env->procfs, &scope, env->why);
 
+	if (r < 0)
+		return r;
 	s->config = env->config;
 	s->clock.query_string = env->config->query_string;
 	s->apps = apps_new(env->procfs);
 	s->red = red_new();
 	s->detect = detect_new(env->config->slow_ms);
-	return request_kernel_open(&s->kernel, (size_t)env->config->ring_mb << 20, on_record, s,
-				   env->why);
+	return request_kernel_open(&s->kernel, (size_t)env->config->ring_mb << 20, &scope,
+				   on_record, s, env->why);
 }
 
 static void kernel_counts(struct request_source *s)

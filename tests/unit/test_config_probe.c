@@ -47,12 +47,14 @@ TEST(without_a_word_the_probe_has_its_defaults)
 	CHECK_EQ(c.query_string, false);
 	CHECK_EQ(c.rows_per_s, 5000);
 	CHECK_EQ(c.ring_mb, 4);
+	CHECK_STR(c.scope, "");
 }
 
 TEST(every_option_is_a_flag)
 {
 	CHECK_EQ(READ("--node", "n1", "--collector", "tcp://[::1]:1", "--spool-mb", "2",
-		      "--slow-ms", "0.5", "--query-string", "--rows-per-s", "7", "--ring-mb=16"),
+		      "--slow-ms", "0.5", "--query-string", "--rows-per-s", "7", "--ring-mb=16",
+		      "--scope", "cgroup=/c"),
 		 0);
 	CHECK_STR(c.node, "n1");
 	CHECK_STR(c.collector, "tcp://[::1]:1");
@@ -61,6 +63,7 @@ TEST(every_option_is_a_flag)
 	CHECK_EQ(c.query_string, true);
 	CHECK_EQ(c.rows_per_s, 7);
 	CHECK_EQ(c.ring_mb, 16);
+	CHECK_STR(c.scope, "cgroup=/c");
 }
 
 TEST(every_option_is_a_key_of_the_file)
@@ -118,6 +121,8 @@ TEST(a_bad_value_is_refused_with_the_flag_the_value_and_what_is_allowed)
 		{ "--slow-ms", "-2", "--slow-ms", "from -1" },
 		{ "--slow-ms", "nan", "--slow-ms", "a number" },
 		{ "--rows-per-s", "-1", "--rows-per-s", "from 0" },
+		{ "--scope", "cgroup=nginx", "scope", "cgroup=PATH" },
+		{ "--scope", "pid=1", "scope", "cgroup=PATH" },
 		{ "--node", "a b", "node", "letters, digits" },
 		{ "--node", "../x", "node", "letters, digits" },
 		{ "--collector", "127.0.0.1:7470", "collector", "tcp://host:port" },
