@@ -56,12 +56,13 @@ struct scan {
 	__u32 raw; /* the last four */
 	__u32 head_len; /* 0: the end of the head has not been seen */
 	__u64 length;
-	bool has_length, in_length, chunked;
+	bool has_length, in_length, chunked, events;
 };
 
-/* "-length:" and " chunked", first byte highest */
+/* "-length:", " chunked" and "ext/even", first byte highest */
 #define SCAN_LENGTH 0x2d6c656e6774683aull
 #define SCAN_CHUNKED 0x206368756e6b6564ull
+#define SCAN_EVENTS 0x6578742f6576656eull
 
 static long scan_byte(__u32 i, struct scan *x)
 {
@@ -82,11 +83,23 @@ static long scan_byte(__u32 i, struct scan *x)
 		x->in_length = !x->has_length;
 	if (x->lower == SCAN_CHUNKED)
 		x->chunked = true;
+	if (x->lower == SCAN_EVENTS)
+		x->events = true;
 	if (x->raw == 0x0d0a0d0a) {
 		x->head_len = i + 1;
 		return 1;
 	}
 	return 0;
+}
+
+/* "text/event-stream": it lasts as long as somebody listens. */
+static __always_inline bool answer_is_stream(const struct conn *c)
+{
+	struct scan x = { .c = c };
+	__u32 n = c->answer_len;
+
+	bpf_loop(n < REQ_ANSWER ? n : REQ_ANSWER, scan_byte, &x, 0);
+	return x.events;
 }
 
 enum answer_end { ANSWER_GOES_ON, ANSWER_WHOLE, ANSWER_UNKNOWN };

@@ -80,6 +80,9 @@ static __always_inline void request_facts(struct conn *c, struct sock *sk)
 	c->head.retrans = tp->total_retrans - c->retrans0;
 	c->head.srtt_us = tp->srtt_us >> 3;
 	c->head.rcv_ooo = tp->rcv_ooopack - c->ooo0;
+	if (c->head.first_ns && c->head.last_ns - c->head.first_ns > REQ_LONG_NS &&
+	    answer_is_stream(c))
+		c->head.flags |= REQ_STREAM;
 }
 
 /* An answer that has begun is finished: true for the one caller that has to report it. */

@@ -105,7 +105,7 @@ int request_event_read(const struct req_event *e, size_t len, const struct reque
 	out->path = t->path;
 	out->route = t->route;
 	out->status = h->flags & REQ_CLIENT_CLOSED ? 499 : h->status;
-	out->request_us = us_between(h->read_ns, h->last_ns);
+	out->request_us = us_between(h->read_ns, h->flags & REQ_STREAM ? h->first_ns : h->last_ns);
 	out->queue_us = queue_us(h, clock->jiffy_ns);
 	out->bytes_in = h->bytes_in;
 	out->bytes_out = h->bytes_out;

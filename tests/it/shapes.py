@@ -45,6 +45,14 @@ def chunks(conn):
     conn.sendall(b"0\r\n\r\n")
 
 
+def events(conn):
+    conn.sendall(b"HTTP/1.1 200 Test\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+    for _ in range(3):
+        time.sleep(0.2)
+        conn.sendall(b"6\r\ndata:\n\r\n")
+    conn.sendall(b"0\r\n\r\n")
+
+
 def dup_and_answer(conn):
     spare = os.dup(conn.fileno())
     os.dup2(spare, conn.fileno())
@@ -73,6 +81,8 @@ def reply(conn, path):
         conn.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
         conn.recv(4096)
         conn.sendall(answer(500))
+    elif path == "/events":
+        events(conn)
     elif path == "/dup":
         dup_and_answer(conn)
     else:
@@ -157,7 +167,7 @@ keep = [
     ask("/bytes", lambda w: [w[i:i + 1] for i in range(len(w))]),
     ask("/segments", lambda w: [w[:3], w[3:30], w[30:]]),
     ask("/read-one", source="127.0.0.2"),
-    ask("/status-split"), ask("/parts"), ask("/writev"), ask("/sendfile"), ask("/chunked"), ask("/dup"),
+    ask("/status-split"), ask("/parts"), ask("/writev"), ask("/sendfile"), ask("/chunked"), ask("/events"), ask("/dup"),
     ask("/head", method=b"HEAD", bodiless=True), ask("/not-modified", bodiless=True),
 ]
 s = dial()

@@ -43,6 +43,7 @@ for shape in bytes:"a request in one-byte writes" segments:"a head over three se
 done
 ok "the end of a sendfile is its last byte" near /sendfile
 ok "the end of a chunked stream is its last chunk" near /chunked
+ok "an event stream is judged by its first byte" test "$(row /events "status || ' ' || (request_us < 100000)")" = "200 true"
 ok "a request in pieces begins with its first byte" test "$(row /bytes "request_us > 100000")" = t
 ok "bytes that are no HTTP make no row" test "$(ask "select count(*) from request where local_port = $port and path !~ '^/[a-z0-9-]+$'")" = 0
 ok "no duration is negative or longer than the wall" test "$(ask "select count(*) from request where request_us < 0 or queue_us < 0 or request_us + queue_us > $wall_us")" = 0

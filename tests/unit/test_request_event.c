@@ -131,3 +131,12 @@ TEST(a_path_longer_than_the_record_says_that_it_was_cut)
 	CHECK_EQ(strlen(r.path), ITEM_MAX_PATH);
 	CHECK(r.flags & REQUEST_PATH_CUT);
 }
+
+TEST(an_event_stream_takes_as_long_as_its_first_byte)
+{
+	struct req_event e = event("GET /events HTTP/1.1\r\n");
+
+	e.head.first_ns = 5300000;
+	e.head.flags = REQ_STREAM;
+	CHECK_EQ(read_all(&e).request_us, 300);
+}
