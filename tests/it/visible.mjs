@@ -47,7 +47,7 @@ page.on('pageerror', (e) => { errors++; console.error(e.message); });
 page.on('console', (m) => { if (m.type() === 'error') { errors++; console.error(m.text()); } });
 page.on('dialog', (d) => { errors++; d.dismiss(); });
 await page.addInitScript(watch);
-await page.goto(url);
+await page.goto(`${url}/?view=rows`);
 await sleep(1500);
 
 const ended = {};

@@ -74,11 +74,19 @@ const file = async (server, url, res) => {
 	res.end(bytes);
 };
 
+const exported = (server, url, res) => {
+	const { requests } = list(server, new URLSearchParams([...url.searchParams, ['limit', 10_000]]));
+	const csv = url.pathname.endsWith('.csv');
+	res.writeHead(200, { 'Content-Type': csv ? 'text/csv; charset=utf-8' : 'application/x-ndjson', 'Content-Disposition': `attachment; filename="seismo-requests.${csv ? 'csv' : 'ndjson'}"` });
+	res.end(csv ? ['id,status', ...requests.map((r) => `${r.id},${r.status ?? ''}`), ''].join('\r\n') : requests.map((r) => `${JSON.stringify(r)}\n`).join(''));
+};
+
 const handle = async (server, req, res) => {
 	const url = new URL(req.url, 'http://localhost');
 	if (!url.pathname.startsWith('/api/')) return file(server, url, res);
 	if (url.pathname === '/api/v1/stream') return stream(server, req, res);
 	server.asked.push(`${url.pathname}${url.search}`);
+	if (/^\/api\/v1\/requests\.(csv|ndjson)$/.test(url.pathname)) return exported(server, url, res);
 	try {
 		const body = JSON.stringify(answer(server, url));
 		if (server.slow) await new Promise((done) => setTimeout(done, server.slow));

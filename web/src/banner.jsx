@@ -5,6 +5,7 @@ import { Icon } from './ui.jsx';
 import { t } from './lib/i18n.js';
 import { timeText, visible } from './lib/format.js';
 import { connect, link, status } from './lib/live.js';
+import { groupsState } from './lib/groups.js';
 import { table } from './lib/rows.js';
 import { useStore } from './lib/store.js';
 
@@ -41,7 +42,9 @@ const away = { kind: 'db', message: '' };
 export const Banner = () => {
 	const live = useStore(link);
 	const { data, since } = useStore(status);
-	const { error } = useStore(table);
+	const rows = useStore(table);
+	const groups = useStore(groupsState);
+	const error = rows.error ?? groups.error;
 	const [, redraw] = useState(0);
 	const lost = live.state === 'lost';
 	useEffect(() => {

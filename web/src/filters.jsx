@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { CopyButton } from './ui.jsx';
 import { Facet, valueText } from './facets.jsx';
 import { Range } from './range.jsx';
-import { MANY, bare, fits, isFiltered, isLive, isNot, readFilters, withoutValue, writeFilters } from './lib/filters.js';
+import { MANY, address, bare, fits, isFiltered, isLive, isNot, pairs, readFilters, withoutValue, writeFilters } from './lib/filters.js';
 import { t } from './lib/i18n.js';
 import { onKey } from './lib/keys.js';
 import { link } from './lib/live.js';
@@ -51,19 +51,24 @@ const Chip = ({ name, value, onDrop }) => (
 	</button>
 );
 
-export const Chips = ({ filters, onChange, children }) => {
-	const chips = MANY.flatMap((name) => (filters[name] ?? []).map((value) => <Chip key={`${name} ${value}`} name={name} value={value} onDrop={() => onChange(withoutValue(filters, name, value))} />));
-	if (!chips.length && !isFiltered(filters)) return null;
-	return (
-		<div class="chips" role="group" aria-label={t('filter.chosen')}>
-			{chips}
-			<button type="button" class="quiet" id="clear" onClick={() => onChange({ from: filters.from, to: filters.to, view: filters.view })}>
-				{t('filter.clear')}
-			</button>
-			{children}
-		</div>
-	);
-};
+export const Chips = ({ filters, onChange }) =>
+	MANY.flatMap((name) => (filters[name] ?? []).map((value) => <Chip key={`${name} ${value}`} name={name} value={value} onDrop={() => onChange(withoutValue(filters, name, value))} />));
+
+const Views = ({ filters }) => (
+	<nav class="views" aria-label={t('view.label')}>
+		{[undefined, 'rows'].map((view) => (
+			<a key={view} href={writeFilters({ ...filters, view })} aria-current={filters.view === view ? 'true' : undefined}>
+				{t(view ? 'view.rows' : 'view.groups')}
+			</a>
+		))}
+	</nav>
+);
+
+const Export = ({ as, filters }) => (
+	<a class="export" href={address(`/api/v1/requests.${as}`, pairs(filters))} download data-plain title={t('export.title', { as: as.toUpperCase() })}>
+		{as.toUpperCase()}
+	</a>
+);
 
 const Live = ({ filters }) => {
 	const { state } = useStore(link);
@@ -102,10 +107,20 @@ export const Filters = ({ filters, onChange }) => {
 			{MANY.map((name) => (
 				<Facet key={name} name={name} filters={filters} onChange={onChange} />
 			))}
-			<span class="push" />
-			<CopyButton class="quiet" label={t('filter.copy')} title={t('filter.copy.title')} text={() => absolute(filters)} />
-			<Live filters={filters} />
-			<Chips filters={filters} onChange={onChange} />
+			<div class="second">
+				<Views filters={filters} />
+				<Chips filters={filters} onChange={onChange} />
+				{isFiltered(filters) && (
+					<button type="button" class="quiet" id="clear" onClick={() => onChange({ from: filters.from, to: filters.to, view: filters.view })}>
+						{t('filter.clear')}
+					</button>
+				)}
+				<span class="push" />
+				<Export as="csv" filters={filters} />
+				<Export as="ndjson" filters={filters} />
+				<CopyButton class="quiet" label={t('filter.copy')} title={t('filter.copy.title')} text={() => absolute(filters)} />
+				<Live filters={filters} />
+			</div>
 		</section>
 	);
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { memo } from './memo.js';
-import { useEffect, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { Status, Text, Time } from './ui.jsx';
 import { isNumber, ms, reasonText, times, visible } from './lib/format.js';
 import { t, useSettings } from './lib/i18n.js';
-import { onKey } from './lib/keys.js';
 import { go } from './lib/router.js';
 import { view } from './lib/view.js';
+import { useRowKeys } from './rowkeys.js';
 
 const columns = [
 	['time', null],
@@ -100,24 +100,6 @@ const Row = memo(({ row }) => (
 	</tr>
 ));
 
-const rowsOf = (body) => [...body.querySelectorAll('tr')];
-
-const select = (tr) => {
-	if (!tr) return;
-	tr.focus({ preventScroll: true });
-	tr.scrollIntoView({ block: 'nearest' });
-	view.row = tr.dataset.id;
-};
-
-// The row with the focus, or the one last read.
-const current = (body) => document.activeElement?.closest?.('tbody tr') ?? body.querySelector(`tr[data-id="${CSS.escape(view.row ?? '')}"]`);
-
-const move = (body, step) => {
-	const all = rowsOf(body);
-	const at = all.indexOf(current(body));
-	select(all[at < 0 ? 0 : Math.min(all.length - 1, Math.max(0, at + step))]);
-};
-
 const openRow = (tr) => {
 	const a = tr?.querySelector('.c-diagnosis a');
 	if (!a) return false;
@@ -129,25 +111,7 @@ const openRow = (tr) => {
 export const Table = ({ rows, onMove }) => {
 	const settings = useSettings();
 	const body = useRef(null);
-	useEffect(
-		() =>
-			onKey({
-				j: () => move(body.current, 1),
-				k: () => move(body.current, -1),
-				ArrowDown: () => (document.activeElement?.closest?.('tbody') ? move(body.current, 1) : false),
-				ArrowUp: () => (document.activeElement?.closest?.('tbody') ? move(body.current, -1) : false),
-				Enter: () => openRow(document.activeElement?.closest?.('tbody tr')),
-				Escape: () => document.activeElement?.closest?.('tbody') && document.activeElement.blur(),
-			}),
-		[],
-	);
-	useEffect(() => {
-		if (view.row) current(body.current)?.focus({ preventScroll: true });
-	}, []);
-	const onClick = (event) => {
-		if (event.defaultPrevented || event.target.closest('a') || !document.getSelection().isCollapsed) return;
-		openRow(event.target.closest('tr'));
-	};
+	const onClick = useRowKeys(body, openRow);
 	return (
 		<table class="requests">
 			<caption class="sr">{t('table.caption')}</caption>

@@ -95,6 +95,16 @@ export const load = (f) => {
 	return refetch();
 };
 
+// The table is not shown: nothing is asked for it.
+export const unload = () => {
+	run += 1;
+	gather = [];
+	clearTimeout(retryTimer);
+	clearTimeout(refetchTimer);
+	refetchTimer = 0;
+	table.set(EMPTY);
+};
+
 export const loadOlder = async () => {
 	const s = table.get();
 	const last = s.rows[s.rows.length - 1];
@@ -149,7 +159,9 @@ setInterval(() => {
 }, EVERY_MS);
 
 onLive((type, data) => {
+	const { loaded, busy, error } = table.get();
+	if (!loaded && !busy && !error) return;
 	if (type === 'request') onRow(data);
 	else if (type === 'skipped') soonRefetch();
-	else if (type === 'open' && (table.get().loaded || table.get().error)) refetch();
+	else if (type === 'open' && (loaded || error)) refetch();
 });

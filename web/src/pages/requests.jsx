@@ -1,34 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of abnormal requests.
+// The abnormal requests: in groups, or row by row.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { Coverage } from '../coverage.jsx';
 import { Empty } from '../empty.jsx';
 import { Filters } from '../filters.jsx';
+import { Groups } from '../groups.jsx';
 import { Histogram } from '../histogram.jsx';
 import { Table } from '../table.jsx';
 import { count, timeText } from '../lib/format.js';
 import { isFiltered, isLive, readFilters, writeFilters } from '../lib/filters.js';
+import { coverState, endGroups, grouped, loadGroups, setGroupsHold, showGroups } from '../lib/groups.js';
 import { t } from '../lib/i18n.js';
 import { onKey } from '../lib/keys.js';
 import { go } from '../lib/router.js';
-import { KEEP, load, loadOlder, setHold, showFresh, table } from '../lib/rows.js';
+import { KEEP, load, loadOlder, setHold, showFresh, table, unload } from '../lib/rows.js';
 import { useStore } from '../lib/store.js';
 import { view } from '../lib/view.js';
 
 const AIM_MS = 700; /* someone who moves the pointer over the rows is about to click one */
 const TOP_PX = 8;
 
-const Fresh = ({ state, onShow }) => {
-	const n = state.fresh.length;
-	return (
-		<div class="fresh" role="status">
-			{n > 0 && (
-				<button type="button" title={t('table.new.title')} onClick={onShow}>
-					{t('table.new', { n: state.jump || n >= KEEP ? `${count(n)}+` : count(n) })} ↑
-				</button>
-			)}
-		</div>
-	);
+const Fresh = ({ n, more = false, onShow }) => (
+	<div class="fresh" role="status">
+		{n > 0 && (
+			<button type="button" title={t('table.new.title')} onClick={onShow}>
+				{t('table.new', { n: `${count(n)}${more ? '+' : ''}` })} ↑
+			</button>
+		)}
+	</div>
+);
+
+const None = ({ filters }) => {
+	if (!isFiltered(filters) && isLive(filters)) return <Empty />;
+	return <p class="more">{t(isFiltered(filters) ? 'table.nomatch' : 'table.norange')}</p>;
 };
 
 const More = ({ state, filters }) => {
@@ -67,13 +71,10 @@ const useHold = (scroller) => {
 	};
 };
 
-export const RequestsPage = ({ search }) => {
-	const filters = useMemo(() => readFilters(search), [search]);
+const RowsView = ({ filters, scroller }) => {
 	const state = useStore(table);
-	const scroller = useRef(null);
 	const onMove = useHold(scroller);
 	const key = writeFilters(filters);
-
 	useEffect(() => {
 		if (view.key !== key || !table.get().loaded) {
 			view.key = key;
@@ -82,34 +83,85 @@ export const RequestsPage = ({ search }) => {
 		}
 		scroller.current.scrollTop = view.top;
 	}, [key]);
-
 	const onShow = () => {
 		showFresh();
 		document.activeElement?.blur();
 		scroller.current.scrollTop = 0;
 	};
+	useEffect(() => onKey({ g: onShow }), []);
+	return (
+		<>
+			<Fresh n={state.fresh.length} more={state.jump || state.fresh.length >= KEEP} onShow={onShow} />
+			<Table rows={state.rows} onMove={onMove} />
+			{state.loaded && !state.rows.length && <None filters={filters} />}
+			{!state.loaded && state.busy && <p class="more">{t('table.loading')}</p>}
+			<More state={state} filters={filters} />
+		</>
+	);
+};
+
+const GroupsEnd = ({ state }) => (
+	<p class="more">
+		{state.total > state.list.length ? t('group.cut', { n: count(state.list.length), total: count(state.total) }) : t('group.all', { n: count(state.list.length) })}
+		{state.exact === false && ` · ${t('group.inexact', { time: timeText(state.since) })}`}
+	</p>
+);
+
+const GroupsView = ({ filters, scroller }) => {
+	const state = useStore(grouped);
+	const pointed = useRef(false);
+	const key = writeFilters(filters);
+	useEffect(() => {
+		unload();
+		view.top = view.key === key ? view.top : 0;
+		view.key = key;
+		loadGroups(filters);
+	}, [key]);
+	useEffect(() => {
+		setGroupsHold(() => pointed.current || scroller.current?.scrollTop > TOP_PX || Boolean(document.activeElement?.closest?.('.groups tbody')));
+		return endGroups;
+	}, []);
+	const loaded = state.list !== null;
+	useEffect(() => {
+		if (loaded) scroller.current.scrollTop = view.top;
+	}, [loaded]);
+	const onShow = () => {
+		showGroups();
+		document.activeElement?.blur();
+		scroller.current.scrollTop = 0;
+	};
+	useEffect(() => onKey({ g: onShow }), []);
+	if (!loaded) return <p class="more">{t('table.loading')}</p>;
+	if (!state.list.length) return <None filters={filters} />;
+	return (
+		<>
+			<Fresh n={state.fresh} onShow={onShow} />
+			<Groups list={state.list} filters={filters} onPointer={(is) => (pointed.current = is)} />
+			<GroupsEnd state={state} />
+		</>
+	);
+};
+
+export const RequestsPage = ({ search }) => {
+	const filters = useMemo(() => readFilters(search), [search]);
+	const rows = useStore(table);
+	const cover = useStore(coverState);
+	const scroller = useRef(null);
+	const onChange = (f) => go(writeFilters(f));
 	const onScroll = () => {
 		view.top = scroller.current.scrollTop;
 		if (view.top <= TOP_PX && table.get().fresh.length && !document.activeElement?.closest?.('tbody')) showFresh();
 	};
-	useEffect(() => onKey({ g: onShow }), []);
-
-	const none = state.loaded && !state.rows.length;
-	const plain = !isFiltered(filters) && isLive(filters);
+	const View = filters.view === 'rows' ? RowsView : GroupsView;
 	return (
 		<>
-			<Filters filters={filters} onChange={(f) => go(writeFilters(f))} />
-			<Histogram filters={filters} onChange={(f) => go(writeFilters(f))} />
-			<main id="content" class="scroll" ref={scroller} onScroll={onScroll} tabIndex={-1} aria-busy={state.busy}>
+			<Filters filters={filters} onChange={onChange} />
+			<Histogram filters={filters} onChange={onChange} />
+			<main id="content" class="scroll" ref={scroller} onScroll={onScroll} tabIndex={-1} aria-busy={rows.busy}>
 				<h1 class="sr">{t('title.requests')}</h1>
-				<Fresh state={state} onShow={onShow} />
-				<Table rows={state.rows} onMove={onMove} />
-				{none && plain && <Empty />}
-				{none && !plain && <p class="more">{t(isFiltered(filters) ? 'table.nomatch' : 'table.norange')}</p>}
-				{!state.loaded && state.busy && <p class="more">{t('table.loading')}</p>}
-				<More state={state} filters={filters} />
+				<View filters={filters} scroller={scroller} />
 			</main>
-			<Coverage coverage={state.coverage} />
+			<Coverage coverage={filters.view === 'rows' ? rows.coverage : cover.data?.coverage} />
 		</>
 	);
 };

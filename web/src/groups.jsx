@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// One row for the requests of the same node, app, route and reason; their rows are one step below.
+import { useRef } from 'preact/hooks';
+import { Swatch, Patterns } from './reasons.jsx';
+import { Status, Text } from './ui.jsx';
+import { count, ms, reasonText, timeText, visible } from './lib/format.js';
+import { writeFilters } from './lib/filters.js';
+import { keyOf, rowsOfGroup } from './lib/groups.js';
+import { t, useSettings, word } from './lib/i18n.js';
+import { redAddress } from './lib/red.js';
+import { go } from './lib/router.js';
+import { view } from './lib/view.js';
+import { memo } from './memo.js';
+import { useRowKeys } from './rowkeys.js';
+
+const STATUSES = 3;
+const SPARK_W = 100;
+const SPARK_H = 22;
+
+const columns = ['last', 'node', 'app', 'route', 'why', 'count', 'spark', 'p50', 'max', 'statuses', 'links'];
+const isMs = (name) => name === 'p50' || name === 'max';
+
+const Head = () => (
+	<thead>
+		<tr>
+			{columns.map((name) => (
+				<th key={name} scope="col" class={`g-${name}`} aria-sort={name === 'last' ? 'descending' : undefined}>
+					{t(`group.${name}`)}
+					{name === 'last' && <span aria-hidden="true">{'\u00a0↓'}</span>}
+					{isMs(name) && <span class="unit"> {t('col.ms')}</span>}
+				</th>
+			))}
+		</tr>
+	</thead>
+);
+
+export const Spark = ({ values, label }) => {
+	const most = Math.max(1, ...values);
+	const w = SPARK_W / values.length;
+	const height = (n) => (n ? Math.max(2, (n / most) * (SPARK_H - 1)) : 0);
+	return (
+		<svg class="spark" height={SPARK_H} viewBox={`0 0 ${SPARK_W} ${SPARK_H}`} preserveAspectRatio="none" role="img" aria-label={label}>
+			<title>{label}</title>
+			{values.map((n, i) => (
+				<rect key={i} x={i * w} y={SPARK_H - 1 - height(n)} width={w - 1} height={height(n)} />
+			))}
+			<path d={`M0 ${SPARK_H - 0.5}h${SPARK_W}`} />
+		</svg>
+	);
+};
+
+const Statuses = ({ of }) => {
+	const all = Object.entries(of ?? {}).sort((a, b) => b[1] - a[1]);
+	return (
+		<>
+			{all.slice(0, STATUSES).map(([status, n]) => (
+				<span class="times" key={status}>
+					<Status status={Number(status)} /> <span class="hint">×{count(n)}</span>
+				</span>
+			))}
+			{all.length > STATUSES && <span class="hint">…</span>}
+		</>
+	);
+};
+
+const Group = memo(({ group, filters, id }) => {
+	const what = visible(`${group.app} ${group.route}`).slice(0, 80);
+	return (
+		<tr data-id={id} tabIndex={-1}>
+			<td class="g-last">
+				<time dateTime={group.last}>{timeText(group.last, false)}</time>
+				<time class="hint" dateTime={group.first}>
+					{timeText(group.first, false)}
+				</time>
+			</td>
+			<td class="g-node">
+				<Text of={group.node} />
+			</td>
+			<td class="g-app">
+				<Text of={group.app} />
+			</td>
+			<td class="g-route">
+				<div class="clamp">
+					<Text of={group.route} />
+				</div>
+			</td>
+			<td class="g-why">
+				<div class="clamp">
+					<Swatch code={group.reason?.code} /> <b>{visible(word('reason.', group.reason?.code ?? 'unknown'))}</b> <Text class="hint" of={reasonText(group.reason)} />
+				</div>
+			</td>
+			<td class="g-count">{count(group.count)}</td>
+			<td class="g-spark">
+				<Spark values={group.spark ?? []} label={t('group.spark.title', { n: count(group.count), most: count(Math.max(0, ...(group.spark ?? []))) })} />
+			</td>
+			<td class="g-p50">{ms(group.totalTimeP50)}</td>
+			<td class="g-max">{ms(group.totalTimeMax)}</td>
+			<td class="g-statuses">
+				<Statuses of={group.statuses} />
+			</td>
+			<td class="g-links">
+				<a class="rows" href={writeFilters(rowsOfGroup(filters, group))} tabIndex={-1} aria-label={t('group.rows.title', { what })}>
+					{t('group.rows')}
+				</a>
+				<a href={redAddress({ from: filters.from, to: filters.to, app: group.app, route: group.route })} aria-label={t('group.red.title', { what })} title={t('group.red.title', { what })}>
+					{t('group.red')}
+				</a>
+			</td>
+		</tr>
+	);
+});
+
+const openGroup = (tr) => {
+	const a = tr?.querySelector('a.rows');
+	if (!a) return false;
+	view.row = tr.dataset.id;
+	go(`${a.pathname}${a.search}`);
+	return true;
+};
+
+export const Groups = ({ list, filters, onPointer }) => {
+	const settings = useSettings();
+	const body = useRef(null);
+	const onClick = useRowKeys(body, openGroup);
+	return (
+		<>
+			<Patterns />
+			<table class="requests groups">
+				<caption class="sr">{t('group.caption')}</caption>
+				<Head />
+				<tbody ref={body} onClick={onClick} onPointerEnter={() => onPointer(true)} onPointerLeave={() => onPointer(false)}>
+					{list.map((g) => (
+						<Group key={keyOf(g)} id={keyOf(g)} group={g} filters={filters} lang={settings.lang} zone={settings.zone} />
+					))}
+				</tbody>
+			</table>
+		</>
+	);
+};
