@@ -19,6 +19,13 @@ static void refresh(struct baseline *b)
 	b->up_p50_us = hist_quantile(&b->up, 0.50);
 }
 
+void baseline_restore(struct baseline *b, uint64_t now_ns)
+{
+	b->known = true;
+	b->good_ns = now_ns;
+	refresh(b);
+}
+
 static bool is_faulty(const struct baseline *b)
 {
 	return b->over > 1 && b->over * 1000ull > b->window.count * (uint64_t)TOLERATED_PER_1000;

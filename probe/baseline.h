@@ -32,5 +32,8 @@ struct baseline {
 /* The larger of p99.8 and p50 + 20 ms; 300 ms until the route is known. */
 uint64_t baseline_limit_us(const struct baseline *b);
 
+/* One that was kept: base and up are there, and the rest follows. */
+void baseline_restore(struct baseline *b, uint64_t now_ns);
+
 /* up_us: time in upstream calls, < 0 for none. Only requests that did not fail belong here. */
 void baseline_learn(struct baseline *b, uint64_t total_us, int64_t up_us, uint64_t now_ns);

@@ -14,6 +14,8 @@ static const struct config_option options[] = {
 	  "tcp://host:port to send to (tcp://127.0.0.1:7470)" },
 	{ "probe", "spool_mb", CONFIG_INT, CONFIG_FIELD(struct probe_config, spool_mb), 1, 1024,
 	  "memory for what is not stored yet, in MiB (8)" },
+	{ "probe", "state", CONFIG_STR, CONFIG_FIELD(struct probe_config, state), 0, 0,
+	  "file that keeps what is normal here over a restart (none)" },
 	{ "request", "slow_ms", CONFIG_REAL, CONFIG_FIELD(struct probe_config, slow_ms), -1, 3.6e6,
 	  "a slower request is abnormal; -1: by each route's own limit (-1)" },
 	{ "request", "query_string", CONFIG_BOOL, CONFIG_FIELD(struct probe_config, query_string),

@@ -9,6 +9,7 @@ struct probe_config {
 	char node[64]; /* default: the host's name */
 	char collector[256]; /* tcp://host:port */
 	int64_t spool_mb; /* batches kept in memory until they are acked */
+	char state[512]; /* "": what is normal is forgotten when the probe ends */
 	double slow_ms; /* fixed limit for every route; < 0: each route's own */
 	bool query_string; /* let query strings leave the node */
 	int64_t rows_per_s; /* more abnormal requests than this are counted, not sent */

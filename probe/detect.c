@@ -5,12 +5,15 @@
 #include "../lib/hash.h"
 #include "../lib/log.h"
 #include "baseline.h"
+#include "baseline_pack.h"
 #include "verdict.h"
 
-enum { ROUTES = 512 };
+enum { ROUTES = 512, KEEP_S = 14 * 24 * 3600 };
 
 struct route_stat {
 	uint64_t hash; /* 0: free */
+	uint64_t used_s; /* by the wall clock, as of the last save */
+	bool used; /* since then */
 	struct baseline usual;
 };
 
@@ -35,10 +38,8 @@ void detect_free(struct detect *d)
 	free(d);
 }
 
-static struct route_stat *route_of(struct detect *d, const struct request_item *r)
+static struct route_stat *slot_of(struct detect *d, uint64_t h)
 {
-	uint64_t h = hash_end(hash_add_str(hash_add_str(HASH_START, r->app), r->route));
-
 	for (size_t i = 0; i < 16; i++) {
 		struct route_stat *s = &d->route[(h + i) % (ROUTES - 1)];
 
@@ -48,6 +49,11 @@ static struct route_stat *route_of(struct detect *d, const struct request_item *
 			return s;
 	}
 	return &d->route[ROUTES - 1];
+}
+
+static struct route_stat *route_of(struct detect *d, const struct request_item *r)
+{
+	return slot_of(d, hash_end(hash_add_str(hash_add_str(HASH_START, r->app), r->route)));
 }
 
 static uint64_t limit_of(const struct detect *d, const struct route_stat *s)
@@ -79,6 +85,7 @@ bool detect_judge(struct detect *d, struct request_item *r)
 				     .up_normal_us = s->usual.up_p50_us };
 	bool abnormal;
 
+	s->used = true;
 	r->normal_us = s->usual.p50_us;
 	r->limit_us = limit_of(d, s);
 	abnormal = is_abnormal(r, d->fixed_ms >= 0);
@@ -88,4 +95,68 @@ bool detect_judge(struct detect *d, struct request_item *r)
 		baseline_learn(&s->usual, item_total_us(r),
 			       r->nups ? (int64_t)item_upstream_us(r) : -1, clock_mono_ns());
 	return abnormal;
+}
+
+static bool is_kept(const struct route_stat *s, uint64_t now_s)
+{
+	return s->hash && s->usual.known && s->used_s + KEEP_S > now_s;
+}
+
+void detect_save(struct detect *d, struct buf *out, uint64_t wall_ns)
+{
+	uint64_t now_s = wall_ns / 1000000000u;
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < ROUTES - 1; i++) {
+		struct route_stat *s = &d->route[i];
+
+		if (s->used) { /* else not written to: its memory may never have been */
+			s->used_s = now_s;
+			s->used = false;
+		}
+		n += is_kept(s, now_s);
+	}
+	baseline_put_count(out, n);
+	for (size_t i = 0; i < ROUTES - 1; i++) {
+		const struct route_stat *s = &d->route[i];
+
+		if (is_kept(s, now_s))
+			baseline_put(out, s->hash, s->used_s, &s->usual);
+	}
+}
+
+/* A clock that was ahead when this was written makes nothing last longer. */
+static void place(struct detect *d, const struct route_stat *from, uint64_t now_s)
+{
+	struct route_stat *s = slot_of(d, from->hash);
+
+	if (s == &d->route[ROUTES - 1])
+		return;
+	s->used_s = from->used_s < now_s ? from->used_s : now_s;
+	s->usual = from->usual;
+	baseline_restore(&s->usual, clock_mono_ns());
+}
+
+/* Twice over the same bytes: nothing is taken of what is not good to its end. */
+static int walk(struct detect *d, const void *data, size_t len, uint64_t now_s, bool take)
+{
+	struct mp m = mp_over(data, len);
+	uint32_t n = mp_array(&m);
+	struct route_stat one = { 0 };
+
+	if (n > ROUTES)
+		return -EBADMSG;
+	for (uint32_t i = 0; i < n && !mp_bad(&m); i++) {
+		baseline_take(&m, &one.hash, &one.used_s, &one.usual);
+		if (take)
+			place(d, &one, now_s);
+	}
+	return mp_bad(&m) || m.p != m.end ? -EBADMSG : 0;
+}
+
+int detect_load(struct detect *d, const void *data, size_t len, uint64_t wall_ns)
+{
+	int r = walk(d, data, len, wall_ns / 1000000000u, false);
+
+	return r < 0 ? r : walk(d, data, len, wall_ns / 1000000000u, true);
 }

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "../lib/buf.h"
 #include "../lib/item.h"
 
 struct detect;
@@ -21,5 +22,12 @@ void detect_free(struct detect *d);
  * call).
  */
 bool detect_judge(struct detect *d, struct request_item *r);
+
+/*
+ * The known routes that were used in the last two weeks, as bytes, and back. -EBADMSG: not such
+ * bytes, and nothing has changed.
+ */
+void detect_save(struct detect *d, struct buf *out, uint64_t wall_ns);
+int detect_load(struct detect *d, const void *data, size_t len, uint64_t wall_ns) MUST_CHECK;
 
 DEFINE_AUTO(struct detect *, detect_free)

@@ -13,6 +13,7 @@
 
 #include "../lib/clock.h"
 #include "sources.h"
+#include "state_file.h"
 
 enum { CONNECT_MS = 2000 };
 
@@ -150,21 +151,49 @@ static void see_clock(void)
 			   : ", and nothing keeps it in step; start chrony or systemd-timesyncd");
 }
 
-int doctor_run(const struct probe_config *c)
+static void see_state(const char *path)
 {
+	struct state_file f;
+	struct buf body = { 0 };
+	int r = state_file_open(&f, path);
+
+	if (r < 0) {
+		doctor_line(false, "state", "%s: %s; make its directory", path, strerror(-r));
+		return;
+	}
+	r = state_file_read(&f, &body);
+	state_file_close(&f);
+	buf_free(&body);
+	if (r == 0 || r == -ENOENT)
+		doctor_line(true, "state", "%s %s", path,
+			    r == 0 ? "can be read" : "will be made after a minute");
+	else if (r == -EEXIST)
+		doctor_line(false, "state",
+			    "%s is not a file of seismo-probe; name another by --state", path);
+	else
+		doctor_line(false, "state", "%s: %s; what is normal will be learnt anew", path,
+			    r == -EBADMSG ? "damaged" : strerror(-r));
+}
+
+int doctor_run(const struct probe_config *given)
+{
+	struct probe_config c = *given;
 	char why[WHY_LEN] = "";
 	const struct probe_env env = {
-		.procfs = "/proc", .sysfs = "/sys", .config = c, .why = why
+		.procfs = "/proc", .sysfs = "/sys", .config = &c, .why = why
 	};
 	bool all = true;
 
+	c.state[0] = 0; /* the running probe's: not to be written here */
 	libbpf_set_print(NULL); /* every refusal becomes a line here */
 	for (size_t i = 0; i < sources_count(); i++)
 		all &= see_source(i, &env);
 	doctor_kernel();
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		see_file(env.procfs, &files[i]);
-	see_collector(c->collector);
+	if (given->state[0])
+		see_state(given->state);
+	see_collector(c.collector);
 	see_clock();
 	return all ? EXIT_SUCCESS : EXIT_FAILURE;
 }

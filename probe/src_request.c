@@ -7,6 +7,7 @@
 #include "../lib/clock.h"
 #include "app.h"
 #include "detect.h"
+#include "keep.h"
 #include "layout.h"
 #include "red.h"
 #include "request_event.h"
@@ -32,6 +33,7 @@ struct request_source {
 	struct apps *apps;
 	struct red *red;
 	struct detect *detect;
+	struct keep *keep;
 	const struct probe_config *config;
 	struct request_clock clock;
 	struct unread unread[UNREAD_APPS];
@@ -175,6 +177,7 @@ static void request_close(void *self)
 	struct request_source *s = self;
 
 	request_kernel_close(s->kernel);
+	keep_close(s->keep);
 	detect_free(s->detect);
 	red_free(s->red);
 	apps_free(s->apps);
@@ -193,8 +196,11 @@ static int request_open(void *self, const struct probe_env *env)
 	s->apps = apps_new(env->procfs);
 	s->red = red_new();
 	s->detect = detect_new(env->config->slow_ms);
-	return request_kernel_open(&s->kernel, (size_t)env->config->ring_mb << 20, &scope,
-				   on_record, s, env->why);
+	r = request_kernel_open(&s->kernel, (size_t)env->config->ring_mb << 20, &scope, on_record,
+				s, env->why);
+	if (r == 0) /* last: what cannot be opened has nothing to keep */
+		s->keep = keep_open(env->config->state, s->detect);
+	return r;
 }
 
 static void kernel_counts(struct request_source *s)
@@ -220,6 +226,8 @@ static void tell_coverage(struct request_source *s)
 
 	kernel_counts(s);
 	s->n[COVERAGE_RED_FULL] = red_overflow(s->red);
+	s->n[COVERAGE_STATE_REFUSED] = keep_refused(s->keep);
+	s->n[COVERAGE_STATE_UNSAVED] = keep_unsaved(s->keep);
 	for (size_t m = 0; m < COVERAGE_END; m++) {
 		v[m] = (double)(s->n[m] - s->sent[m]);
 		s->sent[m] = s->n[m];
@@ -255,6 +263,7 @@ static int request_read(void *self, struct sink *out)
 	if (now >= s->next_tick_ns) {
 		s->next_tick_ns = now + TICK_NS;
 		tick(s);
+		keep_tick(s->keep, now);
 	}
 	s->out = NULL;
 	return r;

@@ -63,6 +63,13 @@ ok "no BPF object is left behind" nothing_new_is_left
 ok "a collector that does not listen is told, with what to do" says off collector "Connection refused; start seismo-collector"
 ok "sources that attach do not need one" [ "$("$probe" doctor --collector "tcp://127.0.0.1:$deaf" >/dev/null; echo $?)" = 0 ]
 
+"$probe" doctor --state "$tmp/state" >"$tmp/out"
+ok "a state file that is not there yet is well, and the doctor makes none" eval 'says ok state "will be made" && [ ! -e "$tmp/state" ]'
+"$probe" doctor --state /etc/passwd >"$tmp/out"
+ok "somebody else's file is told" says off state "/etc/passwd is not a file of seismo-probe"
+"$probe" doctor --state "$tmp/none/state" >"$tmp/out"
+ok "a place that is not there is told" says off state "No such file or directory; make its directory"
+
 doctor setpriv_nobody "$probe"
 ok "without root it ends with status 1" [ $status = 1 ]
 ok "without root it says that the source needs root" says off request "needs root .*start as root"

@@ -48,13 +48,14 @@ TEST(without_a_word_the_probe_has_its_defaults)
 	CHECK_EQ(c.rows_per_s, 5000);
 	CHECK_EQ(c.ring_mb, 4);
 	CHECK_STR(c.scope, "");
+	CHECK_STR(c.state, "");
 }
 
 TEST(every_option_is_a_flag)
 {
 	CHECK_EQ(READ("--node", "n1", "--collector", "tcp://[::1]:1", "--spool-mb", "2",
 		      "--slow-ms", "0.5", "--query-string", "--rows-per-s", "7", "--ring-mb=16",
-		      "--scope", "cgroup=/c"),
+		      "--scope", "cgroup=/c", "--state", "s"),
 		 0);
 	CHECK_STR(c.node, "n1");
 	CHECK_STR(c.collector, "tcp://[::1]:1");
@@ -64,6 +65,7 @@ TEST(every_option_is_a_flag)
 	CHECK_EQ(c.rows_per_s, 7);
 	CHECK_EQ(c.ring_mb, 16);
 	CHECK_STR(c.scope, "cgroup=/c");
+	CHECK_STR(c.state, "s");
 }
 
 TEST(every_option_is_a_key_of_the_file)

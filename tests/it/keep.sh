@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# keep.sh - what is normal on a route outlives the probe: over a whole stack, by a stop, a kill and a damaged file.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/check.sh
+. tests/stack.sh
+
+stack_open
+read -r port < <(free_ports 1)
+"$B/tools/server" "$port" & started=$!
+on_exit() { kill "$started"; }
+state=$VAR/probe.state
+sleep 1
+
+ask_server() { # PATH
+	curl -s -o /dev/null -m 5 "http://127.0.0.1:$port$1"
+}
+
+rows_of() { # PATH: how many, and whether each was judged by less than 300 ms
+	ask "select count(*) || ' ' || coalesce(bool_and(limit_us < 100000)::text, '') from request where local_port = $port and path = '$1'"
+}
+
+end_probe() { # SIGNAL
+	local pid i
+	pid=$(part_pid_of probe)
+	kill "-$1" "$pid"
+	for ((i = 0; i < 50; i++)); do
+		[ -d "/proc/$pid" ] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+learn() { # PATH: so often that it is known, and not slow enough to be a row
+	curl -s -o /dev/null -m 20 "http://127.0.0.1:$port$1?n=[1-150]"
+	sleep 1
+}
+
+learn /known
+ok "nothing is written before its time" test ! -e "$state"
+ok "the probe stops" end_probe TERM
+ok "it leaves what it knows, for its own eyes" [ "$(stat -c '%a %U' "$state")" = "600 root" ]
+ok "and nothing half written" test ! -e "$state.new"
+ok "the stack starts again" stack_start
+ask_server "/known?d=120"
+ask_server "/unknown?d=120"
+ok "a route that was known is judged by its own limit at its first request" await_value "1 true" rows_of /known
+ok "one that was not, by 300 ms" [ "$(rows_of /unknown)" = "0 " ]
+
+before=$(stat -c %i "$state")
+ok "a probe is killed" end_probe KILL
+ok "the file of the one before is there still" [ "$(stat -c %i "$state")" = "$before" ]
+truncate -s -3 "$state"
+ok "a probe starts on a damaged file" stack_start
+ok "says so once, with what it does about it" [ "$(cat "$VAR"/log/probe* | grep -c 'cannot be used (damaged).*learnt anew')" = 1 ]
+ok "and counts it" await_value 1 coverage state_refused
+ask_server "/known?d=120"
+sleep 1
+ok "what was known is learnt anew" [ "$(rows_of /known)" = "1 true" ]
+learn /later
+end_probe TERM
+stack_start
+ask_server "/later?d=120"
+ok "and what is learnt then is kept again" await_value "1 true" rows_of /later
+done_checking
