@@ -24,7 +24,9 @@ free_ports() { # N
 	    except OSError:
 	        continue
 	    held.append(s)
-	    print(s.getsockname()[1])
+	ports = [s.getsockname()[1] for s in held]
+	for s in held: s.close() # before they are told: who reads them binds at once
+	print(*ports, sep="\n")
 	END
 }
 
