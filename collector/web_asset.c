@@ -5,7 +5,7 @@ static const char page[] = "/index.html";
 
 static bool is_console(const char *url)
 {
-	return strcmp(url, "/") == 0 || strcmp(url, "/nodes") == 0 ||
+	return strcmp(url, "/") == 0 || strcmp(url, "/nodes") == 0 || strcmp(url, "/red") == 0 ||
 	       strcmp(url, "/requests") == 0 ||
 	       strncmp(url, "/requests/", strlen("/requests/")) == 0;
 }

@@ -112,3 +112,34 @@ const groups = (rows, q) => {
 };
 
 export const counts = { facets, histogram, groups };
+
+// Made-up counts of every request: series of what answered and of what was asked, a step apart.
+const MIX = [3, 9, 20, 12, 4, 1];
+
+const points = (shape, from, to, step) => {
+	const all = [];
+	for (let at = Math.ceil(from / step) * step; at < to; at += step) {
+		const b = MIX.map((n, i) => Math.max(0, n * shape.weight - ((at / step + i) % 3)));
+		const count = b.reduce((sum, n) => sum + n, 0);
+		all.push({ time: new Date(at).toISOString(), count, errors: shape.errors, statusClasses: { 2: count - shape.errors, 5: shape.errors }, p50: 1, p99: 9, slots: { lo: shape.lo, b } });
+	}
+	return all;
+};
+
+export const red = (shapes, q) => {
+	const [from, to] = range(q);
+	const step = Number(q.get('step')) * 1000;
+	if (!Number.isInteger(step) || (to - from) / step > 500) throw new Refused(400, 'bad_parameter', 'step must be longer.');
+	const wanted = shapes.filter((s) => ['node', 'app', 'route'].every((name) => !q.get(name) || q.getAll(name).includes(s[name])));
+	const series = wanted.map((s) => ({ node: s.node, app: s.app, route: s.route, peer: s.peer ?? ':80', role: s.role ?? 'server', count: 0, points: s.points ?? points({ weight: 1, errors: 0, lo: 9, ...s }, from, to, step) }));
+	return { step: step / 1000, total: series.length, series };
+};
+
+export const shapes = [
+	{ node: 'web-1', app: 'nginx', route: 'GET /checkout', weight: 9, errors: 2, lo: 11 },
+	{ node: 'web-2', app: 'nginx', route: 'GET /checkout', weight: 7, lo: 11 },
+	{ node: 'web-1', app: 'nginx', route: 'GET /static/:file', weight: 20, lo: 5 },
+	{ node: 'web-1', app: 'orders', route: 'POST /api/orders/:id', weight: 2, errors: 1, lo: 13 },
+	{ node: 'web-1', app: 'nginx', route: 'GET /checkout', role: 'client', peer: '10.20.0.14:8080', weight: 8, lo: 10 },
+	{ node: 'web-1', app: 'orders', route: 'GET /users/:id', role: 'client', peer: '10.20.0.15:8080', weight: 3, errors: 1, lo: 12 },
+];

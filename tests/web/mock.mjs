@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import path from 'node:path';
 import { fleet, request, some } from './data.mjs';
-import { Refused, counts, fits, inRange, newestFirst } from './explore.mjs';
+import { Refused, counts, fits, inRange, newestFirst, red, shapes } from './explore.mjs';
 
 const dist = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../web/dist');
 const CSP =
@@ -51,6 +51,7 @@ const answer = (server, url) => {
 	const name = url.pathname.match(/^\/api\/v1\/requests\/(facets|histogram|groups)$/)?.[1];
 	if (name) return counts[name](server.rows, url.searchParams);
 	if (url.pathname.startsWith('/api/v1/requests/')) return one(server, decodeURIComponent(url.pathname.slice(17)));
+	if (url.pathname === '/api/v1/red') return red(server.shapes, url.searchParams);
 	if (url.pathname === '/api/v1/nodes') return { nodes: server.nodes };
 	throw new Refused(404, 'not_found', 'There is no such address.');
 };
@@ -101,7 +102,7 @@ const handle = async (server, req, res) => {
 
 export class Mock {
 	constructor() {
-		Object.assign(this, { rows: [], nodes: fleet(1), servers: [], seen: 0, withheld: 0, lost: 0, away: false, slow: 0 });
+		Object.assign(this, { rows: [], nodes: fleet(1), servers: [], shapes: [], seen: 0, withheld: 0, lost: 0, away: false, slow: 0 });
 		Object.assign(this, { events: [], streams: new Set(), resumed: [], asked: [] });
 	}
 	async start(port = 0) {
@@ -130,7 +131,7 @@ export class Mock {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
 	const server = await new Mock().start(Number(process.argv[2] ?? 8099));
-	Object.assign(server, { nodes: fleet(3), rows: some(450), seen: 48213, withheld: 12 });
+	Object.assign(server, { nodes: fleet(3), shapes, rows: some(450), seen: 48213, withheld: 12 });
 	setInterval(() => server.emit(request({ time: Date.now() })), Number(process.argv[3] ?? 1500));
 	console.log(server.url);
 }

@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { CHECK, CHECK_EQ, TEST, require, until } from './browser.mjs';
 import { fleet, node, request, some } from './data.mjs';
+import { shapes } from './explore.mjs';
 
 const HOSTILE = [
 	'/<script>window.hurt=1</script>',
@@ -65,6 +66,17 @@ TEST('hostile text in groups is text, and their links lead into the console', as
 	const links = await t.page.$$eval('tbody a', (all) => all.map((a) => [a.protocol, a.pathname]));
 	CHECK(links.every(([protocol, path]) => protocol === 'http:' && (path === '/' || path === '/red')), 'links lead into the console');
 	CHECK((await t.page.$$eval('tbody tr', (all) => Math.max(...all.map((tr) => tr.getBoundingClientRect().height)))) < 60, 'a row stays a row');
+});
+
+TEST('hostile names of apps, routes and peers on the page of routes are text', async (t) => {
+	t.mock.shapes = HOSTILE.flatMap((text) => ['server', 'client'].map((role) => ({ node: text, app: text, route: text, peer: text, role })));
+	await t.open('/red');
+	await t.page.waitForSelector('.red .plain');
+	await unhurt(t);
+	const shown = await t.page.$$eval('.red td', (all) => all.map((td) => td.textContent));
+	CHECK(shown.includes('/<script>window.hurt=1</script>') && shown.some((s) => s.includes('a\\u202egnp.exe')), 'readable');
+	CHECK(!shown.some((s) => /[\u0000-\u0008\u000e-\u001f\u202a-\u202e\u200b]/.test(s)), 'no control byte is left');
+	CHECK((await t.page.$$eval('main a', (all) => all.map((a) => a.protocol))).every((p) => p === 'http:'), 'links lead into the console');
 });
 
 TEST('hostile text on the page of a request is text', async (t) => {
@@ -159,6 +171,8 @@ TEST('the keys alone lead from the table to a request and back', async (t) => {
 	await until('the help is gone', async () => (await t.page.$('dialog')) === null);
 	await t.page.keyboard.press('2');
 	await t.page.waitForSelector('.nodes');
+	await t.page.keyboard.press('3');
+	await until('the page of routes', async () => new URL(t.page.url()).pathname === '/red');
 });
 
 TEST('the language is switched everywhere, remembered, and the page says which it is', async (t) => {
@@ -168,11 +182,11 @@ TEST('the language is switched everywhere, remembered, and the page says which i
 	await t.page.click('#lang');
 	await until('the reason is Chinese', async () => (await t.text('.c-reason .clamp')).includes('客户端在'));
 	CHECK_EQ(await t.page.evaluate(() => document.documentElement.lang), 'zh-CN', 'lang');
-	for (const where of ['/?view=rows', '/', '/nodes', t.mock.rows[0].diagnosis]) {
+	for (const where of ['/?view=rows', '/', '/nodes', '/red', t.mock.rows[0].diagnosis]) {
 		await t.page.goto(t.mock.url + where);
 		await t.page.waitForSelector('.top');
 		await until(`${where} is Chinese`, async () => /[\u4e00-\u9fff]{2}/.test(await t.text('main, h1')));
-		CHECK(!/\b(ev|col|nodes|cov|filter|group|facet|hist|view|export|red)\.\w+/.test(await t.text('body')), `${where} shows no key of a message`);
+		CHECK(!/\b(ev|col|nodes|cov|filter|group|facet|hist|view|export|red|heat)\.\w+/.test(await t.text('body')), `${where} shows no key of a message`);
 	}
 });
 
@@ -184,7 +198,7 @@ TEST('a browser that prefers Chinese gets Chinese', async (t) => {
 
 TEST('every time has its zone, local or UTC, and the choice is remembered', async (t) => {
 	const row = request({ time: Date.now() - 60e3 });
-	t.mock.rows = [row];
+	Object.assign(t.mock, { rows: [row], shapes });
 	await t.open();
 	await t.shows(1);
 	CHECK((await t.text('tbody time')).includes('+08:00'), 'local time has its offset');
@@ -193,9 +207,9 @@ TEST('every time has its zone, local or UTC, and the choice is remembered', asyn
 	await t.shows(1);
 	const said = (await t.text('tbody time')).replace(/\s+/g, ' ');
 	CHECK(said.includes('UTC') && said.includes(row.time.slice(11, 23)), 'UTC');
-	for (const where of ['/?view=rows', '/', '/nodes', row.diagnosis]) {
+	for (const where of ['/?view=rows', '/', '/nodes', '/red', row.diagnosis]) {
 		await t.page.goto(t.mock.url + where);
-		await t.page.waitForSelector('main time');
+		await t.page.waitForSelector('main time, .heat .ends');
 		const bare = await t.page.evaluate(() => [...document.body.innerText.replace(/\s+/g, ' ').matchAll(/\d\d:\d\d:\d\d(?:\.\d+)?(?![\d.])(?! ?(?:\d{4}-\d\d-\d\d )?(?:UTC|[+-]\d\d:\d\d))/g)].map((m) => m[0]));
 		CHECK_EQ(bare, [], `times without a zone on ${where}`);
 	}
@@ -205,14 +219,14 @@ for (const scheme of ['light', 'dark']) {
 	for (const locale of ['en-US', 'zh-CN']) {
 		TEST(`the pages are accessible: ${scheme}, ${locale}`, async (t) => {
 			t.mock.rows = some(20);
-			t.mock.nodes = fleet(3);
+			Object.assign(t.mock, { nodes: fleet(3), shapes });
 			await t.open('/?view=rows', { colorScheme: scheme, locale });
 			await t.shows(20);
 			const axe = await readFile(require.resolve('axe-core/axe.min.js'), 'utf8');
-			for (const where of ['/?view=rows', '/', '/nodes', t.mock.rows[2].diagnosis, '/?q=nothing&view=rows']) {
+			for (const where of ['/?view=rows', '/', '/nodes', '/red', t.mock.rows[2].diagnosis, '/?q=nothing&view=rows']) {
 				await t.page.goto(t.mock.url + where);
 				if (where === '/?view=rows') await t.live();
-				await t.page.waitForSelector('.coverage, .verdict');
+				await t.page.waitForSelector('.coverage, .verdict, .heat rect, .nodes');
 				await t.page.evaluate(`${axe}; 0`);
 				const found = await t.page.evaluate(() => axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa'] }));
 				CHECK_EQ(found.violations.map((v) => `${v.id}: ${v.nodes[0].target} ${v.nodes[0].failureSummary.slice(0, 160)}`), [], `what axe found on ${where}`);

@@ -9,6 +9,7 @@ import { onKey } from './lib/keys.js';
 import { back, go, place } from './lib/router.js';
 import { useStore } from './lib/store.js';
 import { NodesPage } from './pages/nodes.jsx';
+import { RedPage } from './pages/red.jsx';
 import { RequestPage } from './pages/request.jsx';
 import { RequestsPage } from './pages/requests.jsx';
 
@@ -38,6 +39,9 @@ const Header = ({ page, onHelp }) => {
 				<NavLink href="/" here={page === 'requests'}>
 					{t('title.requests')}
 				</NavLink>
+				<NavLink href="/red" here={page === 'red'}>
+					{t('title.red')}
+				</NavLink>
 				<NavLink href="/nodes" here={page === 'nodes'}>
 					{t('title.nodes')}
 				</NavLink>
@@ -60,11 +64,13 @@ const Header = ({ page, onHelp }) => {
 const pageOf = (path) => {
 	if (path === '/') return 'requests';
 	if (path === '/nodes') return 'nodes';
+	if (path === '/red') return 'red';
 	return path.startsWith('/requests/') ? 'request' : 'unknown';
 };
 
 const Page = ({ page, path, search }) => {
 	if (page === 'requests') return <RequestsPage search={search} />;
+	if (page === 'red') return <RedPage search={search} />;
 	if (page === 'nodes') return <NodesPage />;
 	if (page === 'request') return <RequestPage id={path.slice('/requests/'.length)} />;
 	return (
@@ -93,6 +99,7 @@ export const App = () => {
 				Escape: () => (help ? setHelp(false) : page !== 'requests' && back()),
 				1: () => go('/'),
 				2: () => go('/nodes'),
+				3: () => go('/red'),
 			}),
 		[help, page],
 	);

@@ -102,7 +102,7 @@ const Group = memo(({ group, filters, id }) => {
 				<a class="rows" href={writeFilters(rowsOfGroup(filters, group))} tabIndex={-1} aria-label={t('group.rows.title', { what })}>
 					{t('group.rows')}
 				</a>
-				<a href={redAddress({ from: filters.from, to: filters.to, app: group.app, route: group.route })} aria-label={t('group.red.title', { what })} title={t('group.red.title', { what })}>
+				<a href={redAddress({ from: filters.from, to: filters.to, app: [group.app ?? ''], route: [group.route ?? ''] })} aria-label={t('group.red.title', { what })} title={t('group.red.title', { what })}>
 					{t('group.red')}
 				</a>
 			</td>

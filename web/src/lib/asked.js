@@ -11,7 +11,7 @@ const EVERY_MS = 10_000;
 
 // what() gives {path, params, live} or null. The store holds {data, error}: the last answer, and why there is
 // no newer one.
-export const asked = () => {
+export const asked = (gap = GAP_MS) => {
 	const state = store({ data: null, error: null });
 	let what = null;
 	let run = 0; /* answers to an older question are dropped */
@@ -32,7 +32,7 @@ export const asked = () => {
 		);
 		if (mine !== run) return;
 		busy = false;
-		due = Date.now() + Math.max(GAP_MS, SHARE * (Date.now() - start));
+		due = Date.now() + Math.max(gap, SHARE * (Date.now() - start));
 		state.set(next);
 		if (next.error && next.error.kind !== 'api') soon();
 	};

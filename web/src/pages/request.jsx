@@ -6,6 +6,7 @@ import { TimeBar } from '../timebar.jsx';
 import { CopyButton, Status, Text, Time } from '../ui.jsx';
 import { get } from '../lib/api.js';
 import { writeFilters } from '../lib/filters.js';
+import { redAddress } from '../lib/red.js';
 import { bytes, count, duration, isNumber, msFine, reasonText, timeText, visible } from '../lib/format.js';
 import { t, word } from '../lib/i18n.js';
 import { back } from '../lib/router.js';
@@ -158,6 +159,12 @@ const About = ({ req }) => (
 				t('ev.route'),
 				<a href={writeFilters({ app: [req.app], route: [req.route], view: 'rows' })}>
 					<Text of={req.route} class="mono" />
+				</a>,
+			],
+			[
+				t('group.red'),
+				<a id="red" href={redAddress({ app: [req.app ?? ''], route: [req.route ?? ''] })}>
+					{t('red.of')}
 				</a>,
 			],
 			[t('ev.in'), bytes(req.bytesIn)],
