@@ -90,6 +90,9 @@ scenario() { # NAME PORT PREFIX RATE SECONDS ARG...
 	ok "$name: at least 99.9 % of the calls have their request" test "$((${f[right]:-0} * 1000))" -ge "$((${f[calls]:-1} * 999))" -a "${f[calls]:-0}" -ge "$sent"
 }
 
+for port in "$ka" "$nk" "$rt"; do # a thread that waits for its own pages has a call that cannot be told
+	curl -s -o /dev/null "http://127.0.0.1:$port/warm"
+done
 # The median of three thirds: where the machine holds nginx up, nginx's own clock stands still with it.
 scenario "keep-alive" "$ka" /ka/ 2000 6 --conns 100
 ok "keep-alive: request time is within 1 ms at p99" test "${f[request_p99_us]:-9999}" -le 1000

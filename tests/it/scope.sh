@@ -29,7 +29,6 @@ serve_within() { # CGROUP PORT: in the process that is known by $!
 	(echo "$BASHPID" >"$top/$1/cgroup.procs" && exec "$B/tools/server" "$2") & started+=" $!"
 }
 
-stack_open --slow-ms 0 --scope "cgroup=$top/in"
 read -r in child out ng < <(free_ports 4 | tr '\n' ' ')
 serve_within in "$in"
 serve_within in/child "$child"
@@ -44,6 +43,9 @@ http {
 END
 within in/child nginx -c "$tmp/nginx.conf" -e "$tmp/error.log"
 sleep 1
+# Before anybody watches: a thread that waits for its own pages meanwhile has a call that cannot be told.
+curl -s -o /dev/null -m 5 "http://127.0.0.1:$ng/warm"
+stack_open --slow-ms 0 --scope "cgroup=$top/in"
 
 rows() { # PORT
 	ask "select count(*) from request where local_port = $1"
