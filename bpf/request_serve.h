@@ -295,7 +295,7 @@ static __always_inline void server_send(struct conn *c, int len)
 }
 
 /*
- * From the sweep: report an answer that is whole and silent. The copy is made first and the claim
+ * From the sweep: report an answer that is whole. The copy is made first and the claim
  * after it, so a request that arrives meanwhile wins and reports this one itself.
  */
 static __always_inline void request_sweep(struct conn *c, struct sock *sk)
