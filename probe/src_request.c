@@ -17,8 +17,7 @@
 
 #define TICK_NS (2 * 1000000000ull)
 enum {
-	FLUSH_TICKS =
-		5, /* counts of known keys travel every tenth second, of new ones every second */
+	FLUSH_TICKS = 5, /* counts of known keys travel so rarely, of new ones with the next tick */
 	UNREAD_APPS = 32,
 };
 
