@@ -100,7 +100,7 @@ round() {
 	fault "one of two upstreams closes 40 % of its connections: retries" retried
 	fault "an upstream is down: connections refused" refused
 	fault "an upstream does not answer within 2 s: 504" ask /cart/stuck/ "$each" 1 --query d=5000
-	fault "clients hang up after 20 ms" ask /cart/search/ "$each" 4 --query d=300 --abort 100
+	fault "clients hang up after 20 ms" ask /cart/search/ "$each" 4 --every 1,d=300,20
 	fault "nginx itself answers 500" ask /broken/ "$each" 2
 }
 

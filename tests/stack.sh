@@ -21,6 +21,11 @@ on_exit() {
 	:
 }
 
+probe_with() { # PROBE_FLAG...: another probe in the same stack
+	PROBE_FLAGS="$*"
+	stack_start
+}
+
 part_pid_of() { # postgres|collector|probe
 	make -s status | sed -n "s/^$1 runs, pid //p"
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * load.c - HTTP/1.1 load at a constant rate, for tests: one thread, one epoll, no pipelining.
+ * load.c - HTTP/1.1 load at a constant rate, for tests: one thread, one epoll.
  *
- *	load HOST:PORT --conns N --rate R --seconds S [--prefix /r/] [--query Q] [--close] [--abort
- *PERCENT]
+ * load HOST:PORT [--conns N] [--rate R] [--seconds S] [--prefix /r/] [--query Q] [--close] [--same]
+ *      [--post BYTES] [--pipeline N] [--every N,QUERY[,ABORT_MS]]...
  *
- * Every request has its own path, PREFIX then a number. Requests are due at fixed times whatever
- *the server does; one that finds no idle connection waits for the next. --close: a connection each.
- * --abort: that share closes after 20 ms without waiting. Prints: sent, answered, failed, 5xx,
- *late.
+ * Every request has its own path, PREFIX then a number, which is also its X-Id; with --same all
+ * have PREFIX for a path. Requests are due at fixed times whatever the server does; one that finds
+ * no idle connection waits for the next. --close: a connection each. --pipeline: so many in one
+ * write. --every: each N-th has that query, and closes after ABORT_MS without its answer; the first
+ * rule that fits counts. Prints: sent, answered, failed (no answer), errors (5xx), late.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -26,24 +27,33 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_CONNS = 4096, ANSWER = 65536 };
+enum { MAX_CONNS = 4096, ANSWER = 8192, MAX_RULES = 16, OUT = 1 << 20 };
+
+struct rule {
+	long every;
+	const char *query;
+	int abort_ms; /* 0: waits for its answer */
+};
 
 struct conn {
 	int fd; /* -1: not connected */
-	bool busy, aborting;
-	double sent_at;
-	long need; /* bytes of the answer still to come; -1: its head is not whole yet */
+	int wanted; /* answers still to come */
+	double abort_at; /* 0: never */
+	long need; /* bytes of this answer still to come; -1: its head is not whole yet */
 	size_t len;
 	char buf[ANSWER];
 };
 
 static struct conn conns[MAX_CONNS];
+static struct rule rules[MAX_RULES];
 static struct sockaddr_in to;
-static int epfd, nconns = 10, abort_percent;
+static int epfd, nconns = 10, nrules, pipeline = 1, aborting;
+static size_t post;
 static double rate = 100, seconds = 5;
 static const char *prefix = "/r/", *query = "", *target;
-static bool close_each;
+static bool close_each, same;
 static long sent, answered, failed, errors, late;
+static char out[OUT];
 
 static double now(void)
 {
@@ -55,10 +65,12 @@ static double now(void)
 
 static void hang_up(struct conn *c)
 {
-	if (c->fd >= 0)
-		close(c->fd);
+	close(c->fd);
 	c->fd = -1;
-	c->busy = false;
+	failed += c->wanted;
+	c->wanted = 0;
+	aborting -= c->abort_at > 0;
+	c->abort_at = 0;
 }
 
 static bool dial(struct conn *c)
@@ -76,80 +88,124 @@ static bool dial(struct conn *c)
 	return true;
 }
 
+static const struct rule *rule_of(long n)
+{
+	for (int i = 0; i < nrules; i++)
+		if (n % rules[i].every == rules[i].every - 1)
+			return &rules[i];
+	return NULL;
+}
+
+/* The next request, at p; returns its length. */
+static size_t request(char *p, const struct rule *r)
+{
+	const char *q = r ? r->query : query;
+	char id[32];
+	int n;
+
+	snprintf(id, sizeof(id), "%ld", sent);
+	n = sprintf(p, "%s %s%s%s%s HTTP/1.1\r\nHost: %s\r\nX-Id: %s\r\n%s", post ? "POST" : "GET",
+		    prefix, same ? "" : id, *q ? "?" : "", q, target, id,
+		    close_each ? "Connection: close\r\n" : "");
+	if (post)
+		n += sprintf(p + n, "Content-Length: %zu\r\n", post);
+	n += sprintf(p + n, "\r\n");
+	memset(p + n, 'b', post);
+	sent++;
+	return (size_t)n + post;
+}
+
 static void ask(struct conn *c)
 {
-	char out[1024];
-	int n = snprintf(out, sizeof(out),
-			 "GET %s%ld%s%s HTTP/1.1\r\nHost: %s\r\nUser-Agent: load\r\n%s\r\n", prefix,
-			 sent, *query ? "?" : "", query, target,
-			 close_each ? "Connection: close\r\n" : "");
+	const struct rule *r = rule_of(sent);
+	size_t n = 0;
 
-	sent++;
-	if (c->fd < 0 && !dial(c)) {
-		failed++;
-		return;
-	}
-	c->busy = true;
-	c->aborting = rand() % 100 < abort_percent;
-	c->sent_at = now();
+	for (int i = 0; i < pipeline; i++)
+		n += request(out + n, r);
+	c->wanted = pipeline;
 	c->need = -1;
 	c->len = 0;
-	if (write(c->fd, out, (size_t)n) != n) {
-		failed++;
-		hang_up(c);
+	if (c->fd < 0 && !dial(c))
+		return;
+	if (r && r->abort_ms) {
+		c->abort_at = now() + r->abort_ms * 1e-3;
+		aborting++;
 	}
+	if (write(c->fd, out, n) != (ssize_t)n)
+		hang_up(c);
 }
 
 /* The head is whole: how much body is still to come. */
 static void head_read(struct conn *c)
 {
 	char *end = memmem(c->buf, c->len, "\r\n\r\n", 4);
+	size_t head;
 	int status;
-	long body = 0;
 
-	if (!end || c->len < 12)
+	if (!end)
 		return;
 	status = atoi(c->buf + 9);
 	errors += status >= 500;
+	c->need = 0;
 	for (char *p = c->buf; p < end; p++)
 		if (strncasecmp(p, "Content-Length:", 15) == 0)
-			body = atol(p + 15);
+			c->need = atol(p + 15);
 	if (status == 204 || status == 304)
-		body = 0;
-	c->need = body - (long)(c->len - (size_t)(end + 4 - c->buf));
+		c->need = 0;
+	head = (size_t)(end + 4 - c->buf);
+	c->len -= head;
+	memmove(c->buf, c->buf + head, c->len);
+}
+
+static void answer_ended(struct conn *c)
+{
+	answered++;
+	c->wanted--;
+	c->need = -1;
+	aborting -= c->abort_at > 0;
+	c->abort_at = 0;
+	if (close_each)
+		hang_up(c);
+}
+
+static void answers_read(struct conn *c)
+{
+	while (c->wanted && c->len) {
+		size_t n;
+
+		if (c->need < 0)
+			head_read(c);
+		if (c->need < 0)
+			return;
+		n = c->len < (size_t)c->need ? c->len : (size_t)c->need;
+		c->need -= (long)n;
+		c->len -= n;
+		memmove(c->buf, c->buf + n, c->len);
+		if (c->need)
+			return;
+		answer_ended(c);
+	}
 }
 
 static void on_readable(struct conn *c)
 {
 	ssize_t n = read(c->fd, c->buf + c->len, sizeof(c->buf) - c->len);
 
-	if (n <= 0) {
-		failed += c->busy;
+	if (n <= 0) { /* also when an answer's head does not fit */
 		hang_up(c);
 		return;
 	}
-	if (!c->busy)
-		return;
 	c->len += (size_t)n;
-	if (c->need < 0)
-		head_read(c);
-	else
-		c->need -= n;
-	if (c->need == 0) {
-		answered++;
-		c->busy = false;
-		if (close_each)
-			hang_up(c);
-	}
+	answers_read(c);
 }
 
 static void give_up(void)
 {
-	for (int i = 0; abort_percent && i < nconns; i++)
-		if (conns[i].busy && conns[i].aborting && now() - conns[i].sent_at > 0.02) {
-			failed++;
+	double t = now();
+
+	for (int i = 0; aborting && i < nconns; i++)
+		if (conns[i].abort_at > 0 && conns[i].abort_at < t)
 			hang_up(&conns[i]);
-		}
 }
 
 static struct conn *idle(void)
@@ -158,10 +214,18 @@ static struct conn *idle(void)
 
 	for (int i = 0; i < nconns; i++) {
 		at = (at + 1) % nconns;
-		if (!conns[at].busy)
+		if (!conns[at].wanted)
 			return &conns[at];
 	}
 	return NULL;
+}
+
+static bool is_busy(void)
+{
+	for (int i = 0; i < nconns; i++)
+		if (conns[i].wanted)
+			return true;
+	return false;
 }
 
 static void run(void)
@@ -170,54 +234,74 @@ static void run(void)
 	double start = now();
 	long total = (long)(rate * seconds);
 
-	while (sent < total || now() < start + seconds + 2) {
-		struct conn *c;
-		bool busy = false;
+	while (sent < total || (is_busy() && now() < start + seconds + 5)) {
 		int n;
 
 		while (sent < total && start + (double)sent / rate <= now()) {
-			c = idle();
+			struct conn *c = idle();
+
 			if (!c) {
 				late++;
 				break;
 			}
 			ask(c);
 		}
-		n = epoll_wait(epfd, evs, 256, sent < total ? 1 : 50);
+		n = epoll_wait(epfd, evs, 256, sent < total || aborting ? 1 : 50);
 		for (int i = 0; i < n; i++)
 			if (((struct conn *)evs[i].data.ptr)->fd >= 0)
 				on_readable(evs[i].data.ptr);
 		give_up();
-		for (int i = 0; i < nconns; i++)
-			busy |= conns[i].busy;
-		if (sent >= total && !busy)
-			break;
 	}
 }
 
-static void options(int argc, char *argv[])
+static void rule_add(char *text)
+{
+	char *q = strchr(text, ','), *ms = q ? strchr(q + 1, ',') : NULL;
+
+	if (!q || nrules == MAX_RULES || atol(text) < 1)
+		exit(2);
+	*q = 0;
+	if (ms)
+		*ms = 0;
+	rules[nrules++] = (struct rule){ atol(text), q + 1, ms ? atoi(ms + 1) : 0 };
+}
+
+static bool option(const char *name, char *v)
+{
+	if (strcmp(name, "--conns") == 0)
+		nconns = atoi(v) < MAX_CONNS ? atoi(v) : MAX_CONNS;
+	else if (strcmp(name, "--rate") == 0)
+		rate = atof(v);
+	else if (strcmp(name, "--seconds") == 0)
+		seconds = atof(v);
+	else if (strcmp(name, "--prefix") == 0)
+		prefix = v;
+	else if (strcmp(name, "--query") == 0)
+		query = v;
+	else if (strcmp(name, "--post") == 0)
+		post = strtoul(v, NULL, 10);
+	else if (strcmp(name, "--pipeline") == 0)
+		pipeline = atoi(v);
+	else if (strcmp(name, "--every") == 0)
+		rule_add(v);
+	else
+		return false;
+	return true;
+}
+
+static bool options(int argc, char *argv[])
 {
 	for (int i = 2; i < argc; i++) {
-		const char *v = i + 1 < argc ? argv[i + 1] : "";
-
-		if (strcmp(argv[i], "--close") == 0) {
+		if (strcmp(argv[i], "--close") == 0)
 			close_each = true;
-			continue;
-		}
-		i++;
-		if (strcmp(argv[i - 1], "--conns") == 0)
-			nconns = atoi(v) < MAX_CONNS ? atoi(v) : MAX_CONNS;
-		else if (strcmp(argv[i - 1], "--rate") == 0)
-			rate = atof(v);
-		else if (strcmp(argv[i - 1], "--seconds") == 0)
-			seconds = atof(v);
-		else if (strcmp(argv[i - 1], "--prefix") == 0)
-			prefix = v;
-		else if (strcmp(argv[i - 1], "--query") == 0)
-			query = v;
-		else if (strcmp(argv[i - 1], "--abort") == 0)
-			abort_percent = atoi(v);
+		else if (strcmp(argv[i], "--same") == 0)
+			same = true;
+		else if (i + 1 == argc || !option(argv[i], argv[i + 1]))
+			return false;
+		else
+			i++;
 	}
+	return (size_t)pipeline * (post + 1024) <= OUT;
 }
 
 int main(int argc, char *argv[])
@@ -225,15 +309,16 @@ int main(int argc, char *argv[])
 	struct rlimit files = { MAX_CONNS + 64, MAX_CONNS + 64 };
 	char *colon = argc > 1 ? strrchr(argv[1], ':') : NULL;
 
-	if (!colon)
+	if (!colon || !options(argc, argv)) {
+		fprintf(stderr, "usage: load HOST:PORT [OPTION...], see its source\n");
 		return 2;
+	}
 	target = argv[1];
 	to = (struct sockaddr_in){ .sin_family = AF_INET,
 				   .sin_port = htons((uint16_t)atoi(colon + 1)) };
 	*colon = 0;
 	inet_pton(AF_INET, argv[1], &to.sin_addr);
 	*colon = ':';
-	options(argc, argv);
 	signal(SIGPIPE, SIG_IGN);
 	setrlimit(RLIMIT_NOFILE, &files);
 	epfd = epoll_create1(EPOLL_CLOEXEC);

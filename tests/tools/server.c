@@ -2,11 +2,12 @@
 /*
  * server.c - an HTTP/1.1 server for tests: one thread, one epoll, keep-alive.
  *
- *	server PORT [--fail PERCENT] [--max-delay MS]
+ * server PORT [--fail PERCENT] [--max-delay MS] [--log FILE] [--shared]
  *
  * A request may ask for its answer: ?s=STATUS, &d=MS (answer so late), &x=1 (close instead).
- *Without that: 200 at once; a share of PERCENT is closed without an answer; delays are random up to
- *MS.
+ * Without that: 200 at once; a share of PERCENT is closed without an answer; delays are random up
+ * to MS. The log has a line for each request when it is read: the client's port, microseconds since
+ * 1970, its X-Id. --shared: more than one may listen there.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -27,7 +28,7 @@
 enum { MAX_FD = 65536, MAX_EVENTS = 512, BODY = 512, HEAD = 8192 };
 
 struct conn {
-	int fd;
+	int fd, port;
 	uint32_t born;
 	size_t len, skip; /* bytes held; bytes of a body still to come */
 	bool waiting;
@@ -46,6 +47,8 @@ static struct conn *conns[MAX_FD];
 static struct timer heap[1 << 20];
 static size_t nheap;
 static int epfd, fail_percent, max_delay_ms;
+static bool shared;
+static FILE *served;
 static uint32_t births;
 
 static double now(void)
@@ -142,12 +145,25 @@ static bool serve(struct conn *c, const char *line, const char *end)
 	return true;
 }
 
-static size_t body_length(const char *head, const char *end)
+static size_t number_in(const char *head, const char *end, const char *name)
 {
-	for (const char *p = head; p + 16 < end; p++)
-		if (strncasecmp(p, "Content-Length:", 15) == 0)
-			return strtoul(p + 15, NULL, 10);
+	size_t n = strlen(name);
+
+	for (const char *p = head; p + n < end; p++)
+		if (strncasecmp(p, name, n) == 0)
+			return strtoul(p + n, NULL, 10);
 	return 0;
+}
+
+static void note(const struct conn *c, const char *end)
+{
+	struct timespec t;
+
+	if (!served)
+		return;
+	clock_gettime(CLOCK_REALTIME, &t);
+	fprintf(served, "%d %lld %zu\n", c->port, t.tv_sec * 1000000ll + t.tv_nsec / 1000,
+		number_in(c->buf, end, "\nX-Id:"));
 }
 
 static void take(struct conn *c)
@@ -165,7 +181,8 @@ static void take(struct conn *c)
 		if (!end)
 			return;
 		line_end = memchr(c->buf, '\r', c->len);
-		c->skip = (size_t)(end + 4 - c->buf) + body_length(c->buf, end);
+		c->skip = (size_t)(end + 4 - c->buf) + number_in(c->buf, end, "\nContent-Length:");
+		note(c, end);
 		if (!serve(c, c->buf, line_end))
 			return;
 	}
@@ -187,9 +204,12 @@ static void on_readable(struct conn *c)
 
 static void on_accept(int lfd)
 {
+	struct sockaddr_in6 peer = { 0 };
+	socklen_t len = sizeof(peer);
 	int fd, one = 1;
 
-	while ((fd = accept4(lfd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
+	while ((fd = accept4(lfd, (struct sockaddr *)&peer, &len, SOCK_NONBLOCK | SOCK_CLOEXEC)) >=
+	       0) {
 		struct epoll_event ev = { .events = EPOLLIN, .data.fd = fd };
 		struct conn *c = fd < MAX_FD ? calloc(1, sizeof(*c)) : NULL;
 
@@ -199,6 +219,7 @@ static void on_accept(int lfd)
 		}
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 		c->fd = fd;
+		c->port = ntohs(peer.sin6_port);
 		c->born = ++births;
 		conns[fd] = c;
 		epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &ev);
@@ -225,6 +246,8 @@ static int listen_on(int port)
 	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), one = 1, zero = 0;
 
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (shared)
+		setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one));
 	setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero));
 	if (bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 || listen(fd, 4096) < 0) {
 		fprintf(stderr, "server: port %d: %s\n", port, strerror(errno));
@@ -233,19 +256,43 @@ static int listen_on(int port)
 	return fd;
 }
 
+static bool option(const char *name, const char *v)
+{
+	if (strcmp(name, "--fail") == 0)
+		fail_percent = atoi(v);
+	else if (strcmp(name, "--max-delay") == 0)
+		max_delay_ms = atoi(v);
+	else if (strcmp(name, "--log") == 0)
+		served = fopen(v, "ae");
+	else
+		return false;
+	return true;
+}
+
+static bool options(int argc, char *argv[])
+{
+	for (int i = 2; i < argc; i++) {
+		if (strcmp(argv[i], "--shared") == 0)
+			shared = true;
+		else if (i + 1 == argc || !option(argv[i], argv[i + 1]))
+			return false;
+		else
+			i++;
+	}
+	if (served)
+		setvbuf(served, NULL, _IOLBF, 0);
+	return argc > 1;
+}
+
 int main(int argc, char *argv[])
 {
 	struct rlimit files = { MAX_FD, MAX_FD };
 	struct epoll_event ev = { .events = EPOLLIN }, evs[MAX_EVENTS];
 	int lfd;
 
-	if (argc < 2)
+	if (!options(argc, argv)) {
+		fprintf(stderr, "usage: server PORT [OPTION...], see its source\n");
 		return 2;
-	for (int i = 2; i + 1 < argc; i += 2) {
-		if (strcmp(argv[i], "--fail") == 0)
-			fail_percent = atoi(argv[i + 1]);
-		else if (strcmp(argv[i], "--max-delay") == 0)
-			max_delay_ms = atoi(argv[i + 1]);
 	}
 	signal(SIGPIPE, SIG_IGN);
 	setrlimit(RLIMIT_NOFILE, &files);
