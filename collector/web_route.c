@@ -39,16 +39,6 @@ static const char requests_sql[] =
 	" (select to_json(id) from page where i = $20 and exists (select from page where i > $20)) "
 	"as next";
 
-static const char requests_extra[] =
-	"select json_build_object('seen', coalesce(sum(value) filter (where name = "
-	"'requests_seen'), 0),"
-	" 'stored', (select count(*) from api.request where " WEB_RANGE_SQL " and " WEB_PLACE_SQL
-	"), 'withheld', coalesce(sum(value) filter (where name = 'rows_withheld'), 0),"
-	" 'lost', coalesce(sum(value) filter (where name in ('ring_full', 'head_missed')), 0),"
-	" 'lostBatches', (select coalesce(sum(batches), 0) from api.gap where " WEB_RANGE_SQL
-	"  and stream = 1 and " WEB_PLACE_SQL ")) as coverage"
-	" from api.coverage where " WEB_RANGE_SQL " and " WEB_PLACE_SQL;
-
 static const struct web_param facets_params[] = { FILTERS };
 static const struct web_param file_params[] = { FILTERS };
 static const struct web_param histogram_params[] = { FILTERS, { "bins", WEB_BINS, "60", false } };
@@ -66,6 +56,8 @@ static const struct web_param nodes_params[] = { { "region", WEB_TEXT, NULL, fal
 
 static const char nodes_sql[] = "select coalesce(json_agg(body order by name), '[]') as nodes"
 				" from api.node where $1 is null or region = $1";
+
+static const struct web_param coverage_params[] = { RANGE, FILTER("region"), FILTER("node") };
 
 static const struct web_param red_params[] = {
 	RANGE,	       FILTER("region"), FILTER("node"),
@@ -101,7 +93,7 @@ static const char series_sql[] =
 
 static const struct web_route routes[] = {
 	{ "/api/v1/requests", WEB_JSON, PARAMS(requests_params), .sql = requests_sql,
-	  .extra = requests_extra },
+	  .extra = web_sql_coverage },
 	{ "/api/v1/requests/facets", WEB_JSON, PARAMS(facets_params), .sql = web_sql_facets },
 	{ "/api/v1/requests/histogram", WEB_JSON, PARAMS(histogram_params),
 	  .sql = web_sql_histogram },
@@ -110,6 +102,7 @@ static const struct web_route routes[] = {
 	{ "/api/v1/requests.ndjson", WEB_NDJSON, PARAMS(file_params), .sql = web_sql_ndjson },
 	{ "/api/v1/requests/", WEB_JSON, PARAMS(request_params), .sql = request_sql, .one = true },
 	{ "/api/v1/nodes", WEB_JSON, PARAMS(nodes_params), .sql = nodes_sql },
+	{ "/api/v1/coverage", WEB_JSON, PARAMS(coverage_params), .sql = web_sql_coverage },
 	{ "/api/v1/red", WEB_JSON, PARAMS(red_params), .sql = web_sql_red,
 	  .stepped = web_sql_red_steps, .steps = 500 },
 	{ "/api/v1/series", WEB_JSON, PARAMS(series_params), .sql = series_sql, .steps = 5000 },

@@ -4,7 +4,7 @@
  *
  * All that look at requests have the same first parameters: $1 from, $2 to, then two for each
  * filter, the values wanted and those not (null: none), then $19 for q. Those of numbers have the
- * first four filters.
+ * first four filters, coverage the first two.
  */
 #pragma once
 
@@ -32,6 +32,7 @@
 	WEB_PLACE_SQL " and " WEB_APP " and " WEB_ROUTE " and " WEB_STATUS_IN " and " WEB_REASON   \
 		      " and " WEB_REMOTE " and " WEB_UPSTREAM " and " WEB_Q
 
+extern const char web_sql_coverage[]; /* web_coverage.c */
 extern const char web_sql_facets[], web_sql_histogram[], web_sql_groups[]; /* web_explore.c */
 extern const char web_sql_csv[], web_sql_ndjson[]; /* web_export.c */
 extern const char web_sql_red[], web_sql_red_steps[]; /* web_red.c */
