@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "../lib/text.h"
 #include "web_file.h"
 
 enum { HOUR = 3600, DAY = 86400, AHEAD = 300 };
@@ -23,23 +24,24 @@ void web_put(struct buf *b, const char *fmt, ...)
 	buf_put(b, text, (size_t)n);
 }
 
+/* A name from a URL, or a sentence that was cut within a character, may be no UTF-8. */
 void web_json_text(struct buf *b, const char *text)
 {
+	char clean[4 * WEB_SENTENCE];
+
+	text_clean_into(clean, sizeof(clean), text, strlen(text));
 	buf_put(b, "\"", 1);
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			web_put(b, "\\%c", *text);
-		else if ((unsigned char)*text < 0x20)
-			web_put(b, "\\u%04x", (unsigned)*text);
-		else
-			buf_put(b, text, 1);
+	for (const char *s = clean; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			buf_put(b, "\\", 1);
+		buf_put(b, s, 1);
 	}
 	buf_put(b, "\"", 1);
 }
 
 void web_call_fail(struct web_call *c, unsigned status, const char *code, const char *fmt, ...)
 {
-	char message[512];
+	char message[WEB_SENTENCE];
 	va_list ap;
 
 	va_start(ap, fmt);

@@ -28,7 +28,7 @@ struct web_call {
 	struct buf body;
 };
 
-enum { WEB_ARGS = 96 };
+enum { WEB_ARGS = 96, WEB_SENTENCE = 512 /* bytes of an error's message, at most */ };
 
 /* 0, or -EINVAL with the answer already made */
 int web_call_read(struct web_call *c, const char *rest, const struct web_arg *args, unsigned nargs);
@@ -37,5 +37,6 @@ void web_call_free(struct web_call *c);
 void web_call_fail(struct web_call *c, unsigned status, const char *code, const char *fmt, ...)
 	PRINTF(4, 5);
 
-void web_json_text(struct buf *b, const char *text); /* quoted and escaped */
+void web_json_text(struct buf *b,
+		   const char *sentence); /* quoted, escaped, and cleaned as by text.h */
 void web_put(struct buf *b, const char *fmt, ...) PRINTF(2, 3); /* up to 1 KiB */

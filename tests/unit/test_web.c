@@ -130,8 +130,22 @@ TEST(a_message_is_json_whatever_it_holds)
 
 	web_json_text(&b, "a\"b\\c\n\x1b\xe4\xb8\x8a");
 	buf_put(&b, "", 1);
-	CHECK_STR((char *)b.data, "\"a\\\"b\\\\c\\u000a\\u001b\xe4\xb8\x8a\"");
+	CHECK_STR((char *)b.data, "\"a\\\"b\\\\c\\\\x0a\\\\x1b\xe4\xb8\x8a\"");
 	buf_free(&b);
+}
+
+TEST(an_error_is_utf8_whatever_name_it_repeats)
+{
+	const struct web_arg arg = { .name = "a\xbd\"", .text = "1", .len = 1 };
+	struct web_call c = { 0 };
+	const char *rest;
+
+	c.route = web_route_find("/api/v1/nodes", &rest);
+	CHECK(web_call_read(&c, rest, &arg, 1) < 0);
+	CHECK_EQ(c.status, 400);
+	buf_put(&c.body, "", 1);
+	CHECK(strstr((char *)c.body.data, "parameter a\\\\xbd\\\" here"));
+	web_call_free(&c);
 }
 
 static struct web_blob *blob(void)
