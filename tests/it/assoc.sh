@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# assoc.sh - which upstream call belongs to which request, for each way to see them, by the logs of the servers that
+# were called: all is known where it can be, and what is doubtful is not told. LONG=1: ten seconds of each, as a table.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/check.sh
+. tests/stack.sh
+. tests/it/nginx.sh
+
+nginx_apart
+seconds=2
+[ -z "${LONG:-}" ] || seconds=10
+read -r kept new retry auth piped b1 b2 b3 < <(free_ports 8 | tr '\n' ' ')
+on_exit() { nginx_gone; }
+stack_open --slow-ms 0 --rows-per-s 50000
+server_start "$b1" --max-delay 8
+server_start "$b2" --fail 60
+server_start "$b3" --max-delay 4
+nginx_start 1 <<END
+	sendfile on;
+	upstream one { server 127.0.0.1:$b1; keepalive 128; }
+	upstream two { server 127.0.0.1:$b2 max_fails=0; server 127.0.0.1:$b1 max_fails=0; keepalive 128; }
+	upstream gate { server 127.0.0.1:$b3; keepalive 128; }
+	server { listen 127.0.0.1:$kept backlog=4096; location / { proxy_pass http://one; } }
+	server { listen 127.0.0.1:$new backlog=4096; location / { proxy_http_version 1.0; proxy_set_header Connection close; proxy_pass http://127.0.0.1:$b1; } }
+	server { listen 127.0.0.1:$retry backlog=4096; location / { proxy_next_upstream_tries 5; proxy_pass http://two; } }
+	server { listen 127.0.0.1:$auth backlog=4096; location / { auth_request /gate; proxy_pass http://one; }
+		location = /gate { internal; proxy_pass_request_body off; proxy_pass http://gate/gate\$request_uri; } }
+	server { listen 127.0.0.1:$piped backlog=4096; location / { proxy_pass http://one; } }
+END
+warm "$kept" "$new" "$retry" "$auth"
+
+row_of() { # NAME
+	table+="| $rung | $1 | ${f[rows]} | ${f[calls]} | ${f[right]} | $((f[calls] - f[right] - f[wrong])) | ${f[wrong]} |"$'\n'
+}
+
+is_right() { # NAME
+	ok "$1: every line of the log has its one row" test "${f[lines]:-0}" -eq "$sent" -a "${f[matched]:-0}" -eq "$sent" -a "${f[rows]:-0}" -eq "$sent"
+	ok "$1: method, path, status and remoteAddr are equal" test "${f[unequal]:-1}" -eq 0
+	ok "$1: no upstream call is given to a wrong request" test "${f[wrong]:-1}" -eq 0 -a "${f[upstream_wrong]:-1}" -eq 0
+	row_of "$1"
+}
+
+scenario() { # NAME PORT RATE ARG...
+	local name="$rung, $1" prefix="/$rung-$((n += 1))/"
+	load "$2" "$prefix" "$3" "$seconds" "${@:4}"
+	measure "$name" "$2" "$prefix" path ${before:-}
+	is_right "$name"
+	ok "$name: at least 99.9 % of the calls have their request" test "$((${f[right]:-0} * 1000))" -ge "$((${f[calls]:-1} * 999))" -a "${f[calls]:-0}" -ge "$sent"
+}
+
+piped_counted() {
+	ask "select coalesce(sum(n), 0) > 0 from unread where kind = 'pipelined' and app = 'nginx'"
+}
+
+pipelined() { # at a depth of 4
+	local name="$rung, pipelined" prefix="/$rung-$((n += 1))/" before
+	before=$(coverage pipelined)
+	load "$piped" "$prefix" 500 "$seconds" --conns 50 --pipeline 4
+	sleep 3
+	expected=$(rows "$piped" "$prefix") measure "$name" "$piped" "$prefix" path
+	ok "$name: all were answered" test "$(awk '{ print $4 }' "$tmp/load")" = "$sent" -a "${f[lines]:-0}" = "$sent"
+	ok "$name: they are counted" test "$(coverage pipelined)" -gt "$((before + 40))"
+	ok "$name: their connections are told as not read" test "$(piped_counted)" = t
+	ok "$name: a row that there is is right" test "${f[matched]:-1}" = "${f[rows]:-0}" -a "${f[unequal]:-1}" = 0
+	ok "$name: none has the call of another" test "${f[wrong]:-1}" = 0 -a "${f[upstream_wrong]:-1}" = 0
+	row_of pipelined
+}
+
+n=0 table=
+for rung in $(rungs); do
+	probe_with --slow-ms 0 --rows-per-s 50000 $(rung_flags "$rung")
+	scenario "keep-alive" "$kept" 1000 --conns 100
+	scenario "a thousand connections" "$kept" 2000 --conns 1000
+	scenario "no keep-alive" "$new" 1000 --conns 100 --close
+	scenario "30 % failures with retry" "$retry" 1000 --conns 100
+	before=127.0.0.1:$b3 scenario "auth_request" "$auth" 500 --conns 100
+	scenario "POST of 40 KB" "$kept" 500 --conns 100 --post 40000
+	pipelined
+done
+[ -z "${LONG:-}" ] || cat <<END
+| hooks | traffic | rows | calls | right | unknown | wrong |
+|---|---|---|---|---|---|---|
+$table
+END
+ok "nothing was withheld" test "$(coverage rows_withheld)" = 0
+ok "no record was lost in the ring" test "$(coverage ring_full)" = 0
+done_checking
