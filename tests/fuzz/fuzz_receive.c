@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The collector's way in, from messages to rows, played by a script: raw frames and made ones,
+ * losses, restarts and time. A script's writer stores by the rule of the commit. It holds that
+ * nothing is answered that was not stored, that batches come in order, that every message is
+ * counted, and that each row is what COPY BINARY takes: fields of their lengths, texts of UTF-8,
+ * JSON.
+ */
+#include "../../collector/receive.h"
+#include "../../lib/clock.h"
+#include "../../lib/hash.h"
+#include "check.h"
+
+enum { NODES = 2, EPOCHS = 2, KNOWN = 16 };
+
+#define NOW 1790000000000000000ull
+#define DAYS (2 * 86400 * 1000000000ull)
+
+/* What is in the database. */
+struct stored {
+	uint64_t node, epoch, seq[STREAM_END];
+	bool lost; /* work of it, since the loop was told what is stored */
+};
+
+static struct rig {
+	struct layouts *layouts;
+	struct line *front, *back;
+	struct link *link;
+	struct receive *receive;
+	struct stored stored[KNOWN];
+	int nstored;
+	struct input frame[2];
+	int nframes; /* to be received */
+	uint64_t mono_ns;
+} rig;
+
+uint64_t clock_mono_ns(void)
+{
+	return rig.mono_ns;
+}
+
+uint64_t clock_wall_ns(void)
+{
+	return NOW;
+}
+
+static struct stored *find(uint64_t node, uint64_t epoch)
+{
+	for (int i = 0; i < rig.nstored; i++)
+		if (rig.stored[i].node == node && rig.stored[i].epoch == epoch)
+			return &rig.stored[i];
+	return NULL;
+}
+
+int router_recv(struct router *r UNUSED, struct peer *from, zmq_msg_t frame[static 2])
+{
+	int n = rig.nframes;
+
+	if (!n)
+		return -EAGAIN;
+	rig.nframes = 0;
+	*from = (struct peer){ .len = 1, .id = "p" };
+	for (int i = 0; i < n; i++) {
+		zmq_msg_close(&frame[i]);
+		zmq_msg_init_size(&frame[i], rig.frame[i].len);
+		if (rig.frame[i].len)
+			memcpy(zmq_msg_data(&frame[i]), rig.frame[i].p, rig.frame[i].len);
+	}
+	return n;
+}
+
+static void check_mark(const struct buf *frame)
+{
+	const struct stored *s;
+	struct wire_mark m;
+
+	must(wire_mark_decode(frame->data, frame->len, &m) == 0);
+	s = find(m.node_id, m.epoch);
+	must(s && m.mark <= s->seq[m.stream]);
+}
+
+static void check_welcome(const struct buf *frame)
+{
+	const struct stored *s;
+	struct wire_welcome w;
+
+	must(wire_welcome_decode(frame->data, frame->len, &w) == 0);
+	s = find(w.node_id, w.epoch);
+	must(s != NULL);
+	for (int i = STREAM_EVENT; i < STREAM_END; i++)
+		must(w.mark[i] <= s->seq[i]);
+}
+
+void router_send(struct router *r UNUSED, struct peer *to, const struct buf *frame)
+{
+	enum wire_type type;
+	struct wire_need_dict d;
+
+	must(to->len == 1);
+	must(wire_type_of(frame->data, frame->len, &type) == 0);
+	if (type == WIRE_ACK || type == WIRE_NACK) {
+		check_mark(frame);
+	} else if (type == WIRE_WELCOME) {
+		check_welcome(frame);
+	} else {
+		must(wire_need_dict_decode(frame->data, frame->len, &d) == 0);
+		must(!layouts_find(rig.layouts, d.layout));
+	}
+}
+
+/* One letter a field: 2 4 8 bytes, Null or 8, Text, Inet or null, Json, arrays of Doubles, Ints. */
+static const char *const fields[FACT_END] = {
+	[FACT_SAMPLE] = "8888D",
+	[FACT_REQUEST] = "8888TT44I4I4TTT4288N88884442JJ",
+	[FACT_RED] = "8882882A",
+	[FACT_UNREAD] = "88TT8",
+};
+
+static uint32_t be32(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static bool is_array(const uint8_t *p, uint32_t len, uint32_t oid, uint32_t size)
+{
+	uint32_t n = len > 12 ? be32(p + 12) : 0;
+
+	if (len < 12 || be32(p) != (n > 0) || be32(p + 4) != 0 || be32(p + 8) != oid)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		must(be32(p + 20 + i * (4 + size)) == size);
+	return n ? len == 20 + n * (4 + size) && be32(p + 16) == 1 : len == 12;
+}
+
+static bool is_field(char kind, const uint8_t *p, uint32_t len)
+{
+	switch (kind) {
+	case '2':
+	case '4':
+	case '8':
+		return len == (uint32_t)(kind - '0');
+	case 'N':
+		return len == 8 || len == UINT32_MAX;
+	case 'T':
+		return is_text(p, len);
+	case 'I':
+		return len == UINT32_MAX || (len == 8 && p[0] == 2 && p[1] == 32 && p[3] == 4) ||
+		       (len == 20 && p[0] == 3 && p[1] == 128 && p[3] == 16);
+	case 'J':
+		return len > 1 && *p == 1 && is_json(p + 1, len - 1);
+	case 'D':
+		return is_array(p, len, 701, 8);
+	case 'A':
+		return is_array(p, len, 23, 4);
+	}
+	return false;
+}
+
+static void check_rows(const struct rows *rows, const char *kinds)
+{
+	const uint8_t *p = rows->bytes.data, *end;
+
+	if (!rows->bytes.len)
+		return must(rows->n == 0);
+	end = p + rows->bytes.len;
+	for (uint32_t row = 0; row < rows->n; row++) {
+		must(end - p >= 2 && p[0] == 0 && p[1] == strlen(kinds));
+		p += 2;
+		for (const char *k = kinds; *k; k++) {
+			uint32_t len, there;
+
+			must(end - p >= 4);
+			len = be32(p);
+			there = len == UINT32_MAX ? 0 : len;
+			p += 4;
+			must((size_t)(end - p) >= there && is_field(*k, p, len));
+			p += there;
+		}
+	}
+	must(p == end);
+}
+
+static bool is_next(const struct stored *s, const struct wire_batch_head *h)
+{
+	uint64_t next = s->seq[h->stream] + 1;
+
+	return h->seq == next || (h->base_seq > next && h->seq == h->base_seq);
+}
+
+static void store(struct stored *s, struct batch *b)
+{
+	b->now_ns = NOW;
+	b->from_ns = NOW - DAYS;
+	b->until_ns = NOW + DAYS;
+	must(line_run(rig.back, b) >= 0);
+	for (int i = 0; i < FACT_END; i++)
+		check_rows(&b->rows[i], fields[i]);
+	must(b->poison || b->rows[FACT_REQUEST].n == b->items.nrequests);
+	for (uint32_t i = 0; !b->poison && i < b->items.nrequests; i++)
+		must(be32(b->rows[FACT_REQUEST].bytes.data + b->stored_at[i] - 4) == 8);
+	s->seq[b->head.stream] = b->head.seq;
+}
+
+static void tell(enum note_kind kind, const struct work *w, const struct stored *s)
+{
+	struct note n = {
+		.kind = kind, .hello = w->kind == WORK_HELLO, .node = w->node, .epoch = w->epoch
+	};
+
+	if (s)
+		memcpy(n.seq, s->seq, sizeof(n.seq));
+	link_note(rig.link, &n);
+	must(receive_notes(rig.receive) == 0);
+}
+
+/* The writer's turn: one piece of work, which it stores, or loses and says what there is. */
+static bool write_one(bool loses)
+{
+	enum note_kind kind = NOTE_LOADED;
+	struct stored *s;
+	struct work *w;
+
+	if (link_take(rig.link, 0, &w) < 0)
+		return false;
+	link_done(w);
+	s = find(w->node, w->epoch);
+	if (!s && w->kind == WORK_HELLO && rig.nstored < KNOWN) {
+		must(is_text(w->name, strlen(w->name)) && is_text(w->machine, strlen(w->machine)));
+		s = &rig.stored[rig.nstored++];
+		*s = (struct stored){ .node = w->node, .epoch = w->epoch };
+	}
+	if (s && w->kind == WORK_BATCH) {
+		const struct wire_batch_head *h = &w->batch->head;
+		bool next = is_next(s, h);
+
+		/* twice: a HELLO came between, and what was queued has been asked for again */
+		must(next || h->seq <= s->seq[h->stream] || s->lost);
+		s->lost |= loses;
+		if (next && !loses) {
+			store(s, w->batch);
+			kind = NOTE_STORED;
+		}
+	}
+	tell(s ? kind : NOTE_STRANGER, w, s);
+	work_free(w);
+	return true;
+}
+
+static uint64_t outcomes(void)
+{
+	uint64_t n = counter_get(C_HELLOS) + counter_get(C_DICTS) + counter_get(C_BATCHES);
+
+	for (enum counter c = C_REFUSED_FRAMES; c <= C_REFUSED_NODES; c++)
+		n += counter_get(c);
+	return n;
+}
+
+static void say(const void *frame, size_t len, const struct input *body)
+{
+	uint64_t before = outcomes();
+
+	rig.frame[0] = (struct input){ frame, len };
+	rig.frame[1] = body ? *body : (struct input){ 0 };
+	rig.nframes = body ? 2 : 1;
+	must(receive_messages(rig.receive) == 0 && rig.nframes == 0);
+	must(outcomes() > before);
+}
+
+static uint64_t node_of(uint8_t bits, const char **name)
+{
+	static const char *const names[NODES] = { "n1", "n2" };
+
+	*name = names[bits % NODES];
+	return hash_node_id(*name);
+}
+
+static void say_hello(uint8_t bits)
+{
+	struct wire_hello h = { .epoch = bits >> 1 & (EPOCHS - 1), .machine = "m", .version = "v" };
+	struct buf f = { 0 };
+
+	node_of(bits, &h.node);
+	wire_hello_encode(&f, &h);
+	say(f.data, f.len, NULL);
+	buf_free(&f);
+}
+
+static void say_dict(uint8_t bits)
+{
+	static const struct wire_metric metrics[] = { { "a", "s", 0 }, { "b", "", 1 } };
+	struct wire_dict d = { .entity_kind = "disk", .n = 1 + bits % 2, .metrics = metrics };
+	struct buf f = { 0 };
+
+	d.layout = wire_layout_id(&d);
+	wire_dict_encode(&f, &d);
+	say(f.data, f.len, NULL);
+	buf_free(&f);
+}
+
+/* A batch of a node that may be known, near to what is stored, with the script's bytes as body. */
+static void say_batch(uint8_t bits, struct input *in)
+{
+	struct wire_batch_head h = { .epoch = bits >> 1 & (EPOCHS - 1), .wall_ns = NOW };
+	const struct stored *s;
+	struct input body;
+	struct buf f = { 0 };
+	const char *name;
+
+	h.node_id = node_of(bits, &name);
+	h.stream = bits & 4 ? STREAM_EVENT : STREAM_METRIC;
+	s = find(h.node_id, h.epoch);
+	h.seq = (s ? s->seq[h.stream] : 0) + 1 + take8(in) % 8;
+	h.base_seq = bits & 8 ? h.seq : 1;
+	body = take_bytes(in);
+	wire_batch_head_encode(&f, &h);
+	say(f.data, f.len, &body);
+	buf_free(&f);
+}
+
+static void say_raw(bool two, struct input *in)
+{
+	struct input head = take_bytes(in), body = { 0 };
+
+	if (two)
+		body = take_bytes(in);
+	say(head.p, head.len, two ? &body : NULL);
+}
+
+static void play(struct input *in)
+{
+	while (in->len) {
+		uint8_t op = take8(in);
+
+		if (op % 8 == 0)
+			say_raw(op & 8, in);
+		else if (op % 8 == 1)
+			say_hello(op >> 4);
+		else if (op % 8 == 2)
+			say_dict(op >> 4);
+		else if (op % 8 <= 4)
+			say_batch(op >> 4, in);
+		else if (op % 8 <= 6)
+			write_one(op >> 4 == 15);
+		else
+			rig.mono_ns += (uint64_t)(op >> 3) * 100000000;
+		must(receive_tick(rig.receive) == 0);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	static const struct stage *const front[] = { &stage_decode, &stage_enrich };
+	static const struct stage *const back[] = { &stage_store };
+	struct input in = { data, len };
+
+	if (!rig.link)
+		rig.link = link_new(); /* empty after each script, so one is enough */
+	rig = (struct rig){ .mono_ns = 1000000000, .layouts = layouts_new(), .link = rig.link };
+	must(line_open(&rig.front, front, 2, &(struct stage_env){ .layouts = rig.layouts }) == 0);
+	must(line_open(&rig.back, back, 1, &(struct stage_env){ 0 }) == 0);
+	rig.receive = receive_new(&(struct receive_config){
+		.link = rig.link, .layouts = rig.layouts, .front = rig.front });
+	play(&in);
+	while (write_one(false))
+		;
+	must(counter_get(C_QUEUE_BYTES) == 0 && counter_get(C_QUEUE_BATCHES) == 0);
+	receive_free(rig.receive);
+	line_close(rig.back);
+	line_close(rig.front);
+	layouts_free(rig.layouts);
+	return 0;
+}
