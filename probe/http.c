@@ -34,7 +34,7 @@ static bool version_fits(const char *s, const char *end)
 	return n <= 9 || s[9] == '\r' || s[9] == '\n';
 }
 
-/* "http://host/path": the path, or the end of the target when there is none. */
+/* "http://host/path": the path; where there is none, the query or the end of the target. */
 static const char *skip_authority(const char *s, const char *end)
 {
 	const char *host = NULL;
@@ -43,7 +43,7 @@ static const char *skip_authority(const char *s, const char *end)
 		host = s + 7;
 	else if (end - s >= 8 && memcmp(s, "https://", 8) == 0)
 		host = s + 8;
-	return host ? find(host, end, '/') : s;
+	return host ? find(host, find(host, end, '?'), '/') : s;
 }
 
 int http_line_parse(const char *s, size_t len, struct http_line *out)

@@ -48,18 +48,27 @@ static void calls_read(const struct req_event *e, struct request_item *out)
 					  &out->ups[out->nups++]);
 }
 
+/* As much of it as the path still has room for; false: not all. */
+static bool path_add(struct request_text *t, size_t *used, const char *s, size_t len)
+{
+	size_t room = ITEM_MAX_PATH - *used, n = len < room ? len : room;
+
+	memcpy(t->path + *used, s, n);
+	*used += n;
+	t->path[*used] = 0;
+	return n == len;
+}
+
 static void target_read(const struct http_line *l, bool query, struct request_text *t,
 			struct request_item *out)
 {
-	size_t len = l->path_len, max = ITEM_MAX_PATH;
+	size_t used = 0;
+	bool whole = path_add(t, &used, l->path, l->path_len) && !(l->cut && (query || !l->query));
 
-	if (query && l->query)
-		len = (size_t)(l->query + l->query_len - l->path);
-	if (len > max || (l->cut && (query || !l->query)))
+	if (query && l->query) /* which need not follow the path: that of a full URL may be "" */
+		whole &= path_add(t, &used, "?", 1) && path_add(t, &used, l->query, l->query_len);
+	if (!whole)
 		out->flags |= REQUEST_PATH_CUT;
-	len = len < max ? len : max;
-	memcpy(t->path, l->path, len);
-	t->path[len] = 0;
 	memcpy(t->method, l->method, sizeof(t->method));
 	route_template(l->method, l->path, l->path_len, t->route);
 }

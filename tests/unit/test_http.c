@@ -55,6 +55,14 @@ TEST(a_full_url_gives_its_path)
 	CHECK(is_path(&l, "*"));
 }
 
+TEST(a_slash_in_the_query_of_a_full_url_begins_no_path)
+{
+	struct http_line l = parsed("GET http://example.org?token=a/b HTTP/1.1\r\n");
+
+	CHECK(is_path(&l, "/"));
+	CHECK(l.query_len == 9 && memcmp(l.query, "token=a/b", 9) == 0);
+}
+
 TEST(what_only_begins_like_a_request_is_refused)
 {
 	CHECK(refused(""));

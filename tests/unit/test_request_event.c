@@ -61,6 +61,18 @@ TEST(a_query_string_leaves_the_node_only_when_asked_for)
 	CHECK_STR(r.route, "GET /a");
 }
 
+TEST(the_query_of_a_url_without_a_path_leaves_the_node_only_when_asked_for)
+{
+	struct req_event e = event("GET http://host?token=a/b HTTP/1.1\r\n");
+	struct request_clock with = clock_at;
+	struct request_item r = read_all(&e);
+
+	CHECK_STR(r.path, "/");
+	with.query_string = true;
+	CHECK_EQ(request_event_read(&e, length(&e), &with, &text, &r), 0);
+	CHECK_STR(r.path, "/?token=a/b");
+}
+
 TEST(one_jiffy_of_waiting_is_within_the_error)
 {
 	struct req_event e = event("GET / HTTP/1.1\r\n");
