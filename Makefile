@@ -21,7 +21,7 @@ export VAR WEB BIND NODE T PROBE_FLAGS
 MSGPACK := $(shell pkg-config --exists msgpack 2>/dev/null && echo msgpack || echo msgpack-c)
 PKGS    := libbpf libelf zlib libzmq $(MSGPACK) libpq libmicrohttpd inih
 pkg      = $(shell pkg-config $(1) 2>/dev/null)
-LIBS_PROBE := $(call pkg,--libs libbpf libelf zlib libzmq $(MSGPACK) inih)
+LIBS_PROBE := $(call pkg,--libs libbpf libelf zlib libzmq $(MSGPACK) inih) -lm
 LIBS_COLL  := $(call pkg,--libs libzmq $(MSGPACK) libpq libmicrohttpd inih)
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wcast-qual \

@@ -45,7 +45,7 @@ static uint64_t last_of(uint32_t slot)
 
 /* The odd one of a slot is counted in the next that is odd, so the tail is kept, and the sum too.
  */
-static void halve(struct hist *h)
+void hist_halve(struct hist *h)
 {
 	uint32_t odd = 0, count = 0;
 
@@ -62,16 +62,18 @@ void hist_add(struct hist *h, uint64_t us)
 {
 	h->b[fine_slot(us)]++;
 	if (++h->count == HIST_WINDOW)
-		halve(h);
+		hist_halve(h);
 }
 
-void hist_merge(struct hist *h, const struct hist *from)
+void hist_merge(struct hist *h, const struct hist *from, uint64_t max_us)
 {
+	uint32_t top = fine_slot(max_us);
+
 	for (uint32_t i = 0; i < HIST_SLOTS; i++)
-		h->b[i] += from->b[i];
+		h->b[i < top ? i : top] += from->b[i];
 	h->count += from->count;
 	while (h->count >= HIST_WINDOW)
-		halve(h);
+		hist_halve(h);
 }
 
 uint64_t hist_quantile(const struct hist *h, double q)

@@ -21,6 +21,7 @@ struct hist {
 uint32_t hist_slot(uint64_t us);
 
 void hist_add(struct hist *h, uint64_t us);
-void hist_merge(struct hist *h, const struct hist *from);
+void hist_merge(struct hist *h, const struct hist *from, uint64_t max_us); /* above: as max_us */
+void hist_halve(struct hist *h); /* forgets half of it; what is left has the same quantiles */
 /* Not below the value of that rank, and at most a sixteenth above; 0 of an empty one. */
 uint64_t hist_quantile(const struct hist *h, double q);

@@ -87,17 +87,6 @@ TEST(half_of_all_delayed_is_still_caught_after_ten_minutes)
 	still_caught(500);
 }
 
-TEST(a_route_that_has_changed_for_an_hour_is_learnt_anew)
-{
-	struct tally t;
-
-	begin();
-	play(3700, 1000);
-	CHECK(b.p50_us > 60000);
-	t = play(60, 1000);
-	CHECK(t.caught * 100 <= t.delayed);
-}
-
 TEST(a_rare_outlier_does_not_raise_the_limit)
 {
 	uint64_t before;

@@ -106,3 +106,17 @@ TEST(what_a_histogram_counts_is_what_its_slots_hold)
 		sum += h.b[i];
 	CHECK_EQ(sum, h.count);
 }
+
+TEST(what_is_merged_and_above_a_limit_counts_as_the_limit)
+{
+	static struct hist h, from;
+
+	hist_add(&from, 10);
+	hist_add(&from, 5000);
+	hist_add(&from, 900000);
+	hist_merge(&h, &from, 8000);
+	CHECK_EQ(h.count, 3);
+	CHECK_EQ(hist_quantile(&h, 0.3), 10);
+	CHECK(hist_quantile(&h, 0.6) < 5400);
+	CHECK(hist_quantile(&h, 1) >= 8000 && hist_quantile(&h, 1) <= 8500);
+}
