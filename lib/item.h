@@ -77,6 +77,7 @@ enum request_flag {
 	REQUEST_UPSTREAM_UNKNOWN = 8, /* which upstream calls are its own cannot be told */
 	REQUEST_PATH_CUT = 16,
 	REQUEST_UPS_CUT = 32, /* more upstream tries than ups[] holds: the last one replaced */
+	REQUEST_BY_FIRST = 64, /* judged by the first byte of its answer, not by the last */
 };
 
 struct request_item { /* one abnormal request */
@@ -88,6 +89,8 @@ struct request_item { /* one abnormal request */
 	uint32_t flags; /* enum request_flag */
 	uint16_t status;
 	uint64_t request_us; /* first read to last byte of the answer */
+	uint64_t first_us; /* first read to first byte of the answer, if one came; stays on the node
+			    */
 	uint64_t queue_us; /* arrival to first read */
 	uint64_t bytes_in, bytes_out;
 	uint64_t normal_us, limit_us; /* the route's p50, and what it was judged by */

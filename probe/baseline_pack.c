@@ -3,7 +3,7 @@
 
 #include <msgpack.h>
 
-enum { FIELDS = 4 };
+enum { FIELDS = 5, FIELDS_BEFORE = 4 /* without by_first */ };
 
 static int buf_write(void *arg, const char *p, size_t len)
 {
@@ -44,6 +44,7 @@ void baseline_put(struct buf *out, uint64_t route, uint64_t used_s, const struct
 	msgpack_pack_uint64(&pk, used_s);
 	put_hist(&pk, &b->base);
 	put_hist(&pk, &b->up);
+	msgpack_pack_uint8(&pk, b->by_first);
 }
 
 static void take_hist(struct mp *m, struct hist *h)
@@ -65,11 +66,14 @@ static void take_hist(struct mp *m, struct hist *h)
 
 void baseline_take(struct mp *m, uint64_t *route, uint64_t *used_s, struct baseline *b)
 {
+	uint32_t n = mp_array(m);
+
 	*b = (struct baseline){ 0 };
-	m->bad |= mp_array(m) != FIELDS;
+	m->bad |= n != FIELDS && n != FIELDS_BEFORE;
 	*route = mp_uint(m);
 	*used_s = mp_uint(m);
 	take_hist(m, &b->base);
 	take_hist(m, &b->up);
+	b->by_first = n == FIELDS && mp_uint_max(m, 1);
 	m->bad |= !*route || !b->base.count;
 }

@@ -8,12 +8,18 @@
 #include "baseline_pack.h"
 #include "verdict.h"
 
-enum { ROUTES = 512, KEEP_S = 14 * 24 * 3600 };
+enum {
+	ROUTES = 512,
+	KEEP_S = 14 * 24 * 3600,
+	LATE_BODY_US = 1000000, /* a body that ends so much after it began was waited for */
+	PATIENT_US = 5000000, /* nothing but a long poll takes so long as a rule */
+};
 
 struct route_stat {
 	uint64_t hash; /* 0: free */
 	uint64_t used_s; /* by the wall clock, as of the last save */
 	bool used; /* since then */
+	uint32_t late; /* answers with a late body, until the route is known */
 	struct baseline usual;
 };
 
@@ -69,13 +75,37 @@ static bool try_failed(const struct request_item *r)
 	return false;
 }
 
+/* Whoever asks for an event that did not happen may go: where that is what one waits for. */
+static bool may_leave(const struct request_item *r)
+{
+	return r->normal_us >= PATIENT_US && item_judged_us(r) <= r->limit_us;
+}
+
 static bool is_abnormal(const struct request_item *r, bool fixed)
 {
-	uint64_t total = item_total_us(r);
+	uint64_t us = item_judged_us(r);
 
-	if (item_failed(r) || r->status == 499 || try_failed(r))
+	if (r->status == 499)
+		return fixed || !may_leave(r);
+	if (item_failed(r) || try_failed(r))
 		return true;
-	return fixed ? total >= r->limit_us : total > r->limit_us;
+	return fixed ? us >= r->limit_us : us > r->limit_us;
+}
+
+/*
+ * Where most answers go on for long after they have begun, that is what they are for: a stream
+ * that does not say so, or a poll whose head comes first. Decided while the route gets known.
+ */
+static void route_by_first(struct route_stat *s, struct request_item *r)
+{
+	bool late = r->request_us - r->first_us >= LATE_BODY_US;
+
+	if (!s->usual.known) {
+		s->late += late;
+		s->usual.by_first = s->late * 2 > s->usual.window.count + 1;
+	}
+	if (s->usual.by_first)
+		r->flags |= REQUEST_BY_FIRST;
 }
 
 bool detect_judge(struct detect *d, struct request_item *r)
@@ -83,16 +113,18 @@ bool detect_judge(struct detect *d, struct request_item *r)
 	struct route_stat *s = route_of(d, r);
 	struct verdict_base base = { .normal_us = s->usual.p50_us,
 				     .up_normal_us = s->usual.up_p50_us };
-	bool abnormal;
+	bool answered = !item_failed(r) && r->status != 499, abnormal;
 
 	s->used = true;
 	r->normal_us = s->usual.p50_us;
 	r->limit_us = limit_of(d, s);
+	if (answered)
+		route_by_first(s, r);
 	abnormal = is_abnormal(r, d->fixed_ms >= 0);
 	if (abnormal)
 		verdict_find(r, &base, &d->text);
-	if (!item_failed(r) && r->status != 499)
-		baseline_learn(&s->usual, item_total_us(r),
+	if (answered)
+		baseline_learn(&s->usual, item_judged_us(r),
 			       r->nups ? (int64_t)item_upstream_us(r) : -1, clock_mono_ns());
 	return abnormal;
 }

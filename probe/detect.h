@@ -4,7 +4,11 @@
  *
  * Abnormal: status >= 500 or 499 or none; an upstream try that failed; or slower than the route's
  * limit: the route's own (baseline.h), or one fixed number for all. totalTime (queue + request) is
- * judged.
+ * judged; of an event stream, an answer of more than 1 MB, and on a route where most bodies end
+ * late (by 1 s or more), the time to the first byte.
+ *
+ * A 499 is not abnormal on a long poll, which is a route with a median of 5 s or more, as long as
+ * the client waited no longer than others do.
  */
 #pragma once
 
@@ -19,7 +23,7 @@ void detect_free(struct detect *d);
 /*
  * Judges r by what its route did before, then learns from it. Fills normal_us and limit_us, and for
  * an abnormal one, for which it returns true, reason and params (texts are valid until the next
- * call).
+ * call). Sets REQUEST_BY_FIRST where the route asks for it.
  */
 bool detect_judge(struct detect *d, struct request_item *r);
 

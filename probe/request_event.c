@@ -6,6 +6,8 @@
 #include "http.h"
 #include "route.h"
 
+enum { LARGE_BODY = 1000000 }; /* how long it takes is up to the client's line */
+
 _Static_assert((int)ITEM_MAX_UPS == (int)REQ_CALLS, "each call has its place");
 _Static_assert(sizeof(((struct request_text *)0)->route) >= ROUTE_TEXT, "route");
 
@@ -73,9 +75,13 @@ static void target_read(const struct http_line *l, bool query, struct request_te
 	route_template(l->method, l->path, l->path_len, t->route);
 }
 
-static uint32_t flags_read(uint32_t f)
+static uint32_t flags_read(const struct req_head *h)
 {
-	return (f & REQ_CLIENT_CLOSED ? REQUEST_CLIENT_CLOSED : 0) |
+	uint32_t f = h->flags;
+	bool by_first = h->first_ns && (f & REQ_STREAM || h->bytes_out > LARGE_BODY);
+
+	return (by_first ? REQUEST_BY_FIRST : 0) |
+	       (f & REQ_CLIENT_CLOSED ? REQUEST_CLIENT_CLOSED : 0) |
 	       (f & REQ_NO_ANSWER ? REQUEST_NO_ANSWER : 0) |
 	       (f & REQ_PIPELINED ? REQUEST_PIPELINED : 0) |
 	       (f & REQ_HOPPED ? REQUEST_UPSTREAM_UNKNOWN : 0) |
@@ -108,13 +114,14 @@ int request_event_read(const struct req_event *e, size_t len, const struct reque
 	out->tid = h->tid;
 	out->remote = addr_read(&h->remote);
 	out->local = addr_read(&h->local);
-	out->flags = flags_read(h->flags);
+	out->flags = flags_read(h);
 	target_read(&line, clock->query_string, t, out);
 	out->method = t->method;
 	out->path = t->path;
 	out->route = t->route;
 	out->status = h->flags & REQ_CLIENT_CLOSED ? 499 : h->status;
-	out->request_us = us_between(h->read_ns, h->flags & REQ_STREAM ? h->first_ns : h->last_ns);
+	out->request_us = us_between(h->read_ns, h->last_ns);
+	out->first_us = us_between(h->read_ns, h->first_ns);
 	out->queue_us = queue_us(h, clock->jiffy_ns);
 	out->bytes_in = h->bytes_in;
 	out->bytes_out = h->bytes_out;

@@ -95,7 +95,7 @@ static void count_request(struct request_source *s, const struct request_item *r
 			     .status_class = class_of(r->status) };
 
 	snprintf(peer, sizeof(peer), ":%u", r->local.port);
-	red_count(s->red, &k, item_total_us(r));
+	red_count(s->red, &k, item_judged_us(r));
 	for (uint32_t i = 0; i < r->nups; i++)
 		count_call(s, r->app, r->route, &r->ups[i]);
 }
@@ -116,6 +116,7 @@ static void on_request(struct request_source *s, const struct req_event *e, size
 {
 	struct request_text text;
 	struct request_item r;
+	bool abnormal;
 
 	if (request_event_read(e, len, &s->clock, &text, &r) < 0 || is_own(text.comm))
 		return;
@@ -127,8 +128,9 @@ static void on_request(struct request_source *s, const struct req_event *e, size
 		unread_count(s, r.app, "pipelined");
 		return;
 	}
+	abnormal = detect_judge(s->detect, &r); /* tells also by what it is judged */
 	count_request(s, &r);
-	if (detect_judge(s->detect, &r))
+	if (abnormal)
 		tell(s, &r);
 }
 

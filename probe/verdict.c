@@ -6,9 +6,17 @@
 
 #include "../lib/reason.h"
 
-uint64_t item_total_us(const struct request_item *r)
+uint64_t item_judged_us(const struct request_item *r)
 {
-	return r->queue_us + r->request_us;
+	return r->queue_us + (r->flags & REQUEST_BY_FIRST ? r->first_us : r->request_us);
+}
+
+/* Of a try, what was over when its request was judged: a stream goes on. */
+static uint64_t try_us(const struct request_item *r, const struct up_item *u)
+{
+	uint64_t left = u->start_us < r->first_us ? r->first_us - u->start_us : 0;
+
+	return r->flags & REQUEST_BY_FIRST && u->response_us > left ? left : u->response_us;
 }
 
 uint64_t item_upstream_us(const struct request_item *r)
@@ -16,7 +24,7 @@ uint64_t item_upstream_us(const struct request_item *r)
 	uint64_t us = 0;
 
 	for (uint32_t i = 0; i < r->nups; i++)
-		us += r->ups[i].response_us;
+		us += try_us(r, &r->ups[i]);
 	return us;
 }
 
@@ -82,7 +90,7 @@ static bool client_abort(struct request_item *r, const struct verdict_base *b UN
 {
 	if (!(r->flags & REQUEST_CLIENT_CLOSED))
 		return false;
-	number(r, "ms", ms(item_total_us(r)));
+	number(r, "ms", ms(item_judged_us(r)));
 	return true;
 }
 
@@ -139,7 +147,7 @@ static bool up_error_rule(struct request_item *r, const struct verdict_base *b U
  */
 static bool up_slow(struct request_item *r, const struct verdict_base *b, struct verdict_text *t)
 {
-	uint64_t total = item_total_us(r), up = item_upstream_us(r);
+	uint64_t total = item_judged_us(r), up = item_upstream_us(r);
 	const struct up_item *worst = &r->ups[0];
 	bool given_up = r->nups && timed_out(&r->ups[r->nups - 1]);
 
@@ -155,10 +163,10 @@ static bool up_slow(struct request_item *r, const struct verdict_base *b, struct
 		return false;
 	}
 	for (uint32_t i = 1; i < r->nups; i++)
-		if (r->ups[i].response_us > worst->response_us)
+		if (try_us(r, &r->ups[i]) > try_us(r, worst))
 			worst = &r->ups[i];
 	text(r, "addr", addr_text(&worst->addr, t->addr));
-	number(r, "ms", ms(worst->response_us));
+	number(r, "ms", ms(try_us(r, worst)));
 	number(r, "total_ms", ms(total));
 	return true;
 }
@@ -189,6 +197,8 @@ static const struct rule {
 void verdict_find(struct request_item *r, const struct verdict_base *base, struct verdict_text *t)
 {
 	r->nparams = 0;
+	if (r->flags & REQUEST_BY_FIRST)
+		number(r, "first_ms", ms(r->first_us));
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
 		if (rules[i].holds(r, base, t)) {
 			r->reason = (uint16_t)rules[i].reason;

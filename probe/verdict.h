@@ -16,8 +16,9 @@ struct verdict_text { /* room for the texts that params point to */
 	char error[96];
 };
 
-uint64_t item_total_us(const struct request_item *r);
+/* queueTime and requestTime, or of one judged by its first byte the time to that. */
+uint64_t item_judged_us(const struct request_item *r);
 bool item_failed(const struct request_item *r); /* status >= 500, or no answer at all */
-uint64_t item_upstream_us(const struct request_item *r); /* sum over the tries */
+uint64_t item_upstream_us(const struct request_item *r); /* of that, the sum over the tries */
 
 void verdict_find(struct request_item *r, const struct verdict_base *base, struct verdict_text *t);

@@ -7,7 +7,7 @@
 static bool judged(struct detect *d, uint16_t status, uint64_t us, struct request_item *out)
 {
 	*out = (struct request_item){
-		.app = "nginx", .route = "GET /", .status = status, .request_us = us
+		.app = "nginx", .route = "GET /", .status = status, .request_us = us, .first_us = us
 	};
 	return detect_judge(d, out);
 }
@@ -68,7 +68,7 @@ TEST(time_in_the_queue_counts)
 	};
 
 	CHECK(detect_judge(d, &r));
-	CHECK_EQ(item_total_us(&r), 253000);
+	CHECK_EQ(item_judged_us(&r), 253000);
 }
 
 TEST(a_failed_try_makes_a_good_answer_abnormal)
@@ -96,4 +96,100 @@ TEST(more_routes_than_fit_are_still_judged)
 		CHECK(!detect_judge(d, &r));
 	}
 	CHECK(abnormal(d, 500, 1));
+}
+
+static bool streamed(struct detect *d, uint64_t first_us, uint64_t all_us, uint32_t flags,
+		     struct request_item *out)
+{
+	*out = (struct request_item){ .app = "a",
+				      .route = "GET /s",
+				      .status = 200,
+				      .first_us = first_us,
+				      .request_us = all_us,
+				      .flags = flags };
+	return detect_judge(d, out);
+}
+
+TEST(an_event_stream_is_judged_by_its_first_byte)
+{
+	AUTO(detect_free) struct detect *d = detect_new(-1);
+	struct request_item r;
+
+	CHECK(!streamed(d, 2000, 600000000, REQUEST_BY_FIRST, &r));
+	CHECK(streamed(d, 400000, 600000000, REQUEST_BY_FIRST, &r));
+	CHECK_STR(r.params[0].key, "first_ms");
+	CHECK(r.params[0].number == 400);
+	for (int i = 0; i < 150; i++)
+		streamed(d, 2000, 600000000, REQUEST_BY_FIRST, &r);
+	CHECK(r.normal_us >= 2000 && r.normal_us < 2200);
+	CHECK(streamed(d, 30000, 31000, REQUEST_BY_FIRST, &r));
+}
+
+TEST(a_route_whose_bodies_are_waited_for_is_judged_by_the_first_byte)
+{
+	AUTO(detect_free) struct detect *d = detect_new(-1);
+	struct request_item r;
+
+	for (int i = 0; i < 150; i++)
+		CHECK(!streamed(d, 2000, 25000000, 0, &r));
+	CHECK(r.flags & REQUEST_BY_FIRST);
+	CHECK(streamed(d, 60000, 25000000, 0, &r));
+	CHECK(!streamed(d, 2000, 3000, 0, &r)); /* the event came at once */
+}
+
+TEST(a_late_body_is_slow_where_others_are_not_late)
+{
+	AUTO(detect_free) struct detect *d = detect_new(-1);
+	struct request_item r;
+
+	for (int i = 0; i < 150; i++)
+		CHECK(!streamed(d, 2000, 3000, 0, &r));
+	for (int i = 0; i < 150; i++) /* and stays so, also if it is all of them */
+		CHECK(streamed(d, 2000, 2000000, 0, &r));
+}
+
+static bool left(struct detect *d, uint64_t us)
+{
+	struct request_item r = { .app = "nginx",
+				  .route = "GET /",
+				  .status = 499,
+				  .request_us = us,
+				  .flags = REQUEST_CLIENT_CLOSED };
+
+	return detect_judge(d, &r);
+}
+
+TEST(who_leaves_a_long_poll_in_time_is_not_told_of)
+{
+	AUTO(detect_free) struct detect *d = detect_new(-1);
+
+	CHECK(left(d, 3000000)); /* not known for one yet */
+	for (uint64_t i = 0; i < 20; i++)
+		abnormal(d, 200, 20000000 + i * 500000);
+	CHECK(!left(d, 3000000));
+	CHECK(left(d, 60000000)); /* nobody waits so long */
+}
+
+TEST(who_leaves_a_route_that_is_slow_but_no_long_poll_is_told_of)
+{
+	AUTO(detect_free) struct detect *d = detect_new(-1);
+
+	for (uint64_t i = 0; i < 200; i++)
+		abnormal(d, 200, 4000000 + i * 1000);
+	CHECK(left(d, 1000000));
+}
+
+TEST(how_a_route_is_judged_is_kept)
+{
+	AUTO(detect_free) struct detect *d = detect_new(-1), *later = detect_new(-1);
+	struct buf bytes = { 0 };
+	struct request_item r;
+
+	for (int i = 0; i < 150; i++)
+		streamed(d, 2000, 25000000, 0, &r);
+	detect_save(d, &bytes, 1);
+	CHECK_EQ(detect_load(later, bytes.data, bytes.len, 1), 0);
+	buf_free(&bytes);
+	CHECK(!streamed(later, 2000, 25000000, 0, &r));
+	CHECK(r.flags & REQUEST_BY_FIRST);
 }

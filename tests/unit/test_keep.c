@@ -240,7 +240,9 @@ static bool taken(const void *bytes, size_t len)
 
 TEST(a_histogram_that_cannot_be_is_refused)
 {
-	CHECK(TAKEN(0x94, 1, 1, 0x94, 3, 1, 4, 1, 0x90));
+	CHECK(TAKEN(0x95, 1, 1, 0x94, 3, 1, 4, 1, 0x90, 1));
+	CHECK(!TAKEN(0x95, 1, 1, 0x94, 3, 1, 4, 1, 0x90, 2)); /* neither judged so nor so */
+	CHECK(TAKEN(0x94, 1, 1, 0x94, 3, 1, 4, 1, 0x90)); /* as it was written before */
 	CHECK(!TAKEN(0x94, 0, 1, 0x94, 3, 1, 4, 1, 0x90)); /* no route */
 	CHECK(!TAKEN(0x94, 1, 1, 0x94, 4, 1, 3, 1, 0x90)); /* slots fall */
 	CHECK(!TAKEN(0x94, 1, 1, 0x94, 3, 1, 3, 1, 0x90)); /* or repeat */

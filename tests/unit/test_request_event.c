@@ -144,11 +144,22 @@ TEST(a_path_longer_than_the_record_says_that_it_was_cut)
 	CHECK(r.flags & REQUEST_PATH_CUT);
 }
 
-TEST(an_event_stream_takes_as_long_as_its_first_byte)
+TEST(an_event_stream_and_a_large_body_are_judged_by_their_first_byte_and_shown_to_their_last)
 {
 	struct req_event e = event("GET /events HTTP/1.1\r\n");
+	struct request_item r;
 
 	e.head.first_ns = 5300000;
+	e.head.bytes_out = 1000000;
+	CHECK(!(read_all(&e).flags & REQUEST_BY_FIRST));
+	e.head.bytes_out = 1000001;
+	CHECK(read_all(&e).flags & REQUEST_BY_FIRST);
+	e.head.bytes_out = 0;
 	e.head.flags = REQ_STREAM;
-	CHECK_EQ(read_all(&e).request_us, 300);
+	r = read_all(&e);
+	CHECK(r.flags & REQUEST_BY_FIRST);
+	CHECK_EQ(r.first_us, 300);
+	CHECK_EQ(r.request_us, 2500);
+	e.head.first_ns = 0;
+	CHECK(!(read_all(&e).flags & REQUEST_BY_FIRST));
 }

@@ -145,3 +145,18 @@ TEST(every_parameter_a_sentence_names_is_given)
 		}
 	}
 }
+
+TEST(of_a_stream_only_what_came_before_its_first_byte_is_an_upstreams)
+{
+	struct request_item r = request(200, 300000000);
+
+	r.flags = REQUEST_BY_FIRST;
+	r.first_us = 2000000;
+	with_try(&r, try_of(200, 0, 299000000));
+	CHECK_EQ(item_judged_us(&r), 2000000);
+	CHECK_EQ(item_upstream_us(&r), 2000000);
+	CHECK_STR(reason_of(&r, &unknown_base), "up.slow");
+	CHECK(param_of(&r, "ms")->number == 2000);
+	CHECK(param_of(&r, "total_ms")->number == 2000);
+	CHECK(param_of(&r, "first_ms")->number == 2000);
+}
