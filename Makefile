@@ -123,6 +123,8 @@ objects: $(LIB) $(PROBE) $(COLL) $(UNIT:$B/test/%=$O/tests/unit/%.o) $(FUZZ:$B/f
 	$O/tests/test.o $(FAKE)
 test:
 	@tests/run.sh $(ONLY)
+test-kernels:
+	@tests/kernels/run.sh $(ONLY)
 lint:
 	@tests/lint/all.sh
 fuzz-build:
@@ -151,7 +153,7 @@ clean:
 help:
 	@deploy/help.sh
 
-.PHONY: all deps run stop status row demo unit tools fuzzers objects test lint fuzz-build fuzz bench fmt install clean help FORCE
+.PHONY: all deps run stop status row demo unit tools fuzzers objects test test-kernels lint fuzz-build fuzz bench fmt install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $O -name '*.d' 2>/dev/null)

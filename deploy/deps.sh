@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# deps.sh build|test - installs the Debian packages that are missing, asks nothing, starts nothing.
+# deps.sh build|test|kernels - installs the Debian packages that are missing, asks nothing, starts nothing.
 # A|B means either will do (names differ between releases).
 set -u
 log=$(mktemp /tmp/seismo-deps.XXXXXX) || exit 1
@@ -12,6 +12,8 @@ build=(gcc libc6-dev make "pkg-config|pkgconf" clang llvm bpftool libbpf-dev lib
 	util-linux procps iproute2 passwd)
 # To test, besides.
 test=(nginx-light wrk curl python3 cppcheck clang-format chromium "libclang-rt-dev|libclang-rt-14-dev")
+# To boot other kernels, besides what building takes.
+kernels=(nginx-light python3 qemu-system-x86 busybox-static cpio)
 
 fail() {
 	echo "Seismo: $*." >&2
@@ -30,6 +32,7 @@ trap 'exit 130' INT TERM HUP
 wanted() {
 	printf '%s\n' "${build[@]}"
 	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || echo postgresql
+	[ "$1" != kernels ] || printf '%s\n' "${kernels[@]}"
 	[ "$1" = test ] || return 0
 	printf '%s\n' "${test[@]}"
 	major=$(node --version 2>/dev/null | sed 's/^v\([0-9]*\).*/\1/')
@@ -104,6 +107,6 @@ main() {
 }
 
 case ${1:-} in
-build | test) main "$1" ;;
-*) fail "usage: deps.sh build|test" ;;
+build | test | kernels) main "$1" ;;
+*) fail "usage: deps.sh build|test|kernels" ;;
 esac

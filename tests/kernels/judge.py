@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""judge.py REPORT HOOKS=attached|off... - is what tests/kernels/init reported what must be?
+
+nginx's own log is the witness: every line of it has one row that says the same. Prints what is not so, a line of
+figures for each HOOKS, and "N passed, N failed".
+"""
+import collections
+import re
+import statistics
+import sys
+
+Row = collections.namedtuple("Row", "start app remote local method path status us reason flags tries")
+Try = collections.namedtuple("Try", "addr port start connect us status flags")
+FRONT, BACK = (":8080", ":8081", ":8082"), ":8001"
+passed = failed = 0
+
+
+def ok(sentence, good, seen=""):
+    global passed, failed
+    if good:
+        passed += 1
+    else:
+        failed += 1
+        print(f"FAIL {sentence}" + (f": {seen}" if seen != "" else ""))
+
+
+def sections(path):
+    found = collections.defaultdict(list)
+    name = "boot"
+    with open(path, encoding="utf-8", errors="replace") as f:
+        for line in f.read().splitlines():
+            if line.startswith("== "):
+                name = line[3:]
+                found[name] = []
+            else:
+                found[name].append(line)
+    return found
+
+
+def row_of(fields):
+    tries = [t.split(";") for t in fields[10].split()]
+    numbers = [int(fields[i]) for i in (0, 6, 7)]
+    return Row(numbers[0], fields[1], fields[2], fields[3], fields[4], fields[5], numbers[1], numbers[2], fields[8],
+               int(fields[9]), [Try(t[0], *map(int, t[1:])) for t in tries])
+
+
+class Told:
+    """What the probe told its collector."""
+
+    def __init__(self, lines):
+        self.sources, self.rows, self.bad = {}, [], []
+        self.coverage, self.node = collections.Counter(), {}
+        for line in lines:
+            kind, *fields = line.split("\t")
+            if kind == "source":
+                self.sources[fields[0]] = (fields[1], fields[2])
+            elif kind == "request":
+                self.rows.append(row_of(fields))
+            elif kind == "sample" and fields[0] == "coverage":
+                self.coverage.update({k: float(v) for k, v in values(fields[2])})
+            elif kind == "sample" and fields[0] == "node":
+                self.node = dict(values(fields[2]))
+            elif kind in ("bad", "gap"):
+                self.bad.append(line)
+
+
+def values(text):
+    return [pair.split("=") for pair in text.split()]
+
+
+def log_lines(lines, prefix):
+    log = {}
+    for line in lines:
+        path, method, status, remote, upstream, seconds, port = line.split("|")
+        if path.startswith(prefix):
+            log[path] = (method, int(status), remote, "" if upstream == "-" else upstream, float(seconds), int(port))
+    return log
+
+
+def assigned(front, back):
+    """The calls that the backend answered, as (whose row has it, whose it was): the k-th on each connection."""
+    asked, served = collections.defaultdict(list), collections.defaultdict(list)
+    for r in front:
+        for t in r.tries:
+            if t.addr.endswith(BACK):
+                asked[t.port].append((r.start + t.start * 1000, r.path))
+    for r in back:
+        served[int(r.remote.rsplit(":", 1)[1])].append((r.start, r.path))
+    for port, calls in served.items():
+        given = [path for _, path in sorted(asked.get(port, []))]
+        for i, (_, path) in enumerate(sorted(calls)):
+            yield given[i] if i < len(given) else None, path
+
+
+def judge_nginx(hooks, log, rows):
+    front = [r for r in rows if r.local.endswith(FRONT)]
+    back = [r for r in rows if r.local.endswith(BACK) and not r.path.startswith(f"/{hooks}/direct/")]
+    by_path = {r.path: r for r in front}
+    off = []
+    unequal = []
+    for path, (method, status, remote, upstream, seconds, port) in log.items():
+        r = by_path.get(path)
+        if not r:
+            continue
+        if (method, status, remote, upstream) != (r.method, r.status, r.remote, ", ".join(t.addr for t in r.tries)):
+            unequal.append((path, method, status, remote, upstream, r))
+        off.append(abs(seconds * 1000 - r.us / 1000))
+    missing = [path for path in log if path not in by_path]
+    calls = list(assigned(front, back))
+    right = sum(a == b for a, b in calls)
+    wrong = sum(a is not None and a != b for a, b in calls)
+    median = statistics.median(off) if off else 1e9
+    print(f"{hooks}: lines {len(log)} rows {len(front)} missing {len(missing)} unequal {len(unequal)} "
+          f"median_off_ms {median:.1f} calls {len(calls)} right {right} wrong {wrong}")
+    ok(f"{hooks}: there was traffic", len(log) >= 100, len(log))
+    ok(f"{hooks}: every line of the log has its row", not missing, missing[:3])
+    ok(f"{hooks}: and only one", len(front) == len(by_path), len(front) - len(by_path))
+    ok(f"{hooks}: no row of nginx without a line", set(by_path) <= set(log), sorted(set(by_path) - set(log))[:3])
+    ok(f"{hooks}: method, path, status, remoteAddr and upstreamAddr are equal", not unequal, unequal[:2])
+    # nginx tells time by its event loop, and this machine is slow
+    ok(f"{hooks}: request time is within 10 ms in the median", median <= 10, f"{median:.1f} ms")
+    ok(f"{hooks}: no upstream call is given to a wrong request", wrong == 0, wrong)
+    ok(f"{hooks}: at least 99 % of the calls have their request", right * 100 >= len(calls) * 99 > 0, f"{right}/{len(calls)}")
+    for name, want in (("bad", (503, "up.error")), ("late", (504, "up.slow")), ("refused", (502, "up.connect")),
+                       ("abort", (499, "client.abort"))):
+        r = by_path.get(f"/{hooks}/{name}")
+        ok(f"{hooks}: {name} is {want[0]} {want[1]}", r and (r.status, r.reason) == want, r)
+
+
+def judge_traffic(hooks, report, told):
+    answered = [int(re.search(r"answered (\d+)", s)[1]) for s in report[f"load {hooks}"] if s.startswith("sent")]
+    direct = [r for r in told.rows if r.path.startswith(f"/{hooks}/direct/") and r.local.endswith(BACK)]
+    good = {r.path for r in direct if r.status == 200 and r.method == "GET"}
+    judge_nginx(hooks, log_lines(report["access"], f"/{hooks}/"), told.rows)
+    ok(f"{hooks}: a server that nobody stands before has its rows too", len(answered) == 3 and len(good) >= answered[2] > 0,
+       f"{len(good)} of {answered}")
+    ok(f"{hooks}: each once", len(direct) == len({r.path for r in direct}))
+    ok(f"{hooks}: no duration is longer than the test", all(r.us < 600e6 for r in told.rows))
+    ok(f"{hooks}: the rows are as many as were counted", told.coverage["rows"] == len(told.rows),
+       f"{told.coverage['rows']} and {len(told.rows)}")
+    lost = {k: told.coverage[k] for k in ("rows_withheld", "ring_full", "conn_full", "calls_full", "batches_lost") if told.coverage[k]}
+    ok(f"{hooks}: nothing was lost or withheld", not lost, lost)
+
+
+def judge_hooks(hooks, want, report):
+    told = Told(report[f"told {hooks}"])
+    state, why = told.sources.get("request", ("none", ""))
+    ok(f"{hooks}: the probe ends with status 0 when told to", report[f"end {hooks}"] == ["the probe ended with 0"], report[f"end {hooks}"])
+    ok(f"{hooks}: every batch can be read and none is missing", told.sources and not told.bad, told.bad[:3])
+    ok(f"{hooks}: proc is attached", told.sources.get("proc", ("",))[0] == "attached")
+    ok(f"{hooks}: the node is measured", float(told.node.get("memory_MemTotal_bytes", "nan")) > 1e8)
+    ok(f"{hooks}: request is {want}", state == want, f"{state} {why}")
+    if want == "attached":
+        judge_traffic(hooks, report, told)
+    else:
+        print(f"{hooks}: off: {why}")
+        ok(f"{hooks}: it says what it needs", re.search(r"needs? ", why), why)
+        ok(f"{hooks}: and tells no row", not told.rows, len(told.rows))
+
+
+def judge_doctor(report, attached):
+    lines = {s[5:30].strip(): (s[:3].strip(), s[32:]) for s in report["doctor"]}
+    ok("the doctor says one line of each thing", lines and all(re.match(r"(ok |off)  [^ ].{24}  [^ ]", s) for s in report["doctor"]))
+    ok("the doctor finds proc well", lines.get("proc", ("",))[0] == "ok")
+    ok("the doctor finds the kernel's BTF", lines.get("BTF", ("",))[0] == "ok")
+    ok("the doctor says of requests what the probe does", lines.get("request", ("",))[0] == ("ok" if attached else "off"), lines.get("request"))
+    ok("the doctor's status is that of the sources", report["doctor-status"] == ["0" if attached else "1"], report["doctor-status"])
+    print(f"doctor: request {' '.join(lines.get('request', ('?',)))}")
+
+
+def main():
+    report = sections(sys.argv[1])
+    wanted = dict(a.split("=") for a in sys.argv[2:])
+    print(f"kernel {' '.join(report['kernel'])}")
+    ok("it ran to its end", "done" in report, list(report)[-1])
+    judge_doctor(report, next(iter(wanted.values())) == "attached")
+    for hooks, want in wanted.items():
+        judge_hooks(hooks, want, report)
+    alarms = [s for s in report["kernel-log"] if re.search(r"BUG|WARNING:|Oops|lockup|hung", s)]
+    ok("the kernel has nothing to complain of", not alarms, alarms[:2])
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(failed > 0)
+
+
+main()
