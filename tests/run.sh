@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # run.sh [SUITE...] - everything that can be checked on this machine. Every suite ends in "N passed, N failed";
-# one that dies or says nothing counts as a failure. T= seconds for each fuzzer (60).
+# one that dies or says nothing counts as a failure. T= seconds for each fuzzer (30).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/leftovers.sh
@@ -70,7 +70,7 @@ for t in tests/it/*; do
 	! wanted it && ! wanted "${t#tests/}" || [ ! -f "$t" ] || [ ! -x "$t" ] || suite "${t#tests/}" 180 "$t"
 done
 ! wanted web || [ ! -x tests/web/run ] || suite web 240 tests/web/run
-! wanted fuzz || suite fuzz 400 tests/fuzz.sh build-fuzz/fuzz "${T:-60}"
+! wanted fuzz || suite fuzz 400 tests/fuzz.sh build-fuzz/fuzz "${T:-30}"
 suite "nothing is left behind" 60 bash -c '. tests/leftovers.sh; leftovers'
 
 echo "$((SECONDS - began)) s in all; the output of each suite is in build/logs"

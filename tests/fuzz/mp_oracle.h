@@ -32,27 +32,33 @@ struct guard {
 	bool lies;
 };
 
+static inline int guard_take(char *o)
+{
+	*o = 0;
+	return 0;
+}
+
 #define GUARD_NUMBER(name, type)                                                                   \
-	static inline int guard_##name(struct guard *g UNUSED, type v UNUSED, char *o UNUSED)      \
+	static inline int guard_##name(struct guard *g UNUSED, type v UNUSED, char *o)             \
 	{                                                                                          \
-		return 0;                                                                          \
+		return guard_take(o);                                                              \
 	}
 #define GUARD_WORD(name)                                                                           \
-	static inline int guard_##name(struct guard *g UNUSED, char *o UNUSED)                     \
+	static inline int guard_##name(struct guard *g UNUSED, char *o)                            \
 	{                                                                                          \
-		return 0;                                                                          \
+		return guard_take(o);                                                              \
 	}
 #define GUARD_BYTES(name)                                                                          \
 	static inline int guard_##name(struct guard *g UNUSED, const char *in UNUSED,              \
-				       const char *p UNUSED, unsigned n UNUSED, char *o UNUSED)    \
+				       const char *p UNUSED, unsigned n UNUSED, char *o)           \
 	{                                                                                          \
-		return 0;                                                                          \
+		return guard_take(o);                                                              \
 	}
 #define GUARD_COUNT(name)                                                                          \
-	static inline int guard_##name(struct guard *g, unsigned n, char *o UNUSED)                \
+	static inline int guard_##name(struct guard *g, unsigned n, char *o)                       \
 	{                                                                                          \
 		g->lies |= n > g->len;                                                             \
-		return g->lies ? -1 : 0;                                                           \
+		return g->lies ? -1 : guard_take(o);                                               \
 	}
 GUARD_NUMBER(uint8, uint8_t)
 GUARD_NUMBER(uint16, uint16_t)
