@@ -15,14 +15,21 @@ stack_open() {
 	export VAR=$tmp/var WEB=127.0.0.1:$web BIND=tcp://127.0.0.1:$bind NODE=test PROBE_FLAGS="$*"
 	trap 'on_exit; make -s stop >/dev/null 2>&1; rm -rf "$tmp"' EXIT
 	stack_start || { echo "0 passed, 1 failed"; exit 1; }
+	socket=/run/seismo-$(part_place)/s # as long as VAR is the same
 }
 
 on_exit() {
 	:
 }
 
-probe_with() { # PROBE_FLAG...: another probe in the same stack
-	PROBE_FLAGS="$*"
+# The ways to see requests: all that the probe has, or those in HOOKS.
+rungs() {
+	"$B/seismo-probe" --help 2>&1 | grep -q -e '--hooks ' && echo "${HOOKS:-sockets syscalls}" || echo only
+}
+
+probe_by() { # RUNG PROBE_FLAG...: another probe in the same stack
+	PROBE_FLAGS="${*:2}"
+	[ "$1" = only ] || PROBE_FLAGS+=" --hooks $1"
 	stack_start
 }
 
@@ -31,8 +38,7 @@ part_pid_of() { # postgres|collector|probe
 }
 
 ask_all() { # PSQL_ARG..., script on standard input
-	local at=/run/seismo-$(part_place)
-	setpriv --reuid postgres --regid postgres --init-groups psql -h "$at/s" -U postgres -d seismo -XqAt -F ' ' -v ON_ERROR_STOP=1 "$@"
+	setpriv --reuid postgres --regid postgres --init-groups psql -h "$socket" -U postgres -d seismo -XqAt -F ' ' -v ON_ERROR_STOP=1 "$@"
 }
 
 ask() { # SQL
@@ -44,8 +50,8 @@ part_place() {
 }
 
 await_value() { # VALUE COMMAND...: until it prints that, for 15 s
-	local i
-	for ((i = 0; i < 75; i++)); do
+	local until=$((SECONDS + 15))
+	while [ $SECONDS -le $until ]; do
 		[ "$("${@:2}")" = "$1" ] && return
 		sleep 0.2
 	done

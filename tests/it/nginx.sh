@@ -2,20 +2,7 @@
 # nginx.sh - a real nginx before two servers under load, compared with the log of nginx and those of the servers:
 # what each request was, how long it took, and whose upstream calls are whose. Needs check.sh and stack.sh, a stack
 # whose every request is a row (--slow-ms 0), and an on_exit that calls nginx_gone.
-# HOOKS="sockets syscalls": the ways to see requests that are tried; all that the probe has, if it is not given.
 nginx_servers= urgent=
-
-rungs() {
-	if ! "$B/seismo-probe" --help 2>&1 | grep -q -e --hooks; then
-		echo only
-	else
-		echo "${HOOKS:-sockets syscalls}"
-	fi
-}
-
-rung_flags() { # RUNG
-	[ "$1" = only ] || echo "--hooks $1"
-}
 
 # nginx has a processor to itself, and what belongs to the load goes before all else: nginx's log tells time by
 # its own loop, which must not be held up.

@@ -61,7 +61,7 @@ table=
 for workers in 1 2; do
 	nginx_of "$workers"
 	for rung in $(rungs); do
-		probe_with --slow-ms 0 --rows-per-s 50000 $(rung_flags "$rung")
+		probe_by "$rung" --slow-ms 0 --rows-per-s 50000
 		for c in $cells; do
 			[ "${c%%:*}" != "$workers" ] || cell "$rung" ${c//:/ }
 		done

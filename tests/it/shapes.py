@@ -28,7 +28,7 @@ def in_parts(conn, data):
 
 
 def big_file(conn):
-    size = int(os.environ.get("SHAPES_MB", "20")) << 20
+    size = int(os.environ.get("SHAPES_MB", "200")) << 20
     with tempfile.TemporaryFile() as f:
         f.truncate(size)
         conn.sendall(b"HTTP/1.1 200 Test\r\nContent-Length: %d\r\n\r\n" % size)
@@ -39,18 +39,21 @@ def big_file(conn):
 
 def chunks(conn):
     conn.sendall(b"HTTP/1.1 200 Test\r\nTransfer-Encoding: chunked\r\n\r\n")
-    for _ in range(6):
-        time.sleep(0.2)
+    for _ in range(20):
+        time.sleep(0.25)
         conn.sendall(b"4\r\ndata\r\n")
     conn.sendall(b"0\r\n\r\n")
 
 
 def events(conn):
     conn.sendall(b"HTTP/1.1 200 Test\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
-    for _ in range(3):
-        time.sleep(0.2)
-        conn.sendall(b"6\r\ndata:\n\r\n")
-    conn.sendall(b"0\r\n\r\n")
+    try:
+        for _ in range(3):
+            time.sleep(0.2)
+            conn.sendall(b"6\r\ndata:\n\r\n")
+        conn.sendall(b"0\r\n\r\n")
+    except OSError: # its reader has seen enough
+        pass
 
 
 def dup_and_answer(conn):
@@ -81,7 +84,7 @@ def reply(conn, path):
         conn.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
         conn.recv(4096)
         conn.sendall(answer(500))
-    elif path == "/events":
+    elif path.startswith("/events"):
         events(conn)
     elif path == "/dup":
         dup_and_answer(conn)
@@ -143,6 +146,15 @@ def ask(path, pieces=None, method=b"GET", source="127.0.0.1", **kw):
     return s
 
 
+def events_left():
+    s = dial()
+    s.sendall(b"GET /events-left HTTP/1.1\r\n\r\n")
+    s.recv(4096)
+    time.sleep(0.3)
+    s.close()
+    print("/events-left", 200, 0)
+
+
 def storm(n):
     for i in range(n):
         s = dial()
@@ -161,13 +173,26 @@ def noise():
         s.close()
 
 
+def protocols():
+    """What others say on a port: PostgreSQL, Redis, a length and bytes, and words of HTTP that begin nothing."""
+    for first, rest in ((b"\0\0\0\x08\x04\xd2\x16\x2f", b"Q\0\0\0\x0dselect 1\0"), (b"*2\r\n$3\r\nGET\r\n$1\r\nx\r\n", b"PING\r\n"),
+                        (b"\0\0\1\0", b"\1\2\3GET /NO HTTP/1.1\r\n"), (b"GETTER /NO\r\n", b"GE"), (b"HTTP/1.1 500 No\r\n\r\n", b"POSTED /NO")):
+        s = dial()
+        for piece in (first, rest, rest, rest):
+            s.sendall(piece)
+            time.sleep(0.005)
+        s.close()
+
+
 listener = socket.create_server(("127.0.0.1", port), backlog=128)
 threading.Thread(target=accept, args=(listener,), daemon=True).start()
+stream = threading.Thread(target=ask, args=("/chunked",))
+stream.start()
 keep = [
     ask("/bytes", lambda w: [w[i:i + 1] for i in range(len(w))]),
     ask("/segments", lambda w: [w[:3], w[3:30], w[30:]]),
     ask("/read-one", source="127.0.0.2"),
-    ask("/status-split"), ask("/parts"), ask("/writev"), ask("/sendfile"), ask("/chunked"), ask("/events"), ask("/dup"),
+    ask("/status-split"), ask("/parts"), ask("/writev"), ask("/sendfile"), ask("/events"), ask("/dup"),
     ask("/head", method=b"HEAD", bodiless=True), ask("/not-modified", bodiless=True),
 ]
 s = dial()
@@ -175,6 +200,9 @@ s.sendall(b"POST /continue HTTP/1.1\r\nContent-Length: 5\r\nExpect: 100-continue
 s.recv(4096)
 s.sendall(b"hello")
 print("/continue", read_answer(s), 0)
+events_left()
 noise()
+protocols()
+stream.join()
 storm(int(os.environ.get("SHAPES_STORM", "1000")))
 time.sleep(0.5)
