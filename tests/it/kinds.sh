@@ -14,6 +14,11 @@ python3 -m http.server --bind 127.0.0.1 "$py" --directory "$tmp" >/dev/null 2>&1
 node -e '
 	require("http").createServer((q, a) => {
 		if (q.url === "/late-body") { a.write("x"); setTimeout(() => a.end("y"), 600); return; }
+		if (q.url.startsWith("/stream")) {
+			a.setHeader("Content-Type", "text/event-stream");
+			a.write("data: 1\n\n"); setTimeout(() => a.end("data: 2\n\n"), 800); return;
+		}
+		if (q.url === "/large") { a.write("x".repeat(1500000)); setTimeout(() => a.end("y"), 800); return; }
 		if (q.url === "/upgrade") return a.socket.destroy();
 		a.statusCode = 500; a.end("no\n");
 	}).on("upgrade", (q, s) => s.end("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"))
@@ -94,8 +99,13 @@ ok "an upgraded connection is counted" await_value 1 unread upgraded
 ok "pipelined requests are counted" eval 'await_value 1 unread pipelined || await_value 2 unread pipelined'
 ok "and make no row" test "$(ask "select count(*) from request where path in ('/one', '/two')")" = 0
 get "http://127.0.0.1:$c/fine"
+get "http://127.0.0.1:$nd/stream"
+get "http://127.0.0.1:$nd/stream-left" -m 0.4
+get "http://127.0.0.1:$nd/large"
 sleep 1
 ok "a request that is well makes no row" test -z "$(row "$c" /fine status)"
+ok "an event stream is well that begins in time, also if its reader leaves it" test -z "$(row "$nd" /stream status)$(row "$nd" /stream-left status)"
+ok "so is an answer of more than 1 MB" test -z "$(row "$nd" /large status)"
 ok "it is counted" test "$(coverage requests_seen)" -gt 10
 ok "the console's API lists what is not read, by app" eval 'curl -s "http://$WEB/api/v1/nodes" | grep -q tls'
 done_checking

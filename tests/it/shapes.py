@@ -15,7 +15,10 @@ def answer(status=200, body=BODY, extra=b""):
 def read_head(conn, size):
     data = b""
     while b"\r\n\r\n" not in data:
-        piece = conn.recv(size)
+        try:
+            piece = conn.recv(size)
+        except ConnectionResetError:
+            piece = b""
         if not piece:
             return None
         data += piece
@@ -107,9 +110,9 @@ def serve(conn, size=4096):
 
 def accept(listener):
     while True:
-        conn, _ = listener.accept()
+        conn, peer = listener.accept()
         conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        size = 1 if conn.getpeername()[0] == "127.0.0.2" else 4096
+        size = 1 if peer[0] == "127.0.0.2" else 4096
         threading.Thread(target=serve, args=(conn, size), daemon=True).start()
 
 

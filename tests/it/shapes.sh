@@ -46,7 +46,9 @@ for rung in $(rungs); do
 	done
 	ok "$rung, the end of a sendfile is its last byte" near /sendfile
 	ok "$rung, the end of a chunked stream is its last chunk" near /chunked
-	ok "$rung, an event stream is judged by its first byte" test "$(row /events "status || ' ' || (request_us < 100000)")" = "200 true"
+	ok "$rung, an event stream is judged by its first byte, and lasts to its last" \
+		test "$(row /events "status || ' ' || ((params ->> 'first_ms')::real < 100) || ' ' || (request_us > 590000)")" = "200 true true"
+	ok "$rung, so is a file of 200 MB" test "$(row /sendfile "(params ->> 'first_ms')::real < 100")" = t
 	ok "$rung, an event stream that its reader leaves is none that failed" test "$(row /events-left "status || ' ' || code")" = "200 unknown"
 	ok "$rung, a request in pieces begins with its first byte" test "$(row /bytes "request_us > 100000")" = t
 	ok "$rung, bytes that are no HTTP make no row" test "$(ask "select count(*) from request where local_port = $port and path !~ '^/[a-z0-9-]+$'")" = 0
