@@ -3,14 +3,17 @@
  * server.c - an HTTP/1.1 server for tests: one thread, one epoll, keep-alive.
  *
  * server PORT [--fail PERCENT] [--max-delay MS] [--log FILE] [--shared]
+ *             [--median MS] [--sigma S]
  *
- * A request may ask for its answer: ?s=STATUS, &d=MS (answer so late), &x=1 (close instead).
+ * A request may ask for its answer: ?s=STATUS, &d=MS (answer so late), &m=MS (so much later than
+ * otherwise), &x=1 (close instead).
  * Without that: 200 at once; a share of PERCENT is closed without an answer; delays are random up
  * to MS. The log has a line for each request when it is read: the client's port, microseconds since
- * 1970, its X-Id. --shared: more than one may listen there.
+ * 1970, its X-Id. --shared: more than one may listen there. --median: delays are lognormal.
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
@@ -49,6 +52,7 @@ static size_t nheap;
 static int epfd, fail_percent, max_delay_ms;
 static bool shared;
 static FILE *served;
+static double median_ms, sigma = 0.5;
 static uint32_t births;
 
 static double now(void)
@@ -119,23 +123,44 @@ static int asked(const char *query, const char *end, const char *key)
 	return -1;
 }
 
+static double uniform(void)
+{
+	return (rand() + 0.5) / ((double)RAND_MAX + 1);
+}
+
+/* Box and Muller's */
+static double lognormal_ms(void)
+{
+	return median_ms * exp(sigma * sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform()));
+}
+
+static double delay_ms(const char *query, const char *end)
+{
+	double ms = asked(query, end, "d"), more = asked(query, end, "m");
+
+	if (ms < 0 && max_delay_ms)
+		ms = rand() % max_delay_ms;
+	if (ms < 0)
+		ms = median_ms > 0 ? lognormal_ms() : 0;
+	return more > 0 ? ms + more : ms;
+}
+
 /* Answer, wait or close, as the request line asks. False: the connection is gone. */
 static bool serve(struct conn *c, const char *line, const char *end)
 {
 	const char *query = memchr(line, '?', (size_t)(end - line));
-	int status, delay;
+	int status;
+	double delay;
 
 	query = query ? query + 1 : NULL;
 	status = asked(query, end, "s");
-	delay = asked(query, end, "d");
+	delay = delay_ms(query, end);
 	if (asked(query, end, "x") == 1 || (status < 0 && rand() % 100 < fail_percent)) {
 		drop(c);
 		return false;
 	}
 	if (status < 0)
 		status = 200;
-	if (delay < 0 && max_delay_ms)
-		delay = rand() % max_delay_ms;
 	if (delay <= 0) {
 		answer(c, status);
 		return true;
@@ -262,6 +287,10 @@ static bool option(const char *name, const char *v)
 		fail_percent = atoi(v);
 	else if (strcmp(name, "--max-delay") == 0)
 		max_delay_ms = atoi(v);
+	else if (strcmp(name, "--median") == 0)
+		median_ms = atof(v);
+	else if (strcmp(name, "--sigma") == 0)
+		sigma = atof(v);
 	else if (strcmp(name, "--log") == 0)
 		served = fopen(v, "ae");
 	else
