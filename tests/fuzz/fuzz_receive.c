@@ -19,7 +19,7 @@ enum { NODES = 2, EPOCHS = 2, KNOWN = 16 };
 /* What is in the database. */
 struct stored {
 	uint64_t node, epoch, seq[STREAM_END];
-	bool lost; /* work of it, since the loop was told what is stored */
+	bool lost, again; /* work of it; or what was queued has been asked for again */
 };
 
 static struct rig {
@@ -224,6 +224,8 @@ static bool write_one(bool loses)
 		return false;
 	link_done(w);
 	s = find(w->node, w->epoch);
+	if (s)
+		s->again |= w->kind != WORK_BATCH;
 	if (!s && w->kind == WORK_HELLO && rig.nstored < KNOWN) {
 		must(is_text(w->name, strlen(w->name)) && is_text(w->machine, strlen(w->machine)));
 		s = &rig.stored[rig.nstored++];
@@ -233,8 +235,7 @@ static bool write_one(bool loses)
 		const struct wire_batch_head *h = &w->batch->head;
 		bool next = is_next(s, h);
 
-		/* twice: a HELLO came between, and what was queued has been asked for again */
-		must(next || h->seq <= s->seq[h->stream] || s->lost);
+		must(next || s->lost || (s->again && h->seq <= s->seq[h->stream]));
 		s->lost |= loses;
 		if (next && !loses) {
 			store(s, w->batch);
