@@ -119,6 +119,23 @@ export const node = (over = {}) => ({
 	...over,
 });
 
+export const loss = (over = {}) => ({
+	node: 'web-2',
+	name: 'ring_full',
+	unit: 'requests',
+	count: 7,
+	first: new Date(Date.now() - 600e3).toISOString(),
+	last: new Date(Date.now() - 540e3).toISOString(),
+	...over,
+});
+
+export const unread = [
+	{ app: 'nginx', kind: 'tls', count: 312, nodes: ['web-1'], last: new Date().toISOString() },
+	{ app: 'envoy', kind: 'http2', count: 13, nodes: ['web-1'], last: new Date().toISOString() },
+	{ app: 'chat', kind: 'upgraded', count: 2, nodes: ['web-2'], last: new Date().toISOString() },
+	{ app: 'orders', kind: 'pipelined', count: 40, nodes: ['web-2'], last: new Date().toISOString() },
+];
+
 export const fleet = (n) =>
 	[
 		node(),

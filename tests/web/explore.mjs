@@ -69,9 +69,11 @@ const tally = (values) => {
 	return [...sums].map(([value, count]) => ({ value, count })).sort((a, b) => b.count - a.count);
 };
 
+const hostOf = (addr) => addr?.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+
 const facets = (rows, q) => {
 	const within = inRange(rows, q);
-	const made = Object.entries(FILTERS).filter(([name]) => name !== 'remote').map(([name, value]) => [name, tally(within.filter(fits(q, name)).map((r) => value(r) ?? '-')).slice(0, FACETS)]);
+	const made = Object.entries({ ...FILTERS, remote: (r) => hostOf(r.remoteAddr) }).map(([name, value]) => [name, tally(within.filter(fits(q, name)).map((r) => value(r) ?? '-')).slice(0, FACETS)]);
 	return { facets: Object.fromEntries(made), total: within.filter(fits(q)).length, exact: true };
 };
 
@@ -126,12 +128,21 @@ const points = (shape, from, to, step) => {
 	return all;
 };
 
+const keyOf = ({ node, app, route, peer = ':80', role = 'server' }) => ({ node, app, route, peer, role });
+
+const summed = (shapes, q) => {
+	const [from, to] = range(q);
+	return { red: wantedOf(shapes, q).map((s) => ({ ...keyOf(s), statusClass: 2, count: (s.points ?? points({ weight: 1, errors: 0, lo: 9, ...s }, from, to, 60e3)).reduce((n, p) => n + p.count, 0) })) };
+};
+
+const wantedOf = (shapes, q) => shapes.filter((s) => ['node', 'app', 'route'].every((name) => !q.get(name) || q.getAll(name).includes(s[name])));
+
 export const red = (shapes, q) => {
+	if (!q.get('step')) return summed(shapes, q);
 	const [from, to] = range(q);
 	const step = Number(q.get('step')) * 1000;
 	if (!Number.isInteger(step) || (to - from) / step > 500) throw new Refused(400, 'bad_parameter', 'step must be longer.');
-	const wanted = shapes.filter((s) => ['node', 'app', 'route'].every((name) => !q.get(name) || q.getAll(name).includes(s[name])));
-	const series = wanted.map((s) => ({ node: s.node, app: s.app, route: s.route, peer: s.peer ?? ':80', role: s.role ?? 'server', count: 0, points: s.points ?? points({ weight: 1, errors: 0, lo: 9, ...s }, from, to, step) }));
+	const series = wantedOf(shapes, q).map((s) => ({ ...keyOf(s), count: 0, points: s.points ?? points({ weight: 1, errors: 0, lo: 9, ...s }, from, to, step) }));
 	return { step: step / 1000, total: series.length, series };
 };
 

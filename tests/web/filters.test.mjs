@@ -65,6 +65,19 @@ TEST('a panel lists the values with their counts under the other filters', async
 	await until('the others do', async () => JSON.stringify(await panel(t)) === JSON.stringify(['500 1', '200 1', 'no answer 1']));
 });
 
+TEST('clients are listed by address with their counts, and one is typed as it begins', async (t) => {
+	t.mock.rows = mixed();
+	t.mock.rows.forEach((row, i) => (row.remoteAddr = `${i ? '10.1.2.3' : '10.9.0.1'}:${4000 + i}`));
+	await t.open();
+	await t.shows(4);
+	await t.page.click('#facet-remote');
+	await until('both are listed', async () => JSON.stringify(await panel(t)) === JSON.stringify(['10.1.2.3 3', '10.9.0.1 1']));
+	await t.page.click('.facet .only:has-text("10.9.0.1")');
+	await t.shows(1);
+	await t.choose('remote', '10.1.');
+	await t.shows(3);
+});
+
 TEST('a click wants only that value, + also another, ≠ excludes one, and each chip takes its own away', async (t) => {
 	t.mock.rows = mixed();
 	await t.open();

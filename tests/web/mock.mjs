@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import path from 'node:path';
-import { fleet, request, some } from './data.mjs';
+import { fleet, loss, request, some, unread } from './data.mjs';
 import { Refused, counts, fits, inRange, newestFirst, red, shapes } from './explore.mjs';
 
 const dist = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../web/dist');
@@ -27,6 +27,14 @@ const list = (server, q) => {
 	const page = found.slice(0, limit);
 	const coverage = { seen: server.seen, stored: within.length, withheld: server.withheld, lost: server.lost, lostBatches: 0 };
 	return { requests: page, next: found.length > limit ? page[page.length - 1].id : null, coverage };
+};
+
+const cover = (server, q) => {
+	const { coverage } = list(server, new URLSearchParams([...q].filter(([name]) => name !== 'limit')));
+	const among = (name) => !q.get('node') || q.getAll('node').includes(name);
+	const losses = server.losses.filter((l) => among(l.node));
+	const stored = server.stored ?? coverage.stored;
+	return { coverage: { ...coverage, stored, storedExact: stored <= 10_000, lostBatches: server.lostBatches, losses, unread: server.unread } };
 };
 
 const one = (server, id) => {
@@ -52,6 +60,7 @@ const answer = (server, url) => {
 	if (name) return counts[name](server.rows, url.searchParams);
 	if (url.pathname.startsWith('/api/v1/requests/')) return one(server, decodeURIComponent(url.pathname.slice(17)));
 	if (url.pathname === '/api/v1/red') return red(server.shapes, url.searchParams);
+	if (url.pathname === '/api/v1/coverage') return cover(server, url.searchParams);
 	if (url.pathname === '/api/v1/nodes') return { nodes: server.nodes };
 	throw new Refused(404, 'not_found', 'There is no such address.');
 };
@@ -102,7 +111,7 @@ const handle = async (server, req, res) => {
 
 export class Mock {
 	constructor() {
-		Object.assign(this, { rows: [], nodes: fleet(1), servers: [], shapes: [], seen: 0, withheld: 0, lost: 0, away: false, slow: 0 });
+		Object.assign(this, { rows: [], nodes: fleet(1), servers: [], shapes: [], seen: 0, withheld: 0, lost: 0, lostBatches: 0, losses: [], unread: [], away: false, slow: 0 });
 		Object.assign(this, { events: [], streams: new Set(), resumed: [], asked: [] });
 	}
 	async start(port = 0) {
@@ -131,7 +140,7 @@ export class Mock {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
 	const server = await new Mock().start(Number(process.argv[2] ?? 8099));
-	Object.assign(server, { nodes: fleet(3), shapes, rows: some(450), seen: 48213, withheld: 12 });
+	Object.assign(server, { nodes: fleet(3), shapes, rows: some(450), seen: 48213, withheld: 12, losses: [loss(), loss({ name: 'rows_withheld', count: 12, last: new Date().toISOString() }), loss({ name: 'late_bytes', unit: 'sends', count: 3 }), loss({ node: 'web-1', name: 'tomorrow', unit: 'things' })], unread });
 	setInterval(() => server.emit(request({ time: Date.now() })), Number(process.argv[3] ?? 1500));
 	console.log(server.url);
 }

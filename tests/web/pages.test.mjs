@@ -170,9 +170,9 @@ TEST('the keys alone lead from the table to a request and back', async (t) => {
 	await t.page.keyboard.press('Escape');
 	await until('the help is gone', async () => (await t.page.$('dialog')) === null);
 	await t.page.keyboard.press('2');
-	await t.page.waitForSelector('.nodes');
-	await t.page.keyboard.press('3');
 	await until('the page of routes', async () => new URL(t.page.url()).pathname === '/red');
+	await t.page.keyboard.press('3');
+	await t.page.waitForSelector('.nodes');
 });
 
 TEST('the language is switched everywhere, remembered, and the page says which it is', async (t) => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of routes: series added up, roles apart, the fields of durations in words, links there and back.
 import { CHECK, CHECK_EQ, TEST, until } from './browser.mjs';
-import { some } from './data.mjs';
+import { node, some } from './data.mjs';
 
 const TO = '2026-03-01T04:00:00.000Z';
 const FROM = '2026-03-01T03:00:00.000Z';
@@ -59,6 +59,28 @@ TEST('a route narrows the page, its chip widens it again, and its abnormal reque
 	await t.page.click('a[aria-label="Abnormal requests of other /x"]');
 	await t.page.waitForSelector('.views');
 	CHECK_EQ(new URL(t.page.url()).searchParams.get('app'), 'other', 'the address');
+});
+
+TEST('panels list regions, nodes, apps and routes with the requests of each under the other filters', async (t) => {
+	t.mock.shapes = two();
+	t.mock.nodes = [node({ name: 'a', region: 'eu-1' }), node({ name: 'b', region: null })];
+	await t.open(`/red?${fixed}`, { timezoneId: 'UTC' });
+	await t.page.waitForSelector('#server .plain');
+	const panel = async (name) => {
+		await t.page.click(`#facet-${name}`);
+		await t.page.waitForSelector('.facet li');
+		return t.page.$$eval('.facet li', (all) => all.map((li) => `${li.querySelector('bdi').innerText} ${li.querySelector('.n').innerText}`));
+	};
+	CHECK_EQ(await panel('node'), ['b 101', 'a 100'], 'nodes');
+	CHECK_EQ(await panel('region'), ['none 101', 'eu-1 100'], 'regions');
+	CHECK_EQ(await panel('app'), ['shop 201'], 'apps');
+	CHECK_EQ(await panel('route'), ['/pay 201'], 'routes');
+	await t.page.click('#facet-node');
+	await t.page.click('.facet .only:has-text("b")');
+	await until('one node is left', async () => (await cells(t, 'server'))[0][4] === '101');
+	const { searchParams } = new URL(t.page.url());
+	CHECK_EQ([searchParams.get('from'), searchParams.get('node')], [FROM, 'b'], 'the address');
+	await until('its own filter does not count', async () => JSON.stringify(await t.page.$$eval('.facet li', (all) => all.map((li) => li.querySelector('bdi').innerText))) === '["b","a"]');
 });
 
 TEST('a group and a request lead to the durations of their route', async (t) => {

@@ -38,6 +38,27 @@ TEST('a permalink opens the request by itself, with its verdict first', async (t
 	CHECK((await t.page.title()).includes('Seismo'), 'the title');
 });
 
+TEST('a retried request within its limit is not called slow', async (t) => {
+	await openRow(t, retried({ requestTime: 20, queueTime: 0, upstreams: [] }));
+	CHECK((await t.text('.line')).includes('200 answered'), await t.text('.line'));
+	await t.page.goto(`${t.mock.url}/?view=rows`);
+	await t.shows(1);
+	CHECK_EQ(await t.page.$('.c-status .is-slow'), null, 'the sign of a slow one');
+});
+
+for (const [error, said] of [['Connection refused', '连接被拒绝'], ['answered 503', '应答 503'], ['no answer within 2000 ms', '2000 ms 内无应答'], ['closed the connection without an answer', '未应答即关闭连接'], ['No such thing 7', 'No such thing 7']]) {
+	TEST(`in Chinese a failure is Chinese as far as it is known: ${error}`, async (t) => {
+		const row = retried({ reason: 'up.error', status: 502, upstreams: [upstream({ error, status: null })] });
+		row.reason = { code: 'up.error', params: { addr: '10.20.0.15:8080', error }, text: { en: `Upstream 10.20.0.15:8080 failed: ${error}`, zh: `上游 10.20.0.15:8080 出错：${error}` } };
+		await openRow(t, row, { locale: 'zh-CN' });
+		CHECK_EQ(await t.text('h1'), `上游 10.20.0.15:8080 出错：${said}`, 'the verdict');
+		CHECK((await t.text('#upstreams tbody')).includes(said), 'the try');
+		await t.page.goto(`${t.mock.url}/`);
+		await t.shows(1);
+		CHECK((await t.text('tbody .g-why')).includes(said), 'the group');
+	});
+}
+
 TEST('the parts of the time are in their order and add up to the total', async (t) => {
 	await openRow(t, retried());
 	const all = await parts(t);

@@ -98,8 +98,8 @@ export const App = () => {
 				'?': () => setHelp(true),
 				Escape: () => (help ? setHelp(false) : page !== 'requests' && back()),
 				1: () => go('/'),
-				2: () => go('/nodes'),
-				3: () => go('/red'),
+				2: () => go('/red'),
+				3: () => go('/nodes'),
 			}),
 		[help, page],
 	);

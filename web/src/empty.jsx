@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An empty table is good news only if something is watched: so it says what, and how to see a row.
+import { Unread } from './coverage.jsx';
+import { notRead, useCovered } from './lib/coverage.js';
 import { count, duration, rate, visible } from './lib/format.js';
 import { t } from './lib/i18n.js';
 import { status } from './lib/live.js';
@@ -9,7 +11,7 @@ import { CopyButton, Icon, Text } from './ui.jsx';
 
 const SHOWN = 12;
 
-const TRY = `python3 -c 'import http.server as h; h.HTTPServer(("127.0.0.1", 8599), type("H", (h.BaseHTTPRequestHandler,), {"do_GET": lambda s: s.send_error(500)})).handle_request()' & sleep 1; curl -s -o /dev/null -w '%{http_code}\\n' http://127.0.0.1:8599/hello-seismo`;
+const TRY = 'make row';
 
 const Servers = ({ servers }) => (
 	<table class="servers">
@@ -46,6 +48,7 @@ const Servers = ({ servers }) => (
 export const Empty = () => {
 	const { list } = useNodes();
 	const { data } = useStore(status);
+	const unread = notRead(useCovered());
 	if (!list || (!data && list.length)) return <p class="more">{t('table.loading')}</p>;
 	if (!list.length) {
 		return (
@@ -67,6 +70,7 @@ export const Empty = () => {
 			<p>{t('empty.rate', { rate: rate(Number(data.requestsPerSecond ?? 0)), servers: count(servers.length), nodes: count(list.length) })}</p>
 			<p>{t('empty.rows')}</p>
 			{servers.length ? <Servers servers={servers} /> : <p>{t('empty.none')}</p>}
+			{unread.length > 0 && <Unread of={unread} />}
 			<p>{t('empty.try')}</p>
 			<pre class="command">
 				<code>{TRY}</code>

@@ -4,7 +4,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { asked } from './lib/asked.js';
 import { count, visible } from './lib/format.js';
-import { NONE, bare, canWant, fits, isLive, isNot, pairs, withValue, withoutValue } from './lib/filters.js';
+import { ofRequests } from './lib/facets.js';
+import { NONE, bare, canWant, fits, isNot, pairs, withValue, withoutValue } from './lib/filters.js';
 import { t, word } from './lib/i18n.js';
 import { useStore } from './lib/store.js';
 import { Text } from './ui.jsx';
@@ -19,11 +20,9 @@ export const valueText = (name, value) => {
 	return visible(value);
 };
 
-const useFacets = (filters) => {
-	const key = JSON.stringify(pairs(filters));
-	useEffect(() => {
-		facets.turn(() => ({ path: '/api/v1/requests/facets', params: pairs(filters), live: isLive(filters) }));
-	}, [key]);
+const useFacets = (source, filters, name) => {
+	const key = JSON.stringify([name, ...pairs(filters)]);
+	useEffect(() => facets.turn(() => source.question(filters, name)), [key]);
 	useEffect(() => facets.end, []);
 	return useStore(facets.state);
 };
@@ -68,10 +67,12 @@ const listOf = (found, chosen, loaded) => {
 	return [...found, ...[...lost].map((value) => ({ value, count: loaded ? 0 : null }))];
 };
 
-const Values = ({ name, filters, onChange }) => {
-	const { data, error } = useFacets(filters);
+const Values = ({ source, name, filters, onChange }) => {
+	const { data, error } = useFacets(source, filters, name);
 	const chosen = filters[name] ?? [];
-	const found = useOrder(data?.facets?.[name] ?? []);
+	const values = data && source.values(data, name);
+	const note = data && source.note(data);
+	const found = useOrder(values ?? []);
 	const all = listOf(found, chosen, Boolean(data));
 	const most = Math.max(1, ...found.map((f) => f.count));
 	const toggle = (value, other) => onChange(chosen.includes(value) ? withoutValue(filters, name, value) : other);
@@ -89,8 +90,8 @@ const Values = ({ name, filters, onChange }) => {
 					/>
 				))}
 			</ul>
-			{!all.length && <p class="hint">{t('facet.nothing')}</p>}
-			{data?.exact === false && <p class="hint">{t('facet.inexact')}</p>}
+			{values && !all.length && <p class="hint">{t('facet.nothing')}</p>}
+			{note && <p class="hint">{t(note)}</p>}
 		</>
 	);
 };
@@ -120,12 +121,12 @@ const useAway = (box, onAway) => {
 	}, []);
 };
 
-const Panel = ({ box, name, filters, onChange, onClose }) => {
+const Panel = ({ box, source, name, filters, onChange, onClose }) => {
 	useAway(box, onClose);
 	return (
 		<div class="popover facet" role="group" aria-label={t(`filter.${name}`)}>
 			<Typed name={name} filters={filters} onChange={onChange} />
-			{name !== 'remote' && <Values name={name} filters={filters} onChange={onChange} />}
+			<Values source={source} name={name} filters={filters} onChange={onChange} />
 			<p class="foot">
 				{filters[name] && (
 					<button type="button" class="quiet" onClick={() => onChange({ ...filters, [name]: undefined })}>
@@ -140,7 +141,7 @@ const Panel = ({ box, name, filters, onChange, onClose }) => {
 	);
 };
 
-export const Facet = ({ name, filters, onChange }) => {
+export const Facet = ({ name, filters, onChange, source = ofRequests }) => {
 	const [open, setOpen] = useState(false);
 	const box = useRef(null);
 	const button = useRef(null);
@@ -156,7 +157,7 @@ export const Facet = ({ name, filters, onChange }) => {
 			<button type="button" ref={button} id={`facet-${name}`} class={`facet-open${n ? ' set' : ''}`} aria-expanded={open} onClick={() => setOpen(!open)}>
 				{t(`filter.${name}`)} {n > 0 && <b>{n}</b>} <span aria-hidden="true">▾</span>
 			</button>
-			{open && <Panel {...{ box, name, filters, onChange }} onClose={() => setOpen(false)} />}
+			{open && <Panel {...{ box, source, name, filters, onChange }} onClose={() => setOpen(false)} />}
 		</span>
 	);
 };

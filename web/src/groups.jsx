@@ -17,8 +17,8 @@ const STATUSES = 3;
 const SPARK_W = 100;
 const SPARK_H = 22;
 
-const columns = ['last', 'node', 'app', 'route', 'why', 'count', 'spark', 'p50', 'max', 'statuses', 'links'];
-const isMs = (name) => name === 'p50' || name === 'max';
+/* two that belong together stand one above the other: the sentence needs the width */
+const columns = ['last', 'where', 'route', 'why', 'count', 'spark', 'times', 'statuses', 'links'];
 
 const Head = () => (
 	<thead>
@@ -27,7 +27,7 @@ const Head = () => (
 				<th key={name} scope="col" class={`g-${name}`} aria-sort={name === 'last' ? 'descending' : undefined}>
 					{t(`group.${name}`)}
 					{name === 'last' && <span aria-hidden="true">{'\u00a0↓'}</span>}
-					{isMs(name) && <span class="unit"> {t('col.ms')}</span>}
+					{name === 'times' && <span class="unit"> {t('col.ms')}</span>}
 				</th>
 			))}
 		</tr>
@@ -49,13 +49,16 @@ export const Spark = ({ values, label }) => {
 	);
 };
 
-const Statuses = ({ of }) => {
+// Of a group nobody knows each one's limit; a call that failed made these rows, not their duration.
+const FAILED_CALL = new Set(['up.retry', 'up.connect', 'up.error']);
+
+const Statuses = ({ of, reason }) => {
 	const all = Object.entries(of ?? {}).sort((a, b) => b[1] - a[1]);
 	return (
 		<>
 			{all.slice(0, STATUSES).map(([status, n]) => (
 				<span class="times" key={status}>
-					<Status status={Number(status)} /> <span class="hint">×{count(n)}</span>
+					<Status status={Number(status)} slow={!FAILED_CALL.has(reason)} /> <span class="hint">×{count(n)}</span>
 				</span>
 			))}
 			{all.length > STATUSES && <span class="hint">…</span>}
@@ -73,11 +76,13 @@ const Group = memo(({ group, filters, id }) => {
 					{timeText(group.first, false)}
 				</time>
 			</td>
-			<td class="g-node">
-				<Text of={group.node} />
-			</td>
-			<td class="g-app">
-				<Text of={group.app} />
+			<td class="g-where">
+				<div class="g-node">
+					<Text of={group.node} />
+				</div>
+				<div class="g-app">
+					<Text of={group.app} />
+				</div>
 			</td>
 			<td class="g-route">
 				<div class="clamp">
@@ -86,17 +91,19 @@ const Group = memo(({ group, filters, id }) => {
 			</td>
 			<td class="g-why">
 				<div class="clamp">
-					<Swatch code={group.reason?.code} /> <b>{visible(word('reason.', group.reason?.code ?? 'unknown'))}</b> <Text class="hint" of={reasonText(group.reason)} />
+					<Swatch code={group.reason?.code} /> <b class="short">{visible(word('reason.', group.reason?.code ?? 'unknown'))}</b> <Text class="hint" of={reasonText(group.reason)} />
 				</div>
 			</td>
 			<td class="g-count">{count(group.count)}</td>
 			<td class="g-spark">
 				<Spark values={group.spark ?? []} label={t('group.spark.title', { n: count(group.count), most: count(Math.max(0, ...(group.spark ?? []))) })} />
 			</td>
-			<td class="g-p50">{ms(group.totalTimeP50)}</td>
-			<td class="g-max">{ms(group.totalTimeMax)}</td>
+			<td class="g-times">
+				<div class="g-p50">{ms(group.totalTimeP50)}</div>
+				<div class="g-max hint">{ms(group.totalTimeMax)}</div>
+			</td>
 			<td class="g-statuses">
-				<Statuses of={group.statuses} />
+				<Statuses of={group.statuses} reason={group.reason?.code} />
 			</td>
 			<td class="g-links">
 				<a class="rows" href={writeFilters(rowsOfGroup(filters, group))} tabIndex={-1} aria-label={t('group.rows.title', { what })}>

@@ -127,7 +127,7 @@ export const Heat = ({ all, cols, label }) => {
 					<Fields {...{ all, cols, w, yOf, most }} />
 					<Line of={0.5} {...{ all, yOf, w }} />
 					<Line of={0.99} {...{ all, yOf, w }} />
-					<path class="ground" d={`M${LEFT} 0v${height - 0.5}h${width}`} />
+					<path class="ground" d={`M${LEFT} 0v${height - 0.5}h${Math.max(0, width - LEFT)}`} />
 					{shown && <rect class="at" x={LEFT + shown[0] * w} y={(low + n - 1 - shown[1]) * ROW_H} width={w} height={ROW_H} />}
 				</svg>
 			</div>

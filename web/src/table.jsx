@@ -2,7 +2,7 @@
 import { memo } from './memo.js';
 import { useRef } from 'preact/hooks';
 import { Status, Text, Time } from './ui.jsx';
-import { isNumber, ms, reasonText, times, visible } from './lib/format.js';
+import { isNumber, isSlow, ms, reasonText, times, visible } from './lib/format.js';
 import { t, useSettings } from './lib/i18n.js';
 import { go } from './lib/router.js';
 import { view } from './lib/view.js';
@@ -23,6 +23,9 @@ const columns = [
 	['diagnosis', null],
 ];
 
+/* on a narrow page the second stands below the first */
+const under = { node: 'app', requestTime: 'timesNormal' };
+
 const Head = () => (
 	<thead>
 		<tr>
@@ -31,6 +34,7 @@ const Head = () => (
 					<span class="word">{t(`col.${name}`)}</span>
 					{name === 'time' && <span aria-hidden="true">{'\u00a0↓'}</span>}
 					{unit && <span class="unit"> {t(unit)}</span>}
+					{under[name] && <span class="under hint">{t(`col.${under[name]}`)}</span>}
 				</th>
 			))}
 		</tr>
@@ -65,6 +69,9 @@ const Row = memo(({ row }) => (
 		</td>
 		<td class="c-node">
 			<Text of={row.node} />
+			<div class="under">
+				<Text of={row.app} />
+			</div>
 		</td>
 		<td class="c-app">
 			<Text of={row.app} />
@@ -78,11 +85,14 @@ const Row = memo(({ row }) => (
 		<td class="c-request">
 			<Request row={row} />
 		</td>
-		<td class="c-requestTime">{ms(row.requestTime)}</td>
+		<td class="c-requestTime">
+			{ms(row.requestTime)}
+			<div class="under hint">{times(row.timesNormal)}</div>
+		</td>
 		<td class="c-upstreamResponseTime">{ms(row.upstreamResponseTime)}</td>
 		<td class={`c-timesNormal${isNumber(row.timesNormal) && row.timesNormal >= 10 ? ' far' : ''}`}>{times(row.timesNormal)}</td>
 		<td class="c-status">
-			<Status status={row.status} />
+			<Status status={row.status} slow={isSlow(row)} />
 		</td>
 		<td class="c-reason">
 			<div class="clamp">

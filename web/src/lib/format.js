@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one formatter: times with their zone, durations in ms, counts, and strangers' text made visible.
-import { lang, t, zone } from './i18n.js';
+import { lang, t, word, zone } from './i18n.js';
 
 const two = (n) => String(n).padStart(2, '0');
 const three = (n) => String(n).padStart(3, '0');
@@ -84,4 +84,24 @@ const sign = (c) => {
 };
 export const visible = (text) => String(text).replace(hidden, sign);
 
-export const reasonText = (reason) => reason?.text?.[lang.get()] ?? reason?.text?.en ?? reason?.code ?? '–';
+// Beyond its route's limit; without one nobody can say, and then an abnormal one counts as slow.
+export const isSlow = (req) => !isNumber(req.limitTime) || !isNumber(req.totalTime) || req.totalTime > req.limitTime;
+
+// What a probe says of a failure, in the language of the page as far as it is known.
+const numbered = [
+	[/^answered (\d+)$/, 'error.answered'],
+	[/^no answer within (\d+) ms$/, 'error.late'],
+];
+export const errorText = (error) => {
+	if (lang.get() !== 'zh' || typeof error !== 'string') return error;
+	for (const [form, key] of numbered) if (form.test(error)) return t(key, { n: form.exec(error)[1] });
+	return word('error.', error);
+};
+
+// The sentence of a reason ends in what a probe said, if it failed: that part is put into Chinese here.
+export const reasonText = (reason) => {
+	const text = reason?.text?.[lang.get()] ?? reason?.text?.en ?? reason?.code ?? '–';
+	const error = reason?.params?.error;
+	const said = errorText(error);
+	return said !== error && text.endsWith(`：${error}`) ? text.slice(0, -error.length) + said : text;
+};

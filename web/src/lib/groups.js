@@ -9,13 +9,11 @@ export const SHOWN = 200;
 
 const NOTHING = { list: null, fresh: 0, total: 0, exact: true, since: null };
 const answer = asked();
-const covered = asked();
 let held = () => false;
 
 // {list: null | [], fresh: how many wait, total, exact, since}
 export const grouped = store(NOTHING);
 export const groupsState = answer.state;
-export const coverState = covered.state;
 
 export const keyOf = (g) => JSON.stringify([g.region, g.node, g.app, g.route, g.reason?.code]);
 
@@ -47,13 +45,9 @@ export const setGroupsHold = (fn) => {
 export const loadGroups = (filters) => {
 	const live = isLive(filters);
 	answer.begin(() => ({ path: '/api/v1/requests/groups', params: [...pairs(filters), ['limit', SHOWN]], live }));
-	covered.turn(() => ({ path: '/api/v1/requests', params: [...pairs(filters), ['limit', 1]], live }));
 };
 
-export const endGroups = () => {
-	answer.end();
-	covered.end();
-};
+export const endGroups = answer.end;
 
 // The filters under which the rows of a group are the table.
 export const rowsOfGroup = (filters, g) => {

@@ -11,7 +11,6 @@ export const KEEP = 2000;
 const EVERY_MS = 10_000;
 const GATHER_MS = 60; /* live rows are drawn together */
 const RETRY_MS = 2000;
-const COUNTS_MS = 2000; /* while rows come in the counts below them keep up */
 const REFETCH_MS = 400; /* with filters the API says which rows match */
 
 const newer = (a, b) => (a.time === b.time ? (a.id < b.id ? 1 : a.id > b.id ? -1 : 0) : a.time < b.time ? 1 : -1);
@@ -22,7 +21,7 @@ export const merge = (rows, more) => {
 	return [...byId.values()].sort(newer);
 };
 
-const EMPTY = { rows: [], fresh: [], next: null, loaded: false, busy: false, capped: false, coverage: null, error: null, jump: false };
+const EMPTY = { rows: [], fresh: [], next: null, loaded: false, busy: false, capped: false, error: null, jump: false };
 
 export const table = store(EMPTY);
 const patch = (change) => table.set({ ...table.get(), ...change });
@@ -33,7 +32,6 @@ let run = 0; /* answers to an older question are dropped */
 let gather = [];
 let gatherTimer = 0;
 let refetchTimer = 0;
-let refetchAt = 0;
 let retryTimer = 0;
 let seenAt = 0;
 
@@ -77,10 +75,10 @@ const refetch = async () => {
 		const s = table.get();
 		const known = new Set([...s.rows, ...s.fresh].map((r) => r.id));
 		const touches = !page.next || !known.size || page.requests.some((r) => known.has(r.id));
-		patch({ coverage: page.coverage, error: null, busy: false });
+		patch({ error: null, busy: false });
 		if (touches && s.loaded) addNew(page.requests);
 		else if (s.loaded && held()) patch({ jump: true, fresh: page.requests });
-		else patch({ ...EMPTY, rows: page.requests, next: page.next, loaded: true, coverage: page.coverage });
+		else patch({ ...EMPTY, rows: page.requests, next: page.next, loaded: true });
 		if (gather.length) flush();
 	} catch (e) {
 		if (mine === run) fail(e);
@@ -91,7 +89,7 @@ export const load = (f) => {
 	filters = f;
 	run += 1;
 	gather = [];
-	table.set({ ...EMPTY, busy: true, coverage: table.get().coverage });
+	table.set({ ...EMPTY, busy: true });
 	return refetch();
 };
 
@@ -121,15 +119,12 @@ export const loadOlder = async () => {
 	}
 };
 
-const soonRefetch = (gap = REFETCH_MS) => {
-	const at = Math.max(Date.now() + 20, seenAt + gap);
-	if (refetchTimer && refetchAt <= at) return;
-	clearTimeout(refetchTimer);
-	refetchAt = at;
+const soonRefetch = () => {
+	if (refetchTimer) return;
 	refetchTimer = setTimeout(() => {
 		refetchTimer = 0;
 		refetch();
-	}, at - Date.now());
+	}, Math.max(20, seenAt + REFETCH_MS - Date.now()));
 };
 
 // A row may come while its table is still asked for: it waits for the answer, which may not have it.
@@ -149,11 +144,10 @@ const onRow = (row) => {
 		return;
 	}
 	if (gather.length < KEEP) gather.push(row);
-	soonRefetch(COUNTS_MS);
 	gatherTimer ||= setTimeout(flush, GATHER_MS);
 };
 
-// Counts grow old while nothing happens, and what was stored late is found.
+// What was stored late is found.
 setInterval(() => {
 	if (!document.hidden && table.get().loaded && isLive(filters) && location.pathname === '/') soonRefetch();
 }, EVERY_MS);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The nodes: who reports, what each probe reads, and what it could not.
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { Trouble } from '../banner.jsx';
-import { Coverage } from '../coverage.jsx';
+import { Coverage, doOf, whenText } from '../coverage.jsx';
 import { Icon, Text, Time } from '../ui.jsx';
-import { get } from '../lib/api.js';
+import { useCovered } from '../lib/coverage.js';
 import { count, duration, isNumber, timeText, visible } from '../lib/format.js';
 import { t, word } from '../lib/i18n.js';
 import { messages } from '../lib/messages.js';
@@ -39,6 +39,17 @@ const Source = ({ source, why = false }) => (
 const order = Object.keys(messages);
 const rank = (name) => (order.includes(`c.${name}`) ? order.indexOf(`c.${name}`) : order.length);
 
+// When the counter rose, and what to do about it.
+const Remark = ({ node, name }) => {
+	const loss = useCovered()?.losses?.find((l) => l.node === node && l.name === name);
+	if (!loss) return null;
+	return (
+		<div class="remark">
+			<span class="hint">{whenText(loss)}</span> {doOf(name)}
+		</div>
+	);
+};
+
 const Details = ({ node }) => {
 	const coverage = Object.entries(node.coverage ?? {}).sort(([a], [b]) => rank(a) - rank(b));
 	const unread = unreadOf([node]);
@@ -62,7 +73,10 @@ const Details = ({ node }) => {
 				<dl class="counters">
 					{coverage.map(([name, value]) => (
 						<div key={name} class={value > 0 ? '' : 'zero'}>
-							<dt title={visible(name)}>{word('c.', name)}</dt>
+							<dt title={visible(name)}>
+								{visible(word('c.', name))}
+								{value > 0 && <Remark node={node.name} name={name} />}
+							</dt>
 							<dd>{count(Number(value))}</dd>
 						</div>
 					))}
@@ -146,17 +160,8 @@ const Row = ({ node, open, onToggle }) => {
 
 const columns = [['name'], ['region'], ['tags'], ['lastSeen'], ['lag'], ['version'], ['sources'], ['seen', 'n'], ['notdelivered', 'n'], ['unread', 'n']];
 
-const useCoverage = () => {
-	const [coverage, set] = useState(null);
-	useEffect(() => {
-		get('/api/v1/requests', [['limit', 1]]).then((page) => set(page.coverage), () => null);
-	}, []);
-	return coverage;
-};
-
 export const NodesPage = () => {
 	const { list, error } = useNodes();
-	const coverage = useCoverage();
 	const [toggled, setToggled] = useState({});
 	const byDefault = (list ?? []).length <= FEW;
 	const isOpen = (node) => toggled[node.name] ?? byDefault;
@@ -194,7 +199,7 @@ export const NodesPage = () => {
 					</table>
 				)}
 			</main>
-			<Coverage coverage={coverage} of="nodes.hour" />
+			<Coverage filters={{}} of={t('nodes.hour')} />
 		</>
 	);
 };

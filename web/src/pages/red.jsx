@@ -3,13 +3,17 @@
 // others.
 import { useEffect, useMemo } from 'preact/hooks';
 import { Trouble } from '../banner.jsx';
+import { Coverage, Unread } from '../coverage.jsx';
 import { Chips } from '../filters.jsx';
 import { Spark } from '../groups.jsx';
+import { Facet } from '../facets.jsx';
 import { Heat } from '../heat.jsx';
 import { Range } from '../range.jsx';
 import { Icon, Text } from '../ui.jsx';
 import { asked } from '../lib/asked.js';
+import { notRead, useCovered } from '../lib/coverage.js';
 import { count, msFine, rate, visible } from '../lib/format.js';
+import { ofRed } from '../lib/facets.js';
 import { canWant, NONE, readFilters, writeFilters } from '../lib/filters.js';
 import { t, useSettings } from '../lib/i18n.js';
 import { columnsOf, percentile, redAddress, redQuestion, rowsOf } from '../lib/red.js';
@@ -20,6 +24,9 @@ const EVERY_MS = 10_000;
 const SHOWN = 200;
 
 const red = asked(EVERY_MS);
+
+const FACETS = ['region', 'node', 'app', 'route'];
+const onlyUsed = ({ from, to, region, node, app, route }) => ({ from, to, region, node, app, route });
 
 const columns = (role) => ['app', 'route', ...(role === 'client' ? ['peer'] : []), 'nodes', 'rate', 'count', 'errors', 'p50', 'p99', 'spark', 'see'];
 const numbers = new Set(['nodes', 'rate', 'count', 'errors', 'p50', 'p99']);
@@ -108,6 +115,19 @@ const Section = ({ role, data, cols, filters }) => {
 	);
 };
 
+// What is encrypted has no line above.
+const NotRead = ({ filters }) => {
+	const unread = notRead(useCovered(), filters.app);
+	if (!unread.length) return null;
+	return (
+		<section class="card" id="notread">
+			<h2>{t('cov.unread.head')}</h2>
+			<Unread of={unread} />
+			<p class="hint">{t('cov.unread.do')}</p>
+		</section>
+	);
+};
+
 export const RedPage = ({ search }) => {
 	useSettings();
 	const filters = useMemo(() => readFilters(search), [search]);
@@ -117,19 +137,26 @@ export const RedPage = ({ search }) => {
 	useEffect(() => red.begin(redQuestion(filters)), [key]);
 	useEffect(() => red.end, []);
 	const onChange = (f) => go(redAddress(f));
-	const used = { region: filters.region, node: filters.node, app: filters.app, route: filters.route };
+	const used = onlyUsed(filters);
 	return (
-		<main id="content" class="page page-table" tabIndex={-1}>
-			<h1>{t('red.title')}</h1>
-			<div class="second red-tools">
-				<Range filters={filters} onChange={onChange} />
-				<Chips filters={used} onChange={(f) => onChange({ ...f, from: filters.from, to: filters.to })} />
-			</div>
-			{error && <Trouble error={error} since={error.since} />}
-			{!data && !error && <p class="more">{t('table.loading')}</p>}
-			{data && !data.series.length && <p class="more">{t('red.none')}</p>}
-			{data?.total > data?.series.length && <p class="hint">{t('red.cut', { total: count(data.total) })}</p>}
-			{data && ['server', 'client'].map((role) => <Section key={role} {...{ role, data, cols, filters }} />)}
-		</main>
+		<>
+			<main id="content" class="page page-table" tabIndex={-1}>
+				<h1>{t('red.title')}</h1>
+				<div class="second red-tools">
+					<Range filters={filters} onChange={onChange} />
+					{FACETS.map((name) => (
+						<Facet key={name} name={name} filters={used} source={ofRed} onChange={onChange} />
+					))}
+					<Chips filters={used} onChange={onChange} />
+				</div>
+				{error && <Trouble error={error} since={error.since} />}
+				{!data && !error && <p class="more">{t('table.loading')}</p>}
+				{data && !data.series.length && <p class="more">{t('red.none')}</p>}
+				{data?.total > data?.series.length && <p class="hint">{t('red.cut', { total: count(data.total) })}</p>}
+				{data && ['server', 'client'].map((role) => <Section key={role} {...{ role, data, cols, filters }} />)}
+				<NotRead filters={filters} />
+			</main>
+			<Coverage filters={filters} />
+		</>
 	);
 };

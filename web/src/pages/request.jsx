@@ -2,12 +2,13 @@
 // One abnormal request: the verdict first, then what it rests on.
 import { useEffect, useState } from 'preact/hooks';
 import { Trouble } from '../banner.jsx';
+import { Coverage } from '../coverage.jsx';
 import { TimeBar } from '../timebar.jsx';
 import { CopyButton, Status, Text, Time } from '../ui.jsx';
 import { get } from '../lib/api.js';
-import { writeFilters } from '../lib/filters.js';
+import { NONE, canWant, writeFilters } from '../lib/filters.js';
 import { redAddress } from '../lib/red.js';
-import { bytes, count, duration, isNumber, msFine, reasonText, timeText, visible } from '../lib/format.js';
+import { bytes, count, duration, errorText, isNumber, isSlow, msFine, reasonText, timeText, visible } from '../lib/format.js';
 import { t, word } from '../lib/i18n.js';
 import { back } from '../lib/router.js';
 import { table } from '../lib/rows.js';
@@ -132,7 +133,7 @@ const Upstreams = ({ req }) => {
 									<td class="n">{msFine(up.responseTime)}</td>
 									<td>{up.status ? <Status status={up.status} slow={false} /> : <Status status={null} />}</td>
 									<td>
-										<Text of={up.error} />
+										<Text of={errorText(up.error)} />
 									</td>
 									<td>{t(up.reused ? 'ev.ups.kept' : 'ev.ups.fresh')}</td>
 									<td class="n">{count(up.retransmits)}</td>
@@ -241,38 +242,51 @@ const decode = (text) => {
 	}
 };
 
+const MINUTE_MS = 60e3;
+
+// What its node may have missed around it: then what is not here may have been there.
+const Around = ({ req }) => {
+	const ends = { from: Date.parse(req.time) - MINUTE_MS, to: (Date.parse(req.end) || Date.parse(req.time)) + MINUTE_MS };
+	const filters = { from: new Date(ends.from).toISOString(), to: new Date(ends.to).toISOString() };
+	if (canWant(req.node ?? NONE)) filters.node = [req.node || NONE];
+	return <Coverage filters={filters} of={t('cov.around', { node: visible(req.node ?? '–').slice(0, 60) })} />;
+};
+
 export const RequestPage = ({ id }) => {
 	const decoded = decode(id);
 	const { req, error } = useRequest(decoded);
 	if (error?.kind === 'api') return <Missing id={decoded} error={error} />;
 	if (!req) return <main class="page">{error ? <Trouble error={error} /> : <p class="more">{t('table.loading')}</p>}</main>;
 	return (
-		<main class="page" id="content">
-			<div class="tools">
-				<Back />
-				<CopyButton class="quiet" label={t('ev.permalink')} text={() => `${location.origin}/requests/${decoded}`} />
-			</div>
-			<h1 class="verdict">
-				<Text of={reasonText(req.reason)} cut={1000} />
-			</h1>
-			<p class="line">
-				<Status status={req.status} words />
-				<span class="mono">
-					<bdi class="method">{visible(req.method ?? '')}</bdi> <Text of={req.path} cut={512} />
-				</span>
-			</p>
-			<p class="line hint">
-				<Time of={req.time} />
-				<span>{t('ev.ago', { time: duration(Date.now() - Date.parse(req.time)) })}</span>
-			</p>
-			<div class="cards">
-				<TimeBar req={req} />
-				<Upstreams req={req} />
-				<About req={req} />
-				<Where req={req} />
-				<Socket req={req} />
-				<Json req={req} />
-			</div>
-		</main>
+		<>
+			<main class="page" id="content">
+				<div class="tools">
+					<Back />
+					<CopyButton class="quiet" label={t('ev.permalink')} text={() => `${location.origin}/requests/${decoded}`} />
+				</div>
+				<h1 class="verdict">
+					<Text of={reasonText(req.reason)} cut={1000} />
+				</h1>
+				<p class="line">
+					<Status status={req.status} slow={isSlow(req)} words />
+					<span class="mono">
+						<bdi class="method">{visible(req.method ?? '')}</bdi> <Text of={req.path} cut={512} />
+					</span>
+				</p>
+				<p class="line hint">
+					<Time of={req.time} />
+					<span>{t('ev.ago', { time: duration(Date.now() - Date.parse(req.time)) })}</span>
+				</p>
+				<div class="cards">
+					<TimeBar req={req} />
+					<Upstreams req={req} />
+					<About req={req} />
+					<Where req={req} />
+					<Socket req={req} />
+					<Json req={req} />
+				</div>
+			</main>
+			<Around req={req} />
+		</>
 	);
 };

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The abnormal requests: in groups, or row by row.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { Coverage } from '../coverage.jsx';
+import { Coverage, Unread } from '../coverage.jsx';
 import { Empty } from '../empty.jsx';
 import { Filters } from '../filters.jsx';
 import { Groups } from '../groups.jsx';
 import { Histogram } from '../histogram.jsx';
 import { Table } from '../table.jsx';
+import { notRead, useCovered } from '../lib/coverage.js';
 import { count, timeText } from '../lib/format.js';
 import { isFiltered, isLive, readFilters, writeFilters } from '../lib/filters.js';
-import { coverState, endGroups, grouped, loadGroups, setGroupsHold, showGroups } from '../lib/groups.js';
+import { endGroups, grouped, loadGroups, setGroupsHold, showGroups } from '../lib/groups.js';
 import { t } from '../lib/i18n.js';
 import { onKey } from '../lib/keys.js';
 import { go } from '../lib/router.js';
@@ -30,9 +31,20 @@ const Fresh = ({ n, more = false, onShow }) => (
 	</div>
 );
 
+// An app that is encrypted has no rows however ill it is: that is said where they are missed.
+const NoneHere = ({ filters }) => {
+	const unread = notRead(useCovered(), filters.app);
+	return (
+		<section class="more">
+			<p>{t(isFiltered(filters) ? 'table.nomatch' : 'table.norange')}</p>
+			{unread.length > 0 && <Unread of={unread} />}
+		</section>
+	);
+};
+
 const None = ({ filters }) => {
 	if (!isFiltered(filters) && isLive(filters)) return <Empty />;
-	return <p class="more">{t(isFiltered(filters) ? 'table.nomatch' : 'table.norange')}</p>;
+	return <NoneHere filters={filters} />;
 };
 
 const More = ({ state, filters }) => {
@@ -145,7 +157,6 @@ const GroupsView = ({ filters, scroller }) => {
 export const RequestsPage = ({ search }) => {
 	const filters = useMemo(() => readFilters(search), [search]);
 	const rows = useStore(table);
-	const cover = useStore(coverState);
 	const scroller = useRef(null);
 	const onChange = (f) => go(writeFilters(f));
 	const onScroll = () => {
@@ -161,7 +172,7 @@ export const RequestsPage = ({ search }) => {
 				<h1 class="sr">{t('title.requests')}</h1>
 				<View filters={filters} scroller={scroller} />
 			</main>
-			<Coverage coverage={filters.view === 'rows' ? rows.coverage : cover.data?.coverage} />
+			<Coverage filters={filters} />
 		</>
 	);
 };
