@@ -25,7 +25,7 @@ static const struct feature {
 	{ "sk_storage", BY_MAP, NULL, BPF_MAP_TYPE_SK_STORAGE, "5.2" },
 	{ "task_storage", BY_MAP, NULL, BPF_MAP_TYPE_TASK_STORAGE, "5.11" },
 	{ "ring buffer", BY_MAP, NULL, BPF_MAP_TYPE_RINGBUF, "5.8" },
-	{ "ancestor_cgroup_id", BY_HELPER, NULL, BPF_FUNC_get_current_ancestor_cgroup_id, "5.6" },
+	{ "ancestor_cgroup_id", BY_HELPER, NULL, BPF_FUNC_get_current_ancestor_cgroup_id, "5.15" },
 	{ "bpf_loop", BY_HELPER, NULL, BPF_FUNC_loop, "5.17" },
 };
 

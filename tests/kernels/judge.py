@@ -159,12 +159,19 @@ def judge_hooks(hooks, want, report):
         ok(f"{hooks}: and tells no row", not told.rows, len(told.rows))
 
 
+def version(text):
+    return tuple(map(int, re.match(r"(\d+)\.(\d+)", text).groups()))
+
+
 def judge_doctor(report, attached):
     lines = {s[5:30].strip(): (s[:3].strip(), s[32:]) for s in report["doctor"]}
     ok("the doctor says one line of each thing", lines and all(re.match(r"(ok |off)  [^ ].{24}  [^ ]", s) for s in report["doctor"]))
     ok("the doctor finds proc well", lines.get("proc", ("",))[0] == "ok")
     ok("the doctor finds the kernel's BTF", lines.get("BTF", ("",))[0] == "ok")
     ok("the doctor says of requests what the probe does", lines.get("request", ("",))[0] == ("ok" if attached else "off"), lines.get("request"))
+    late = [s for s in report["doctor"] if (need := re.search(r"needs (\d+\.\d+) or later", s))
+            and version(need[1]) <= version(report["kernel"][0])]
+    ok("what the doctor says that it needs is newer than this kernel", not late, late)
     ok("the doctor's status is that of the sources", report["doctor-status"] == ["0" if attached else "1"], report["doctor-status"])
     print(f"doctor: request {' '.join(lines.get('request', ('?',)))}")
 
