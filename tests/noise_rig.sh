@@ -42,7 +42,7 @@ play() { # PHASE FAULTS SECONDS RATE: each route at RATE a second; a phase is a 
 }
 
 # One line for each phase, route and server: phase route server requests delayed caught others flagged held
-# (flagged, and as slow by nginx's own log).
+# (flagged, and as slow by nginx's own log and the wait before nginx read it).
 figures() {
 	sleep 3
 	ask_all <<END
@@ -50,11 +50,11 @@ create temp table log (path text, args text, seconds numeric);
 \\copy log from pstdin delimiter '|'
 $(cat "$tmp/access.log")
 \\.
-create temp table mine as select path, local_port, min(limit_us) as limit_us from request where local_port in ($ng, $app) group by 1, 2;
+create temp table mine as select path, local_port, min(limit_us) as limit_us, max(queue_us) as queue_us from request where local_port in ($ng, $app) group by 1, 2;
 select substr(split_part(l.path, '/', 3), 1, 1), split_part(l.path, '/', 2), s.name, count(*),
 	count(*) filter (where l.args like 'm=%'), count(*) filter (where l.args like 'm=%' and m.path is not null),
 	count(*) filter (where l.args not like 'm=%'), count(*) filter (where l.args not like 'm=%' and m.path is not null),
-	count(*) filter (where l.args not like 'm=%' and l.seconds * 1e6 + 1000 >= m.limit_us)
+	count(*) filter (where l.args not like 'm=%' and l.seconds * 1e6 + 1000 + m.queue_us >= m.limit_us)
 from log l cross join (values ('nginx', $ng), ('app', $app)) s(name, port) left join mine m on m.path = l.path and m.local_port = s.port
 group by 1, 2, 3 order by 1, 2, 3 desc;
 END

@@ -40,7 +40,7 @@ cat <<END
 $(uname -sr), $(nproc) x $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), nginx $(nginx -v 2>&1 | sed 's|.*/||'). Command: \`tests/bench/noise.sh\`: nginx before an
 application with lognormal times (median 8 ms, sigma 0.5), four routes of $rate requests a second each, known for a minute
 before; then a share of each is 60 ms later. What is measured runs ${how:-like all else}; the processors were $(((busy2 - busy) * 100 / (all2 - all))) % busy,
-$(((stolen2 - stolen) * 100 / (all2 - all))) % was stolen by other guests. "Held up": flagged without a fault of ours, and by nginx's own log, too, slower than the limit.
+$(((stolen2 - stolen) * 100 / (all2 - all))) % was stolen by other guests. "Held up": flagged without a fault of ours, and slower than the limit by nginx's own log, too, with the wait before it was read.
 
 | | delayed | server | of them delayed | rows of these | other requests | flagged | held up |
 |---|---|---|---|---|---|---|---|

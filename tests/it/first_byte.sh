@@ -81,6 +81,7 @@ ok "it is counted among what went well" await_value 3 counted "GET /events" 2
 ok "and not among what did not" test "$(counted "GET /events" 4)" = 0
 ok "an event stream that begins late is a row" test "$(rows /events-late "status = 200 and flags & 64 <> 0")" = 3
 ok "which says when it began" test "$(rows /events-late "(params ->> 'first_ms')::float between 490 and 2000")" = 3
+ok "and the console that it was judged by that" eval 'curl -s "http://$WEB/api/v1/requests?q=/events-late" | grep -q byFirstByte'
 ok "and lasted until it was closed" test "$(rows /events-late "request_us > (params ->> 'first_ms')::float * 1000 + 100000")" = 3
 ok "a large body that a slow client takes is no row" test "$(rows /large true)" = 0
 ok "one that begins late is" test "$(rows /large-late "flags & 64 <> 0 and (params ->> 'first_ms')::float between 490 and 2000")" = 3
