@@ -5,16 +5,18 @@
 /* clang-format off */
 
 /*
- * Counting is bounded: it looks at the newest 100,000 rows of the range, whatever the filters, and
- * says so when there are more; since is the time from which the counts are whole.
+ * Counting is bounded: it looks at the newest 100,000 rows that remain, and says so when there are
+ * more; since is the time from which the counts are whole. i counts from the newest.
  */
-#define SEEN(columns) \
-	"seen as materialized (select ts, " columns " from api.request where " WEB_RANGE_SQL \
-	"  order by ts desc, request_id desc limit 100000)," \
-	"cut as (select exact, api.rfc3339(case when exact then $1 else (select min(ts) from seen) end) as since" \
-	"  from (select not exists (select from api.request where " WEB_RANGE_SQL \
-	"   order by ts desc, request_id desc offset 100000 limit 1) as exact) e),"
-#define GOOD "(" WEB_FILTER_SQL ") as good"
+#define SEEN(columns, remain) \
+	"most as materialized (select row_number() over () as i, * from (select ts, request_id, " columns \
+	"  from api.request_key where " WEB_FIND_RANGE " and " remain " order by " WEB_NEWEST " limit 100001) r)," \
+	"cut as (select exact, api.rfc3339(case when exact then $1 else (select ts from most where i = 100000) end) as since" \
+	"  from (select count(*) <= 100000 as exact from most) e)," \
+	"seen as (select * from most where i <= 100000),"
+#define REASON "coalesce(code, 'unknown')"
+#define NAMES "coalesce(region, '') as region, coalesce(node, '') as node, " REASON " as reason"
+#define NAMED(t) t " left join api.node_key using (node_id) left join api.reason_key using (reason_id)"
 #define CUT "(select to_json(exact) from cut) as exact, (select to_json(since) from cut) as since"
 
 /* Which bin of n a row's time falls into, from 0. */
@@ -26,15 +28,16 @@
 #define FAILS(filter, bit) "case when " filter " then 0 else " bit " end"
 #define FACET(name, bit) \
 	"'" name "', (select coalesce(json_agg(json_build_object('value', v, 'count', n) order by n desc, v), '[]')" \
-	"  from (select coalesce(nullif(" name "::text, ''), '-') as v, count(*) as n from seen" \
+	"  from (select coalesce(nullif(" name "::text, ''), '-') as v, count(*) as n from named" \
 	"   where bad & ~" bit " = 0 group by 1 order by 2 desc, 1 limit 20) f)"
 
 const char web_sql_facets[] =
 	"with "
-	SEEN("region, node, app, route, status, reason, upstream, "
-	     FAILS(WEB_REGION, "1") " + " FAILS(WEB_NODE, "2") " + " FAILS(WEB_APP, "4") " + "
-	     FAILS(WEB_ROUTE, "8") " + " FAILS(WEB_STATUS_IN, "16") " + " FAILS(WEB_REASON, "32") " + "
-	     FAILS(WEB_UPSTREAM, "64") " + " FAILS(WEB_REMOTE " and " WEB_Q, "128") " as bad")
+	SEEN("node_id, app, route, status, reason_id, upstream, "
+	     FAILS(WEB_FIND_REGION, "1") " + " FAILS(WEB_FIND_NODE, "2") " + " FAILS(WEB_FIND_APP, "4") " + "
+	     FAILS(WEB_FIND_ROUTE, "8") " + " FAILS(WEB_FIND_STATUS, "16") " + " FAILS(WEB_FIND_REASON, "32") " + "
+	     FAILS(WEB_FIND_UPSTREAM, "64") " as bad", WEB_FIND_REMOTE " and " WEB_FIND_Q)
+	"named as materialized (select bad, " NAMES ", app, route, status, upstream from " NAMED("seen") "),"
 	"total as (select count(*) as n from seen where bad = 0)"
 	"select json_build_object("
 	FACET("region", "1") ", " FACET("node", "2") ", " FACET("app", "4") ", " FACET("route", "8") ", "
@@ -44,8 +47,9 @@ const char web_sql_facets[] =
 /* $20: how many bins */
 const char web_sql_histogram[] =
 	"with "
-	SEEN("reason, " GOOD)
-	"n as (select " BIN("$20") " as bin, reason, count(*) as n from seen where good group by 1, 2),"
+	SEEN("reason_id", WEB_FIND_ALL)
+	"n as (select bin, " REASON " as reason, sum(n)::bigint as n from (select " BIN("$20") " as bin, reason_id, count(*) as n"
+	"  from seen group by 1, 2) b left join api.reason_key using (reason_id) group by 1, 2),"
 	"names as (select reason, sum(n) as n from n group by 1),"
 	"bins as (select bin, json_object_agg(reason, n order by n desc, reason) as counts from n group by 1)"
 	"select to_json(api.rfc3339($1)) as \"from\", to_json(api.rfc3339($2)) as \"to\","
@@ -56,28 +60,35 @@ const char web_sql_histogram[] =
 	"  from generate_series(0, $20 - 1) bin left join bins using (bin)) as bins,"
 	" (select coalesce(sum(n), 0) from n) as total, " CUT;
 
-/* $20: how many groups. The newest row of a group gives the sentence. */
+/*
+ * $20: how many groups. g is a group's newest row, which gives the sentence; o counts the groups.
+ * Nothing is joined, since nobody could tell the planner how many rows there will be.
+ */
+#define WHOSE "node_id, app, route, reason_id"
 const char web_sql_groups[] =
 	"with "
-	SEEN("region, node, app, route, reason, status, total_us, id, " GOOD)
-	"m as materialized (select *, " BIN("20") " as bin from seen where good),"
-	"g as (select region, node, app, route, reason, count(*) as n, min(ts) as first, max(ts) as last,"
-	"  percentile_disc(0.5) within group (order by total_us) as p50, max(total_us) as top,"
-	"  max(id collate \"C\") as newest from m group by 1, 2, 3, 4, 5),"
-	"page as materialized (select row_number() over (order by last desc, newest desc) as i, *"
-	"  from (select * from g order by last desc, newest desc limit $20) g),"
-	"own as materialized (select i, status, bin, count(*) as n from m"
-	"  join page using (region, node, app, route, reason) group by 1, 2, 3),"
-	"status as (select i, json_object_agg(status, n order by n desc, status) as statuses"
-	"  from (select i, status, sum(n) as n from own group by 1, 2) s group by 1),"
-	"spark as (select i, json_agg(coalesce(n, 0) order by bin) as spark"
-	"  from (select i, bin from page, generate_series(0, 19) bin) b"
-	"  left join (select i, bin, sum(n) as n from own group by 1, 2) o using (i, bin) group by 1)"
-	"select coalesce(json_agg(json_build_object('region', region, 'node', node, 'app', app,"
-	"  'route', route, 'reason', (select r.body -> 'reason' from api.request r"
-	"   where r.ts = last and r.request_id = api.id_number(newest) limit 1),"
+	SEEN(WHOSE ", status, total_us", WEB_FIND_ALL)
+	"k as (select *, min(i) over (partition by " WHOSE ") as g from seen),"
+	"m as materialized (select *, " BIN("20") " as bin, dense_rank() over (order by g) as o from k),"
+	"f as materialized (select * from m where o <= $20),"
+	"whole as (select g, max(app) as app, max(route) as route, count(*) as n, min(ts) as first, max(ts) as last,"
+	"  max(request_id) filter (where i = g) as newest,"
+	"  percentile_disc(0.5) within group (order by total_us) as p50, max(total_us) as top from f group by 1),"
+	"status as (select g, json_object_agg(status, n order by n desc, status) as statuses"
+	"  from (select g, status, count(*) as n from f group by 1, 2) s group by 1),"
+	"spark as (select g, jsonb_object_agg(bin, n) as bins from (select g, bin, count(*) as n from f group by 1, 2) b group by 1),"
+	"every as (select *, null::text as statuses, null::text as bins from whole"
+	"  union all select g, null, null, null, null, null, null, null, null, statuses::text, null from status"
+	"  union all select g, null, null, null, null, null, null, null, null, null, bins::text from spark),"
+	"page as materialized (select g, max(app) as app, max(route) as route, max(n) as n, max(first) as first, max(last) as last,"
+	"  max(newest) as newest, max(p50) as p50, max(top) as top, max(statuses)::json as statuses, max(bins)::jsonb as bins"
+	"  from every group by 1),"
+	"told as materialized (select *, (select r.body from api.request r where " WEB_RANGE_SQL
+	"   and r.ts = last and r.request_id = newest limit 1) as body from page)"
+	"select coalesce(json_agg(json_build_object('region', body -> 'region', 'node', body -> 'node', 'app', app,"
+	"  'route', route, 'reason', body -> 'reason',"
 	"  'count', n, 'first', api.rfc3339(first), 'last', api.rfc3339(last),"
 	"  'totalTimeP50', api.ms(p50), 'totalTimeMax', api.ms(top), 'statuses', statuses,"
-	"  'spark', spark, 'newest', newest) order by i), '[]') as groups,"
-	" (select count(*) from g) as total, " CUT
-	" from page join status using (i) join spark using (i)";
+	"  'spark', (select json_agg(coalesce((bins ->> b::text)::int, 0) order by b) from generate_series(0, 19) b),"
+	"  'newest', api.id_text(last, newest)) order by g), '[]') as groups,"
+	" (select coalesce(max(o), 0) from m) as total, " CUT " from told";

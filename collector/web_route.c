@@ -25,22 +25,7 @@ static const struct web_param requests_params[] = {
 	{ "cursor", WEB_ID, NULL, false },
 };
 
-/* One row more than asked for tells whether there is a next page. */
-static const char requests_sql[] =
-	"with page as materialized ("
-	" select row_number() over (order by ts desc, request_id desc) as i, id, body from ("
-	"  select ts, request_id, id, body from api.request"
-	"  where " WEB_RANGE_SQL " and " WEB_FILTER_SQL
-	"  and ($21 is null or ts <= api.id_time($21))"
-	"  and ($21 is null or (ts, request_id) < (api.id_time($21), api.id_number($21)))"
-	"  order by ts desc, request_id desc limit $20 + 1) r)"
-	"select coalesce((select json_agg(body order by i) from page where i <= $20), '[]') as "
-	"requests,"
-	" (select to_json(id) from page where i = $20 and exists (select from page where i > $20)) "
-	"as next";
-
-static const struct web_param facets_params[] = { FILTERS };
-static const struct web_param file_params[] = { FILTERS };
+static const struct web_param plain_params[] = { FILTERS };
 static const struct web_param histogram_params[] = { FILTERS, { "bins", WEB_BINS, "60", false } };
 static const struct web_param groups_params[] = { FILTERS, { "limit", WEB_COUNT, "100", false } };
 
@@ -92,14 +77,15 @@ static const char series_sql[] =
 #define PARAMS(table) .params = table, .nparams = ARRAY_SIZE(table)
 
 static const struct web_route routes[] = {
-	{ "/api/v1/requests", WEB_JSON, PARAMS(requests_params), .sql = requests_sql,
+	{ "/api/v1/requests", WEB_JSON, PARAMS(requests_params), .sql = web_sql_page,
 	  .extra = web_sql_coverage },
-	{ "/api/v1/requests/facets", WEB_JSON, PARAMS(facets_params), .sql = web_sql_facets },
+	{ "/api/v1/requests/count", WEB_JSON, PARAMS(plain_params), .sql = web_sql_count },
+	{ "/api/v1/requests/facets", WEB_JSON, PARAMS(plain_params), .sql = web_sql_facets },
 	{ "/api/v1/requests/histogram", WEB_JSON, PARAMS(histogram_params),
 	  .sql = web_sql_histogram },
 	{ "/api/v1/requests/groups", WEB_JSON, PARAMS(groups_params), .sql = web_sql_groups },
-	{ "/api/v1/requests.csv", WEB_CSV, PARAMS(file_params), .sql = web_sql_csv },
-	{ "/api/v1/requests.ndjson", WEB_NDJSON, PARAMS(file_params), .sql = web_sql_ndjson },
+	{ "/api/v1/requests.csv", WEB_CSV, PARAMS(plain_params), .sql = web_sql_csv },
+	{ "/api/v1/requests.ndjson", WEB_NDJSON, PARAMS(plain_params), .sql = web_sql_ndjson },
 	{ "/api/v1/requests/", WEB_JSON, PARAMS(request_params), .sql = request_sql, .one = true },
 	{ "/api/v1/nodes", WEB_JSON, PARAMS(nodes_params), .sql = nodes_sql },
 	{ "/api/v1/coverage", WEB_JSON, PARAMS(coverage_params), .sql = web_sql_coverage },
