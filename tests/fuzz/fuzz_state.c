@@ -78,6 +78,9 @@ static void body(const uint8_t *data, size_t len)
 	must(detect_load(other, once.data, once.len, WALL_NS) == 0);
 	save(other, &twice);
 	must(routes_in(&once) > SURE || twice.len == once.len);
+	buf_put(&once, "", 1);
+	must(detect_load(other, once.data, once.len, WALL_NS) < 0);
+	must(detect_load(other, once.data, once.len - 2, WALL_NS) < 0);
 	detect_free(other);
 	detect_free(TAKE(blank));
 }
