@@ -11,12 +11,16 @@
 enum {
 	ROUTES = 512,
 	KEEP_S = 14 * 24 * 3600,
+	PROBES = 16, /* places that a route may have */
 	LATE_BODY_US = 1000000, /* a body that ends so much after it began was waited for */
 	PATIENT_US = 5000000, /* nothing but a long poll takes so long as a rule */
 };
 
+#define UNSEEN_NS (24 * 3600 * 1000000000ull)
+
 struct route_stat {
 	uint64_t hash; /* 0: free */
+	uint64_t seen_ns; /* its last request */
 	uint64_t used_s; /* by the wall clock, as of the last save */
 	bool used; /* since then */
 	uint32_t late; /* answers with a late body, until the route is known */
@@ -44,22 +48,41 @@ void detect_free(struct detect *d)
 	free(d);
 }
 
-static struct route_stat *slot_of(struct detect *d, uint64_t h)
+/* Somebody who asks for ten thousand paths once takes no place from a route that is known. */
+static bool may_go(const struct route_stat *s, uint64_t now_ns)
 {
-	for (size_t i = 0; i < 16; i++) {
+	return !s->usual.known || now_ns - s->seen_ns >= UNSEEN_NS;
+}
+
+static struct route_stat *slot_of(struct detect *d, uint64_t h, uint64_t now_ns)
+{
+	struct route_stat *oldest = NULL;
+
+	for (size_t i = 0; i < PROBES; i++) {
 		struct route_stat *s = &d->route[(h + i) % (ROUTES - 1)];
 
 		if (!s->hash)
 			s->hash = h;
 		if (s->hash == h)
 			return s;
+		if (may_go(s, now_ns) && (!oldest || s->seen_ns < oldest->seen_ns))
+			oldest = s;
 	}
-	return &d->route[ROUTES - 1];
+	if (!oldest)
+		return &d->route[ROUTES - 1];
+	*oldest = (struct route_stat){ .hash = h };
+	return oldest;
 }
 
 static struct route_stat *route_of(struct detect *d, const struct request_item *r)
 {
-	return slot_of(d, hash_end(hash_add_str(hash_add_str(HASH_START, r->app), r->route)));
+	uint64_t h = hash_end(hash_add_str(hash_add_str(HASH_START, r->app), r->route));
+	uint64_t now = clock_mono_ns();
+	struct route_stat *s = slot_of(d, h, now);
+
+	s->used = true;
+	s->seen_ns = now;
+	return s;
 }
 
 static uint64_t limit_of(const struct detect *d, const struct route_stat *s)
@@ -115,7 +138,6 @@ bool detect_judge(struct detect *d, struct request_item *r)
 				     .up_normal_us = s->usual.up_p50_us };
 	bool answered = !item_failed(r) && r->status != 499, abnormal;
 
-	s->used = true;
 	r->normal_us = s->usual.p50_us;
 	r->limit_us = limit_of(d, s);
 	if (answered)
@@ -125,7 +147,7 @@ bool detect_judge(struct detect *d, struct request_item *r)
 		verdict_find(r, &base, &d->text);
 	if (answered)
 		baseline_learn(&s->usual, item_judged_us(r),
-			       r->nups ? (int64_t)item_upstream_us(r) : -1, clock_mono_ns());
+			       r->nups ? (int64_t)item_upstream_us(r) : -1, s->seen_ns);
 	return abnormal;
 }
 
@@ -160,13 +182,15 @@ void detect_save(struct detect *d, struct buf *out, uint64_t wall_ns)
 /* A clock that was ahead when this was written makes nothing last longer. */
 static void place(struct detect *d, const struct route_stat *from, uint64_t now_s)
 {
-	struct route_stat *s = slot_of(d, from->hash);
+	uint64_t now_ns = clock_mono_ns();
+	struct route_stat *s = slot_of(d, from->hash, now_ns);
 
 	if (s == &d->route[ROUTES - 1])
 		return;
+	s->seen_ns = now_ns;
 	s->used_s = from->used_s < now_s ? from->used_s : now_s;
 	s->usual = from->usual;
-	baseline_restore(&s->usual, clock_mono_ns());
+	baseline_restore(&s->usual, now_ns);
 }
 
 /* Twice over the same bytes: nothing is taken of what is not good to its end. */

@@ -9,6 +9,9 @@
  *
  * A 499 is not abnormal on a long poll, which is a route with a median of 5 s or more, as long as
  * the client waited no longer than others do.
+ *
+ * 512 routes have a baseline. One that is not known yet, or was not seen for a day, makes room;
+ * when there is none, those that do not fit share one.
  */
 #pragma once
 

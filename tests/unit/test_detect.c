@@ -2,6 +2,7 @@
 #include "../../lib/reason.h"
 #include "../../probe/detect.h"
 #include "../../probe/verdict.h"
+#include "../fake/clock.h"
 #include "../test.h"
 
 static bool judged(struct detect *d, uint16_t status, uint64_t us, struct request_item *out)
@@ -84,20 +85,6 @@ TEST(a_failed_try_makes_a_good_answer_abnormal)
 	CHECK_EQ(r.reason, R_UP_RETRY);
 }
 
-TEST(more_routes_than_fit_are_still_judged)
-{
-	AUTO(detect_free) struct detect *d = detect_new(-1);
-	char route[32];
-
-	for (int i = 0; i < 5000; i++) {
-		struct request_item r = { .app = "a", .route = route, .status = 200 };
-
-		snprintf(route, sizeof(route), "GET /%d", i);
-		CHECK(!detect_judge(d, &r));
-	}
-	CHECK(abnormal(d, 500, 1));
-}
-
 static bool streamed(struct detect *d, uint64_t first_us, uint64_t all_us, uint32_t flags,
 		     struct request_item *out)
 {
@@ -108,6 +95,42 @@ static bool streamed(struct detect *d, uint64_t first_us, uint64_t all_us, uint3
 				      .request_us = all_us,
 				      .flags = flags };
 	return detect_judge(d, out);
+}
+
+static void scan(struct detect *d)
+{
+	char route[32];
+
+	for (int i = 0; i < 5000; i++) {
+		struct request_item r = { .app = "a", .route = route, .status = 200 };
+
+		snprintf(route, sizeof(route), "GET /%d", i);
+		clock_set_ns((uint64_t)i * 1000000);
+		CHECK(!detect_judge(d, &r));
+	}
+}
+
+TEST(more_routes_than_fit_are_still_judged)
+{
+	AUTO(detect_free) struct detect *d = detect_new(-1);
+
+	scan(d);
+	CHECK(abnormal(d, 500, 1));
+}
+
+TEST(a_scan_of_paths_drives_out_no_route_that_is_known_and_keeps_out_none_that_comes)
+{
+	AUTO(detect_free) struct detect *d = detect_new(-1);
+	struct request_item r;
+
+	for (int i = 0; i < 200; i++)
+		abnormal(d, 200, 5000);
+	scan(d);
+	judged(d, 200, 5000, &r);
+	CHECK(r.normal_us >= 5000 && r.normal_us < 5400);
+	for (int i = 0; i < 200; i++)
+		streamed(d, 2000, 2100, 0, &r);
+	CHECK(r.normal_us >= 2000 && r.normal_us < 2250);
 }
 
 TEST(an_event_stream_is_judged_by_its_first_byte)
