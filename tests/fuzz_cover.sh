@@ -31,5 +31,5 @@ for f in build-cover/fuzz/fuzz_*; do
 	llvm-profdata merge -o "$tmp/$name.data" "$tmp/$name.raw"
 	printf '%-13s %6s  ' "$name" "$(find "$corpus/$name" -type f | wc -l)"
 	llvm-cov report "$f" -instr-profile="$tmp/$name.data" $(covers "$name") |
-		awk '$1 ~ /\.c$/ { printf "%s %d/%d  ", $1, $8 - $9, $8 } END { print "" }'
+		awk '$1 ~ /\.c$/ { sub(ENVIRON["PWD"] "/", "", $1); printf "%s %d/%d  ", $1, $8 - $9, $8 } END { print "" }'
 done
