@@ -102,9 +102,11 @@ const one = async (browser, test) => {
 	}
 };
 
+export const launch = () => chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: FLAGS });
+
 // Runs all tests named so far; the last line says how many passed and failed.
 export const runAll = async (only) => {
-	const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: FLAGS });
+	const browser = await launch();
 	const count = { passed: 0, failed: 0 };
 	for (const test of tests) {
 		if (only && !test.name.includes(only)) continue;

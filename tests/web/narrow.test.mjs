@@ -44,6 +44,15 @@ for (const width of [1440, 1024]) {
 		CHECK((await t.text('tbody .c-node')).includes('gunicorn') === (width === 1024), 'the app stands below the node where there is no column for it');
 	});
 
+	TEST(`every reason of the strip has its count: ${width} px`, async (t) => {
+		t.mock.rows = LONG.flatMap(([reason], i) => Array.from({ length: 140 }, (_, k) => request({ time: Date.now() - k * 10 - i, reason })));
+		await t.open('/', { viewport });
+		await t.page.waitForSelector('.legend li');
+		const box = await t.page.$eval('.histogram .over', (el) => el.getBoundingClientRect().toJSON());
+		const ends = await t.page.$$eval('.legend b', (all) => all.map((el) => el.getBoundingClientRect().toJSON()));
+		CHECK_EQ([ends.length, ends.filter((b) => b.right > box.right || b.bottom > box.bottom).length], [LONG.length, 0], 'counts, and those outside');
+	});
+
 	TEST(`no page is wider than the window, with losses and all: ${width} px`, async (t) => {
 		const all = rows();
 		Object.assign(t.mock, { rows: all, nodes: fleet(3), shapes, seen: 123456789, withheld: 1234567, losses: [loss({ node: 'web-1', count: 1234567 })], unread });

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the README's picture from a console that runs, with make demo beside it for a few minutes:
+// node tests/web/picture.mjs http://127.0.0.1:8080 web/console.png
+import { launch } from './browser.mjs';
+
+const [url = 'http://127.0.0.1:8080', file = 'web/console.png', minutes = '10'] = process.argv.slice(2);
+const SIZE = { width: 1200, height: 640 };
+const SETTLE_MS = 3000;
+
+const browser = await launch();
+const page = await browser.newPage({ viewport: SIZE, locale: 'en-US', timezoneId: 'UTC', colorScheme: 'light' });
+await page.goto(`${url}/?from=${new Date(Date.now() - minutes * 60e3).toISOString()}`);
+await page.waitForSelector('.groups tbody tr');
+await page.waitForTimeout(SETTLE_MS);
+await page.screenshot({ path: file });
+await browser.close();
