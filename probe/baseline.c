@@ -64,7 +64,9 @@ static bool is_faulty(const struct baseline *b)
 
 static void learn_window(struct baseline *b, uint64_t now_ns)
 {
-	hist_merge(&b->base, &b->window, is_young(b) ? UINT64_MAX : far_us(b));
+	uint64_t limit = baseline_limit_us(b);
+
+	hist_merge(&b->base, &b->window, is_young(b) ? UINT64_MAX : limit + limit / 16);
 	b->faults = 0;
 	if (b->base.count >= 2 * BASELINE_GROWN && now_ns - b->forgot_ns >= BASELINE_FORGET_NS) {
 		hist_halve(&b->base);

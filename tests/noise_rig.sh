@@ -4,7 +4,7 @@
 # truth is nginx's log. What is measured runs before all else on the machine (PRIORITY, "" for like all else): who
 # waits for a processor for 20 ms is slow indeed, but says nothing about the rule. Needs check.sh and stack.sh.
 declare -A every=([half]=2 [five]=20 [one]=100 [none]=0) # route: one of so many is delayed, in a phase with faults
-priority=${PRIORITY-chrt -r 10}
+priority=${PRIORITY-$(chrt -r 10 echo chrt -r 10 2>/dev/null)}
 
 rig_open() { # PROBE_FLAG...
 	stack_open "$@"
