@@ -10,7 +10,10 @@
 #include <linux/bpf.h>
 #include <stdbool.h>
 
-enum { AF_INET = 2, AF_INET6 = 10, IPPROTO_TCP = 6, MSG_PEEK = 2, EAGAIN = 11, EPIPE = 32 };
+enum { AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, IPPROTO_TCP = 6, SOCK_STREAM = 1, MSG_PEEK = 2 };
+enum { EINTR = 4, EAGAIN = 11, EPIPE = 32, ERESTARTSYS = 512 }; /* and the like, above 512 */
+enum { S_IFMT = 0170000, S_IFSOCK = 0140000 };
+enum { TS_COMPAT = 2 }; /* arch/x86: the thread is in a 32-bit system call */
 
 /* include/net/tcp_states.h */
 enum tcp_state {
@@ -39,18 +42,38 @@ struct sock_common {
 };
 
 struct hlist_head;
+struct sock;
+
+struct inode {
+	unsigned short i_mode;
+	unsigned long i_ino;
+};
 
 struct file {
 	struct hlist_head *f_ep; /* not NULL: some epoll watches this file */
+	const void *f_op;
+	void *private_data; /* of a socket: its struct socket */
+	struct inode *f_inode;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
 };
 
 struct socket {
 	struct file *file;
+	struct sock *sk;
 };
 
 struct sock {
 	struct sock_common __sk_common;
 	__u16 sk_protocol;
+	__u16 sk_type;
 	int sk_err;
 	struct socket *sk_socket;
 };
@@ -67,7 +90,26 @@ struct tcp_sock {
 	__u32 rcv_ooopack;
 };
 
+struct unix_address {
+	int len; /* of name, with its family */
+	struct {
+		unsigned short sun_family;
+		char sun_path[108];
+	} name[];
+};
+
+struct unix_sock {
+	struct unix_address *addr; /* where it is bound; an accepted one has its listener's */
+	struct sock *peer;
+};
+
+struct thread_info {
+	__u32 status;
+};
+
 struct task_struct {
+	struct thread_info thread_info;
+	struct files_struct *files;
 	int pid;
 	int tgid;
 	struct task_struct *group_leader;
@@ -78,12 +120,15 @@ struct task_struct {
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
 	unsigned long orig_ax;
+	unsigned long di;
 	unsigned long si;
 	unsigned long dx;
+	unsigned long r10;
 };
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {
 	__u64 regs[31];
+	__u64 orig_x0;
 	int syscallno;
 };
 #endif
@@ -95,6 +140,13 @@ struct bpf_iter__bpf_sk_storage_map {
 	struct bpf_iter_meta *meta;
 	struct bpf_map *map;
 	struct sock *sk;
+	void *value;
+};
+
+struct bpf_iter__bpf_map_elem {
+	struct bpf_iter_meta *meta;
+	struct bpf_map *map;
+	void *key;
 	void *value;
 };
 
@@ -111,4 +163,11 @@ struct user_msghdr {
 	__u64 namelen;
 	__u64 iov;
 	__u64 iovlen;
+	__u64 control, controllen, flags; /* flags has four bytes of padding */
+};
+
+struct user_mmsghdr {
+	struct user_msghdr hdr;
+	__u32 len; /* what was sent of it */
+	__u32 unused;
 };

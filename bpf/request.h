@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request.h - what bpf/request*.bpf.c and probe/src_request.c agree on: the records in the ring
+ * request.h - what bpf/request_*.bpf.c and probe/src_request.c agree on: the records in the ring
  * and the counters. Times are nanoseconds of CLOCK_MONOTONIC; addresses in network order, ports in
  * host order. A record is as long as its kind says; a request without calls ends with its line.
  */
@@ -15,8 +15,21 @@ enum {
 	REQ_SWEEP_NS = 200000000, /* an answer of unknown length, silent for so long, has ended */
 };
 
+/* A path instead of an IP address: ip begins with its key in the map unix_names, 8 bytes. */
+enum { REQ_ADDR_UNIX = 1, REQ_UNIX_PATH = 108 };
+
+struct req_unix {
+	__u32 len; /* of path; one that begins with a NUL is abstract, others may end in one */
+	char path[REQ_UNIX_PATH];
+};
+
 enum req_kind { REQ_KIND_REQUEST = 1, REQ_KIND_CALL = 2, REQ_KIND_UNREAD = 3 };
-enum req_unread { REQ_UNREAD_TLS = 1, REQ_UNREAD_HTTP2 = 2, REQ_UNREAD_UPGRADED = 3 };
+enum req_unread {
+	REQ_UNREAD_TLS = 1,
+	REQ_UNREAD_HTTP2 = 2,
+	REQ_UNREAD_UPGRADED = 3,
+	REQ_UNREAD_URING = 4
+};
 
 enum req_flag {
 	REQ_CLIENT_CLOSED = 1,
@@ -26,6 +39,7 @@ enum req_flag {
 	REQ_HOPPED = 16, /* read and answered by different threads: its calls cannot be told */
 	REQ_CALLS_CUT = 32,
 	REQ_STREAM = 64, /* an event stream: its time is that of its first byte */
+	REQ_DOUBTFUL = 128, /* its calls and another request's cannot be told apart */
 };
 
 enum call_flag {
@@ -38,7 +52,7 @@ enum call_flag {
 struct req_addr {
 	__u8 ip[16];
 	__u16 port;
-	__u16 len; /* 4 or 16; 0: none */
+	__u16 len; /* 4 or 16; 0: none; or REQ_ADDR_UNIX */
 };
 
 struct req_call {
@@ -77,6 +91,16 @@ struct req_event {
 	struct req_call call[REQ_CALLS]; /* there if head.ncalls > 0 */
 };
 
+/* The calls of one request in flight. */
+struct req_calls {
+	__u32 n;
+	__u8 answered; /* no new call can belong to it */
+	__u8 doubtful; /* one of them was another request's: none is told */
+	__u16 unused;
+	__u64 touched_ns;
+	struct req_call call[REQ_CALLS];
+};
+
 /* A client call that belongs to no request we know. */
 struct req_call_event {
 	__u32 kind;
@@ -88,11 +112,13 @@ struct req_call_event {
 enum req_stat {
 	STAT_SEEN, /* requests finished */
 	STAT_RING_FULL,
-	STAT_CONN_FULL, /* no memory for a socket's state */
+	STAT_CONN_FULL, /* requests on a socket whose state found no room */
 	STAT_CALLS_FULL,
 	STAT_USER_FAULT, /* a buffer could not be read */
 	STAT_UNKNOWN, /* a call that could not be given to a request for sure */
 	STAT_LATE, /* answer bytes after the request had been called finished */
+	STAT_CLIENT_FULL, /* calls on a socket whose state found no room */
+	STAT_URING, /* bytes that io_uring moved on a socket, unread */
 	STAT_END
 };
 
@@ -101,11 +127,15 @@ struct req_control {
 	__u32 on;
 	__u32 own_tgid; /* the probe itself: not watched */
 	__u64 scope_id; /* of the cgroup2 whose tasks are watched; 0: all are */
-	__u32 scope_level, unused;
+	__u32 scope_level;
+	__u32 conns, conns_max; /* TCP sockets followed; where they are in a hash, its size tells */
+	__u32 unused;
+	__u64 socket_fops; /* file_operations of sockets, once one was seen; else 0 */
 	__u64 clock_ns, clock_jiffies; /* one moment, on both clocks: gives the length of a jiffy */
 };
 
 _Static_assert(sizeof(struct req_addr) == 20, "req_addr");
+_Static_assert(sizeof(struct req_unix) == 112, "req_unix");
 _Static_assert(sizeof(struct req_call) == 64, "req_call");
 _Static_assert(sizeof(struct req_head) == 144, "req_head");
 _Static_assert(sizeof(struct req_event) == 144 + REQ_LINE + 64 * REQ_CALLS, "req_event");

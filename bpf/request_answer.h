@@ -1,130 +1,196 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_answer.h - is an answer whole? Only the sweep asks, so the hooks just keep the first
- * bytes and the last; the head is searched when nothing else (the next request, a close) has ended
- * the answer before. RFC 9112, 6.3.
+ * request_answer.h - is an answer whole? The hooks keep its first bytes and the last ones; the head
+ * is searched when an answer takes more than one send, or when the sweep finds that nothing else
+ * (the next request, a close) has ended it. RFC 9112, 6.3.
  */
 #pragma once
 
 #include "request_bytes.h"
 
-enum { TAIL_LAST_CHUNK = 0x0d0a0d30 }; /* "0\r\n\r" little-endian is 30 0d 0a 0d */
-
-/* An answer that fits into what is kept of it has its tail there. */
-static __always_inline void answer_tail(struct conn *c, __u32 len)
-{
-	struct span s;
-
-	if (len == c->answer_len && len >= 5 && len <= REQ_ANSWER) {
-		__builtin_memcpy(&c->tail, &c->answer[(len - 5) & (REQ_ANSWER - 1)], 4);
-		return;
-	}
-	s = span_of_last(len);
-	c->tail = 0;
-	if (s.p && s.len >= 5)
-		bpf_probe_read_user(&c->tail, 4, s.p + s.len - 5);
-}
+enum {
+	TAIL_LAST_CHUNK = 0x0d0a0d30, /* "0\r\n\r\n" little-endian is 30 0d 0a 0d */
+	HEAD_END = 0x0a0d0a0d,
+};
 
 /* What may still become a status line: too few bytes to say. */
 static __always_inline bool answer_is_short(const struct conn *c)
 {
 	__u32 n = c->answer_len;
-	__u64 w;
+	__u64 w = word_of(c->answer);
 
 	if (n == 0 || n >= STATUS_LINE)
 		return false;
-	__builtin_memcpy(&w, c->answer, sizeof(w));
 	if (n < 7)
 		w &= (1ull << (n * 8)) - 1;
 	return n < 7 ? w == (ANSWER_WORD & ((1ull << (n * 8)) - 1)) : is_answer(w);
 }
 
-/* Adds to the first bytes; returns the status they tell, 0 when they are no status line. */
-static __always_inline __u16 answer_read(struct conn *c, const struct span *s)
+/* The bytes kept end with the end of a head. */
+static __always_inline bool answer_head_ends(const struct conn *c, __u32 n)
 {
-	__u32 at = c->answer_len;
+	__u32 w;
 
-	if (at >= STATUS_LINE)
-		at = 0;
-	c->answer_len = span_append(c->answer, at, REQ_ANSWER - STATUS_LINE, s);
-	return c->answer_len < STATUS_LINE ? 0 : status_in(c->answer);
+	if (n < STATUS_LINE || n > REQ_ANSWER)
+		return false;
+	__builtin_memcpy(&w, c->answer + (n - 4), sizeof(w));
+	return w == HEAD_END;
 }
 
+/* Adds to what is kept of the answer, up to the end of its head. */
+static __always_inline void answer_keep(struct conn *c, const struct span *s)
+{
+	struct scratch *x = scratch_of(HOOK_SEND);
+	__u32 at = c->answer_len, n = s->len;
+
+	if (!x || !s->p || at >= REQ_ANSWER)
+		return;
+	if (at == 0) {
+		if (n > REQ_ANSWER)
+			n = REQ_ANSWER;
+		barrier_var(n);
+		if (n > REQ_ANSWER)
+			return;
+		if (bpf_probe_read_user(c->answer, n, s->p)) {
+			count(STAT_USER_FAULT);
+			return;
+		}
+		c->answer_len = n;
+		if (!span_has_next(s) || n == REQ_ANSWER || answer_head_ends(c, n))
+			return;
+	}
+	__builtin_memcpy(x->b, c->answer, REQ_ANSWER);
+	if (at == 0) {
+		struct span rest = span_next(s);
+
+		n = span_gather(HOOK_SEND, n, REQ_ANSWER, &rest);
+	} else {
+		n = span_gather(HOOK_SEND, at, REQ_ANSWER, s);
+	}
+	__builtin_memcpy(c->answer, x->b, REQ_ANSWER);
+	c->answer_len = n <= REQ_ANSWER ? n : 0;
+}
+
+/* The last chunk may be the end of what was just sent. */
+static __always_inline void answer_tail(struct conn *c, const struct span *s)
+{
+	__u32 n = c->answer_len;
+
+	if (s->total == n && n >= 5 && n <= REQ_ANSWER)
+		__builtin_memcpy(&c->tail, c->answer + (n - 5), 4); /* it is all there */
+	else
+		c->tail = span_tail(s);
+}
+
+/*
+ * What the search has found so far. In a map and volatile, because the verifier does not follow
+ * what is stored there: of a loop over registers it would follow each combination of findings.
+ */
 struct scan {
-	const struct conn *c;
-	__u64 lower; /* the last eight bytes, letters in lower case */
-	__u32 raw; /* the last four */
-	__u32 head_len; /* 0: the end of the head has not been seen */
+	__u64 last; /* the last eight bytes, letters in lower case */
 	__u64 length;
-	bool has_length, in_length, chunked, events;
+	__u32 raw; /* the last four bytes, as they are */
+	__u32 head_len; /* 0: the end of the head has not been seen */
+	__u32 found; /* enum scan_found */
 };
+
+enum scan_found { FOUND_LENGTH = 1, IN_LENGTH = 2, FOUND_CHUNKED = 4, FOUND_EVENTS = 8 };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, HOOK_END);
+	__type(key, __u32);
+	__type(value, struct scan);
+} scans SEC(".maps");
 
 /* "-length:", " chunked" and "ext/even", first byte highest */
 #define SCAN_LENGTH 0x2d6c656e6774683aull
 #define SCAN_CHUNKED 0x206368756e6b6564ull
 #define SCAN_EVENTS 0x6578742f6576656eull
 
-static long scan_byte(__u32 i, struct scan *x)
+/* The bit of lower case is set in every byte: none of those looked for lacks it. */
+static __always_inline void scan_byte(volatile struct scan *x, __u8 b)
 {
-	__u8 b;
+	__u32 found = x->found;
 
-	if (i >= REQ_ANSWER)
-		return 1;
-	b = x->c->answer[i];
 	x->raw = x->raw << 8 | b;
-	x->lower = x->lower << 8 | (b >= 'A' && b <= 'Z' ? b | 0x20 : b);
-	if (x->in_length && b >= '0' && b <= '9') {
-		x->length = x->length * 10 + (b - '0');
-		x->has_length = true;
-	} else if (x->in_length && b != ' ') {
-		x->in_length = false;
+	x->last = x->last << 8 | b | 0x20;
+	if (found & IN_LENGTH) {
+		if ((__u8)(b - '0') < 10) {
+			x->length = x->length * 10 + (b - '0');
+			x->found = found | FOUND_LENGTH;
+		} else if (b != ' ') {
+			x->found = found & ~IN_LENGTH;
+		}
+	} else if (x->last == SCAN_LENGTH && !(found & FOUND_LENGTH)) {
+		x->found = found | IN_LENGTH;
+	} else if (x->last == SCAN_CHUNKED) {
+		x->found = found | FOUND_CHUNKED;
+	} else if (x->last == SCAN_EVENTS) {
+		x->found = found | FOUND_EVENTS;
 	}
-	if (x->lower == SCAN_LENGTH)
-		x->in_length = !x->has_length;
-	if (x->lower == SCAN_CHUNKED)
-		x->chunked = true;
-	if (x->lower == SCAN_EVENTS)
-		x->events = true;
-	if (x->raw == 0x0d0a0d0a) {
-		x->head_len = i + 1;
-		return 1;
-	}
-	return 0;
 }
 
-/* "text/event-stream": it lasts as long as somebody listens. */
-static __always_inline bool answer_is_stream(const struct conn *c)
+static __always_inline enum framing framing_of(const struct conn *c, const volatile struct scan *x)
 {
-	struct scan x = { .c = c };
-	__u32 n = c->answer_len;
-
-	bpf_loop(n < REQ_ANSWER ? n : REQ_ANSWER, scan_byte, &x, 0);
-	return x.events;
-}
-
-enum answer_end { ANSWER_GOES_ON, ANSWER_WHOLE, ANSWER_UNKNOWN };
-
-/*
- * Whole: it cannot have a body, or as many bytes went out as it said, or the last chunk did.
- * Unknown: its head is longer than what is kept of it. Without either, the close of the connection
- * ends it.
- */
-static __always_inline enum answer_end answer_end(const struct conn *c)
-{
-	struct scan x = { .c = c };
-	__u32 n = c->answer_len;
 	__u16 status = c->head.status;
 
 	if (status == 204 || status == 304 || c->line[0] == 'H')
-		return ANSWER_WHOLE;
-	if (n < STATUS_LINE)
-		return ANSWER_UNKNOWN;
-	bpf_loop(n < REQ_ANSWER ? n : REQ_ANSWER, scan_byte, &x, 0);
-	if (x.chunked)
-		return c->tail == TAIL_LAST_CHUNK ? ANSWER_WHOLE : ANSWER_GOES_ON;
-	if (x.has_length)
-		return c->head.bytes_out >= x.length + (x.head_len ? x.head_len : n)
-			       ? ANSWER_WHOLE
-			       : ANSWER_GOES_ON;
-	return x.head_len ? ANSWER_GOES_ON : ANSWER_UNKNOWN;
+		return FRAMING_NONE;
+	if (x->found & FOUND_CHUNKED)
+		return FRAMING_CHUNKED;
+	if (x->found & FOUND_LENGTH)
+		return FRAMING_LENGTH;
+	return x->head_len ? FRAMING_CLOSE : FRAMING_OPEN;
+}
+
+/* Global, so that the verifier reads its loop once and not from every caller. */
+__noinline int answer_scan(struct conn *c, __u32 hook)
+{
+	volatile struct scan *x = bpf_map_lookup_elem(&scans, &hook);
+	__u32 n;
+
+	if (!c || !x)
+		return 0;
+	x->last = x->length = 0;
+	x->raw = x->head_len = x->found = 0;
+	n = c->answer_len;
+	for (__u32 i = 0; i < REQ_ANSWER; i++) {
+		if (i >= n)
+			break;
+		scan_byte(x, c->answer[i]);
+		if (x->raw == 0x0d0a0d0a) {
+			x->head_len = i + 1;
+			break;
+		}
+	}
+	c->stream = (x->found & FOUND_EVENTS) != 0;
+	c->framing = framing_of(c, x);
+	c->whole_at = x->length + (x->head_len ? x->head_len : n);
+	return 0;
+}
+
+/* One that was not whole may be by now. */
+static __always_inline enum framing answer_framing(struct conn *c, enum hook hook)
+{
+	if (c->framing <= FRAMING_OPEN)
+		answer_scan(c, hook);
+	return c->framing;
+}
+
+static __always_inline bool answer_is_whole(struct conn *c, enum hook hook)
+{
+	switch (answer_framing(c, hook)) {
+	case FRAMING_NONE:
+		return true;
+	case FRAMING_LENGTH:
+		return c->head.bytes_out >= c->whole_at;
+	case FRAMING_CHUNKED:
+		return c->tail == TAIL_LAST_CHUNK;
+	case FRAMING_UNREAD:
+	case FRAMING_OPEN:
+	case FRAMING_CLOSE:
+		return false;
+	}
+	return false;
 }

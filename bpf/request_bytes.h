@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "request_maps.h"
+#include "request_sock.h"
 
 #if defined(__TARGET_ARCH_x86)
 enum {
@@ -17,6 +17,7 @@ enum {
 	NR_RECVFROM = 45,
 	NR_SENDMSG = 46,
 	NR_RECVMSG = 47,
+	NR_SENDMMSG = 307,
 };
 #define REGS_NR(r) ((r)->orig_ax)
 #define REGS_ARG2(r) ((r)->si)
@@ -31,41 +32,63 @@ enum {
 	NR_RECVFROM = 207,
 	NR_SENDMSG = 211,
 	NR_RECVMSG = 212,
+	NR_SENDMMSG = 269,
 };
 #define REGS_NR(r) ((r)->syscallno)
 #define REGS_ARG2(r) ((r)->regs[1])
 #define REGS_ARG3(r) ((r)->regs[2])
 #endif
 
-/* Where the call's bytes begin, how many lie there in one piece, and where the next piece is told.
+/*
+ * Where a call's bytes lie: the first piece, and where the others are told. What costs is each
+ * read of the process's memory (90 ns where SMAP is on and a hypervisor below), not its length: so
+ * as few as can be, and the second entry of an iovec comes with the first.
  */
 struct span {
 	const void *p;
-	__u32 len;
-	__u32 total; /* of all pieces */
-	const struct user_iovec *next; /* NULL: there is one piece */
+	__u32 len; /* of this piece */
+	__u32 total; /* of it and all behind it */
+	const struct user_iovec *iov; /* its entry; NULL: there is one piece */
+	__u32 niov; /* entries from there on */
+	struct user_iovec second;
 };
 
 enum { SPAN_PIECES = 8 }; /* looked at, when the first ones are too short to be of use */
 
-static __always_inline struct span span_of_iov(const struct user_iovec *iov, __u32 len)
+static __always_inline struct span span_of_iov(const struct user_iovec *iov, __u64 niov, __u32 len)
 {
 	struct span s = { .total = len };
-	struct user_iovec v;
+	struct user_iovec v[2] = {};
 
-	if (bpf_probe_read_user(&v, sizeof(v), iov))
+	if (bpf_probe_read_user(v, niov > 1 ? sizeof(v) : sizeof(v[0]), iov)) {
+		count(STAT_USER_FAULT);
 		return s;
-	s.p = (const void *)v.base;
-	s.len = v.len < len ? v.len : len;
-	s.next = s.len < len ? iov + 1 : NULL;
+	}
+	s.p = (const void *)v[0].base;
+	s.len = v[0].len < len ? v[0].len : len;
+	s.iov = iov;
+	s.niov = niov;
+	s.second = v[1];
 	return s;
 }
 
+static __always_inline struct span span_of_msg(const void *arg, __u32 len)
+{
+	struct user_msghdr m;
+	struct span s = { 0 };
+
+	if (bpf_probe_read_user(&m, sizeof(m), arg)) {
+		count(STAT_USER_FAULT);
+		return s;
+	}
+	return span_of_iov((const struct user_iovec *)m.iov, m.iovlen, len);
+}
+
+/* Of several messages in one call the first is taken: the rest of an answer needs no reading. */
 static __always_inline struct span span_of_call(__u32 len)
 {
 	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	const void *arg = (const void *)REGS_ARG2(r);
-	struct user_msghdr m;
 	struct span s = { 0 };
 
 	switch (REGS_NR(r)) {
@@ -78,61 +101,77 @@ static __always_inline struct span span_of_call(__u32 len)
 		return s;
 	case NR_READV:
 	case NR_WRITEV:
-		return span_of_iov(arg, len);
+		return span_of_iov(arg, REGS_ARG3(r), len);
 	case NR_SENDMSG:
 	case NR_RECVMSG:
-		if (bpf_probe_read_user(&m, sizeof(m), arg))
-			return s;
-		return span_of_iov((const struct user_iovec *)m.iov, len);
+	case NR_SENDMMSG:
+		return span_of_msg(arg, len);
 	default:
 		return s;
 	}
 }
 
-/*
- * Appends the call's bytes to dst, which holds at of them, up to max; returns how many it then
- * holds. dst is part of a map value that has room for max bytes more behind them.
- */
-static __always_inline __u32 span_append(char *dst, __u32 at, __u32 max, const struct span *s)
+static __always_inline bool span_has_next(const struct span *s)
 {
-	struct span piece = *s;
+	return s->p && s->iov && s->len < s->total && s->niov > 1;
+}
 
+static __always_inline struct span span_next(const struct span *s)
+{
+	return span_of_iov(s->iov + 1, s->niov - 1, s->total - s->len);
+}
+
+/*
+ * Adds the call's bytes behind the at bytes of the hook's scratch, until there are max, at most
+ * half of what it holds; returns how many there are. Global, so that the verifier reads its loop
+ * once and not from every caller.
+ */
+__noinline int span_gather(__u32 hook, __u32 at, __u32 max, const struct span *s)
+{
+	struct scratch *x = scratch_of(hook);
+	struct span piece;
+
+	if (!x || !s)
+		return at;
+	piece = *s;
 	for (int i = 0; i < SPAN_PIECES; i++) {
-		__u32 n = piece.len, room = max - at;
+		__u32 n = piece.len;
 
-		if (!piece.p || at >= max)
+		if (!piece.p || max > REQ_ANSWER || at >= max)
 			return at;
-		n = n < room ? n : room;
-		if (n > max) /* it is not: said for the verifier */
+		n = n < max - at ? n : max - at;
+		barrier_var(n);
+		barrier_var(at);
+		if (n > REQ_ANSWER || at >= REQ_ANSWER) /* neither is: said for the verifier */
 			return at;
-		if (bpf_probe_read_user(dst + at, n, piece.p)) {
+		if (bpf_probe_read_user(x->b + at, n, piece.p)) {
 			count(STAT_USER_FAULT);
 			return at;
 		}
 		at += n;
-		if (!piece.next)
+		if (!span_has_next(&piece))
 			return at;
-		piece = span_of_iov(piece.next, piece.total - piece.len);
+		piece = span_next(&piece);
 	}
 	return at;
 }
 
-/* The last piece of what a call sent. All of an iovec is taken to have gone out. */
-static __always_inline struct span span_of_last(__u32 len)
+/* The four bytes before the last one that was sent; 0: not known. */
+static __always_inline __u32 span_tail(const struct span *s)
 {
-	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-	__u64 nr = REGS_NR(r), iov = REGS_ARG2(r), n = REGS_ARG3(r);
-	struct user_msghdr m;
+	struct user_iovec last = { (__u64)s->p, s->len };
+	__u32 tail = 0;
 
-	if (nr == NR_SENDMSG) {
-		if (bpf_probe_read_user(&m, sizeof(m), (const void *)iov))
-			return (struct span){ 0 };
-		iov = m.iov;
-		n = m.iovlen;
-	} else if (nr != NR_WRITEV) {
-		return span_of_call(len);
+	if (span_has_next(s)) {
+		last = s->second;
+		if (s->niov == 2 && s->len + last.len != s->total)
+			return 0; /* it did not all go out */
+		if (s->niov > 2 && bpf_probe_read_user(&last, sizeof(last), s->iov + (s->niov - 1)))
+			return 0;
 	}
-	return span_of_iov((const struct user_iovec *)iov + (n - 1), len);
+	if (last.base && last.len >= 5)
+		bpf_probe_read_user(&tail, sizeof(tail), (const void *)(last.base + last.len - 5));
+	return tail;
 }
 
 /* The first eight bytes; fewer are filled up with zeroes. */
@@ -145,7 +184,8 @@ static __always_inline __u64 first_word(const struct span *s)
 		return 0;
 	if (n > sizeof(w))
 		n = sizeof(w);
-	if (bpf_probe_read_user(&w, n, s->p)) {
+	barrier_var(n);
+	if (n > sizeof(w) || bpf_probe_read_user(&w, n, s->p)) {
 		count(STAT_USER_FAULT);
 		return 0;
 	}
@@ -153,6 +193,14 @@ static __always_inline __u64 first_word(const struct span *s)
 }
 
 #define WORD4(a, b, c, d) ((__u32)(a) | (__u32)(b) << 8 | (__u32)(c) << 16 | (__u32)(d) << 24)
+
+static __always_inline __u64 word_of(const char *b)
+{
+	__u64 w;
+
+	__builtin_memcpy(&w, b, sizeof(w));
+	return w;
+}
 
 static __always_inline bool is_bodiless(__u64 w)
 {
@@ -212,10 +260,7 @@ enum { STATUS_LINE = 12 }; /* "HTTP/1.1 200" */
 /* The status in the first STATUS_LINE bytes of an answer; 0: this is none. */
 static __always_inline __u16 status_in(const char *h)
 {
-	__u64 w;
-
-	__builtin_memcpy(&w, h, sizeof(w));
-	if (!is_answer(w) || h[8] != ' ' || h[9] < '1' || h[9] > '5' || h[10] < '0' ||
+	if (!is_answer(word_of(h)) || h[8] != ' ' || h[9] < '1' || h[9] > '5' || h[10] < '0' ||
 	    h[10] > '9' || h[11] < '0' || h[11] > '9')
 		return 0;
 	return (h[9] - '0') * 100 + (h[10] - '0') * 10 + (h[11] - '0');

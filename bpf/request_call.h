@@ -6,15 +6,20 @@
  * on a connection that was kept. Everything that then happens on that connection makes its request
  * the thread's current one again. A parent must be unanswered; without one for sure, a call is
  * reported by itself and counted: never a guess.
+ *
+ * A loop that expires timers between two events (nginx's limit_req) can call for a request other
+ * than the one it read last, and nothing shows it then. It shows when that request is answered:
+ * what the loop did last was to read the answer of a call that is bound to another one. Then the
+ * calls of both are doubtful (answer_begins).
  */
 #pragma once
 
 #include "request_bytes.h"
 
-static __always_inline struct calls *calls_make(__u64 id)
+static __always_inline struct req_calls *calls_make(__u64 id)
 {
-	struct calls *cs = bpf_map_lookup_elem(&calls_of, &id);
-	struct calls *none;
+	struct req_calls *cs = bpf_map_lookup_elem(&calls_of, &id);
+	struct req_calls *none;
 	__u32 zero = 0;
 
 	if (cs)
@@ -30,14 +35,14 @@ static __always_inline struct calls *calls_make(__u64 id)
 }
 
 /* Write the call through to its request. Returns NULL when that one is over. */
-static __always_inline struct calls *call_store(struct conn *c)
+static __always_inline struct req_calls *call_store(struct conn *c)
 {
-	struct calls *cs;
+	struct req_calls *cs;
 
 	if (!c->parent)
 		return NULL;
 	cs = bpf_map_lookup_elem(&calls_of, &c->parent);
-	if (!cs) {
+	if (!cs || cs->doubtful) {
 		c->parent = 0;
 		return NULL;
 	}
@@ -47,10 +52,9 @@ static __always_inline struct calls *call_store(struct conn *c)
 }
 
 /* The thread does something for this call: its request is what it works on. */
-static __always_inline void call_is_current(struct conn *c, struct calls *cs)
+static __always_inline void call_is_current(struct conn *c, const struct req_calls *cs)
 {
-	if (cs && !cs->answered)
-		cur_set(c->parent, c->loop);
+	cur_set_by_call(cs && !cs->answered ? c->parent : CUR_NOBODY, c->loop);
 }
 
 static __always_inline void call_report(struct conn *c)
@@ -71,10 +75,10 @@ static __always_inline void call_report(struct conn *c)
 /* One more call for request id; its place, or -1 when there is no such request any more. */
 static __always_inline int calls_add(__u64 id, __u64 now)
 {
-	struct calls *cs = calls_make(id);
+	struct req_calls *cs = calls_make(id);
 	__u32 n;
 
-	if (!cs || cs->answered)
+	if (!cs || cs->answered || cs->doubtful)
 		return -1;
 	n = cs->n++;
 	cs->touched_ns = now;
@@ -106,16 +110,16 @@ static __always_inline void call_begin(struct conn *c, struct sock *sk, __u32 fl
 	c->tgid = tgid;
 	if (!c->parent)
 		process_name(c->comm);
-	c->retrans0 = tcp_of(sk)->total_retrans;
+	c->retrans0 = c->local ? 0 : TCP_READ(sk, total_retrans);
 	addr_of(&c->call.addr, sk, true);
 }
 
 static __always_inline void call_facts(struct conn *c, struct sock *sk)
 {
-	const struct tcp_sock *tp = tcp_of(sk);
-
-	c->call.retrans = tp->total_retrans - c->retrans0;
-	c->call.srtt_us = tp->srtt_us >> 3;
+	if (c->local)
+		return;
+	c->call.retrans = TCP_READ(sk, total_retrans) - c->retrans0;
+	c->call.srtt_us = TCP_READ(sk, srtt_us) >> 3;
 }
 
 /* The call is over: by itself if nobody owns it. */
@@ -130,7 +134,7 @@ static __always_inline void call_end(struct conn *c)
 
 static __always_inline void client_connect(struct sock *sk)
 {
-	struct conn *c = conn_make(sk, ROLE_CLIENT);
+	struct conn *c = conn_make(sk, ROLE_CLIENT, STAT_END);
 
 	if (!c)
 		return;
@@ -160,7 +164,8 @@ static __always_inline void client_send(struct conn *c, struct sock *sk, int len
 			}
 			c->fresh = 0;
 			c->call.flags |= CALL_SENT;
-			c->call.local_port = sk->__sk_common.skc_num;
+			if (!c->local)
+				c->call.local_port = SOCK_READ(sk, __sk_common.skc_num);
 		} else if (c->fresh) {
 			c->fresh = 0;
 			c->role = ROLE_IGNORED;
@@ -196,11 +201,17 @@ static __always_inline void client_gone(struct conn *c, struct sock *sk, int err
 	c->state = CONN_ANSWERED;
 }
 
+/* Nothing to read yet, or a signal came first. */
+static __always_inline bool is_to_be_tried_again(int ret)
+{
+	return ret == -EAGAIN || ret == -EINTR || ret <= -ERESTARTSYS;
+}
+
 static __always_inline void client_recv(struct conn *c, struct sock *sk, int ret)
 {
 	if (ret > 0)
 		client_answer(c, sk, ret);
-	else if (ret != -EAGAIN)
+	else if (!is_to_be_tried_again(ret))
 		client_gone(c, sk, ret ? -ret : EPIPE); /* a FIN instead of an answer */
 	call_is_current(c, call_store(c));
 }
@@ -209,8 +220,8 @@ static __always_inline void client_recv(struct conn *c, struct sock *sk, int ret
  */
 static __always_inline void client_state(struct conn *c, struct sock *sk, int from, int to)
 {
-	int error = sk->sk_err;
-	struct calls *cs;
+	int error = SOCK_READ(sk, sk_err);
+	struct req_calls *cs;
 
 	if (from == TCP_SYN_SENT && to == TCP_CLOSE)
 		c->call.flags |= CALL_FAILED;

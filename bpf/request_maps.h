@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_maps.h - the state behind requests: one struct conn per TCP socket that speaks HTTP (in
- * the socket's own storage, so it dies with it), one struct thread per thread that serves, and one
- * struct calls per request in flight that has called upstream. Counters; the ring.
+ * request_maps.h - the state behind requests: one struct conn per socket that speaks HTTP, one
+ * struct thread per thread that serves, and one struct req_calls per request in flight that has
+ * called upstream. Counters; the ring. How a socket finds its struct conn is in request_sock.h.
  */
 #pragma once
 
@@ -25,6 +25,16 @@ enum conn_role { ROLE_NEW, ROLE_SERVER, ROLE_CLIENT, ROLE_IGNORED };
  */
 enum conn_state { CONN_IDLE, CONN_OPEN, CONN_ANSWERED, CONN_SWEEPING };
 
+/* How the end of an answer can be told (RFC 9112, 6.3). */
+enum framing {
+	FRAMING_UNREAD, /* nobody has looked yet */
+	FRAMING_OPEN, /* its head is not whole in what is kept of it */
+	FRAMING_NONE, /* no body: the head is all */
+	FRAMING_LENGTH, /* whole at whole_at bytes */
+	FRAMING_CHUNKED, /* whole when the last chunk has gone out */
+	FRAMING_CLOSE, /* the end of the connection is its end */
+};
+
 struct conn {
 	__u32 state; /* enum conn_state */
 	__u8 role;
@@ -36,18 +46,21 @@ struct conn {
 	__u8 fresh; /* client: connected, nothing sent yet */
 	__u8 dead; /* client: ended in interrupt context, its owner has not been told */
 	__u8 slot; /* client: place of the call in its request */
+	__u8 local; /* AF_UNIX: there is no struct tcp_sock behind it */
+	__u8 framing; /* enum framing */
+	__u8 stream; /* the answer is an event stream; known once framing is */
 	__u32 retrans0, ooo0; /* of the socket, when the request began */
 	__u64 parent; /* client: id of the request it works for; 0: not known */
+	__u64 owner_ino; /* AF_UNIX, hooks on system calls: whose the address sk was */
 	union {
 		struct {
-			char answer[REQ_ANSWER];
-			__u32 answer_len;
-			__u32 tail; /* the four bytes before the last one sent */
 			struct req_head
 				head; /* as it goes into the ring: head and line in one piece */
-			char line[REQ_LINE];
-			char room[REQ_LINE]; /* never written: what span_append might touch, to the
-						verifier */
+			char line[REQ_LINE] __attribute__((aligned(8)));
+			char answer[REQ_ANSWER] __attribute__((aligned(8)));
+			__u32 answer_len;
+			__u32 tail; /* the four bytes before the last one sent */
+			__u64 whole_at; /* bytes_out of a whole answer */
 		};
 		struct {
 			struct req_call call;
@@ -61,22 +74,17 @@ struct conn {
 struct thread {
 	__u64 cur;
 	__u64 nvcsw; /* the thread's voluntary switches when cur was set */
-	__u32 loop; /* an event loop: once it has slept, cur means nothing */
+	__u32 loop; /* an event loop: once it has waited, cur means nothing */
+	__u8 calls; /* it has called upstream before */
+	__u8 by_call; /* cur was set by what it did for an upstream call */
 };
 
-struct calls {
-	__u32 n;
-	__u32 answered; /* no new call can belong to it */
-	__u64 touched_ns;
-	struct req_call call[REQ_CALLS];
-};
+#define CUR_NOBODY (~0ull) /* cur: a call whose request is not known, or has its answer already */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct conn);
-} conns SEC(".maps");
+/* Bytes on their way; twice as long as what is ever put there, which the verifier can see. */
+struct scratch {
+	char b[2 * REQ_ANSWER] __attribute__((aligned(8)));
+};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -89,7 +97,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 8192);
 	__type(key, __u64);
-	__type(value, struct calls);
+	__type(value, struct req_calls);
 } calls_of SEC(".maps");
 
 /* Processes that answer from another thread than the one that read: no association by thread. */
@@ -99,6 +107,14 @@ struct {
 	__type(key, __u32);
 	__type(value, __u32);
 } hoppers SEC(".maps");
+
+/* The path of an AF_UNIX address, by the address of the kernel's copy of it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 256);
+	__type(key, __u64);
+	__type(value, struct req_unix);
+} unix_names SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -116,8 +132,18 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct calls);
+	__type(value, struct req_calls);
 } empty_calls SEC(".maps");
+
+/* A program does not run twice at a time on one processor, but one may interrupt another. */
+enum hook { HOOK_RECV, HOOK_SEND, HOOK_STATE, HOOK_SWEEP, HOOK_END };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, HOOK_END);
+	__type(key, __u32);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
 
 struct req_control control;
 
@@ -129,40 +155,9 @@ static __always_inline void count(__u32 stat)
 		(*n)++;
 }
 
-static __always_inline struct conn *conn_make(struct sock *sk, enum conn_role role)
+static __always_inline struct scratch *scratch_of(__u32 hook)
 {
-	struct conn *c = bpf_sk_storage_get(&conns, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
-
-	if (!c) {
-		count(STAT_CONN_FULL);
-		return NULL;
-	}
-	c->role = role;
-	return c;
-}
-
-static __always_inline void addr_of(struct req_addr *a, struct sock *sk, bool remote)
-{
-	if (sk->__sk_common.skc_family == AF_INET) {
-		__be32 ip = remote ? sk->__sk_common.skc_daddr : sk->__sk_common.skc_rcv_saddr;
-
-		__builtin_memcpy(a->ip, &ip, 4);
-		a->len = 4;
-	} else {
-		bpf_probe_read_kernel(a->ip, 16,
-				      remote ? &sk->__sk_common.skc_v6_daddr
-					     : &sk->__sk_common.skc_v6_rcv_saddr);
-		a->len = 16;
-	}
-	a->port = remote ? bpf_ntohs(sk->__sk_common.skc_dport) : sk->__sk_common.skc_num;
-}
-
-/* Plain loads instead of a helper for each field: kernel 6.2, and we need 6.3 anyway. */
-extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym;
-
-static __always_inline const struct tcp_sock *tcp_of(struct sock *sk)
-{
-	return bpf_rdonly_cast(sk, bpf_core_type_id_kernel(struct tcp_sock));
+	return bpf_map_lookup_elem(&scratches, &hook);
 }
 
 static __always_inline void process_name(char comm[REQ_COMM])
@@ -172,28 +167,72 @@ static __always_inline void process_name(char comm[REQ_COMM])
 	BPF_CORE_READ_STR_INTO((char(*)[REQ_COMM])comm, t, group_leader, comm);
 }
 
-/* What this thread is working on; 0 when that cannot be said for sure. */
+/*
+ * What this thread is working on; 0 when that cannot be said for sure. A loop's request is
+ * forgotten when the loop waits: where system calls are hooked that is seen (thread_waited),
+ * elsewhere any sleep is taken for it.
+ */
+static __always_inline __u64 thread_cur(const struct thread *th)
+{
+#ifndef REQUEST_SYSCALLS
+	if (th->loop && th->nvcsw != bpf_get_current_task_btf()->nvcsw)
+		return 0;
+#endif
+	return th->cur;
+}
+
+/* For a new call; loop is set with it. */
 static __always_inline __u64 cur_get(__u32 *loop)
 {
-	struct task_struct *t = bpf_get_current_task_btf();
-	struct thread *th = bpf_task_storage_get(&threads, t, 0, 0);
+	struct thread *th = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+	__u64 id = th ? thread_cur(th) : 0;
 
-	if (!th || !th->cur || (th->loop && th->nvcsw != t->nvcsw))
+	if (!id || id == CUR_NOBODY)
 		return 0;
 	*loop = th->loop;
-	return th->cur;
+	th->calls = 1;
+	return id;
+}
+
+static __always_inline struct thread *thread_make(void)
+{
+	return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0,
+				    BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+static __always_inline void thread_works_on(struct thread *th, __u64 id, __u32 loop)
+{
+	th->cur = id;
+	th->nvcsw = bpf_get_current_task_btf()->nvcsw;
+	th->loop |= loop;
+	th->by_call = 0;
 }
 
 static __always_inline void cur_set(__u64 id, __u32 loop)
 {
-	struct task_struct *t = bpf_get_current_task_btf();
-	struct thread *th = bpf_task_storage_get(&threads, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct thread *th = thread_make();
+
+	if (th)
+		thread_works_on(th, id, loop);
+}
+
+static __always_inline void cur_set_by_call(__u64 id, __u32 loop)
+{
+	struct thread *th = thread_make();
 
 	if (!th)
 		return;
-	th->cur = id;
-	th->nvcsw = t->nvcsw;
-	th->loop = loop;
+	thread_works_on(th, id, loop);
+	th->by_call = 1;
+}
+
+/* A new request, while the last one has no answer yet: the thread serves many in turn. */
+static __always_inline void cur_begin(__u64 id, __u32 loop)
+{
+	struct thread *th = thread_make();
+
+	if (th)
+		thread_works_on(th, id, loop | (th->cur != 0 && !th->by_call));
 }
 
 static __always_inline void cur_clear(void)
@@ -201,5 +240,14 @@ static __always_inline void cur_clear(void)
 	struct thread *th = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
 
 	if (th)
+		th->cur = 0;
+}
+
+/* The request is over without an answer: its thread works on nothing. */
+static __always_inline void cur_end(__u64 id)
+{
+	struct thread *th = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+
+	if (th && th->cur == id)
 		th->cur = 0;
 }

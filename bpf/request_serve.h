@@ -5,85 +5,7 @@
  */
 #pragma once
 
-#include "request_answer.h"
-#include "request_call.h"
-
-static __always_inline void unread_report(enum req_unread what)
-{
-	struct req_head *h = bpf_ringbuf_reserve(&ring, sizeof(*h), 0);
-
-	if (!h) {
-		count(STAT_RING_FULL);
-		return;
-	}
-	__builtin_memset(h, 0, sizeof(*h));
-	h->kind = REQ_KIND_UNREAD;
-	h->flags = what;
-	h->tgid = bpf_get_current_pid_tgid() >> 32;
-	process_name(h->comm);
-	bpf_ringbuf_submit(h, BPF_RB_NO_WAKEUP);
-}
-
-static __always_inline void event_fill(struct req_event *e, const struct conn *c,
-				       const struct calls *cs)
-{
-	__builtin_memcpy(&e->head, &c->head, sizeof(e->head));
-	__builtin_memcpy(e->line, c->line, sizeof(e->line));
-	e->head.ncalls = 0;
-	if (c->pipelined)
-		e->head.flags |= REQ_PIPELINED;
-	if (!cs)
-		return;
-	__builtin_memcpy(e->call, cs->call, sizeof(e->call));
-	e->head.ncalls = cs->n < REQ_CALLS ? cs->n : REQ_CALLS;
-	if (cs->n > REQ_CALLS)
-		e->head.flags |= REQ_CALLS_CUT;
-}
-
-static __always_inline void request_report_with_calls(struct conn *c)
-{
-	struct calls *cs = bpf_map_lookup_elem(&calls_of, &c->head.id);
-	struct req_event *e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
-
-	if (e) {
-		event_fill(e, c, cs);
-		bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
-	} else {
-		count(STAT_RING_FULL);
-	}
-	if (cs)
-		bpf_map_delete_elem(&calls_of, &c->head.id);
-}
-
-/* The caller has just moved the state away from ANSWERED, SWEEPING or OPEN, alone. */
-static __always_inline void request_report(struct conn *c)
-{
-	__u32 n = c->head.line_len;
-
-	count(STAT_SEEN);
-	if (c->pipelined)
-		c->head.flags |= REQ_PIPELINED;
-	if (c->has_calls) {
-		request_report_with_calls(c);
-		return;
-	}
-	if (n > REQ_LINE)
-		n = REQ_LINE;
-	if (bpf_ringbuf_output(&ring, &c->head, sizeof(c->head) + n, BPF_RB_NO_WAKEUP))
-		count(STAT_RING_FULL);
-}
-
-static __always_inline void request_facts(struct conn *c, struct sock *sk)
-{
-	const struct tcp_sock *tp = tcp_of(sk);
-
-	c->head.retrans = tp->total_retrans - c->retrans0;
-	c->head.srtt_us = tp->srtt_us >> 3;
-	c->head.rcv_ooo = tp->rcv_ooopack - c->ooo0;
-	if (c->head.first_ns && c->head.last_ns - c->head.first_ns > REQ_LONG_NS &&
-	    answer_is_stream(c))
-		c->head.flags |= REQ_STREAM;
-}
+#include "request_report.h"
 
 /* An answer that has begun is finished: true for the one caller that has to report it. */
 static __always_inline bool answer_ends(struct conn *c)
@@ -93,32 +15,29 @@ static __always_inline bool answer_ends(struct conn *c)
 	return was == CONN_ANSWERED;
 }
 
-/* The first bytes of what came, into the place of the line; the first eight of them as a word. */
-static __always_inline __u64 line_read(struct conn *c, const struct span *s)
+/* The first bytes of what came; the first eight of them as a word, filled up with zeroes. */
+static __always_inline __u64 line_read(struct scratch *x, const struct span *s, __u32 *n)
 {
-	__u64 w;
-
-	__builtin_memset(c->line, 0, sizeof(w));
-	c->head.line_len = span_append(c->line, 0, REQ_LINE, s);
-	__builtin_memcpy(&w, c->line, sizeof(w));
-	return w;
+	__builtin_memset(x->b, 0, sizeof(__u64));
+	*n = span_gather(HOOK_RECV, 0, REQ_LINE, s);
+	return word_of(x->b);
 }
 
-/* An epoll watches the socket: the thread that reads it serves others too. */
-static __always_inline bool is_in_epoll(struct sock *sk)
+/* True for a request, and for the few bytes that may become one. */
+static __always_inline bool begins_request(__u64 w, __u32 n)
 {
-	return sk->sk_socket->file->f_ep != NULL; /* a NULL on the way reads as 0 */
+	return n < sizeof(w) ? n > 0 && may_be_request(w, n) : is_request(w);
 }
 
-/* Its line is in place already. */
-static __always_inline void request_begin(struct conn *c, struct sock *sk, __u64 word, int len)
+static __always_inline void request_begin(struct conn *c, struct sock *sk, const struct scratch *x,
+					  __u32 n, int len)
 {
-	__u64 now = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid();
+	__u64 now = bpf_ktime_get_ns(), w = word_of(x->b);
+	struct task_struct *t = bpf_get_current_task_btf();
 	struct req_head *h = &c->head;
-	const struct inet_connection_sock *icsk =
-		bpf_rdonly_cast(sk, bpf_core_type_id_kernel(struct inet_connection_sock));
-	const struct tcp_sock *tp = tcp_of(sk);
 
+	__builtin_memcpy(c->line, x->b, REQ_LINE);
+	h->line_len = n;
 	h->kind = REQ_KIND_REQUEST;
 	h->flags = 0;
 	h->id = now << 8 | (bpf_get_smp_processor_id() & 0xff);
@@ -126,57 +45,57 @@ static __always_inline void request_begin(struct conn *c, struct sock *sk, __u64
 	h->first_ns = h->last_ns = 0;
 	h->bytes_in = len;
 	h->bytes_out = 0;
-	h->tgid = id >> 32;
-	h->tid = (__u32)id;
-	h->queue_jiffies = (__u32)bpf_jiffies64() - icsk->icsk_ack.lrcvtime;
+	h->tgid = t->tgid;
+	h->tid = t->pid;
 	h->status = 0;
 	h->ncalls = 0;
-	c->answer_len = 0;
-	c->has_calls = 0;
-	c->has_body = !is_bodiless(word);
-	c->retrans0 = tp->total_retrans;
-	c->ooo0 = tp->rcv_ooopack;
-	c->loop = is_in_epoll(sk);
-	c->state = CONN_OPEN;
-	cur_set(h->id, c->loop);
-}
-
-/* True for a request, and for the few bytes that may become one. */
-static __always_inline bool begins_request(struct conn *c, __u64 w)
-{
-	__u32 n = c->head.line_len;
-
 	c->unsure = n < sizeof(w);
-	return n < sizeof(w) ? n > 0 && may_be_request(w, n) : is_request(w);
+	c->answer_len = 0;
+	c->framing = FRAMING_UNREAD;
+	c->has_calls = 0;
+	c->has_body = !is_bodiless(w);
+	if (!c->local) {
+		h->queue_jiffies = (__u32)bpf_jiffies64() - ICSK_READ(sk, icsk_ack.lrcvtime);
+		c->retrans0 = TCP_READ(sk, total_retrans);
+		c->ooo0 = TCP_READ(sk, rcv_ooopack);
+	}
+	if (!c->loop)
+		c->loop = is_in_epoll(sk);
+	c->state = CONN_OPEN;
+	cur_begin(h->id, c->loop);
 }
 
 /* The first request on a socket makes it a server's. */
 static __always_inline void server_first(struct sock *sk, int len)
 {
 	struct span s = span_of_call(len);
-	__u64 w = first_word(&s);
+	struct scratch *x = scratch_of(HOOK_RECV);
 	struct conn *c;
+	__u32 n;
+	__u64 w;
 
+	if (!x)
+		return;
+	w = line_read(x, &s, &n);
 	if (is_client_hello(w) || is_http2(w)) {
-		if (conn_make(sk, ROLE_IGNORED))
+		if (conn_make(sk, ROLE_IGNORED, STAT_END))
 			unread_report(is_http2(w) ? REQ_UNREAD_HTTP2 : REQ_UNREAD_TLS);
 		return;
 	}
-	if (!s.len || (s.len < sizeof(w) ? !may_be_request(w, s.len) : !is_request(w)))
+	if (!begins_request(w, n))
 		return;
-	c = conn_make(sk, ROLE_SERVER);
+	c = conn_make(sk, ROLE_SERVER, STAT_CONN_FULL);
 	if (!c)
 		return;
 	addr_of(&c->head.remote, sk, true);
 	addr_of(&c->head.local, sk, false);
 	process_name(c->head.comm);
-	w = line_read(c, &s);
-	if (begins_request(c, w))
-		request_begin(c, sk, w, len);
+	request_begin(c, sk, x, n, len);
 }
 
 /* The rest of a head, or a body: what is missing of the line is added to it. */
-static __always_inline void server_more(struct conn *c, const struct span *s, int len)
+static __always_inline void server_more(struct conn *c, struct scratch *x, const struct span *s,
+					int len)
 {
 	__u32 at = c->head.line_len;
 	__u64 w;
@@ -184,10 +103,13 @@ static __always_inline void server_more(struct conn *c, const struct span *s, in
 	c->head.bytes_in += len;
 	if (c->state != CONN_OPEN)
 		return;
-	if (at < REQ_LINE)
-		c->head.line_len = span_append(c->line, at, REQ_LINE, s);
+	if (at < REQ_LINE) {
+		__builtin_memcpy(x->b, c->line, REQ_LINE);
+		c->head.line_len = span_gather(HOOK_RECV, at, REQ_LINE, s);
+		__builtin_memcpy(c->line, x->b, REQ_LINE);
+	}
+	w = word_of(c->line);
 	if (c->unsure && c->head.line_len >= sizeof(w)) {
-		__builtin_memcpy(&w, c->line, sizeof(w));
 		c->unsure = 0;
 		c->has_body = !is_bodiless(w);
 		if (!is_request(w)) {
@@ -199,34 +121,35 @@ static __always_inline void server_more(struct conn *c, const struct span *s, in
 	cur_set(c->head.id, c->loop);
 }
 
+/* What comes on a connection that has had a request: more of it, or the next one. */
 static __always_inline void server_bytes(struct conn *c, struct sock *sk, int len)
 {
+	struct scratch *x = scratch_of(HOOK_RECV);
+	bool open = c->state == CONN_OPEN, more = open && (c->has_body || c->unsure);
 	struct span s = { 0 };
-	__u64 w;
-	__u32 was;
+	__u64 w = 0;
+	__u32 n = 0, was;
 
-	if (c->state != CONN_OPEN || !c->has_body || c->head.line_len < REQ_LINE)
+	if (!x)
+		return;
+	if (!more || c->head.line_len < REQ_LINE)
 		s = span_of_call(len);
-	if (c->state == CONN_IDLE) {
-		w = line_read(c, &s);
-		if (begins_request(c, w))
-			request_begin(c, sk, w, len);
+	if (!more)
+		w = line_read(x, &s, &n);
+	if (more || (c->state != CONN_IDLE && !is_request(w))) {
+		server_more(c, x, &s, len);
 		return;
 	}
-	if ((c->state == CONN_OPEN && (c->has_body || c->unsure)) || !is_request(first_word(&s))) {
-		server_more(c, &s, len);
+	if (!begins_request(w, n))
 		return;
-	}
 	was = __sync_lock_test_and_set(&c->state, CONN_IDLE);
 	if (was == CONN_OPEN)
 		c->pipelined = 1; /* a request before the last one's answer */
 	if (was != CONN_IDLE) {
-		request_facts(c, sk);
+		request_facts(c, sk, HOOK_RECV);
 		request_report(c);
 	}
-	w = line_read(c, &s);
-	if (begins_request(c, w))
-		request_begin(c, sk, w, len);
+	request_begin(c, sk, x, n, len);
 }
 
 /* Nothing to read: no end of the answer, an event loop may look at any time. */
@@ -240,58 +163,105 @@ static __always_inline void server_recv(struct conn *c, struct sock *sk, int ret
 		cur_clear();
 }
 
-/* The first bytes of the answer: nothing that starts now can be part of the work on it. */
-static __always_inline void answer_begins(struct conn *c, __u64 now)
+/* Request id has a call that was for another one, or cannot be told from one that was. */
+static __always_inline void calls_doubt(__u64 id)
 {
+	struct req_calls *cs = bpf_map_lookup_elem(&calls_of, &id);
+
+	if (!cs || cs->doubtful)
+		return;
+	cs->doubtful = 1;
+	for (__u32 i = 0; i < cs->n && i < REQ_CALLS; i++)
+		count(STAT_UNKNOWN);
+}
+
+/* The first bytes of the answer: nothing that starts now can be part of the work on it. */
+static __always_inline void answer_begins(struct conn *c, const struct thread *th, __u64 now)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
 	__u32 tgid = c->head.tgid, one = 1;
-	struct calls *cs = bpf_map_lookup_elem(&calls_of, &c->head.id);
+	bool hopped = t->pid != (int)c->head.tid;
+	struct req_calls *cs = NULL;
 
 	c->head.first_ns = now;
+	if (th && th->by_call && thread_cur(th) && th->cur != c->head.id) {
+		c->head.flags |= REQ_DOUBTFUL;
+		calls_doubt(c->head.id);
+		calls_doubt(th->cur);
+	}
+	if (hopped || (th && th->calls)) /* a thread that never called has none to look for */
+		cs = bpf_map_lookup_elem(&calls_of, &c->head.id);
 	if (cs) {
 		cs->answered = 1;
 		c->has_calls = 1;
 	}
-	if ((__u32)bpf_get_current_pid_tgid() != c->head.tid) {
+	if (hopped) {
 		c->head.flags |= REQ_HOPPED;
 		bpf_map_update_elem(&hoppers, &tgid, &one, BPF_ANY);
 	}
 	c->state = CONN_ANSWERED;
 }
 
-static __always_inline void server_send(struct conn *c, int len)
+/* False: what was sent is not the beginning of the answer, or not enough of it. */
+static __always_inline bool answer_opens(struct conn *c, const struct thread *th, __u64 now,
+					 int len)
 {
-	__u64 now = bpf_ktime_get_ns();
-	struct span s;
+	struct span s = span_of_call(len);
 	__u16 status;
 
+	answer_keep(c, &s);
+	status = c->answer_len < STATUS_LINE ? 0 : status_in(c->answer);
+	if (status >= 100 && status < 200 && status != 101) {
+		c->answer_len = 0;
+		cur_set(c->head.id, c->loop); /* 100 Continue: not yet the answer */
+		return false;
+	}
+	if (answer_is_short(c)) {
+		c->head.bytes_out += len;
+		return false;
+	}
+	if (!status)
+		c->head.flags |= REQ_HEAD_MISSED;
+	c->head.status = status;
+	answer_tail(c, &s);
+	answer_begins(c, th, now);
+	return true;
+}
+
+/* More of an answer that has begun: only where its end is not yet known are bytes read. */
+static __always_inline void answer_goes_on(struct conn *c, int len)
+{
+	enum framing f = answer_framing(c, HOOK_SEND);
+	bool whole = answer_is_whole(c, HOOK_SEND);
+	struct span s;
+
+	if (f == FRAMING_CLOSE || (f == FRAMING_LENGTH && !whole))
+		return;
+	s = span_of_call(len);
+	if (f == FRAMING_OPEN && c->answer_len < REQ_ANSWER)
+		answer_keep(c, &s);
+	else if ((whole || f == FRAMING_OPEN) && is_answer(first_word(&s)))
+		c->pipelined = 1; /* a second answer without a request between */
+	c->tail = span_tail(&s);
+}
+
+static __always_inline void server_send(struct conn *c, int len)
+{
+	struct thread *th = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+	__u64 now = bpf_ktime_get_ns();
+
 	if (c->state == CONN_OPEN) {
-		s = span_of_call(len);
-		status = answer_read(c, &s);
-		if (status >= 100 && status < 200 && status != 101) {
-			c->answer_len = 0;
-			cur_set(c->head.id, c->loop); /* 100 Continue: not yet the answer */
+		if (!answer_opens(c, th, now, len))
 			return;
-		}
-		if (answer_is_short(c)) {
-			c->head.bytes_out += len;
-			return;
-		}
-		if (!status)
-			c->head.flags |= REQ_HEAD_MISSED;
-		c->head.status = status;
-		answer_tail(c, len);
-		answer_begins(c, now);
 	} else if (c->state == CONN_ANSWERED) {
-		s = span_of_call(len);
-		if (is_answer(first_word(&s)))
-			c->pipelined = 1; /* a second answer without a request between */
-		answer_tail(c, len);
+		answer_goes_on(c, len);
 	} else if (c->state == CONN_IDLE && c->head.id) {
 		count(STAT_LATE);
 	}
 	c->head.last_ns = now;
 	c->head.bytes_out += len;
-	cur_clear();
+	if (th)
+		th->cur = 0;
 }
 
 /*
@@ -300,12 +270,12 @@ static __always_inline void server_send(struct conn *c, int len)
  */
 static __always_inline void request_sweep(struct conn *c, struct sock *sk)
 {
-	struct calls *cs = c->has_calls ? bpf_map_lookup_elem(&calls_of, &c->head.id) : NULL;
+	struct req_calls *cs = c->has_calls ? bpf_map_lookup_elem(&calls_of, &c->head.id) : NULL;
 	struct req_event *e;
 
 	if (__sync_val_compare_and_swap(&c->state, CONN_ANSWERED, CONN_SWEEPING) != CONN_ANSWERED)
 		return;
-	request_facts(c, sk);
+	request_facts(c, sk, HOOK_SWEEP);
 	e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
 	if (e)
 		event_fill(e, c, cs);
@@ -328,7 +298,7 @@ static __always_inline void server_upgraded(struct conn *c, struct sock *sk)
 {
 	if (!answer_ends(c))
 		return;
-	request_facts(c, sk);
+	request_facts(c, sk, HOOK_SEND);
 	request_report(c);
 	unread_report(REQ_UNREAD_UPGRADED);
 	c->role = ROLE_IGNORED;
@@ -337,13 +307,13 @@ static __always_inline void server_upgraded(struct conn *c, struct sock *sk)
 /* The connection ends while a request is open or its answer is on the way. */
 static __always_inline void server_state(struct conn *c, struct sock *sk, int from, int to)
 {
-	int error = sk->sk_err;
+	int error = SOCK_READ(sk, sk_err);
 	__u32 was = __sync_lock_test_and_set(&c->state, CONN_IDLE);
 
 	if (was == CONN_IDLE)
 		return;
 	if (was == CONN_OPEN) {
-		struct calls *cs = bpf_map_lookup_elem(&calls_of, &c->head.id);
+		struct req_calls *cs = bpf_map_lookup_elem(&calls_of, &c->head.id);
 
 		if (cs)
 			c->has_calls = 1;
@@ -353,7 +323,8 @@ static __always_inline void server_state(struct conn *c, struct sock *sk, int fr
 			c->head.flags |= REQ_CLIENT_CLOSED;
 		else
 			c->head.flags |= REQ_NO_ANSWER;
+		cur_end(c->head.id);
 	}
-	request_facts(c, sk);
+	request_facts(c, sk, HOOK_STATE);
 	request_report(c);
 }

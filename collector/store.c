@@ -114,7 +114,7 @@ static void up_json(struct buf *j, const struct up_item *u)
 	char text[ADDR_TEXT];
 
 	jsonb_raw(j, "{\"addr\":");
-	jsonb_text(j, addr_text(&u->addr, text));
+	jsonb_text(j, up_addr_text(u, text));
 	jsonb_raw(j, ",\"error\":");
 	jsonb_text(j, error ? error : "Unknown error");
 	number_member(j, "startUs", (uint64_t)copy_bigint(u->start_us));

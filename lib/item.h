@@ -68,7 +68,14 @@ struct up_item {
 	uint32_t retrans, srtt_us;
 	uint32_t flags; /* enum up_flag */
 	uint16_t local_port; /* the called host sees the call come from here; 0: never connected */
+	const char *path; /* instead of addr: "unix:/run/app.sock"; NULL: there is an addr */
 };
+
+/* As an operator reads it: "10.0.0.1:80", "unix:/run/app.sock". */
+static inline const char *up_addr_text(const struct up_item *u, char text[static ADDR_TEXT])
+{
+	return u->path ? u->path : addr_text(&u->addr, text);
+}
 
 enum request_flag {
 	REQUEST_CLIENT_CLOSED = 1, /* the client closed before the answer began: status 499 */

@@ -19,7 +19,7 @@ enum {
 	WIRE_MAX_FRAME = 1 << 20,
 	WIRE_MAX_STATUS = 999, /* of HTTP */
 	WIRE_MAX_ERROR = 4095, /* errno */
-	WIRE_UP_FIELDS = 11, /* of one upstream try, at least */
+	WIRE_UP_FIELDS = 11, /* of one upstream try, at least; a path is the twelfth */
 };
 
 enum wire_type {

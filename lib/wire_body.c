@@ -134,8 +134,10 @@ static int read_params(struct mp *m, struct arena *a, struct request_item *q)
 	return 0;
 }
 
-static int read_ups(struct mp *m, struct request_item *q)
+static int read_ups(struct mp *m, struct arena *a, struct request_item *q)
 {
+	int r = 0;
+
 	q->nups = mp_array(m);
 	if (q->nups > ITEM_MAX_UPS)
 		return -EBADMSG;
@@ -155,9 +157,14 @@ static int read_ups(struct mp *m, struct request_item *q)
 		u->srtt_us = wire_read_u32(m);
 		u->flags = wire_read_u32(m);
 		u->local_port = (uint16_t)mp_uint_max(m, UINT16_MAX);
-		mp_skip_n(m, width - WIRE_UP_FIELDS);
+		width -= WIRE_UP_FIELDS;
+		if (width && is_str(m)) {
+			u->path = read_str(m, a, ITEM_MAX_NAME, &r);
+			width--;
+		}
+		mp_skip_n(m, width);
 	}
-	return 0;
+	return r;
 }
 
 static int read_request_head(struct mp *m, struct arena *a, struct request_item *q)
@@ -196,7 +203,7 @@ static int read_request(struct mp *m, struct arena *a, struct request_item *q)
 	q->rcv_ooo = wire_read_u32(m);
 	q->reason = (uint16_t)mp_uint_max(m, INT16_MAX);
 	r = read_params(m, a, q);
-	return r < 0 ? r : read_ups(m, q);
+	return r < 0 ? r : read_ups(m, a, q);
 }
 
 static int read_source(struct mp *m, struct arena *a, struct source_item *s)

@@ -228,7 +228,7 @@ static void put_param(msgpack_packer *pk, const struct param *p)
 
 static void put_up(msgpack_packer *pk, const struct up_item *u)
 {
-	msgpack_pack_array(pk, WIRE_UP_FIELDS);
+	msgpack_pack_array(pk, WIRE_UP_FIELDS + (u->path != NULL));
 	put_addr(pk, &u->addr);
 	put_u64(pk, u->start_us);
 	put_u64(pk, u->connect_us);
@@ -239,6 +239,8 @@ static void put_up(msgpack_packer *pk, const struct up_item *u)
 	put_u32(pk, u->srtt_us);
 	put_u32(pk, u->flags);
 	msgpack_pack_uint16(pk, u->local_port);
+	if (u->path)
+		put_name(pk, u->path);
 }
 
 static void put_request_head(msgpack_packer *pk, const struct request_item *r)

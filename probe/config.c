@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "../lib/config.h"
+#include "request_kernel.h"
 
 /* Every line is a key of the file and a flag: rows_per_s is --rows-per-s. */
 static const struct config_option options[] = {
@@ -26,6 +27,10 @@ static const struct config_option options[] = {
 	  "cgroup=PATH: only tasks in and below that cgroup2 directory (all)" },
 	{ "request", "ring_mb", CONFIG_INT, CONFIG_FIELD(struct probe_config, ring_mb), 1, 256,
 	  "the kernel's ring for requests, in MiB, a power of two (4)" },
+	{ "request", "hooks", CONFIG_STR, CONFIG_FIELD(struct probe_config, hooks), 1, 0,
+	  "sockets (kernel 6.3), syscalls (5.15), or auto: the first that works (auto)" },
+	{ "request", "conns", CONFIG_INT, CONFIG_FIELD(struct probe_config, conns), 1, 1e6,
+	  "connections followed at a time; requests on more are only counted (65536)" },
 };
 
 static const struct word {
@@ -56,6 +61,8 @@ static void set_defaults(struct probe_config *c)
 		.slow_ms = -1,
 		.rows_per_s = 5000,
 		.ring_mb = 4,
+		.hooks = "auto",
+		.conns = 65536,
 	};
 	if (gethostname(c->node, sizeof(c->node) - 1) < 0)
 		c->node[0] = 0;
@@ -180,6 +187,9 @@ static int check(const struct probe_config *c, char *err, size_t errlen)
 	if (c->scope[0] && (strncmp(c->scope, "cgroup=/", 8) != 0))
 		return refuse(err, errlen, "scope", c->scope,
 			      "cgroup=PATH is allowed, with the whole path of a cgroup2 directory");
+	if (!request_hooks_known(c->hooks))
+		return refuse(err, errlen, "hooks", c->hooks,
+			      "auto, sockets or syscalls is allowed");
 	snprintf(ring, sizeof(ring), "%lld", (long long)c->ring_mb);
 	if (c->ring_mb & (c->ring_mb - 1))
 		return refuse(err, errlen, "ring_mb", ring, "1, 2, 4, 8, ... 256 is allowed");

@@ -15,6 +15,8 @@ struct probe_config {
 	int64_t rows_per_s; /* more abnormal requests than this are counted, not sent */
 	char scope[512]; /* "": every task; cgroup=PATH: those in and below that cgroup2 */
 	int64_t ring_mb; /* of the kernel's event ring; a power of two */
+	char hooks[16]; /* "auto", or one of request_hooks_name */
+	int64_t conns; /* connections followed at a time */
 };
 
 #define PROBE_VERSION "0.1.0"

@@ -18,10 +18,13 @@ static uint64_t us_between(uint64_t from_ns, uint64_t to_ns)
 
 static struct addr addr_read(const struct req_addr *a)
 {
-	return addr_make(a->ip, a->len == 16 ? 16 : 4, a->port);
+	if (a->len != 4 && a->len != 16)
+		return (struct addr){ 0 };
+	return addr_make(a->ip, a->len, a->port);
 }
 
 void request_call_read(const struct req_call *c, uint64_t read_ns, uint64_t end_ns,
+		       const struct request_context *x, char path[static UNIX_TEXT],
 		       struct up_item *out)
 {
 	*out = (struct up_item){ .addr = addr_read(&c->addr),
@@ -33,6 +36,8 @@ void request_call_read(const struct req_call *c, uint64_t read_ns, uint64_t end_
 				 .retrans = c->retrans,
 				 .srtt_us = c->srtt_us,
 				 .local_port = c->local_port };
+	if (c->addr.len == REQ_ADDR_UNIX && x->unix_name)
+		out->path = x->unix_name(x->arg, &c->addr, path);
 	if (c->connect_ns)
 		out->connect_us = us_between(c->start_ns, c->connect_ns);
 	out->flags = (c->flags & CALL_REUSED ? UP_REUSED : 0) |
@@ -40,14 +45,15 @@ void request_call_read(const struct req_call *c, uint64_t read_ns, uint64_t end_
 		     (c->flags & CALL_NO_ANSWER ? UP_NO_ANSWER : 0);
 }
 
-static void calls_read(const struct req_event *e, struct request_item *out)
+static void calls_read(const struct req_event *e, const struct request_context *x,
+		       struct request_text *t, struct request_item *out)
 {
 	uint32_t n = e->head.ncalls < REQ_CALLS ? e->head.ncalls : REQ_CALLS;
 
 	for (uint32_t i = 0; i < n; i++)
 		if (e->call[i].flags & (CALL_SENT | CALL_FAILED))
-			request_call_read(&e->call[i], e->head.read_ns, e->head.last_ns,
-					  &out->ups[out->nups++]);
+			request_call_read(&e->call[i], e->head.read_ns, e->head.last_ns, x,
+					  t->up_path[i], &out->ups[out->nups++]);
 }
 
 /* As much of it as the path still has room for; false: not all. */
@@ -84,7 +90,7 @@ static uint32_t flags_read(const struct req_head *h)
 	       (f & REQ_CLIENT_CLOSED ? REQUEST_CLIENT_CLOSED : 0) |
 	       (f & REQ_NO_ANSWER ? REQUEST_NO_ANSWER : 0) |
 	       (f & REQ_PIPELINED ? REQUEST_PIPELINED : 0) |
-	       (f & REQ_HOPPED ? REQUEST_UPSTREAM_UNKNOWN : 0) |
+	       (f & (REQ_HOPPED | REQ_DOUBTFUL) ? REQUEST_UPSTREAM_UNKNOWN : 0) |
 	       (f & REQ_CALLS_CUT ? REQUEST_UPS_CUT : 0);
 }
 
@@ -96,7 +102,7 @@ static uint64_t queue_us(const struct req_head *h, uint64_t jiffy_ns)
 		       : 0;
 }
 
-int request_event_read(const struct req_event *e, size_t len, const struct request_clock *clock,
+int request_event_read(const struct req_event *e, size_t len, const struct request_context *x,
 		       struct request_text *t, struct request_item *out)
 {
 	const struct req_head *h = &e->head;
@@ -108,26 +114,26 @@ int request_event_read(const struct req_event *e, size_t len, const struct reque
 		return -EBADMSG;
 	memset(out, 0, sizeof(*out));
 	snprintf(t->comm, sizeof(t->comm), "%.*s", REQ_COMM, h->comm);
-	out->start_ns = h->read_ns + (uint64_t)clock->wall_minus_mono_ns;
+	out->start_ns = h->read_ns + (uint64_t)x->wall_minus_mono_ns;
 	out->comm = t->comm;
 	out->pid = h->tgid;
 	out->tid = h->tid;
 	out->remote = addr_read(&h->remote);
 	out->local = addr_read(&h->local);
 	out->flags = flags_read(h);
-	target_read(&line, clock->query_string, t, out);
+	target_read(&line, x->query_string, t, out);
 	out->method = t->method;
 	out->path = t->path;
 	out->route = t->route;
 	out->status = h->flags & REQ_CLIENT_CLOSED ? 499 : h->status;
 	out->request_us = us_between(h->read_ns, h->last_ns);
 	out->first_us = us_between(h->read_ns, h->first_ns);
-	out->queue_us = queue_us(h, clock->jiffy_ns);
+	out->queue_us = queue_us(h, x->jiffy_ns);
 	out->bytes_in = h->bytes_in;
 	out->bytes_out = h->bytes_out;
 	out->retrans = h->retrans;
 	out->srtt_us = h->srtt_us;
 	out->rcv_ooo = h->rcv_ooo;
-	calls_read(e, out);
+	calls_read(e, x, t, out);
 	return 0;
 }

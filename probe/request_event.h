@@ -10,23 +10,30 @@
 #include "../bpf/request.h"
 #include "../lib/item.h"
 
+enum { UNIX_TEXT = 5 + REQ_UNIX_PATH + 1 }; /* "unix:", a path, its end */
+
 struct request_text { /* room for what the item's strings point to */
 	char comm[REQ_COMM + 1];
 	char method[8];
 	char path[ITEM_MAX_PATH + 1];
 	char route[ITEM_MAX_NAME];
+	char up_path[REQ_CALLS][UNIX_TEXT];
 };
 
-struct request_clock {
+struct request_context {
 	int64_t wall_minus_mono_ns;
 	uint64_t jiffy_ns; /* 0: not measured yet, queue times are then 0 */
 	bool query_string; /* keep it in the path */
+	/* the path of an AF_UNIX address, "unix:..."; returns text. NULL: such have no name */
+	const char *(*unix_name)(void *arg, const struct req_addr *a, char text[static UNIX_TEXT]);
+	void *arg;
 };
 
 /* len: of the record. -EBADMSG: cut short, or its line is not HTTP/1. app is left to the caller. */
-int request_event_read(const struct req_event *e, size_t len, const struct request_clock *clock,
+int request_event_read(const struct req_event *e, size_t len, const struct request_context *x,
 		       struct request_text *text, struct request_item *out) MUST_CHECK;
 
 /* A call of its own: its addr, duration and status; the rest of *out is zero. */
 void request_call_read(const struct req_call *c, uint64_t read_ns, uint64_t end_ns,
+		       const struct request_context *x, char path[static UNIX_TEXT],
 		       struct up_item *out);

@@ -1,48 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "request_kernel.h"
 
+#include <assert.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <stdio.h>
+#include <sys/mman.h>
 
 #include "../lib/log.h"
 #include "privilege.h"
-#include "request.skel.h"
+#include "request_sockets.skel.h"
+#include "request_syscalls.skel.h"
 #include "source.h"
 
 #define SWEEP_NS (100 * 1000000ull)
 #define STALE_NS (600 * 1000000000ull) /* a request without a word from its calls for so long */
 #define PRUNE_NS (60 * 1000000000ull)
 
+enum { MAX_LINKS = 8 };
+
 struct request_kernel {
-	struct request_bpf *skel;
+	struct bpf_object *obj;
+	struct req_control *control; /* mapped */
+	size_t control_len;
 	struct ring_buffer *ring;
-	struct bpf_link *sweep;
+	struct bpf_link *sweep, *link[MAX_LINKS];
+	size_t nlinks;
+	int calls_fd, stats_fd, unix_fd;
 	uint64_t next_sweep_ns, next_prune_ns;
 	uint64_t clock_ns, clock_jiffies; /* at the first sweep */
 	int ncpu;
 	uint64_t *percpu;
 };
 
+static const struct hooks {
+	const char *name;
+	const void *(*object)(size_t *len);
+	const char *missing;
+} hooks[HOOKS_END] = {
+	[HOOKS_SOCKETS] = { "sockets", request_sockets_bpf__elf_bytes,
+			    "no tracepoint sock_send_length in this kernel; needs 6.3 or later, "
+			    "or hooks = syscalls" },
+	[HOOKS_SYSCALLS] = { "syscalls", request_syscalls_bpf__elf_bytes,
+			     "this kernel does not take the hooks on system calls; needs 5.15 or "
+			     "later" },
+};
+
+bool request_hooks_known(const char *name)
+{
+	for (size_t i = 0; i < HOOKS_END; i++)
+		if (strcmp(hooks[i].name, name) == 0)
+			return true;
+	return strcmp(name, "auto") == 0;
+}
+
+/* Of what is loaded; k can be loaded again. */
+static void unload(struct request_kernel *k)
+{
+	ring_buffer__free(k->ring);
+	bpf_link__destroy(k->sweep);
+	while (k->nlinks)
+		bpf_link__destroy(k->link[--k->nlinks]);
+	if (k->control)
+		munmap(k->control, k->control_len);
+	bpf_object__close(k->obj);
+	k->ring = NULL;
+	k->sweep = NULL;
+	k->control = NULL;
+	k->obj = NULL;
+}
+
 void request_kernel_close(struct request_kernel *k)
 {
 	if (!k)
 		return;
-	ring_buffer__free(k->ring);
-	bpf_link__destroy(k->sweep);
-	request_bpf__destroy(k->skel);
+	unload(k);
 	free(k->percpu);
 	free(k);
-}
-
-/* The sweep walks the sockets' storage; it needs no socket and no process to be named. */
-static int attach_sweep(struct request_kernel *k)
-{
-	union bpf_iter_link_info info = { .map.map_fd = (__u32)bpf_map__fd(k->skel->maps.conns) };
-	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
-
-	k->sweep = bpf_program__attach_iter(k->skel->progs.sweep, &opts);
-	return k->sweep ? 0 : -errno;
 }
 
 static int say(char *why, int r, const char *text)
@@ -51,52 +85,119 @@ static int say(char *why, int r, const char *text)
 	return r;
 }
 
-static int load(struct request_kernel *k, size_t ring_bytes, char *why)
+static int map_fd(const struct request_kernel *k, const char *name)
 {
-	int r;
+	return bpf_object__find_map_fd_by_name(k->obj, name);
+}
+
+/* Sizes are given before the load: as much as was asked for, and none of it is used before. */
+static int open_object(struct request_kernel *k, const struct hooks *h,
+		       const struct request_options *o)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "request");
+	struct bpf_map *conns;
+	size_t len;
+	const void *bytes = h->object(&len);
+
+	k->obj = bpf_object__open_mem(bytes, len, &opts);
+	if (!k->obj)
+		return -errno;
+	conns = bpf_object__find_map_by_name(k->obj, "conns");
+	if (bpf_map__type(conns) == BPF_MAP_TYPE_HASH)
+		bpf_map__set_max_entries(conns, o->conns);
+	return bpf_map__set_max_entries(bpf_object__find_map_by_name(k->obj, "ring"),
+					(uint32_t)o->ring_bytes);
+}
+
+static int find_maps(struct request_kernel *k)
+{
+	struct bpf_map *bss = bpf_object__find_map_by_name(k->obj, ".bss");
+	void *p;
+
+	k->control_len = (size_t)sysconf(_SC_PAGESIZE);
+	p = mmap(NULL, k->control_len, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(bss), 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	k->control = p;
+	k->calls_fd = map_fd(k, "calls_of");
+	k->stats_fd = map_fd(k, "stats");
+	k->unix_fd = map_fd(k, "unix_names");
+	return 0;
+}
+
+/* The sweep walks the map of connections; it needs no socket and no process to be named. */
+static int attach_sweep(struct request_kernel *k)
+{
+	union bpf_iter_link_info info = { .map.map_fd = (__u32)map_fd(k, "conns") };
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
+	const struct bpf_program *sweep = bpf_object__find_program_by_name(k->obj, "sweep");
+
+	k->sweep = bpf_program__attach_iter(sweep, &opts);
+	return k->sweep ? 0 : -errno;
+}
+
+static int attach(struct request_kernel *k, const struct request_options *o)
+{
+	struct bpf_program *p;
+	int r = attach_sweep(k);
+
+	bpf_object__for_each_program(p, k->obj)
+	{
+		if (strcmp(bpf_program__name(p), "sweep") == 0)
+			continue;
+		assert(k->nlinks < MAX_LINKS);
+		k->link[k->nlinks] = r < 0 ? NULL : bpf_program__attach(p);
+		if (!k->link[k->nlinks])
+			return r < 0 ? r : -errno;
+		k->nlinks++;
+	}
+	/* one switch, after all hooks: half a view would show requests that nobody answers */
+	k->control->own_tgid = (uint32_t)getpid();
+	k->control->scope_id = o->scope.cgroup_id;
+	k->control->scope_level = o->scope.level;
+	k->control->conns_max = o->conns;
+	__atomic_store_n(&k->control->on, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int load(struct request_kernel *k, const struct hooks *h, const struct request_options *o,
+		char *why)
+{
+	int r = open_object(k, h, o);
+
+	if (r == 0)
+		r = bpf_object__load(k->obj);
+	if (r == -EPERM || r == -EACCES)
+		return say(why, r,
+			   "the kernel does not permit BPF here; in a container, give it CAP_BPF "
+			   "and CAP_PERFMON of the host");
+	if (r < 0)
+		return say(why, r, h->missing);
+	r = find_maps(k);
+	return r < 0 ? r : attach(k, o);
+}
+
+/* By name, or the first that loads. Why it did not: of the last one tried. */
+static int load_any(struct request_kernel *k, const struct request_options *o, char *why)
+{
+	int r = -EINVAL;
 
 	if (!privilege_has_bpf())
 		return say(why, -EPERM, "needs root (or CAP_BPF and CAP_PERFMON); start as root");
 	if (access(KERNEL_BTF, R_OK) < 0)
 		return say(why, -ENOENT,
 			   "this kernel has no BTF; boot one with CONFIG_DEBUG_INFO_BTF=y");
-	k->skel = request_bpf__open();
-	if (!k->skel)
-		return -errno;
-	bpf_map__set_max_entries(k->skel->maps.ring, (uint32_t)ring_bytes);
-	r = request_bpf__load(k->skel);
-	if (r == -ESRCH || r == -EINVAL || r == -ENOENT)
-		return say(why, r,
-			   "this kernel has no tracepoint sock_send_length; needs 6.3 or later");
-	if (r == -EPERM || r == -EACCES)
-		return say(why, r,
-			   "the kernel does not permit BPF here; in a container, give it CAP_BPF "
-			   "and CAP_PERFMON of the host");
-	return r < 0 ? say(why, r, "the kernel refused the program; please report its version") : 0;
+	for (size_t i = 0; i < HOOKS_END && r < 0; i++) {
+		if (strcmp(o->hooks, "auto") != 0 && strcmp(o->hooks, hooks[i].name) != 0)
+			continue;
+		r = load(k, &hooks[i], o, why);
+		if (r < 0)
+			unload(k);
+	}
+	return r;
 }
 
-static int attach(struct request_kernel *k, const struct scope *scope)
-{
-	int r = attach_sweep(k);
-
-	if (r < 0)
-		return r;
-	k->skel->links.on_recv = bpf_program__attach(k->skel->progs.on_recv);
-	k->skel->links.on_send = bpf_program__attach(k->skel->progs.on_send);
-	k->skel->links.on_state = bpf_program__attach(k->skel->progs.on_state);
-	k->skel->links.on_destroy = bpf_program__attach(k->skel->progs.on_destroy);
-	if (!k->skel->links.on_recv || !k->skel->links.on_send || !k->skel->links.on_state ||
-	    !k->skel->links.on_destroy)
-		return -errno;
-	/* one switch, after all hooks: half a view would show requests that nobody answers */
-	k->skel->bss->control.own_tgid = (uint32_t)getpid();
-	k->skel->bss->control.scope_id = scope->cgroup_id;
-	k->skel->bss->control.scope_level = scope->level;
-	__atomic_store_n(&k->skel->bss->control.on, 1, __ATOMIC_RELEASE);
-	return 0;
-}
-
-int request_kernel_open(struct request_kernel **out, size_t ring_bytes, const struct scope *scope,
+int request_kernel_open(struct request_kernel **out, const struct request_options *o,
 			int (*on_record)(void *arg, void *data, size_t len), void *arg, char *why)
 {
 	struct request_kernel *k = calloc(1, sizeof(*k));
@@ -108,11 +209,9 @@ int request_kernel_open(struct request_kernel **out, size_t ring_bytes, const st
 	k->percpu = calloc(k->ncpu > 0 ? (size_t)k->ncpu : 1, sizeof(*k->percpu));
 	if (!k->percpu)
 		die("out of memory");
-	r = load(k, ring_bytes, why);
-	if (r == 0)
-		r = attach(k, scope);
+	r = load_any(k, o, why);
 	if (r == 0) {
-		k->ring = ring_buffer__new(bpf_map__fd(k->skel->maps.ring), on_record, arg, NULL);
+		k->ring = ring_buffer__new(map_fd(k, "ring"), on_record, arg, NULL);
 		r = k->ring ? 0 : -errno;
 	}
 	if (r < 0) {
@@ -121,6 +220,23 @@ int request_kernel_open(struct request_kernel **out, size_t ring_bytes, const st
 	}
 	*out = k;
 	return 0;
+}
+
+const char *request_kernel_unix(struct request_kernel *k, const struct req_addr *a,
+				char text[static UNIX_TEXT])
+{
+	struct req_unix name = { 0 };
+	size_t len;
+	uint64_t key;
+
+	memcpy(&key, a->ip, sizeof(key));
+	if (bpf_map_lookup_elem(k->unix_fd, &key, &name) < 0)
+		name.len = 0;
+	len = name.len < REQ_UNIX_PATH ? name.len : REQ_UNIX_PATH;
+	if (len && !name.path[0])
+		name.path[0] = '@'; /* as ss and /proc/net/unix spell an abstract one */
+	snprintf(text, UNIX_TEXT, "unix:%.*s", (int)strnlen(name.path, len), name.path);
+	return text;
 }
 
 static int run_sweep(struct request_kernel *k)
@@ -142,28 +258,23 @@ static int run_sweep(struct request_kernel *k)
 /* Requests that ended where we could not see it leave their calls behind. */
 static void prune(struct request_kernel *k, uint64_t now_ns)
 {
-	int fd = bpf_map__fd(k->skel->maps.calls_of);
 	uint64_t key, next;
-	struct {
-		uint32_t n, answered;
-		uint64_t touched_ns;
-		struct req_call call[REQ_CALLS];
-	} calls;
-	int r = bpf_map_get_next_key(fd, NULL, &next);
+	struct req_calls calls;
+	int r = bpf_map_get_next_key(k->calls_fd, NULL, &next);
 
 	while (r == 0) {
 		key = next;
-		r = bpf_map_get_next_key(fd, &key, &next);
-		if (bpf_map_lookup_elem(fd, &key, &calls) == 0 &&
+		r = bpf_map_get_next_key(k->calls_fd, &key, &next);
+		if (bpf_map_lookup_elem(k->calls_fd, &key, &calls) == 0 &&
 		    calls.touched_ns + STALE_NS < now_ns)
-			bpf_map_delete_elem(fd, &key);
+			bpf_map_delete_elem(k->calls_fd, &key);
 	}
 }
 
 /* Both clocks, read twice, far enough apart: the length of a jiffy, as CONFIG_HZ has it. */
 static void measure_jiffy(struct request_kernel *k, uint64_t *jiffy_ns)
 {
-	const struct req_control *c = &k->skel->bss->control;
+	const struct req_control *c = k->control;
 	uint64_t ticks;
 
 	if (*jiffy_ns || !c->clock_ns)
@@ -199,7 +310,7 @@ int request_kernel_read(struct request_kernel *k, uint64_t now_ns, uint64_t *jif
 int request_kernel_stats(struct request_kernel *k, uint64_t out[static STAT_END])
 {
 	for (uint32_t i = 0; i < STAT_END; i++) {
-		if (bpf_map_lookup_elem(bpf_map__fd(k->skel->maps.stats), &i, k->percpu) < 0)
+		if (bpf_map_lookup_elem(k->stats_fd, &i, k->percpu) < 0)
 			return -errno;
 		out[i] = 0;
 		for (int cpu = 0; cpu < k->ncpu; cpu++)

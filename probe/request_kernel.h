@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * request_kernel.h - the kernel half of the request source: loads and attaches bpf/request.bpf.c,
- * reads its ring, runs its sweep, sums its counters.
+ * request_kernel.h - the kernel half of the request source: loads and attaches one of the objects
+ * bpf/request_*.bpf.c, reads its ring, runs its sweep, sums its counters.
  */
 #pragma once
 
@@ -9,17 +9,37 @@
 
 #include "../bpf/request.h"
 #include "../lib/base.h"
+#include "request_event.h"
 #include "scope.h"
 
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 
 struct request_kernel;
 
+enum request_hooks {
+	HOOKS_SOCKETS, /* socket tracepoints, kernel 6.3 */
+	HOOKS_SYSCALLS, /* exits of system calls, kernel 5.15 */
+	HOOKS_END
+};
+
+struct request_options {
+	const char *hooks; /* "auto": the first that this kernel offers; or one by name */
+	size_t ring_bytes;
+	uint32_t conns; /* connections followed at a time */
+	struct scope scope;
+};
+
+bool request_hooks_known(const char *name); /* or "auto" */
+
 /* why: WHY_LEN bytes for what is missing and what to do, when it fails. Watches at once. */
-int request_kernel_open(struct request_kernel **out, size_t ring_bytes, const struct scope *scope,
+int request_kernel_open(struct request_kernel **out, const struct request_options *o,
 			int (*on_record)(void *arg, void *data, size_t len), void *arg, char *why);
 void request_kernel_close(struct request_kernel *k); /* NULL is fine */
 
 /* Hands every record to on_record. *jiffy_ns is set once a jiffy has been measured. */
 int request_kernel_read(struct request_kernel *k, uint64_t now_ns, uint64_t *jiffy_ns);
 int request_kernel_stats(struct request_kernel *k, uint64_t out[static STAT_END]);
+
+/* The path of an AF_UNIX address, "unix:/run/app.sock"; "unix:" if it is not known any more. */
+const char *request_kernel_unix(struct request_kernel *k, const struct req_addr *a,
+				char text[static UNIX_TEXT]);

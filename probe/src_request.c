@@ -34,7 +34,7 @@ struct request_source {
 	struct detect *detect;
 	struct keep *keep;
 	const struct probe_config *config;
-	struct request_clock clock;
+	struct request_context context;
 	struct unread unread[UNREAD_APPS];
 	size_t nunread;
 	uint64_t n[COVERAGE_END], sent[COVERAGE_END]; /* totals, and what of them has travelled */
@@ -78,7 +78,7 @@ static void count_call(struct request_source *s, const char *app, const char *ro
 	char peer[ADDR_TEXT];
 	struct red_key k = { .app = app,
 			     .route = route,
-			     .peer = addr_text(&u->addr, peer),
+			     .peer = up_addr_text(u, peer),
 			     .role = RED_CLIENT,
 			     .status_class = class_of(u->status) };
 
@@ -94,7 +94,7 @@ static void count_request(struct request_source *s, const struct request_item *r
 			     .role = RED_SERVER,
 			     .status_class = class_of(r->status) };
 
-	snprintf(peer, sizeof(peer), ":%u", r->local.port);
+	snprintf(peer, sizeof(peer), r->local.len ? ":%u" : "unix:", r->local.port);
 	red_count(s->red, &k, item_judged_us(r));
 	for (uint32_t i = 0; i < r->nups; i++)
 		count_call(s, r->app, r->route, &r->ups[i]);
@@ -118,7 +118,7 @@ static void on_request(struct request_source *s, const struct req_event *e, size
 	struct request_item r;
 	bool abnormal;
 
-	if (request_event_read(e, len, &s->clock, &text, &r) < 0 || is_own(text.comm))
+	if (request_event_read(e, len, &s->context, &text, &r) < 0 || is_own(text.comm))
 		return;
 	r.app = apps_name(s->apps, r.pid, text.comm);
 	s->n[COVERAGE_SEEN]++;
@@ -136,13 +136,13 @@ static void on_request(struct request_source *s, const struct req_event *e, size
 
 static void on_call(struct request_source *s, const struct req_call_event *e)
 {
-	char comm[REQ_COMM + 1];
+	char comm[REQ_COMM + 1], path[UNIX_TEXT];
 	struct up_item u;
 
 	snprintf(comm, sizeof(comm), "%.*s", REQ_COMM, e->comm);
 	if (is_own(comm))
 		return;
-	request_call_read(&e->call, e->call.start_ns, e->call.last_ns, &u);
+	request_call_read(&e->call, e->call.start_ns, e->call.last_ns, &s->context, path, &u);
 	s->n[COVERAGE_CLIENT_CALLS]++;
 	count_call(s, apps_name(s->apps, e->tgid, comm), "(client)", &u);
 }
@@ -151,7 +151,8 @@ static void on_unread(struct request_source *s, const struct req_head *h)
 {
 	static const char *const kinds[] = { [REQ_UNREAD_TLS] = "tls",
 					     [REQ_UNREAD_HTTP2] = "http2",
-					     [REQ_UNREAD_UPGRADED] = "upgraded" };
+					     [REQ_UNREAD_UPGRADED] = "upgraded",
+					     [REQ_UNREAD_URING] = "io_uring" };
 	char comm[REQ_COMM + 1];
 
 	snprintf(comm, sizeof(comm), "%.*s", REQ_COMM, h->comm);
@@ -173,6 +174,13 @@ static int on_record(void *arg, void *data, size_t len)
 	return 0;
 }
 
+static const char *unix_name(void *arg, const struct req_addr *a, char text[static UNIX_TEXT])
+{
+	struct request_source *s = arg;
+
+	return request_kernel_unix(s->kernel, a, text);
+}
+
 static void request_close(void *self)
 {
 	struct request_source *s = self;
@@ -187,18 +195,21 @@ static void request_close(void *self)
 static int request_open(void *self, const struct probe_env *env)
 {
 	struct request_source *s = self;
-	struct scope scope;
-	int r = scope_find(env->config->scope, env->procfs, &scope, env->why);
+	struct request_options o = { .hooks = env->config->hooks,
+				     .ring_bytes = (size_t)env->config->ring_mb << 20,
+				     .conns = (uint32_t)env->config->conns };
+	int r = scope_find(env->config->scope, env->procfs, &o.scope, env->why);
 
 	if (r < 0)
 		return r;
 	s->config = env->config;
-	s->clock.query_string = env->config->query_string;
+	s->context.query_string = env->config->query_string;
+	s->context.unix_name = unix_name;
+	s->context.arg = s;
 	s->apps = apps_new(env->procfs);
 	s->red = red_new();
 	s->detect = detect_new(env->config->slow_ms);
-	r = request_kernel_open(&s->kernel, (size_t)env->config->ring_mb << 20, &scope, on_record,
-				s, env->why);
+	r = request_kernel_open(&s->kernel, &o, on_record, s, env->why);
 	if (r == 0) /* last: what cannot be opened has nothing to keep */
 		s->keep = keep_open(env->config->state, s->detect);
 	return r;
@@ -216,6 +227,7 @@ static void kernel_counts(struct request_source *s)
 	s->n[COVERAGE_CONN_FULL] = k[STAT_CONN_FULL];
 	s->n[COVERAGE_CALLS_FULL] = k[STAT_CALLS_FULL];
 	s->n[COVERAGE_LATE] = k[STAT_LATE];
+	s->n[COVERAGE_CLIENT_FULL] = k[STAT_CLIENT_FULL];
 }
 
 static void tell_coverage(struct request_source *s)
@@ -255,12 +267,12 @@ static int request_read(void *self, struct sink *out)
 	int r;
 
 	s->out = out;
-	s->clock.wall_minus_mono_ns = (int64_t)(clock_wall_ns() - now);
+	s->context.wall_minus_mono_ns = (int64_t)(clock_wall_ns() - now);
 	if (now - s->second_ns >= 1000000000ull) {
 		s->second_ns = now;
 		s->rows_left = s->config->rows_per_s;
 	}
-	r = request_kernel_read(s->kernel, now, &s->clock.jiffy_ns);
+	r = request_kernel_read(s->kernel, now, &s->context.jiffy_ns);
 	if (now >= s->next_tick_ns) {
 		s->next_tick_ns = now + TICK_NS;
 		tick(s);

@@ -80,7 +80,7 @@ static const char *up_error(const struct up_item *u, struct verdict_text *t)
 
 static void about(struct request_item *r, const struct up_item *u, struct verdict_text *t)
 {
-	text(r, "addr", addr_text(&u->addr, t->addr));
+	text(r, "addr", up_addr_text(u, t->addr));
 	text(r, "error", up_error(u, t));
 }
 
@@ -165,7 +165,7 @@ static bool up_slow(struct request_item *r, const struct verdict_base *b, struct
 	for (uint32_t i = 1; i < r->nups; i++)
 		if (try_us(r, &r->ups[i]) > try_us(r, worst))
 			worst = &r->ups[i];
-	text(r, "addr", addr_text(&worst->addr, t->addr));
+	text(r, "addr", up_addr_text(worst, t->addr));
 	number(r, "ms", ms(try_us(r, worst)));
 	number(r, "total_ms", ms(total));
 	return true;

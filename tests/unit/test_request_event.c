@@ -4,7 +4,8 @@
 #include "../../probe/request_event.h"
 #include "../test.h"
 
-static const struct request_clock clock_at = { .wall_minus_mono_ns = 1000000, .jiffy_ns = 4000000 };
+static const struct request_context clock_at = { .wall_minus_mono_ns = 1000000,
+						 .jiffy_ns = 4000000 };
 static struct request_text text;
 
 static struct req_event event(const char *line)
@@ -51,7 +52,7 @@ TEST(a_record_becomes_an_item_in_wall_time_and_microseconds)
 TEST(a_query_string_leaves_the_node_only_when_asked_for)
 {
 	struct req_event e = event("GET /a?secret=1 HTTP/1.1\r\n");
-	struct request_clock with = clock_at;
+	struct request_context with = clock_at;
 	struct request_item r = read_all(&e);
 
 	CHECK(!strstr(r.path, "secret"));

@@ -6,9 +6,13 @@
 #include "../../probe/sources.h"
 #include "../test.h"
 
-static struct probe_config config = {
-	.node = "n", .slow_ms = -1, .rows_per_s = 100, .spool_mb = 1, .ring_mb = 1
-};
+static struct probe_config config = { .node = "n",
+				      .slow_ms = -1,
+				      .rows_per_s = 100,
+				      .spool_mb = 1,
+				      .ring_mb = 1,
+				      .hooks = "auto",
+				      .conns = 1024 };
 
 static int open_fds(void)
 {

@@ -52,7 +52,7 @@ static struct request_item request(void)
 		.nups = 2,
 	};
 
-	r.ups[0] = (struct up_item){ a4, 120, 0, 90, 0, ECONNREFUSED, 0, 0, UP_NO_CONNECT, 0 };
+	r.ups[0] = (struct up_item){ a4, 120, 0, 90, 0, ECONNREFUSED, 0, 0, UP_NO_CONNECT, 0, NULL };
 	r.ups[1] = (struct up_item){ a6, 400, 350, 1249000, 502, 0, 3, 42000, 0, 39012 };
 	return r;
 }

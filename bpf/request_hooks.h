@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * request_hooks.h - the state machine as the hooks call it, whichever they are: bytes read from a
+ * socket, bytes written to it, its TCP state, its end, and the sweep.
+ */
+#pragma once
+
+#include "request_serve.h"
+
+/* This thread is in the cgroup that is watched, or below it, and is not the probe's. */
+static __always_inline bool in_scope(void)
+{
+	if (bpf_get_current_task_btf()->tgid == (int)control.own_tgid)
+		return false;
+	return !control.scope_id ||
+	       bpf_get_current_ancestor_cgroup_id(control.scope_level) == control.scope_id;
+}
+
+/* TCP, or a stream between two processes of this host. */
+static __always_inline bool is_candidate(struct sock *sk)
+{
+	__u16 family = SOCK_READ(sk, __sk_common.skc_family);
+
+	if (family == AF_UNIX)
+		return SOCK_READ(sk, sk_type) == SOCK_STREAM;
+	return (family == AF_INET || family == AF_INET6) &&
+	       SOCK_READ(sk, sk_protocol) == IPPROTO_TCP;
+}
+
+static __always_inline void client_first(struct sock *sk, int len)
+{
+	struct span s = span_of_call(len);
+	struct conn *c;
+
+	if (!is_request(first_word(&s)))
+		return;
+	c = conn_make(sk, ROLE_CLIENT, STAT_CLIENT_FULL);
+	if (c)
+		client_send(c, sk, len);
+}
+
+/* ret: what the call returned, bytes or -errno. */
+static __always_inline void sock_read(struct sock *sk, int ret)
+{
+	struct conn *c = conn_get(sk);
+
+	if (!c) {
+		if (ret > 0 && is_candidate(sk) && in_scope())
+			server_first(sk, ret);
+	} else if (c->role == ROLE_SERVER) {
+		server_recv(c, sk, ret);
+	} else if (c->role == ROLE_CLIENT) {
+		client_recv(c, sk, ret);
+	}
+}
+
+static __always_inline void sock_written(struct sock *sk, int len)
+{
+	struct conn *c = conn_get(sk);
+
+	if (!c) {
+		if (is_candidate(sk) && in_scope())
+			client_first(sk, len); /* connected before the probe came, or AF_UNIX */
+	} else if (c->role == ROLE_SERVER) {
+		server_send(c, len);
+		if (c->head.status == 101)
+			server_upgraded(c, sk);
+	} else if (c->role == ROLE_CLIENT) {
+		client_send(c, sk, len);
+	}
+}
+
+static __always_inline void sock_state(struct sock *sk, int from, int to)
+{
+	struct conn *c;
+
+	if (to == TCP_SYN_SENT) { /* in connect(): this thread is the caller */
+		if (in_scope())
+			client_connect(sk);
+		return;
+	}
+	if (from != TCP_SYN_SENT && to != TCP_FIN_WAIT1 && to != TCP_LAST_ACK && to != TCP_CLOSE)
+		return;
+	c = conn_get(sk);
+	if (!c)
+		return;
+	if (c->role == ROLE_SERVER)
+		server_state(c, sk, from, to);
+	else if (c->role == ROLE_CLIENT && to == TCP_ESTABLISHED)
+		client_connected(c, sk);
+	else if (c->role == ROLE_CLIENT)
+		client_state(c, sk, from, to);
+}
+
+/*
+ * For a client socket that had ended in interrupt context this is close(): no state changes any
+ * more, yet this is where its owner turns to the next upstream.
+ */
+static __always_inline void sock_destroyed(struct sock *sk)
+{
+	struct conn *c = conn_get(sk);
+
+	if (!c)
+		return;
+	if (c->role == ROLE_CLIENT && c->dead)
+		call_is_current(c, call_store(c));
+	conn_drop(sk);
+}
+
+/* Nobody tells when an AF_UNIX socket is closed: silence ends what only a close would. */
+static __always_inline void sweep_server(struct conn *c, struct sock *sk, __u64 silent_ns)
+{
+	bool whole = answer_is_whole(c, HOOK_SWEEP);
+	bool unsure = c->framing == FRAMING_OPEN || (c->local && c->framing == FRAMING_CLOSE);
+
+	if (whole || (unsure && silent_ns > REQ_SWEEP_NS))
+		request_sweep(c, sk);
+}
+
+/* An answer that is whole, and that nothing else has ended. */
+static __always_inline void sweep_conn(struct conn *c, struct sock *sk, __u64 now)
+{
+	if (c->state != CONN_ANSWERED)
+		return;
+	if (c->role == ROLE_SERVER)
+		sweep_server(c, sk, now - c->head.last_ns);
+	else if (c->role == ROLE_CLIENT && !c->parent && now - c->call.last_ns > REQ_SWEEP_NS)
+		call_end(c);
+}
+
+static __always_inline __u64 sweep_time(void)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	control.clock_ns = now;
+	control.clock_jiffies = bpf_jiffies64();
+	return now;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * request_report.h - what goes into the ring: a finished request with the calls it made, and
+ * connections that are not read.
+ */
+#pragma once
+
+#include "request_answer.h"
+#include "request_call.h"
+
+static __always_inline void unread_report(enum req_unread what)
+{
+	struct req_head *h = bpf_ringbuf_reserve(&ring, sizeof(*h), 0);
+
+	if (!h) {
+		count(STAT_RING_FULL);
+		return;
+	}
+	__builtin_memset(h, 0, sizeof(*h));
+	h->kind = REQ_KIND_UNREAD;
+	h->flags = what;
+	h->tgid = bpf_get_current_pid_tgid() >> 32;
+	process_name(h->comm);
+	bpf_ringbuf_submit(h, BPF_RB_NO_WAKEUP);
+}
+
+static __always_inline void event_fill(struct req_event *e, const struct conn *c,
+				       const struct req_calls *cs)
+{
+	__builtin_memcpy(&e->head, &c->head, sizeof(e->head));
+	__builtin_memcpy(e->line, c->line, sizeof(e->line));
+	e->head.ncalls = 0;
+	if (c->pipelined)
+		e->head.flags |= REQ_PIPELINED;
+	if (!cs || cs->doubtful)
+		return;
+	__builtin_memcpy(e->call, cs->call, sizeof(e->call));
+	e->head.ncalls = cs->n < REQ_CALLS ? cs->n : REQ_CALLS;
+	if (cs->n > REQ_CALLS)
+		e->head.flags |= REQ_CALLS_CUT;
+}
+
+static __always_inline void request_report_with_calls(struct conn *c)
+{
+	struct req_calls *cs = bpf_map_lookup_elem(&calls_of, &c->head.id);
+	struct req_event *e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
+
+	if (e) {
+		event_fill(e, c, cs);
+		bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	} else {
+		count(STAT_RING_FULL);
+	}
+	if (cs)
+		bpf_map_delete_elem(&calls_of, &c->head.id);
+}
+
+/* The caller has just moved the state away from ANSWERED, SWEEPING or OPEN, alone. */
+static __always_inline void request_report(struct conn *c)
+{
+	__u32 n = c->head.line_len;
+
+	count(STAT_SEEN);
+	if (c->pipelined)
+		c->head.flags |= REQ_PIPELINED;
+	if (c->has_calls) {
+		request_report_with_calls(c);
+		return;
+	}
+	if (n > REQ_LINE)
+		n = REQ_LINE;
+	if (bpf_ringbuf_output(&ring, &c->head, sizeof(c->head) + n, BPF_RB_NO_WAKEUP))
+		count(STAT_RING_FULL);
+}
+
+static __always_inline void request_facts(struct conn *c, struct sock *sk, enum hook hook)
+{
+	struct req_head *h = &c->head;
+
+	if (!c->local) {
+		h->retrans = TCP_READ(sk, total_retrans) - c->retrans0;
+		h->srtt_us = TCP_READ(sk, srtt_us) >> 3;
+		h->rcv_ooo = TCP_READ(sk, rcv_ooopack) - c->ooo0;
+	}
+	if (h->first_ns && h->last_ns - h->first_ns > REQ_LONG_NS) {
+		answer_framing(c, hook);
+		if (c->stream)
+			h->flags |= REQ_STREAM;
+	}
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * request_sockets.bpf.c - HTTP/1 requests from the socket tracepoints of kernel 6.3 and later.
+ *
+ * sock_recv_length and sock_send_length run in the thread that made the call, after it, with its
+ * return value; nothing is hooked that other system calls pass.
+ */
+#include "request_hooks.h"
+
+SEC("tp_btf/sock_recv_length")
+int BPF_PROG(on_recv, struct sock *sk, int ret, int flags)
+{
+	if (control.on && !(flags & MSG_PEEK))
+		sock_read(sk, ret);
+	return 0;
+}
+
+SEC("tp_btf/sock_send_length")
+int BPF_PROG(on_send, struct sock *sk, int ret, int flags)
+{
+	if (control.on && ret > 0)
+		sock_written(sk, ret);
+	return 0;
+}
+
+SEC("tp_btf/inet_sock_set_state")
+int BPF_PROG(on_state, struct sock *sk, int from, int to)
+{
+	if (control.on && sk->sk_protocol == IPPROTO_TCP)
+		sock_state(sk, from, to);
+	return 0;
+}
+
+SEC("tp_btf/tcp_destroy_sock")
+int BPF_PROG(on_destroy, struct sock *sk)
+{
+	if (control.on)
+		sock_destroyed(sk);
+	return 0;
+}
+
+SEC("iter/bpf_sk_storage_map")
+int sweep(struct bpf_iter__bpf_sk_storage_map *ctx)
+{
+	__u64 now = sweep_time();
+	struct sock *sk = ctx->sk;
+	struct conn *c;
+
+	if (!sk)
+		return 0;
+	c = conn_get(sk); /* ctx->value is read only */
+	if (c)
+		sweep_conn(c, sk, now);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
