@@ -27,11 +27,12 @@ static __always_inline bool answer_is_short(const struct conn *c)
 }
 
 /* The bytes kept end with the end of a head. */
-static __always_inline bool answer_head_ends(const struct conn *c, __u32 n)
+static __always_inline bool answer_head_ends(const struct conn *c, __u64 n)
 {
 	__u32 w;
 
-	if (n < STATUS_LINE || n > REQ_ANSWER)
+	n = at_most(n, REQ_ANSWER);
+	if (n < STATUS_LINE)
 		return false;
 	__builtin_memcpy(&w, c->answer + (n - 4), sizeof(w));
 	return w == HEAD_END;
@@ -41,16 +42,13 @@ static __always_inline bool answer_head_ends(const struct conn *c, __u32 n)
 static __always_inline void answer_keep(struct conn *c, const struct span *s)
 {
 	struct scratch *x = scratch_of(HOOK_SEND);
-	__u32 at = c->answer_len, n = s->len;
+	__u32 at = c->answer_len;
+	__u64 n;
 
 	if (!x || !s->p || at >= REQ_ANSWER)
 		return;
+	n = at_most(s->len, REQ_ANSWER);
 	if (at == 0) {
-		if (n > REQ_ANSWER)
-			n = REQ_ANSWER;
-		barrier_var(n);
-		if (n > REQ_ANSWER)
-			return;
 		if (bpf_probe_read_user(c->answer, n, s->p)) {
 			count(STAT_USER_FAULT);
 			return;
@@ -74,9 +72,9 @@ static __always_inline void answer_keep(struct conn *c, const struct span *s)
 /* The last chunk may be the end of what was just sent. */
 static __always_inline void answer_tail(struct conn *c, const struct span *s)
 {
-	__u32 n = c->answer_len;
+	__u64 n = at_most(c->answer_len, REQ_ANSWER);
 
-	if (s->total == n && n >= 5 && n <= REQ_ANSWER)
+	if (s->total == n && n >= 5)
 		__builtin_memcpy(&c->tail, c->answer + (n - 5), 4); /* it is all there */
 	else
 		c->tail = span_tail(s);

@@ -140,11 +140,8 @@ __noinline int span_gather(__u32 hook, __u32 at, __u32 max, const struct span *s
 		if (!piece.p || max > REQ_ANSWER || at >= max)
 			return at;
 		n = n < max - at ? n : max - at;
-		barrier_var(n);
-		barrier_var(at);
-		if (n > REQ_ANSWER || at >= REQ_ANSWER) /* neither is: said for the verifier */
-			return at;
-		if (bpf_probe_read_user(x->b + at, n, piece.p)) {
+		if (bpf_probe_read_user(x->b + at_most(at, REQ_ANSWER), at_most(n, REQ_ANSWER),
+					piece.p)) {
 			count(STAT_USER_FAULT);
 			return at;
 		}
@@ -177,15 +174,11 @@ static __always_inline __u32 span_tail(const struct span *s)
 /* The first eight bytes; fewer are filled up with zeroes. */
 static __always_inline __u64 first_word(const struct span *s)
 {
-	__u32 n = s->len;
 	__u64 w = 0;
 
 	if (!s->p)
 		return 0;
-	if (n > sizeof(w))
-		n = sizeof(w);
-	barrier_var(n);
-	if (n > sizeof(w) || bpf_probe_read_user(&w, n, s->p)) {
+	if (bpf_probe_read_user(&w, at_most(s->len, sizeof(w)), s->p)) {
 		count(STAT_USER_FAULT);
 		return 0;
 	}

@@ -216,6 +216,13 @@ static __always_inline void client_recv(struct conn *c, struct sock *sk, int ret
 	call_is_current(c, call_store(c));
 }
 
+/* What the peer's last segments bring about, in whatever thread they interrupt. */
+static __always_inline bool is_last_ack(int from, int to)
+{
+	return to == TCP_CLOSE && from != TCP_SYN_SENT && from != TCP_ESTABLISHED &&
+	       from != TCP_CLOSE_WAIT;
+}
+
 /* close() by its owner, or the end of the connection in interrupt context (then sk_err says why).
  */
 static __always_inline void client_state(struct conn *c, struct sock *sk, int from, int to)
@@ -229,7 +236,7 @@ static __always_inline void client_state(struct conn *c, struct sock *sk, int fr
 	cs = call_store(c);
 	if (to == TCP_CLOSE && error)
 		c->dead = 1;
-	else
+	else if (!is_last_ack(from, to))
 		call_is_current(c, cs);
 	call_end(c);
 }

@@ -147,6 +147,19 @@ struct {
 
 struct req_control control;
 
+/*
+ * value, but at most top, a constant. Said to the verifier on the register that is then used:
+ * before 6.3 it forgets a bound that was tested on another copy of the value.
+ */
+#define at_most(value, top)                                                                        \
+	({                                                                                         \
+		__u64 v_ = (value);                                                                \
+		asm volatile("if %[v] <= %[t] goto +1\n\t%[v] = %[t]"                              \
+			     : [v] "+r"(v_)                                                        \
+			     : [t] "i"(top));                                                      \
+		v_;                                                                                \
+	})
+
 static __always_inline void count(__u32 stat)
 {
 	__u64 *n = bpf_map_lookup_elem(&stats, &stat);

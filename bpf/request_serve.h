@@ -264,6 +264,17 @@ static __always_inline void server_send(struct conn *c, int len)
 		th->cur = 0;
 }
 
+/* Nobody took the request away meanwhile: it is reported now, one way or the other. */
+static __always_inline bool sweep_claimed(struct conn *c)
+{
+	if (__sync_val_compare_and_swap(&c->state, CONN_SWEEPING, CONN_IDLE) != CONN_SWEEPING)
+		return false;
+	count(STAT_SEEN);
+	if (c->has_calls)
+		bpf_map_delete_elem(&calls_of, &c->head.id);
+	return true;
+}
+
 /*
  * From the sweep: report an answer that is whole. The copy is made first and the claim
  * after it, so a request that arrives meanwhile wins and reports this one itself.
@@ -277,20 +288,16 @@ static __always_inline void request_sweep(struct conn *c, struct sock *sk)
 		return;
 	request_facts(c, sk, HOOK_SWEEP);
 	e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
-	if (e)
-		event_fill(e, c, cs);
-	if (__sync_val_compare_and_swap(&c->state, CONN_SWEEPING, CONN_IDLE) != CONN_SWEEPING) {
-		if (e)
-			bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);
+	if (!e) { /* apart, for before 6.3 the verifier knows it once only */
+		if (sweep_claimed(c))
+			count(STAT_RING_FULL);
 		return;
 	}
-	count(STAT_SEEN);
-	if (e)
+	event_fill(e, c, cs);
+	if (sweep_claimed(c))
 		bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 	else
-		count(STAT_RING_FULL);
-	if (cs)
-		bpf_map_delete_elem(&calls_of, &c->head.id);
+		bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);
 }
 
 /* An upgraded connection (101) speaks something else from here on. */

@@ -61,7 +61,7 @@ static void judged(struct request_item *r)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	struct request_clock clock = { .jiffy_ns = 4000000, .query_string = len && *data & 1 };
+	struct request_context clock = { .jiffy_ns = 4000000, .query_string = len && *data & 1 };
 	struct request_text text;
 	struct request_item r;
 	struct req_event e = { 0 };

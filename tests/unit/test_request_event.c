@@ -65,7 +65,7 @@ TEST(a_query_string_leaves_the_node_only_when_asked_for)
 TEST(the_query_of_a_url_without_a_path_leaves_the_node_only_when_asked_for)
 {
 	struct req_event e = event("GET http://host?token=a/b HTTP/1.1\r\n");
-	struct request_clock with = clock_at;
+	struct request_context with = clock_at;
 	struct request_item r = read_all(&e);
 
 	CHECK_STR(r.path, "/");
@@ -119,6 +119,31 @@ TEST(calls_that_were_not_http_are_left_out)
 	CHECK_EQ(r.ups[0].response_us, 1000);
 	CHECK(r.ups[1].flags & UP_NO_CONNECT);
 	CHECK_EQ(r.ups[1].response_us, 1100); /* still open when the request ended */
+}
+
+static const char *name_of(void *arg, const struct req_addr *a, char path[static UNIX_TEXT])
+{
+	snprintf(path, UNIX_TEXT, "unix:%s%u", (const char *)arg, a->ip[0]);
+	return path;
+}
+
+TEST(each_upstream_on_an_af_unix_socket_has_its_own_path)
+{
+	struct request_context x = clock_at;
+	struct req_event e = event("GET /a HTTP/1.1");
+	char name[] = "/run/", none[ADDR_TEXT];
+	struct request_item r;
+
+	x.unix_name = name_of;
+	x.arg = name;
+	e.head.ncalls = 2;
+	for (uint8_t i = 0; i < 2; i++) {
+		e.call[i].flags = CALL_SENT;
+		e.call[i].addr = (struct req_addr){ .ip = { i }, .len = REQ_ADDR_UNIX };
+	}
+	CHECK_EQ(request_event_read(&e, sizeof(e), &x, &text, &r), 0);
+	CHECK_STR(up_addr_text(&r.ups[0], none), "unix:/run/0");
+	CHECK_STR(up_addr_text(&r.ups[1], none), "unix:/run/1");
 }
 
 TEST(a_client_that_closed_first_is_a_499)

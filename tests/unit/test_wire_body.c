@@ -52,8 +52,9 @@ static struct request_item request(void)
 		.nups = 2,
 	};
 
-	r.ups[0] = (struct up_item){ a4, 120, 0, 90, 0, ECONNREFUSED, 0, 0, UP_NO_CONNECT, 0, NULL };
-	r.ups[1] = (struct up_item){ a6, 400, 350, 1249000, 502, 0, 3, 42000, 0, 39012 };
+	r.ups[0] =
+		(struct up_item){ a4, 120, 0, 90, 0, ECONNREFUSED, 0, 0, UP_NO_CONNECT, 0, NULL };
+	r.ups[1] = (struct up_item){ a6, 400, 350, 1249000, 502, 0, 3, 42000, 0, 39012, NULL };
 	return r;
 }
 
@@ -207,6 +208,24 @@ TEST(a_request_of_the_reference_decodes_to_its_values)
 	CHECK_EQ(r->request_us, INT64_MAX);
 	CHECK_EQ(r->nparams, 0);
 	CHECK_EQ(r->nups, 0);
+}
+
+TEST(an_upstream_by_its_path_comes_back_as_it_went)
+{
+	AUTO(arena_free) struct arena *a = arena_new(1 << 16);
+	struct request_item r = request();
+	struct wire_body b = { 0 };
+	struct buf body = { 0 };
+	char none[ADDR_TEXT];
+
+	r.ups[0].addr = (struct addr){ 0 };
+	r.ups[0].path = "unix:/run/app.sock";
+	wire_put_request(&body, &r);
+	CHECK_EQ(wire_body_decode(a, body.data, body.len, &b), 0);
+	CHECK_STR(up_addr_text(&b.requests[0].ups[0], none), "unix:/run/app.sock");
+	CHECK(!b.requests[0].ups[1].path);
+	CHECK_EQ(b.requests[0].ups[1].local_port, 39012);
+	buf_free(&body);
 }
 
 TEST(a_source_and_an_unread_of_the_reference_decode_to_their_values)
