@@ -8,9 +8,9 @@
  * Counting is bounded: it looks at the newest 100,000 rows that remain, and says so when there are
  * more; since is the time from which the counts are whole. i counts from the newest.
  */
-#define SEEN(columns, remain) \
+#define SEEN(columns, range, remain, newest) \
 	"most as materialized (select row_number() over () as i, * from (select ts, request_id, " columns \
-	"  from api.request_key where " WEB_FIND_RANGE " and " remain " order by " WEB_NEWEST " limit 100001) r)," \
+	"  from api.request_key where " range " and " remain " order by " newest " limit 100001) r)," \
 	"cut as (select exact, api.rfc3339(case when exact then $1 else (select ts from most where i = 100000) end) as since" \
 	"  from (select count(*) <= 100000 as exact from most) e)," \
 	"seen as (select * from most where i <= 100000),"
@@ -36,7 +36,8 @@ const char web_sql_facets[] =
 	SEEN("node_id, app, route, status, reason_id, upstream, "
 	     FAILS(WEB_FIND_REGION, "1") " + " FAILS(WEB_FIND_NODE, "2") " + " FAILS(WEB_FIND_APP, "4") " + "
 	     FAILS(WEB_FIND_ROUTE, "8") " + " FAILS(WEB_FIND_STATUS, "16") " + " FAILS(WEB_FIND_REASON, "32") " + "
-	     FAILS(WEB_FIND_UPSTREAM, "64") " as bad", WEB_FIND_REMOTE " and " WEB_FIND_Q)
+	     FAILS(WEB_FIND_UPSTREAM, "64") " as bad", WEB_RANGE_SQL, WEB_FIND_REMOTE " and " WEB_FIND_Q,
+	     "ts desc, request_id desc")
 	"named as materialized (select bad, " NAMES ", app, route, status, upstream from " NAMED("seen") "),"
 	"total as (select count(*) as n from seen where bad = 0)"
 	"select json_build_object("
@@ -47,7 +48,7 @@ const char web_sql_facets[] =
 /* $20: how many bins */
 const char web_sql_histogram[] =
 	"with "
-	SEEN("reason_id", WEB_FIND_ALL)
+	SEEN("reason_id", WEB_FIND_RANGE, WEB_FIND_ALL, WEB_NEWEST)
 	"n as (select bin, " REASON " as reason, sum(n)::bigint as n from (select " BIN("$20") " as bin, reason_id, count(*) as n"
 	"  from seen group by 1, 2) b left join api.reason_key using (reason_id) group by 1, 2),"
 	"names as (select reason, sum(n) as n from n group by 1),"
@@ -67,7 +68,7 @@ const char web_sql_histogram[] =
 #define WHOSE "node_id, app, route, reason_id"
 const char web_sql_groups[] =
 	"with "
-	SEEN(WHOSE ", status, total_us", WEB_FIND_ALL)
+	SEEN(WHOSE ", status, total_us", WEB_FIND_RANGE, WEB_FIND_ALL, WEB_NEWEST)
 	"k as (select *, min(i) over (partition by " WHOSE ") as g from seen),"
 	"m as materialized (select *, " BIN("20") " as bin, dense_rank() over (order by g) as o from k),"
 	"f as materialized (select * from m where o <= $20),"

@@ -6,7 +6,7 @@
 -- minute is few-valued: pairs are then told apart in the index. A whole table is indexed here, once: minutes for
 -- ten million rows.
 
-create index request_by_node on request (node_id, date_bin('1 minute', ts, timestamptz 'epoch'), app);
+create index request_by_node on request (node_id, date_bin('1 minute', ts, timestamptz 'epoch'), app, route);
 create index request_by_app on request (app, date_bin('1 minute', ts, timestamptz 'epoch'), status, reason_id);
 create index request_by_route on request (route, date_bin('1 minute', ts, timestamptz 'epoch'));
 create index request_by_status on request (status, date_bin('1 minute', ts, timestamptz 'epoch'), reason_id);

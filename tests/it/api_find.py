@@ -118,6 +118,8 @@ def check_wide(c, web):
     c.ok('three rows among more than a hundred thousand are counted, and the count is whole', h['total'] == 3 and h['exact'] and h['since'] == h['from'], h)
     g = web.json(f'/api/v1/requests/groups?{range_}&status=418')[1]
     c.ok('so are their groups', sum(x['count'] for x in g['groups']) == 3 and g['exact'], g)
+    f = web.json(f'/api/v1/requests/facets?{range_}&status=418')[1]
+    c.ok('facets count the newest hundred thousand under the other filters', not f['exact'] and sum(v['count'] for v in f['facets']['status']) == 100000, f['facets']['status'])
     h = web.json(f'/api/v1/requests/histogram?{range_}')[1]
     c.ok('of all, a hundred thousand are counted', h['total'] == 100000 and not h['exact'] and h['since'] > h['from'], (h['total'], h['since']))
 
