@@ -55,6 +55,27 @@ static bool see_source(size_t i, const struct probe_env *env)
 			   r == 0 ? sources_at(i)->help : env->why);
 }
 
+/* The ways to see requests that --hooks auto chooses from, each tried by itself. */
+static void see_hooks(size_t request, const struct probe_env *env, struct probe_config *c)
+{
+	static const struct {
+		const char *name, *help;
+	} ways[] = {
+		{ "sockets", "the tracepoints of sockets: other system calls cost nothing" },
+		{ "syscalls", "the exit of each system call, which costs each a little" },
+	};
+	char name[32];
+	int r;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		snprintf(name, sizeof(name), "hooks %s", ways[i].name);
+		snprintf(c->hooks, sizeof(c->hooks), "%s", ways[i].name);
+		r = sources_try(request, env);
+		doctor_line(r == 0, name, "%s%s", r == 0 ? "attached: " : "",
+			    r == 0 ? ways[i].help : env->why);
+	}
+}
+
 static void see_file(const char *procfs, const struct file *f)
 {
 	char path[64], byte;
@@ -188,6 +209,9 @@ int doctor_run(const struct probe_config *given)
 	libbpf_set_print(NULL); /* every refusal becomes a line here */
 	for (size_t i = 0; i < sources_count(); i++)
 		all &= see_source(i, &env);
+	for (size_t i = 0; i < sources_count(); i++)
+		if (strcmp(sources_at(i)->name, "request") == 0)
+			see_hooks(i, &env, &c);
 	doctor_kernel();
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		see_file(env.procfs, &files[i]);

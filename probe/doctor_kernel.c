@@ -15,18 +15,23 @@ static const struct feature {
 	const char *type; /* in BTF */
 	int id; /* of a map's type or of a helper */
 	const char *since;
+	const char *hooks; /* that need it; NULL: each */
 } features[] = {
-	{ "sock_send_length", BY_TRACEPOINT, "btf_trace_sock_send_length", 0, "6.3" },
-	{ "sock_recv_length", BY_TRACEPOINT, "btf_trace_sock_recv_length", 0, "6.3" },
-	{ "inet_sock_set_state", BY_TRACEPOINT, "btf_trace_inet_sock_set_state", 0, "4.16" },
-	{ "tcp_destroy_sock", BY_TRACEPOINT, "btf_trace_tcp_destroy_sock", 0, "4.16" },
-	{ "iter/bpf_sk_storage_map", BY_FUNCTION, "bpf_iter_bpf_sk_storage_map", 0, "5.9" },
-	{ "bpf_rdonly_cast", BY_FUNCTION, "bpf_rdonly_cast", 0, "6.2" },
-	{ "sk_storage", BY_MAP, NULL, BPF_MAP_TYPE_SK_STORAGE, "5.2" },
-	{ "task_storage", BY_MAP, NULL, BPF_MAP_TYPE_TASK_STORAGE, "5.11" },
-	{ "ring buffer", BY_MAP, NULL, BPF_MAP_TYPE_RINGBUF, "5.8" },
-	{ "ancestor_cgroup_id", BY_HELPER, NULL, BPF_FUNC_get_current_ancestor_cgroup_id, "5.15" },
-	{ "bpf_loop", BY_HELPER, NULL, BPF_FUNC_loop, "5.17" },
+	{ "sock_send_length", BY_TRACEPOINT, "btf_trace_sock_send_length", 0, "6.3", "sockets" },
+	{ "sock_recv_length", BY_TRACEPOINT, "btf_trace_sock_recv_length", 0, "6.3", "sockets" },
+	{ "sys_exit", BY_TRACEPOINT, "btf_trace_sys_exit", 0, "5.5", "syscalls" },
+	{ "inet_sock_set_state", BY_TRACEPOINT, "btf_trace_inet_sock_set_state", 0, "5.5", NULL },
+	{ "tcp_destroy_sock", BY_TRACEPOINT, "btf_trace_tcp_destroy_sock", 0, "5.5", NULL },
+	{ "iter/bpf_sk_storage_map", BY_FUNCTION, "bpf_iter_bpf_sk_storage_map", 0, "5.9",
+	  "sockets" },
+	{ "iter/bpf_map_elem", BY_FUNCTION, "bpf_iter_bpf_map_elem", 0, "5.9", "syscalls" },
+	{ "bpf_rdonly_cast", BY_FUNCTION, "bpf_rdonly_cast", 0, "6.2", "sockets" },
+	{ "sk_storage", BY_MAP, NULL, BPF_MAP_TYPE_SK_STORAGE, "5.2", "sockets" },
+	{ "task_storage", BY_MAP, NULL, BPF_MAP_TYPE_TASK_STORAGE, "5.11", NULL },
+	{ "ring buffer", BY_MAP, NULL, BPF_MAP_TYPE_RINGBUF, "5.8", NULL },
+	{ "task_pt_regs", BY_HELPER, NULL, BPF_FUNC_task_pt_regs, "5.15", NULL },
+	{ "ancestor_cgroup_id", BY_HELPER, NULL, BPF_FUNC_get_current_ancestor_cgroup_id, "5.15",
+	  NULL },
 };
 
 static const char *kind_of(const struct feature *f)
@@ -71,8 +76,9 @@ static void tell(const struct feature *f, int found)
 	if (found > 0)
 		doctor_line(true, f->name, "%s, in this kernel", kind);
 	else if (found == 0)
-		doctor_line(false, f->name, "no such %s in this kernel; needs %s or later", kind,
-			    f->since);
+		doctor_line(false, f->name, "no such %s in this kernel; needs %s or later%s%s",
+			    kind, f->since, f->hooks ? ", for --hooks " : "",
+			    f->hooks ? f->hooks : "");
 	else if (found == -ENODATA)
 		doctor_line(false, f->name, "cannot be looked up without BTF");
 	else if (found == -EPERM)

@@ -163,12 +163,16 @@ def version(text):
     return tuple(map(int, re.match(r"(\d+)\.(\d+)", text).groups()))
 
 
-def judge_doctor(report, attached):
+def judge_doctor(report, wanted):
+    attached = next(iter(wanted.values())) == "attached"
     lines = {s[5:30].strip(): (s[:3].strip(), s[32:]) for s in report["doctor"]}
     ok("the doctor says one line of each thing", lines and all(re.match(r"(ok |off)  [^ ].{24}  [^ ]", s) for s in report["doctor"]))
     ok("the doctor finds proc well", lines.get("proc", ("",))[0] == "ok")
     ok("the doctor finds the kernel's BTF", lines.get("BTF", ("",))[0] == "ok")
     ok("the doctor says of requests what the probe does", lines.get("request", ("",))[0] == ("ok" if attached else "off"), lines.get("request"))
+    for hooks in wanted.keys() & {"sockets", "syscalls"}:
+        found = lines.get(f"hooks {hooks}", ("",))
+        ok(f"the doctor says of hooks {hooks} what the probe does", found[0] == ("ok" if wanted[hooks] == "attached" else "off"), found)
     late = [s for s in report["doctor"] if (need := re.search(r"needs (\d+\.\d+) or later", s))
             and version(need[1]) <= version(report["kernel"][0])]
     ok("what the doctor says that it needs is newer than this kernel", not late, late)
@@ -180,8 +184,11 @@ def main():
     report = sections(sys.argv[1])
     wanted = dict(a.split("=") for a in sys.argv[2:])
     print(f"kernel {' '.join(report['kernel'])}")
-    ok("it ran to its end", "done" in report, list(report)[-1])
-    judge_doctor(report, next(iter(wanted.values())) == "attached")
+    if "done" not in report:
+        at = list(report)[-1]
+        print(f"FAIL it runs to its end: it stopped in {at} after {report[at][-1:]}\n0 passed, 1 failed")
+        sys.exit(1)
+    judge_doctor(report, wanted)
     for hooks, want in wanted.items():
         judge_hooks(hooks, want, report)
     alarms = [s for s in report["kernel-log"] if re.search(r"BUG|WARNING:|Oops|lockup|hung", s)]

@@ -17,12 +17,13 @@ trap '[ -z "$machine" ] || kill "$machine" 2>/dev/null; rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM HUP
 
 # -icount: the machine's clock counts its own instructions (one is 2 ns) and skips what it sleeps, so its times do not
-# depend on what else runs here. -cx16: QEMU 7.2 gives cmpxchg16b wrong flags without KVM, and kernels from 6.8 on die of it.
+# depend on what else runs here. -cx16: QEMU 7.2 gives cmpxchg16b wrong flags without KVM, and kernels from 6.8 on die of it;
+# slab_debug: without that instruction the newest kernels give BPF no storage of sockets and threads, but for checked slabs.
 boot() { # KERNEL NAME HOOKS: until it powers itself off; a line for each thing it does
 	local at last=
 	rm -f "$out/$2".*
 	timeout -k 5 $limit qemu-system-x86_64 -accel tcg,thread=single -icount shift=1,sleep=off -cpu max,-cx16 -smp 1 -m 768 \
-		-kernel "$1" -initrd "$tmp/initramfs" -append "console=ttyS0 quiet loglevel=3 panic=-1 hooks=$3" \
+		-kernel "$1" -initrd "$tmp/initramfs" -append "console=ttyS0 quiet loglevel=3 panic=-1 slab_debug=F hooks=$3" \
 		-display none -monitor none -nic none -no-reboot -serial "file:$out/$2.console" -serial "file:$out/$2.report" </dev/null &
 	machine=$!
 	while sleep 2 && kill -0 "$machine" 2>/dev/null; do
