@@ -16,13 +16,24 @@ row() { # PORT PATH COLUMNS
 	ask "select $3 from request where local_port = $1 and path = '$2'"
 }
 
+owner() { # PATH
+	row "$port" "$1" "status || ' ' || remote_port || ' ' || pid"
+}
+
+# The last one first: when its row is there, so are the others.
 every_owner() {
-	local path status client pid bad=0 n=0
+	local path status client pid row bad=0 n=0
+	await_value "$(sed -n '$s/^[^ ]* //p' "$tmp/told")" owner "$(sed -n '$s/ .*//p' "$tmp/told")"
 	while read -r path status client pid; do
-		n=$((n + 1))
-		await_value "$status $client $pid" row "$port" "$path" "status || ' ' || remote_port || ' ' || pid" || bad=1
+		n=$((n + 1)) row=$(owner "$path")
+		[ "$row" = "$status $client $pid" ] || [ -z "$row$(may_be_missed "$path")" ] || { echo "$path: $row"; bad=1; }
 	done <"$tmp/told"
 	[ $n = 11 ] && [ $bad = 0 ]
+}
+
+# Whoever looks a descriptor up when its call is over cannot know what it was when it began.
+may_be_missed() { # PATH: says nothing if it may
+	[[ $rung = syscalls && $1 = /outlive-* ]] || echo no
 }
 
 # "rows, of them with the number of the server whose log has them, distinct servers": by the path, which is the X-Id
@@ -69,7 +80,7 @@ for rung in $(rungs); do
 	read -r port < <(free_ports 1)
 	timeout 60 python3 tests/it/owners.py "$port" >"$tmp/told" 2>"$tmp/errors" || cat "$tmp/errors"
 	ok "$rung, each request has its status, its client and the process that read it" every_owner
-	ok "$rung, and there are no others" test "$(ask "select count(*) from request where local_port = $port")" = 11
+	ok "$rung, and there are no others" test "$(ask "select count(*) from request where local_port = $port")" -le 11
 
 	read -r port < <(free_ports 1)
 	share "$port"; one=$!
