@@ -31,7 +31,7 @@ insert into request select ts - d * interval '1 day', node_id, hashint8extended(
 from generate_series(1, 4) d, request;
 
 -- Three rows an hour, half a day and almost a day old; the last have values that are frequent but never meet.
-create temp table w as select *, row_number() over () as k from (select * from request where ts > now() - interval '1 hour' and app = 'app-1' and node_id = hashint8extended(0, 7)
+create temp table w as select *, row_number() over () as k from (select * from request where ts > now() - interval '1 day' and app = 'app-1' and node_id = hashint8extended(0, 7)
 	and status = 500 and reason_id = 6 limit 3) r;
 create function pg_temp.rare(what text, n int) returns void language plpgsql as $$
 begin
