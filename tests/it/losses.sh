@@ -1,0 +1,124 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# losses.sh - what a probe cannot take is counted, exactly, and told, and what it takes is right: the reader of a
+# small ring is stopped for 5 s, and a thousand clients come where 64 connections are followed. For each way to see
+# requests; the probe watches a cgroup with nothing but the server in it.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/check.sh
+. tests/stack.sh
+
+top=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)/seismo-losses.$$
+mkdir -p "$top" || { echo "0 passed, 1 failed"; exit 1; }
+server=
+on_exit() {
+	local i
+	[ -z "$server" ] || kill $server
+	for ((i = 0; i < 50; i++)); do # a cgroup that had tasks just now is busy for a moment
+		rmdir "$top" 2>/dev/null
+		[ -d "$top" ] || return
+		sleep 0.1
+	done
+}
+trap 'on_exit; rm -rf "$tmp"' EXIT
+read -r port < <(free_ports 1)
+touch "$tmp/served"
+(echo "$BASHPID" >"$top/cgroup.procs" && exec "$B/tools/server" "$port" --log "$tmp/served") & server=$!
+stack_open --slow-ms 0
+
+load() { # PREFIX RATE SECONDS CONNS: what it sent is $sent
+	: >"$tmp/served"
+	sent=$("$B/tools/load" "127.0.0.1:$port" --prefix "$1" --rate "$2" --seconds "$3" --conns "$4" | awk '{ print $2 }')
+}
+
+rows() { # PREFIX
+	ask "select count(*) from request where local_port = $port and path like '$1%'"
+}
+
+# Rows that are what the server has in its log: that request, on that connection.
+right() { # PREFIX
+	ask_all <<END
+create temp table served (client int, us bigint, id text);
+\\copy served from pstdin delimiter ' '
+$(cat "$tmp/served")
+\\.
+select count(*) from request r join served s on r.path = '$1' || s.id and r.remote_port = s.client where local_port = $port and status = 200;
+END
+}
+
+# Requests that the server had on the connections that have rows.
+on_survivors() { # PREFIX
+	ask "select distinct remote_port from request where local_port = $port and path like '$1%'" |
+		awk 'NR == FNR { of[$1]; next } $1 in of { n++ } END { print n + 0 }' - "$tmp/served"
+}
+
+survivors() { # PREFIX
+	ask "select count(distinct remote_port) from request where local_port = $port and path like '$1%'"
+}
+
+account() { # PREFIX COUNTER BEFORE: rows and what was lost
+	echo $(($(rows "$1") + $(coverage "$2") - $3))
+}
+
+# KiB: of the process, and of the kernel's maps
+memory() {
+	local pid
+	pid=$(part_pid_of probe)
+	echo $(($(awk '/^VmRSS/ { print $2 }' "/proc/$pid/status") + $(cat "/proc/$pid"/fdinfo/* 2>/dev/null | awk '/^memlock/ { n += $2 } END { printf "%d", n / 1024 }')))
+}
+
+api_tells() { # COUNTER N: the coverage of the last minutes, and the page of the nodes
+	curl -s "http://$WEB/api/v1/coverage" | python3 -c '
+import json, sys
+c = json.load(sys.stdin)["coverage"]
+sys.exit([l["count"] for l in c["losses"] if l["name"] == sys.argv[1]] != [int(sys.argv[2])])' "$1" "$2" &&
+		curl -s "http://$WEB/api/v1/nodes" | python3 -c '
+import json, sys
+n = json.load(sys.stdin)["nodes"]
+sys.exit([m["coverage"].get(sys.argv[1]) for m in n] != [int(sys.argv[2])])' "$1" "$2"
+}
+
+ring_full() {
+	local name="$rung, a reader that is stopped" prefix="/$rung-ring/" before memory stopped
+	probe_by "$rung" --slow-ms 0 --rows-per-s 1000000 --ring-mb 1 --scope "cgroup=$top"
+	load "/$rung-warm/" 1000 1 50
+	await_value "$sent" rows "/$rung-warm/"
+	before=$(coverage ring_full) memory=$(memory) stopped=$(part_pid_of probe)
+	load "$prefix" 4000 8 100 & loading=$!
+	(sleep 1.5 && kill -STOP "$stopped" && sleep 5 && kill -CONT "$stopped")
+	wait $loading
+	sent=$(wc -l <"$tmp/served")
+	ok "$name: rows and losses are all that was sent" await_value "$sent" account "$prefix" ring_full "$before"
+	lost=$(($(coverage ring_full) - before))
+	echo "$name: sent $sent, rows $(rows "$prefix"), lost $lost; memory $memory KiB before, $(memory) after"
+	ok "$name: there were losses, and not only" test $lost -gt 5000 -a $lost -lt $((sent * 9 / 10))
+	ok "$name: every row is right" test "$(right "$prefix")" = "$(rows "$prefix")"
+	ok "$name: no more memory than before" test "$(memory)" -le $((memory + 2048))
+	ok "$name: the console is told" api_tells ring_full "$(coverage ring_full)"
+}
+
+conns_full() {
+	local name="$rung, a thousand clients where 64 are followed" prefix="/$rung-conns/" before memory
+	probe_by "$rung" --slow-ms 0 --rows-per-s 1000000 --conns 64 --scope "cgroup=$top"
+	load "/$rung-few/" 1000 1 50
+	await_value "$sent" rows "/$rung-few/"
+	before=$(coverage conn_full) memory=$(memory)
+	load "$prefix" 2000 3 1000
+	ok "$name: rows and losses are all that was sent" await_value "$sent" account "$prefix" conn_full "$before"
+	lost=$(($(coverage conn_full) - before))
+	echo "$name: sent $sent, rows $(rows "$prefix") of $(survivors "$prefix") connections, lost $lost; memory $memory KiB before, $(memory) after"
+	ok "$name: 64 have rows" test "$(survivors "$prefix")" = 64
+	ok "$name: all of theirs" test "$(on_survivors "$prefix")" = "$(rows "$prefix")"
+	ok "$name: every row is right" test "$(right "$prefix")" = "$(rows "$prefix")"
+	ok "$name: no more memory than before" test "$(memory)" -le $((memory + 2048))
+	ok "$name: the console is told" api_tells conn_full "$(coverage conn_full)"
+	load "/$rung-again/" 1000 1 50
+	ok "$name: there is room again when they are gone" await_value "$sent" rows "/$rung-again/"
+}
+
+for rung in $(rungs); do
+	ring_full
+	conns_full
+done
+ok "nothing was withheld, nothing lost on the way" test "$(coverage rows_withheld)" = 0 -a "$(ask "select coalesce(sum(value), 0) from api.coverage where name = 'requests_lost'")" = 0
+done_checking
