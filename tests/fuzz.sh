@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # fuzz.sh DIR SECONDS - each fuzzer in DIR for so long, as many at once as there are CPUs.
 set -u
+TIMEFORMAT='%U + %S'
 passed=0 failed=0
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
@@ -9,9 +10,9 @@ trap 'rm -rf "$tmp"' EXIT
 one() { # FUZZER SECONDS; the corpus is kept, so that the next run begins where this one ended
 	local name=${1##*/} corpus=build-fuzz/corpus/${1##*/} dict=tests/fuzz/${1##*/}.dict
 	mkdir -p "$corpus" build-fuzz/found
-	"$1" -max_total_time="$2" -max_len=4096 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+	{ time "$1" -max_total_time="$2" -max_len=4096 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
 		-artifact_prefix="build-fuzz/found/$name-" $([ ! -e "$dict" ] || echo "-dict=$dict") \
-		"$corpus" "tests/fuzz/corpus/$name" >"$tmp/$name" 2>&1
+		"$corpus" "tests/fuzz/corpus/$name" >"$tmp/$name" 2>&1; } 2>"$tmp/$name.cpu"
 	echo $? >"$tmp/$name.rc"
 }
 
@@ -26,7 +27,8 @@ for f in "$1"/fuzz_*; do
 	name=${f##*/}
 	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$tmp/$name")
 	if [ "$(cat "$tmp/$name.rc")" = 0 ] && [ "${runs:-0}" -gt 0 ]; then
-		echo "$name: $runs runs in $2 s, nothing found"
+		at=$(sed -n 's/.* cov: \([0-9]*\) ft: \([0-9]*\) .*/\1 edges, \2 features/p' "$tmp/$name" | tail -n 1)
+		echo "$name: $runs runs in $2 s ($(cat "$tmp/$name.cpu") s of CPU), $at, nothing found"
 		passed=$((passed + 1))
 	else
 		tail -n 40 "$tmp/$name"
