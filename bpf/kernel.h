@@ -110,6 +110,7 @@ struct thread_info {
 struct task_struct {
 	struct thread_info thread_info;
 	struct files_struct *files;
+	unsigned int flags; /* PF_... */
 	int pid;
 	int tgid;
 	struct task_struct *group_leader;

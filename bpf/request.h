@@ -118,7 +118,7 @@ enum req_stat {
 	STAT_UNKNOWN, /* a call that could not be given to a request for sure */
 	STAT_LATE, /* answer bytes after the request had been called finished */
 	STAT_CLIENT_FULL, /* calls on a socket whose state found no room */
-	STAT_URING, /* bytes that io_uring moved on a socket, unread */
+	STAT_URING, /* reads by io_uring whose bytes were not seen; by syscalls: its users */
 	STAT_END
 };
 

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "request_bytes.h"
+#include "request_uring.h"
 
 enum {
 	TAIL_LAST_CHUNK = 0x0d0a0d30, /* "0\r\n\r\n" little-endian is 30 0d 0a 0d */
@@ -39,14 +39,21 @@ static __always_inline bool answer_head_ends(const struct conn *c, __u64 n)
 }
 
 /* Adds to what is kept of the answer, up to the end of its head. */
-static __always_inline void answer_keep(struct conn *c, const struct span *s)
+static __always_inline void answer_keep(struct conn *c, struct sock *sk, const struct span *s)
 {
 	struct scratch *x = scratch_of(HOOK_SEND);
 	__u32 at = c->answer_len;
 	__u64 n;
 
-	if (!x || !s->p || at >= REQ_ANSWER)
+	if (!x || at >= REQ_ANSWER)
 		return;
+	if (!s->p) {
+		if (at == 0 && is_uring()) {
+			c->answer_len = packet_head_take(sk, true, x);
+			__builtin_memcpy(c->answer, x->b, REQ_ANSWER);
+		}
+		return;
+	}
 	n = at_most(s->len, REQ_ANSWER);
 	if (at == 0) {
 		if (bpf_probe_read_user(c->answer, n, s->p)) {

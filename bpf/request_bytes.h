@@ -17,6 +17,7 @@ enum {
 	NR_RECVFROM = 45,
 	NR_SENDMSG = 46,
 	NR_RECVMSG = 47,
+	NR_RECVMMSG = 299,
 	NR_SENDMMSG = 307,
 };
 #define REGS_NR(r) ((r)->orig_ax)
@@ -32,6 +33,7 @@ enum {
 	NR_RECVFROM = 207,
 	NR_SENDMSG = 211,
 	NR_RECVMSG = 212,
+	NR_RECVMMSG = 243,
 	NR_SENDMMSG = 269,
 };
 #define REGS_NR(r) ((r)->syscallno)
@@ -84,7 +86,10 @@ static __always_inline struct span span_of_msg(const void *arg, __u32 len)
 	return span_of_iov((const struct user_iovec *)m.iov, m.iovlen, len);
 }
 
-/* Of several messages in one call the first is taken: the rest of an answer needs no reading. */
+/*
+ * Of several messages in one call the first is taken, as which one this is cannot be told:
+ * calls_many says that it may be another.
+ */
 static __always_inline struct span span_of_call(__u32 len)
 {
 	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
@@ -104,11 +109,19 @@ static __always_inline struct span span_of_call(__u32 len)
 		return span_of_iov(arg, REGS_ARG3(r), len);
 	case NR_SENDMSG:
 	case NR_RECVMSG:
+	case NR_RECVMMSG:
 	case NR_SENDMMSG:
 		return span_of_msg(arg, len);
 	default:
 		return s;
 	}
+}
+
+static __always_inline bool calls_many(void)
+{
+	__u64 nr = REGS_NR((struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf()));
+
+	return nr == NR_RECVMMSG || nr == NR_SENDMMSG;
 }
 
 static __always_inline bool span_has_next(const struct span *s)

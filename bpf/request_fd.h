@@ -31,7 +31,7 @@ enum {
 #define REGS_ARG1(r) ((r)->orig_x0) /* regs[0] is the return value by now */
 #define REGS_ARG4(r) ((r)->regs[3])
 #endif
-enum { NR_IO_URING_ENTER = 426, NR_EPOLL_PWAIT2 = 441 };
+enum { NR_EPOLL_PWAIT2 = 441 };
 
 #define LOCAL_STALE_NS (3600 * 1000000000ull)
 

@@ -62,7 +62,7 @@ static __always_inline void sock_written(struct sock *sk, int len)
 		if (is_candidate(sk) && in_scope())
 			client_first(sk, len); /* connected before the probe came, or AF_UNIX */
 	} else if (c->role == ROLE_SERVER) {
-		server_send(c, len);
+		server_send(c, sk, len);
 		if (c->head.status == 101)
 			server_upgraded(c, sk);
 	} else if (c->role == ROLE_CLIENT) {

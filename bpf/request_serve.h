@@ -16,11 +16,14 @@ static __always_inline bool answer_ends(struct conn *c)
 }
 
 /* The first bytes of what came; the first eight of them as a word, filled up with zeroes. */
-static __always_inline __u64 line_read(struct scratch *x, const struct span *s, __u32 *n)
+static __always_inline __u64 line_read(struct scratch *x, struct sock *sk, const struct span *s,
+				       __u32 *n)
 {
 	__builtin_memset(x->b, 0, sizeof(__u64));
 	*n = span_gather(HOOK_RECV, 0, REQ_LINE, s);
-	return word_of(x->b);
+	if (!s->p && is_uring())
+		*n = at_most(packet_head_take(sk, false, x), REQ_LINE);
+	return *n ? word_of(x->b) : 0;
 }
 
 /* True for a request, and for the few bytes that may become one. */
@@ -60,7 +63,7 @@ static __always_inline void request_begin(struct conn *c, struct sock *sk, const
 		c->ooo0 = TCP_READ(sk, rcv_ooopack);
 	}
 	if (!c->loop)
-		c->loop = is_in_epoll(sk);
+		c->loop = is_in_epoll(sk) || is_uring(); /* which is a loop of its own */
 	c->state = CONN_OPEN;
 	cur_begin(h->id, c->loop);
 }
@@ -76,11 +79,15 @@ static __always_inline void server_first(struct sock *sk, int len)
 
 	if (!x)
 		return;
-	w = line_read(x, &s, &n);
+	w = line_read(x, sk, &s, &n);
 	if (is_client_hello(w) || is_http2(w)) {
 		if (conn_make(sk, ROLE_IGNORED, STAT_END))
 			unread_report(is_http2(w) ? REQ_UNREAD_HTTP2 : REQ_UNREAD_TLS);
 		return;
+	}
+	if (!n && is_uring()) {
+		uring_seen(sk);
+		unread_report(REQ_UNREAD_URING);
 	}
 	if (!begins_request(w, n))
 		return;
@@ -125,7 +132,8 @@ static __always_inline void server_more(struct conn *c, struct scratch *x, const
 static __always_inline void server_bytes(struct conn *c, struct sock *sk, int len)
 {
 	struct scratch *x = scratch_of(HOOK_RECV);
-	bool open = c->state == CONN_OPEN, more = open && (c->has_body || c->unsure);
+	bool open = c->state == CONN_OPEN;
+	bool more = open && (c->has_body || c->unsure || calls_many());
 	struct span s = { 0 };
 	__u64 w = 0;
 	__u32 n = 0, was;
@@ -135,7 +143,7 @@ static __always_inline void server_bytes(struct conn *c, struct sock *sk, int le
 	if (!more || c->head.line_len < REQ_LINE)
 		s = span_of_call(len);
 	if (!more)
-		w = line_read(x, &s, &n);
+		w = line_read(x, sk, &s, &n);
 	if (more || (c->state != CONN_IDLE && !is_request(w))) {
 		server_more(c, x, &s, len);
 		return;
@@ -203,13 +211,13 @@ static __always_inline void answer_begins(struct conn *c, const struct thread *t
 }
 
 /* False: what was sent is not the beginning of the answer, or not enough of it. */
-static __always_inline bool answer_opens(struct conn *c, const struct thread *th, __u64 now,
-					 int len)
+static __always_inline bool answer_opens(struct conn *c, struct sock *sk, const struct thread *th,
+					 __u64 now, int len)
 {
 	struct span s = span_of_call(len);
 	__u16 status;
 
-	answer_keep(c, &s);
+	answer_keep(c, sk, &s);
 	status = c->answer_len < STATUS_LINE ? 0 : status_in(c->answer);
 	if (status >= 100 && status < 200 && status != 101) {
 		c->answer_len = 0;
@@ -229,32 +237,32 @@ static __always_inline bool answer_opens(struct conn *c, const struct thread *th
 }
 
 /* More of an answer that has begun: only where its end is not yet known are bytes read. */
-static __always_inline void answer_goes_on(struct conn *c, int len)
+static __always_inline void answer_goes_on(struct conn *c, struct sock *sk, int len)
 {
 	enum framing f = answer_framing(c, HOOK_SEND);
 	bool whole = answer_is_whole(c, HOOK_SEND);
 	struct span s;
 
-	if (f == FRAMING_CLOSE || (f == FRAMING_LENGTH && !whole))
+	if (f == FRAMING_CLOSE || (f == FRAMING_LENGTH && !whole) || calls_many())
 		return;
 	s = span_of_call(len);
 	if (f == FRAMING_OPEN && c->answer_len < REQ_ANSWER)
-		answer_keep(c, &s);
+		answer_keep(c, sk, &s);
 	else if ((whole || f == FRAMING_OPEN) && is_answer(first_word(&s)))
 		c->pipelined = 1; /* a second answer without a request between */
 	c->tail = span_tail(&s);
 }
 
-static __always_inline void server_send(struct conn *c, int len)
+static __always_inline void server_send(struct conn *c, struct sock *sk, int len)
 {
 	struct thread *th = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
 	__u64 now = bpf_ktime_get_ns();
 
 	if (c->state == CONN_OPEN) {
-		if (!answer_opens(c, th, now, len))
+		if (!answer_opens(c, sk, th, now, len))
 			return;
 	} else if (c->state == CONN_ANSWERED) {
-		answer_goes_on(c, len);
+		answer_goes_on(c, sk, len);
 	} else if (c->state == CONN_IDLE && c->head.id) {
 		count(STAT_LATE);
 	}

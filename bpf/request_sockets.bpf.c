@@ -39,6 +39,21 @@ int BPF_PROG(on_destroy, struct sock *sk)
 	return 0;
 }
 
+/* Attached when io_uring has been seen on a socket. */
+SEC("cgroup_skb/ingress")
+int on_ingress(struct __sk_buff *skb)
+{
+	packet_keep(skb, false);
+	return 1; /* let it pass */
+}
+
+SEC("cgroup_skb/egress")
+int on_egress(struct __sk_buff *skb)
+{
+	packet_keep(skb, true);
+	return 1;
+}
+
 SEC("iter/bpf_sk_storage_map")
 int sweep(struct bpf_iter__bpf_sk_storage_map *ctx)
 {

@@ -23,7 +23,7 @@ static __always_inline void thread_waited(bool serves_many)
 		th->cur = 0;
 }
 
-/* What sendmmsg sent, in bytes: of its first messages, which is where a head can be. */
+/* What sendmmsg or recvmmsg moved, in bytes: of the first messages, where a head can be. */
 static __always_inline long mmsg_bytes(const struct pt_regs *r, long messages)
 {
 	const struct user_mmsghdr *m = (const struct user_mmsghdr *)REGS_ARG2(r);
@@ -71,6 +71,11 @@ static __always_inline struct moved moved_by(const struct pt_regs *r, long ret)
 	case NR_RECVMSG:
 		if (REGS_ARG3(r) & MSG_PEEK)
 			break;
+		m.from = (__u32)REGS_ARG1(r);
+		break;
+	case NR_RECVMMSG:
+		if (ret > 0)
+			m.ret = mmsg_bytes(r, ret);
 		m.from = (__u32)REGS_ARG1(r);
 		break;
 	case NR_READ:

@@ -5,8 +5,12 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-/* To read maps and rings, and /proc/PID of other users' processes. */
-static const int kept[] = { CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH };
+/*
+ * To read maps and rings, and /proc/PID of other users' processes; and to attach to the packets of
+ * the host when io_uring is first seen on a socket.
+ */
+static const int kept[] = { CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH,
+			    CAP_NET_ADMIN };
 
 static bool is_kept(int cap)
 {

@@ -27,6 +27,7 @@ struct request_kernel {
 	struct bpf_link *sweep, *link[MAX_LINKS];
 	size_t nlinks;
 	int calls_fd, stats_fd, unix_fd;
+	int cgroup_fd; /* the root's, until the programs on packets are attached; -1: none */
 	uint64_t next_sweep_ns, next_prune_ns;
 	uint64_t clock_ns, clock_jiffies; /* at the first sweep */
 	int ncpu;
@@ -57,6 +58,9 @@ bool request_hooks_known(const char *name)
 /* Of what is loaded; k can be loaded again. */
 static void unload(struct request_kernel *k)
 {
+	if (k->cgroup_fd >= 0)
+		close(k->cgroup_fd);
+	k->cgroup_fd = -1;
 	ring_buffer__free(k->ring);
 	bpf_link__destroy(k->sweep);
 	while (k->nlinks)
@@ -143,7 +147,8 @@ static int attach(struct request_kernel *k, const struct request_options *o)
 
 	bpf_object__for_each_program(p, k->obj)
 	{
-		if (strcmp(bpf_program__name(p), "sweep") == 0)
+		if (bpf_program__type(p) != BPF_PROG_TYPE_TRACING ||
+		    strcmp(bpf_program__name(p), "sweep") == 0)
 			continue;
 		assert(k->nlinks < MAX_LINKS);
 		k->link[k->nlinks] = r < 0 ? NULL : bpf_program__attach(p);
@@ -167,14 +172,20 @@ static int load(struct request_kernel *k, const struct hooks *h, const struct re
 
 	if (r == 0)
 		r = bpf_object__load(k->obj);
-	if (r == -EPERM || r == -EACCES)
+	if (r == -EACCES)
+		return say(why, r,
+			   "this kernel's verifier refused the program; please report its version");
+	if (r == -EPERM)
 		return say(why, r,
 			   "the kernel does not permit BPF here; in a container, give it CAP_BPF "
 			   "and CAP_PERFMON of the host");
 	if (r < 0)
 		return say(why, r, h->missing);
 	r = find_maps(k);
-	return r < 0 ? r : attach(k, o);
+	if (r < 0)
+		return r;
+	k->cgroup_fd = scope_root(o->procfs);
+	return attach(k, o);
 }
 
 /* By name, or the first that loads. Why it did not: of the last one tried. */
@@ -205,6 +216,7 @@ int request_kernel_open(struct request_kernel **out, const struct request_option
 
 	if (!k)
 		die("out of memory");
+	k->cgroup_fd = -1;
 	k->ncpu = libbpf_num_possible_cpus();
 	k->percpu = calloc(k->ncpu > 0 ? (size_t)k->ncpu : 1, sizeof(*k->percpu));
 	if (!k->percpu)
@@ -255,6 +267,43 @@ static int run_sweep(struct request_kernel *k)
 	return (int)n;
 }
 
+static uint64_t stat_sum(struct request_kernel *k, uint32_t stat)
+{
+	uint64_t sum = 0;
+
+	if (bpf_map_lookup_elem(k->stats_fd, &stat, k->percpu) < 0)
+		return 0;
+	for (int cpu = 0; cpu < k->ncpu; cpu++)
+		sum += k->percpu[cpu];
+	return sum;
+}
+
+/*
+ * io_uring moves bytes on some socket: from now on they are read from packets. Not before, as this
+ * costs every packet of the host a little. Without a root cgroup2 they stay unread, and counted.
+ */
+static void watch_packets(struct request_kernel *k)
+{
+	struct bpf_program *p;
+
+	if (k->cgroup_fd < 0 || !stat_sum(k, STAT_URING))
+		return;
+	bpf_object__for_each_program(p, k->obj)
+	{
+		if (bpf_program__type(p) != BPF_PROG_TYPE_CGROUP_SKB)
+			continue;
+		assert(k->nlinks < MAX_LINKS);
+		k->link[k->nlinks] = bpf_program__attach_cgroup(p, k->cgroup_fd);
+		if (!k->link[k->nlinks])
+			log_warn(errno, "requests by io_uring are counted and not read: cannot "
+					"look at packets");
+		else
+			k->nlinks++;
+	}
+	close(k->cgroup_fd);
+	k->cgroup_fd = -1;
+}
+
 /* Requests that ended where we could not see it leave their calls behind. */
 static void prune(struct request_kernel *k, uint64_t now_ns)
 {
@@ -296,6 +345,7 @@ int request_kernel_read(struct request_kernel *k, uint64_t now_ns, uint64_t *jif
 	if (now_ns >= k->next_sweep_ns) {
 		k->next_sweep_ns = now_ns + SWEEP_NS;
 		r = run_sweep(k);
+		watch_packets(k);
 		measure_jiffy(k, jiffy_ns);
 	}
 	if (now_ns >= k->next_prune_ns) {
@@ -307,14 +357,8 @@ int request_kernel_read(struct request_kernel *k, uint64_t now_ns, uint64_t *jif
 	return r < 0 ? r : 0;
 }
 
-int request_kernel_stats(struct request_kernel *k, uint64_t out[static STAT_END])
+void request_kernel_stats(struct request_kernel *k, uint64_t out[static STAT_END])
 {
-	for (uint32_t i = 0; i < STAT_END; i++) {
-		if (bpf_map_lookup_elem(k->stats_fd, &i, k->percpu) < 0)
-			return -errno;
-		out[i] = 0;
-		for (int cpu = 0; cpu < k->ncpu; cpu++)
-			out[i] += k->percpu[cpu];
-	}
-	return 0;
+	for (uint32_t i = 0; i < STAT_END; i++)
+		out[i] = stat_sum(k, i);
 }

@@ -27,6 +27,7 @@ struct request_options {
 	size_t ring_bytes;
 	uint32_t conns; /* connections followed at a time */
 	struct scope scope;
+	const char *procfs;
 };
 
 bool request_hooks_known(const char *name); /* or "auto" */
@@ -38,7 +39,7 @@ void request_kernel_close(struct request_kernel *k); /* NULL is fine */
 
 /* Hands every record to on_record. *jiffy_ns is set once a jiffy has been measured. */
 int request_kernel_read(struct request_kernel *k, uint64_t now_ns, uint64_t *jiffy_ns);
-int request_kernel_stats(struct request_kernel *k, uint64_t out[static STAT_END]);
+void request_kernel_stats(struct request_kernel *k, uint64_t out[static STAT_END]);
 
 /* The path of an AF_UNIX address, "unix:/run/app.sock"; "unix:" if it is not known any more. */
 const char *request_kernel_unix(struct request_kernel *k, const struct req_addr *a,

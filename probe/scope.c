@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scope.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
 #include <mntent.h>
@@ -90,4 +91,24 @@ int scope_find(const char *text, const char *procfs, struct scope *out, char *wh
 	out->cgroup_id = at.st_ino;
 	out->level = depth_of(real + strlen(root));
 	return 0;
+}
+
+int scope_root(const char *procfs)
+{
+	char mounts[PATH_MAX], line[PATH_MAX * 2];
+	struct mntent m;
+	struct stat top;
+	int fd = -ENOENT;
+	FILE *f;
+
+	snprintf(mounts, sizeof(mounts), "%s/self/mounts", procfs);
+	f = setmntent(mounts, "re");
+	if (!f)
+		return -errno;
+	while (fd < 0 && getmntent_r(f, &m, line, sizeof(line)))
+		if (strcmp(m.mnt_type, "cgroup2") == 0 && stat(m.mnt_dir, &top) == 0 &&
+		    top.st_ino == ROOT_INODE)
+			fd = open(m.mnt_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	endmntent(f);
+	return fd;
 }

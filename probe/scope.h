@@ -15,3 +15,5 @@ struct scope {
  * WHY_LEN bytes.
  */
 int scope_find(const char *text, const char *procfs, struct scope *out, char *why) MUST_CHECK;
+
+int scope_root(const char *procfs); /* cgroup2's root directory, open; the caller closes it */

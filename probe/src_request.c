@@ -197,7 +197,8 @@ static int request_open(void *self, const struct probe_env *env)
 	struct request_source *s = self;
 	struct request_options o = { .hooks = env->config->hooks,
 				     .ring_bytes = (size_t)env->config->ring_mb << 20,
-				     .conns = (uint32_t)env->config->conns };
+				     .conns = (uint32_t)env->config->conns,
+				     .procfs = env->procfs };
 	int r = scope_find(env->config->scope, env->procfs, &o.scope, env->why);
 
 	if (r < 0)
@@ -219,8 +220,7 @@ static void kernel_counts(struct request_source *s)
 {
 	uint64_t k[STAT_END];
 
-	if (request_kernel_stats(s->kernel, k) < 0)
-		return;
+	request_kernel_stats(s->kernel, k);
 	s->n[COVERAGE_UNKNOWN] = k[STAT_UNKNOWN];
 	s->n[COVERAGE_USER_FAULT] = k[STAT_USER_FAULT];
 	s->n[COVERAGE_RING_FULL] = k[STAT_RING_FULL];
@@ -228,6 +228,7 @@ static void kernel_counts(struct request_source *s)
 	s->n[COVERAGE_CALLS_FULL] = k[STAT_CALLS_FULL];
 	s->n[COVERAGE_LATE] = k[STAT_LATE];
 	s->n[COVERAGE_CLIENT_FULL] = k[STAT_CLIENT_FULL];
+	s->n[COVERAGE_URING] = k[STAT_URING];
 }
 
 static void tell_coverage(struct request_source *s)

@@ -33,13 +33,13 @@ stops() {
 	[ $status -eq 0 ]
 }
 
-# CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH, and nothing to get more from.
-only_four() {
+# CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH and CAP_NET_ADMIN, and nothing to get more from.
+only_five() {
 	local task n=0
 	for task in /proc/"$pid"/task/*; do
 		n=$((n + 1))
 		for set in CapPrm CapEff CapBnd; do
-			grep -qx "$set:[[:space:]]000000c000080004" "$task/status" || return 1
+			grep -qx "$set:[[:space:]]000000c000081004" "$task/status" || return 1
 		done
 		grep -qx "CapInh:[[:space:]]0*" "$task/status" && grep -qx "NoNewPrivs:[[:space:]]1" "$task/status" || return 1
 	done
@@ -63,7 +63,7 @@ start "$tmp/seismo-probe"
 sleep 2
 before=$(fds)
 ok "a probe on a machine with BTF and root has every source" [ "$(sources_off)" = 0 ]
-ok "every thread keeps four capabilities and can get no more" only_four
+ok "every thread keeps five capabilities and can get no more" only_five
 sleep 5
 ok "a collector that is not there is told once" [ "$(grep -c 'does not answer' "$tmp/err")" = 1 ]
 ok "its memory is below 10 MiB, the kernel's ring aside ($(resident) KiB)" [ "$(resident)" -le 10240 ]

@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# odd.sh - servers that move their bytes by recvmmsg and sendmmsg, and one that moves its bytes by io_uring: read by the sockets' tracepoints, and told as not read by those
+# of the system calls. Over a whole stack.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/check.sh
+. tests/stack.sh
+
+started=
+on_exit() { kill $started 2>/dev/null; }
+stack_open --slow-ms 0 --rows-per-s 50000
+read -r port mmsg < <(free_ports 2 | tr '\n' ' ')
+"$B/tools/odd" uring "$port" & started=$!
+"$B/tools/odd" mmsg "$mmsg" & started+=" $!"
+sleep 0.3
+
+rows() { # PREFIX
+	ask "select count(*), min(status), max(status), count(distinct pid) from request where local_port = $port and path like '$1%'"
+}
+
+unread() { # of that server's connections
+	ask "select coalesce(sum(n), 0) from unread where kind = 'io_uring' and app = 'odd'"
+}
+
+for rung in $(rungs); do
+	probe_by "$rung" --slow-ms 0 --rows-per-s 50000
+	curl -s -o /dev/null -m 10 "http://127.0.0.1:$port/first-$rung" # packets are looked at once io_uring was seen
+	sleep 0.5
+	curl -s -o /dev/null -m 10 "http://127.0.0.1:$port/$rung/[1-10]"
+	curl -s -o /dev/null -m 10 "http://127.0.0.1:$port/worker-$rung/[1-10]"
+	if [ "$rung" = syscalls ]; then
+		ok "$rung, its connections are told as not read" eval '! await_value 0 unread'
+		ok "$rung, and nothing else is" test "$(rows "/%$rung/" | cut -d' ' -f1)" = 0
+	else
+		ok "$rung, its requests are rows with their status" await_value "10 500 500 1" rows "/$rung/"
+		ok "$rung, also those that a thread of the kernel answers" await_value "10 500 500 1" rows "/worker-$rung/"
+	fi
+	curl -s -o /dev/null -m 10 "http://127.0.0.1:$mmsg/$rung-m[1-5]"
+	ok "$rung, requests by recvmmsg and sendmmsg, one connection kept, are rows with their status" \
+		await_value "5 500 500" ask "select count(*), min(status), max(status) from request where local_port = $mmsg and path like '/$rung-m%'"
+done
+done_checking
