@@ -22,14 +22,13 @@ on_exit() {
 	:
 }
 
-# The ways to see requests: all that the probe has, or those in HOOKS.
+# The ways to see requests: HOOKS, or all that there are.
 rungs() {
-	"$B/seismo-probe" --help 2>&1 | grep -q -e '--hooks ' && echo "${HOOKS:-sockets syscalls}" || echo only
+	echo "${HOOKS:-sockets syscalls}"
 }
 
 probe_by() { # RUNG PROBE_FLAG...: another probe in the same stack
-	PROBE_FLAGS="${*:2}"
-	[ "$1" = only ] || PROBE_FLAGS+=" --hooks $1"
+	PROBE_FLAGS="${*:2} --hooks $1"
 	stack_start
 }
 

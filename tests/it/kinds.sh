@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # kinds.sh - servers and requests of every kind that is read, and what is only counted: over a whole stack with
-# its usual limits, so that only abnormal requests are rows.
+# its usual limits, so that only abnormal requests are rows. kinds.sh syscalls: by the hooks on system calls.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/check.sh
 . tests/stack.sh
 
-stack_open
+stack_open --hooks "${1:-sockets}"
 read -r c py nd ng < <(free_ports 4 | tr '\n' ' ')
 "$B/tools/server" "$c" & started=$!
 python3 -m http.server --bind 127.0.0.1 "$py" --directory "$tmp" >/dev/null 2>&1 & started+=" $!"
@@ -23,6 +23,13 @@ node -e '
 		a.statusCode = 500; a.end("no\n");
 	}).on("upgrade", (q, s) => s.end("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"))
 	.listen(Number(process.argv[1]), "127.0.0.1")' "$nd" & started+=" $!"
+python3 -c '
+import http.server, socketserver, sys
+class H(http.server.BaseHTTPRequestHandler):
+    def do_GET(self): self.send_error(503)
+    def address_string(self): return "unix"
+    def log_message(self, *a): pass
+socketserver.ThreadingUnixStreamServer(sys.argv[1], H).serve_forever()' "$tmp/up.sock" & started+=" $!"
 cat >"$tmp/nginx.conf" <<END
 pid $tmp/nginx.pid; error_log $tmp/error.log crit; user root; events { }
 http {
@@ -30,6 +37,7 @@ http {
 	access_log off;
 	server { listen 127.0.0.1:$ng;
 		location / { proxy_read_timeout 1s; proxy_pass http://127.0.0.1:$c; }
+		location /unix { proxy_pass http://unix:$tmp/up.sock; }
 		location /dead { proxy_pass http://127.0.0.1:1; }
 		location /own { return 500; } location /none { return 444; } }
 }
@@ -75,6 +83,9 @@ get "http://127.0.0.1:$ng/dead"
 ok "a refused upstream is up.connect" row_is "$ng" /dead "status || ' ' || code || ' ' || (params ->> 'error')" "502 up.connect Connection refused"
 get "http://127.0.0.1:$ng/broken?x=1"
 ok "an upstream that hangs up is up.error" row_is "$ng" /broken "status || ' ' || code" "502 up.error"
+get "http://127.0.0.1:$ng/unix"
+ok "an upstream on a Unix socket has its path and status" row_is "$ng" /unix "status || ' ' || code || ' ' || (params ->> 'addr') || ' ' || (upstreams -> 0 ->> 'status')" "503 up.error unix:$tmp/up.sock 503"
+ok "and so has the API" eval 'curl -s "http://$WEB/api/v1/requests?app=nginx" | grep -q "\"upstreamAddr\" *: *\"unix:$tmp/up.sock\""'
 get "http://127.0.0.1:$ng/own"
 ok "an error of its own is app.error" row_is "$ng" /own "status || ' ' || code" "500 app.error"
 get "http://127.0.0.1:$ng/none"
