@@ -87,6 +87,8 @@ $O/%.o: $O/%.S $O/flags
 	$(call say,AS,$<)$(CC) -MD -MP -c -o $@ $<
 $O/tests/%.o: private WARN += -Wno-conversion
 
+# The .d of an object that is no more may name a source that is no more.
+bpf/%.bpf.c: ;
 $O/bpf/%.bpf.o: bpf/%.bpf.c $O/flags
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter -D__TARGET_ARCH_$(if $(filter aarch64,$(ARCH)),arm64,x86) \

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# request.sh - what the request source costs: CPU time of an nginx worker per request, with the probe and
-# without it in turn, and what the probe itself takes. Prints Markdown for RESULTS.md. ROUNDS=7 SECONDS_EACH=2.
+# request.sh - what the request source costs, by each way to see requests: CPU time of an nginx worker per request,
+# with the probe and without it in turn, and what the probe itself takes. Prints Markdown for RESULTS.md. ROUNDS=7 SECONDS_EACH=2.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 B=${B:-build} rounds=${ROUNDS:-7} each=${SECONDS_EACH:-2}
@@ -37,13 +37,16 @@ per_request() { # PORT: ns of the worker's CPU time
 	echo $(((after - before) / n))
 }
 
-probe_on() {
-	taskset -c 1 "$B/seismo-probe" --node bench --collector "tcp://127.0.0.1:$nobody" 2>"$tmp/probe.log" & probe=$!
+probe_on() { # HOOKS
+	taskset -c 1 "$B/seismo-probe" --hooks "$1" --node bench --collector "tcp://127.0.0.1:$nobody" 2>"$tmp/probe.log" & probe=$!
 	sleep 1.5
 }
 
 probe_off() {
-	grep -E 'VmHWM|VmRSS' "/proc/$probe/status" >"$tmp/memory"
+	{
+		grep VmHWM "/proc/$probe/status"
+		awk '/^[0-9a-f]+-[0-9a-f]+ / { ring = /bpf-map/ } /^Rss:/ && !ring { n += $2 } END { print "VmRSS:", n }' "/proc/$probe/smaps"
+	} >"$tmp/memory"
 	kill $probe && wait $probe 2>/dev/null
 	probe=
 }
@@ -52,19 +55,19 @@ median() { # of numbers, one a line: "median (min..max)"
 	sort -n | awk '{ v[NR] = $1 } END { printf "%d (%d..%d)\n", v[int((NR + 1) / 2)], v[1], v[NR] }'
 }
 
-measure() { # NAME PORT
+measure() { # NAME PORT HOOKS
 	local i off on again
 	: >"$tmp/off"; : >"$tmp/added"
 	for ((i = 0; i < rounds; i++)); do
 		off=$(per_request "$2")
-		probe_on
+		probe_on "$3"
 		on=$(per_request "$2")
 		probe_off
 		again=$(per_request "$2")
 		printf '%s\n' "$off" "$again" >>"$tmp/off"
 		echo $((on - (off + again) / 2)) >>"$tmp/added"
 	done
-	printf '| %s | %s | %s |\n' "$1" "$(median <"$tmp/off")" "$(median <"$tmp/added")"
+	printf '| %s | %s | %s | %s |\n' "$1" "$3" "$(median <"$tmp/off")" "$(median <"$tmp/added")"
 }
 
 cat <<END
@@ -74,11 +77,15 @@ $(uname -sr), $(nproc) x $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head
 Command: \`make bench\` (\`tests/bench/request.sh\`, $rounds rounds of off, on, off, ${each} s each; nginx's one worker on one
 processor, load, upstream and probe on the other). Nanoseconds of the worker's CPU time per request, median (min..max).
 
-| nginx answers | without the probe | added by the probe |
-|---|---|---|
+| nginx answers | hooks | without the probe | added by the probe |
+|---|---|---|---|
 END
-measure "by itself (return 200)" "$static"
-measure "through an upstream, kept alive" "$proxied"
+memory=
+for hooks in sockets syscalls; do
+	measure "by itself (return 200)" "$static" $hooks
+	measure "through an upstream, kept alive" "$proxied" $hooks
+	memory+="$hooks: $(awk '{ v[$1] = $2 } END { printf "peak %d kB, resident %d kB without the ring, ", v["VmHWM:"], v["VmRSS:"] }' "$tmp/memory")"
+done
 echo
-awk '{ v[$1] = $2 } END { printf "Probe: peak %d kB, resident %d kB, ", v["VmHWM:"], v["VmRSS:"] }' "$tmp/memory"
+printf 'Probe, %s' "$memory"
 cp "$B/seismo-probe" "$tmp/stripped" && strip "$tmp/stripped" && echo "binary $(($(stat -c %s "$tmp/stripped") / 1024)) kB stripped."
