@@ -171,7 +171,10 @@ __noinline int answer_scan(struct conn *c, __u32 hook)
 	}
 	c->stream = (x->found & FOUND_EVENTS) != 0;
 	c->framing = framing_of(c, x);
-	c->whole_at = x->length + (x->head_len ? x->head_len : n);
+	c->head_whole = x->head_len != 0;
+	c->whole_at = x->head_len ? x->head_len : n;
+	if (c->framing == FRAMING_LENGTH)
+		c->whole_at += x->length;
 	return 0;
 }
 
@@ -198,4 +201,16 @@ static __always_inline bool answer_is_whole(struct conn *c, enum hook hook)
 		return false;
 	}
 	return false;
+}
+
+/*
+ * More went out than the answer has. nginx holds an answer back while it has another request read
+ * already, calls for that one, and sends both at once.
+ */
+static __always_inline bool answer_has_more(struct conn *c, enum hook hook)
+{
+	enum framing f = answer_framing(c, hook);
+
+	return (f == FRAMING_LENGTH || f == FRAMING_NONE) && c->head_whole &&
+	       c->head.bytes_out > c->whole_at;
 }

@@ -107,13 +107,24 @@ static __always_inline void sock_destroyed(struct sock *sk)
 	conn_drop(sk);
 }
 
+/* Requests that were read together: the next answer, which is on its way, would tell. */
+static __always_inline bool may_be_two(const struct conn *c)
+{
+	const struct req_calls *cs;
+
+	if (!c->has_calls)
+		return false;
+	cs = bpf_map_lookup_elem(&calls_of, &c->head.id);
+	return c->crowded || (cs && cs->n > 1);
+}
+
 /* Nobody tells when an AF_UNIX socket is closed: silence ends what only a close would. */
 static __always_inline void sweep_server(struct conn *c, struct sock *sk, __u64 silent_ns)
 {
 	bool whole = answer_is_whole(c, HOOK_SWEEP);
 	bool unsure = c->framing == FRAMING_OPEN || (c->local && c->framing == FRAMING_CLOSE);
 
-	if (whole || (unsure && silent_ns > REQ_SWEEP_NS))
+	if (silent_ns > REQ_SWEEP_NS ? whole || unsure : whole && !may_be_two(c))
 		request_sweep(c, sk);
 }
 

@@ -49,6 +49,8 @@ struct conn {
 	__u8 local; /* AF_UNIX: there is no struct tcp_sock behind it */
 	__u8 framing; /* enum framing */
 	__u8 stream; /* the answer is an event stream; known once framing is */
+	__u8 head_whole; /* so is this: all of its head is kept */
+	__u8 crowded; /* the first send had so many pieces that it may hold two answers */
 	__u32 retrans0, ooo0; /* of the socket, when the request began */
 	__u64 parent; /* client: id of the request it works for; 0: not known */
 	__u64 owner_ino; /* AF_UNIX, hooks on system calls: whose the address sk was */
@@ -60,7 +62,8 @@ struct conn {
 			char answer[REQ_ANSWER] __attribute__((aligned(8)));
 			__u32 answer_len;
 			__u32 tail; /* the four bytes before the last one sent */
-			__u64 whole_at; /* bytes_out of a whole answer */
+			__u64 whole_at; /* bytes_out of a whole answer, if its head is whole and
+					   tells */
 		};
 		struct {
 			struct req_call call;

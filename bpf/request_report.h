@@ -40,11 +40,20 @@ static __always_inline void event_fill(struct req_event *e, const struct conn *c
 		e->head.flags |= REQ_CALLS_CUT;
 }
 
-static __always_inline void request_report_with_calls(struct conn *c)
+/* Its calls are not all its own when requests were answered together. */
+static __always_inline void calls_check(struct conn *c, const struct req_calls *cs, enum hook hook)
+{
+	if (cs && (c->crowded || cs->n > 1) && answer_has_more(c, hook))
+		c->pipelined = 1;
+}
+
+static __always_inline void request_report_with_calls(struct conn *c, enum hook hook)
 {
 	struct req_calls *cs = bpf_map_lookup_elem(&calls_of, &c->head.id);
-	struct req_event *e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
+	struct req_event *e;
 
+	calls_check(c, cs, hook);
+	e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
 	if (e) {
 		event_fill(e, c, cs);
 		bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
@@ -56,7 +65,7 @@ static __always_inline void request_report_with_calls(struct conn *c)
 }
 
 /* The caller has just moved the state away from ANSWERED, SWEEPING or OPEN, alone. */
-static __always_inline void request_report(struct conn *c)
+static __always_inline void request_report(struct conn *c, enum hook hook)
 {
 	__u32 n = c->head.line_len;
 
@@ -64,7 +73,7 @@ static __always_inline void request_report(struct conn *c)
 	if (c->pipelined)
 		c->head.flags |= REQ_PIPELINED;
 	if (c->has_calls) {
-		request_report_with_calls(c);
+		request_report_with_calls(c, hook);
 		return;
 	}
 	if (n > REQ_LINE)

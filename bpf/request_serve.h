@@ -155,7 +155,7 @@ static __always_inline void server_bytes(struct conn *c, struct sock *sk, int le
 		c->pipelined = 1; /* a request before the last one's answer */
 	if (was != CONN_IDLE) {
 		request_facts(c, sk, HOOK_RECV);
-		request_report(c);
+		request_report(c, HOOK_RECV);
 	}
 	request_begin(c, sk, x, n, len);
 }
@@ -231,6 +231,7 @@ static __always_inline bool answer_opens(struct conn *c, struct sock *sk, const 
 	if (!status)
 		c->head.flags |= REQ_HEAD_MISSED;
 	c->head.status = status;
+	c->crowded = s.niov > 2;
 	answer_tail(c, &s);
 	answer_begins(c, th, now);
 	return true;
@@ -295,6 +296,7 @@ static __always_inline void request_sweep(struct conn *c, struct sock *sk)
 	if (__sync_val_compare_and_swap(&c->state, CONN_ANSWERED, CONN_SWEEPING) != CONN_ANSWERED)
 		return;
 	request_facts(c, sk, HOOK_SWEEP);
+	calls_check(c, cs, HOOK_SWEEP);
 	e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
 	if (!e) { /* apart, for before 6.3 the verifier knows it once only */
 		if (sweep_claimed(c))
@@ -314,7 +316,7 @@ static __always_inline void server_upgraded(struct conn *c, struct sock *sk)
 	if (!answer_ends(c))
 		return;
 	request_facts(c, sk, HOOK_SEND);
-	request_report(c);
+	request_report(c, HOOK_SEND);
 	unread_report(REQ_UNREAD_UPGRADED);
 	c->role = ROLE_IGNORED;
 }
@@ -341,5 +343,5 @@ static __always_inline void server_state(struct conn *c, struct sock *sk, int fr
 		cur_end(c->head.id);
 	}
 	request_facts(c, sk, HOOK_STATE);
-	request_report(c);
+	request_report(c, HOOK_STATE);
 }
