@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # run.sh [SUITE...] - everything that can be checked on this machine. Every suite ends in "N passed, N failed";
 # one that dies or says nothing counts as a failure. T= seconds for each fuzzer (30).
+#
+# Two lanes run side by side, as most suites wait most of the time: one for those that watch real servers, where a
+# delay may count, and one, of lower priority, for what needs the database, a compiler or a browser at most.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/leftovers.sh
 
-passed=0 failed=0 began=$SECONDS
+began=$SECONDS
 san=build-san-address-undefined
 [ "$(id -u)" = 0 ] || { echo "Seismo: the tests load kernel programs and make network namespaces: use sudo make test." >&2; exit 1; }
 deploy/deps.sh test || exit 1
@@ -19,14 +22,19 @@ SEISMO_TEST=$TMPDIR B=build
 export TMPDIR SEISMO_TEST B
 logs=$PWD/build/logs
 mkdir -p "$logs"
+counts=$logs/counts
+: >"$counts"
 trap 'kill_leftovers; rm -rf "$TMPDIR"' EXIT
-trap '[ -z "$job" ] || { kill "$job"; wait "$job"; }; exit 130' INT TERM HUP
-job=
+trap '[ -z "$lanes" ] || { kill $lanes; wait $lanes; } 2>/dev/null; exit 130' INT TERM HUP
+lanes=
+
+count() { # PASSED FAILED
+	echo "$1 $2" >>"$counts"
+}
 
 suite() { # NAME SECONDS COMMAND...
 	local name=$1 limit=$2 log="$logs/${1//\//_}.log" start=$SECONDS rc p f
 	shift 2
-	printf '  TEST   %-28s ' "$name"
 	timeout -k 10 "$limit" "$@" >"$log" 2>&1 </dev/null &
 	job=$!
 	wait "$job"
@@ -34,11 +42,12 @@ suite() { # NAME SECONDS COMMAND...
 	read -r p f < <(tail -n 1 "$log" | tr -d '\r' | sed -nE 's/^(.* )?([0-9]+) passed, ([0-9]+) failed$/\2 \3/p')
 	p=${p:-0} f=${f:-0}
 	[ $rc -eq 0 ] && [ $((p + f)) -gt 0 ] || [ "$f" -gt 0 ] || f=1
-	passed=$((passed + p)) failed=$((failed + f))
-	echo "$p passed, $f failed, $((SECONDS - start)) s"
-	[ "$f" = 0 ] && return
+	count "$p" "$f"
 	[ $rc -ne 124 ] || echo "it did not end within $limit s" >>"$log"
-	tail -n 60 "$log" | sed 's/^/         | /'
+	{
+		printf '  TEST   %-28s %s\n' "$name" "$p passed, $f failed, $((SECONDS - start)) s"
+		[ "$f" = 0 ] || tail -n 60 "$log" | sed 's/^/         | /'
+	} | cat # in one piece: the other lane prints, too
 }
 
 threaded() { # the unit tests that start threads
@@ -51,28 +60,56 @@ wanted() {
 
 only=("$@")
 make --no-print-directory -j"$(nproc)" all tools &&
-	make --no-print-directory -j"$(nproc)" SAN=address,undefined unit || failed=1
+	make --no-print-directory -j"$(nproc)" SAN=address,undefined unit || count 0 1
 threads=$(threaded build-san-thread)
-[ -z "$threads" ] || make --no-print-directory -j"$(nproc)" SAN=thread $threads || failed=$((failed + 1))
-make --no-print-directory -j"$(nproc)" fuzz-build || failed=$((failed + 1))
+[ -z "$threads" ] || make --no-print-directory -j"$(nproc)" SAN=thread $threads || count 0 1
+make --no-print-directory -j"$(nproc)" fuzz-build || count 0 1
 remember
 
-! wanted lint || suite lint 180 tests/lint/all.sh
-if wanted unit; then
-	for t in "$san"/test/test_*; do
-		suite "unit/${t##*/}" 60 "$t"
+it() { # FILE...
+	local t
+	for t; do
+		! wanted it && ! wanted "${t#tests/}" || [ ! -f "$t" ] || [ ! -x "$t" ] || suite "${t#tests/}" 180 "$t"
 	done
-	for t in $threads; do
-		suite "threads/${t##*/}" 60 "$t"
+}
+
+watching() { # real servers, by the kernel's programs
+	local t
+	for t in tests/it/*.sh; do
+		case $t in */ingest*) ;; *) it "$t" ;; esac
 	done
-fi
-for t in tests/it/*; do
-	! wanted it && ! wanted "${t#tests/}" || [ ! -f "$t" ] || [ ! -x "$t" ] || suite "${t#tests/}" 180 "$t"
-done
-! wanted web || [ ! -x tests/web/run ] || suite web 240 tests/web/run
-! wanted fuzz || suite fuzz 400 tests/fuzz.sh build-fuzz/fuzz "${T:-30}"
+}
+
+working() {
+	local t
+	! wanted lint || suite lint 240 tests/lint/all.sh
+	if wanted unit; then
+		for t in "$san"/test/test_*; do
+			suite "unit/${t##*/}" 60 "$t"
+		done
+		for t in $threads; do
+			suite "threads/${t##*/}" 60 "$t"
+		done
+	fi
+	it tests/it/ingest*.sh tests/it/*.py
+	! wanted web || [ ! -x tests/web/run ] || suite web 300 tests/web/run
+	! wanted fuzz || suite fuzz 400 tests/fuzz.sh build-fuzz/fuzz "${T:-30}"
+}
+
+lane() { # FUNCTION
+	job=
+	trap - EXIT
+	trap '[ -z "$job" ] || { kill "$job"; wait "$job"; }; exit 130' INT TERM HUP
+	"$1"
+}
+
+lane watching & lanes=$!
+(renice -n 10 -p "$BASHPID" >/dev/null; lane working) & lanes+=" $!"
+wait $lanes
+lanes=
 suite "nothing is left behind" 60 bash -c '. tests/leftovers.sh; leftovers'
 
+read -r passed failed < <(awk '{ p += $1; f += $2 } END { print p + 0, f + 0 }' "$counts")
 echo "$((SECONDS - began)) s in all; the output of each suite is in build/logs"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
