@@ -23,14 +23,19 @@ unread() { # of that server's connections
 	ask "select coalesce(sum(n), 0) from unread where kind = 'io_uring' and app = 'odd'"
 }
 
+more_unread() { # THAN
+	[ "$(unread)" -gt "$1" ] && echo yes
+}
+
 for rung in $(rungs); do
 	probe_by "$rung" --slow-ms 0 --rows-per-s 50000
+	before=$(unread)
 	curl -s -o /dev/null -m 10 "http://127.0.0.1:$port/first-$rung" # packets are looked at once io_uring was seen
 	sleep 0.5
 	curl -s -o /dev/null -m 10 "http://127.0.0.1:$port/$rung/[1-10]"
 	curl -s -o /dev/null -m 10 "http://127.0.0.1:$port/worker-$rung/[1-10]"
 	if [ "$rung" = syscalls ]; then
-		ok "$rung, its connections are told as not read" eval '! await_value 0 unread'
+		ok "$rung, its connections are told as not read" await_value yes more_unread "$before"
 		ok "$rung, and nothing else is" test "$(rows "/%$rung/" | cut -d' ' -f1)" = 0
 	else
 		ok "$rung, its requests are rows with their status" await_value "10 500 500 1" rows "/$rung/"
