@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # run.sh [SUITE...] - everything that can be checked on this machine. Every suite ends in "N passed, N failed";
-# one that dies or says nothing counts as a failure. T= seconds for each fuzzer (30).
+# one that dies or says nothing counts as a failure. T= seconds for each fuzzer (20).
 #
 # Two lanes run side by side, as most suites wait most of the time: one for those that watch real servers, where a
 # delay may count, and one, of lower priority, for what needs the database, a compiler or a browser at most.
@@ -92,8 +92,8 @@ working() {
 		done
 	fi
 	it tests/it/ingest*.sh tests/it/*.py
-	! wanted web || [ ! -x tests/web/run ] || suite web 300 tests/web/run
-	! wanted fuzz || suite fuzz 400 tests/fuzz.sh build-fuzz/fuzz "${T:-30}"
+	! wanted web || [ ! -x tests/web/run ] || suite web 480 tests/web/run
+	! wanted fuzz || suite fuzz 400 tests/fuzz.sh build-fuzz/fuzz "${T:-20}"
 }
 
 lane() { # FUNCTION
