@@ -14,6 +14,11 @@ share() { # PER_1000 PHASE ROUTE|all SERVER COLUMN OF_COLUMN: is it at least so 
 		END { exit !(n > 0 && x * 1000 >= p * n) }' "$tmp/figures"
 }
 
+# Flagged, and not late by nginx's log as well: on a busy machine requests wait, and these are meant to be rows.
+little_noise() { # PHASE SERVER
+	awk -v phase="$1" -v server="$2" '$1 == phase && $3 == server { x += $8 - $9; n += $7 } END { exit !(n > 0 && x * 1000 <= 3 * n) }' "$tmp/figures"
+}
+
 most_are_rows() { # ROUTE
 	share 950 2 "$1" nginx 6 5 && share 950 2 "$1" app 6 5
 }
@@ -27,11 +32,11 @@ figures >"$tmp/figures"
 cat "$tmp/figures"
 sent=$(awk '{ n += $2 } END { print n }' "$tmp/load")
 ok "every request is in nginx's log" test "$(wc -l <"$tmp/access.log")" = "$sent"
-ok "without a fault at most 0.3 % are flagged by nginx" eval '! share 3.01 1 all nginx 8 7'
-ok "nor by the application" eval '! share 3.01 1 all app 8 7'
+ok "without a fault at most 0.3 % are flagged of nginx that its log does not show late" little_noise 1 nginx
+ok "nor of the application" little_noise 1 app
 ok "of 1 % that are late, 95 % are rows" most_are_rows one
 ok "of 5 %, too" most_are_rows five
 ok "of 50 %, too" most_are_rows half
-ok "and of the others at most 0.3 %" eval '! share 3.01 2 all nginx 8 7'
+ok "and of the others at most 0.3 %" little_noise 2 nginx
 ok "nothing was withheld" test "$(coverage rows_withheld)" = 0
 done_checking
