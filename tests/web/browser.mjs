@@ -68,8 +68,8 @@ class Test {
 	rows() {
 		return this.page.$$eval('table.requests tbody tr', (all) => all.map((tr) => tr.dataset.id));
 	}
-	async shows(n) {
-		await until(`${n} rows are shown`, async () => (await this.rows()).length === n);
+	async shows(n, limit) {
+		await until(`${n} rows are shown`, () => this.page.$$eval('table.requests tbody tr', (all, n) => all.length === n, n), limit);
 	}
 	async live() {
 		await this.page.waitForSelector('.live-on');

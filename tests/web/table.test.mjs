@@ -83,9 +83,9 @@ TEST('the table holds a bounded number of rows, says so, and leads on to older o
 	await t.shows(100);
 	await t.live();
 	for (let i = 0; i < 1850; i += 1) t.mock.emit(request({ time: Date.now() + (i % 7) }));
-	await t.shows(1950);
+	await t.shows(1950, 30000); // drawn in the second lane of the tests, beside others
 	await t.page.click('text=Load older');
-	await t.shows(2000);
+	await t.shows(2000, 30000);
 	CHECK((await t.text('.more')).includes('keeps 2,000 rows'), 'the bound is said');
 	t.mock.emit(request({ time: Date.now() }));
 	await sleep(300);
