@@ -87,14 +87,13 @@ $O/%.o: $O/%.S $O/flags
 	$(call say,AS,$<)$(CC) -MD -MP -c -o $@ $<
 $O/tests/%.o: private WARN += -Wno-conversion
 
-# The .d of an object that is no more may name a source that is no more.
-bpf/%.bpf.c: ;
-$O/bpf/%.bpf.o: bpf/%.bpf.c $O/flags
+# Only of the sources there are: the .d of an object that is no more names a source that is no more.
+$(SKEL:.skel.h=.bpf.o): $O/bpf/%.bpf.o: bpf/%.bpf.c $O/flags
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter -D__TARGET_ARCH_$(if $(filter aarch64,$(ARCH)),arm64,x86) \
 		-I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $(@:.o=.d) -MT $@ -c -o $@ $<
 	$(Q)$(STRIP) -g $@
-$O/bpf/%.skel.h: $O/bpf/%.bpf.o
+$(SKEL): $O/bpf/%.skel.h: $O/bpf/%.bpf.o
 	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< > $@
 
 # Everything is made again when the compiler or a flag changes; a missing tool is told once, in a sentence.

@@ -147,3 +147,20 @@ static __always_inline __u64 sweep_time(void)
 	control.clock_jiffies = bpf_jiffies64();
 	return now;
 }
+
+/* Of TCP, whichever way bytes are seen. */
+SEC("tp_btf/inet_sock_set_state")
+int BPF_PROG(on_state, struct sock *sk, int from, int to)
+{
+	if (control.on && sk->sk_protocol == IPPROTO_TCP)
+		sock_state(sk, from, to);
+	return 0;
+}
+
+SEC("tp_btf/tcp_destroy_sock")
+int BPF_PROG(on_destroy, struct sock *sk)
+{
+	if (control.on)
+		sock_destroyed(sk);
+	return 0;
+}

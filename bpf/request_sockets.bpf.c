@@ -23,22 +23,6 @@ int BPF_PROG(on_send, struct sock *sk, int ret, int flags)
 	return 0;
 }
 
-SEC("tp_btf/inet_sock_set_state")
-int BPF_PROG(on_state, struct sock *sk, int from, int to)
-{
-	if (control.on && sk->sk_protocol == IPPROTO_TCP)
-		sock_state(sk, from, to);
-	return 0;
-}
-
-SEC("tp_btf/tcp_destroy_sock")
-int BPF_PROG(on_destroy, struct sock *sk)
-{
-	if (control.on)
-		sock_destroyed(sk);
-	return 0;
-}
-
 /* Attached when io_uring has been seen on a socket. */
 SEC("cgroup_skb/ingress")
 int on_ingress(struct __sk_buff *skb)

@@ -159,22 +159,6 @@ int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
 	return 0;
 }
 
-SEC("tp_btf/inet_sock_set_state")
-int BPF_PROG(on_state, struct sock *sk, int from, int to)
-{
-	if (control.on && sk->sk_protocol == IPPROTO_TCP)
-		sock_state(sk, from, to);
-	return 0;
-}
-
-SEC("tp_btf/tcp_destroy_sock")
-int BPF_PROG(on_destroy, struct sock *sk)
-{
-	if (control.on)
-		sock_destroyed(sk);
-	return 0;
-}
-
 SEC("iter/bpf_map_elem")
 int sweep(struct bpf_iter__bpf_map_elem *ctx)
 {
