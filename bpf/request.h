@@ -12,6 +12,7 @@ enum {
 	REQ_COMM = 16,
 	REQ_ANSWER = 256, /* first bytes of the answer, to tell whether it is whole */
 	REQ_LONG_NS = 100000000, /* only an answer longer than this is worth asking what it is */
+	REQ_SETTLE_NS = 20000000, /* a whole answer is left for so long: another may follow it */
 	REQ_SWEEP_NS = 200000000, /* an answer of unknown length, silent for so long, has ended */
 };
 

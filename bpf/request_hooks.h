@@ -124,7 +124,8 @@ static __always_inline void sweep_server(struct conn *c, struct sock *sk, __u64 
 	bool whole = answer_is_whole(c, HOOK_SWEEP);
 	bool unsure = c->framing == FRAMING_OPEN || (c->local && c->framing == FRAMING_CLOSE);
 
-	if (silent_ns > REQ_SWEEP_NS ? whole || unsure : whole && !may_be_two(c))
+	if (silent_ns > REQ_SWEEP_NS ? whole || unsure
+				     : silent_ns > REQ_SETTLE_NS && whole && !may_be_two(c))
 		request_sweep(c, sk);
 }
 
