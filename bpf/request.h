@@ -24,7 +24,86 @@ struct req_unix {
 	char path[REQ_UNIX_PATH];
 };
 
-enum req_kind { REQ_KIND_REQUEST = 1, REQ_KIND_CALL = 2, REQ_KIND_UNREAD = 3 };
+enum req_kind {
+	REQ_KIND_REQUEST = 1,
+	REQ_KIND_CALL = 2,
+	REQ_KIND_UNREAD = 3,
+	REQ_KIND_BLOCK = 4, /* comes before the request that it belongs to */
+};
+
+/* Why a thread was not on a CPU. */
+enum req_wait {
+	WAIT_RUNQ, /* it could have run */
+	WAIT_THROTTLED, /* so, but its cgroup had used up its CPU quota */
+	WAIT_IO,
+	WAIT_DIRTY, /* writing, slowed down by writeback */
+	WAIT_FAULT, /* page fault that sleeps */
+	WAIT_RECLAIM, /* freeing memory: the whole of it, with what it ran for */
+	WAIT_LOCK,
+	WAIT_SLEEP,
+	WAIT_STOPPED,
+	WAIT_RECV, /* for bytes of any socket or pipe but an upstream's */
+	WAIT_SEND,
+	WAIT_POLL, /* for one of many, or for one that is not known to be an upstream's */
+	WAIT_UPSTREAM,
+	WAIT_OTHER,
+	WAIT_END
+};
+
+/*
+ * Where the threads that worked on a request spent their time, as far as they were seen to work on
+ * it. A thread that serves one at a time: all of it, from the read to the last byte. A loop: the
+ * stretches between two of its waits or turns to another request; what lies between is not in here.
+ */
+struct req_split {
+	__u64 own_ns;
+	__u64 wait_ns[WAIT_END]; /* of own_ns, not on a CPU; the rest of own_ns is on one */
+	__u64 runq_ns; /* of the queue time: its thread had been woken, and waited for a CPU */
+	__u64 throttled_ns; /* the same, by the quota of its cgroup */
+	__u64 pool_ns; /* after the read: until another thread took it up */
+	__u64 loop_ns; /* an upstream's answer lay unread: the loop was busy with others */
+};
+
+/* What a socket says about its peer, over the request. */
+struct req_net {
+	__u32 rwnd_us, sndbuf_us; /* sending was held up by the peer's window, by the own buffer */
+	__u16 lost[6]; /* segments sent again, by REQ_LOSS_* */
+	__u32 rtt_min_us;
+};
+
+enum { REQ_LOSS_SYN = 1, REQ_LOSS_FAST, REQ_LOSS_SLOW_START, REQ_LOSS_RTO, REQ_LOSS_TLP };
+
+enum { BLOCK_FRAMES = 24, BLOCK_FILE = 128 };
+
+enum block_flag {
+	BLOCK_BY_IRQ = 1, /* woken from an interrupt: by nobody */
+	BLOCK_BY_TIMER = 2,
+	BLOCK_HAS_FILE = 4,
+	BLOCK_HAS_WHO = 8,
+	BLOCK_SYNC = 16, /* of the whole file system: no file of its own */
+};
+
+/* A thread was off its CPU for long: what it was doing, whom it waited for. */
+struct req_block {
+	__u32 kind; /* enum req_kind */
+	__u32 flags; /* enum block_flag */
+	__u64 id; /* of the request it worked on; 0: none, or not known */
+	__u64 start_ns, end_ns; /* off its CPU */
+	__u32 tgid, tid;
+	char comm[REQ_COMM];
+	__u32 wait; /* enum req_wait */
+	__s32 nr; /* of the system call, as its architecture numbers them; -1: none */
+	__u64 arg[3]; /* of the system call */
+	__u32 who_tgid, who_tid; /* who woke it; of WAIT_RUNQ, who had the CPU */
+	char who[REQ_COMM];
+	__u64 cgroup; /* of WAIT_THROTTLED and WAIT_RECLAIM: its id */
+	__u32 dev; /* of the file: as the kernel packs it, major << 20 | minor */
+	__u32 file_len;
+	char file[BLOCK_FILE]; /* the last parts of its path, "a/b/c"; or what the path ends in */
+	__u32 nframes;
+	__u32 unused;
+	__u64 frame[BLOCK_FRAMES]; /* kernel addresses, innermost first */
+};
 enum req_unread {
 	REQ_UNREAD_TLS = 1,
 	REQ_UNREAD_HTTP2 = 2,
@@ -84,6 +163,8 @@ struct req_head {
 	__u16 status;
 	__u16 line_len;
 	__u32 ncalls;
+	struct req_net net, up_net; /* of the client's connection; of all upstreams' together */
+	struct req_split split; /* all zero: not measured */
 };
 
 struct req_event {
@@ -138,5 +219,8 @@ struct req_control {
 _Static_assert(sizeof(struct req_addr) == 20, "req_addr");
 _Static_assert(sizeof(struct req_unix) == 112, "req_unix");
 _Static_assert(sizeof(struct req_call) == 64, "req_call");
-_Static_assert(sizeof(struct req_head) == 144, "req_head");
-_Static_assert(sizeof(struct req_event) == 144 + REQ_LINE + 64 * REQ_CALLS, "req_event");
+_Static_assert(sizeof(struct req_net) == 24, "req_net");
+_Static_assert(sizeof(struct req_split) == 8 * (5 + WAIT_END), "req_split");
+_Static_assert(sizeof(struct req_head) == 144 + 48 + 152, "req_head");
+_Static_assert(sizeof(struct req_event) == sizeof(struct req_head) + REQ_LINE + 64 * REQ_CALLS,
+	       "req_event");

@@ -24,6 +24,18 @@ enum {
 	ITEM_MAX_PATH = 128,
 	ITEM_MAX_NAME = 128,
 	ITEM_MAX_TEXT = 256, /* why of a source, text of a parameter */
+	ITEM_MAX_SHARES = 17, /* a share per part */
+	ITEM_MAX_CHECKS = 32,
+	ITEM_MAX_LOSSES = 10, /* two sides, five kinds */
+	ITEM_MAX_EVIDENCE = 8,
+	ITEM_MAX_FRAMES = 48, /* of a stack */
+};
+
+enum part { /* what time goes into */
+#define PART(id, NAME, code, en, zh) PART_##NAME = (id),
+#include "../schema/parts.def"
+#undef PART
+	PART_END
 };
 
 struct sample_item { /* the metrics of one entity at one tick */
@@ -77,6 +89,60 @@ static inline const char *up_addr_text(const struct up_item *u, char text[static
 	return u->path ? u->path : addr_text(&u->addr, text);
 }
 
+struct share_item {
+	uint8_t part; /* enum part */
+	uint64_t us, normal_us; /* of this request; the route's median of this part */
+};
+
+struct check_item { /* a cause that was looked for */
+	uint16_t reason; /* schema/reasons.def */
+	const char *why; /* not checked, because; NULL: it was, and it is not the cause */
+};
+
+enum loss_kind { LOSS_SYN = 1, LOSS_FAST, LOSS_SLOW_START, LOSS_RTO, LOSS_TLP };
+
+struct loss_item { /* segments sent again while the request was on its way */
+	uint8_t side; /* 0: to the client; 1: to an upstream */
+	uint8_t kind; /* enum loss_kind */
+	uint32_t count;
+};
+
+/* What happened at that moment, as seen then: a long block, an offender. Its texts say who and what. */
+struct evidence_item {
+	uint64_t start_ns; /* wall */
+	uint64_t us;
+	uint8_t part; /* enum part: what kind of wait (or of work) it was */
+	uint32_t pid, tid;
+	const char *comm; /* of the thread it happened to */
+	const char *call; /* "fsync", "futex"; "": none, or not known */
+	const char *what; /* file, device, address of a lock, cgroup; "": not known */
+	const char *who; /* who had the CPU, held the lock: "comm[pid]", "irq"; "": not known */
+	uint64_t stack; /* id of a STACK; 0: none */
+};
+
+struct stack_item { /* told once; what has its id has these frames */
+	uint64_t id; /* hash of the frames */
+	uint8_t flags; /* 1: cut short, 2: of user space */
+	uint32_t n;
+	const char *frame[ITEM_MAX_FRAMES]; /* innermost first: "do_fsync+0x1a", "build-id+0x1f0a" */
+};
+
+enum event_severity { EVENT_INFO = 1, EVENT_WARNING = 2, EVENT_CRITICAL = 3 };
+
+struct event_item { /* something else than a request that went wrong */
+	uint64_t start_ns; /* wall */
+	uint64_t us, error_us; /* how long it lasted, and how exactly that is known */
+	const char *kind; /* "io.slow" */
+	uint8_t severity; /* enum event_severity */
+	uint32_t pid, tid;
+	const char *comm;
+	uint16_t reason;
+	uint32_t nparams;
+	struct param params[ITEM_MAX_PARAMS];
+	uint32_t nevidence;
+	struct evidence_item evidence[ITEM_MAX_EVIDENCE];
+};
+
 enum request_flag {
 	REQUEST_CLIENT_CLOSED = 1, /* the client closed before the answer began: status 499 */
 	REQUEST_NO_ANSWER = 2, /* the server closed without an answer: status 0 */
@@ -107,6 +173,14 @@ struct request_item { /* one abnormal request */
 	struct param params[ITEM_MAX_PARAMS];
 	uint32_t nups;
 	struct up_item ups[ITEM_MAX_UPS];
+	uint32_t nshares; /* 0: where the time went was not measured */
+	struct share_item shares[ITEM_MAX_SHARES];
+	uint32_t nchecks;
+	struct check_item checks[ITEM_MAX_CHECKS];
+	uint32_t nlosses;
+	struct loss_item losses[ITEM_MAX_LOSSES];
+	uint32_t nevidence;
+	struct evidence_item evidence[ITEM_MAX_EVIDENCE];
 };
 
 enum source_state { SOURCE_OFF = 0, SOURCE_ATTACHED = 1, SOURCE_THROTTLED = 2 };
