@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reason has a colour and a pattern, the same on every page; one never stands without the other.
+// A reason has its colour and its pattern, the same on every page; one never stands without the other.
+// Reasons of a family share the colour, a family shares it with the parts of the time it explains.
 /* global REASON_CODES */
 const SIZE = 6;
 
@@ -13,6 +14,19 @@ const strokes = [
 	<path d="M0 3h6M3 0v6" />,
 ];
 
+/* the first ones each have a colour of their own */
+const FIRST = strokes.length;
+const FAMILIES = ['net', 'client', 'queue', 'cpu', 'io', 'mem'];
+const familyOf = (code) => (FAMILIES.includes(code.split('.')[0]) ? code.split('.')[0] : 'wait');
+
+const look = (code, i) => {
+	if (i < FIRST) return { colour: `p-${i}`, stroke: strokes[i] };
+	const family = familyOf(code);
+	const before = REASON_CODES.slice(FIRST, i).filter((c) => familyOf(c) === family).length;
+	return { colour: `p-${family}`, stroke: strokes[before % strokes.length] };
+};
+const looks = REASON_CODES.map(look);
+
 const indexOf = (code) => Math.max(0, REASON_CODES.indexOf(code));
 export const fillOf = (code) => `url(#reason-${indexOf(code)})`;
 
@@ -21,9 +35,9 @@ export const Patterns = () => (
 	<svg class="patterns" width="0" height="0" aria-hidden="true">
 		<defs>
 			{REASON_CODES.map((code, i) => (
-				<pattern key={code} id={`reason-${i}`} class={`pattern p-${i % strokes.length}`} width={SIZE} height={SIZE} patternUnits="userSpaceOnUse">
+				<pattern key={code} id={`reason-${i}`} class={`pattern ${looks[i].colour}`} width={SIZE} height={SIZE} patternUnits="userSpaceOnUse">
 					<rect width={SIZE} height={SIZE} />
-					{strokes[i % strokes.length]}
+					{looks[i].stroke}
 				</pattern>
 			))}
 		</defs>

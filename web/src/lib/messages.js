@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every word of the console, once: key: [English, Chinese]. {x} is a parameter of that name.
 import { coverageMessages } from './messages_coverage.js';
+import { reasonMessages } from './messages_reason.js';
 
 export const messages = {
 	'title.requests': ['Abnormal requests', '异常请求'],
@@ -107,13 +108,6 @@ export const messages = {
 	'range.apply': ['Apply', '应用'],
 	'range.bad': ['The range ends before it begins', '结束时间早于开始时间'],
 
-	'reason.unknown': ['No cause found', '未找到原因'],
-	'reason.up.slow': ['Slow upstream', '上游慢'],
-	'reason.up.connect': ['Upstream not reached', '上游无法连接'],
-	'reason.up.error': ['Upstream failed', '上游出错'],
-	'reason.up.retry': ['Upstream tried again', '上游重试'],
-	'reason.client.abort': ['Client left', '客户端离开'],
-	'reason.app.error': ['App failed by itself', '应用自身出错'],
 
 	'error.answered': ['answered {n}', '应答 {n}'],
 	'error.late': ['no answer within {n} ms', '{n} ms 内无应答'],
@@ -329,4 +323,5 @@ export const messages = {
 	'unit.d': ['d', '天'],
 
 	...coverageMessages,
+	...reasonMessages,
 };
