@@ -70,8 +70,6 @@ export const coverageMessages = {
 	'do.calls_full': ['Requests are complete, but show fewer upstream calls than they made.', '请求完整，但显示的上游调用少于实际。'],
 	'c.unread': ['connections seen and not read (TLS, HTTP/2, upgraded)', '见到但未读的连接（TLS、HTTP/2、已升级）'],
 	'c.client_calls': ['upstream calls seen', '见到的上游调用'],
-	'c.client_full': ['upstream calls not followed: the table of connections was full', '未跟踪的上游调用：连接表已满'],
-	'do.client_full': ['Requests are complete, but show fewer upstream calls than they made.', '请求完整，但显示的上游调用少于实际。'],
 	'c.late_bytes': ['sends after an answer was taken as ended', '应答被判定结束之后的发送'],
 	'do.late_bytes': ['The end of such an answer is told too early: a long pause in it looks like its end.', '此类应答的结束时间偏早：其中的长停顿被当作结束。'],
 	'c.uncounted': ['requests not counted per route: the table was full', '未按路由计数的请求：表已满'],
