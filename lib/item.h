@@ -35,8 +35,9 @@ enum part { /* what time goes into */
 #define PART(id, NAME, code, en, zh) PART_##NAME = (id),
 #include "../schema/parts.def"
 #undef PART
-	PART_END
 };
+
+enum { PART_END = PART_OTHER + 1 };
 
 struct sample_item { /* the metrics of one entity at one tick */
 	uint64_t layout;
@@ -107,7 +108,7 @@ struct loss_item { /* segments sent again while the request was on its way */
 	uint32_t count;
 };
 
-/* What happened at that moment, as seen then: a long block, an offender. Its texts say who and what. */
+/* What happened at that moment, as seen then: a long block, an offender. */
 struct evidence_item {
 	uint64_t start_ns; /* wall */
 	uint64_t us;
@@ -124,7 +125,8 @@ struct stack_item { /* told once; what has its id has these frames */
 	uint64_t id; /* hash of the frames */
 	uint8_t flags; /* 1: cut short, 2: of user space */
 	uint32_t n;
-	const char *frame[ITEM_MAX_FRAMES]; /* innermost first: "do_fsync+0x1a", "build-id+0x1f0a" */
+	/* innermost first: "do_fsync+0x1a", "build-id+0x1f0a" */
+	const char *frame[ITEM_MAX_FRAMES];
 };
 
 enum event_severity { EVENT_INFO = 1, EVENT_WARNING = 2, EVENT_CRITICAL = 3 };

@@ -20,6 +20,10 @@ enum {
 	WIRE_MAX_STATUS = 999, /* of HTTP */
 	WIRE_MAX_ERROR = 4095, /* errno */
 	WIRE_UP_FIELDS = 11, /* of one upstream try, at least; a path is the twelfth */
+	WIRE_SHARE_FIELDS = 3,
+	WIRE_CHECK_FIELDS = 2,
+	WIRE_LOSS_FIELDS = 3,
+	WIRE_EVIDENCE_FIELDS = 10,
 };
 
 enum wire_type {
@@ -86,7 +90,9 @@ struct wire_body {
 	struct request_item *requests;
 	struct source_item *sources;
 	struct unread_item *unreads;
-	uint32_t nsamples, nreds, nrequests, nsources, nunreads;
+	struct stack_item *stacks;
+	struct event_item *events;
+	uint32_t nsamples, nreds, nrequests, nsources, nunreads, nstacks, nevents;
 	uint32_t nunknown; /* items of a kind this version does not know: skipped */
 };
 
@@ -104,6 +110,8 @@ void wire_put_red(struct buf *body, const struct red_item *r);
 void wire_put_request(struct buf *body, const struct request_item *r);
 void wire_put_source(struct buf *body, const struct source_item *s);
 void wire_put_unread(struct buf *body, const struct unread_item *u);
+void wire_put_stack(struct buf *body, const struct stack_item *s);
+void wire_put_event(struct buf *body, const struct event_item *e);
 
 int wire_type_of(const void *frame, size_t len, enum wire_type *type) MUST_CHECK;
 int wire_hello_decode(struct arena *a, const void *f, size_t len, struct wire_hello *h) MUST_CHECK;

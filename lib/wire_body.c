@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire_read.h"
 
-#include <math.h>
-
 static const uint8_t least_fields[] = {
 #define ITEM(id, name, least) [id] = (least),
 #include "../schema/messages.def"
 #undef ITEM
 };
 
-static const char *read_str(struct mp *m, struct arena *a, size_t max, int *r)
+const char *wire_read_text(struct mp *m, struct arena *a, size_t max, int *r)
 {
 	uint32_t len;
 	const char *s = mp_str(m, &len);
@@ -27,7 +25,7 @@ static const char *read_str(struct mp *m, struct arena *a, size_t max, int *r)
 
 const char *wire_read_name(struct mp *m, struct arena *a, int *r)
 {
-	return read_str(m, a, ITEM_MAX_NAME, r);
+	return wire_read_text(m, a, ITEM_MAX_NAME, r);
 }
 
 const char *wire_read_key(struct mp *m, struct arena *a, int *r)
@@ -37,19 +35,6 @@ const char *wire_read_key(struct mp *m, struct arena *a, int *r)
 	if (s && !*s)
 		*r = -EBADMSG;
 	return s;
-}
-
-static struct addr read_addr(struct mp *m)
-{
-	uint32_t len;
-	const uint8_t *ip = mp_bin(m, &len);
-	uint16_t port = (uint16_t)mp_uint_max(m, UINT16_MAX);
-
-	if (mp_bad(m) || (len != 0 && len != 4 && len != 16)) {
-		wire_read_fail(m);
-		return (struct addr){ 0 };
-	}
-	return addr_make(ip, len, port);
 }
 
 static int read_sample(struct mp *m, struct arena *a, struct sample_item *s)
@@ -104,115 +89,13 @@ static int read_red(struct mp *m, struct arena *a, struct red_item *red)
 	return 0;
 }
 
-static bool is_str(const struct mp *m)
-{
-	return m->p < m->end && (*m->p >> 5 == 5 || (*m->p >= 0xd9 && *m->p <= 0xdb));
-}
-
-static int read_params(struct mp *m, struct arena *a, struct request_item *q)
-{
-	int r = 0;
-
-	q->nparams = mp_array(m);
-	if (q->nparams > ITEM_MAX_PARAMS)
-		return -EBADMSG;
-	for (uint32_t i = 0; i < q->nparams; i++) {
-		struct param *p = &q->params[i];
-		uint32_t width = mp_array(m);
-
-		p->key = wire_read_key(m, a, &r);
-		if (is_str(m))
-			p->text = read_str(m, a, ITEM_MAX_TEXT, &r);
-		else
-			p->number = mp_double(m);
-		if (r < 0)
-			return r;
-		if (width < 2 || isinf(p->number))
-			return -EBADMSG;
-		mp_skip_n(m, width - 2);
-	}
-	return 0;
-}
-
-static int read_ups(struct mp *m, struct arena *a, struct request_item *q)
-{
-	int r = 0;
-
-	q->nups = mp_array(m);
-	if (q->nups > ITEM_MAX_UPS)
-		return -EBADMSG;
-	for (uint32_t i = 0; i < q->nups; i++) {
-		struct up_item *u = &q->ups[i];
-		uint32_t width = mp_array(m);
-
-		if (width < WIRE_UP_FIELDS)
-			return -EBADMSG;
-		u->addr = read_addr(m);
-		u->start_us = wire_read_u64(m);
-		u->connect_us = wire_read_u64(m);
-		u->response_us = wire_read_u64(m);
-		u->status = (uint16_t)mp_uint_max(m, WIRE_MAX_STATUS);
-		u->error = (uint16_t)mp_uint_max(m, WIRE_MAX_ERROR);
-		u->retrans = wire_read_u32(m);
-		u->srtt_us = wire_read_u32(m);
-		u->flags = wire_read_u32(m);
-		u->local_port = (uint16_t)mp_uint_max(m, UINT16_MAX);
-		width -= WIRE_UP_FIELDS;
-		if (width && is_str(m)) {
-			u->path = read_str(m, a, ITEM_MAX_NAME, &r);
-			width--;
-		}
-		mp_skip_n(m, width);
-	}
-	return r;
-}
-
-static int read_request_head(struct mp *m, struct arena *a, struct request_item *q)
-{
-	int r = 0;
-
-	q->start_ns = wire_read_u64(m);
-	q->app = wire_read_name(m, a, &r);
-	q->comm = wire_read_name(m, a, &r);
-	q->pid = wire_read_u32(m);
-	q->tid = wire_read_u32(m);
-	q->remote = read_addr(m);
-	q->local = read_addr(m);
-	q->method = wire_read_name(m, a, &r);
-	q->path = read_str(m, a, ITEM_MAX_PATH, &r);
-	q->route = wire_read_name(m, a, &r);
-	return r;
-}
-
-static int read_request(struct mp *m, struct arena *a, struct request_item *q)
-{
-	int r = read_request_head(m, a, q);
-
-	if (r < 0)
-		return r;
-	q->flags = wire_read_u32(m);
-	q->status = (uint16_t)mp_uint_max(m, WIRE_MAX_STATUS);
-	q->request_us = wire_read_u64(m);
-	q->queue_us = wire_read_u64(m);
-	q->bytes_in = wire_read_u64(m);
-	q->bytes_out = wire_read_u64(m);
-	q->normal_us = wire_read_u64(m);
-	q->limit_us = wire_read_u64(m);
-	q->retrans = wire_read_u32(m);
-	q->srtt_us = wire_read_u32(m);
-	q->rcv_ooo = wire_read_u32(m);
-	q->reason = (uint16_t)mp_uint_max(m, INT16_MAX);
-	r = read_params(m, a, q);
-	return r < 0 ? r : read_ups(m, a, q);
-}
-
 static int read_source(struct mp *m, struct arena *a, struct source_item *s)
 {
 	int r = 0;
 
 	s->name = wire_read_key(m, a, &r);
 	s->state = (uint8_t)mp_uint_max(m, UINT8_MAX);
-	s->why = read_str(m, a, ITEM_MAX_TEXT, &r);
+	s->why = wire_read_text(m, a, ITEM_MAX_TEXT, &r);
 	return r;
 }
 
@@ -226,7 +109,8 @@ static int read_unread(struct mp *m, struct arena *a, struct unread_item *u)
 	return r;
 }
 
-static int read_item(struct mp *m, struct arena *a, uint64_t kind, struct wire_body *b)
+static int read_item(struct mp *m, struct arena *a, uint64_t kind, uint32_t *more,
+		     struct wire_body *b)
 {
 	switch ((enum item_kind)kind) {
 	case ITEM_SAMPLE:
@@ -234,11 +118,15 @@ static int read_item(struct mp *m, struct arena *a, uint64_t kind, struct wire_b
 	case ITEM_RED:
 		return read_red(m, a, &b->reds[b->nreds++]);
 	case ITEM_REQUEST:
-		return read_request(m, a, &b->requests[b->nrequests++]);
+		return wire_read_request(m, a, &b->requests[b->nrequests++], more);
 	case ITEM_SOURCE:
 		return read_source(m, a, &b->sources[b->nsources++]);
 	case ITEM_UNREAD:
 		return read_unread(m, a, &b->unreads[b->nunreads++]);
+	case ITEM_STACK:
+		return wire_read_stack(m, a, &b->stacks[b->nstacks++]);
+	case ITEM_EVENT:
+		return wire_read_event(m, a, &b->events[b->nevents++]);
 	}
 	return -EBADMSG;
 }
@@ -288,7 +176,11 @@ static int make_room(struct arena *a, const uint32_t *n, struct wire_body *b)
 		r = room(a, n[ITEM_REQUEST], sizeof(*b->requests), &b->requests);
 	if (r == 0)
 		r = room(a, n[ITEM_SOURCE], sizeof(*b->sources), &b->sources);
-	return r < 0 ? r : room(a, n[ITEM_UNREAD], sizeof(*b->unreads), &b->unreads);
+	if (r == 0)
+		r = room(a, n[ITEM_UNREAD], sizeof(*b->unreads), &b->unreads);
+	if (r == 0)
+		r = room(a, n[ITEM_STACK], sizeof(*b->stacks), &b->stacks);
+	return r < 0 ? r : room(a, n[ITEM_EVENT], sizeof(*b->events), &b->events);
 }
 
 int wire_body_decode(struct arena *a, const void *f, size_t len, struct wire_body *b)
@@ -305,13 +197,13 @@ int wire_body_decode(struct arena *a, const void *f, size_t len, struct wire_bod
 	while (m.p < m.end) {
 		uint32_t width = mp_array(&m);
 		uint64_t kind = mp_uint(&m);
-		uint32_t least = is_known(kind) ? least_fields[kind] : 1;
+		uint32_t more = width - (is_known(kind) ? least_fields[kind] : 1);
 
 		if (is_known(kind))
-			r = read_item(&m, a, kind, &got);
+			r = read_item(&m, a, kind, &more, &got);
 		if (r < 0)
 			return r;
-		mp_skip_n(&m, width - least);
+		mp_skip_n(&m, more);
 	}
 	if (mp_bad(&m))
 		return -EBADMSG;

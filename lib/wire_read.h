@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * wire_read.h - what wire_decode.c and wire_body.c read alike; nobody else includes it.
+ * wire_read.h - what wire_decode.c, wire_body.c and wire_request.c read alike; nobody else
+ * includes it.
  *
  * Like the cursor they stand on, these return 0 or NULL once it has gone bad. The texts keep the
  * first error in *r: -EBADMSG for bytes that break a limit, -ENOMEM for an arena that is full.
@@ -29,3 +30,9 @@ static inline uint32_t wire_read_u32(struct mp *m)
 
 const char *wire_read_name(struct mp *m, struct arena *a, int *r); /* <= ITEM_MAX_NAME */
 const char *wire_read_key(struct mp *m, struct arena *a, int *r); /* a name that is not "" */
+const char *wire_read_text(struct mp *m, struct arena *a, size_t max, int *r);
+
+/* more: how many fields follow those that there always were; left are those not known here. */
+int wire_read_request(struct mp *m, struct arena *a, struct request_item *q, uint32_t *more);
+int wire_read_stack(struct mp *m, struct arena *a, struct stack_item *s);
+int wire_read_event(struct mp *m, struct arena *a, struct event_item *e);

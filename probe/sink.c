@@ -44,3 +44,15 @@ void sink_source(struct sink *s, const struct source_item *i)
 	wire_put_source(&s->event, i);
 	event_put(s);
 }
+
+void sink_stack(struct sink *s, const struct stack_item *i)
+{
+	wire_put_stack(&s->event, i);
+	event_put(s);
+}
+
+void sink_event(struct sink *s, const struct event_item *i)
+{
+	wire_put_event(&s->event, i);
+	event_put(s);
+}

@@ -62,11 +62,39 @@ static void body_encode(struct buf *b, const struct wire_body *v)
 		wire_put_source(b, &v->sources[i]);
 	for (uint32_t i = 0; i < v->nunreads; i++)
 		wire_put_unread(b, &v->unreads[i]);
+	for (uint32_t i = 0; i < v->nstacks; i++)
+		wire_put_stack(b, &v->stacks[i]);
+	for (uint32_t i = 0; i < v->nevents; i++)
+		wire_put_event(b, &v->events[i]);
+}
+
+/* What the collector indexes by, and the texts it takes to be there. */
+static void check_blocks(const struct evidence_item *e, uint32_t n)
+{
+	must(n <= ITEM_MAX_EVIDENCE);
+	for (uint32_t i = 0; i < n; i++)
+		must(e[i].comm && e[i].call && e[i].what && e[i].who && e[i].us <= INT64_MAX);
 }
 
 static int body(const void *f, size_t len, struct wire_body *b)
 {
-	return wire_body_decode(arena, f, len, b);
+	int r = wire_body_decode(arena, f, len, b);
+
+	for (uint32_t i = 0; r == 0 && i < b->nrequests; i++) {
+		const struct request_item *q = &b->requests[i];
+
+		must(q->nparams <= ITEM_MAX_PARAMS && q->nups <= ITEM_MAX_UPS);
+		must(q->nshares <= ITEM_MAX_SHARES && q->nchecks <= ITEM_MAX_CHECKS);
+		must(q->nlosses <= ITEM_MAX_LOSSES);
+		check_blocks(q->evidence, q->nevidence);
+	}
+	for (uint32_t i = 0; r == 0 && i < b->nevents; i++) {
+		must(b->events[i].nparams <= ITEM_MAX_PARAMS && *b->events[i].kind);
+		check_blocks(b->events[i].evidence, b->events[i].nevidence);
+	}
+	for (uint32_t i = 0; r == 0 && i < b->nstacks; i++)
+		must(b->stacks[i].n <= ITEM_MAX_FRAMES);
+	return r;
 }
 
 /* A fuzzer does not find a hash, so here it makes the list, and the id follows: it decodes. */

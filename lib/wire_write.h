@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * wire_write.h - what wire_encode.c and wire_put.c write alike; nobody else includes it.
+ *
+ * What was measured is held to the wire's limits here: a counter that ran backwards or a name that
+ * is too long costs its own value, and not the batch that a reader would refuse.
+ */
+#pragma once
+
+#include <msgpack.h>
+
+#include "wire.h"
+
+static inline int wire_write_buf(void *arg, const char *p, size_t len)
+{
+	buf_put(arg, p, len);
+	return 0;
+}
+
+static inline msgpack_packer wire_packer(struct buf *out)
+{
+	msgpack_packer pk;
+
+	msgpack_packer_init(&pk, out, wire_write_buf);
+	return pk;
+}
+
+static inline void put_uint(msgpack_packer *pk, uint64_t v, uint64_t max)
+{
+	msgpack_pack_uint64(pk, v < max ? v : max);
+}
+
+static inline void put_u64(msgpack_packer *pk, uint64_t v)
+{
+	put_uint(pk, v, INT64_MAX);
+}
+
+static inline void put_str(msgpack_packer *pk, const char *s, size_t max)
+{
+	msgpack_pack_str_with_body(pk, s, strnlen(s, max));
+}
+
+static inline void put_name(msgpack_packer *pk, const char *s)
+{
+	put_str(pk, s, ITEM_MAX_NAME);
+}
