@@ -33,6 +33,7 @@ struct in6_addr {
 
 struct sock_common {
 	unsigned short skc_family;
+	volatile unsigned char skc_state;
 	__be32 skc_daddr;
 	__be32 skc_rcv_saddr;
 	__be16 skc_dport;
@@ -44,12 +45,31 @@ struct sock_common {
 struct hlist_head;
 struct sock;
 
+struct super_block {
+	__u32 s_dev; /* major << 20 | minor */
+};
+
 struct inode {
 	unsigned short i_mode;
 	unsigned long i_ino;
+	struct super_block *i_sb;
+};
+
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct dentry *d_parent; /* of a root: itself */
+	struct qstr d_name;
+};
+
+struct path {
+	struct dentry *dentry;
 };
 
 struct file {
+	struct path f_path;
 	struct hlist_head *f_ep; /* not NULL: some epoll watches this file */
 	const void *f_op;
 	void *private_data; /* of a socket: its struct socket */
@@ -79,12 +99,18 @@ struct sock {
 };
 
 struct inet_connection_sock {
+	__u8 icsk_ca_state : 5;
+	__u8 icsk_pending; /* the timer that is armed */
 	struct {
 		__u32 lrcvtime; /* jiffies at the last data packet */
 	} icsk_ack;
 };
 
 struct tcp_sock {
+	__u32 chrono_stat[3]; /* jiffies: sending, held up by the peer's window, by the own buffer
+			       */
+	__u32 chrono_start;
+	__u8 chrono_type : 2; /* which of them goes on, from 1; 0: none */
 	__u32 srtt_us; /* smoothed round trip time << 3 */
 	__u32 total_retrans;
 	__u32 rcv_ooopack;
@@ -107,8 +133,46 @@ struct thread_info {
 	__u32 status;
 };
 
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+};
+
+enum cgroup_subsys_id { memory_cgrp_id = 4 }; /* the kernel's own is asked for */
+
+struct css_set {
+	struct cgroup_subsys_state *subsys[1]; /* more */
+};
+
+struct cfs_bandwidth {
+	__u64 quota; /* ns; all ones: none */
+	__u64 throttled_time; /* ns that its queues stood still, of all CPUs, once they went on */
+};
+
+struct task_group {
+	struct cgroup_subsys_state css;
+	struct task_group *parent;
+	struct cfs_bandwidth cfs_bandwidth;
+};
+
+struct sched_entity {
+	__u64 sum_exec_runtime, prev_sum_exec_runtime; /* ns; and when it last got a CPU */
+};
+
 struct task_struct {
 	struct thread_info thread_info;
+	unsigned int __state;
+	unsigned int in_iowait : 1;
+	struct sched_entity se;
+	struct task_group *sched_task_group;
+	struct css_set *cgroups;
 	struct files_struct *files;
 	unsigned int flags; /* PF_... */
 	int pid;

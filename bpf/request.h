@@ -11,6 +11,7 @@ enum {
 	REQ_CALLS = 4, /* upstream calls kept per request; the last one is replaced */
 	REQ_COMM = 16,
 	REQ_ANSWER = 256, /* first bytes of the answer, to tell whether it is whole */
+	REQ_HELD_NS = 1000000, /* sending took longer: who held it up is asked for */
 	REQ_LONG_NS = 100000000, /* only an answer longer than this is worth asking what it is */
 	REQ_SETTLE_NS = 20000000, /* a whole answer is left for so long: another may follow it */
 	REQ_SWEEP_NS = 200000000, /* an answer of unknown length, silent for so long, has ended */
@@ -42,8 +43,9 @@ enum req_wait {
 	WAIT_LOCK,
 	WAIT_SLEEP,
 	WAIT_STOPPED,
-	WAIT_RECV, /* for bytes of any socket or pipe but an upstream's */
-	WAIT_SEND,
+	WAIT_RECV, /* for bytes of another socket or pipe than the request's own and an upstream's
+		    */
+	WAIT_SEND, /* for the client: to take bytes, or to send the rest of its request */
 	WAIT_POLL, /* for one of many, or for one that is not known to be an upstream's */
 	WAIT_UPSTREAM,
 	WAIT_OTHER,
@@ -62,44 +64,55 @@ struct req_split {
 	__u64 throttled_ns; /* the same, by the quota of its cgroup */
 	__u64 pool_ns; /* after the read: until another thread took it up */
 	__u64 loop_ns; /* an upstream's answer lay unread: the loop was busy with others */
+	__u64 own_body_ns, own_first_ns; /* own_ns at body_ns, and at the answer's first byte */
 };
 
 /* What a socket says about its peer, over the request. */
 struct req_net {
 	__u32 rwnd_us, sndbuf_us; /* sending was held up by the peer's window, by the own buffer */
+	__u32 busy_us; /* bytes were on their way, or held up */
 	__u16 lost[6]; /* segments sent again, by REQ_LOSS_* */
-	__u32 rtt_min_us;
 };
 
-enum { REQ_LOSS_SYN = 1, REQ_LOSS_FAST, REQ_LOSS_SLOW_START, REQ_LOSS_RTO, REQ_LOSS_TLP };
+enum { /* index in lost[] */
+       REQ_LOSS_SYN = 1,
+       REQ_LOSS_FAST,
+       REQ_LOSS_SLOW_START,
+       REQ_LOSS_RTO,
+       REQ_LOSS_TLP,
+};
 
-enum { BLOCK_FRAMES = 24, BLOCK_FILE = 128 };
+enum { BLOCK_FRAMES = 24, BLOCK_FILE = 192 };
 
 enum block_flag {
-	BLOCK_BY_IRQ = 1, /* woken from an interrupt: by nobody */
-	BLOCK_BY_TIMER = 2,
+	BLOCK_BY_TIMER = 2, /* a lock: it gave up waiting */
 	BLOCK_HAS_FILE = 4,
 	BLOCK_HAS_WHO = 8,
 	BLOCK_SYNC = 16, /* of the whole file system: no file of its own */
 };
 
-/* A thread was off its CPU for long: what it was doing, whom it waited for. */
+/*
+ * A thread was off its CPU for long, in one go or in many of one system call: what it was doing,
+ * whom it waited for. What lasts is told in pieces, each of what is new since the last.
+ */
 struct req_block {
 	__u32 kind; /* enum req_kind */
 	__u32 flags; /* enum block_flag */
 	__u64 id; /* of the request it worked on; 0: none, or not known */
-	__u64 start_ns, end_ns; /* off its CPU */
+	__u64 start_ns, end_ns; /* from the first time off its CPU to the last */
+	__u64 off_ns; /* and how much of that it was off */
 	__u32 tgid, tid;
 	char comm[REQ_COMM];
 	__u32 wait; /* enum req_wait */
 	__s32 nr; /* of the system call, as its architecture numbers them; -1: none */
 	__u64 arg[3]; /* of the system call */
-	__u32 who_tgid, who_tid; /* who woke it; of WAIT_RUNQ, who had the CPU */
+	__u32 who_tgid, who_tid; /* of WAIT_LOCK, who released it; of WAIT_RUNQ, who had the CPU */
 	char who[REQ_COMM];
 	__u64 cgroup; /* of WAIT_THROTTLED and WAIT_RECLAIM: its id */
 	__u32 dev; /* of the file: as the kernel packs it, major << 20 | minor */
 	__u32 file_len;
-	char file[BLOCK_FILE]; /* the last parts of its path, "a/b/c"; or what the path ends in */
+	char file[BLOCK_FILE]; /* names on its path, from its own up, each with a NUL; "/" ends it
+				*/
 	__u32 nframes;
 	__u32 unused;
 	__u64 frame[BLOCK_FRAMES]; /* kernel addresses, innermost first */
@@ -165,6 +178,7 @@ struct req_head {
 	__u32 ncalls;
 	struct req_net net, up_net; /* of the client's connection; of all upstreams' together */
 	struct req_split split; /* all zero: not measured */
+	__u64 body_ns; /* the last read that brought bytes of it */
 };
 
 struct req_event {
@@ -181,6 +195,8 @@ struct req_calls {
 	__u16 unused;
 	__u64 touched_ns;
 	struct req_call call[REQ_CALLS];
+	struct req_net net;
+	struct req_split split; /* what was done for these calls */
 };
 
 /* A client call that belongs to no request we know. */
@@ -214,13 +230,17 @@ struct req_control {
 	__u32 unused;
 	__u64 socket_fops; /* file_operations of sockets, once one was seen; else 0 */
 	__u64 clock_ns, clock_jiffies; /* one moment, on both clocks: gives the length of a jiffy */
+	__u64 jiffy_ns; /* which user space has from them; 0: not known yet */
+	__u32 split; /* the hooks on the scheduler are there: time is told apart */
+	__u32 unused2;
+	__u64 block_ns; /* a thread that is off its CPU for so long is told of */
 };
 
 _Static_assert(sizeof(struct req_addr) == 20, "req_addr");
 _Static_assert(sizeof(struct req_unix) == 112, "req_unix");
 _Static_assert(sizeof(struct req_call) == 64, "req_call");
 _Static_assert(sizeof(struct req_net) == 24, "req_net");
-_Static_assert(sizeof(struct req_split) == 8 * (5 + WAIT_END), "req_split");
-_Static_assert(sizeof(struct req_head) == 144 + 48 + 152, "req_head");
+_Static_assert(sizeof(struct req_split) == 8 * (7 + WAIT_END), "req_split");
+_Static_assert(sizeof(struct req_head) == 144 + 48 + 168 + 8, "req_head");
 _Static_assert(sizeof(struct req_event) == sizeof(struct req_head) + REQ_LINE + 64 * REQ_CALLS,
 	       "req_event");

@@ -5,41 +5,8 @@
  */
 #pragma once
 
-#include "request_sock.h"
-
-#if defined(__TARGET_ARCH_x86)
-enum {
-	NR_READ = 0,
-	NR_WRITE = 1,
-	NR_READV = 19,
-	NR_WRITEV = 20,
-	NR_SENDTO = 44,
-	NR_RECVFROM = 45,
-	NR_SENDMSG = 46,
-	NR_RECVMSG = 47,
-	NR_RECVMMSG = 299,
-	NR_SENDMMSG = 307,
-};
-#define REGS_NR(r) ((r)->orig_ax)
-#define REGS_ARG2(r) ((r)->si)
-#define REGS_ARG3(r) ((r)->dx)
-#elif defined(__TARGET_ARCH_arm64)
-enum {
-	NR_READ = 63,
-	NR_WRITE = 64,
-	NR_READV = 65,
-	NR_WRITEV = 66,
-	NR_SENDTO = 206,
-	NR_RECVFROM = 207,
-	NR_SENDMSG = 211,
-	NR_RECVMSG = 212,
-	NR_RECVMMSG = 243,
-	NR_SENDMMSG = 269,
-};
-#define REGS_NR(r) ((r)->syscallno)
-#define REGS_ARG2(r) ((r)->regs[1])
-#define REGS_ARG3(r) ((r)->regs[2])
-#endif
+#include "request_net.h"
+#include "syscall.h"
 
 /*
  * Where a call's bytes lie: the first piece, and where the others are told. What costs is each

@@ -35,7 +35,7 @@ static __always_inline struct req_calls *calls_make(__u64 id)
 }
 
 /* Write the call through to its request. Returns NULL when that one is over. */
-static __always_inline struct req_calls *call_store(struct conn *c)
+static __always_inline struct req_calls *call_store(struct conn *c, __u64 now)
 {
 	struct req_calls *cs;
 
@@ -47,14 +47,24 @@ static __always_inline struct req_calls *call_store(struct conn *c)
 		return NULL;
 	}
 	cs->call[c->slot & (REQ_CALLS - 1)] = c->call;
-	cs->touched_ns = bpf_ktime_get_ns();
+	cs->touched_ns = now;
 	return cs;
 }
 
-/* The thread does something for this call: its request is what it works on. */
-static __always_inline void call_is_current(struct conn *c, const struct req_calls *cs)
+/* The thread does something for this call: its request is what it works on, and has done. */
+static __always_inline void call_is_current(struct conn *c, struct req_calls *cs, __u64 now,
+					    enum req_wait bytes)
 {
-	cur_set_by_call(cs && !cs->answered ? c->parent : CUR_NOBODY, c->loop);
+	struct thread *th = thread_make();
+
+	if (!th)
+		return;
+	thread_works_on(th, cs && !cs->answered ? c->parent : CUR_NOBODY, c->loop);
+	th->by_call = 1;
+	if (cs)
+		time_to(th, &cs->split, now, bytes);
+	else
+		time_drop(th, now);
 }
 
 static __always_inline void call_report(struct conn *c)
@@ -86,14 +96,12 @@ static __always_inline int calls_add(__u64 id, __u64 now)
 }
 
 /* A call begins: find its request. */
-static __always_inline void call_begin(struct conn *c, struct sock *sk, __u32 flags, bool bind)
+static __always_inline void call_begin(struct conn *c, struct sock *sk, __u32 flags, __u64 now)
 {
-	__u64 now = bpf_ktime_get_ns(), id = 0;
 	__u32 loop = 0, tgid = bpf_get_current_pid_tgid() >> 32;
+	__u64 id = cur_get(&loop);
 	int slot = -1;
 
-	if (bind)
-		id = cur_get(&loop);
 	if (id && bpf_map_lookup_elem(&hoppers, &tgid)) {
 		count(STAT_UNKNOWN);
 		id = 0;
@@ -110,7 +118,8 @@ static __always_inline void call_begin(struct conn *c, struct sock *sk, __u32 fl
 	c->tgid = tgid;
 	if (!c->parent)
 		process_name(c->comm);
-	c->retrans0 = c->local ? 0 : TCP_READ(sk, total_retrans);
+	if (!c->local)
+		net_begin(c, sk);
 	addr_of(&c->call.addr, sk, true);
 }
 
@@ -136,23 +145,26 @@ static __always_inline void client_connect(struct sock *sk)
 {
 	struct conn *c = conn_make(sk, ROLE_CLIENT, STAT_END);
 
+	__u64 now = bpf_ktime_get_ns();
+
 	if (!c)
 		return;
-	call_begin(c, sk, 0, true);
+	call_begin(c, sk, 0, now);
 	c->fresh = 1;
-	call_store(c);
+	call_store(c, now);
 }
 
 static __always_inline void client_connected(struct conn *c, struct sock *sk)
 {
 	c->call.connect_ns = bpf_ktime_get_ns();
 	call_facts(c, sk);
-	call_store(c);
+	call_store(c, c->call.connect_ns);
 }
 
 /* The first write decides whether this is HTTP at all. */
 static __always_inline void client_send(struct conn *c, struct sock *sk, int len)
 {
+	__u64 now = bpf_ktime_get_ns();
 	struct span s;
 
 	if (c->state != CONN_OPEN || c->fresh) {
@@ -160,7 +172,7 @@ static __always_inline void client_send(struct conn *c, struct sock *sk, int len
 		if (is_request(first_word(&s))) {
 			if (!c->fresh) {
 				call_end(c);
-				call_begin(c, sk, CALL_REUSED, true);
+				call_begin(c, sk, CALL_REUSED, now);
 			}
 			c->fresh = 0;
 			c->call.flags |= CALL_SENT;
@@ -171,12 +183,11 @@ static __always_inline void client_send(struct conn *c, struct sock *sk, int len
 			c->role = ROLE_IGNORED;
 		}
 	}
-	call_is_current(c, call_store(c));
+	call_is_current(c, call_store(c, now), now, WAIT_RECV);
 }
 
-static __always_inline void client_answer(struct conn *c, struct sock *sk, int len)
+static __always_inline void client_answer(struct conn *c, struct sock *sk, int len, __u64 now)
 {
-	__u64 now = bpf_ktime_get_ns();
 	struct span s;
 
 	if (c->state == CONN_OPEN) {
@@ -189,11 +200,11 @@ static __always_inline void client_answer(struct conn *c, struct sock *sk, int l
 	call_facts(c, sk);
 }
 
-static __always_inline void client_gone(struct conn *c, struct sock *sk, int error)
+static __always_inline void client_gone(struct conn *c, struct sock *sk, int error, __u64 now)
 {
 	if (c->state != CONN_OPEN)
 		return;
-	c->call.last_ns = bpf_ktime_get_ns();
+	c->call.last_ns = now;
 	c->call.flags |= CALL_NO_ANSWER;
 	if (!c->call.error)
 		c->call.error = error;
@@ -207,13 +218,27 @@ static __always_inline bool is_to_be_tried_again(int ret)
 	return ret == -EAGAIN || ret == -EINTR || ret <= -ERESTARTSYS;
 }
 
+/* So long lay unread what was read now: one jiffy is within the error of the clock. */
+static __always_inline __u64 unread_ns(struct sock *sk)
+{
+	__u32 jiffies = (__u32)bpf_jiffies64() - ICSK_READ(sk, icsk_ack.lrcvtime);
+
+	return jiffies > 1 && jiffies < 1u << 24 ? jiffies * control.jiffy_ns : 0;
+}
+
 static __always_inline void client_recv(struct conn *c, struct sock *sk, int ret)
 {
+	__u64 now = bpf_ktime_get_ns();
+	struct req_calls *cs;
+
 	if (ret > 0)
-		client_answer(c, sk, ret);
+		client_answer(c, sk, ret, now);
 	else if (!is_to_be_tried_again(ret))
-		client_gone(c, sk, ret ? -ret : EPIPE); /* a FIN instead of an answer */
-	call_is_current(c, call_store(c));
+		client_gone(c, sk, ret ? -ret : EPIPE, now); /* a FIN instead of an answer */
+	cs = call_store(c, now);
+	if (cs && c->loop && ret > 0 && !c->local)
+		cs->split.loop_ns += unread_ns(sk);
+	call_is_current(c, cs, now, WAIT_UPSTREAM);
 }
 
 /* What the peer's last segments bring about, in whatever thread they interrupt. */
@@ -228,15 +253,16 @@ static __always_inline bool is_last_ack(int from, int to)
 static __always_inline void client_state(struct conn *c, struct sock *sk, int from, int to)
 {
 	int error = SOCK_READ(sk, sk_err);
+	__u64 now = bpf_ktime_get_ns();
 	struct req_calls *cs;
 
 	if (from == TCP_SYN_SENT && to == TCP_CLOSE)
 		c->call.flags |= CALL_FAILED;
-	client_gone(c, sk, error);
-	cs = call_store(c);
+	client_gone(c, sk, error, now);
+	cs = call_store(c, now);
 	if (to == TCP_CLOSE && error)
 		c->dead = 1;
 	else if (!is_last_ack(from, to))
-		call_is_current(c, cs);
+		call_is_current(c, cs, now, WAIT_UPSTREAM);
 	call_end(c);
 }

@@ -7,32 +7,6 @@
 
 #include "request_hooks.h"
 
-#if defined(__TARGET_ARCH_x86)
-#define NR_POLL 7
-#define NR_SELECT 23
-#define NR_EPOLL_WAIT 232
-enum {
-	NR_SENDFILE = 40,
-	NR_PSELECT6 = 270,
-	NR_PPOLL = 271,
-	NR_SPLICE = 275,
-	NR_EPOLL_PWAIT = 281,
-};
-#define REGS_ARG1(r) ((r)->di)
-#define REGS_ARG4(r) ((r)->r10)
-#elif defined(__TARGET_ARCH_arm64)
-enum {
-	NR_EPOLL_PWAIT = 22,
-	NR_SENDFILE = 71,
-	NR_PSELECT6 = 72,
-	NR_PPOLL = 73,
-	NR_SPLICE = 76,
-};
-#define REGS_ARG1(r) ((r)->orig_x0) /* regs[0] is the return value by now */
-#define REGS_ARG4(r) ((r)->regs[3])
-#endif
-enum { NR_EPOLL_PWAIT2 = 441 };
-
 #define LOCAL_STALE_NS (3600 * 1000000000ull)
 
 /* Processes that use io_uring, each told once. */

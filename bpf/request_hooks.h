@@ -102,8 +102,11 @@ static __always_inline void sock_destroyed(struct sock *sk)
 
 	if (!c)
 		return;
-	if (c->role == ROLE_CLIENT && c->dead)
-		call_is_current(c, call_store(c));
+	if (c->role == ROLE_CLIENT && c->dead) {
+		__u64 now = bpf_ktime_get_ns();
+
+		call_is_current(c, call_store(c, now), now, WAIT_UPSTREAM);
+	}
 	conn_drop(sk);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_maps.h - the state behind requests: one struct conn per socket that speaks HTTP, one
- * struct thread per thread that serves, and one struct req_calls per request in flight that has
- * called upstream. Counters; the ring. How a socket finds its struct conn is in request_sock.h.
+ * request_maps.h - the state behind requests: one struct conn per socket that speaks HTTP and one
+ * struct req_calls per request in flight that has called upstream. Counters; the ring. How a socket
+ * finds its struct conn is in request_sock.h, what is kept of threads in request_thread.h.
  */
 #pragma once
 
@@ -52,6 +52,7 @@ struct conn {
 	__u8 head_whole; /* so is this: all of its head is kept */
 	__u8 crowded; /* the first send had so many pieces that it may hold two answers */
 	__u32 retrans0, ooo0; /* of the socket, when the request began */
+	__u32 busy0, rwnd0, sndbuf0;
 	__u64 parent; /* client: id of the request it works for; 0: not known */
 	__u64 owner_ino; /* AF_UNIX, hooks on system calls: whose the address sk was */
 	union {
@@ -73,28 +74,10 @@ struct conn {
 	};
 };
 
-/* The request a thread is working on. */
-struct thread {
-	__u64 cur;
-	__u64 nvcsw; /* the thread's voluntary switches when cur was set */
-	__u32 loop; /* an event loop: once it has waited, cur means nothing */
-	__u8 calls; /* it has called upstream before */
-	__u8 by_call; /* cur was set by what it did for an upstream call */
-};
-
-#define CUR_NOBODY (~0ull) /* cur: a call whose request is not known, or has its answer already */
-
 /* Bytes on their way; twice as long as what is ever put there, which the verifier can see. */
 struct scratch {
 	char b[2 * REQ_ANSWER] __attribute__((aligned(8)));
 };
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct thread);
-} threads SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -181,89 +164,4 @@ static __always_inline void process_name(char comm[REQ_COMM])
 	struct task_struct *t = bpf_get_current_task_btf();
 
 	BPF_CORE_READ_STR_INTO((char(*)[REQ_COMM])comm, t, group_leader, comm);
-}
-
-/*
- * What this thread is working on; 0 when that cannot be said for sure. A loop's request is
- * forgotten when the loop waits: where system calls are hooked that is seen (thread_waited),
- * elsewhere any sleep is taken for it.
- */
-static __always_inline __u64 thread_cur(const struct thread *th)
-{
-#ifndef REQUEST_SYSCALLS
-	if (th->loop && th->nvcsw != bpf_get_current_task_btf()->nvcsw)
-		return 0;
-#endif
-	return th->cur;
-}
-
-/* For a new call; loop is set with it. */
-static __always_inline __u64 cur_get(__u32 *loop)
-{
-	struct thread *th = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
-	__u64 id = th ? thread_cur(th) : 0;
-
-	if (!id || id == CUR_NOBODY)
-		return 0;
-	*loop = th->loop;
-	th->calls = 1;
-	return id;
-}
-
-static __always_inline struct thread *thread_make(void)
-{
-	return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0,
-				    BPF_LOCAL_STORAGE_GET_F_CREATE);
-}
-
-static __always_inline void thread_works_on(struct thread *th, __u64 id, __u32 loop)
-{
-	th->cur = id;
-	th->nvcsw = bpf_get_current_task_btf()->nvcsw;
-	th->loop |= loop;
-	th->by_call = 0;
-}
-
-static __always_inline void cur_set(__u64 id, __u32 loop)
-{
-	struct thread *th = thread_make();
-
-	if (th)
-		thread_works_on(th, id, loop);
-}
-
-static __always_inline void cur_set_by_call(__u64 id, __u32 loop)
-{
-	struct thread *th = thread_make();
-
-	if (!th)
-		return;
-	thread_works_on(th, id, loop);
-	th->by_call = 1;
-}
-
-/* A new request, while the last one has no answer yet: the thread serves many in turn. */
-static __always_inline void cur_begin(__u64 id, __u32 loop)
-{
-	struct thread *th = thread_make();
-
-	if (th)
-		thread_works_on(th, id, loop | (th->cur != 0 && !th->by_call));
-}
-
-static __always_inline void cur_clear(void)
-{
-	struct thread *th = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
-
-	if (th)
-		th->cur = 0;
-}
-
-/* The request is over without an answer: its thread works on nothing. */
-static __always_inline void cur_end(__u64 id)
-{
-	struct thread *th = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
-
-	if (th && th->cur == id)
-		th->cur = 0;
 }

@@ -24,6 +24,14 @@ static __always_inline void unread_report(enum req_unread what)
 	bpf_ringbuf_submit(h, BPF_RB_NO_WAKEUP);
 }
 
+static __always_inline void split_add(struct req_split *to, const struct req_split *s)
+{
+	to->own_ns += s->own_ns;
+	for (__u32 i = 0; i < WAIT_END; i++)
+		to->wait_ns[i] += s->wait_ns[i];
+	to->loop_ns += s->loop_ns;
+}
+
 static __always_inline void event_fill(struct req_event *e, const struct conn *c,
 				       const struct req_calls *cs)
 {
@@ -34,6 +42,8 @@ static __always_inline void event_fill(struct req_event *e, const struct conn *c
 		e->head.flags |= REQ_PIPELINED;
 	if (!cs || cs->doubtful)
 		return;
+	e->head.up_net = cs->net;
+	split_add(&e->head.split, &cs->split);
 	__builtin_memcpy(e->call, cs->call, sizeof(e->call));
 	e->head.ncalls = cs->n < REQ_CALLS ? cs->n : REQ_CALLS;
 	if (cs->n > REQ_CALLS)
@@ -86,11 +96,8 @@ static __always_inline void request_facts(struct conn *c, struct sock *sk, enum 
 {
 	struct req_head *h = &c->head;
 
-	if (!c->local) {
-		h->retrans = TCP_READ(sk, total_retrans) - c->retrans0;
-		h->srtt_us = TCP_READ(sk, srtt_us) >> 3;
-		h->rcv_ooo = TCP_READ(sk, rcv_ooopack) - c->ooo0;
-	}
+	if (!c->local)
+		net_facts(c, sk);
 	if (h->first_ns && h->last_ns - h->first_ns > REQ_LONG_NS) {
 		answer_framing(c, hook);
 		if (c->stream)

@@ -32,19 +32,33 @@ static __always_inline bool begins_request(__u64 w, __u32 n)
 	return n < sizeof(w) ? n > 0 && may_be_request(w, n) : is_request(w);
 }
 
+#define QUEUE_FRESH_NS 1000000 /* since it got a CPU: this is what it was woken for */
+
+/* Of the time that the request lay unread: its thread had been woken, and waited for a CPU. */
+static __always_inline void queue_time(struct req_head *h, const struct thread *th, __u64 now)
+{
+	bool just_now = now - th->in_ns < QUEUE_FRESH_NS;
+
+	if (!th->in_ns || (!just_now && h->queue_jiffies <= 1))
+		return;
+	h->split.throttled_ns = th->stopped_ns;
+	h->split.runq_ns = th->in_ns - th->woke_ns - th->stopped_ns;
+}
+
 static __always_inline void request_begin(struct conn *c, struct sock *sk, const struct scratch *x,
 					  __u32 n, int len)
 {
 	__u64 now = bpf_ktime_get_ns(), w = word_of(x->b);
 	struct task_struct *t = bpf_get_current_task_btf();
 	struct req_head *h = &c->head;
+	struct thread *th = thread_make();
 
 	__builtin_memcpy(c->line, x->b, REQ_LINE);
 	h->line_len = n;
 	h->kind = REQ_KIND_REQUEST;
 	h->flags = 0;
 	h->id = now << 8 | (bpf_get_smp_processor_id() & 0xff);
-	h->read_ns = now;
+	h->read_ns = h->body_ns = now;
 	h->first_ns = h->last_ns = 0;
 	h->bytes_in = len;
 	h->bytes_out = 0;
@@ -59,13 +73,17 @@ static __always_inline void request_begin(struct conn *c, struct sock *sk, const
 	c->has_body = !is_bodiless(w);
 	if (!c->local) {
 		h->queue_jiffies = (__u32)bpf_jiffies64() - ICSK_READ(sk, icsk_ack.lrcvtime);
-		c->retrans0 = TCP_READ(sk, total_retrans);
-		c->ooo0 = TCP_READ(sk, rcv_ooopack);
+		net_begin(c, sk);
 	}
 	if (!c->loop)
 		c->loop = is_in_epoll(sk) || is_uring(); /* which is a loop of its own */
 	c->state = CONN_OPEN;
-	cur_begin(h->id, c->loop);
+	__builtin_memset(&h->net, 0, sizeof(h->net) * 2 + sizeof(h->split));
+	if (!th)
+		return;
+	queue_time(h, th, now);
+	time_drop(th, now);
+	cur_begin(th, h->id, c->loop);
 }
 
 /* The first request on a socket makes it a server's. */
@@ -100,12 +118,23 @@ static __always_inline void server_first(struct sock *sk, int len)
 	request_begin(c, sk, x, n, len);
 }
 
+/* The thread goes on with this request. */
+static __always_inline void server_works(struct conn *c, __u64 now)
+{
+	struct thread *th = thread_make();
+
+	if (!th)
+		return;
+	time_to(th, &c->head.split, now, WAIT_SEND);
+	thread_works_on(th, c->head.id, c->loop);
+}
+
 /* The rest of a head, or a body: what is missing of the line is added to it. */
 static __always_inline void server_more(struct conn *c, struct scratch *x, const struct span *s,
 					int len)
 {
 	__u32 at = c->head.line_len;
-	__u64 w;
+	__u64 w, now;
 
 	c->head.bytes_in += len;
 	if (c->state != CONN_OPEN)
@@ -125,7 +154,10 @@ static __always_inline void server_more(struct conn *c, struct scratch *x, const
 			return;
 		}
 	}
-	cur_set(c->head.id, c->loop);
+	now = bpf_ktime_get_ns();
+	server_works(c, now);
+	c->head.body_ns = now;
+	c->head.split.own_body_ns = c->head.split.own_ns;
 }
 
 /* What comes on a connection that has had a request: more of it, or the next one. */
@@ -166,7 +198,7 @@ static __always_inline void server_recv(struct conn *c, struct sock *sk, int ret
 	if (ret > 0)
 		server_bytes(c, sk, ret);
 	else if (c->state == CONN_OPEN)
-		cur_set(c->head.id, c->loop);
+		server_works(c, bpf_ktime_get_ns());
 	else
 		cur_clear();
 }
@@ -183,8 +215,18 @@ static __always_inline void calls_doubt(__u64 id)
 		count(STAT_UNKNOWN);
 }
 
+/* Another thread read it. This one took it up where it had last waited for work, or ended it. */
+static __always_inline void answer_hopped(struct conn *c, struct thread *th)
+{
+	if (!th)
+		return;
+	th->pool = 1;
+	if (th->mark_ns > c->head.read_ns)
+		c->head.split.pool_ns = th->mark_ns - c->head.read_ns;
+}
+
 /* The first bytes of the answer: nothing that starts now can be part of the work on it. */
-static __always_inline void answer_begins(struct conn *c, const struct thread *th, __u64 now)
+static __always_inline void answer_begins(struct conn *c, struct thread *th, __u64 now)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	__u32 tgid = c->head.tgid, one = 1;
@@ -204,6 +246,7 @@ static __always_inline void answer_begins(struct conn *c, const struct thread *t
 		c->has_calls = 1;
 	}
 	if (hopped) {
+		answer_hopped(c, th);
 		c->head.flags |= REQ_HOPPED;
 		bpf_map_update_elem(&hoppers, &tgid, &one, BPF_ANY);
 	}
@@ -211,7 +254,7 @@ static __always_inline void answer_begins(struct conn *c, const struct thread *t
 }
 
 /* False: what was sent is not the beginning of the answer, or not enough of it. */
-static __always_inline bool answer_opens(struct conn *c, struct sock *sk, const struct thread *th,
+static __always_inline bool answer_opens(struct conn *c, struct sock *sk, struct thread *th,
 					 __u64 now, int len)
 {
 	struct span s = span_of_call(len);
@@ -221,7 +264,7 @@ static __always_inline bool answer_opens(struct conn *c, struct sock *sk, const 
 	status = c->answer_len < STATUS_LINE ? 0 : status_in(c->answer);
 	if (status >= 100 && status < 200 && status != 101) {
 		c->answer_len = 0;
-		cur_set(c->head.id, c->loop); /* 100 Continue: not yet the answer */
+		server_works(c, now); /* 100 Continue: not yet the answer */
 		return false;
 	}
 	if (answer_is_short(c)) {
@@ -256,10 +299,13 @@ static __always_inline void answer_goes_on(struct conn *c, struct sock *sk, int 
 
 static __always_inline void server_send(struct conn *c, struct sock *sk, int len)
 {
-	struct thread *th = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+	struct thread *th = thread_get();
 	__u64 now = bpf_ktime_get_ns();
+	bool first = c->state == CONN_OPEN;
 
-	if (c->state == CONN_OPEN) {
+	if (first && !th)
+		th = thread_make(); /* of a pool: from now on its time is known */
+	if (first) {
 		if (!answer_opens(c, sk, th, now, len))
 			return;
 	} else if (c->state == CONN_ANSWERED) {
@@ -269,8 +315,13 @@ static __always_inline void server_send(struct conn *c, struct sock *sk, int len
 	}
 	c->head.last_ns = now;
 	c->head.bytes_out += len;
-	if (th)
-		th->cur = 0;
+	if (!th)
+		return;
+	time_to(th, &c->head.split, now, WAIT_RECV);
+	if (first)
+		c->head.split.own_first_ns = c->head.split.own_ns;
+	th->cur = 0;
+	th->idle = th->pool;
 }
 
 /* Nobody took the request away meanwhile: it is reported now, one way or the other. */

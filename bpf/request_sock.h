@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "request_maps.h"
+#include "request_thread.h"
 
 #ifdef REQUEST_SYSCALLS
 

@@ -8,12 +8,13 @@
  */
 #define REQUEST_SYSCALLS
 #include "request_hooks.h"
+#include "request_sched.h"
 #include "request_fd.h"
 
 /* The thread waited for what comes next: a loop, which works on nothing now. */
 static __always_inline void thread_waited(bool serves_many)
 {
-	struct thread *th = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+	struct thread *th = thread_get();
 
 	if (!th)
 		return;

@@ -9,7 +9,7 @@
 
 #include "request_bytes.h"
 
-enum { NR_IO_URING_ENTER = 426, PF_IO_WORKER = 0x10 };
+enum { PF_IO_WORKER = 0x10 };
 
 /* The first bytes of the last packet that began a message; len 0: taken, or none came. */
 struct packet_head {

@@ -29,6 +29,8 @@ static const struct config_option options[] = {
 	  "the kernel's ring for requests, in MiB, a power of two (4)" },
 	{ "request", "hooks", CONFIG_STR, CONFIG_FIELD(struct probe_config, hooks), 1, 0,
 	  "sockets (kernel 6.3), syscalls (5.15), or auto: the first that works (auto)" },
+	{ "request", "split", CONFIG_BOOL, CONFIG_FIELD(struct probe_config, split), 0, 0,
+	  "tell where the time of a request went, by hooks on the scheduler (yes)" },
 	{ "request", "conns", CONFIG_INT, CONFIG_FIELD(struct probe_config, conns), 1, 1e6,
 	  "connections followed at a time; requests on more are only counted (65536)" },
 };
@@ -63,6 +65,7 @@ static void set_defaults(struct probe_config *c)
 		.ring_mb = 4,
 		.hooks = "auto",
 		.conns = 65536,
+		.split = true,
 	};
 	if (gethostname(c->node, sizeof(c->node) - 1) < 0)
 		c->node[0] = 0;

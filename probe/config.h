@@ -17,6 +17,7 @@ struct probe_config {
 	int64_t ring_mb; /* of the kernel's event ring; a power of two */
 	char hooks[16]; /* "auto", or one of request_hooks_name */
 	int64_t conns; /* connections followed at a time */
+	bool split; /* tell where the time of a request went */
 };
 
 #define PROBE_VERSION "0.1.0"

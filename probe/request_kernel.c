@@ -9,6 +9,7 @@
 
 #include "../lib/log.h"
 #include "privilege.h"
+#include "request_programs.h"
 #include "request_sockets.skel.h"
 #include "request_syscalls.skel.h"
 #include "source.h"
@@ -17,7 +18,9 @@
 #define STALE_NS (600 * 1000000000ull) /* a request without a word from its calls for so long */
 #define PRUNE_NS (60 * 1000000000ull)
 
-enum { MAX_LINKS = 8 };
+#define BLOCK_NS 2000000ull /* off its CPU for so long: told with stack and culprit */
+
+enum { MAX_LINKS = 20 };
 
 struct request_kernel {
 	struct bpf_object *obj;
@@ -26,6 +29,7 @@ struct request_kernel {
 	struct ring_buffer *ring;
 	struct bpf_link *sweep, *link[MAX_LINKS];
 	size_t nlinks;
+	bool split; /* the hooks on the scheduler are loaded */
 	int calls_fd, stats_fd, unix_fd;
 	int cgroup_fd; /* the root's, until the programs on packets are attached; -1: none */
 	uint64_t next_sweep_ns, next_prune_ns;
@@ -106,6 +110,7 @@ static int open_object(struct request_kernel *k, const struct hooks *h,
 	k->obj = bpf_object__open_mem(bytes, len, &opts);
 	if (!k->obj)
 		return -errno;
+	k->split = request_programs_choose(k->obj, o->split);
 	conns = bpf_object__find_map_by_name(k->obj, "conns");
 	if (bpf_map__type(conns) == BPF_MAP_TYPE_HASH)
 		bpf_map__set_max_entries(conns, o->conns);
@@ -148,7 +153,7 @@ static int attach(struct request_kernel *k, const struct request_options *o)
 	bpf_object__for_each_program(p, k->obj)
 	{
 		if (bpf_program__type(p) != BPF_PROG_TYPE_TRACING ||
-		    strcmp(bpf_program__name(p), "sweep") == 0)
+		    strcmp(bpf_program__name(p), "sweep") == 0 || !bpf_program__autoload(p))
 			continue;
 		assert(k->nlinks < MAX_LINKS);
 		k->link[k->nlinks] = r < 0 ? NULL : bpf_program__attach(p);
@@ -161,6 +166,8 @@ static int attach(struct request_kernel *k, const struct request_options *o)
 	k->control->scope_id = o->scope.cgroup_id;
 	k->control->scope_level = o->scope.level;
 	k->control->conns_max = o->conns;
+	k->control->split = k->split;
+	k->control->block_ns = BLOCK_NS;
 	__atomic_store_n(&k->control->on, 1, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -335,7 +342,12 @@ static void measure_jiffy(struct request_kernel *k, uint64_t *jiffy_ns)
 	}
 	ticks = c->clock_jiffies - k->clock_jiffies;
 	if (c->clock_ns - k->clock_ns > 500000000ull && ticks)
-		*jiffy_ns = (c->clock_ns - k->clock_ns) / ticks;
+		k->control->jiffy_ns = *jiffy_ns = (c->clock_ns - k->clock_ns) / ticks;
+}
+
+bool request_kernel_splits(const struct request_kernel *k)
+{
+	return k->split;
 }
 
 int request_kernel_read(struct request_kernel *k, uint64_t now_ns, uint64_t *jiffy_ns)

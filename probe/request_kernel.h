@@ -26,6 +26,7 @@ struct request_options {
 	const char *hooks; /* "auto": the first that this kernel offers; or one by name */
 	size_t ring_bytes;
 	uint32_t conns; /* connections followed at a time */
+	bool split; /* tell where the time of a request went, where the kernel has what it takes */
 	struct scope scope;
 	const char *procfs;
 };
@@ -36,6 +37,8 @@ bool request_hooks_known(const char *name); /* or "auto" */
 int request_kernel_open(struct request_kernel **out, const struct request_options *o,
 			int (*on_record)(void *arg, void *data, size_t len), void *arg, char *why);
 void request_kernel_close(struct request_kernel *k); /* NULL is fine */
+
+bool request_kernel_splits(const struct request_kernel *k); /* the time of requests, that is */
 
 /* Hands every record to on_record. *jiffy_ns is set once a jiffy has been measured. */
 int request_kernel_read(struct request_kernel *k, uint64_t now_ns, uint64_t *jiffy_ns);

@@ -198,6 +198,7 @@ static int request_open(void *self, const struct probe_env *env)
 	struct request_options o = { .hooks = env->config->hooks,
 				     .ring_bytes = (size_t)env->config->ring_mb << 20,
 				     .conns = (uint32_t)env->config->conns,
+				     .split = env->config->split,
 				     .procfs = env->procfs };
 	int r = scope_find(env->config->scope, env->procfs, &o.scope, env->why);
 

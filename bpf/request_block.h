@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * request_block.h - telling of a thread that was off its CPU for long: with its kernel stack, the
+ * file it waited for, and who had what it waited for. Runs at the switch to that thread, rarely.
+ */
+#pragma once
+
+#include "request_wait.h"
+
+enum { SLICES = 16, SLICE_NS = 500000, NAMES = 8, NAME = 48 };
+
+/* Who had this CPU lately, in slices that are worth a name. */
+struct slice {
+	__u64 end_ns, ran_ns;
+	__u32 tgid, tid;
+	char comm[REQ_COMM];
+};
+
+struct slices {
+	__u32 next;
+	__u32 unused;
+	struct slice slice[SLICES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct slices);
+} slices_of SEC(".maps");
+
+static __always_inline void slice_keep(struct task_struct *t, __u64 now, __u64 ran)
+{
+	__u32 zero = 0;
+	struct slices *all = bpf_map_lookup_elem(&slices_of, &zero);
+	struct slice *s;
+
+	if (!all)
+		return;
+	s = &all->slice[all->next++ & (SLICES - 1)];
+	s->end_ns = now;
+	s->ran_ns = ran;
+	s->tgid = t->tgid;
+	s->tid = t->pid;
+	__builtin_memcpy(s->comm, t->comm, REQ_COMM);
+}
+
+/* Who had this CPU for the longest in one go since from_ns; prev, if nobody had it for long. */
+static __always_inline void who_ran(struct req_block *b, struct task_struct *prev, __u64 from_ns)
+{
+	__u32 zero = 0;
+	struct slices *all = bpf_map_lookup_elem(&slices_of, &zero);
+	__u64 longest = 0;
+
+	b->who_tgid = prev->tgid;
+	b->who_tid = prev->pid;
+	__builtin_memcpy(b->who, prev->comm, REQ_COMM);
+	b->flags |= prev->pid ? BLOCK_HAS_WHO : 0;
+	for (__u32 i = 0; all && i < SLICES; i++) {
+		struct slice *s = &all->slice[i];
+		__u64 ns = s->end_ns > from_ns ? s->end_ns - from_ns : 0;
+
+		if (s->ran_ns < ns)
+			ns = s->ran_ns;
+		if (ns <= longest)
+			continue;
+		longest = ns;
+		b->who_tgid = s->tgid;
+		b->who_tid = s->tid;
+		__builtin_memcpy(b->who, s->comm, REQ_COMM);
+		b->flags |= BLOCK_HAS_WHO;
+	}
+}
+
+static __always_inline struct file *file_of(struct task_struct *t, __u64 fd)
+{
+	struct fdtable *table = BPF_CORE_READ(t, files, fdt);
+	struct file **files = BPF_CORE_READ(table, fd);
+	struct file *f = NULL;
+
+	if ((__u32)fd >= BPF_CORE_READ(table, max_fds))
+		return NULL;
+	bpf_probe_read_kernel(&f, sizeof(f), files + (__u32)fd);
+	return f;
+}
+
+/* Names from the file's own up to its file system's root, which is called "/". */
+static __always_inline void block_file(struct req_block *b, struct file *f)
+{
+	struct dentry *d = BPF_CORE_READ(f, f_path.dentry), *up;
+	__u64 len = 0;
+
+	b->dev = BPF_CORE_READ(f, f_inode, i_sb, s_dev);
+	b->flags |= BLOCK_HAS_FILE;
+	for (int i = 0; i < NAMES && d; i++) {
+		long n;
+
+		len = at_most(len, BLOCK_FILE - NAME);
+		n = bpf_probe_read_kernel_str(b->file + len, NAME, BPF_CORE_READ(d, d_name.name));
+		up = BPF_CORE_READ(d, d_parent);
+		if (n > 0)
+			len += n;
+		if (up == d || len > BLOCK_FILE - NAME)
+			break;
+		d = up;
+	}
+	b->file_len = len;
+}
+
+static __always_inline __u64 id_of_cgroup(struct cgroup *g)
+{
+	return BPF_CORE_READ(g, kn, id);
+}
+
+/* The nearest of a thread's CPU cgroups that has a quota. */
+static __always_inline __u64 cgroup_with_quota(struct task_struct *t)
+{
+	struct task_group *g;
+
+	if (!bpf_core_field_exists(t->sched_task_group))
+		return 0;
+	g = BPF_CORE_READ(t, sched_task_group);
+	for (int i = 0; i < 8 && g; i++) {
+		if (bpf_core_field_exists(g->cfs_bandwidth) &&
+		    BPF_CORE_READ(g, cfs_bandwidth.quota) != ~0ull)
+			return id_of_cgroup(BPF_CORE_READ(g, css.cgroup));
+		g = BPF_CORE_READ(g, parent);
+	}
+	return 0;
+}
+
+static __always_inline __u64 cgroup_of_memory(struct task_struct *t)
+{
+	struct cgroup_subsys_state *css = NULL;
+	struct css_set *set = BPF_CORE_READ(t, cgroups);
+	int at;
+
+	if (!bpf_core_enum_value_exists(enum cgroup_subsys_id, memory_cgrp_id))
+		return 0;
+	at = bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id);
+	bpf_probe_read_kernel(&css, sizeof(css), &set->subsys[0] + at);
+	return css ? id_of_cgroup(BPF_CORE_READ(css, cgroup)) : 0;
+}
+
+/* t: the thread itself, off or on its CPU. prev: who had the CPU before it, for WAIT_RUNQ. */
+static __always_inline void block_tell(struct thread *th, struct waiting *w, struct task_struct *t,
+				       struct task_struct *prev, __u64 now)
+{
+	struct req_block *b = bpf_ringbuf_reserve(&ring, sizeof(*b), 0);
+	struct file *f = NULL;
+	int arg;
+	long n;
+
+	if (!b) {
+		count(STAT_RING_FULL);
+		return;
+	}
+	__builtin_memset(b, 0, sizeof(*b));
+	b->kind = REQ_KIND_BLOCK;
+	b->id = th->cur == CUR_NOBODY ? 0 : th->cur;
+	b->start_ns = w->start_ns;
+	b->end_ns = now;
+	b->off_ns = w->off_ns;
+	b->tgid = t->tgid;
+	b->tid = t->pid;
+	__builtin_memcpy(b->comm, t->comm, REQ_COMM);
+	b->wait = w->wait;
+	b->nr = w->nr;
+	__builtin_memcpy(b->arg, w->arg, sizeof(b->arg));
+	if (w->wait == WAIT_RUNQ) {
+		who_ran(b, prev, w->start_ns);
+	} else if (w->wait == WAIT_LOCK) {
+		b->flags |= th->by;
+		b->who_tgid = th->who_tgid;
+		b->who_tid = th->who_tid;
+		__builtin_memcpy(b->who, th->who, REQ_COMM);
+	}
+	if (w->wait == WAIT_THROTTLED)
+		b->cgroup = cgroup_with_quota(t);
+	if (w->wait == WAIT_RECLAIM)
+		b->cgroup = cgroup_of_memory(t);
+	arg = w->wait == WAIT_IO || w->wait == WAIT_DIRTY ? file_arg(w->nr) : -1;
+	if (arg >= 0)
+		f = file_of(t, arg ? w->arg[1] : w->arg[0]);
+	if (f)
+		block_file(b, f);
+	if (w->nr == NR_SYNC || w->nr == NR_SYNCFS)
+		b->flags |= BLOCK_SYNC;
+	if (w->wait != WAIT_RUNQ && w->wait != WAIT_THROTTLED) {
+		n = bpf_get_task_stack(t, b->frame, sizeof(b->frame), 0);
+		b->nframes = n > 0 ? n / sizeof(b->frame[0]) : 0;
+	}
+	bpf_ringbuf_submit(b, BPF_RB_NO_WAKEUP);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * request_net.h - what TCP itself says of a request's connections: how long sending was held up and
+ * by whom (the chronographs of struct tcp_sock), and what was sent again, and why.
+ */
+#pragma once
+
+#include "request_sock.h"
+
+enum { CHRONO_BUSY = 1, CHRONO_RWND = 2, CHRONO_SNDBUF = 3 }; /* enum tcp_chrono */
+enum { CA_RECOVERY = 3, CA_LOSS = 4, TIMER_LOSS_PROBE = 5 }; /* enum tcp_ca_state; ICSK_TIME_... */
+
+/* Of one chronograph, the period that goes on included. */
+static __always_inline __u32 chrono_of(struct sock *sk, __u32 which, __u32 running, __u32 since)
+{
+	return TCP_READ(sk, chrono_stat[which - 1]) + (which == running ? since : 0);
+}
+
+static __always_inline void net_begin(struct conn *c, struct sock *sk)
+{
+	c->retrans0 = TCP_READ(sk, total_retrans);
+	c->ooo0 = TCP_READ(sk, rcv_ooopack);
+	c->busy0 = TCP_READ(sk, chrono_stat[CHRONO_BUSY - 1]);
+	c->rwnd0 = TCP_READ(sk, chrono_stat[CHRONO_RWND - 1]);
+	c->sndbuf0 = TCP_READ(sk, chrono_stat[CHRONO_SNDBUF - 1]);
+}
+
+static __always_inline __u32 us_of(__u32 jiffies)
+{
+	__u64 us = jiffies * (control.jiffy_ns / 1000);
+
+	return us < ~0u ? us : ~0u;
+}
+
+/* Who held up the answer, and for how long bytes of it were on their way. */
+static __always_inline void net_held(struct conn *c, struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	__u32 running = BPF_CORE_READ_BITFIELD_PROBED(tp, chrono_type);
+	__u32 since = (__u32)bpf_jiffies64() - TCP_READ(sk, chrono_start);
+	__u32 rwnd = chrono_of(sk, CHRONO_RWND, running, since) - c->rwnd0;
+	__u32 sndbuf = chrono_of(sk, CHRONO_SNDBUF, running, since) - c->sndbuf0;
+
+	c->head.net.rwnd_us = us_of(rwnd);
+	c->head.net.sndbuf_us = us_of(sndbuf);
+	c->head.net.busy_us =
+		us_of(chrono_of(sk, CHRONO_BUSY, running, since) - c->busy0 + rwnd + sndbuf);
+}
+
+static __always_inline void net_facts(struct conn *c, struct sock *sk)
+{
+	struct req_head *h = &c->head;
+
+	h->retrans = TCP_READ(sk, total_retrans) - c->retrans0;
+	h->srtt_us = TCP_READ(sk, srtt_us) >> 3;
+	h->rcv_ooo = TCP_READ(sk, rcv_ooopack) - c->ooo0;
+	if (h->last_ns - h->first_ns > REQ_HELD_NS) /* shorter: nothing to ask for */
+		net_held(c, sk);
+}
+
+/* Why TCP sends a segment again, as it stands at that moment; in this order. */
+static __always_inline __u32 loss_kind(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = (struct inet_connection_sock *)sk;
+	__u8 ca = BPF_CORE_READ_BITFIELD_PROBED(icsk, icsk_ca_state);
+	__u8 timer = BPF_CORE_READ(icsk, icsk_pending);
+
+	if (BPF_CORE_READ(sk, __sk_common.skc_state) == TCP_SYN_SENT)
+		return REQ_LOSS_SYN;
+	if (ca == CA_RECOVERY)
+		return REQ_LOSS_FAST;
+	if (ca == CA_LOSS)
+		return timer ? REQ_LOSS_SLOW_START : REQ_LOSS_RTO;
+	return timer == TIMER_LOSS_PROBE ? REQ_LOSS_TLP : REQ_LOSS_RTO;
+}
+
+static __always_inline void loss_add(struct req_net *n, __u32 kind)
+{
+	if (n->lost[kind] < 0xffff)
+		n->lost[kind]++;
+}
+
+static __always_inline void loss_seen(struct sock *sk)
+{
+	struct conn *c = conn_get(sk);
+	struct req_calls *cs;
+
+	if (!c || c->state == CONN_IDLE)
+		return;
+	if (c->role == ROLE_SERVER) {
+		loss_add(&c->head.net, loss_kind(sk));
+	} else if (c->role == ROLE_CLIENT && c->parent) {
+		cs = bpf_map_lookup_elem(&calls_of, &c->parent);
+		if (cs)
+			loss_add(&cs->net, loss_kind(sk));
+	}
+}
+
+SEC("tp_btf/tcp_retransmit_skb")
+int BPF_PROG(on_retransmit, struct sock *sk)
+{
+	if (control.on)
+		loss_seen(sk);
+	return 0;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * request_sched.h - the hooks on the scheduler: of threads that serve requests, how long they were
+ * off a CPU and why. Of all others a switch costs two lookups and no clock.
+ */
+#pragma once
+
+#include "request_block.h"
+
+#define WAIT_KNOWN_NS 1000000 /* shorter, the quota of a cgroup is not asked for */
+
+enum { FUTEX_PRIVATE = 128 }; /* the lock is this process's alone */
+
+/* For how long the quotas of a thread's cgroups have stopped it and others, since ever. */
+static __always_inline __u64 throttled_of(struct task_struct *t)
+{
+	struct task_group *g;
+	__u64 ns = 0;
+
+	if (!bpf_core_field_exists(t->sched_task_group) ||
+	    !bpf_core_field_exists(((struct task_group *)0)->cfs_bandwidth))
+		return 0;
+	g = t->sched_task_group;
+	for (int i = 0; i < 4 && g; i++) {
+		ns += g->cfs_bandwidth.throttled_time;
+		g = g->parent;
+	}
+	return ns;
+}
+
+static __always_inline void thread_leaves(struct thread *th, struct task_struct *t, bool preempt,
+					  __u64 now)
+{
+	unsigned int state = t->__state;
+	struct pt_regs *r;
+	__s32 nr;
+
+	th->out_ns = now;
+	if (preempt || !state) {
+		th->wait = WAIT_RUNQ;
+		th->wake_ns = now;
+		th->throttled_ns = throttled_of(t);
+		return;
+	}
+	th->wake_ns = 0;
+	r = (struct pt_regs *)bpf_task_pt_regs(t);
+	nr = REGS_NR(r);
+	th->wait = wait_of(th, t, state, nr, r);
+	if (th->off.wait == th->wait && th->off.nr == nr && th->off.arg[0] == REGS_ARG1(r) &&
+	    th->off.off_ns)
+		return;
+	th->off.wait = th->wait;
+	th->off.nr = nr;
+	th->off.arg[0] = REGS_ARG1(r);
+	th->off.arg[1] = REGS_ARG2(r);
+	th->off.arg[2] = REGS_ARG3(r);
+	th->off.start_ns = now;
+	th->off.off_ns = 0;
+}
+
+/* Waiting for bytes or for the next piece of work has no culprit on this thread. */
+static __always_inline bool is_told(__u32 wait)
+{
+	return wait != WAIT_RECV && wait != WAIT_POLL && wait != WAIT_UPSTREAM && wait != WAIT_SEND;
+}
+
+static __always_inline void waited(struct thread *th, struct waiting *w, __u64 ns,
+				   struct task_struct *t, struct task_struct *prev, __u64 now)
+{
+	w->off_ns += ns;
+	if (w->off_ns < control.block_ns)
+		return;
+	if (is_told(w->wait))
+		block_tell(th, w, t, prev, now);
+	w->off_ns = 0;
+	w->start_ns = now;
+}
+
+/* Runnable for ns, of that without a quota left for stopped: told apart from the rest. */
+static __always_inline void waited_runnable(struct thread *th, __u64 ns, __u64 stopped,
+					    struct task_struct *t, struct task_struct *prev,
+					    __u64 now)
+{
+	__u32 wait = stopped * 2 > ns ? WAIT_THROTTLED : WAIT_RUNQ;
+
+	if (th->runq.wait != wait || !th->runq.off_ns) {
+		th->runq.wait = wait;
+		th->runq.nr = -1;
+		th->runq.off_ns = 0;
+		th->runq.start_ns = now - ns;
+	}
+	waited(th, &th->runq, ns, t, prev, now);
+}
+
+/* The wait that ends was for the next piece of work: what came before is nobody's. */
+static __always_inline bool was_for_work(const struct thread *th)
+{
+	if (th->wait == WAIT_POLL)
+		return th->loop || th->idle;
+	return th->idle && (th->wait == WAIT_LOCK || th->wait == WAIT_RECV);
+}
+
+static __always_inline void thread_enters(struct thread *th, struct task_struct *t,
+					  struct task_struct *prev, __u64 now)
+{
+	__u64 out = th->out_ns, wake = th->wake_ns, runnable, stopped = 0;
+	bool for_work = was_for_work(th);
+
+	if (!out)
+		return; /* it had its CPU when it was first seen */
+	th->out_ns = 0;
+	if (wake < out)
+		wake = now; /* nobody was seen to wake it */
+	runnable = now - wake;
+	if (runnable > WAIT_KNOWN_NS) {
+		stopped = throttled_of(t) - th->throttled_ns;
+		if (stopped > runnable)
+			stopped = runnable;
+	}
+	if (th->wait == WAIT_POLL || th->wait == WAIT_RECV || for_work) {
+		th->woke_ns = wake;
+		th->in_ns = now;
+		th->stopped_ns = stopped;
+	}
+	th->dirty = 0;
+	if (for_work) {
+		time_drop(th, now);
+		th->idle = 0;
+		return;
+	}
+	th->busy = 1;
+	th->wait_ns[th->wait < WAIT_END ? th->wait : WAIT_OTHER] += wake - out;
+	th->wait_ns[WAIT_RUNQ] += runnable - stopped;
+	th->wait_ns[WAIT_THROTTLED] += stopped;
+	if (th->reclaim_ns)
+		th->reclaim_off_ns += now - out;
+	if (th->wait != WAIT_RUNQ)
+		waited(th, &th->off, wake - out, t, prev, now);
+	if (runnable)
+		waited_runnable(th, runnable, stopped, t, prev, now);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	__u64 ran = prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime, now;
+	struct thread *leaves = NULL, *enters = NULL;
+
+	if (!control.on)
+		return 0;
+	if (prev->pid)
+		leaves = bpf_task_storage_get(&threads, prev, 0, 0);
+	if (next->pid)
+		enters = bpf_task_storage_get(&threads, next, 0, 0);
+	if (!leaves && !enters && ran < SLICE_NS)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (ran >= SLICE_NS && prev->pid)
+		slice_keep(prev, now, ran);
+	if (leaves)
+		thread_leaves(leaves, prev, preempt, now);
+	if (enters)
+		thread_enters(enters, next, prev, now);
+	return 0;
+}
+
+/* By this thread; unless it cannot have been: then a timeout interrupts it. */
+static __always_inline void released(struct thread *th, const struct task_struct *t)
+{
+	struct task_struct *by = bpf_get_current_task_btf();
+	bool own = th->off.nr == NR_FUTEX && th->off.arg[1] & FUTEX_PRIVATE;
+
+	th->by = own && by->tgid != t->tgid ? BLOCK_BY_TIMER : BLOCK_HAS_WHO;
+	th->who_tgid = by->tgid;
+	th->who_tid = by->pid;
+	__builtin_memcpy(th->who, by->comm, REQ_COMM);
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *t)
+{
+	struct thread *th;
+
+	if (!control.on)
+		return 0;
+	th = bpf_task_storage_get(&threads, t, 0, 0);
+	if (!th || !th->out_ns || th->wake_ns)
+		return 0;
+	th->wake_ns = bpf_ktime_get_ns();
+	th->throttled_ns = throttled_of(t);
+	if (th->wait == WAIT_LOCK)
+		released(th, t);
+	return 0;
+}
+
+static __always_inline void reclaim_begins(void)
+{
+	struct thread *th = thread_get();
+
+	if (!th || th->reclaim_ns)
+		return;
+	th->reclaim_ns = bpf_ktime_get_ns();
+	th->reclaim_off_ns = 0;
+}
+
+/* While it was off its CPU it has been seen already; what it ran for belongs there too. */
+static __always_inline void reclaim_ends(void)
+{
+	struct thread *th = thread_get();
+	__u64 now, ns;
+
+	if (!th || !th->reclaim_ns)
+		return;
+	now = bpf_ktime_get_ns();
+	ns = now - th->reclaim_ns;
+	th->reclaim_ns = 0;
+	th->wait_ns[WAIT_RECLAIM] += ns > th->reclaim_off_ns ? ns - th->reclaim_off_ns : 0;
+	th->busy = 1;
+	if (ns >= control.block_ns) {
+		struct task_struct *t = bpf_get_current_task_btf();
+		struct waiting w = {
+			.wait = WAIT_RECLAIM, .nr = -1, .start_ns = now - ns, .off_ns = ns
+		};
+
+		block_tell(th, &w, t, t, now);
+	}
+}
+
+SEC("tp_btf/mm_vmscan_direct_reclaim_begin")
+int BPF_PROG(on_reclaim_begin)
+{
+	if (control.on)
+		reclaim_begins();
+	return 0;
+}
+
+SEC("tp_btf/mm_vmscan_direct_reclaim_end")
+int BPF_PROG(on_reclaim_end)
+{
+	if (control.on)
+		reclaim_ends();
+	return 0;
+}
+
+SEC("tp_btf/mm_vmscan_memcg_reclaim_begin")
+int BPF_PROG(on_memcg_reclaim_begin)
+{
+	if (control.on)
+		reclaim_begins();
+	return 0;
+}
+
+SEC("tp_btf/mm_vmscan_memcg_reclaim_end")
+int BPF_PROG(on_memcg_reclaim_end)
+{
+	if (control.on)
+		reclaim_ends();
+	return 0;
+}
+
+SEC("tp_btf/balance_dirty_pages")
+int BPF_PROG(on_dirty)
+{
+	struct thread *th = control.on ? thread_get() : NULL;
+
+	if (th)
+		th->dirty = 1;
+	return 0;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * request_thread.h - what is kept of a thread that serves: the request it is working on, and where
+ * its time went since the last thing it did for one.
+ *
+ * Whatever a thread does on a socket of a request, the time since the thing before is given to that
+ * request (time_to), with what of it the thread was waiting (request_sched.h). Two exceptions: the
+ * first read of a request, and what a loop or a pooled thread does up to its wait for work. That
+ * time is nobody's.
+ */
+#pragma once
+
+#include "request_maps.h"
+
+/* One kind of wait as it goes on, until it is long enough to be told. */
+struct waiting {
+	__u32 wait; /* enum req_wait */
+	__s32 nr;
+	__u64 arg[3];
+	__u64 start_ns, off_ns; /* 0: none */
+};
+
+struct thread {
+	__u64 cur; /* the request it is working on */
+	__u64 nvcsw; /* the thread's voluntary switches when cur was set */
+	__u32 loop; /* an event loop: once it has waited, cur means nothing */
+	__u8 calls; /* it has called upstream before */
+	__u8 by_call; /* cur was set by what it did for an upstream call */
+	__u8 pool; /* it answers what others have read */
+	__u8 idle; /* so, and it has answered: its next wait is for work */
+	__u8 busy; /* wait_ns is not all zero */
+	__u8 dirty; /* it is about to be slowed down by writeback */
+	__u8 by; /* enum block_flag, of who woke it */
+	__u8 wait; /* enum req_wait, while it is off its CPU */
+	__u32 who_tgid, who_tid;
+	char who[REQ_COMM];
+	__u64 mark_ns; /* up to here its time has been given away; 0: it has not begun */
+	__u64 out_ns, wake_ns; /* off its CPU, and woken; 0: not yet */
+	__u64 throttled_ns; /* of its cgroups, at that moment */
+	__u64 woke_ns, in_ns; /* its last wait for bytes: woken, and on a CPU again */
+	__u64 stopped_ns; /* of the time between these, its cgroup's quota was used up */
+	__u64 reclaim_ns, reclaim_off_ns; /* it frees memory since then; off its CPU meanwhile */
+	__u64 wait_ns[WAIT_END]; /* since mark_ns */
+	struct waiting off, runq; /* blocked, and runnable */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread);
+} threads SEC(".maps");
+
+#define CUR_NOBODY (~0ull) /* cur: a call whose request is not known, or has its answer already */
+
+/*
+ * What this thread is working on; 0 when that cannot be said for sure. A loop's request is
+ * forgotten when the loop waits: where system calls are hooked that is seen (thread_waited),
+ * elsewhere any sleep is taken for it.
+ */
+static __always_inline __u64 thread_cur(const struct thread *th)
+{
+#ifndef REQUEST_SYSCALLS
+	if (th->loop && th->nvcsw != bpf_get_current_task_btf()->nvcsw)
+		return 0;
+#endif
+	return th->cur;
+}
+
+static __always_inline struct thread *thread_get(void)
+{
+	return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+}
+
+static __always_inline struct thread *thread_make(void)
+{
+	return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0,
+				    BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+/* For a new call; loop is set with it. */
+static __always_inline __u64 cur_get(__u32 *loop)
+{
+	struct thread *th = thread_get();
+	__u64 id = th ? thread_cur(th) : 0;
+
+	if (!id || id == CUR_NOBODY)
+		return 0;
+	*loop = th->loop;
+	th->calls = 1;
+	return id;
+}
+
+static __always_inline void thread_works_on(struct thread *th, __u64 id, __u32 loop)
+{
+	th->cur = id;
+	th->nvcsw = bpf_get_current_task_btf()->nvcsw;
+	th->loop |= loop;
+	th->by_call = 0;
+}
+
+/* A new request, while the last one has no answer yet: the thread serves many in turn. */
+static __always_inline void cur_begin(struct thread *th, __u64 id, __u32 loop)
+{
+	thread_works_on(th, id, loop | (th->cur != 0 && !th->by_call));
+}
+
+static __always_inline void cur_clear(void)
+{
+	struct thread *th = thread_get();
+
+	if (th)
+		th->cur = 0;
+}
+
+/* The request is over without an answer: its thread works on nothing. */
+static __always_inline void cur_end(__u64 id)
+{
+	struct thread *th = thread_get();
+
+	if (th && th->cur == id)
+		th->cur = 0;
+}
+
+/* What the thread did up to now is nobody's. */
+static __always_inline void time_drop(struct thread *th, __u64 now)
+{
+	th->mark_ns = now;
+	if (!th->busy)
+		return;
+	th->busy = 0;
+	__builtin_memset(th->wait_ns, 0, sizeof(th->wait_ns));
+}
+
+/* A wait for bytes counts as one for them: enum req_wait, by whose socket it is. */
+static __always_inline void time_to(struct thread *th, struct req_split *s, __u64 now,
+				    enum req_wait bytes)
+{
+	if (th->mark_ns && control.split)
+		s->own_ns += now - th->mark_ns;
+	th->mark_ns = now;
+	if (!th->busy)
+		return;
+	th->busy = 0;
+	for (__u32 i = 0; i < WAIT_END; i++) {
+		s->wait_ns[i == WAIT_RECV || i == WAIT_POLL ? bytes : i] += th->wait_ns[i];
+		th->wait_ns[i] = 0;
+	}
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "request_programs.h"
+
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <stdio.h>
+
+enum need {
+	NEED_SPLIT, /* no telling where time went without it */
+	NEED_MORE, /* one cause less is told apart */
+	NEED_ALWAYS, /* costs nothing while nothing is wrong */
+};
+
+static const struct {
+	const char *program;
+	enum need need;
+} optional[] = {
+	{ "on_switch", NEED_SPLIT },
+	{ "on_waking", NEED_SPLIT },
+	{ "on_dirty", NEED_MORE },
+	{ "on_reclaim_begin", NEED_MORE },
+	{ "on_reclaim_end", NEED_MORE },
+	{ "on_memcg_reclaim_begin", NEED_MORE },
+	{ "on_memcg_reclaim_end", NEED_MORE },
+	{ "on_retransmit", NEED_ALWAYS },
+};
+
+/* The kernel has the tracepoint that the program is for. */
+static bool is_there(const struct btf *btf, const struct bpf_program *p)
+{
+	char type[96];
+
+	snprintf(type, sizeof(type), "btf_trace_%s", strchr(bpf_program__section_name(p), '/') + 1);
+	return btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
+}
+
+bool request_programs_choose(struct bpf_object *obj, bool split)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+
+	for (size_t i = 0; i < ARRAY_SIZE(optional); i++) {
+		struct bpf_program *p = bpf_object__find_program_by_name(obj, optional[i].program);
+		bool there = is_there(btf, p);
+
+		if (optional[i].need == NEED_SPLIT && !there)
+			split = false;
+		if (!there || (!split && optional[i].need != NEED_ALWAYS))
+			bpf_program__set_autoload(p, false);
+	}
+	if (!split) /* which may have been seen late */
+		bpf_program__set_autoload(
+			bpf_object__find_program_by_name(obj, optional[0].program), false);
+	btf__free(btf);
+	return split;
+}
