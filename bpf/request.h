@@ -184,7 +184,9 @@ struct req_head {
 struct req_event {
 	struct req_head head;
 	char line[REQ_LINE];
-	struct req_call call[REQ_CALLS]; /* there if head.ncalls > 0 */
+	struct req_call
+		call[REQ_CALLS]; /* ncalls of them; there, with help, if the record is so long */
+	struct req_split help; /* by helper threads, while its own may have worked on it, too */
 };
 
 /* The calls of one request in flight. */
@@ -197,6 +199,7 @@ struct req_calls {
 	struct req_call call[REQ_CALLS];
 	struct req_net net;
 	struct req_split split; /* what was done for these calls */
+	struct req_split help; /* what helper threads did, beside it */
 };
 
 /* A client call that belongs to no request we know. */
@@ -242,5 +245,6 @@ _Static_assert(sizeof(struct req_call) == 64, "req_call");
 _Static_assert(sizeof(struct req_net) == 24, "req_net");
 _Static_assert(sizeof(struct req_split) == 8 * (7 + WAIT_END), "req_split");
 _Static_assert(sizeof(struct req_head) == 144 + 48 + 168 + 8, "req_head");
-_Static_assert(sizeof(struct req_event) == sizeof(struct req_head) + REQ_LINE + 64 * REQ_CALLS,
+_Static_assert(sizeof(struct req_event) == sizeof(struct req_head) + REQ_LINE + 64 * REQ_CALLS +
+						   sizeof(struct req_split),
 	       "req_event");

@@ -157,7 +157,7 @@ static __always_inline void block_tell(struct thread *th, struct waiting *w, str
 	}
 	__builtin_memset(b, 0, sizeof(*b));
 	b->kind = REQ_KIND_BLOCK;
-	b->id = th->cur == CUR_NOBODY ? 0 : th->cur;
+	b->id = th->cur == CUR_NOBODY ? 0 : th->cur ? th->cur : th->job;
 	b->start_ns = w->start_ns;
 	b->end_ns = now;
 	b->off_ns = w->off_ns;

@@ -34,6 +34,27 @@ static __always_inline struct req_calls *calls_make(__u64 id)
 	return bpf_map_lookup_elem(&calls_of, &id);
 }
 
+#define TIME_WORTH_NS 1000000 /* less is not worth an entry in a map */
+
+/* The thread turns to something else: its time belongs to the request with this id, if to any. */
+static __always_inline void time_leave(struct thread *th, __u64 id, __u64 now)
+{
+	struct req_calls *cs;
+
+	if (!id || id == CUR_NOBODY || !control.split || now - th->mark_ns < TIME_WORTH_NS) {
+		time_drop(th, now);
+		return;
+	}
+	cs = calls_make(id);
+	if (!cs || cs->answered) {
+		time_drop(th, now);
+		return;
+	}
+	cs->touched_ns = now;
+	th->calls = 1;
+	time_to(th, &cs->split, now, WAIT_RECV);
+}
+
 /* Write the call through to its request. Returns NULL when that one is over. */
 static __always_inline struct req_calls *call_store(struct conn *c, __u64 now)
 {
@@ -56,15 +77,17 @@ static __always_inline void call_is_current(struct conn *c, struct req_calls *cs
 					    enum req_wait bytes)
 {
 	struct thread *th = thread_make();
+	__u64 cur;
 
 	if (!th)
 		return;
-	thread_works_on(th, cs && !cs->answered ? c->parent : CUR_NOBODY, c->loop);
-	th->by_call = 1;
-	if (cs)
+	cur = thread_cur(th);
+	if (cs && (bytes != WAIT_UPSTREAM || !cur || cur == c->parent))
 		time_to(th, &cs->split, now, bytes);
 	else
-		time_drop(th, now);
+		time_leave(th, cur, now);
+	thread_works_on(th, cs && !cs->answered ? c->parent : CUR_NOBODY, c->loop);
+	th->by_call = 1;
 }
 
 static __always_inline void call_report(struct conn *c)

@@ -38,12 +38,14 @@ static __always_inline void event_fill(struct req_event *e, const struct conn *c
 	__builtin_memcpy(&e->head, &c->head, sizeof(e->head));
 	__builtin_memcpy(e->line, c->line, sizeof(e->line));
 	e->head.ncalls = 0;
+	__builtin_memset(&e->help, 0, sizeof(e->help));
 	if (c->pipelined)
 		e->head.flags |= REQ_PIPELINED;
 	if (!cs || cs->doubtful)
 		return;
 	e->head.up_net = cs->net;
 	split_add(&e->head.split, &cs->split);
+	e->help = cs->help;
 	__builtin_memcpy(e->call, cs->call, sizeof(e->call));
 	e->head.ncalls = cs->n < REQ_CALLS ? cs->n : REQ_CALLS;
 	if (cs->n > REQ_CALLS)

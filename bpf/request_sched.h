@@ -6,6 +6,7 @@
 #pragma once
 
 #include "request_block.h"
+#include "request_pool.h"
 
 #define WAIT_KNOWN_NS 1000000 /* shorter, the quota of a cgroup is not asked for */
 
@@ -28,6 +29,28 @@ static __always_inline __u64 throttled_of(struct task_struct *t)
 	return ns;
 }
 
+/* How long a wait for one of many lasts at most; 0: for as long as it takes, or not known. */
+static __always_inline __u64 patience_of(__s32 nr, const struct pt_regs *r)
+{
+	int ms = -1;
+
+	switch (nr) {
+#ifdef NR_EPOLL_WAIT
+	case NR_EPOLL_WAIT:
+#endif
+	case NR_EPOLL_PWAIT:
+		ms = (int)REGS_ARG4(r);
+		break;
+#ifdef NR_POLL
+	case NR_POLL:
+		ms = (int)REGS_ARG3(r);
+		break;
+#endif
+	}
+	return ms > 0 ? ms * 1000000ull : 0;
+}
+
+/* The switch is counted already: what the thread worked on until then. */
 static __always_inline void thread_leaves(struct thread *th, struct task_struct *t, bool preempt,
 					  __u64 now)
 {
@@ -46,6 +69,12 @@ static __always_inline void thread_leaves(struct thread *th, struct task_struct 
 	r = (struct pt_regs *)bpf_task_pt_regs(t);
 	nr = REGS_NR(r);
 	th->wait = wait_of(th, t, state, nr, r);
+	if (th->wait == WAIT_POLL && th->loop) {
+		th->patience_ns = patience_of(nr, r);
+		time_leave(th, thread_cur_at(th, t->nvcsw - 1), now);
+	} else if (th->wait == WAIT_LOCK && th->job && th->helper) {
+		job_told(th, now);
+	}
 	if (th->off.wait == th->wait && th->off.nr == nr && th->off.arg[0] == REGS_ARG1(r) &&
 	    th->off.off_ns)
 		return;
@@ -97,7 +126,7 @@ static __always_inline bool was_for_work(const struct thread *th)
 {
 	if (th->wait == WAIT_POLL)
 		return th->loop || th->idle;
-	return th->idle && (th->wait == WAIT_LOCK || th->wait == WAIT_RECV);
+	return (th->idle || th->helper) && (th->wait == WAIT_LOCK || th->wait == WAIT_RECV);
 }
 
 static __always_inline void thread_enters(struct thread *th, struct task_struct *t,
@@ -126,6 +155,9 @@ static __always_inline void thread_enters(struct thread *th, struct task_struct 
 	if (for_work) {
 		time_drop(th, now);
 		th->idle = 0;
+		th->by_timer = th->patience_ns && wake - out >= th->patience_ns;
+		th->job = th->loop ? th->next_job : th->job;
+		th->next_job = 0;
 		return;
 	}
 	th->busy = 1;
@@ -190,6 +222,10 @@ int BPF_PROG(on_waking, struct task_struct *t)
 	th->throttled_ns = throttled_of(t);
 	if (th->wait == WAIT_LOCK)
 		released(th, t);
+	if (th->wait == WAIT_LOCK && th->helper)
+		job_given(th, t);
+	else if (th->wait == WAIT_POLL && th->loop)
+		job_back(th, t, th->wake_ns);
 	return 0;
 }
 

@@ -82,7 +82,7 @@ static __always_inline void request_begin(struct conn *c, struct sock *sk, const
 	if (!th)
 		return;
 	queue_time(h, th, now);
-	time_drop(th, now);
+	time_leave(th, thread_cur(th), now);
 	cur_begin(th, h->id, c->loop);
 }
 
@@ -122,10 +122,15 @@ static __always_inline void server_first(struct sock *sk, int len)
 static __always_inline void server_works(struct conn *c, __u64 now)
 {
 	struct thread *th = thread_make();
+	__u64 cur;
 
 	if (!th)
 		return;
-	time_to(th, &c->head.split, now, WAIT_SEND);
+	cur = thread_cur(th);
+	if (!cur || cur == c->head.id)
+		time_to(th, &c->head.split, now, WAIT_SEND);
+	else
+		time_leave(th, cur, now);
 	thread_works_on(th, c->head.id, c->loop);
 }
 
@@ -225,6 +230,23 @@ static __always_inline void answer_hopped(struct conn *c, struct thread *th)
 		c->head.split.pool_ns = th->mark_ns - c->head.read_ns;
 }
 
+/*
+ * The loop's last wait was over because nothing came in time, and this is what it did then: the
+ * request waited for that timer, since the last thing that was done for it.
+ */
+static __always_inline void answer_timed(struct conn *c, const struct req_calls *cs,
+					 const struct thread *th)
+{
+	__u64 since = c->head.body_ns;
+
+	if (cs && cs->touched_ns > since)
+		since = cs->touched_ns;
+	if (th->woke_ns <= since || !control.split)
+		return;
+	c->head.split.wait_ns[WAIT_SLEEP] += th->woke_ns - since;
+	c->head.split.own_ns += th->woke_ns - since;
+}
+
 /* The first bytes of the answer: nothing that starts now can be part of the work on it. */
 static __always_inline void answer_begins(struct conn *c, struct thread *th, __u64 now)
 {
@@ -245,6 +267,8 @@ static __always_inline void answer_begins(struct conn *c, struct thread *th, __u
 		cs->answered = 1;
 		c->has_calls = 1;
 	}
+	if (th && th->by_timer && th->mark_ns == th->in_ns)
+		answer_timed(c, cs, th);
 	if (hopped) {
 		answer_hopped(c, th);
 		c->head.flags |= REQ_HOPPED;

@@ -4,9 +4,10 @@
  * its time went since the last thing it did for one.
  *
  * Whatever a thread does on a socket of a request, the time since the thing before is given to that
- * request (time_to), with what of it the thread was waiting (request_sched.h). Two exceptions: the
- * first read of a request, and what a loop or a pooled thread does up to its wait for work. That
- * time is nobody's.
+ * request (time_to), with what of it the thread was waiting (request_sched.h). What begins
+ * something else - the first read of a request, a read for another one, a loop's wait for work -
+ * leaves that time to the request before, if there is one (time_leave). All else is nobody's
+ * (time_drop).
  */
 #pragma once
 
@@ -31,6 +32,8 @@ struct thread {
 	__u8 busy; /* wait_ns is not all zero */
 	__u8 dirty; /* it is about to be slowed down by writeback */
 	__u8 by; /* enum block_flag, of who woke it */
+	__u8 helper; /* of a process with a loop: it may be given pieces of work */
+	__u8 by_timer; /* a loop: its last wait was over because nothing came in time */
 	__u8 wait; /* enum req_wait, while it is off its CPU */
 	__u32 who_tgid, who_tid;
 	char who[REQ_COMM];
@@ -41,6 +44,8 @@ struct thread {
 	__u64 stopped_ns; /* of the time between these, its cgroup's quota was used up */
 	__u64 reclaim_ns, reclaim_off_ns; /* it frees memory since then; off its CPU meanwhile */
 	__u64 wait_ns[WAIT_END]; /* since mark_ns */
+	__u64 job, next_job; /* helper, loop: whose work it was given, or is given back */
+	__u64 patience_ns; /* a loop waits no longer than this; 0: until something comes */
 	struct waiting off, runq; /* blocked, and runnable */
 };
 
@@ -58,13 +63,18 @@ struct {
  * forgotten when the loop waits: where system calls are hooked that is seen (thread_waited),
  * elsewhere any sleep is taken for it.
  */
-static __always_inline __u64 thread_cur(const struct thread *th)
+static __always_inline __u64 thread_cur_at(const struct thread *th, __u64 nvcsw)
 {
 #ifndef REQUEST_SYSCALLS
-	if (th->loop && th->nvcsw != bpf_get_current_task_btf()->nvcsw)
+	if (th->loop && th->nvcsw != nvcsw)
 		return 0;
 #endif
 	return th->cur;
+}
+
+static __always_inline __u64 thread_cur(const struct thread *th)
+{
+	return thread_cur_at(th, bpf_get_current_task_btf()->nvcsw);
 }
 
 static __always_inline struct thread *thread_get(void)
@@ -91,8 +101,27 @@ static __always_inline __u64 cur_get(__u32 *loop)
 	return id;
 }
 
+/* Processes with a loop: their other threads may be given pieces of its work. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, __u32);
+} loopers SEC(".maps");
+
+static __always_inline void loop_found(void)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32, one = 1;
+
+	bpf_map_update_elem(&loopers, &tgid, &one, BPF_ANY);
+}
+
 static __always_inline void thread_works_on(struct thread *th, __u64 id, __u32 loop)
 {
+	if (loop && !th->loop)
+		loop_found();
+	th->job = 0;
+	th->by_timer = 0;
 	th->cur = id;
 	th->nvcsw = bpf_get_current_task_btf()->nvcsw;
 	th->loop |= loop;

@@ -10,7 +10,7 @@
 #include "syscall.h"
 
 /* include/linux/sched.h */
-enum { TASK_UNINTERRUPTIBLE = 2, TASK_STOPPED_OR_TRACED = 4 | 8 };
+enum { TASK_INTERRUPTIBLE = 1, TASK_UNINTERRUPTIBLE = 2, TASK_STOPPED_OR_TRACED = 4 | 8 };
 
 enum { F_SETLKW = 7, F_OFD_SETLKW = 38 };
 

@@ -16,6 +16,7 @@
 
 #define SWEEP_NS (100 * 1000000ull)
 #define STALE_NS (600 * 1000000000ull) /* a request without a word from its calls for so long */
+#define ADOPT_NS (1000 * 1000000ull)
 #define PRUNE_NS (60 * 1000000000ull)
 
 #define BLOCK_NS 2000000ull /* off its CPU for so long: told with stack and culprit */
@@ -27,12 +28,12 @@ struct request_kernel {
 	struct req_control *control; /* mapped */
 	size_t control_len;
 	struct ring_buffer *ring;
-	struct bpf_link *sweep, *link[MAX_LINKS];
+	struct bpf_link *sweep, *adopt, *link[MAX_LINKS];
 	size_t nlinks;
 	bool split; /* the hooks on the scheduler are loaded */
 	int calls_fd, stats_fd, unix_fd;
 	int cgroup_fd; /* the root's, until the programs on packets are attached; -1: none */
-	uint64_t next_sweep_ns, next_prune_ns;
+	uint64_t next_sweep_ns, next_prune_ns, next_adopt_ns;
 	uint64_t clock_ns, clock_jiffies; /* at the first sweep */
 	int ncpu;
 	uint64_t *percpu;
@@ -67,13 +68,14 @@ static void unload(struct request_kernel *k)
 	k->cgroup_fd = -1;
 	ring_buffer__free(k->ring);
 	bpf_link__destroy(k->sweep);
+	bpf_link__destroy(k->adopt);
 	while (k->nlinks)
 		bpf_link__destroy(k->link[--k->nlinks]);
 	if (k->control)
 		munmap(k->control, k->control_len);
 	bpf_object__close(k->obj);
 	k->ring = NULL;
-	k->sweep = NULL;
+	k->sweep = k->adopt = NULL;
 	k->control = NULL;
 	k->obj = NULL;
 }
@@ -134,26 +136,32 @@ static int find_maps(struct request_kernel *k)
 	return 0;
 }
 
-/* The sweep walks the map of connections; it needs no socket and no process to be named. */
-static int attach_sweep(struct request_kernel *k)
+/* Iterators run when they are read. The sweep walks the map of connections, adopt all threads. */
+static int attach_iterators(struct request_kernel *k)
 {
 	union bpf_iter_link_info info = { .map.map_fd = (__u32)map_fd(k, "conns") };
 	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
 	const struct bpf_program *sweep = bpf_object__find_program_by_name(k->obj, "sweep");
 
 	k->sweep = bpf_program__attach_iter(sweep, &opts);
-	return k->sweep ? 0 : -errno;
+	if (!k->sweep)
+		return -errno;
+	if (k->split) /* without it, work that a loop gives away is not attributed */
+		k->adopt = bpf_program__attach_iter(
+			bpf_object__find_program_by_name(k->obj, "adopt"), NULL);
+	return 0;
 }
 
 static int attach(struct request_kernel *k, const struct request_options *o)
 {
 	struct bpf_program *p;
-	int r = attach_sweep(k);
+	int r = attach_iterators(k);
 
 	bpf_object__for_each_program(p, k->obj)
 	{
 		if (bpf_program__type(p) != BPF_PROG_TYPE_TRACING ||
-		    strcmp(bpf_program__name(p), "sweep") == 0 || !bpf_program__autoload(p))
+		    strncmp(bpf_program__section_name(p), "iter/", 5) == 0 ||
+		    !bpf_program__autoload(p))
 			continue;
 		assert(k->nlinks < MAX_LINKS);
 		k->link[k->nlinks] = r < 0 ? NULL : bpf_program__attach(p);
@@ -258,9 +266,9 @@ const char *request_kernel_unix(struct request_kernel *k, const struct req_addr 
 	return text;
 }
 
-static int run_sweep(struct request_kernel *k)
+static int run(const struct bpf_link *iterator)
 {
-	int fd = bpf_iter_create(bpf_link__fd(k->sweep));
+	int fd = bpf_iter_create(bpf_link__fd(iterator));
 	char none[64];
 	ssize_t n;
 
@@ -356,9 +364,13 @@ int request_kernel_read(struct request_kernel *k, uint64_t now_ns, uint64_t *jif
 
 	if (now_ns >= k->next_sweep_ns) {
 		k->next_sweep_ns = now_ns + SWEEP_NS;
-		r = run_sweep(k);
+		r = run(k->sweep);
 		watch_packets(k);
 		measure_jiffy(k, jiffy_ns);
+	}
+	if (k->adopt && now_ns >= k->next_adopt_ns) {
+		k->next_adopt_ns = now_ns + ADOPT_NS;
+		run(k->adopt);
 	}
 	if (now_ns >= k->next_prune_ns) {
 		k->next_prune_ns = now_ns + PRUNE_NS;

@@ -17,6 +17,7 @@ static const struct {
 } optional[] = {
 	{ "on_switch", NEED_SPLIT },
 	{ "on_waking", NEED_SPLIT },
+	{ "adopt", NEED_MORE },
 	{ "on_dirty", NEED_MORE },
 	{ "on_reclaim_begin", NEED_MORE },
 	{ "on_reclaim_end", NEED_MORE },
@@ -25,13 +26,15 @@ static const struct {
 	{ "on_retransmit", NEED_ALWAYS },
 };
 
-/* The kernel has the tracepoint that the program is for. */
+/* The kernel has the tracepoint, or the iterator, that the program is for. */
 static bool is_there(const struct btf *btf, const struct bpf_program *p)
 {
+	const char *section = bpf_program__section_name(p), *name = strchr(section, '/') + 1;
+	bool iter = strncmp(section, "iter/", 5) == 0;
 	char type[96];
 
-	snprintf(type, sizeof(type), "btf_trace_%s", strchr(bpf_program__section_name(p), '/') + 1);
-	return btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
+	snprintf(type, sizeof(type), "%s%s", iter ? "bpf_iter_" : "btf_trace_", name);
+	return btf__find_by_name_kind(btf, type, iter ? BTF_KIND_FUNC : BTF_KIND_TYPEDEF) > 0;
 }
 
 bool request_programs_choose(struct bpf_object *obj, bool split)
