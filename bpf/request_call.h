@@ -14,46 +14,7 @@
  */
 #pragma once
 
-#include "request_bytes.h"
-
-static __always_inline struct req_calls *calls_make(__u64 id)
-{
-	struct req_calls *cs = bpf_map_lookup_elem(&calls_of, &id);
-	struct req_calls *none;
-	__u32 zero = 0;
-
-	if (cs)
-		return cs;
-	none = bpf_map_lookup_elem(&empty_calls, &zero);
-	if (!none)
-		return NULL;
-	if (bpf_map_update_elem(&calls_of, &id, none, BPF_NOEXIST)) {
-		count(STAT_CALLS_FULL);
-		return NULL;
-	}
-	return bpf_map_lookup_elem(&calls_of, &id);
-}
-
-#define TIME_WORTH_NS 1000000 /* less is not worth an entry in a map */
-
-/* The thread turns to something else: its time belongs to the request with this id, if to any. */
-static __always_inline void time_leave(struct thread *th, __u64 id, __u64 now)
-{
-	struct req_calls *cs;
-
-	if (!id || id == CUR_NOBODY || !control.split || now - th->mark_ns < TIME_WORTH_NS) {
-		time_drop(th, now);
-		return;
-	}
-	cs = calls_make(id);
-	if (!cs || cs->answered) {
-		time_drop(th, now);
-		return;
-	}
-	cs->touched_ns = now;
-	th->calls = 1;
-	time_to(th, &cs->split, now, WAIT_RECV);
-}
+#include "request_time.h"
 
 /* Write the call through to its request. Returns NULL when that one is over. */
 static __always_inline struct req_calls *call_store(struct conn *c, __u64 now)

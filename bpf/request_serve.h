@@ -32,19 +32,6 @@ static __always_inline bool begins_request(__u64 w, __u32 n)
 	return n < sizeof(w) ? n > 0 && may_be_request(w, n) : is_request(w);
 }
 
-#define QUEUE_FRESH_NS 1000000 /* since it got a CPU: this is what it was woken for */
-
-/* Of the time that the request lay unread: its thread had been woken, and waited for a CPU. */
-static __always_inline void queue_time(struct req_head *h, const struct thread *th, __u64 now)
-{
-	bool just_now = now - th->in_ns < QUEUE_FRESH_NS;
-
-	if (!th->in_ns || (!just_now && h->queue_jiffies <= 1))
-		return;
-	h->split.throttled_ns = th->stopped_ns;
-	h->split.runq_ns = th->in_ns - th->woke_ns - th->stopped_ns;
-}
-
 static __always_inline void request_begin(struct conn *c, struct sock *sk, const struct scratch *x,
 					  __u32 n, int len)
 {
@@ -218,33 +205,6 @@ static __always_inline void calls_doubt(__u64 id)
 	cs->doubtful = 1;
 	for (__u32 i = 0; i < cs->n && i < REQ_CALLS; i++)
 		count(STAT_UNKNOWN);
-}
-
-/* Another thread read it. This one took it up where it had last waited for work, or ended it. */
-static __always_inline void answer_hopped(struct conn *c, struct thread *th)
-{
-	if (!th)
-		return;
-	th->pool = 1;
-	if (th->mark_ns > c->head.read_ns)
-		c->head.split.pool_ns = th->mark_ns - c->head.read_ns;
-}
-
-/*
- * The loop's last wait was over because nothing came in time, and this is what it did then: the
- * request waited for that timer, since the last thing that was done for it.
- */
-static __always_inline void answer_timed(struct conn *c, const struct req_calls *cs,
-					 const struct thread *th)
-{
-	__u64 since = c->head.body_ns;
-
-	if (cs && cs->touched_ns > since)
-		since = cs->touched_ns;
-	if (th->woke_ns <= since || !control.split)
-		return;
-	c->head.split.wait_ns[WAIT_SLEEP] += th->woke_ns - since;
-	c->head.split.own_ns += th->woke_ns - since;
 }
 
 /* The first bytes of the answer: nothing that starts now can be part of the work on it. */
