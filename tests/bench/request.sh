@@ -37,8 +37,10 @@ per_request() { # PORT: ns of the worker's CPU time
 	echo $(((after - before) / n))
 }
 
-probe_on() { # HOOKS
-	taskset -c 1 "$B/seismo-probe" --hooks "$1" --node bench --collector "tcp://127.0.0.1:$nobody" 2>"$tmp/probe.log" & probe=$!
+probe_on() { # HOOKS, or HOOKS alone: without the hooks on the scheduler
+	local split=yes
+	[ "${1% alone}" = "$1" ] || split=no
+	taskset -c 1 "$B/seismo-probe" --hooks "${1% alone}" --split="$split" --node bench --collector "tcp://127.0.0.1:$nobody" 2>"$tmp/probe.log" & probe=$!
 	sleep 1.5
 }
 
@@ -71,19 +73,19 @@ measure() { # NAME PORT HOOKS
 }
 
 cat <<END
-### Cost of the request source, $(date -u +%F)
+### Cost of the request source, and of telling where time went, $(date -u +%F)
 
 $(uname -sr), $(nproc) x $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), nginx $(nginx -v 2>&1 | sed 's|.*/||').
 Command: \`make bench\` (\`tests/bench/request.sh\`, $rounds rounds of off, on, off, ${each} s each; nginx's one worker on one
-processor, load, upstream and probe on the other). Nanoseconds of the worker's CPU time per request, median (min..max).
+processor, load, upstream and probe on the other; "alone" is \`--split=no\`: no hooks on the scheduler). Nanoseconds of the worker's CPU time per request, median (min..max).
 
 | nginx answers | hooks | without the probe | added by the probe |
 |---|---|---|---|
 END
 memory=
-for hooks in sockets syscalls; do
-	measure "by itself (return 200)" "$static" $hooks
-	measure "through an upstream, kept alive" "$proxied" $hooks
+for hooks in ${MODES:-sockets "sockets alone" syscalls "syscalls alone"}; do
+	measure "by itself (return 200)" "$static" "$hooks"
+	measure "through an upstream, kept alive" "$proxied" "$hooks"
 	memory+="$hooks: $(awk '{ v[$1] = $2 } END { printf "peak %d kB, resident %d kB without the ring, ", v["VmHWM:"], v["VmRSS:"] }' "$tmp/memory")"
 done
 echo
