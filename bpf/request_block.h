@@ -45,8 +45,11 @@ static __always_inline void slice_keep(struct task_struct *t, __u64 now, __u64 r
 	__builtin_memcpy(s->comm, t->comm, REQ_COMM);
 }
 
-/* Who had this CPU for the longest in one go since from_ns; prev, if nobody had it for long. */
-static __always_inline void who_ran(struct req_block *b, struct task_struct *prev, __u64 from_ns)
+/*
+ * Who else had this CPU for the longest in one go since the wait began, in which the thread itself
+ * may have run in between; prev, if nobody had it for long.
+ */
+static __always_inline void who_ran(struct req_block *b, struct task_struct *prev)
 {
 	__u32 zero = 0;
 	struct slices *all = bpf_map_lookup_elem(&slices_of, &zero);
@@ -58,11 +61,11 @@ static __always_inline void who_ran(struct req_block *b, struct task_struct *pre
 	b->flags |= prev->pid ? BLOCK_HAS_WHO : 0;
 	for (__u32 i = 0; all && i < SLICES; i++) {
 		struct slice *s = &all->slice[i];
-		__u64 ns = s->end_ns > from_ns ? s->end_ns - from_ns : 0;
+		__u64 ns = s->end_ns > b->start_ns ? s->end_ns - b->start_ns : 0;
 
 		if (s->ran_ns < ns)
 			ns = s->ran_ns;
-		if (ns <= longest)
+		if (ns <= longest || s->tid == b->tid)
 			continue;
 		longest = ns;
 		b->who_tgid = s->tgid;
@@ -168,7 +171,7 @@ static __always_inline void block_tell(struct thread *th, struct waiting *w, str
 	b->nr = w->nr;
 	__builtin_memcpy(b->arg, w->arg, sizeof(b->arg));
 	if (w->wait == WAIT_RUNQ) {
-		who_ran(b, prev, w->start_ns);
+		who_ran(b, prev);
 	} else if (w->wait == WAIT_LOCK) {
 		b->flags |= th->by;
 		b->who_tgid = th->who_tgid;

@@ -158,6 +158,7 @@ static __always_inline void time_drop(struct thread *th, __u64 now)
 	if (!th->busy)
 		return;
 	th->busy = 0;
+	th->off.off_ns = th->runq.off_ns = 0;
 	__builtin_memset(th->wait_ns, 0, sizeof(th->wait_ns));
 }
 
