@@ -220,6 +220,7 @@ enum req_stat {
 	STAT_LATE, /* answer bytes after the request had been called finished */
 	STAT_CLIENT_FULL, /* calls on a socket whose state found no room */
 	STAT_URING, /* reads by io_uring whose bytes were not seen; by syscalls: its users */
+	STAT_BLOCK_FULL, /* long waits that the ring had no room for: evidence, no request */
 	STAT_END
 };
 

@@ -155,7 +155,7 @@ static __always_inline void block_tell(struct thread *th, struct waiting *w, str
 	long n;
 
 	if (!b) {
-		count(STAT_RING_FULL);
+		count(STAT_BLOCK_FULL);
 		return;
 	}
 	__builtin_memset(b, 0, sizeof(*b));
