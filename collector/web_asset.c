@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "web_asset.h"
 
+#include "../lib/base.h"
+
 static const char page[] = "/index.html";
 
+/* A page by its name, and what stands below one that has its things one by one. */
 static bool is_console(const char *url)
 {
-	return strcmp(url, "/") == 0 || strcmp(url, "/nodes") == 0 || strcmp(url, "/red") == 0 ||
-	       strcmp(url, "/requests") == 0 ||
-	       strncmp(url, "/requests/", strlen("/requests/")) == 0;
+	static const char *const pages[] = { "/", "/nodes", "/red", "/requests", "/events" };
+	for (size_t i = 0; i < ARRAY_SIZE(pages); i++)
+		if (strcmp(url, pages[i]) == 0)
+			return true;
+	return strncmp(url, "/requests/", strlen("/requests/")) == 0 ||
+	       strncmp(url, "/events/", strlen("/events/")) == 0;
 }
 
 const struct web_asset *web_asset_find(const char *url)

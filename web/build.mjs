@@ -10,7 +10,7 @@ import path from 'node:path';
 const here = path.dirname(fileURLToPath(import.meta.url));
 const out = path.resolve(process.argv[2] ?? path.join(here, 'dist'));
 
-// The codes of reasons are spelt once, in schema/: the console takes them from there.
+// The codes of reasons and parts are spelt once, in schema/: the console takes them from there.
 const names = async (file, pattern) => {
 	const text = await readFile(path.join(here, '..', 'schema', file), 'utf8');
 	const found = [...text.matchAll(pattern)].map((m) => m[1]);
@@ -33,6 +33,7 @@ const bundle = async (entry) => {
 		jsxImportSource: 'preact',
 		define: {
 			REASON_CODES: await names('reasons.def', /^REASON\(\d+, \w+, "([^"]+)"/gm),
+			PART_CODES: await names('parts.def', /^PART\(\d+, \w+, "([^"]+)"/gm),
 		},
 		logLevel: 'warning',
 	});

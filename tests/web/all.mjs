@@ -5,5 +5,5 @@ import { fileURLToPath } from 'node:url';
 import { runAll } from './browser.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-for (const file of (await readdir(here)).filter((f) => f.endsWith('.test.mjs')).sort()) await import(path.join(here, file));
+for (const file of (await readdir(here)).filter((f) => f.endsWith('.test.mjs') && (!process.env.FILES || process.env.FILES.includes(f))).sort()) await import(path.join(here, file));
 process.exitCode = (await runAll(process.argv[2])) ? 0 : 1;

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import path from 'node:path';
 import { fleet, loss, request, some, unread } from './data.mjs';
+import { event as incident, explained, listEvents, oneEvent, parts, series } from './events.mjs';
 import { Refused, counts, fits, inRange, newestFirst, red, shapes } from './explore.mjs';
 
 const dist = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../web/dist');
@@ -45,6 +46,11 @@ const one = (server, id) => {
 	return row;
 };
 
+const countOf = (server, q) => {
+	const n = inRange(server.rows, q).filter(fits(q)).length;
+	return { count: Math.min(n, server.most), more: n > server.most, source: 'rows' };
+};
+
 const status = (server) => ({
 	database: server.away ? 'away' : 'ok',
 	nodes: server.nodes.map(({ name, region, lastSeen, lag }) => ({ name, region, lastSeen, lag })),
@@ -55,13 +61,19 @@ const status = (server) => ({
 
 const answer = (server, url) => {
 	if (server.away) throw new Refused(503, 'database_away', 'The database is away (connection refused); new requests are kept.');
+	if (server.refuse.some((path) => url.pathname.startsWith(path))) throw new Refused(404, 'not_found', 'There is no such address.');
 	if (url.pathname === '/api/v1/requests') return list(server, url.searchParams);
 	const name = url.pathname.match(/^\/api\/v1\/requests\/(facets|histogram|groups)$/)?.[1];
 	if (name) return counts[name](server.rows, url.searchParams);
+	if (url.pathname === '/api/v1/requests/count') return countOf(server, url.searchParams);
 	if (url.pathname.startsWith('/api/v1/requests/')) return one(server, decodeURIComponent(url.pathname.slice(17)));
 	if (url.pathname === '/api/v1/red') return red(server.shapes, url.searchParams);
 	if (url.pathname === '/api/v1/coverage') return cover(server, url.searchParams);
 	if (url.pathname === '/api/v1/nodes') return { nodes: server.nodes };
+	if (url.pathname === '/api/v1/parts') return { parts };
+	if (url.pathname === '/api/v1/series') return series(server, url.searchParams);
+	if (url.pathname === '/api/v1/events') return listEvents(server.incidents, url.searchParams);
+	if (url.pathname.startsWith('/api/v1/events/')) return oneEvent(server.incidents, decodeURIComponent(url.pathname.slice(15)));
 	throw new Refused(404, 'not_found', 'There is no such address.');
 };
 
@@ -112,6 +124,7 @@ const handle = async (server, req, res) => {
 export class Mock {
 	constructor() {
 		Object.assign(this, { rows: [], nodes: fleet(1), servers: [], shapes: [], seen: 0, withheld: 0, lost: 0, lostBatches: 0, losses: [], unread: [], away: false, slow: 0 });
+		Object.assign(this, { incidents: [], stall: Date.now() - 60e3, mute: [], refuse: [], most: 10_000 });
 		Object.assign(this, { events: [], streams: new Set(), resumed: [], asked: [] });
 	}
 	async start(port = 0) {
@@ -141,6 +154,10 @@ export class Mock {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
 	const server = await new Mock().start(Number(process.argv[2] ?? 8099));
 	Object.assign(server, { nodes: fleet(3), shapes, rows: some(450), seen: 48213, withheld: 12, losses: [loss(), loss({ name: 'rows_withheld', count: 12, last: new Date().toISOString() }), loss({ name: 'late_bytes', unit: 'sends', count: 3 }), loss({ node: 'web-1', name: 'tomorrow', unit: 'things' })], unread });
+	const told = explained();
+	server.rows.push(told, ...[3, 5, 8].map((s) => explained({ time: Date.parse(told.time) - s * 1e3 })));
+	server.incidents = Array.from({ length: 130 }, (_, i) => incident({ time: Date.parse(told.time) + 100 - i * 31e3, n: i, ms: 1204.3 + i, severity: ['warning', 'critical', 'info'][i % 3] }));
+	console.log(server.url + told.diagnosis, server.url + server.incidents[0].diagnosis);
 	setInterval(() => server.emit(request({ time: Date.now() })), Number(process.argv[3] ?? 1500));
 	console.log(server.url);
 }

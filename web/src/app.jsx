@@ -8,6 +8,8 @@ import { zoneName } from './lib/format.js';
 import { onKey } from './lib/keys.js';
 import { back, go, place } from './lib/router.js';
 import { useStore } from './lib/store.js';
+import { EventPage } from './pages/event.jsx';
+import { EventsPage } from './pages/events.jsx';
 import { NodesPage } from './pages/nodes.jsx';
 import { RedPage } from './pages/red.jsx';
 import { RequestPage } from './pages/request.jsx';
@@ -45,6 +47,9 @@ const Header = ({ page, onHelp }) => {
 				<NavLink href="/nodes" here={page === 'nodes'}>
 					{t('title.nodes')}
 				</NavLink>
+				<NavLink href="/events" here={page === 'events'}>
+					{t('title.events')}
+				</NavLink>
 			</nav>
 			<div class="settings">
 				<button type="button" id="zone" onClick={onZone} title={t('zone.title', { zone: zoneName(zone.get()), other: zoneName(other) })}>
@@ -65,6 +70,8 @@ const pageOf = (path) => {
 	if (path === '/') return 'requests';
 	if (path === '/nodes') return 'nodes';
 	if (path === '/red') return 'red';
+	if (path === '/events') return 'events';
+	if (path.startsWith('/events/')) return 'event';
 	return path.startsWith('/requests/') ? 'request' : 'unknown';
 };
 
@@ -72,6 +79,8 @@ const Page = ({ page, path, search }) => {
 	if (page === 'requests') return <RequestsPage search={search} />;
 	if (page === 'red') return <RedPage search={search} />;
 	if (page === 'nodes') return <NodesPage />;
+	if (page === 'events') return <EventsPage search={search} />;
+	if (page === 'event') return <EventPage id={path.slice('/events/'.length)} />;
 	if (page === 'request') return <RequestPage id={path.slice('/requests/'.length)} />;
 	return (
 		<main class="page">
@@ -96,10 +105,11 @@ export const App = () => {
 		() =>
 			onKey({
 				'?': () => setHelp(true),
-				Escape: () => (help ? setHelp(false) : page !== 'requests' && back()),
+				Escape: () => (help ? setHelp(false) : page !== 'requests' && back(page === 'event' ? '/events' : '/')),
 				1: () => go('/'),
 				2: () => go('/red'),
 				3: () => go('/nodes'),
+				4: () => go('/events'),
 			}),
 		[help, page],
 	);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every word of the console, once: key: [English, Chinese]. {x} is a parameter of that name.
 import { coverageMessages } from './messages_coverage.js';
+import { eventMessages } from './messages_event.js';
 import { reasonMessages } from './messages_reason.js';
 
 export const messages = {
@@ -22,7 +23,7 @@ export const messages = {
 	'help.search': ['search', '搜索'],
 	'help.top': ['back to the newest row', '回到最新一行'],
 	'help.esc': ['back, or close', '返回或关闭'],
-	'help.pages': ['requests / routes / nodes', '请求 / 路由 / 节点'],
+	'help.pages': ['requests / routes / nodes / events', '请求 / 路由 / 节点 / 事件'],
 	'help.help': ['this help', '本帮助'],
 	'close': ['Close', '关闭'],
 	'back': ['Back to the table', '返回列表'],
@@ -323,5 +324,6 @@ export const messages = {
 	'unit.d': ['d', '天'],
 
 	...coverageMessages,
+	...eventMessages,
 	...reasonMessages,
 };

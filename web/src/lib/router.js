@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three pages, by path; what a page shows is in the address, so that a link shows the same again.
+// Pages, by path; what a page shows is in the address, so that a link shows the same again.
 import { store } from './store.js';
 
 const here = () => `${location.pathname}${location.search}`;
@@ -20,9 +20,9 @@ export const go = (to, { replace = false } = {}) => {
 	place.set(here());
 };
 
-export const back = () => {
+export const back = (to = '/') => {
 	if (history.state?.depth) history.back();
-	else go('/');
+	else go(to);
 };
 
 // A click that the browser itself should handle (new tab, download) is left to it.

@@ -1,152 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // One abnormal request: the verdict first, then what it rests on.
-import { useEffect, useState } from 'preact/hooks';
 import { Trouble } from '../banner.jsx';
+import { Checks } from '../checks.jsx';
 import { Coverage } from '../coverage.jsx';
+import { Evidence } from '../evidence.jsx';
+import { Back, Facts, Json, Missing, decode } from '../facts.jsx';
+import { Glance } from '../glance.jsx';
+import { EventsThen, Hit, around } from '../hit.jsx';
+import { Icicle } from '../icicle.jsx';
+import { Similar } from '../similar.jsx';
+import { Strips } from '../strips.jsx';
 import { TimeBar } from '../timebar.jsx';
 import { CopyButton, Status, Text, Time } from '../ui.jsx';
-import { get } from '../lib/api.js';
+import { Upstreams } from '../upstreams.jsx';
+import { useAnswer } from '../lib/answer.js';
 import { NONE, canWant, writeFilters } from '../lib/filters.js';
+import { bytes, count, duration, isNumber, isSlow, msFine, reasonText, timeParts, visible } from '../lib/format.js';
+import { t, useSettings, word } from '../lib/i18n.js';
 import { redAddress } from '../lib/red.js';
-import { bytes, count, duration, errorText, isNumber, isSlow, msFine, reasonText, timeText, visible } from '../lib/format.js';
-import { t, word } from '../lib/i18n.js';
-import { back } from '../lib/router.js';
 import { table } from '../lib/rows.js';
-
-const RETRY_MS = 3000;
-
-const useRequest = (id) => {
-	const known = table.get().rows.find((r) => r.id === id) ?? null;
-	const [state, set] = useState({ id, req: known, error: null });
-	useEffect(() => {
-		let gone = false;
-		let timer = 0;
-		const ask = async () => {
-			try {
-				const req = await get(`/api/v1/requests/${encodeURIComponent(id)}`);
-				if (!gone) set({ id, req, error: null });
-			} catch (error) {
-				if (gone) return;
-				set((was) => ({ id, req: was.id === id ? was.req : null, error }));
-				if (error.kind !== 'api') timer = setTimeout(ask, RETRY_MS);
-			}
-		};
-		ask();
-		return () => {
-			gone = true;
-			clearTimeout(timer);
-		};
-	}, [id]);
-	return state.id === id ? state : { id, req: known, error: null };
-};
-
-const Back = () => (
-	<button type="button" class="quiet" id="back" onClick={back}>
-		← {t('back')}
-	</button>
-);
-
-// An id begins with its time: what has aged out can at least say when it was.
-const timeOfId = (id) => {
-	const us = /^([0-9a-f]{1,13})-/.exec(id)?.[1];
-	return us ? new Date(parseInt(us, 16) / 1000).toISOString() : null;
-};
-
-const Missing = ({ id, error }) => {
-	const gone = error.status === 410;
-	return (
-		<main class="page missing" id="content">
-			<div class="tools">
-				<Back />
-			</div>
-			<h1>{t(gone ? 'ev.gone' : 'ev.notfound')}</h1>
-			{gone && <p>{t('ev.gone.was', { time: timeText(timeOfId(id)) })}</p>}
-			<p>{t(gone ? 'ev.gone.do' : 'ev.notfound.do')}</p>
-			{gone && (
-				<p class="hint">
-					<Text of={error.message} />
-				</p>
-			)}
-		</main>
-	);
-};
-
-const Facts = ({ title, rows }) => (
-	<section class="card">
-		<h2>{title}</h2>
-		<dl class="facts">
-			{rows
-				.filter(Boolean)
-				.map(([name, value]) => (
-					<div key={name}>
-						<dt>{name}</dt>
-						<dd>{value}</dd>
-					</div>
-				))}
-		</dl>
-	</section>
-);
-
-const UpsHead = () => (
-	<thead>
-		<tr>
-			<th scope="col">{t('ev.ups.n')}</th>
-			<th scope="col">{t('ev.ups.addr')}</th>
-			{['start', 'connect', 'response'].map((name) => (
-				<th key={name} scope="col" class="n">
-					{t(`ev.ups.${name}`)} <span class="unit">ms</span>
-				</th>
-			))}
-			<th scope="col">{t('ev.ups.status')}</th>
-			<th scope="col">{t('ev.ups.error')}</th>
-			<th scope="col">{t('ev.ups.reused')}</th>
-			<th scope="col" class="n">
-				{t('ev.ups.retrans')}
-			</th>
-			<th scope="col" class="n">
-				{t('ev.ups.rtt')} <span class="unit">ms</span>
-			</th>
-		</tr>
-	</thead>
-);
-
-const Upstreams = ({ req }) => {
-	const unknown = (req.flags ?? []).includes('upstreamUnknown');
-	const ups = req.upstreams ?? [];
-	return (
-		<section class="card wide" id="upstreams">
-			<h2>{t('ev.ups')}</h2>
-			{!ups.length && <p>{t(unknown ? 'ev.ups.unknown' : 'ev.ups.none')}</p>}
-			{ups.length > 0 && (
-				<div class="sideways" tabIndex={0} role="region" aria-label={t('ev.ups')}>
-					<table class="plain">
-						<UpsHead />
-						<tbody>
-							{ups.map((up, i) => (
-								<tr key={i}>
-									<td>{i + 1}</td>
-									<td class="mono">
-										<Text of={up.addr} />
-									</td>
-									<td class="n">{msFine(up.startTime)}</td>
-									<td class="n">{msFine(up.connectTime)}</td>
-									<td class="n">{msFine(up.responseTime)}</td>
-									<td>{up.status ? <Status status={up.status} slow={false} /> : <Status status={null} />}</td>
-									<td>
-										<Text of={errorText(up.error)} />
-									</td>
-									<td>{t(up.reused ? 'ev.ups.kept' : 'ev.ups.fresh')}</td>
-									<td class="n">{count(up.retransmits)}</td>
-									<td class="n">{msFine(up.rtt)}</td>
-								</tr>
-							))}
-						</tbody>
-					</table>
-				</div>
-			)}
-		</section>
-	);
-};
+import { mainOf, sharesOf, totalOf } from '../lib/shares.js';
 
 const withMs = (n) => (isNumber(n) ? `${msFine(n)} ms` : '–');
 
@@ -224,24 +97,6 @@ const Socket = ({ req }) => (
 	/>
 );
 
-const Json = ({ req }) => (
-	<details class="card wide json">
-		<summary>{t('ev.json')}</summary>
-		<CopyButton label={t('copy')} text={() => JSON.stringify(req, null, 2)} />
-		<pre>{visibleLines(JSON.stringify(req, null, 2))}</pre>
-	</details>
-);
-const visibleLines = (text) => text.split('\n').map(visible).join('\n');
-
-// An address may hold anything; what cannot be decoded is no id.
-const decode = (text) => {
-	try {
-		return decodeURIComponent(text);
-	} catch {
-		return text;
-	}
-};
-
 const MINUTE_MS = 60e3;
 
 // What its node may have missed around it: then what is not here may have been there.
@@ -252,39 +107,74 @@ const Around = ({ req }) => {
 	return <Coverage filters={filters} of={t('cov.around', { node: visible(req.node ?? '–').slice(0, 60) })} />;
 };
 
+// Where the verdict leads: to whom else that upstream or client kept waiting, to what else the node saw.
+const linksOf = (req) => {
+	const range = around(req);
+	const code = req.reason?.code ?? 'unknown';
+	const links = [];
+	const follow = (name, value) => value && canWant(value) && links.push({ href: writeFilters({ ...range, [name]: [value] }), text: t(`link.${name}`) });
+	if (code.startsWith('up.')) follow('upstream', req.reason?.params?.addr ?? req.upstreamAddr);
+	if (code.startsWith('client.') || code.startsWith('net.')) follow('remote', req.remoteAddr?.replace(/:\d+$/, ''));
+	links.push({ href: '#strips', text: t('link.strips') }, { href: '#hit', text: t('hit.title') });
+	return links;
+};
+
+const Head = ({ req, id }) => (
+	<>
+		<div class="tools">
+			<Back />
+			<CopyButton class="quiet" label={t('ev.permalink')} text={() => `${location.origin}/requests/${id}`} />
+		</div>
+		<h1 class="verdict">
+			<Text of={reasonText(req.reason)} cut={1000} />
+		</h1>
+		<p class="line">
+			<Status status={req.status} slow={isSlow(req)} words />
+			<span class="mono">
+				<bdi class="method">{visible(req.method ?? '')}</bdi> <Text of={req.path} cut={512} />
+			</span>
+		</p>
+		<p class="line hint">
+			<Time of={req.time} />
+			<span>{t('ev.ago', { time: duration(Date.now() - Date.parse(req.time)) })}</span>
+		</p>
+	</>
+);
+
+const Cards = ({ req, zone }) => {
+	const split = sharesOf(req).length > 0;
+	return (
+		<div class="cards">
+			<TimeBar req={req} />
+			<Upstreams req={req} order={split} />
+			<Icicle of={req} total={totalOf(req)} />
+			<Evidence of={req} kind="request" zone={timeParts(req.time)?.zone ?? zone} />
+			<Checks req={req} split={split} />
+			<Strips node={req.node} time={req.time} end={req.end} />
+			<Hit of={req} req={req} />
+			<EventsThen of={req} />
+			<Similar req={req} />
+			<About req={req} />
+			<Where req={req} />
+			<Socket req={req} />
+			<Json of={req} />
+		</div>
+	);
+};
+
 export const RequestPage = ({ id }) => {
+	const { zone } = useSettings();
 	const decoded = decode(id);
-	const { req, error } = useRequest(decoded);
+	const known = table.get().rows.find((r) => r.id === decoded) ?? null;
+	const { data: req, error } = useAnswer(`/api/v1/requests/${encodeURIComponent(decoded)}`, [], { first: known });
 	if (error?.kind === 'api') return <Missing id={decoded} error={error} />;
 	if (!req) return <main class="page">{error ? <Trouble error={error} /> : <p class="more">{t('table.loading')}</p>}</main>;
 	return (
 		<>
 			<main class="page" id="content">
-				<div class="tools">
-					<Back />
-					<CopyButton class="quiet" label={t('ev.permalink')} text={() => `${location.origin}/requests/${decoded}`} />
-				</div>
-				<h1 class="verdict">
-					<Text of={reasonText(req.reason)} cut={1000} />
-				</h1>
-				<p class="line">
-					<Status status={req.status} slow={isSlow(req)} words />
-					<span class="mono">
-						<bdi class="method">{visible(req.method ?? '')}</bdi> <Text of={req.path} cut={512} />
-					</span>
-				</p>
-				<p class="line hint">
-					<Time of={req.time} />
-					<span>{t('ev.ago', { time: duration(Date.now() - Date.parse(req.time)) })}</span>
-				</p>
-				<div class="cards">
-					<TimeBar req={req} />
-					<Upstreams req={req} />
-					<About req={req} />
-					<Where req={req} />
-					<Socket req={req} />
-					<Json req={req} />
-				</div>
+				<Head req={req} id={decoded} />
+				<Glance of={req} ms={totalOf(req)} normal={req.normalTime} times={req.timesNormal} main={mainOf(req)} split={sharesOf(req).length > 0} links={linksOf(req)} />
+				<Cards key={req.id} req={req} zone={zone} />
 			</main>
 			<Around req={req} />
 		</>

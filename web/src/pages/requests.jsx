@@ -160,6 +160,7 @@ export const RequestsPage = ({ search }) => {
 	const scroller = useRef(null);
 	const onChange = (f) => go(writeFilters(f));
 	const onScroll = () => {
+		if (!scroller.current) return; /* it was left while it scrolled */
 		view.top = scroller.current.scrollTop;
 		if (view.top <= TOP_PX && table.get().fresh.length && !document.activeElement?.closest?.('tbody')) showFresh();
 	};

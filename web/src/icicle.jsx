@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// The evidence drawn as an icicle: on top all of it, below it parts, calls and frames, each as wide as it is
+// long. A click or Enter zooms, arrows move, Escape zooms out; what is searched is marked and summed up.
+import { useMemo, useRef, useState } from 'preact/hooks';
+import { msFine, visible } from './lib/format.js';
+import { t } from './lib/i18n.js';
+import { deepest, flat, icicleOf, matched, wayTo } from './lib/icicle.js';
+import { partClass, partName, useParts } from './lib/parts.js';
+
+const ROW_PX = 20;
+const CUT = 120;
+const TINY = 1e-6; /* ms: what two sums of the same may differ by */
+
+const inside = (node, root) => node.from < root.from + root.ms - TINY && node.from + node.ms > root.from + TINY;
+
+const nameOf = (node) => {
+	if (node.kind === 'all') return t('ice.all');
+	if (node.kind === 'cut') return t('evi.cut');
+	return visible(node.kind === 'part' ? partName(node.part) : node.name || t('ice.nocall')).slice(0, CUT);
+};
+
+const percent = (part) => `${(100 * part).toFixed(part < 0.1 ? 1 : 0)} %`;
+const inWords = (node, all) => `${nameOf(node)} · ${msFine(node.ms)} ms · ${percent(node.ms / all.ms)}`;
+
+// Where the arrows lead from a node: down to its longest part, up, or to what stands beside it.
+const stepFrom = (way, key) => {
+	const [node, parent] = [way.at(-1), way.at(-2)];
+	if (key === 'ArrowDown') return node.children[0];
+	if (key === 'ArrowUp') return parent;
+	if (key === 'ArrowRight') return parent?.children[node.index + 1];
+	return parent?.children[node.index - 1];
+};
+
+const Cell = ({ node, root, all, on, found, current }) => {
+	const at = (node.from - root.from) / root.ms;
+	const above = node.depth < root.depth;
+	const style = above ? { left: 0, width: '100%' } : { left: `${at * 100}%`, width: `${(node.ms / root.ms) * 100}%` };
+	return (
+		<div
+			role="treeitem"
+			class={`cell cell-${node.kind}${node.part ? ` ${partClass(node.part)}` : ''}${above ? ' above' : ''}${found === null ? '' : found ? ' found' : ' dim'}`}
+			style={{ ...style, top: `${node.depth * ROW_PX}px` }}
+			tabIndex={current ? 0 : -1}
+			data-node={node.id}
+			aria-label={inWords(node, all)}
+			aria-level={node.depth + 1}
+			aria-posinset={(node.index ?? 0) + 1}
+			aria-setsize={node.among ?? 1}
+			aria-expanded={node.children.length ? true : undefined}
+			aria-selected={node === root}
+			title={inWords(node, all)}
+			onClick={() => on.zoom(node)}
+			onFocus={() => on.at(node)}
+			onPointerEnter={() => on.at(node)}
+		>
+			<bdi>{nameOf(node)}</bdi>
+		</div>
+	);
+};
+
+const useTree = (all) => {
+	const [zoomed, zoom] = useState('n');
+	const [at, setAt] = useState('n');
+	const field = useRef(null);
+	const root = (wayTo(all, zoomed) ?? [all]).at(-1);
+	const focus = (node) => {
+		setAt(node.id);
+		requestAnimationFrame(() => field.current?.querySelector(`[data-node="${node.id}"]`)?.focus());
+	};
+	const zoomTo = (node) => {
+		zoom(node.id);
+		focus(node);
+	};
+	const onKeyDown = (event) => {
+		const way = wayTo(all, at) ?? [all];
+		if (event.key === 'Enter' || event.key === ' ') zoomTo(way.at(-1));
+		else if (event.key === 'Escape' && root !== all) zoomTo(all);
+		else if (event.key === 'Home') zoomTo(all);
+		else if (event.key.startsWith('Arrow')) {
+			const to = stepFrom(way, event.key);
+			if (to && inside(to, root)) focus(to);
+		} else return;
+		event.preventDefault();
+		event.stopPropagation();
+	};
+	return { root, at, field, zoomTo, setAt, onKeyDown };
+};
+
+const Found = ({ ms, all }) => (
+	<span role="status" id="ice-found">
+		{ms === null ? '' : ms > 0 ? t('ice.found', { ms: msFine(ms), part: percent(ms / all.ms) }) : t('ice.notfound')}
+	</span>
+);
+
+const Tree = ({ all }) => {
+	const [text, search] = useState('');
+	const tree = useTree(all);
+	const { root } = tree;
+	const shown = flat(all).filter((n) => inside(n, root));
+	const wanted = text.trim().toLowerCase();
+	const fits = (node) => node.kind !== 'all' && nameOf(node).toLowerCase().includes(wanted);
+	const current = shown.find((n) => n.id === tree.at) ?? root;
+	return (
+		<>
+			<div class="ice-tools">
+				<input id="ice-search" type="search" value={text} aria-label={t('ice.search')} placeholder={t('ice.search')} maxLength={200} spellcheck={false} autocomplete="off" onInput={(e) => search(e.currentTarget.value)} />
+				<button type="button" id="ice-out" disabled={root === all} onClick={() => tree.zoomTo(all)}>
+					{t('ice.out')}
+				</button>
+				<Found ms={wanted ? matched(root, fits) : null} all={root} />
+			</div>
+			<div class="ice-scroll">
+				<div class="icicle" ref={tree.field} role="tree" aria-label={t('ice.title')} style={{ height: `${(Math.max(...shown.map((n) => n.depth)) + 1) * ROW_PX}px` }} onKeyDown={tree.onKeyDown}>
+					{shown.map((node) => (
+						<Cell key={node.id} {...{ node, root, all }} on={{ zoom: tree.zoomTo, at: (n) => tree.setAt(n.id) }} found={wanted ? fits(node) : null} current={node === current} />
+					))}
+				</div>
+			</div>
+			<p class="ice-at">
+				<bdi>{inWords(current, all)}</bdi>
+			</p>
+		</>
+	);
+};
+
+export const Icicle = ({ of, total }) => {
+	useParts();
+	const all = useMemo(() => icicleOf(of.evidence), [of.evidence]);
+	if (!all || deepest(all) < 1) return null;
+	return (
+		<section class="card wide" id="icicle">
+			<h2>{t('ice.title')}</h2>
+			<p class="hint">{t(total ? 'ice.about' : 'ice.about.event', { ms: msFine(all.ms), total: msFine(total) })}</p>
+			<Tree all={all} />
+		</section>
+	);
+};

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// One event: the verdict first, then what it rests on, who was hit, and what the node did around it.
+import { useMemo } from 'preact/hooks';
+import { Trouble } from '../banner.jsx';
+import { Coverage } from '../coverage.jsx';
+import { Evidence } from '../evidence.jsx';
+import { Back, Facts, Json, Missing, decode } from '../facts.jsx';
+import { Glance } from '../glance.jsx';
+import { EventsThen, Failed, Hit, around } from '../hit.jsx';
+import { Icicle } from '../icicle.jsx';
+import { Severity } from '../severity.jsx';
+import { dayOf } from '../similar.jsx';
+import { Strips } from '../strips.jsx';
+import { CopyButton, Text, Time } from '../ui.jsx';
+import { useAnswer } from '../lib/answer.js';
+import { eventHref, eventsAddress } from '../lib/events.js';
+import { bytes, count, duration, isNumber, msFine, reasonText, timeParts, timeText, visible } from '../lib/format.js';
+import { NONE, canWant, writeFilters } from '../lib/filters.js';
+import { t, useSettings, word } from '../lib/i18n.js';
+import { messages } from '../lib/messages.js';
+import { howLong } from './events.jsx';
+
+const SIMILAR = 200;
+const LISTED = 8;
+const IN_BYTES = new Set(['bytes', 'offset', 'size']);
+
+const paramText = (name, value) => {
+	if (!isNumber(value)) return String(value);
+	if (IN_BYTES.has(name)) return `${bytes(value)} (${count(value)})`;
+	return /(^|_)ms$/.test(name) ? `${msFine(value)} ms` : String(value);
+};
+
+const What = ({ event }) => (
+	<Facts
+		title={t('event.what')}
+		id="params"
+		class="two"
+		rows={[
+			[t('event.ms'), `${howLong(event)} ms`],
+			...Object.entries(event.params ?? {})
+				.filter(([name]) => name !== 'ms')
+				.map(([name, value]) => [`param.${name}` in messages ? t(`param.${name}`) : visible(name).slice(0, 40), <Text of={paramText(name, value)} class="mono wrap" />]),
+			[t('ev.code'), <Text of={event.reason?.code} class="mono" />],
+			[t('event.kind'), <Text of={event.kind} class="mono" />],
+		]}
+	/>
+);
+
+const Where = ({ event }) => (
+	<Facts
+		title={t('ev.who')}
+		rows={[
+			[
+				t('col.node'),
+				<a href={eventsAddress({ node: event.node })}>
+					<Text of={event.node} />
+				</a>,
+			],
+			[t('ev.region'), <Text of={event.region} />],
+			[t('ev.pid'), <span class="mono">{event.pid ?? '–'}</span>],
+			isNumber(event.tid) && [t('ev.tid'), <span class="mono">{event.tid}</span>],
+			[t('ev.comm'), <Text of={event.comm} class="mono" />],
+		]}
+	/>
+);
+
+// The API filters by node and kind; by process and file it is counted here, in what it gave.
+const Similar = ({ event }) => {
+	const range = useMemo(() => dayOf(event.time), [event.id]);
+	const wanted = canWant(event.node ?? NONE) && canWant(event.kind ?? NONE);
+	const { data, error } = useAnswer(wanted ? '/api/v1/events' : null, [['from', range.from], ['to', range.to], ['node', event.node ?? NONE], ['kind', event.kind ?? NONE], ['limit', SIMILAR]]);
+	const others = (data?.events ?? []).filter((e) => e.id !== event.id);
+	const n = (list) => `${data?.next ? '≥ ' : ''}${count(list.length)}`;
+	const mates = others.filter((e) => e.comm === event.comm);
+	const files = others.filter((e) => e.params?.file && e.params.file === event.params?.file);
+	return (
+		<section class="card wide" id="similar">
+			<h2>{t('similar.events')}</h2>
+			<Failed error={error} />
+			{!data && !error && <p>{t('table.loading')}</p>}
+			{data && <p class="sum">{t(others.length ? 'similar.events.some' : 'similar.events.none', { n: n(others), mates: n(mates), files: n(files), from: timeText(range.from, false), to: timeText(range.to, false) })}</p>}
+			<ul class="then">
+				{others.slice(0, LISTED).map((e) => (
+					<li key={e.id}>
+						<span class="mono">
+							{timeParts(e.time)?.date} {timeParts(e.time)?.time} {timeParts(e.time)?.zone}
+						</span>{' '}
+						<a href={eventHref(e)}>
+							<Text of={reasonText(e.reason)} cut={300} />
+						</a>
+					</li>
+				))}
+			</ul>
+			{others.length > LISTED && <a href={eventsAddress({ ...range, node: event.node, kind: event.kind })}>{t('then.all')}</a>}
+		</section>
+	);
+};
+
+const MINUTE_MS = 60e3;
+
+const Around = ({ event }) => {
+	const ends = [Date.parse(event.time) - MINUTE_MS, (Date.parse(event.end) || Date.parse(event.time)) + MINUTE_MS].map((ms) => new Date(ms).toISOString());
+	const filters = { from: ends[0], to: ends[1], node: canWant(event.node ?? NONE) ? [event.node || NONE] : undefined };
+	return <Coverage filters={filters} of={t('cov.around', { node: visible(event.node ?? '–').slice(0, 60) })} />;
+};
+
+const linksOf = (event) => [
+	{ href: '#hit', text: t('hit.title') },
+	{ href: writeFilters({ ...around(event), node: [event.node || NONE], view: 'rows' }), text: t('link.node') },
+];
+
+const Head = ({ event, id }) => (
+	<>
+		<div class="tools">
+			<Back to="/events" label={t('event.back')} />
+			<CopyButton class="quiet" label={t('ev.permalink')} text={() => `${location.origin}/events/${id}`} />
+		</div>
+		<h1 class="verdict">
+			<Text of={reasonText(event.reason)} cut={1000} />
+		</h1>
+		<p class="line">
+			<Severity of={event.severity} /> <span>{visible(word('kind.', event.kind ?? '–')).slice(0, 60)}</span>
+			<span class="mono">
+				<Text of={event.node} cut={60} /> · <Text of={event.comm} cut={40} />[{event.pid ?? '–'}]
+			</span>
+		</p>
+		<p class="line hint">
+			<Time of={event.time} />
+			<span>{t('ev.ago', { time: duration(Date.now() - Date.parse(event.time)) })}</span>
+		</p>
+	</>
+);
+
+export const EventPage = ({ id }) => {
+	const { zone } = useSettings();
+	const decoded = decode(id);
+	const { data: event, error } = useAnswer(`/api/v1/events/${encodeURIComponent(decoded)}`);
+	if (error?.kind === 'api') return <Missing id={decoded} error={error} what="event" back={<Back to="/events" label={t('event.back')} />} />;
+	if (!event) return <main class="page">{error ? <Trouble error={error} /> : <p class="more">{t('table.loading')}</p>}</main>;
+	const offset = timeParts(event.time)?.zone ?? zone;
+	return (
+		<>
+			<main class="page" id="content">
+				<Head event={event} id={decoded} />
+				<Glance of={event} ms={event.ms} error={event.errorMs} process links={linksOf(event)} />
+				<div class="cards">
+					<What event={event} />
+					<Where event={event} />
+					<Icicle of={event} />
+					<Evidence of={event} kind="event" zone={offset} />
+					<Strips node={event.node} time={event.time} end={event.end} />
+					<Hit of={event} />
+					<EventsThen of={event} less={event.id} />
+					<Similar event={event} />
+					<Json of={event} />
+				</div>
+			</main>
+			<Around event={event} />
+		</>
+	);
+};

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The upstream tries of a request, each with what was measured of it.
+import { OrderBar } from './timebar.jsx';
+import { Status, Text } from './ui.jsx';
+import { count, errorText, msFine } from './lib/format.js';
+import { t } from './lib/i18n.js';
+
+const Head = () => (
+	<thead>
+		<tr>
+			<th scope="col">{t('ev.ups.n')}</th>
+			<th scope="col">{t('ev.ups.addr')}</th>
+			{['start', 'connect', 'response'].map((name) => (
+				<th key={name} scope="col" class="n">
+					{t(`ev.ups.${name}`)} <span class="unit">ms</span>
+				</th>
+			))}
+			<th scope="col">{t('ev.ups.status')}</th>
+			<th scope="col">{t('ev.ups.error')}</th>
+			<th scope="col">{t('ev.ups.reused')}</th>
+			<th scope="col" class="n">
+				{t('ev.ups.retrans')}
+			</th>
+			<th scope="col" class="n">
+				{t('ev.ups.rtt')} <span class="unit">ms</span>
+			</th>
+		</tr>
+	</thead>
+);
+
+const Try = ({ up, n }) => (
+	<tr>
+		<td>{n}</td>
+		<td class="mono">
+			<Text of={up.addr} />
+		</td>
+		<td class="n">{msFine(up.startTime)}</td>
+		<td class="n">{msFine(up.connectTime)}</td>
+		<td class="n">{msFine(up.responseTime)}</td>
+		<td>{up.status ? <Status status={up.status} slow={false} /> : <Status status={null} />}</td>
+		<td>
+			<Text of={errorText(up.error)} />
+		</td>
+		<td>{t(up.reused ? 'ev.ups.kept' : 'ev.ups.fresh')}</td>
+		<td class="n">{count(up.retransmits)}</td>
+		<td class="n">{msFine(up.rtt)}</td>
+	</tr>
+);
+
+export const Upstreams = ({ req, order }) => {
+	const unknown = (req.flags ?? []).includes('upstreamUnknown');
+	const ups = req.upstreams ?? [];
+	return (
+		<section class="card wide" id="upstreams">
+			<h2>{t('ev.ups')}</h2>
+			{!ups.length && <p>{t(unknown ? 'ev.ups.unknown' : 'ev.ups.none')}</p>}
+			{order && ups.length > 0 && !unknown && <OrderBar req={req} />}
+			{ups.length > 0 && (
+				<div class="sideways" tabIndex={0} role="region" aria-label={t('ev.ups')}>
+					<table class="plain">
+						<Head />
+						<tbody>
+							{ups.map((up, i) => (
+								<Try key={i} up={up} n={i + 1} />
+							))}
+						</tbody>
+					</table>
+				</div>
+			)}
+		</section>
+	);
+};
