@@ -13,6 +13,7 @@
 enum { AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, IPPROTO_TCP = 6, SOCK_STREAM = 1, MSG_PEEK = 2 };
 enum { EINTR = 4, EAGAIN = 11, EPIPE = 32, ERESTARTSYS = 512 }; /* and the like, above 512 */
 enum { S_IFMT = 0170000, S_IFSOCK = 0140000 };
+enum { S_IFREG = 0100000, O_APPEND = 02000 };
 enum { TS_COMPAT = 2 }; /* arch/x86: the thread is in a 32-bit system call */
 
 /* include/net/tcp_states.h */
@@ -45,14 +46,41 @@ struct sock_common {
 struct hlist_head;
 struct sock;
 
+struct gendisk {
+	int major;
+	int first_minor;
+	char disk_name[32];
+};
+
+struct request_queue {
+	struct gendisk *disk;
+};
+
+struct request {
+	struct request_queue *q;
+	struct gendisk *rq_disk; /* before 5.17 */
+	unsigned int cmd_flags;
+	unsigned int __data_len;
+	__u64 io_start_time_ns; /* 0: its queue keeps no statistics */
+};
+
+struct file_system_type {
+	const char *name;
+};
+
 struct super_block {
 	__u32 s_dev; /* major << 20 | minor */
+	struct file_system_type *s_type;
+	unsigned long s_magic;
+	char s_id[32]; /* of one on a disk: that disk's name */
 };
 
 struct inode {
 	unsigned short i_mode;
+	unsigned int i_nlink;
 	unsigned long i_ino;
 	struct super_block *i_sb;
+	long long i_size;
 };
 
 struct qstr {
@@ -64,7 +92,18 @@ struct dentry {
 	struct qstr d_name;
 };
 
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct mount {
+	struct mount *mnt_parent; /* of the first: itself */
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+
 struct path {
+	struct vfsmount *mnt;
 	struct dentry *dentry;
 };
 
@@ -74,6 +113,8 @@ struct file {
 	const void *f_op;
 	void *private_data; /* of a socket: its struct socket */
 	struct inode *f_inode;
+	unsigned int f_flags;
+	long long f_pos;
 };
 
 struct fdtable {
@@ -130,6 +171,7 @@ struct unix_sock {
 };
 
 struct thread_info {
+	unsigned long flags; /* TIF_... */
 	__u32 status;
 };
 
@@ -166,6 +208,11 @@ struct sched_entity {
 	__u64 sum_exec_runtime, prev_sum_exec_runtime; /* ns; and when it last got a CPU */
 };
 
+struct task_io_accounting {
+	__u64 rchar, wchar; /* bytes, as system calls returned them */
+	__u64 syscr, syscw; /* calls, counted when they end */
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -180,6 +227,13 @@ struct task_struct {
 	struct task_struct *group_leader;
 	char comm[16];
 	unsigned long nvcsw; /* times it gave up the CPU by itself */
+	struct task_io_accounting ioac;
+	void *rseq; /* NULL: it has not registered any */
+	unsigned long rseq_event_mask; /* not 0: it lost the CPU since it was last in user mode */
+};
+
+struct task_struct___old { /* before 5.14 */
+	long state;
 };
 
 #if defined(__TARGET_ARCH_x86)
@@ -189,6 +243,7 @@ struct pt_regs {
 	unsigned long si;
 	unsigned long dx;
 	unsigned long r10;
+	unsigned long r8;
 };
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {

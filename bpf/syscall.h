@@ -63,6 +63,7 @@ enum {
 #define REGS_ARG2(r) ((r)->si)
 #define REGS_ARG3(r) ((r)->dx)
 #define REGS_ARG4(r) ((r)->r10)
+#define REGS_ARG5(r) ((r)->r8)
 #elif defined(__TARGET_ARCH_arm64)
 enum {
 	NR_EPOLL_PWAIT = 22,
@@ -117,6 +118,7 @@ enum {
 #define REGS_ARG2(r) ((r)->regs[1])
 #define REGS_ARG3(r) ((r)->regs[2])
 #define REGS_ARG4(r) ((r)->regs[3])
+#define REGS_ARG5(r) ((r)->regs[4])
 #endif
 
 enum { /* of all architectures, since 5.0 */

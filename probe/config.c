@@ -33,6 +33,11 @@ static const struct config_option options[] = {
 	  "tell where the time of a request went, by hooks on the scheduler (yes)" },
 	{ "request", "conns", CONFIG_INT, CONFIG_FIELD(struct probe_config, conns), 1, 1e6,
 	  "connections followed at a time; requests on more are only counted (65536)" },
+	{ "files", "slow_file_ms", CONFIG_REAL, CONFIG_FIELD(struct probe_config, slow_file_ms), 0,
+	  3.6e6, "a read, write or sync of a file that takes as long is told; 0: none (10)" },
+	{ "files", "slow_files_per_s", CONFIG_INT,
+	  CONFIG_FIELD(struct probe_config, slow_files_per_s), 0, 1e6,
+	  "slow file operations told in a second; more are only counted (100)" },
 };
 
 static const struct word {
@@ -66,6 +71,8 @@ static void set_defaults(struct probe_config *c)
 		.hooks = "auto",
 		.conns = 65536,
 		.split = true,
+		.slow_file_ms = 10,
+		.slow_files_per_s = 100,
 	};
 	if (gethostname(c->node, sizeof(c->node) - 1) < 0)
 		c->node[0] = 0;

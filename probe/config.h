@@ -18,6 +18,8 @@ struct probe_config {
 	char hooks[16]; /* "auto", or one of request_hooks_name */
 	int64_t conns; /* connections followed at a time */
 	bool split; /* tell where the time of a request went */
+	double slow_file_ms; /* an operation on a file is told if it takes as long */
+	int64_t slow_files_per_s; /* more of them than this are counted, not told */
 };
 
 #define PROBE_VERSION "0.1.0"

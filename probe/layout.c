@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout.h"
 
-enum { IS_COVERAGE, IS_DELIVERY, IS_NODE, IS_DISK, IS_NET, LAYOUTS };
+enum {
+	IS_COVERAGE,
+	IS_DELIVERY,
+	IS_NODE,
+	IS_DISK,
+	IS_NET,
+	IS_DISKIO,
+	IS_FILES,
+	IS_FILELOSS,
+	LAYOUTS
+};
 
 static const struct wire_metric metrics[LAYOUTS][ITEM_MAX_VALUES] = {
 #define METRIC(layout, id, name, unit, kind)                                                       \
@@ -21,12 +31,16 @@ struct wire_dict layout_delivery = LAYOUT("coverage", DELIVERY);
 struct wire_dict layout_node = LAYOUT("node", NODE);
 struct wire_dict layout_disk = LAYOUT("disk", DISK);
 struct wire_dict layout_net = LAYOUT("net", NET);
+struct wire_dict layout_diskio = LAYOUT("disk", DISKIO);
+struct wire_dict layout_files = LAYOUT("files", FILES);
+struct wire_dict layout_fileloss = LAYOUT("coverage", FILELOSS);
 
 /* Not a call that a program could forget: a sample with id 0 would be refused for ever. */
 __attribute__((constructor)) static void make_ids(void)
 {
 	struct wire_dict *const all[] = { &layout_coverage, &layout_delivery, &layout_node,
-					  &layout_disk, &layout_net };
+					  &layout_disk,	    &layout_net,      &layout_diskio,
+					  &layout_files,    &layout_fileloss };
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 		all[i]->layout = wire_layout_id(all[i]);

@@ -16,6 +16,9 @@
 #define IN_NODE(x)
 #define IN_DISK(x)
 #define IN_NET(x)
+#define IN_DISKIO(x)
+#define IN_FILES(x)
+#define IN_FILELOSS(x)
 
 enum coverage_metric {
 #undef IN_COVERAGE
@@ -61,6 +64,34 @@ enum net_metric {
 #undef IN_NET
 #define IN_NET(x)
 };
+
+enum diskio_metric {
+#undef IN_DISKIO
+#define IN_DISKIO(x) x,
+#include "../schema/metrics.def"
+	DISKIO_END
+#undef IN_DISKIO
+#define IN_DISKIO(x)
+};
+
+enum files_metric {
+#undef IN_FILES
+#define IN_FILES(x) x,
+#include "../schema/metrics.def"
+	FILES_END
+#undef IN_FILES
+#define IN_FILES(x)
+};
+
+enum fileloss_metric {
+#undef IN_FILELOSS
+#define IN_FILELOSS(x) x,
+#include "../schema/metrics.def"
+	FILELOSS_END
+#undef IN_FILELOSS
+#define IN_FILELOSS(x)
+};
 #undef METRIC
 
 extern struct wire_dict layout_coverage, layout_delivery, layout_node, layout_disk, layout_net;
+extern struct wire_dict layout_diskio, layout_files, layout_fileloss;

@@ -12,7 +12,9 @@ static struct probe_config config = { .node = "n",
 				      .spool_mb = 1,
 				      .ring_mb = 1,
 				      .hooks = "auto",
-				      .conns = 1024 };
+				      .conns = 1024,
+				      .slow_file_ms = 10,
+				      .slow_files_per_s = 100 };
 
 static int open_fds(void)
 {

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * block.bpf.c - latency and size of every request to a disk, from the moment the driver got it to
+ * the moment it was done. One hook: the kernel has noted the start itself where it keeps statistics
+ * of a queue. Where it does not (untimed grows), on_issue is attached too and notes it.
+ */
+#include "kernel.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "block.h"
+
+enum { STARTS = 4096 };
+
+/* include/linux/blk_types.h; the same in every version */
+enum { OP_MASK = 0xff, OP_READ = 0, OP_WRITE = 1, OP_FLUSH = 2, OP_ZONE_APPEND = 7 };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, BLOCK_DISKS);
+	__type(key, __u32);
+	__type(value, struct block_disk);
+} disks SEC(".maps");
+
+/* Requests that a driver has, by their address; empty as long as on_issue is not attached. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, STARTS);
+	__type(key, __u64);
+	__type(value, __u64);
+} starts SEC(".maps");
+
+const volatile __u32 issue_args = 1; /* of the tracepoint: before 5.11 the queue comes first */
+const struct block_disk no_disk = {};
+struct block_lost lost;
+__u32 by_hand; /* on_issue is attached */
+
+/* The number of the smallest power of two that is not below v. */
+static __always_inline __u32 log2_up(__u64 v)
+{
+	__u32 n = 0;
+
+	v = v ? v - 1 : 0;
+#pragma unroll
+	for (int step = 32; step; step /= 2) {
+		if (v >> step) {
+			v >>= step;
+			n += step;
+		}
+	}
+	return n + (v ? 1 : 0);
+}
+
+static __always_inline __u32 slot_of(__u64 v, __u32 first, __u32 slots)
+{
+	__u32 n = log2_up(v);
+
+	n = n > first ? n - first : 0;
+	return n < slots ? n : slots - 1;
+}
+
+static __always_inline struct gendisk *disk_of(struct request *rq)
+{
+	if (bpf_core_field_exists(rq->rq_disk))
+		return rq->rq_disk;
+	return rq->q->disk;
+}
+
+static __always_inline struct block_disk *counts_of(struct request *rq)
+{
+	struct gendisk *disk = disk_of(rq);
+	struct block_disk *d;
+	__u32 key;
+
+	if (!disk)
+		return NULL;
+	key = (__u32)disk->major << 20 | (__u32)disk->first_minor;
+	d = bpf_map_lookup_elem(&disks, &key);
+	if (d)
+		return d;
+	bpf_map_update_elem(&disks, &key, &no_disk, BPF_NOEXIST);
+	d = bpf_map_lookup_elem(&disks, &key);
+	if (d)
+		bpf_probe_read_kernel_str(d->name, sizeof(d->name), disk->disk_name);
+	else
+		__sync_fetch_and_add(&lost.disks, 1);
+	return d;
+}
+
+/* When the driver got it; 0: not known. */
+static __always_inline __u64 start_of(struct request *rq)
+{
+	__u64 key = (__u64)rq, at = rq->io_start_time_ns, *noted;
+
+	if (!by_hand)
+		return at;
+	noted = bpf_map_lookup_elem(&starts, &key);
+	if (!noted)
+		return at;
+	at = *noted;
+	bpf_map_delete_elem(&starts, &key);
+	return at;
+}
+
+/* BLOCK_OPS: none that is counted here. Of a flush with data only the data's own part has bytes. */
+static __always_inline __u32 kind_of(struct request *rq, __u32 bytes)
+{
+	__u32 op = rq->cmd_flags & OP_MASK;
+
+	if (op == OP_FLUSH)
+		return BLOCK_FLUSH;
+	if (!bytes)
+		return BLOCK_OPS;
+	if (op == OP_READ)
+		return BLOCK_READ;
+	return op == OP_WRITE || op == OP_ZONE_APPEND ? BLOCK_WRITE : BLOCK_OPS;
+}
+
+static __always_inline void count(struct block_disk *d, __u32 kind, __u32 bytes, __u64 start)
+{
+	__u64 ns = bpf_ktime_get_ns() - start;
+
+	if (kind < BLOCK_SIZED)
+		__sync_fetch_and_add(
+			&d->bytes[kind][slot_of(bytes, BLOCK_BYTES_FIRST, BLOCK_BYTES_SLOTS)], 1);
+	if (!start) {
+		__sync_fetch_and_add(&d->untimed, 1);
+		return;
+	}
+	__sync_fetch_and_add(&d->sum_ns[kind], ns);
+	__sync_fetch_and_add(&d->ns[kind][slot_of(ns, BLOCK_NS_FIRST, BLOCK_NS_SLOTS)], 1);
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(on_complete, struct request *rq, int error, unsigned int bytes)
+{
+	__u32 kind = kind_of(rq, bytes);
+	struct block_disk *d;
+	__u64 start;
+
+	if (bytes < rq->__data_len) /* a part of it; its end is still to come */
+		return 0;
+	start = start_of(rq);
+	if (kind >= BLOCK_OPS)
+		return 0;
+	d = counts_of(rq);
+	if (!d)
+		return 0;
+	if (error)
+		__sync_fetch_and_add(&d->errors, 1);
+	count(d, kind, bytes, start);
+	return 0;
+}
+
+/* Attached when a queue was found that keeps no statistics. */
+SEC("tp_btf/block_rq_issue")
+int on_issue(__u64 *ctx)
+{
+	__u64 key = issue_args == 1 ? ctx[0] : ctx[1], now = bpf_ktime_get_ns();
+
+	if (bpf_map_update_elem(&starts, &key, &now, BPF_ANY))
+		__sync_fetch_and_add(&lost.starts, 1);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

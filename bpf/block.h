@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * block.h - what bpf/block.bpf.c and probe/src_block.c agree on: per disk, how many requests of
+ * which kind took how long, and how big they were. Slots are powers of two; the upper edge belongs
+ * to its slot, the last slot has none.
+ */
+#pragma once
+
+enum block_op { BLOCK_READ, BLOCK_WRITE, BLOCK_FLUSH, BLOCK_OPS };
+
+enum {
+	BLOCK_NS_FIRST = 14, /* up to 2^14 ns = 16 us, then twice as long each ... */
+	BLOCK_NS_SLOTS = 21, /* ... up to 2^33 ns = 8.6 s; the last: more */
+	BLOCK_BYTES_FIRST = 9, /* up to 512 bytes ... */
+	BLOCK_BYTES_SLOTS = 15, /* ... up to 4 MiB; the last: more */
+	BLOCK_SIZED = BLOCK_WRITE + 1, /* kinds that move bytes */
+	BLOCK_DISKS = 128,
+	BLOCK_NAME = 32,
+};
+
+struct block_disk {
+	char name[BLOCK_NAME];
+	__u64 ns[BLOCK_OPS][BLOCK_NS_SLOTS];
+	__u64 bytes[BLOCK_SIZED][BLOCK_BYTES_SLOTS];
+	__u64 sum_ns[BLOCK_OPS];
+	__u64 errors;
+	__u64 untimed; /* requests whose start nobody had noted: in no slot of ns */
+};
+
+/* What could not be counted at all. */
+struct block_lost {
+	__u64 disks; /* requests of a disk beyond BLOCK_DISKS */
+	__u64 starts; /* by hand: no room to note when one was issued */
+};
+
+_Static_assert(sizeof(struct block_disk) == 32 + 8 * (63 + 30 + 3 + 2), "block_disk");

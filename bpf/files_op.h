@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * files_op.h - what a thread is seen to do: which call on which file, whether it is still the same
+ * one as when it was last seen, and since when.
+ */
+#pragma once
+
+#include "fd.h"
+
+#include <bpf/bpf_tracing.h>
+
+#include "files.h"
+#include "syscall.h"
+
+enum { OPS = 4096, HINTS = 4096, LESSONS = 16 };
+
+/* include/linux/sched.h; the same in every version */
+enum { TASK_UNINTERRUPTIBLE = 2, TASK_DEAD = 0x80, TASK_NOLOAD = 0x400, PF_KTHREAD = 0x200000 };
+
+/* The file operation a thread is in. */
+struct op {
+	__u32 call; /* enum file_call */
+	__u32 flags; /* enum file_flag */
+	__u64 arg[3];
+	__u64 counter; /* read and write calls that the thread has ended */
+	__u64 bytes; /* that they moved */
+	__u64 id;
+	__u64 file; /* struct file */
+	__u64 offset, asked;
+	__u64 out_ns, first_ns, last_ns; /* see struct file_end */
+	__u64 off_ns; /* not 0: it is off its CPU since then */
+	__u64 blocked_ns, runq_ns, longest_ns;
+	__u32 off_runnable; /* off its CPU, but it could run */
+	__u32 switched; /* it has been off its CPU in this call */
+	__u32 named, sampled; /* what has been sent of it */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, OPS);
+	__type(key, __u32);
+	__type(value, struct op);
+} ops SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1024 * 1024);
+} ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, FILE_STAT_END);
+	__type(key, __u32);
+	__type(value, __u64);
+} stats SEC(".maps");
+
+/* Set before the load. */
+const volatile __u8 call_of[FILE_NRS]; /* enum file_call, by the number of the system call */
+const volatile __u64 slow_ns = 10000000, period_ns = 5000000;
+const volatile __u32 own_tgid, scope_level, switch_args = 4;
+const volatile __u64 scope_id;
+
+/* How many entries of ops such a thread may have: most switches see a 0 here and are done. */
+__u32 hint[HINTS];
+
+/*
+ * Bits of thread_info.flags that are set from when a thread loses its CPU until it is back in user
+ * mode (on x86: its FPU registers have to be loaded). Learnt: bits that were set each time a thread
+ * had certainly not been there, and never when it was.
+ */
+__u64 kept_bits = ~0ull, user_bits;
+__u32 lessons;
+
+static __always_inline void count(__u32 stat)
+{
+	__u64 *n = bpf_map_lookup_elem(&stats, &stat);
+
+	if (n)
+		(*n)++;
+}
+
+/* uapi: where the registers of what was interrupted stand in the context of a sample */
+#if defined(__TARGET_ARCH_x86)
+#define SAMPLE_IN_USER(ctx) (((const __u64 *)(ctx))[17] & 3) /* cs */
+#define IS_COMPAT(t) ((t)->thread_info.status & TS_COMPAT)
+#elif defined(__TARGET_ARCH_arm64)
+#define SAMPLE_IN_USER(ctx) (!(((const __u64 *)(ctx))[33] & 15)) /* pstate */
+#define IS_COMPAT(t) false
+#endif
+
+/* What a thread does, as its registers at the entry to the kernel say. */
+struct look {
+	__u32 call;
+	__u64 arg[5];
+	__u64 counter, bytes;
+};
+
+static __always_inline void look_at(struct task_struct *t, struct look *l)
+{
+	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(t);
+	__s64 nr = REGS_NR(r);
+
+	l->call = nr >= 0 && nr < FILE_NRS ? call_of[nr] : FILE_NONE;
+	if (!l->call)
+		return;
+	if (IS_COMPAT(t)) {
+		l->call = FILE_NONE;
+		count(FILE_STAT_COMPAT);
+		return;
+	}
+	l->arg[0] = REGS_ARG1(r);
+	l->arg[1] = REGS_ARG2(r);
+	l->arg[2] = REGS_ARG3(r);
+	l->arg[3] = REGS_ARG4(r);
+	l->arg[4] = REGS_ARG5(r);
+	l->counter = t->ioac.syscr + t->ioac.syscw;
+	l->bytes = t->ioac.rchar + t->ioac.wchar;
+}
+
+/* The kernel counts it when it ends. */
+static __always_inline bool is_counted(__u32 call)
+{
+	return call < FILE_FSYNC;
+}
+
+static __always_inline void learn(__u64 flags)
+{
+	kept_bits &= flags;
+	lessons++;
+}
+
+/* It lost its CPU in a call: has it been in user mode since? Where that cannot be told: no. */
+static __always_inline bool was_in_user(struct task_struct *t, const struct op *o)
+{
+	__u64 flags = t->thread_info.flags, bits = kept_bits & ~user_bits;
+
+	if (!o->switched)
+		return false;
+	if (bpf_core_field_exists(t->rseq_event_mask) && t->rseq) {
+		if (!t->rseq_event_mask)
+			return true;
+		learn(flags);
+		return false;
+	}
+	return lessons >= LESSONS && bits && !(flags & bits);
+}
+
+static __always_inline bool is_same(struct task_struct *t, const struct op *o, const struct look *l)
+{
+	return o->call == l->call && o->arg[0] == l->arg[0] && o->arg[1] == l->arg[1] &&
+	       o->arg[2] == l->arg[2] && o->counter == l->counter && !was_in_user(t, o);
+}
+
+/* Not of the kernel's own file systems, whose files are no data: procfs, sysfs, cgroup, ... */
+static __always_inline bool is_storage(__u64 magic)
+{
+	switch (magic) {
+	case 0x9fa0: /* proc */
+	case 0x62656572: /* sysfs */
+	case 0x63677270: /* cgroup2 */
+	case 0x27e0eb: /* cgroup */
+	case 0x64626720: /* debugfs */
+	case 0x74726163: /* tracefs */
+	case 0xcafe4a11: /* bpf */
+	case 0x73636673: /* securityfs */
+	case 0x62656570: /* configfs */
+	case 0x09041934: /* anonymous: epoll, iterators of BPF, ... */
+	case 0x6e736673: /* nsfs */
+	case 0x50494446: /* pidfs */
+		return false;
+	}
+	return true;
+}
+
+static __always_inline struct file *file_of(struct task_struct *t, const struct look *l)
+{
+	/* of what copies between two, the one that is read */
+	struct file *f = file_of_fd(t, l->call == FILE_SENDFILE ? l->arg[1] : l->arg[0]);
+	struct inode *i = f ? BPF_CORE_READ(f, f_inode) : NULL;
+
+	if (!i || (BPF_CORE_READ(i, i_mode) & S_IFMT) != S_IFREG)
+		return NULL;
+	return is_storage(BPF_CORE_READ(i, i_sb, s_magic)) ? f : NULL;
+}
+
+/* Where in the file, and how much. */
+static __always_inline void extent_of(struct op *o, const struct look *l, struct file *f)
+{
+	o->offset = o->asked = FILE_NOWHERE;
+	switch (l->call) {
+	case FILE_READ:
+	case FILE_WRITE:
+		o->asked = l->arg[2];
+		/* fall through */
+	case FILE_READV:
+	case FILE_WRITEV:
+		o->offset = BPF_CORE_READ(f, f_pos);
+		if (BPF_CORE_READ(f, f_flags) & O_APPEND)
+			o->flags |= FILE_APPENDED;
+		break;
+	case FILE_PREAD:
+	case FILE_PWRITE:
+		o->asked = l->arg[2];
+		/* fall through */
+	case FILE_PREADV:
+	case FILE_PWRITEV:
+		o->offset = l->arg[3];
+		break;
+	case FILE_SENDFILE:
+		o->asked = l->arg[3];
+		if (!l->arg[2])
+			o->offset = BPF_CORE_READ(f, f_pos);
+		break;
+	case FILE_COPY:
+		o->asked = l->arg[4];
+		if (!l->arg[1])
+			o->offset = BPF_CORE_READ(f, f_pos);
+		break;
+	case FILE_SYNC_RANGE:
+		o->offset = l->arg[1];
+		o->asked = l->arg[2];
+		break;
+	case FILE_FALLOCATE:
+		o->offset = l->arg[2];
+		o->asked = l->arg[3];
+		break;
+	case FILE_TRUNCATE:
+		o->offset = l->arg[1];
+		break;
+	}
+}
+
+static __always_inline bool in_scope(struct task_struct *t)
+{
+	if (t->tgid == (int)own_tgid)
+		return false;
+	return !scope_id || bpf_get_current_ancestor_cgroup_id(scope_level) == scope_id;
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "files_kernel.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+
+#include "../lib/log.h"
+#include "files.skel.h"
+#include "files_calls.h"
+#include "kernel_load.h"
+#include "source.h"
+
+struct files_kernel {
+	struct files_bpf *bpf;
+	struct ring_buffer *ring;
+	int ncpu;
+	struct bpf_link **clock; /* per CPU; NULL where there is none */
+	uint64_t *percpu;
+};
+
+void files_kernel_close(struct files_kernel *k)
+{
+	if (!k)
+		return;
+	for (int i = 0; i < k->ncpu; i++)
+		bpf_link__destroy(k->clock[i]);
+	ring_buffer__free(k->ring);
+	files_bpf__destroy(k->bpf);
+	free(k->clock);
+	free(k->percpu);
+	free(k);
+}
+
+static int open_clock(int cpu)
+{
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
+				     .size = sizeof(a),
+				     .config = PERF_COUNT_SW_CPU_CLOCK,
+				     .sample_period = 1000000000 / FILES_HZ };
+	long fd = syscall(SYS_perf_event_open, &a, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* A CPU that is offline has none; without any, no operation that never sleeps would be seen. */
+static int start_clocks(struct files_kernel *k, char *why)
+{
+	int running = 0, fd = -ENODEV;
+
+	for (int i = 0; i < k->ncpu; i++) {
+		fd = open_clock(i);
+		if (fd < 0)
+			continue;
+		k->clock[i] = bpf_program__attach_perf_event(k->bpf->progs.on_sample, fd);
+		if (k->clock[i])
+			running++;
+		else
+			close(fd);
+	}
+	if (running)
+		return 0;
+	snprintf(why, WHY_LEN,
+		 "no CPU takes a perf event cpu-clock (%s); give it CAP_PERFMON, on a kernel with "
+		 "CONFIG_PERF_EVENTS=y",
+		 strerror(fd < 0 ? -fd : errno));
+	return fd < 0 ? fd : -ENODEV;
+}
+
+static int load(struct files_kernel *k, uint64_t slow_ns, const struct scope *scope, char *why)
+{
+	int args = kernel_tracepoint_args("sched_switch", why), r;
+
+	if (args < 0)
+		return args;
+	k->bpf = files_bpf__open();
+	if (!k->bpf)
+		return -errno;
+	files_calls_fill(k->bpf->rodata->call_of);
+	k->bpf->rodata->switch_args = (uint32_t)args;
+	k->bpf->rodata->slow_ns = slow_ns;
+	k->bpf->rodata->period_ns = 1000000000 / FILES_HZ;
+	k->bpf->rodata->own_tgid = (uint32_t)getpid();
+	k->bpf->rodata->scope_id = scope->cgroup_id;
+	k->bpf->rodata->scope_level = scope->level;
+	r = files_bpf__load(k->bpf);
+	return r < 0 ? kernel_say(r, why) : 0;
+}
+
+static int start(struct files_kernel *k, char *why)
+{
+	int r = start_clocks(k, why);
+
+	if (r < 0)
+		return r;
+	k->bpf->links.on_switch = bpf_program__attach(k->bpf->progs.on_switch);
+	return k->bpf->links.on_switch ? 0 : -errno;
+}
+
+int files_kernel_open(struct files_kernel **out, uint64_t slow_ns, const struct scope *scope,
+		      int (*on_record)(void *arg, void *data, size_t len), void *arg, char *why)
+{
+	struct files_kernel *k;
+	int r = kernel_can_load(why);
+
+	if (r < 0)
+		return r;
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		die("out of memory");
+	r = libbpf_num_possible_cpus();
+	k->ncpu = r > 0 ? r : 1;
+	k->clock = calloc((size_t)k->ncpu, sizeof(k->clock[0]));
+	k->percpu = calloc((size_t)k->ncpu, sizeof(k->percpu[0]));
+	if (!k->clock || !k->percpu)
+		die("out of memory");
+	r = load(k, slow_ns, scope, why);
+	if (r == 0)
+		r = start(k, why);
+	if (r == 0) {
+		k->ring = ring_buffer__new(bpf_map__fd(k->bpf->maps.ring), on_record, arg, NULL);
+		r = k->ring ? 0 : -errno;
+	}
+	if (r < 0) {
+		files_kernel_close(k);
+		return r;
+	}
+	*out = k;
+	return 0;
+}
+
+int files_kernel_read(struct files_kernel *k)
+{
+	int r = ring_buffer__consume(k->ring);
+
+	return r < 0 ? r : 0;
+}
+
+void files_kernel_stats(struct files_kernel *k, uint64_t out[static FILE_STAT_END])
+{
+	int fd = bpf_map__fd(k->bpf->maps.stats);
+
+	for (uint32_t i = 0; i < FILE_STAT_END; i++) {
+		out[i] = 0;
+		if (bpf_map_lookup_elem(fd, &i, k->percpu) < 0)
+			continue;
+		for (int cpu = 0; cpu < k->ncpu; cpu++)
+			out[i] += k->percpu[cpu];
+	}
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/* files_kernel.h - the kernel half of the files source: bpf/files.bpf.c, loaded and attached. */
+#pragma once
+
+#include <linux/types.h>
+
+#include "../bpf/files.h"
+#include "../lib/base.h"
+#include "scope.h"
+
+enum { FILES_HZ = 400 }; /* looks at each CPU in a second */
+
+struct files_kernel;
+
+/* why: WHY_LEN bytes for what is missing and what to do, when it fails. */
+int files_kernel_open(struct files_kernel **out, uint64_t slow_ns, const struct scope *scope,
+		      int (*on_record)(void *arg, void *data, size_t len), void *arg, char *why);
+void files_kernel_close(struct files_kernel *k); /* NULL is fine */
+
+int files_kernel_read(struct files_kernel *k); /* hands every record to on_record */
+void files_kernel_stats(struct files_kernel *k, uint64_t out[static FILE_STAT_END]);

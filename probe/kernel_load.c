@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel_load.h"
+
+#include <bpf/btf.h>
+#include <stdio.h>
+
+#include "privilege.h"
+#include "request_kernel.h"
+#include "source.h"
+
+int kernel_can_load(char *why)
+{
+	if (!privilege_has_bpf()) {
+		snprintf(why, WHY_LEN, "needs root (or CAP_BPF and CAP_PERFMON); start as root");
+		return -EPERM;
+	}
+	if (access(KERNEL_BTF, R_OK) < 0) {
+		snprintf(why, WHY_LEN,
+			 "this kernel has no BTF; boot one with CONFIG_DEBUG_INFO_BTF=y");
+		return -ENOENT;
+	}
+	return 0;
+}
+
+/* Its type is a pointer to a function whose first argument is not the tracepoint's. */
+static int args_in(const struct btf *btf, const char *name)
+{
+	char type[64];
+	const struct btf_type *t;
+	int id;
+
+	snprintf(type, sizeof(type), "btf_trace_%s", name);
+	id = btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF);
+	if (id < 0)
+		return -ENOENT;
+	t = btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type);
+	if (!t || !btf_is_ptr(t))
+		return -ENOENT;
+	t = btf__type_by_id(btf, t->type);
+	return t && btf_is_func_proto(t) && btf_vlen(t) ? btf_vlen(t) - 1 : -ENOENT;
+}
+
+int kernel_tracepoint_args(const char *name, char *why)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int n = btf ? args_in(btf, name) : -ENOENT;
+
+	btf__free(btf);
+	if (n < 0)
+		snprintf(why, WHY_LEN, "no tracepoint %s in this kernel", name);
+	return n;
+}
+
+int kernel_say(int err, char *why)
+{
+	if (err == -EACCES || err == -EINVAL)
+		snprintf(why, WHY_LEN,
+			 "this kernel's verifier refused the program; please report its version");
+	else if (err == -EPERM)
+		snprintf(why, WHY_LEN,
+			 "the kernel does not permit BPF here; in a container, give it CAP_BPF and "
+			 "CAP_PERFMON of the host");
+	return err;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/* kernel_load.h - what every source with a kernel program asks first, and how it says what is
+ * missing.
+ */
+#pragma once
+
+#include "../lib/base.h"
+
+/* why: WHY_LEN bytes, a sentence when the answer is an error. */
+int kernel_can_load(char *why) MUST_CHECK; /* 0; -EPERM, -ENOENT: no BTF */
+/* Arguments of a tracepoint in the running kernel, or -ENOENT. */
+int kernel_tracepoint_args(const char *name, char *why) MUST_CHECK;
+int kernel_say(int err, char *why); /* why a program was not loaded; returns err */

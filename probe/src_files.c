@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+/* src_files.c - slow operations on files, of any process: an event for each. */
+#include <stdio.h>
+
+#include "../lib/clock.h"
+#include "../lib/hash.h"
+#include "files_kernel.h"
+#include "files_pending.h"
+#include "layout.h"
+#include "source.h"
+
+#define TICK_NS (2 * 1000000000ull)
+
+struct files_source {
+	struct files_kernel *kernel;
+	struct files_pending *pending;
+	const struct probe_config *config;
+	uint64_t loss[FILELOSS_END], told_loss[FILELOSS_END];
+	uint64_t slow, told, told_slow, told_told;
+	uint64_t next_tick_ns, second_ns;
+	int64_t left; /* events that may still be told in this second */
+	int64_t wall_minus_mono_ns;
+	struct sink *out; /* during a read */
+};
+
+/* Told each time, as text: a stack that is already known only costs its bytes. */
+static uint64_t tell_stack(struct files_source *s, const struct file_stack *k)
+{
+	struct stack_item item = { .id = HASH_START,
+				   .flags = k->n == FILE_FRAMES,
+				   .n = k->n < FILE_FRAMES ? k->n : FILE_FRAMES };
+	char text[FILE_FRAMES][32];
+
+	for (uint32_t i = 0; i < item.n; i++) {
+		snprintf(text[i], sizeof(text[i]), "0x%llx", k->frame[i]);
+		item.frame[i] = text[i];
+		item.id = hash_add_str(item.id, text[i]);
+	}
+	item.id = hash_end(item.id);
+	sink_stack(s->out, &item);
+	return item.id;
+}
+
+static void tell(struct files_source *s, const struct files_op *op)
+{
+	struct files_text text;
+	struct event_item e;
+
+	if (s->left <= 0) {
+		s->loss[FILELOSS_WITHHELD]++;
+		return;
+	}
+	s->left--;
+	s->told++;
+	s->loss[FILELOSS_NAMELESS] += op->name.head.record == 0;
+	files_event(op, s->wall_minus_mono_ns, &text, &e);
+	for (uint32_t i = 0; i < e.nevidence; i++) {
+		const struct file_stack *k = files_event_stack(op, &e, i);
+
+		if (k)
+			e.evidence[i].stack = tell_stack(s, k);
+	}
+	sink_event(s->out, &e);
+}
+
+static int on_record(void *arg, void *data, size_t len)
+{
+	struct files_source *s = arg;
+	const struct file_head *h = data;
+	struct files_op op;
+
+	if (len >= sizeof(struct file_name) && h->record == FILE_IS_NAME) {
+		files_pending_name(s->pending, data);
+	} else if (len >= sizeof(struct file_stack) && h->record == FILE_IS_STACK) {
+		files_pending_stack(s->pending, data);
+	} else if (len >= sizeof(struct file_end) && h->record == FILE_IS_END) {
+		files_pending_end(s->pending, data, &op);
+		if (!(h->flags & FILE_WAS_FAST))
+			tell(s, &op);
+	}
+	return 0;
+}
+
+static void files_close(void *self)
+{
+	struct files_source *s = self;
+
+	files_kernel_close(s->kernel);
+	files_pending_free(s->pending);
+}
+
+static int files_open(void *self, const struct probe_env *env)
+{
+	struct files_source *s = self;
+	struct scope scope;
+	int r = scope_find(env->config->scope, env->procfs, &scope, env->why);
+
+	if (r < 0)
+		return r;
+	if (env->config->slow_file_ms <= 0) {
+		snprintf(env->why, WHY_LEN, "turned off by slow_file_ms = 0");
+		return -ECANCELED;
+	}
+	s->config = env->config;
+	s->pending = files_pending_new();
+	return files_kernel_open(&s->kernel, (uint64_t)(env->config->slow_file_ms * 1e6), &scope,
+				 on_record, s, env->why);
+}
+
+static void kernel_counts(struct files_source *s)
+{
+	uint64_t k[FILE_STAT_END];
+
+	files_kernel_stats(s->kernel, k);
+	s->slow = k[FILE_STAT_SLOW];
+	s->loss[FILELOSS_RING_FULL] = k[FILE_STAT_RING];
+	s->loss[FILELOSS_OPS_FULL] = k[FILE_STAT_OPS];
+	s->loss[FILELOSS_DETAIL_FULL] = k[FILE_STAT_DETAIL] + files_pending_full(s->pending);
+	s->loss[FILELOSS_COMPAT] = k[FILE_STAT_COMPAT];
+	s->loss[FILELOSS_GAPS] = k[FILE_STAT_GAPS];
+}
+
+static void tick(struct files_source *s)
+{
+	double v[FILELOSS_END], n[FILES_END];
+
+	kernel_counts(s);
+	for (int i = 0; i < FILELOSS_END; i++) {
+		v[i] = (double)(s->loss[i] - s->told_loss[i]);
+		s->told_loss[i] = s->loss[i];
+	}
+	n[FILES_SLOW] = (double)(s->slow - s->told_slow);
+	n[FILES_TOLD] = (double)(s->told - s->told_told);
+	s->told_slow = s->slow;
+	s->told_told = s->told;
+	sink_sample(s->out, &(struct sample_item){ layout_fileloss.layout, "", FILELOSS_END, v });
+	sink_sample(s->out, &(struct sample_item){ layout_files.layout, "", FILES_END, n });
+}
+
+static int files_read(void *self, struct sink *out)
+{
+	struct files_source *s = self;
+	uint64_t now = clock_mono_ns();
+	int r;
+
+	s->out = out;
+	s->wall_minus_mono_ns = (int64_t)(clock_wall_ns() - now);
+	if (now - s->second_ns >= 1000000000ull) {
+		s->second_ns = now;
+		s->left = s->config->slow_files_per_s;
+	}
+	r = files_kernel_read(s->kernel);
+	if (now >= s->next_tick_ns) {
+		s->next_tick_ns = now + TICK_NS;
+		tick(s);
+	}
+	s->out = NULL;
+	return r;
+}
+
+static const struct wire_dict *const layouts[] = { &layout_files, &layout_fileloss };
+
+const struct source source_files = {
+	.name = "files",
+	.help = "slow reads, writes and syncs of files, of any process",
+	.period_ms = 100,
+	.size = sizeof(struct files_source),
+	.layouts = layouts,
+	.nlayouts = ARRAY_SIZE(layouts),
+	.open = files_open,
+	.read = files_read,
+	.close = files_close,
+};

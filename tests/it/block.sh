@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# block.sh - what is told of a disk against what its own counters say: a loop device, read and written directly.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/check.sh
+. tests/stack.sh
+
+loop=
+on_exit() {
+	[ -z "$loop" ] || losetup -d "/dev/$loop"
+}
+
+new_disk() {
+	truncate -s 64M "$tmp/disk.img"
+	loop=$(losetup -f --show --direct-io=on "$tmp/disk.img" 2>/dev/null || losetup -f --show "$tmp/disk.img") || return
+	loop=${loop#/dev/}
+}
+
+# What the probe told of it, all ticks together: the sum of the metrics like this.
+told() { # PATTERN
+	ask "select round(coalesce(sum(value), 0)::numeric, 6)::float8 from api.series where entity = '$loop' and metric like '$1'"
+}
+
+slots() { # read|write|flush: requests in all slots of latency
+	told "disk_$1_latency_us_%"
+}
+
+counted() { # COLUMN of /sys/block/DISK/stat
+	awk -v c="$1" '{ print $c }' "/sys/block/$loop/stat"
+}
+
+move() { # read|write SIZE COUNT
+	if [ "$1" = read ]; then
+		dd if="/dev/$loop" of=/dev/null bs="$2" count="$3" iflag=direct status=none
+	else
+		dd if=/dev/zero of="/dev/$loop" bs="$2" count="$3" oflag=direct,sync status=none
+	fi
+}
+
+stack_open
+new_disk || { echo "no loop device here"; echo "0 passed, 1 failed"; exit 1; }
+
+move read 64k 300
+move write 4k 200
+ok "every read is in the slot of its size" await_value 300 told disk_read_size_bytes_65536
+ok "every write is in the slot of its size" await_value 200 told disk_write_size_bytes_4096
+ok "every read has a latency" await_value "$(counted 1)" slots read
+ok "every write has a latency" await_value 200 slots write
+ok "no other size is told of" test "$(told disk_write_size_bytes_65536)" = 0
+flushes=$(slots flush)
+python3 -c 'import os, sys; f = os.open(sys.argv[1], os.O_RDWR); [os.fsync(f) for _ in range(25)]' "/dev/$loop"
+ok "every flush has a latency" await_value $((${flushes%.*} + 25)) slots flush
+device_ms=$(awk -v s="$(told disk_read_device_seconds_total)" 'BEGIN { print s * 1000 }')
+# the disk counts from when a request was made; in whole milliseconds
+ok "the time of the reads ($device_ms ms) is within that of the disk ($(counted 4) ms)" \
+	awk -v a="$device_ms" -v b="$(counted 4)" 'BEGIN { exit !(a > 0 && a <= b + 300) }'
+ok "nothing went wrong there" test "$(told disk_errors_total)" = 0
+
+# A kernel that keeps no times of requests: they are noted by hand. This one does; the other way is tried apart.
+coproc hand { "$B/tools/byhand" "$loop"; }
+hand_pid=$!
+read -r -t 10 ready <&"${hand[0]}"
+before=$(counted 1)
+move read 64k 100
+reads=$(($(counted 1) - before))
+eval "exec ${hand[1]}>&-"
+read -r -t 10 timed untimed by_hand_ms <&"${hand[0]}"
+wait "$hand_pid"
+ok "by hand every read has a time (${ready:-not ready}, ${timed:-none} of $reads)" test "${timed:-0}" -ge "$reads"
+ok "by hand none is without" test "${untimed:-1}" = 0
+ok "by hand the time is as long as it was (${by_hand_ms:-0} ms)" awk -v a="${by_hand_ms:-0}" 'BEGIN { exit !(a > 0.1 && a < 5000) }'
+done_checking
