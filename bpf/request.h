@@ -12,6 +12,8 @@ enum {
 	REQ_COMM = 16,
 	REQ_ANSWER = 256, /* first bytes of the answer, to tell whether it is whole */
 	REQ_HELD_NS = 1000000, /* sending took longer: who held it up is asked for */
+	REQ_PROFILE_NS = 5000000, /* at work for so long without a word: it is looked at */
+	REQ_PROFILE_HZ = 49, /* not in step with what happens every 10 or 20 ms */
 	REQ_LONG_NS = 100000000, /* only an answer longer than this is worth asking what it is */
 	REQ_SETTLE_NS = 20000000, /* a whole answer is left for so long: another may follow it */
 	REQ_SWEEP_NS = 200000000, /* an answer of unknown length, silent for so long, has ended */
@@ -30,6 +32,7 @@ enum req_kind {
 	REQ_KIND_CALL = 2,
 	REQ_KIND_UNREAD = 3,
 	REQ_KIND_BLOCK = 4, /* comes before the request that it belongs to */
+	REQ_KIND_STACK = 7, /* so does this */
 };
 
 /* Why a thread was not on a CPU. */
@@ -200,6 +203,28 @@ struct req_calls {
 	struct req_net net;
 	struct req_split split; /* what was done for these calls */
 	struct req_split help; /* what helper threads did, beside it */
+};
+
+enum { STACK_FRAMES = 24 };
+
+/* As the kernel's struct bpf_stack_build_id. */
+struct req_frame {
+	__s32 status; /* 1: a file's build id and the offset in it; 2: an address, in no file */
+	__u8 build_id[20];
+	__u64 where;
+};
+
+/* What a thread was doing on its CPU: one of REQ_PROFILE_HZ looks a second. */
+struct req_stack {
+	__u32 kind; /* enum req_kind */
+	__u32 flags;
+	__u64 id; /* of the request it worked on */
+	__u64 at_ns;
+	__u32 tgid, tid;
+	char comm[REQ_COMM];
+	__u32 nframes;
+	__u32 unused;
+	struct req_frame frame[STACK_FRAMES]; /* of user space, innermost first */
 };
 
 /* A client call that belongs to no request we know. */

@@ -6,6 +6,7 @@
  * return value; nothing is hooked that other system calls pass.
  */
 #include "request_hooks.h"
+#include "request_profile.h"
 #include "request_sched.h"
 
 SEC("tp_btf/sock_recv_length")

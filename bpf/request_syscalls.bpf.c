@@ -8,6 +8,7 @@
  */
 #define REQUEST_SYSCALLS
 #include "request_hooks.h"
+#include "request_profile.h"
 #include "request_sched.h"
 #include "request_fd.h"
 

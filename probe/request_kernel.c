@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "../lib/log.h"
+#include "cpu_clock.h"
 #include "privilege.h"
 #include "request_programs.h"
 #include "request_sockets.skel.h"
@@ -29,6 +30,7 @@ struct request_kernel {
 	size_t control_len;
 	struct ring_buffer *ring;
 	struct bpf_link *sweep, *adopt, *link[MAX_LINKS];
+	struct cpu_clock *clock; /* NULL: what a busy thread does is not seen */
 	size_t nlinks;
 	bool split; /* the hooks on the scheduler are loaded */
 	int calls_fd, stats_fd, unix_fd;
@@ -67,6 +69,7 @@ static void unload(struct request_kernel *k)
 		close(k->cgroup_fd);
 	k->cgroup_fd = -1;
 	ring_buffer__free(k->ring);
+	cpu_clock_close(k->clock);
 	bpf_link__destroy(k->sweep);
 	bpf_link__destroy(k->adopt);
 	while (k->nlinks)
@@ -75,6 +78,7 @@ static void unload(struct request_kernel *k)
 		munmap(k->control, k->control_len);
 	bpf_object__close(k->obj);
 	k->ring = NULL;
+	k->clock = NULL;
 	k->sweep = k->adopt = NULL;
 	k->control = NULL;
 	k->obj = NULL;
@@ -169,6 +173,9 @@ static int attach(struct request_kernel *k, const struct request_options *o)
 			return r < 0 ? r : -errno;
 		k->nlinks++;
 	}
+	p = bpf_object__find_program_by_name(k->obj, "on_clock");
+	if (k->split && cpu_clock_open(&k->clock, p, REQ_PROFILE_HZ) < 0)
+		log_warn(errno, "user stacks of busy requests are not taken: no timer on the CPUs");
 	/* one switch, after all hooks: half a view would show requests that nobody answers */
 	k->control->own_tgid = (uint32_t)getpid();
 	k->control->scope_id = o->scope.cgroup_id;
