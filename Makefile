@@ -51,6 +51,7 @@ FAKE  := $(patsubst %.c,$O/%.o,$(wildcard tests/fake/*.c))
 UNIT  := $(patsubst tests/unit/%.c,$B/test/%,$(wildcard tests/unit/*.c))
 TOOLS := $(patsubst tests/tools/%.c,$B/tools/%,$(wildcard tests/tools/*.c))
 FUZZ  := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(wildcard tests/fuzz/*.c))
+FAULT := $(patsubst tests/fault/%.c,$O/tests/fault/%.o,$(filter-out %.bpf.c,$(wildcard tests/fault/*.c)))
 
 all: $B/seismo-probe $B/seismo-collector
 
@@ -78,6 +79,17 @@ $B/tools/%: $O/tests/tools/%.o $O/lib.a
 $B/fuzz/%: $O/tests/fuzz/%.o $O/probe.a $O/collector.a $O/lib.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS_PROBE) $(LIBS_COLL)
+
+# What `make faults` injects with.
+$B/fault/server: $(addprefix $O/tests/fault/,server.o act.o account.o)
+$B/fault/faulthog: $O/tests/fault/faulthog.o
+$B/fault/drop: $O/tests/fault/drop.o
+$B/fault/server $B/fault/faulthog $B/fault/drop:
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE)
+$B/fault/drop.bpf.o: tests/fault/drop.bpf.c $O/flags
+	@mkdir -p $(@D) $O/tests/fault
+	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $O/tests/fault/drop.bpf.d -MT $@ -c -o $@ $<
 
 # -MD and not -MMD: the skeletons are found by -isystem and must count.
 $O/%.o: %.c $O/flags | $(SKEL)
@@ -121,7 +133,7 @@ unit: $(UNIT)
 tools: $(TOOLS)
 fuzzers: $(FUZZ)
 objects: $(LIB) $(PROBE) $(COLL) $(UNIT:$B/test/%=$O/tests/unit/%.o) $(FUZZ:$B/fuzz/%=$O/tests/fuzz/%.o) $(TOOLS:$B/%=$O/tests/%.o) \
-	$O/tests/test.o $(FAKE)
+	$O/tests/test.o $(FAKE) $(FAULT)
 test:
 	@tests/run.sh $(ONLY)
 test-kernels:
@@ -134,6 +146,9 @@ fuzz: fuzz-build
 	@tests/fuzz.sh build-fuzz/fuzz $(or $(T),60)
 bench: all tools
 	@for b in tests/bench/*.sh; do B=$B "$$b" || exit 1; done
+fault-tools: $B/fault/server $B/fault/faulthog $B/fault/drop $B/fault/drop.bpf.o
+faults: all fault-tools
+	@B=$B tests/fault/run.sh
 fmt:
 	clang-format -i $$(find lib probe collector bpf tests -name '*.[ch]')
 
@@ -154,7 +169,7 @@ clean:
 help:
 	@deploy/help.sh
 
-.PHONY: all deps run stop status row demo unit tools fuzzers objects test test-kernels lint fuzz-build fuzz bench fmt install clean help FORCE
+.PHONY: all deps run stop status row demo unit tools fuzzers objects test test-kernels lint fuzz-build fuzz bench faults fault-tools fmt install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $O -name '*.d' 2>/dev/null)
