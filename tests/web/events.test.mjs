@@ -77,6 +77,19 @@ TEST('an event says what, how exactly, by whom, and who was hit', async (t) => {
 	CHECK(await t.page.$('.cell'), 'its stack is drawn');
 });
 
+TEST('the evidence of an event is its bar, if it covers all of it', async (t) => {
+	const at = new Date(Date.now() - 60e3).toISOString();
+	const parts = (cpu) => [evidence(at, { ms: 1000 }), evidence(at, { part: 'cpu', ms: cpu }), evidence(at, { part: 'runqueue', ms: 4.3, stack: null })];
+	t.mock.incidents = [event({ n: 1, evidence: parts(200) }), event({ n: 2, evidence: parts(20) })];
+	await t.open(t.mock.incidents[0].diagnosis);
+	await until('the bar has its names', async () => (await t.text('#times')).includes('on a CPU'));
+	const rows = await t.page.$$eval('#times tr', (all) => all.map((tr) => [tr.dataset.part, tr.cells[2].innerText, tr.cells[3].innerText]));
+	CHECK_EQ(rows, [['io', '1,000.0 ms', '83 %'], ['cpu', '200.0 ms', '17 %'], ['runqueue', '4.30 ms', '<1 %']], 'the parts');
+	await t.page.goto(t.mock.url + t.mock.incidents[1].diagnosis);
+	await t.page.waitForSelector('#evidence tbody tr');
+	CHECK_EQ(await t.page.$('#times'), null, 'a bar that would not add up');
+});
+
 TEST('an event that does not exist, and one that is no id, are said', async (t) => {
 	for (const id of [idOf(Date.now(), 99), '%E0%A4%A', '..%2f<script>']) {
 		await (t.page ? t.page.goto(`${t.mock.url}/events/${id}`) : t.open(`/events/${id}`));

@@ -77,3 +77,14 @@ TEST('a reason that this console does not know is shown by its code, as text', a
 	await until('it is in the legend', async () => (await t.text('.histogram')).includes('<img src=x'));
 	CHECK_EQ(await t.page.evaluate(() => window.hurt), undefined, 'what an injected script would set');
 });
+
+TEST('of many reasons the legend names the most frequent and counts the others', async (t) => {
+	const codes = ['lock', 'sleep', 'io.block', 'net.loss', 'cpu.wait', 'cpu.own', 'queue.app', 'up.slow', 'stopped'];
+	t.mock.rows = codes.flatMap((reason, i) => some(12 - i, { reason }));
+	await t.open();
+	await t.page.waitForSelector('.legend li:nth-child(8)');
+	const said = await t.page.$$eval('.legend li', (all) => all.map((li) => [li.innerText.trim(), li.title]));
+	CHECK_EQ([said.length, said[0][0], said[7]], [8, 'Waited for a lock 12', ['other reasons (2) 9', 'Slow upstream 5, Stopped 4']], 'the legend');
+	const fills = await t.page.$$eval('.strip rect', (all) => new Set(all.map((r) => r.getAttribute('fill'))).size);
+	CHECK_EQ(fills, codes.length, 'looks in the strip');
+});

@@ -132,3 +132,13 @@ TEST('the coverage line says seen, stored, withheld, lost and what is not read',
 	const figures = await t.page.$$eval('.figure', (all) => Object.fromEntries(all.map((f) => [f.dataset.name, f.querySelector('b').innerText])));
 	CHECK_EQ(figures, { seen: '48,213', stored: '2', withheld: '12', lost: '3', unread: '327' }, 'the figures');
 });
+
+TEST('how many rows there are is said, and when it is only known that there are more', async (t) => {
+	t.mock.rows = some(130);
+	await t.open();
+	await t.shows(100);
+	await until('all are counted', async () => (await t.text('#shown')) === '100 rows shown of 130');
+	t.mock.most = 120;
+	await t.page.reload();
+	await until('more is said', async () => (await t.text('#shown')) === '100 rows shown of > 120');
+});

@@ -13,6 +13,7 @@ import { Patterns, Swatch, fillOf } from './reasons.jsx';
 const HEIGHT = 52;
 const GAP = 1;
 const LEAST = 2; /* px: what is there is seen */
+const NAMED = 7; /* reasons in the legend */
 
 const histogram = asked();
 
@@ -149,15 +150,22 @@ const Strip = ({ data, onRange, onSay }) => {
 	);
 };
 
+// The most frequent by name; what is over is one item, named in its title.
 const Legend = ({ data }) => {
 	const total = (code) => data.bins.reduce((n, bin) => n + (bin.counts[code] ?? 0), 0);
+	const others = data.reasons.slice(NAMED);
 	return (
 		<ul class="legend" aria-label={t('hist.legend')}>
-			{data.reasons.map((code) => (
+			{data.reasons.slice(0, NAMED).map((code) => (
 				<li key={code}>
 					<Swatch code={code} /> {word('reason.', code)} <b>{count(total(code))}</b>
 				</li>
 			))}
+			{others.length > 0 && (
+				<li key="+" title={others.map((code) => `${word('reason.', code)} ${count(total(code))}`).join(', ')}>
+					{t('hist.others', { n: count(others.length) })} <b>{count(others.reduce((n, code) => n + total(code), 0))}</b>
+				</li>
+			)}
 		</ul>
 	);
 };

@@ -192,3 +192,39 @@ export const TimeBar = ({ req }) => {
 		</section>
 	);
 };
+
+// Of an event there are no shares; its evidence is the split, if it covers all of it.
+export const EventBar = ({ event }) => {
+	useParts();
+	const sums = new Map();
+	for (const e of event.evidence ?? []) sums.set(e.part, (sums.get(e.part) ?? 0) + (e.ms > 0 ? e.ms : 0));
+	const shares = [...sums].map(([code, ms]) => ({ code, ms })).filter((s) => s.ms > 0);
+	const whole = { totalTime: event.ms, shares };
+	if (!shares.length || !addsUp(whole)) return null;
+	const segments = shares.map((s) => ({ class: partClass(s.code), name: partName(s.code), ms: s.ms }));
+	return (
+		<section class="card wide" id="times">
+			<h2>{t('ev.time')}</h2>
+			<div class="bars" aria-hidden="true">
+				<span class="name">{t('ev.time.this')}</span>
+				<Bar segments={segments} scale={Math.max(event.ms, 0.001)} />
+			</div>
+			<table class="parts">
+				<tbody>
+					{shares.map((share) => (
+						<tr key={share.code} data-part={share.code}>
+							<td>
+								<span class={`key ${partClass(share.code)}`} aria-hidden="true" />
+							</td>
+							<th scope="row">
+								<Text of={partName(share.code)} cut={60} />
+							</th>
+							<td class="n">{msFine(share.ms)} ms</td>
+							<td class="n share">{percent(share.ms / event.ms)}</td>
+						</tr>
+					))}
+				</tbody>
+			</table>
+		</section>
+	);
+};

@@ -11,6 +11,7 @@ import { Icicle } from '../icicle.jsx';
 import { Severity } from '../severity.jsx';
 import { dayOf } from '../similar.jsx';
 import { Strips } from '../strips.jsx';
+import { EventBar } from '../timebar.jsx';
 import { CopyButton, Text, Time } from '../ui.jsx';
 import { useAnswer } from '../lib/answer.js';
 import { eventHref, eventsAddress } from '../lib/events.js';
@@ -144,6 +145,7 @@ export const EventPage = ({ id }) => {
 				<Head event={event} id={decoded} />
 				<Glance of={event} ms={event.ms} error={event.errorMs} process links={linksOf(event)} />
 				<div class="cards">
+					<EventBar event={event} />
 					<What event={event} />
 					<Where event={event} />
 					<Icicle of={event} />

@@ -5,6 +5,8 @@ import { Trouble } from '../banner.jsx';
 import { Coverage, doOf, whenText } from '../coverage.jsx';
 import { Icon, Text, Time } from '../ui.jsx';
 import { useCovered } from '../lib/coverage.js';
+import { eventsAddress } from '../lib/events.js';
+import { canWant, writeFilters } from '../lib/filters.js';
 import { count, duration, isNumber, timeText, visible } from '../lib/format.js';
 import { t, word } from '../lib/i18n.js';
 import { messages } from '../lib/messages.js';
@@ -66,6 +68,11 @@ const Details = ({ node }) => {
 						</li>
 					))}
 				</ul>
+				{canWant(node.name) && (
+					<p class="see">
+						{t('nodes.see')}: <a href={writeFilters({ node: [node.name], view: 'rows' })}>{t('nodes.requests')}</a> · <a href={eventsAddress({ node: node.name })}>{t('nodes.events')}</a>
+					</p>
+				)}
 			</section>
 			<section>
 				<h3>{t('nodes.coverage')}</h3>

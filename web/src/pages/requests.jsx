@@ -7,9 +7,10 @@ import { Filters } from '../filters.jsx';
 import { Groups } from '../groups.jsx';
 import { Histogram } from '../histogram.jsx';
 import { Table } from '../table.jsx';
+import { useAnswer } from '../lib/answer.js';
 import { notRead, useCovered } from '../lib/coverage.js';
 import { count, timeText } from '../lib/format.js';
-import { isFiltered, isLive, readFilters, writeFilters } from '../lib/filters.js';
+import { isFiltered, isLive, pairs, readFilters, writeFilters } from '../lib/filters.js';
 import { endGroups, grouped, loadGroups, setGroupsHold, showGroups } from '../lib/groups.js';
 import { t } from '../lib/i18n.js';
 import { onKey } from '../lib/keys.js';
@@ -47,6 +48,16 @@ const None = ({ filters }) => {
 	return <NoneHere filters={filters} />;
 };
 
+const COUNT_EVERY_MS = 30_000;
+
+// How many there are is asked apart, once there are more than are shown; until it is known there are older ones.
+const Shown = ({ n, filters }) => {
+	const { data } = useAnswer('/api/v1/requests/count', pairs(filters), { again: () => (isLive(filters) ? COUNT_EVERY_MS : 0) });
+	if (!data || data.count < n) return <span id="shown">{t('table.shown', { n: count(n) })}</span>;
+	const key = data.source === 'red' ? 'table.of.counted' : 'table.of';
+	return <span id="shown">{t(key, { n: count(n), all: `${data.more ? '> ' : ''}${count(data.count)}` })}</span>;
+};
+
 const More = ({ state, filters }) => {
 	const last = state.rows[state.rows.length - 1];
 	if (!last) return null;
@@ -60,7 +71,7 @@ const More = ({ state, filters }) => {
 	if (!state.next) return <p class="more">{t('table.end', { n: count(state.rows.length) })}</p>;
 	return (
 		<p class="more">
-			<span>{t('table.shown', { n: count(state.rows.length) })}</span>{' '}
+			<Shown n={state.rows.length} filters={filters} />{' '}
 			<button type="button" disabled={state.busy} onClick={loadOlder}>
 				{state.busy ? t('table.loading') : t('table.older')}
 			</button>
