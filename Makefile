@@ -91,8 +91,14 @@ $B/fault/drop.bpf.o: tests/fault/drop.bpf.c $O/flags
 	@mkdir -p $(@D) $O/tests/fault
 	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $O/tests/fault/drop.bpf.d -MT $@ -c -o $@ $<
 
+# The names of system calls, by number.
+$O/bpf/call_names.h: $O/flags
+	@mkdir -p $(@D)
+	$(Q)echo '#include <asm/unistd.h>' | $(CC) -E -dM - | sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/[__NR_\1] = "\1",/p' | \
+		grep -v '__NR_\(syscalls\|arch_specific_syscall\)\]' | sort > $@
+
 # -MD and not -MMD: the skeletons are found by -isystem and must count.
-$O/%.o: %.c $O/flags | $(SKEL)
+$O/%.o: %.c $O/flags | $(SKEL) $O/bpf/call_names.h
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) -MD -MP -c -o $@ $<
 $O/%.o: $O/%.S $O/flags

@@ -3,7 +3,11 @@
 
 #include <msgpack.h>
 
-enum { FIELDS = 5, FIELDS_BEFORE = 4 /* without by_first */ };
+enum {
+	FIELDS = 6,
+	WITH_BY_FIRST = 5, /* before there were parts */
+	FIELDS_LEAST = 4, /* before that */
+};
 
 static int buf_write(void *arg, const char *p, size_t len)
 {
@@ -34,8 +38,10 @@ void baseline_put_count(struct buf *out, uint32_t n)
 	msgpack_pack_array(&pk, n);
 }
 
-void baseline_put(struct buf *out, uint64_t route, uint64_t used_s, const struct baseline *b)
+void baseline_put(struct buf *out, uint64_t route, uint64_t used_s, const struct baseline *b,
+		  const struct usual *parts)
 {
+	struct buf bytes = { 0 };
 	msgpack_packer pk;
 
 	msgpack_packer_init(&pk, out, buf_write);
@@ -45,6 +51,10 @@ void baseline_put(struct buf *out, uint64_t route, uint64_t used_s, const struct
 	put_hist(&pk, &b->base);
 	put_hist(&pk, &b->up);
 	msgpack_pack_uint8(&pk, b->by_first);
+	usual_put(&bytes, parts);
+	msgpack_pack_bin(&pk, bytes.len);
+	msgpack_pack_bin_body(&pk, bytes.data, bytes.len);
+	buf_free(&bytes);
 }
 
 static void take_hist(struct mp *m, struct hist *h)
@@ -64,16 +74,30 @@ static void take_hist(struct mp *m, struct hist *h)
 	}
 }
 
-void baseline_take(struct mp *m, uint64_t *route, uint64_t *used_s, struct baseline *b)
+static void take_parts(struct mp *m, struct usual *parts)
+{
+	uint32_t len;
+	const uint8_t *p = mp_bin(m, &len);
+
+	m->bad |= mp_bad(m) || !usual_take(parts, p, len);
+}
+
+void baseline_take(struct mp *m, uint64_t *route, uint64_t *used_s, struct baseline *b,
+		   struct usual *parts)
 {
 	uint32_t n = mp_array(m);
 
 	*b = (struct baseline){ 0 };
-	m->bad |= n != FIELDS && n != FIELDS_BEFORE;
+	*parts = (struct usual){ 0 };
+	m->bad |= n < FIELDS_LEAST;
 	*route = mp_uint(m);
 	*used_s = mp_uint(m);
 	take_hist(m, &b->base);
 	take_hist(m, &b->up);
-	b->by_first = n == FIELDS && mp_uint_max(m, 1);
+	b->by_first = n >= WITH_BY_FIRST && mp_uint_max(m, 1);
+	if (n >= FIELDS)
+		take_parts(m, parts);
+	if (n > FIELDS)
+		mp_skip_n(m, n - FIELDS);
 	m->bad |= !*route || !b->base.count;
 }

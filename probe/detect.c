@@ -25,12 +25,12 @@ struct route_stat {
 	bool used; /* since then */
 	uint32_t late; /* answers with a late body, until the route is known */
 	struct baseline usual;
+	struct usual parts;
 };
 
 struct detect {
 	double fixed_ms;
 	struct route_stat route[ROUTES]; /* the last one is for all that do not fit */
-	struct verdict_text text;
 };
 
 struct detect *detect_new(double fixed_ms)
@@ -131,23 +131,32 @@ static void route_by_first(struct route_stat *s, struct request_item *r)
 		r->flags |= REQUEST_BY_FIRST;
 }
 
-bool detect_judge(struct detect *d, struct request_item *r)
+/* After it was judged: what the parts were before is used until here. */
+static void learn(struct route_stat *s, const struct request_item *r, const struct split *split)
+{
+	uint64_t us = item_judged_us(r);
+
+	if (us <= baseline_limit_us(&s->usual))
+		usual_learn(&s->parts, split, s->seen_ns);
+	baseline_learn(&s->usual, us, r->nups ? (int64_t)item_upstream_us(r) : -1, s->seen_ns);
+}
+
+bool detect_judge(struct detect *d, struct request_item *r, const struct split *split,
+		  struct judged *out)
 {
 	struct route_stat *s = route_of(d, r);
-	struct verdict_base base = { .normal_us = s->usual.p50_us,
-				     .up_normal_us = s->usual.up_p50_us };
 	bool answered = !item_failed(r) && r->status != 499, abnormal;
 
 	r->normal_us = s->usual.p50_us;
 	r->limit_us = limit_of(d, s);
 	if (answered)
 		route_by_first(s, r);
+	split_judged(split, r, &out->split);
+	out->up_normal_us = s->usual.up_p50_us;
 	abnormal = is_abnormal(r, d->fixed_ms >= 0);
-	if (abnormal)
-		verdict_find(r, &base, &d->text);
+	out->usual = abnormal ? usual_parts(&s->parts) : NULL;
 	if (answered)
-		baseline_learn(&s->usual, item_judged_us(r),
-			       r->nups ? (int64_t)item_upstream_us(r) : -1, s->seen_ns);
+		learn(s, r, &out->split);
 	return abnormal;
 }
 
@@ -175,7 +184,7 @@ void detect_save(struct detect *d, struct buf *out, uint64_t wall_ns)
 		const struct route_stat *s = &d->route[i];
 
 		if (is_kept(s, now_s))
-			baseline_put(out, s->hash, s->used_s, &s->usual);
+			baseline_put(out, s->hash, s->used_s, &s->usual, &s->parts);
 	}
 }
 
@@ -190,6 +199,7 @@ static void place(struct detect *d, const struct route_stat *from, uint64_t now_
 	s->seen_ns = now_ns;
 	s->used_s = from->used_s < now_s ? from->used_s : now_s;
 	s->usual = from->usual;
+	s->parts = from->parts;
 	baseline_restore(&s->usual, now_ns);
 }
 
@@ -203,7 +213,7 @@ static int walk(struct detect *d, const void *data, size_t len, uint64_t now_s, 
 	if (n > ROUTES)
 		return -EBADMSG;
 	for (uint32_t i = 0; i < n && !mp_bad(&m); i++) {
-		baseline_take(&m, &one.hash, &one.used_s, &one.usual);
+		baseline_take(&m, &one.hash, &one.used_s, &one.usual, &one.parts);
 		if (take)
 			place(d, &one, now_s);
 	}

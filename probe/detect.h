@@ -10,6 +10,9 @@
  * A 499 is not abnormal on a long poll, which is a route with a median of 5 s or more, as long as
  * the client waited no longer than others do.
  *
+ * What the parts of its time usually are is learnt from what did not fail and was not slower than
+ * the route's own limit, which is there also where a fixed one judges.
+ *
  * 512 routes have a baseline. One that is not known yet, or was not seen for a day, makes room;
  * when there is none, those that do not fit share one.
  */
@@ -17,18 +20,27 @@
 
 #include "../lib/buf.h"
 #include "../lib/item.h"
+#include "split.h"
+#include "usual.h"
 
 struct detect;
 
 struct detect *detect_new(double fixed_ms); /* < 0: each route's own limit */
 void detect_free(struct detect *d);
 
+struct judged { /* what the reason is found by */
+	struct split split; /* of the time that it was judged by */
+	const struct usual_part *usual; /* [part] of its route; NULL unless it is abnormal */
+	uint64_t up_normal_us; /* the route's median in upstream calls */
+};
+
 /*
- * Judges r by what its route did before, then learns from it. Fills normal_us and limit_us, and for
- * an abnormal one, for which it returns true, reason and params (texts are valid until the next
- * call). Sets REQUEST_BY_FIRST where the route asks for it.
+ * Judges r, whose time is split as s, by what its route did before, then learns from it. True: it
+ * is abnormal. Fills normal_us and limit_us, and *out, which is valid until the next call. Sets
+ * REQUEST_BY_FIRST where the route asks for it.
  */
-bool detect_judge(struct detect *d, struct request_item *r);
+bool detect_judge(struct detect *d, struct request_item *r, const struct split *s,
+		  struct judged *out);
 
 /*
  * The known routes that were used in the last two weeks, as bytes, and back. -EBADMSG: not such

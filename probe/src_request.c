@@ -7,6 +7,7 @@
 #include "../lib/clock.h"
 #include "app.h"
 #include "detect.h"
+#include "explain.h"
 #include "keep.h"
 #include "layout.h"
 #include "red.h"
@@ -16,6 +17,7 @@
 #include "verdict.h"
 
 #define TICK_NS (2 * 1000000000ull)
+#define LOSSY_NS (5 * 1000000000ull) /* after a loss nothing is called clean for so long */
 enum {
 	FLUSH_TICKS = 5, /* counts of known keys travel so rarely, of new ones with the next tick */
 	UNREAD_APPS = 32,
@@ -32,6 +34,7 @@ struct request_source {
 	struct apps *apps;
 	struct red *red;
 	struct detect *detect;
+	struct explain *explain;
 	struct keep *keep;
 	const struct probe_config *config;
 	struct request_context context;
@@ -39,6 +42,7 @@ struct request_source {
 	size_t nunread;
 	uint64_t n[COVERAGE_END], sent[COVERAGE_END]; /* totals, and what of them has travelled */
 	uint64_t next_tick_ns, tick;
+	uint64_t lost, lossy_ns; /* records and sockets not followed; when the last one was lost */
 	uint64_t second_ns; /* the row budget is per second */
 	int64_t rows_left;
 	struct sink *out; /* during a read */
@@ -101,14 +105,21 @@ static void count_request(struct request_source *s, const struct request_item *r
 }
 
 /* A row, if the budget of this second has room for it. */
-static void tell(struct request_source *s, const struct request_item *r)
+static void tell(struct request_source *s, const struct req_head *h, const struct split *split,
+		 const struct judged *j, struct request_item *r)
 {
+	struct explain_context c = { .wall_minus_mono_ns = s->context.wall_minus_mono_ns,
+				     .unwatched = !request_kernel_splits(s->kernel),
+				     .no_clock = !s->context.jiffy_ns,
+				     .lossy = clock_mono_ns() - s->lossy_ns < LOSSY_NS };
+
 	if (s->rows_left <= 0) {
 		s->n[COVERAGE_WITHHELD]++;
 		return;
 	}
 	s->rows_left--;
 	s->n[COVERAGE_ROWS]++;
+	explain_request(s->explain, h, split, j, &c, r);
 	sink_request(s->out, r);
 }
 
@@ -116,6 +127,8 @@ static void on_request(struct request_source *s, const struct req_event *e, size
 {
 	struct request_text text;
 	struct request_item r;
+	struct judged judged;
+	struct split split;
 	bool abnormal;
 
 	if (request_event_read(e, len, &s->context, &text, &r) < 0 || is_own(text.comm))
@@ -128,10 +141,11 @@ static void on_request(struct request_source *s, const struct req_event *e, size
 		unread_count(s, r.app, "pipelined");
 		return;
 	}
-	abnormal = detect_judge(s->detect, &r); /* tells also by what it is judged */
+	split_of(&e->head, &r, &split);
+	abnormal = detect_judge(s->detect, &r, &split, &judged); /* tells also by what */
 	count_request(s, &r);
 	if (abnormal)
-		tell(s, &r);
+		tell(s, &e->head, &split, &judged, &r);
 }
 
 static void on_call(struct request_source *s, const struct req_call_event *e)
@@ -171,6 +185,8 @@ static int on_record(void *arg, void *data, size_t len)
 		on_call(s, data);
 	else if (len >= sizeof(struct req_head) && h->kind == REQ_KIND_UNREAD)
 		on_unread(s, h);
+	else if (len >= sizeof(struct req_block) && h->kind == REQ_KIND_BLOCK)
+		explain_block(s->explain, data);
 	return 0;
 }
 
@@ -187,6 +203,7 @@ static void request_close(void *self)
 
 	request_kernel_close(s->kernel);
 	keep_close(s->keep);
+	explain_free(s->explain);
 	detect_free(s->detect);
 	red_free(s->red);
 	apps_free(s->apps);
@@ -211,6 +228,7 @@ static int request_open(void *self, const struct probe_env *env)
 	s->apps = apps_new(env->procfs);
 	s->red = red_new();
 	s->detect = detect_new(env->config->slow_ms);
+	s->explain = explain_new(env->procfs, env->sysfs);
 	r = request_kernel_open(&s->kernel, &o, on_record, s, env->why);
 	if (r == 0) /* last: what cannot be opened has nothing to keep */
 		s->keep = keep_open(env->config->state, s->detect);
@@ -219,7 +237,7 @@ static int request_open(void *self, const struct probe_env *env)
 
 static void kernel_counts(struct request_source *s)
 {
-	uint64_t k[STAT_END];
+	uint64_t k[STAT_END], lost;
 
 	request_kernel_stats(s->kernel, k);
 	s->n[COVERAGE_UNKNOWN] = k[STAT_UNKNOWN];
@@ -230,6 +248,10 @@ static void kernel_counts(struct request_source *s)
 	s->n[COVERAGE_LATE] = k[STAT_LATE];
 	s->n[COVERAGE_CLIENT_FULL] = k[STAT_CLIENT_FULL];
 	s->n[COVERAGE_URING] = k[STAT_URING];
+	lost = k[STAT_RING_FULL] + k[STAT_CONN_FULL] + k[STAT_CALLS_FULL] + k[STAT_CLIENT_FULL];
+	if (lost != s->lost)
+		s->lossy_ns = clock_mono_ns();
+	s->lost = lost;
 }
 
 static void tell_coverage(struct request_source *s)
@@ -239,7 +261,7 @@ static void tell_coverage(struct request_source *s)
 		.layout = layout_coverage.layout, .entity = "", .n = COVERAGE_END, .v = v
 	};
 
-	kernel_counts(s);
+	s->n[COVERAGE_EVIDENCE_OUT] = explain_pushed_out(s->explain);
 	s->n[COVERAGE_RED_FULL] = red_overflow(s->red);
 	s->n[COVERAGE_STATE_REFUSED] = keep_refused(s->keep);
 	s->n[COVERAGE_STATE_UNSAVED] = keep_unsaved(s->keep);
@@ -274,7 +296,9 @@ static int request_read(void *self, struct sink *out)
 		s->second_ns = now;
 		s->rows_left = s->config->rows_per_s;
 	}
+	kernel_counts(s); /* first: what is told below must know what was lost */
 	r = request_kernel_read(s->kernel, now, &s->context.jiffy_ns);
+	explain_step(s->explain, out);
 	if (now >= s->next_tick_ns) {
 		s->next_tick_ns = now + TICK_NS;
 		tick(s);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verdict.h"
 
-#include <assert.h>
 #include <stdio.h>
 
-#include "../lib/reason.h"
+#include "verdict_rules.h"
 
 uint64_t item_judged_us(const struct request_item *r)
 {
@@ -12,7 +11,7 @@ uint64_t item_judged_us(const struct request_item *r)
 }
 
 /* Of a try, what was over when its request was judged: a stream goes on. */
-static uint64_t try_us(const struct request_item *r, const struct up_item *u)
+uint64_t verdict_try_us(const struct request_item *r, const struct up_item *u)
 {
 	uint64_t left = u->start_us < r->first_us ? r->first_us - u->start_us : 0;
 
@@ -24,30 +23,13 @@ uint64_t item_upstream_us(const struct request_item *r)
 	uint64_t us = 0;
 
 	for (uint32_t i = 0; i < r->nups; i++)
-		us += try_us(r, &r->ups[i]);
+		us += verdict_try_us(r, &r->ups[i]);
 	return us;
 }
 
 bool item_failed(const struct request_item *r)
 {
 	return r->status >= 500 || (r->flags & REQUEST_NO_ANSWER);
-}
-
-static double ms(uint64_t us)
-{
-	return (double)us / 1000.0;
-}
-
-static void number(struct request_item *r, const char *key, double value)
-{
-	assert(r->nparams < ITEM_MAX_PARAMS);
-	r->params[r->nparams++] = (struct param){ .key = key, .number = value };
-}
-
-static void text(struct request_item *r, const char *key, const char *value)
-{
-	assert(r->nparams < ITEM_MAX_PARAMS);
-	r->params[r->nparams++] = (struct param){ .key = key, .text = value };
 }
 
 static bool has_failed(const struct up_item *u)
@@ -68,7 +50,7 @@ static const char *up_error(const struct up_item *u, struct verdict_text *t)
 			 u->error ? strerror(u->error) : "gave up connecting");
 	else if (timed_out(u))
 		snprintf(t->error, sizeof(t->error), "no answer within %.0f ms",
-			 ms(u->response_us));
+			 verdict_ms(u->response_us));
 	else if (u->flags & UP_NO_ANSWER)
 		snprintf(t->error, sizeof(t->error), "%s",
 			 u->error == EPIPE ? "closed the connection without an answer"
@@ -80,23 +62,21 @@ static const char *up_error(const struct up_item *u, struct verdict_text *t)
 
 static void about(struct request_item *r, const struct up_item *u, struct verdict_text *t)
 {
-	text(r, "addr", up_addr_text(u, t->addr));
-	text(r, "error", up_error(u, t));
+	verdict_put(r, "addr", up_addr_text(u, t->addr));
+	verdict_put(r, "error", up_error(u, t));
 }
 
 /* The client closed its connection before the answer began. */
-static bool client_abort(struct request_item *r, const struct verdict_base *b UNUSED,
-			 struct verdict_text *t UNUSED)
+static bool client_abort(struct request_item *r, struct verdict_text *t UNUSED)
 {
 	if (!(r->flags & REQUEST_CLIENT_CLOSED))
 		return false;
-	number(r, "ms", ms(item_judged_us(r)));
+	verdict_number(r, "ms", verdict_ms(item_judged_us(r)));
 	return true;
 }
 
 /* A try failed, another one saved the request. */
-static bool up_retry(struct request_item *r, const struct verdict_base *b UNUSED,
-		     struct verdict_text *t)
+static bool up_retry(struct request_item *r, struct verdict_text *t)
 {
 	const struct up_item *first = NULL;
 	uint64_t lost_us = 0;
@@ -111,15 +91,14 @@ static bool up_retry(struct request_item *r, const struct verdict_base *b UNUSED
 	}
 	if (!first)
 		return false;
-	number(r, "tries", r->nups);
-	number(r, "ms", ms(lost_us));
+	verdict_number(r, "tries", r->nups);
+	verdict_number(r, "ms", verdict_ms(lost_us));
 	about(r, first, t);
 	return true;
 }
 
 /* The request failed, and its last try never got a connection. */
-static bool up_connect(struct request_item *r, const struct verdict_base *b UNUSED,
-		       struct verdict_text *t)
+static bool up_connect(struct request_item *r, struct verdict_text *t)
 {
 	const struct up_item *u = r->nups ? &r->ups[r->nups - 1] : NULL;
 
@@ -130,8 +109,7 @@ static bool up_connect(struct request_item *r, const struct verdict_base *b UNUS
 }
 
 /* The request failed, and its last try answered badly or broke off. */
-static bool up_error_rule(struct request_item *r, const struct verdict_base *b UNUSED,
-			  struct verdict_text *t)
+static bool up_error_rule(struct request_item *r, struct verdict_text *t)
 {
 	const struct up_item *u = r->nups ? &r->ups[r->nups - 1] : NULL;
 
@@ -141,39 +119,21 @@ static bool up_error_rule(struct request_item *r, const struct verdict_base *b U
 	return true;
 }
 
-/*
- * Calls took at least half of what the request took beyond its normal time, measured beyond their
- * own; or of all of it, where that is what it was judged by. A call that timed out always did.
- */
-static bool up_slow(struct request_item *r, const struct verdict_base *b, struct verdict_text *t)
+/* The request failed, and its last try had got no answer when it was given up. */
+static bool up_timeout(struct request_item *r, struct verdict_text *t)
 {
-	uint64_t total = item_judged_us(r), up = item_upstream_us(r);
-	const struct up_item *worst = &r->ups[0];
-	bool given_up = r->nups && timed_out(&r->ups[r->nups - 1]);
+	const struct up_item *u = r->nups ? &r->ups[r->nups - 1] : NULL;
 
-	if (!r->nups || (item_failed(r) && !given_up))
+	if (!u || !timed_out(u) || !item_failed(r))
 		return false;
-	if (total > b->normal_us && !given_up) {
-		uint64_t excess = total - b->normal_us;
-		uint64_t up_excess = up > b->up_normal_us ? up - b->up_normal_us : 0;
-
-		if (up_excess * 2 < excess)
-			return false;
-	} else if (up * 2 < total && !given_up) {
-		return false;
-	}
-	for (uint32_t i = 1; i < r->nups; i++)
-		if (try_us(r, &r->ups[i]) > try_us(r, worst))
-			worst = &r->ups[i];
-	text(r, "addr", up_addr_text(worst, t->addr));
-	number(r, "ms", ms(try_us(r, worst)));
-	number(r, "total_ms", ms(total));
+	verdict_put(r, "addr", up_addr_text(u, t->addr));
+	verdict_number(r, "ms", verdict_ms(verdict_try_us(r, u)));
+	verdict_number(r, "total_ms", verdict_ms(item_judged_us(r)));
 	return true;
 }
 
 /* It failed, and no upstream call of its own did. */
-static bool app_error(struct request_item *r, const struct verdict_base *b UNUSED,
-		      struct verdict_text *t)
+static bool app_error(struct request_item *r, struct verdict_text *t)
 {
 	if (!item_failed(r))
 		return false;
@@ -181,29 +141,29 @@ static bool app_error(struct request_item *r, const struct verdict_base *b UNUSE
 		snprintf(t->error, sizeof(t->error), "answered %u", r->status);
 	else
 		snprintf(t->error, sizeof(t->error), "closed the connection without an answer");
-	text(r, "app", r->app);
-	text(r, "error", t->error);
+	verdict_put(r, "app", r->app);
+	verdict_put(r, "error", t->error);
 	return true;
 }
 
 static const struct rule {
 	enum reason_id reason;
-	bool (*holds)(struct request_item *r, const struct verdict_base *b, struct verdict_text *t);
+	bool (*holds)(struct request_item *r, struct verdict_text *t);
 } rules[] = {
-	{ R_CLIENT_ABORT, client_abort }, { R_UP_RETRY, up_retry }, { R_UP_CONNECT, up_connect },
-	{ R_UP_ERROR, up_error_rule },	  { R_UP_SLOW, up_slow },   { R_APP_ERROR, app_error },
+	{ R_CLIENT_ABORT, client_abort }, { R_UP_RETRY, up_retry },  { R_UP_CONNECT, up_connect },
+	{ R_UP_ERROR, up_error_rule },	  { R_UP_SLOW, up_timeout }, { R_APP_ERROR, app_error },
 };
 
-void verdict_find(struct request_item *r, const struct verdict_base *base, struct verdict_text *t)
+void verdict_find(struct request_item *r, const struct verdict_facts *f, struct verdict_text *t)
 {
 	r->nparams = 0;
 	if (r->flags & REQUEST_BY_FIRST)
-		number(r, "first_ms", ms(r->first_us));
+		verdict_number(r, "first_ms", verdict_ms(r->first_us));
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
-		if (rules[i].holds(r, base, t)) {
+		if (rules[i].holds(r, t)) {
 			r->reason = (uint16_t)rules[i].reason;
 			return;
 		}
 	}
-	r->reason = R_UNKNOWN;
+	r->reason = (uint16_t)verdict_slow(r, f, verdict_excess(r), t);
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A record of the kernel's ring, whose line, name and numbers others have in their hands: refused,
- * or a row within its bounds that the collector takes as it was meant. The first byte chooses
- * whether query strings leave the node.
+ * or a row within its bounds that the collector takes as it was meant, whose parts add up. The
+ * first byte chooses whether query strings leave the node; what is left of the input are waits.
  */
 #include "../../lib/reason.h"
 #include "../../lib/wire.h"
-#include "../../probe/detect.h"
+#include "../../probe/explain.h"
 #include "../../probe/request_event.h"
+#include "../../probe/verdict.h"
 #include "check.h"
 
 enum { ERRNOS = 134, STATUSES = 1000 }; /* the kernel reads three digits, and its own errno */
@@ -30,6 +31,8 @@ static void arrives(const struct request_item *r)
 	must(same(b.requests->path, r->path) && same(b.requests->route, r->route) &&
 	     same(b.requests->method, r->method) && same(b.requests->comm, r->comm));
 	must(b.requests->nups == r->nups && b.requests->nparams == r->nparams);
+	must(b.requests->nshares == r->nshares && b.requests->nchecks == r->nchecks);
+	must(b.requests->nevidence == r->nevidence);
 	wire_put_request(&twice, b.requests);
 	must(once.len == twice.len && memcmp(once.data, twice.data, once.len) == 0);
 	buf_free(&once);
@@ -49,13 +52,56 @@ static void check_row(const struct req_event *e, const struct request_item *r, b
 	must(e->head.flags & REQ_STREAM || r->request_us == wall_us);
 }
 
-static void judged(struct request_item *r)
+static void adds_up(const struct request_item *r)
 {
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < r->nshares; i++) {
+		must(r->shares[i].us > 0 && r->shares[i].part < PART_END);
+		must(i == 0 || r->shares[i].part > r->shares[i - 1].part);
+		sum += r->shares[i].us;
+	}
+	must(sum == r->queue_us + r->request_us);
+	must(r->nevidence <= ITEM_MAX_EVIDENCE && r->nlosses <= ITEM_MAX_LOSSES);
+}
+
+/* So many waits, from what is left of the input: of the request, if they say so. */
+static void waits(struct explain *x, const struct req_head *h, const uint8_t *p, size_t len)
+{
+	struct req_block b;
+
+	for (; len; p += sizeof(b), len -= sizeof(b)) {
+		memset(&b, 0, sizeof(b));
+		memcpy(&b, p, len < sizeof(b) ? len : sizeof(b));
+		b.kind = REQ_KIND_BLOCK;
+		b.id = b.flags & 1 << 16 ? h->id : b.id;
+		b.tid = b.flags & 1 << 17 ? h->tid : b.tid;
+		explain_block(x, &b);
+		if (len < sizeof(b))
+			break;
+	}
+}
+
+static void judged(const struct req_event *e, struct request_item *r, const uint8_t *p, size_t len)
+{
+	struct explain_context c = { .lossy = r->flags & 1, .no_clock = r->flags & 2 };
+	struct explain *x = explain_new("/none", "/none");
 	struct detect *d = detect_new(0); /* everything is too slow */
+	struct sink out = { 0 };
+	struct judged j;
+	struct split s;
 
 	r->app = "app";
-	must(detect_judge(d, r) && reason_find(r->reason) && r->nparams <= ITEM_MAX_PARAMS);
+	waits(x, &e->head, p, len);
+	split_of(&e->head, r, &s);
+	must(detect_judge(d, r, &s, &j));
+	explain_request(x, &e->head, &s, &j, &c, r);
+	must(reason_find(r->reason) && r->nparams <= ITEM_MAX_PARAMS);
+	adds_up(r);
 	arrives(r);
+	explain_step(x, &out);
+	buf_free(&out.event);
+	explain_free(x);
 	detect_free(d);
 }
 
@@ -65,10 +111,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct request_text text;
 	struct request_item r;
 	struct req_event e = { 0 };
+	size_t more;
 
 	if (!len)
 		return 0;
-	len = len - 1 < sizeof(e) ? len - 1 : sizeof(e);
+	more = len - 1 > sizeof(e) ? len - 1 - sizeof(e) : 0;
+	len = len - 1 - more;
 	memcpy(&e, data + 1, len);
 	e.head.status %= STATUSES;
 	for (int i = 0; i < REQ_CALLS; i++) {
@@ -78,6 +126,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (request_event_read(&e, len, &clock, &text, &r) < 0)
 		return 0;
 	check_row(&e, &r, clock.query_string);
-	judged(&r);
+	judged(&e, &r, data + 1 + len, more);
 	return 0;
 }

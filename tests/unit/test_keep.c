@@ -23,7 +23,7 @@ static bool judged(struct detect *d, int route, uint64_t us, struct request_item
 	*out = (struct request_item){
 		.app = "nginx", .route = names[route], .status = 200, .request_us = us
 	};
-	return detect_judge(d, out);
+	return detect_judge(d, out, &(struct split){ 0 }, &(struct judged){ 0 });
 }
 
 /* Knows three routes, of 1, 2 and 3 ms. */
@@ -230,10 +230,11 @@ static bool taken(const void *bytes, size_t len)
 {
 	struct mp m = mp_over(bytes, len);
 	struct baseline b;
+	struct usual parts;
 	uint64_t route, used;
 
-	baseline_take(&m, &route, &used, &b);
-	return !mp_bad(&m);
+	baseline_take(&m, &route, &used, &b, &parts);
+	return !mp_bad(&m) && m.p == m.end;
 }
 
 #define TAKEN(...) taken((const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
@@ -243,6 +244,12 @@ TEST(a_histogram_that_cannot_be_is_refused)
 	CHECK(TAKEN(0x95, 1, 1, 0x94, 3, 1, 4, 1, 0x90, 1));
 	CHECK(!TAKEN(0x95, 1, 1, 0x94, 3, 1, 4, 1, 0x90, 2)); /* neither judged so nor so */
 	CHECK(TAKEN(0x94, 1, 1, 0x94, 3, 1, 4, 1, 0x90)); /* as it was written before */
+	CHECK(TAKEN(0x96, 1, 1, 0x94, 3, 1, 4, 1, 0x90, 1, 0xc4, 1, 17)); /* as it is: no samples */
+	CHECK(TAKEN(0x96, 1, 1, 0x94, 3, 1, 4, 1, 0x90, 1, 0xc4, 2, 16, 1)); /* of other parts */
+	CHECK(!TAKEN(0x96, 1, 1, 0x94, 3, 1, 4, 1, 0x90, 1, 0xc4, 2, 17, 1)); /* half a sample */
+	CHECK(!TAKEN(0x96, 1, 1, 0x94, 3, 1, 4, 1, 0x90, 1, 0xc4, 0)); /* of how many parts? */
+	CHECK(!TAKEN(0x96, 1, 1, 0x94, 3, 1, 4, 1, 0x90, 1, 1)); /* no bytes */
+	CHECK(TAKEN(0x97, 1, 1, 0x94, 3, 1, 4, 1, 0x90, 1, 0xc4, 1, 17, 0xc0)); /* a later one */
 	CHECK(!TAKEN(0x94, 0, 1, 0x94, 3, 1, 4, 1, 0x90)); /* no route */
 	CHECK(!TAKEN(0x94, 1, 1, 0x94, 4, 1, 3, 1, 0x90)); /* slots fall */
 	CHECK(!TAKEN(0x94, 1, 1, 0x94, 3, 1, 3, 1, 0x90)); /* or repeat */

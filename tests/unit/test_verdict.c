@@ -4,7 +4,8 @@
 #include "../test.h"
 
 static struct verdict_text text;
-static const struct verdict_base unknown_base;
+static const struct usual_part nothing[PART_END];
+static const struct verdict_facts unknown_base = { .usual = nothing };
 
 static struct up_item try_of(uint16_t status, uint32_t flags, uint64_t response_us)
 {
@@ -26,9 +27,15 @@ static void with_try(struct request_item *r, struct up_item u)
 	r->ups[r->nups++] = u;
 }
 
-static const char *reason_of(struct request_item *r, const struct verdict_base *b)
+static const char *reason_of(struct request_item *r, const struct verdict_facts *known)
 {
-	verdict_find(r, b, &text);
+	static const struct req_head none;
+	struct verdict_facts f = *known;
+	struct split all;
+
+	split_of(&none, r, &all);
+	split_judged(&all, r, &f.split);
+	verdict_find(r, &f, &text);
 	return reason_find(r->reason)->code;
 }
 
@@ -100,9 +107,10 @@ TEST(an_upstream_that_did_not_answer_in_time_was_slow)
 
 TEST(the_upstream_is_to_blame_only_for_its_share_of_the_excess)
 {
-	const struct verdict_base base = { .normal_us = 50000, .up_normal_us = 45000 };
+	const struct verdict_facts base = { .usual = nothing, .up_normal_us = 45000 };
 	struct request_item slow_up = request(200, 150000), slow_self = request(200, 150000);
 
+	slow_up.normal_us = slow_self.normal_us = 50000;
 	with_try(&slow_up, try_of(200, 0, 140000));
 	CHECK_STR(reason_of(&slow_up, &base), "up.slow");
 	with_try(&slow_self, try_of(200, 0, 80000)); /* most of it all, a third of what is new */
@@ -135,7 +143,7 @@ TEST(every_parameter_a_sentence_names_is_given)
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 		const char *s;
 
-		verdict_find(&all[i], &unknown_base, &text);
+		reason_of(&all[i], &unknown_base);
 		s = reason_find(all[i].reason)->en;
 		while ((s = strchr(s, '{'))) {
 			char key[32] = "";

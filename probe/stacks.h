@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * stacks.h - kernel stacks: an id at once, their frames a little later, once.
+ *
+ * The frames of many are looked up together (ksym.h) and told as STACK items; then again after an
+ * hour of use. The id is salted with the boot: addresses mean nothing beyond it.
+ */
+#pragma once
+
+#include <linux/types.h>
+
+#include "sink.h"
+
+enum { STACKS_PENDING = 32, STACKS_TOLD = 1024 };
+#define STACKS_AGAIN_NS (3600 * 1000000000ull)
+
+struct stacks;
+
+struct stacks *stacks_new(const char *procfs);
+void stacks_free(struct stacks *s);
+
+/* 0: it has no frames, or too many others wait. cut: there were more than these. */
+uint64_t stacks_id(struct stacks *s, const __u64 *frame, uint32_t n, bool cut, uint64_t now_ns);
+
+/* A little of the work; tells those that are ready. */
+void stacks_step(struct stacks *s, struct sink *out, uint64_t now_ns);
+
+bool stacks_hidden(const struct stacks *s); /* kptr_restrict: frames are told as addresses */
+
+DEFINE_AUTO(struct stacks *, stacks_free)
