@@ -110,7 +110,7 @@ static void split_own(const uint64_t wait[static WAIT_END], uint64_t own_us, str
 		out->us[split_part(w)] += wait[w];
 		own_us -= wait[w];
 	}
-	out->us[PART_CPU] = own_us;
+	out->us[PART_CPU] += own_us;
 }
 
 /* Of a stretch of the request, what no thread worked on it and no call covers. */
@@ -119,14 +119,24 @@ static uint64_t idle_us(const struct request_item *r, uint64_t from, uint64_t to
 	return without(without(to, from), calls_cover(r, from, to) + own);
 }
 
+/* Helper threads worked on it while its own did not: at most for as long. */
+static void split_helpers(const struct req_split *help, uint64_t *gap, struct split *out)
+{
+	uint64_t us = take(gap, help->own_ns / 1000), wait[WAIT_END];
+
+	waits_of(help, us, wait);
+	split_own(wait, us, out);
+}
+
 /*
  * What no thread worked on: a loop's waits. While a call was open it waited for that, or was busy
  * while the answer lay there. Until the last of the request had come it waited for the client; and
  * after the first byte of the answer, for as long as the socket says that bytes were on their way.
  * The rest is not known.
  */
-static void split_gap(const struct req_head *h, const struct request_item *r, uint64_t covered,
-		      uint64_t gap, struct split *out)
+static void split_gap(const struct req_head *h, const struct req_split *help,
+		      const struct request_item *r, uint64_t covered, uint64_t gap,
+		      struct split *out)
 {
 	const struct req_split *k = &h->split;
 	uint64_t loop = least(k->loop_ns / 1000, covered), body, after;
@@ -134,6 +144,8 @@ static void split_gap(const struct req_head *h, const struct request_item *r, ui
 	out->us[PART_LOOP] = loop;
 	out->us[PART_UPSTREAM] += covered - loop;
 	gap -= covered;
+	if (help)
+		split_helpers(help, &gap, out);
 	body = without(h->body_ns, h->read_ns) / 1000;
 	body = idle_us(r, 0, least(body, r->request_us), k->own_body_ns / 1000);
 	out->us[PART_CLIENT] += take(&gap, body);
@@ -145,7 +157,8 @@ static void split_gap(const struct req_head *h, const struct request_item *r, ui
 	out->us[PART_OTHER] += gap;
 }
 
-static void split_request(const struct req_head *h, const struct request_item *r, struct split *out)
+static void split_request(const struct req_head *h, const struct req_split *help,
+			  const struct request_item *r, struct split *out)
 {
 	uint64_t left = r->request_us, wait[WAIT_END];
 	uint64_t calls = calls_cover(r, 0, r->request_us), own, polled, covered;
@@ -159,18 +172,30 @@ static void split_request(const struct req_head *h, const struct request_item *r
 	wait[WAIT_POLL] -= polled;
 	wait[WAIT_UPSTREAM] += polled;
 	split_own(wait, own, out);
-	split_gap(h, r, covered, left, out);
+	split_gap(h, help, r, covered, left, out);
 }
 
-void split_of(const struct req_head *h, const struct request_item *r, struct split *out)
+const struct req_split *split_help(const struct req_event *e, size_t len)
+{
+	return len >= sizeof(*e) ? &e->help : NULL;
+}
+
+static bool has_any(const struct req_split *k)
 {
 	static const struct req_split none;
+
+	return memcmp(k, &none, sizeof(none)) != 0;
+}
+
+void split_of(const struct req_head *h, const struct req_split *help, const struct request_item *r,
+	      struct split *out)
+{
 	uint64_t calls;
 
-	*out = (struct split){ .measured = memcmp(&h->split, &none, sizeof(none)) != 0 };
+	*out = (struct split){ .measured = has_any(&h->split) || (help && has_any(help)) };
 	split_queue(&h->split, r->queue_us, out);
 	if (out->measured) {
-		split_request(h, r, out);
+		split_request(h, help, r, out);
 		return;
 	}
 	calls = calls_cover(r, 0, r->request_us);

@@ -17,7 +17,12 @@ struct split {
 	bool measured; /* false: only the queue and the calls are known, all else is OTHER */
 };
 
-void split_of(const struct req_head *h, const struct request_item *r, struct split *out);
+/* help: of helper threads, beside its own; NULL: none. */
+void split_of(const struct req_head *h, const struct req_split *help, const struct request_item *r,
+	      struct split *out);
+
+/* Of a record that is so long; NULL: it is shorter. */
+const struct req_split *split_help(const struct req_event *e, size_t len);
 
 /* Of it what the request is judged by: of one judged by its first byte, without what came after. */
 void split_judged(const struct split *s, const struct request_item *r, struct split *out);

@@ -42,6 +42,7 @@ struct request_source {
 	size_t nunread;
 	uint64_t n[COVERAGE_END], sent[COVERAGE_END]; /* totals, and what of them has travelled */
 	uint64_t next_tick_ns, tick;
+	uint64_t blocks_full; /* waits that the ring had no room for */
 	uint64_t lost, lossy_ns; /* records and sockets not followed; when the last one was lost */
 	uint64_t second_ns; /* the row budget is per second */
 	int64_t rows_left;
@@ -141,7 +142,7 @@ static void on_request(struct request_source *s, const struct req_event *e, size
 		unread_count(s, r.app, "pipelined");
 		return;
 	}
-	split_of(&e->head, &r, &split);
+	split_of(&e->head, split_help(e, len), &r, &split);
 	abnormal = detect_judge(s->detect, &r, &split, &judged); /* tells also by what */
 	count_request(s, &r);
 	if (abnormal)
@@ -248,6 +249,7 @@ static void kernel_counts(struct request_source *s)
 	s->n[COVERAGE_LATE] = k[STAT_LATE];
 	s->n[COVERAGE_CLIENT_FULL] = k[STAT_CLIENT_FULL];
 	s->n[COVERAGE_URING] = k[STAT_URING];
+	s->blocks_full = k[STAT_BLOCK_FULL];
 	lost = k[STAT_RING_FULL] + k[STAT_CONN_FULL] + k[STAT_CALLS_FULL] + k[STAT_CLIENT_FULL];
 	if (lost != s->lost)
 		s->lossy_ns = clock_mono_ns();
@@ -261,7 +263,7 @@ static void tell_coverage(struct request_source *s)
 		.layout = layout_coverage.layout, .entity = "", .n = COVERAGE_END, .v = v
 	};
 
-	s->n[COVERAGE_EVIDENCE_OUT] = explain_pushed_out(s->explain);
+	s->n[COVERAGE_EVIDENCE_OUT] = explain_pushed_out(s->explain) + s->blocks_full;
 	s->n[COVERAGE_RED_FULL] = red_overflow(s->red);
 	s->n[COVERAGE_STATE_REFUSED] = keep_refused(s->keep);
 	s->n[COVERAGE_STATE_UNSAVED] = keep_unsaved(s->keep);

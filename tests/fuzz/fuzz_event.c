@@ -93,7 +93,7 @@ static void judged(const struct req_event *e, struct request_item *r, const uint
 
 	r->app = "app";
 	waits(x, &e->head, p, len);
-	split_of(&e->head, r, &s);
+	split_of(&e->head, split_help(e, sizeof(*e)), r, &s);
 	must(detect_judge(d, r, &s, &j));
 	explain_request(x, &e->head, &s, &j, &c, r);
 	must(reason_find(r->reason) && r->nparams <= ITEM_MAX_PARAMS);

@@ -11,7 +11,7 @@ static bool judge(struct detect *d, struct request_item *r)
 	struct split split;
 	struct judged j;
 
-	split_of(&none, r, &split);
+	split_of(&none, NULL, r, &split);
 	return detect_judge(d, r, &split, &j);
 }
 

@@ -6,6 +6,9 @@
 
 static uint64_t seed = 88172645463325252u;
 
+static struct req_split help;
+static bool helped;
+
 static uint64_t any(void)
 {
 	seed ^= seed << 13;
@@ -41,7 +44,7 @@ static struct split split(const struct req_head *h, const struct request_item *r
 {
 	struct split s;
 
-	split_of(h, r, &s);
+	split_of(h, helped ? &help : NULL, r, &s);
 	CHECK_EQ(sum_of(&s), r->queue_us + r->request_us);
 	CHECK_EQ(s.us[0], 0);
 	return s;
@@ -251,6 +254,30 @@ TEST(several_threads_on_one_request_share_its_time)
 	CHECK_EQ(s.us[PART_CPU], 50000);
 }
 
+TEST(helper_threads_fill_what_the_loop_waited_for_and_no_more)
+{
+	struct req_head h = head();
+	struct request_item r = item();
+	struct split s;
+
+	helped = true;
+	help.own_ns = 80 * MS;
+	help.wait_ns[WAIT_IO] = 60 * MS;
+	h.split.own_ns = 10 * MS;
+	s = split(&h, &r);
+	CHECK_EQ(s.us[PART_IO], 60000);
+	CHECK_EQ(s.us[PART_CPU], 30000);
+	CHECK_EQ(s.us[PART_OTHER], 10000);
+	call(&r, 10, 50); /* beside them: what the loop waited for longer cannot be told */
+	s = split(&h, &r);
+	CHECK_EQ(s.us[PART_UPSTREAM], 50000);
+	CHECK_EQ(s.us[PART_IO], 30000);
+	CHECK_EQ(s.us[PART_CPU], 20000);
+	CHECK_EQ(s.us[PART_OTHER], 0);
+	helped = false;
+	memset(&help, 0, sizeof(help));
+}
+
 TEST(a_stream_is_judged_without_what_came_after_its_first_byte)
 {
 	struct req_head h = head();
@@ -289,7 +316,7 @@ static uint64_t hostile(uint64_t usual)
 
 static void fill(struct req_head *h, struct request_item *r)
 {
-	uint64_t *k = (uint64_t *)&h->split;
+	uint64_t *k = (uint64_t *)&h->split, *also = (uint64_t *)&help;
 
 	r->request_us = hostile(any() % 4 ? 100000 : 10) >> 10;
 	r->queue_us = hostile(50000) >> 10;
@@ -299,6 +326,9 @@ static void fill(struct req_head *h, struct request_item *r)
 	h->body_ns = hostile(100000000);
 	for (size_t i = 0; i < sizeof(h->split) / sizeof(*k); i++)
 		k[i] = any() % 3 ? hostile(r->request_us * 1000 + 5) : 0;
+	helped = any() % 2;
+	for (size_t i = 0; i < sizeof(help) / sizeof(*also); i++)
+		also[i] = any() % 3 ? hostile(r->request_us * 1000 + 5) : 0;
 	h->net.busy_us = (uint32_t)hostile(100000);
 	r->flags = any() % 2 ? REQUEST_BY_FIRST : 0;
 	r->nups = (uint32_t)(any() % (ITEM_MAX_UPS + 1));

@@ -33,7 +33,7 @@ static const char *reason_of(struct request_item *r, const struct verdict_facts 
 	struct verdict_facts f = *known;
 	struct split all;
 
-	split_of(&none, r, &all);
+	split_of(&none, NULL, r, &all);
 	split_judged(&all, r, &f.split);
 	verdict_find(r, &f, &text);
 	return reason_find(r->reason)->code;
