@@ -3,7 +3,7 @@
 
 #include "../lib/log.h"
 
-/* The largest body becomes about this much, when it holds the smallest requests. */
+/* A probe's fullest body becomes a quarter of this, when it holds small requests. */
 enum { ARENA_LIMIT = 32 << 20 };
 
 struct batch *batch_new(void)

@@ -12,7 +12,7 @@
 #include "../lib/wire.h"
 #include "layouts.h"
 
-enum fact { FACT_SAMPLE, FACT_REQUEST, FACT_RED, FACT_UNREAD, FACT_END };
+enum fact { FACT_SAMPLE, FACT_REQUEST, FACT_RED, FACT_UNREAD, FACT_EVENT, FACT_EVIDENCE, FACT_END };
 
 enum fate { FATE_OPEN, FATE_TAKEN, FATE_DONE, FATE_ASIDE, FATE_TWICE, FATE_GAP, FATE_STRANGER };
 
@@ -36,7 +36,9 @@ struct batch {
 	uint64_t tick_ns; /* store: head.wall_ns, or now if there is no partition for it */
 	struct rows rows[FACT_END]; /* store */
 	uint64_t *entity_id, *key_id; /* store: of each sample, of each red */
+	uint64_t *checks_id; /* store: of each request; 0: none */
 	size_t *stored_at; /* store: where in the bytes of each request row the commit time goes */
+	size_t *event_stored_at; /* store: of each event row */
 	uint32_t clamped; /* store: rows whose own time has no partition */
 	uint64_t gap_from; /* commit: seq of the first batch lost before this one, or its own */
 	enum fate fate; /* commit */

@@ -6,12 +6,14 @@
 #include "../lib/clock.h"
 #include "../lib/log.h"
 #include "counters.h"
+#include "shared.h"
 #include "tables.h"
 
 struct commit {
 	struct session *session;
 	struct ledger *ledger;
 	struct dims *dims;
+	struct shared *shared;
 	struct buf rows; /* of one table, of all batches */
 	struct entry **entry; /* of the batches at hand, each once */
 	struct batch **taken;
@@ -27,6 +29,7 @@ struct commit *commit_new(struct session *s)
 	c->session = s;
 	c->ledger = ledger_new();
 	c->dims = dims_new();
+	c->shared = shared_new();
 	return c;
 }
 
@@ -36,6 +39,7 @@ void commit_free(struct commit *c)
 		return;
 	ledger_free(c->ledger);
 	dims_free(c->dims);
+	shared_free(c->shared);
 	buf_free(&c->rows);
 	free(c->entry);
 	free(c->taken);
@@ -51,6 +55,7 @@ void commit_doubt(struct commit *c)
 {
 	ledger_doubt(c->ledger);
 	dims_forget(c->dims);
+	shared_forget(c->shared);
 }
 
 int commit_load(struct commit *c, uint64_t node, uint64_t epoch, struct entry **out)
@@ -131,6 +136,8 @@ static int store_taken(struct commit *c, struct batch *culprit, const char *stat
 	if (r == 0)
 		r = dims_store(c->dims, p, c->taken, c->ntaken);
 	if (r == 0)
+		r = shared_store(c->shared, p, c->taken, c->ntaken);
+	if (r == 0)
 		r = tables_rows(p, c->taken, c->ntaken,
 				session_commit_ns(c->session, clock_wall_ns()), &c->rows);
 	return r;
@@ -139,10 +146,9 @@ static int store_taken(struct commit *c, struct batch *culprit, const char *stat
 static void count_stored(const struct batch *b)
 {
 	static const enum counter rows[FACT_END] = {
-		[FACT_SAMPLE] = C_ROWS_SAMPLE,
-		[FACT_REQUEST] = C_ROWS_REQUEST,
-		[FACT_RED] = C_ROWS_RED,
-		[FACT_UNREAD] = C_ROWS_UNREAD,
+		[FACT_SAMPLE] = C_ROWS_SAMPLE, [FACT_REQUEST] = C_ROWS_REQUEST,
+		[FACT_RED] = C_ROWS_RED,       [FACT_UNREAD] = C_ROWS_UNREAD,
+		[FACT_EVENT] = C_ROWS_EVENT,   [FACT_EVIDENCE] = C_ROWS_EVIDENCE,
 	};
 
 	for (int f = 0; f < FACT_END; f++)
@@ -186,6 +192,7 @@ static int transact(struct commit *c, struct batch *culprit, const char *state, 
 	counter_add(r == -ESTALE ? C_MARKS_MOVED : C_COMMIT_FAILURES, 1);
 	pg_rollback(p);
 	dims_forget(c->dims);
+	shared_forget(c->shared);
 	if (r != -EINVAL)
 		ledger_doubt(c->ledger);
 	return r;

@@ -18,6 +18,9 @@ static const struct config_option options[] = {
 	{ STR(user), 0, 0, "user to become once the ports are bound (stay)" },
 	{ "collector", "keep_days", CONFIG_INT, CONFIG_FIELD(struct config, keep_days), 1, 3650,
 	  "older days are dropped (30)" },
+	{ "collector", "keep_evidence_days", CONFIG_INT,
+	  CONFIG_FIELD(struct config, keep_evidence_days), 1, 3650,
+	  "and of evidence and stacks, unless keep_days is less (14)" },
 };
 
 static const struct word {
@@ -37,6 +40,7 @@ static const struct config defaults = {
 	.web_database = "dbname=seismo user=seismo_web",
 	.region = "local",
 	.keep_days = 30,
+	.keep_evidence_days = 14,
 };
 
 static void flag_of(const struct config_option *o, char flag[static 32])

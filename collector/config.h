@@ -13,7 +13,7 @@ struct config {
 	char web_database[1024]; /* conninfo of the role that only reads the views */
 	char region[64];
 	char user[64]; /* to become after the ports are bound; "": stay */
-	int64_t keep_days;
+	int64_t keep_days, keep_evidence_days;
 };
 
 enum config_task { CONFIG_RUN, CONFIG_CHECK, CONFIG_HELP, CONFIG_TELL_VERSION };

@@ -140,6 +140,14 @@ void copy_int4s(struct buf *b, const uint32_t *v, uint32_t n)
 		copy_int4(b, copy_int(v[i]));
 }
 
+void copy_int8s(struct buf *b, const uint64_t *v, uint32_t n)
+{
+	put32(b, n ? 20 + n * 12 : 12);
+	array_head(b, ARRAY_INT8, n);
+	for (uint32_t i = 0; i < n; i++)
+		copy_int8(b, copy_bigint(v[i]));
+}
+
 void array_begin(struct buf *b, enum array_type type)
 {
 	buf_reset(b);

@@ -24,6 +24,7 @@ void copy_jsonb(struct buf *b, const void *json, size_t len);
 void copy_inet(struct buf *b, const struct addr *a); /* null for none */
 void copy_float8s(struct buf *b, const double *v, uint32_t n);
 void copy_int4s(struct buf *b, const uint32_t *v, uint32_t n);
+void copy_int8s(struct buf *b, const uint64_t *v, uint32_t n);
 
 enum array_type { ARRAY_INT2 = 21, ARRAY_INT8 = 20, ARRAY_TEXT = 25, ARRAY_TIME = 1184 };
 

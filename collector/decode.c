@@ -10,6 +10,38 @@ static void clean(struct arena *a, const char **s)
 		*s = text_clean(a, *s, strlen(*s));
 }
 
+static void clean_params(struct arena *a, struct param *p, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		clean(a, &p[i].key);
+		clean(a, &p[i].text);
+	}
+}
+
+static void clean_evidence(struct arena *a, struct evidence_item *e, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		clean(a, &e[i].comm);
+		clean(a, &e[i].call);
+		clean(a, &e[i].what);
+		clean(a, &e[i].who);
+	}
+}
+
+static void clean_event(struct arena *a, struct event_item *e)
+{
+	clean(a, &e->kind);
+	clean(a, &e->comm);
+	clean_params(a, e->params, e->nparams);
+	clean_evidence(a, e->evidence, e->nevidence);
+}
+
+static void clean_stack(struct arena *a, struct stack_item *s)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		clean(a, &s->frame[i]);
+}
+
 static void clean_request(struct arena *a, struct request_item *q)
 {
 	clean(a, &q->app);
@@ -17,10 +49,10 @@ static void clean_request(struct arena *a, struct request_item *q)
 	clean(a, &q->method);
 	clean(a, &q->path);
 	clean(a, &q->route);
-	for (uint32_t i = 0; i < q->nparams; i++) {
-		clean(a, &q->params[i].key);
-		clean(a, &q->params[i].text);
-	}
+	clean_params(a, q->params, q->nparams);
+	for (uint32_t i = 0; i < q->nchecks; i++)
+		clean(a, &q->checks[i].why);
+	clean_evidence(a, q->evidence, q->nevidence);
 }
 
 static void clean_all(struct arena *a, struct wire_body *items)
@@ -42,6 +74,10 @@ static void clean_all(struct arena *a, struct wire_body *items)
 		clean(a, &items->unreads[i].app);
 		clean(a, &items->unreads[i].kind);
 	}
+	for (uint32_t i = 0; i < items->nstacks; i++)
+		clean_stack(a, &items->stacks[i]);
+	for (uint32_t i = 0; i < items->nevents; i++)
+		clean_event(a, &items->events[i]);
 }
 
 static int decode_run(void *self UNUSED, struct batch *b)

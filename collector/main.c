@@ -89,7 +89,8 @@ static int start_threads(struct collector *c)
 		.link = c->link,
 		.session = { .database = c->config.database,
 			     .region = c->config.region,
-			     .keep_days = c->config.keep_days },
+			     .keep_days = c->config.keep_days,
+			     .keep_evidence_days = c->config.keep_evidence_days },
 		.on_requests = on_requests,
 	};
 	int r = web_start(&c->web, &web);

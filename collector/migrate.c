@@ -83,7 +83,7 @@ int migrate(struct pg *p, const struct migration *table, const char **what)
 	return r;
 }
 
-int migrate_reasons(struct pg *p)
+static int put_reasons(struct pg *p)
 {
 	static const char sql[] =
 		"insert into reason (reason_id, code, en, zh)"
@@ -104,4 +104,36 @@ int migrate_reasons(struct pg *p)
 		columns_row(&c);
 	}
 	return columns_tell(&c, p, sql);
+}
+
+static int put_parts(struct pg *p)
+{
+	static const char sql[] = "insert into part (part_id, place, code, en, zh)"
+				  " select * from unnest($1::smallint[], $2::smallint[], "
+				  "$3::text[], $4::text[], $5::text[])"
+				  " on conflict (part_id) do update set place = excluded.place,"
+				  " code = excluded.code, en = excluded.en, zh = excluded.zh";
+	static const enum array_type types[] = { ARRAY_INT2, ARRAY_INT2, ARRAY_TEXT, ARRAY_TEXT,
+						 ARRAY_TEXT };
+	AUTO(columns_free) struct columns c = { 0 };
+	size_t n;
+	const struct part_text *table = part_table(&n);
+
+	columns_begin(&c, ARRAY_SIZE(types), types);
+	for (size_t i = 0; i < n; i++) {
+		copy_int2(&c.column[0], table[i].id);
+		copy_int2(&c.column[1], copy_smallint(i));
+		copy_text(&c.column[2], table[i].code);
+		copy_text(&c.column[3], table[i].en);
+		copy_text(&c.column[4], table[i].zh);
+		columns_row(&c);
+	}
+	return columns_tell(&c, p, sql);
+}
+
+int migrate_texts(struct pg *p)
+{
+	int r = put_reasons(p);
+
+	return r < 0 ? r : put_parts(p);
 }

@@ -20,4 +20,4 @@ struct migration {
 extern const struct migration migration_table[];
 
 int migrate(struct pg *p, const struct migration *table, const char **what) MUST_CHECK;
-int migrate_reasons(struct pg *p) MUST_CHECK; /* table reason says what lib/reason.h says */
+int migrate_texts(struct pg *p) MUST_CHECK; /* tables reason and part say what lib/reason.h does */

@@ -12,7 +12,9 @@
 
 #define SEC 1000000000ull
 
-enum { DAYS_BACK = 2, DAYS_AHEAD = 3 };
+/* Rows may be dated ahead of what they share, which is dated when it is stored, and then to the
+ * day. */
+enum { DAYS_BACK = 2, DAYS_AHEAD = 3, SHARED_MARGIN = DAYS_AHEAD + 2 };
 
 static const uint64_t DAY_NS = 86400 * SEC, UPKEEP_NS = 3600 * SEC;
 
@@ -69,7 +71,7 @@ void session_broken(struct session *s)
 /* Days are the server's: it made the partitions by its own clock. */
 static int make_days(struct session *s)
 {
-	static const char sql[] = "select ensure_partitions(%d, %d), drop_old(%d),"
+	static const char sql[] = "select ensure_partitions(%d, %d), drop_old(%d, %d),"
 				  " extract(epoch from (now() at time zone 'utc')::date::timestamp "
 				  "at time zone 'utc')"
 				  "::bigint";
@@ -78,7 +80,8 @@ static int make_days(struct session *s)
 	uint64_t today;
 	int r;
 
-	snprintf(text, sizeof(text), sql, DAYS_BACK, DAYS_AHEAD, (int)s->cfg.keep_days);
+	snprintf(text, sizeof(text), sql, DAYS_BACK, DAYS_AHEAD, (int)s->cfg.keep_days,
+		 (int)s->cfg.keep_evidence_days);
 	r = pg_ask(s->pg, text, &(struct pg_args){ 0 }, &res);
 	if (r < 0)
 		return r;
@@ -91,14 +94,19 @@ static int make_days(struct session *s)
 	return 0;
 }
 
+/* What rows share is dropped when no row can be left that uses it. */
 static int forget_old(struct session *s)
 {
 	static const char sql[] =
 		"delete from quarantine where stored < now() - interval '%d days';"
-		"delete from gap where ts < now() - interval '%d days'";
-	char text[256];
+		"delete from gap where ts < now() - interval '%d days';"
+		"delete from checks where last_used < now() - interval '%d days';"
+		"delete from stack where last_used < now() - interval '%d days'";
+	int rows = (int)s->cfg.keep_days, evidence = (int)s->cfg.keep_evidence_days;
+	char text[400];
 
-	snprintf(text, sizeof(text), sql, (int)s->cfg.keep_days, (int)s->cfg.keep_days);
+	snprintf(text, sizeof(text), sql, rows, rows, rows + SHARED_MARGIN,
+		 (evidence < rows ? evidence : rows) + SHARED_MARGIN);
 	return pg_do(s->pg, text);
 }
 
@@ -143,7 +151,7 @@ static int prepare(struct session *s)
 		snprintf(text, sizeof(text), "migration %s failed", what);
 		return fail(s, r, text);
 	}
-	r = migrate_reasons(s->pg);
+	r = migrate_texts(s->pg);
 	if (r == 0)
 		r = dims_region(s->pg, s->cfg.region, &s->region);
 	if (r == 0)

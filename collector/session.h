@@ -14,7 +14,7 @@ struct session;
 
 struct session_config {
 	const char *database, *region;
-	int64_t keep_days;
+	int64_t keep_days, keep_evidence_days;
 };
 
 struct session *session_new(const struct session_config *cfg); /* its strings stay the caller's */

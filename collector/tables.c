@@ -10,9 +10,8 @@
 enum { FIELD_LENGTH = 4, TIME_BYTES = 8 };
 
 static int copy_fact(struct pg *p, struct batch *const *b, size_t n, enum fact fact,
-		     const char *table, struct buf *scratch)
+		     const char *sql, struct buf *scratch)
 {
-	char sql[64];
 	uint32_t rows = 0;
 
 	buf_reset(scratch);
@@ -26,36 +25,50 @@ static int copy_fact(struct pg *p, struct batch *const *b, size_t n, enum fact f
 	if (rows == 0)
 		return 0;
 	copy_end(scratch);
-	snprintf(sql, sizeof(sql), "copy %s from stdin binary", table);
 	return pg_copy(p, sql, scratch);
 }
 
-static void set_commit_time(struct batch *b, const struct buf *field)
+static void set_commit_time(struct rows *rows, const size_t *at, const struct buf *field)
 {
-	struct rows *rows = &b->rows[FACT_REQUEST];
-
 	for (uint32_t i = 0; i < rows->n; i++)
-		memcpy(rows->bytes.data + b->stored_at[i], field->data + FIELD_LENGTH, TIME_BYTES);
+		memcpy(rows->bytes.data + at[i], field->data + FIELD_LENGTH, TIME_BYTES);
 }
+
+/* With their columns, so that a collector can go on when a later one has added some. */
+static const char *const copy_sql[FACT_END] = {
+	[FACT_SAMPLE] = "copy sample (ts, node_id, entity_id, layout_id, v) from stdin binary",
+	[FACT_REQUEST] = "copy request (ts, node_id, request_id, stored, app, comm, pid, tid, "
+			 "remote, remote_port,"
+			 " local, local_port, method, path, route, flags, status, request_us, "
+			 "queue_us, upstream_us,"
+			 " bytes_in, bytes_out, normal_us, limit_us, retrans, srtt_us, rcv_ooo, "
+			 "reason_id, params,"
+			 " upstreams, shares, checks_id, losses) from stdin binary",
+	[FACT_RED] =
+		"copy red (ts, node_id, key_id, status_class, n, sum_us, lo, b) from stdin binary",
+	[FACT_UNREAD] = "copy unread (ts, node_id, app, kind, n) from stdin binary",
+	[FACT_EVENT] =
+		"copy event (ts, node_id, event_id, stored, kind, severity, pid, tid, comm, us,"
+		" error_us, reason_id, params) from stdin binary",
+	[FACT_EVIDENCE] =
+		"copy evidence (ts, node_id, owner_id, place, start_us, us, part_id, pid, tid,"
+		" comm, call, what, who, stack_id) from stdin binary",
+};
 
 int tables_rows(struct pg *p, struct batch *const *b, size_t n, uint64_t commit_ns,
 		struct buf *scratch)
 {
-	static const char *const table[FACT_END] = {
-		[FACT_SAMPLE] = "sample",
-		[FACT_REQUEST] = "request",
-		[FACT_RED] = "red",
-		[FACT_UNREAD] = "unread",
-	};
 	struct buf field = { 0 };
 	int r = 0;
 
 	copy_time(&field, commit_ns);
-	for (size_t i = 0; i < n; i++)
-		set_commit_time(b[i], &field);
+	for (size_t i = 0; i < n; i++) {
+		set_commit_time(&b[i]->rows[FACT_REQUEST], b[i]->stored_at, &field);
+		set_commit_time(&b[i]->rows[FACT_EVENT], b[i]->event_stored_at, &field);
+	}
 	buf_free(&field);
 	for (int f = 0; f < FACT_END && r == 0; f++)
-		r = copy_fact(p, b, n, (enum fact)f, table[f], scratch);
+		r = copy_fact(p, b, n, (enum fact)f, copy_sql[f], scratch);
 	return r;
 }
 

@@ -8,7 +8,8 @@
 #include "batch.h"
 #include "pg.h"
 
-/* scratch is only memory to use again. The requests among the rows get the time of the commit. */
+/* scratch is only memory to use again. The requests and events among the rows get the time of the
+ * commit. */
 int tables_rows(struct pg *p, struct batch *const *b, size_t n, uint64_t commit_ns,
 		struct buf *scratch) MUST_CHECK;
 int tables_gaps(struct pg *p, struct batch *const *b, size_t n) MUST_CHECK;

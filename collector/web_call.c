@@ -94,10 +94,10 @@ static int read_arg(struct web_call *c, const struct web_arg *arg)
 	char why[WEB_WHY];
 	size_t n = 0;
 
-	for (unsigned i = r->one; i < r->nparams; i++)
+	for (unsigned i = r->one != NULL; i < r->nparams; i++)
 		if (strcmp(arg->name, r->params[i].name) == 0)
 			return read_value(c, i, arg);
-	for (unsigned i = r->one; i < r->nparams; i++)
+	for (unsigned i = r->one != NULL; i < r->nparams; i++)
 		n += (size_t)snprintf(why + n, sizeof(why) - n, " %s", r->params[i].name);
 	web_call_fail(c, 400, "bad_parameter", "There is no parameter %.40s here; allowed are:%s.",
 		      arg->name, n ? why : " none");
@@ -180,7 +180,7 @@ int web_call_read(struct web_call *c, const char *rest, const struct web_arg *ar
 			return -EINVAL;
 	if (settle(c) < 0)
 		return -EINVAL;
-	return strcmp(r->params[0].name, "from") == 0 ? read_range(c) : 0;
+	return r->nparams && strcmp(r->params[0].name, "from") == 0 ? read_range(c) : 0;
 }
 
 static void fail_query(struct web_call *c, const struct web_db *db, int err)
@@ -258,15 +258,15 @@ static void missing(struct web_call *c, const PGresult *res)
 
 	if (c->keep_days && day < today - c->keep_days) {
 		web_time_text((day + c->keep_days + 1) * DAY, date);
-		web_call_fail(c, 410, "aged_out",
-			      "This request aged out on %.10s, retention %u days.", date,
-			      c->keep_days);
+		web_call_fail(c, 410, "aged_out", "This %s aged out on %.10s, retention %u days.",
+			      c->route->one, date, c->keep_days);
 	} else if (gone) {
 		web_time_text(atoll(PQgetvalue(res, 0, 2)), date);
-		web_call_fail(c, 410, "aged_out",
-			      "This request aged out: nothing before %.10s is kept.", date);
+		web_call_fail(c, 410, "aged_out", "This %s aged out: nothing before %.10s is kept.",
+			      c->route->one, date);
 	} else {
-		web_call_fail(c, 404, "not_found", "There is no request %s.", c->bound[0]);
+		web_call_fail(c, 404, "not_found", "There is no %s %s.", c->route->one,
+			      c->bound[0]);
 	}
 }
 

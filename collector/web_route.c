@@ -29,18 +29,24 @@ static const struct web_param plain_params[] = { FILTERS };
 static const struct web_param histogram_params[] = { FILTERS, { "bins", WEB_BINS, "60", false } };
 static const struct web_param groups_params[] = { FILTERS, { "limit", WEB_COUNT, "100", false } };
 
-static const struct web_param request_params[] = { { "id", WEB_ID, NULL, true } };
+static const struct web_param one_params[] = { { "id", WEB_ID, NULL, true } };
 
-static const char request_sql[] =
-	"select (select body from api.request where ts = api.id_time($1)"
-	" and request_id = api.id_number($1) limit 1) as body,"
-	" extract(epoch from api.id_time($1))::bigint as second,"
-	" extract(epoch from (select ts from api.oldest))::bigint as oldest";
+static const struct web_param events_params[] = {
+	RANGE,
+	FILTER("region"),
+	FILTER("node"),
+	FILTER("kind"),
+	{ "limit", WEB_COUNT, "100", false },
+	{ "cursor", WEB_ID, NULL, false },
+};
 
 static const struct web_param nodes_params[] = { { "region", WEB_TEXT, NULL, false } };
 
 static const char nodes_sql[] = "select coalesce(json_agg(body order by name), '[]') as nodes"
 				" from api.node where $1 is null or region = $1";
+
+static const char parts_sql[] =
+	"select coalesce(json_agg(body order by place), '[]') as parts from api.part";
 
 static const struct web_param coverage_params[] = { RANGE, FILTER("region"), FILTER("node") };
 
@@ -86,7 +92,11 @@ static const struct web_route routes[] = {
 	{ "/api/v1/requests/groups", WEB_JSON, PARAMS(groups_params), .sql = web_sql_groups },
 	{ "/api/v1/requests.csv", WEB_CSV, PARAMS(plain_params), .sql = web_sql_csv },
 	{ "/api/v1/requests.ndjson", WEB_NDJSON, PARAMS(plain_params), .sql = web_sql_ndjson },
-	{ "/api/v1/requests/", WEB_JSON, PARAMS(request_params), .sql = request_sql, .one = true },
+	{ "/api/v1/requests/", WEB_JSON, PARAMS(one_params), .sql = web_sql_request,
+	  .one = "request" },
+	{ "/api/v1/events", WEB_JSON, PARAMS(events_params), .sql = web_sql_events },
+	{ "/api/v1/events/", WEB_JSON, PARAMS(one_params), .sql = web_sql_event, .one = "event" },
+	{ "/api/v1/parts", WEB_JSON, .sql = parts_sql },
 	{ "/api/v1/nodes", WEB_JSON, PARAMS(nodes_params), .sql = nodes_sql },
 	{ "/api/v1/coverage", WEB_JSON, PARAMS(coverage_params), .sql = web_sql_coverage },
 	{ "/api/v1/red", WEB_JSON, PARAMS(red_params), .sql = web_sql_red,

@@ -16,7 +16,7 @@ enum web_form { WEB_JSON, WEB_CSV, WEB_NDJSON };
 struct web_route {
 	const char *path;
 	enum web_form form;
-	bool one; /* the path ends in an id, which is $1: no row is 404 */
+	const char *one; /* what the path ends in the id of, which is $1: no row is 404 */
 	const struct web_param *params;
 	unsigned nparams;
 	const char *sql;

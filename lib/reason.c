@@ -20,3 +20,15 @@ const struct reason *reason_find(uint64_t id)
 			return &table[i];
 	return NULL;
 }
+
+static const struct part_text parts[] = {
+#define PART(id, NAME, code, en, zh) { id, code, en, zh },
+#include "../schema/parts.def"
+#undef PART
+};
+
+const struct part_text *part_table(size_t *n)
+{
+	*n = ARRAY_SIZE(parts);
+	return parts;
+}

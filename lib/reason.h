@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* reason.h - the reason table, spelt once in schema/reasons.def. */
+/* reason.h - the tables of reasons and of parts, spelt once in schema/reasons.def and parts.def. */
 #pragma once
 
 #include "base.h"
@@ -17,3 +17,10 @@ struct reason {
 
 const struct reason *reason_table(size_t *n);
 const struct reason *reason_find(uint64_t id); /* NULL: unknown to this version */
+
+struct part_text { /* of enum part, in the order of the bar */
+	uint8_t id;
+	const char *code, *en, *zh;
+};
+
+const struct part_text *part_table(size_t *n);

@@ -108,12 +108,12 @@ void router_send(struct router *r UNUSED, struct peer *to, const struct buf *fra
 	}
 }
 
-/* One letter a field: 2 4 8 bytes, Null or 8, Text, Inet or null, Json, arrays of Doubles, Ints. */
+/* One letter a field: 2 4 8 bytes, Null or 8, Text, Inet or null, Json, arrays of Doubles, Ints,
+ * and null or one of Longs, ints. */
 static const char *const fields[FACT_END] = {
-	[FACT_SAMPLE] = "8888D",
-	[FACT_REQUEST] = "8888TT44I4I4TTT4288N88884442JJ",
-	[FACT_RED] = "8882882A",
-	[FACT_UNREAD] = "88TT8",
+	[FACT_SAMPLE] = "8888D",	[FACT_REQUEST] = "8888TT44I4I4TTT4288N88884442JJLNl",
+	[FACT_RED] = "8882882A",	[FACT_UNREAD] = "88TT8",
+	[FACT_EVENT] = "8888T244T882J", [FACT_EVIDENCE] = "888288244TTTTN",
 };
 
 static uint32_t be32(const uint8_t *p)
@@ -152,6 +152,10 @@ static bool is_field(char kind, const uint8_t *p, uint32_t len)
 		return is_array(p, len, 701, 8);
 	case 'A':
 		return is_array(p, len, 23, 4);
+	case 'L':
+		return len == UINT32_MAX || is_array(p, len, 20, 8);
+	case 'l':
+		return len == UINT32_MAX || is_array(p, len, 23, 4);
 	}
 	return false;
 }
@@ -196,8 +200,11 @@ static void store(struct stored *s, struct batch *b)
 	for (int i = 0; i < FACT_END; i++)
 		check_rows(&b->rows[i], fields[i]);
 	must(b->poison || b->rows[FACT_REQUEST].n == b->items.nrequests);
+	must(b->poison || b->rows[FACT_EVENT].n == b->items.nevents);
 	for (uint32_t i = 0; !b->poison && i < b->items.nrequests; i++)
 		must(be32(b->rows[FACT_REQUEST].bytes.data + b->stored_at[i] - 4) == 8);
+	for (uint32_t i = 0; !b->poison && i < b->items.nevents; i++)
+		must(be32(b->rows[FACT_EVENT].bytes.data + b->event_stored_at[i] - 4) == 8);
 	s->seq[b->head.stream] = b->head.seq;
 }
 

@@ -8,7 +8,9 @@
  *
  * Commands: node NAME EPOCH | hello | dict | new | send STREAM SEQ BASE WHAT | raw FRAMES BYTES |
  * head-only | want welcome M1 M2 | want ack S M | want nack S M | want dict | want nothing MS.
- * WHAT: request, sample, short, broken, dirty, future, red, source or NAME=PATH of a request.
+ * WHAT: request, sample, short, broken, dirty, future, red, source or NAME=PATH of a request;
+ *whole: a stack, a request with all that is known of its time, and an event; uneven: its parts do
+ *not add up.
  */
 #include <stdio.h>
 #include <sys/random.h>
@@ -16,9 +18,7 @@
 
 #include "../../lib/clock.h"
 #include "../../lib/hash.h"
-#include "../../lib/wire.h"
-
-#define MS 1000000ull
+#include "fake_items.h"
 
 enum { WINDOW = 64, PATIENCE_MS = 1500 };
 
@@ -85,31 +85,6 @@ static int say_hello(struct fake *f, int flags)
 	return send_frame(f, &f->frame, flags);
 }
 
-static void put_request(struct buf *body, const char *app, const char *path, uint64_t wall_ns)
-{
-	const struct param p[2] = { { "addr", "10.0.0.1:80", 0 }, { "ms", NULL, 12.5 } };
-	struct request_item q = {
-		.start_ns = wall_ns, .app = app, .comm = "fake", .pid = 7, .tid = 8
-	};
-
-	q.remote = addr_make("\x7f\0\0\1", 4, 40000);
-	q.local = addr_make("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1", 16, 80);
-	q.method = "GET";
-	q.path = path;
-	q.route = "/r/{n}";
-	q.status = 500;
-	q.request_us = 1500;
-	q.reason = 1;
-	q.nparams = 2;
-	memcpy(q.params, p, sizeof(p));
-	q.nups = 1;
-	q.ups[0] = (struct up_item){ .addr = addr_make("\x0a\0\0\1", 4, 80),
-				     .response_us = 900,
-				     .status = 502,
-				     .error = 111 };
-	wire_put_request(body, &q);
-}
-
 static void put_item(struct buf *body, const char *what, const char *path)
 {
 	static const double speed[] = { 1.5, 2 };
@@ -121,6 +96,8 @@ static void put_item(struct buf *body, const char *what, const char *path)
 		put_request(body, "named", equals + 1, clock_wall_ns());
 	else if (strcmp(what, "request") == 0)
 		put_request(body, "fake", path, clock_wall_ns());
+	else if (strcmp(what, "whole") == 0 || strcmp(what, "uneven") == 0)
+		put_whole(body, path, *what == 'w' ? 500 : 501);
 	else if (strcmp(what, "dirty") == 0)
 		put_request(body, "fake", "/\xff\x01\"\\<script>\xe2\x80\xae", clock_wall_ns());
 	else if (strcmp(what, "future") == 0)

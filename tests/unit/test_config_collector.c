@@ -40,6 +40,7 @@ TEST(without_a_flag_the_defaults_hold)
 	CHECK_STR(c.bind, "tcp://127.0.0.1:7470");
 	CHECK_STR(c.web, "127.0.0.1:8080");
 	CHECK_EQ(c.keep_days, 30);
+	CHECK_EQ(c.keep_evidence_days, 14);
 }
 
 TEST(a_flag_wins_over_the_file_wherever_it_stands)

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/* web_one.c - one request with its evidence; events, which have it always. */
+#include "web_sql.h"
+
+/* A line of SQL stays a line. */
+/* clang-format off */
+
+/* After the body: the second that the id means, and the first that is kept. */
+#define ONE(body) \
+	"select (" body ") as body, extract(epoch from api.id_time($1))::bigint as second," \
+	" extract(epoch from (select ts from api.oldest))::bigint as oldest"
+#define BY_ID(number) "ts = api.id_time($1) and " number " = api.id_number($1)"
+
+/* The body is made as for a list, and gets a member more: null if retention has dropped it. */
+const char web_sql_request[] =
+	ONE("select left(body::text, -1) || ', \"evidence\" : ' || case when ts < (select ts from api.oldest_evidence) then 'null'"
+	    "  else coalesce((select json_agg(e.body order by place)::text from api.evidence e where " BY_ID("owner_id") "), '[]') end || '}'"
+	    " from api.request where " BY_ID("request_id") " limit 1");
+
+const char web_sql_event[] = ONE("select body from api.event where " BY_ID("event_id") " limit 1");
+
+/* $3 to $8: region, node, kind; $9: how many, $10: cursor. One more tells whether there is a next page. */
+const char web_sql_events[] =
+	"with page as materialized (select row_number() over (order by ts desc, event_id desc) as i, id, body from ("
+	"  select ts, event_id, id, body from api.event where " WEB_RANGE_SQL " and " WEB_PLACE_SQL " and " WEB_IS("kind", "$7", "$8")
+	"  and ($10 is null or ts <= api.id_time($10))"
+	"  and ($10 is null or (ts, event_id) < (api.id_time($10), api.id_number($10)))"
+	"  order by ts desc, event_id desc limit $9 + 1) r)"
+	"select coalesce((select json_agg(body order by i) from page where i <= $9), '[]') as events,"
+	" (select to_json(id) from page where i = $9 and exists (select from page where i > $9)) as next";

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/* fake_items.h - the requests and the evidence that fakeprobe.c tells. */
+#pragma once
+
+#include "../../lib/clock.h"
+#include "../../lib/wire.h"
+
+#define MS 1000000ull
+
+static struct request_item request_of(const char *app, const char *path, uint64_t wall_ns)
+{
+	const struct param p[2] = { { "addr", "10.0.0.1:80", 0 }, { "ms", NULL, 12.5 } };
+	struct request_item q = {
+		.start_ns = wall_ns, .app = app, .comm = "fake", .pid = 7, .tid = 8
+	};
+
+	q.remote = addr_make("\x7f\0\0\1", 4, 40000);
+	q.local = addr_make("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1", 16, 80);
+	q.method = "GET";
+	q.path = path;
+	q.route = "/r/{n}";
+	q.status = 500;
+	q.request_us = 1500;
+	q.reason = 1;
+	q.nparams = 2;
+	memcpy(q.params, p, sizeof(p));
+	q.nups = 1;
+	q.ups[0] = (struct up_item){ .addr = addr_make("\x0a\0\0\1", 4, 80),
+				     .response_us = 900,
+				     .status = 502,
+				     .error = 111 };
+	return q;
+}
+
+static void put_request(struct buf *body, const char *app, const char *path, uint64_t wall_ns)
+{
+	struct request_item q = request_of(app, path, wall_ns);
+
+	wire_put_request(body, &q);
+}
+
+static void put_whole(struct buf *body, const char *path, uint64_t queue_us)
+{
+	static const struct stack_item stack = { 77, 1, 2, { "do_fsync+0x1a", "f\n\xff" } };
+	uint64_t now = clock_wall_ns();
+	struct request_item q = request_of("whole", path, now);
+	const struct evidence_item block = { now + MS, 900,	PART_IO,	 7,  8,
+					     "fake",   "fsync", "/a\"b on vda1", "", 77 };
+	struct event_item e = {
+		.start_ns = now - MS, .us = 250000, .error_us = 100000, .kind = "io.slow"
+	};
+
+	q.queue_us = queue_us;
+	q.normal_us = 100;
+	q.nshares = 3;
+	q.shares[0] = (struct share_item){ PART_OTHER, 600, 20 };
+	q.shares[1] = (struct share_item){ PART_IO, 900, 0 };
+	q.shares[2] = (struct share_item){ PART_QUEUE, 500, 1 };
+	q.nchecks = 3;
+	q.checks[0] = (struct check_item){ 7, NULL };
+	q.checks[1] = (struct check_item){ 22, "no \"futex\"" };
+	q.checks[2] = (struct check_item){ 999, "later" };
+	q.nlosses = 1;
+	q.losses[0] = (struct loss_item){ 1, LOSS_RTO, 2 };
+	q.nevidence = 2;
+	q.evidence[0] = q.evidence[1] = block;
+	q.evidence[1].stack = 78; /* that nobody told */
+	e.severity = EVENT_WARNING;
+	e.pid = 7;
+	e.comm = "fake";
+	e.reason = 27;
+	e.nparams = 1;
+	e.params[0] = (struct param){ "file", "/a", 0 };
+	e.nevidence = 1;
+	e.evidence[0] = block;
+	wire_put_stack(body, &stack);
+	wire_put_request(body, &q);
+	wire_put_event(body, &e);
+}
