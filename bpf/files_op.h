@@ -103,6 +103,10 @@ static __always_inline void look_at(struct task_struct *t, struct look *l)
 	l->call = nr >= 0 && nr < FILE_NRS ? call_of[nr] : FILE_NONE;
 	if (!l->call)
 		return;
+	if (REGS_HAS_RESULT(r)) { /* on its way back to user mode */
+		l->call = FILE_NONE;
+		return;
+	}
 	if (IS_COMPAT(t)) {
 		l->call = FILE_NONE;
 		count(FILE_STAT_COMPAT);

@@ -238,6 +238,7 @@ struct task_struct___old { /* before 5.14 */
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
+	unsigned long ax; /* in a system call, until it has its result: -ENOSYS */
 	unsigned long orig_ax;
 	unsigned long di;
 	unsigned long si;

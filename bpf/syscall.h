@@ -59,6 +59,7 @@ enum {
 	NR_PWRITEV2 = 328,
 };
 #define REGS_NR(r) ((r)->orig_ax)
+#define REGS_HAS_RESULT(r) ((long)(r)->ax != -38) /* ENOSYS */
 #define REGS_ARG1(r) ((r)->di)
 #define REGS_ARG2(r) ((r)->si)
 #define REGS_ARG3(r) ((r)->dx)
@@ -114,6 +115,7 @@ enum {
 	NR_PWRITEV2 = 287,
 };
 #define REGS_NR(r) ((r)->syscallno)
+#define REGS_HAS_RESULT(r) ((r)->regs[0] != (r)->orig_x0)
 #define REGS_ARG1(r) ((r)->orig_x0) /* regs[0] is the return value by now */
 #define REGS_ARG2(r) ((r)->regs[1])
 #define REGS_ARG3(r) ((r)->regs[2])
