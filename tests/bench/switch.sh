@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# switch.sh - what the hooks on the scheduler and the clock on each CPU cost threads that they are not about: CPU time per
+# switch of two processes that hand a byte to and fro, and per direct read of a disk, with the probe and without it in
+# turn. Prints Markdown for RESULTS.md. ROUNDS=7 SWITCHES=200000.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+B=${B:-build} rounds=${ROUNDS:-7} switches=${SWITCHES:-200000} reads=${READS:-5000}
+tmp=$(mktemp -d) || exit 1
+chmod 755 "$tmp"
+. tests/check.sh
+read -r nobody < <(free_ports 1)
+probe=
+trap '[ -z "$probe" ] || kill $probe 2>/dev/null; sysctl -q kernel.bpf_stats_enabled=0; rm -rf "$tmp"' EXIT
+dd if=/dev/urandom of="$tmp/data" bs=1M count=64 conv=fsync status=none
+
+probe_on() { # FLAG...
+	"$B/seismo-probe" "$@" --node bench --collector "tcp://127.0.0.1:$nobody" 2>"$tmp/probe.log" & probe=$!
+	sleep 1.5
+	kill -0 $probe || { cat "$tmp/probe.log" >&2; exit 1; }
+}
+
+probe_off() {
+	kill $probe && wait $probe 2>/dev/null
+	probe=
+}
+
+a_switch() {
+	"$B/tools/pingpong" 1 "$switches"
+}
+
+# ns of CPU time; the page cache has no part in it
+a_read() {
+	local t
+	t=$({ TIMEFORMAT='%U %S'; time taskset -c 1 dd if="$tmp/data" of=/dev/null bs=4k count="$reads" iflag=direct status=none; } 2>&1)
+	awk -v n="$reads" '{ print ($1 + $2) * 1e9 / n }' <<<"$t"
+}
+
+median() { # of numbers, one a line: "median (min..max)"
+	sort -n | awk '{ v[NR] = $1 } END { printf "%d (%d..%d)", v[int((NR + 1) / 2)], v[1], v[NR] }'
+}
+
+measure() { # WHAT NAME FLAG...
+	local i off again on
+	: >"$tmp/off"; : >"$tmp/added"
+	for ((i = 0; i < rounds; i++)); do
+		off=$("$1")
+		probe_on "${@:3}"
+		on=$("$1")
+		probe_off
+		again=$("$1")
+		awk -v a="$off" -v b="$again" 'BEGIN { print (a + b) / 2 }' >>"$tmp/off"
+		awk -v a="$off" -v b="$again" -v on="$on" 'BEGIN { print on - (a + b) / 2 }' >>"$tmp/added"
+	done
+	echo "| $2 | $(median <"$tmp/off") | $(median <"$tmp/added") |"
+}
+
+# In the kernel's own figures, of which about 50 ns are the figures' own: runs, and ns of each.
+in_kernel() {
+	local id
+	sysctl -q kernel.bpf_stats_enabled=1
+	probe_on --split=no
+	a_switch >/dev/null
+	sleep 2
+	for id in $(sed -n 's/^prog_id:\s*//p' /proc/$probe/fdinfo/* | sort -un); do
+		bpftool prog show id "$id"
+	done | awk '/ name (on_switch|on_sample|on_complete) / { for (i = 1; i < NF; i++) f[$i] = $(i + 1)
+		if (f["run_cnt"]) printf "| %s | %d | %d |\n", f["name"], f["run_cnt"], f["run_time_ns"] / f["run_cnt"]; delete f }'
+	probe_off
+	sysctl -q kernel.bpf_stats_enabled=0
+}
+
+echo "| what | ns of CPU time without the probe | added by it |"
+echo "|---|---|---|"
+measure a_switch "a switch, slow files only" --split=no
+measure a_switch "a switch, the time of requests only" --slow-file-ms 0
+measure a_switch "a switch, both" --slow-file-ms 10
+measure a_read "a direct read of 4 KiB that sleeps, slow files only" --split=no
+echo
+echo "| program | runs | ns each, by the kernel's figures |"
+echo "|---|---|---|"
+PATH=$PATH:/usr/sbin in_kernel
