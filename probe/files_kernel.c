@@ -3,11 +3,10 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
-#include <sys/syscall.h>
 
 #include "../lib/log.h"
+#include "cpu_clock.h"
 #include "files.skel.h"
 #include "files_calls.h"
 #include "kernel_load.h"
@@ -17,7 +16,7 @@ struct files_kernel {
 	struct files_bpf *bpf;
 	struct ring_buffer *ring;
 	int ncpu;
-	struct bpf_link **clock; /* per CPU; NULL where there is none */
+	struct cpu_clock *clock;
 	uint64_t *percpu;
 };
 
@@ -25,48 +24,24 @@ void files_kernel_close(struct files_kernel *k)
 {
 	if (!k)
 		return;
-	for (int i = 0; i < k->ncpu; i++)
-		bpf_link__destroy(k->clock[i]);
+	cpu_clock_close(k->clock);
 	ring_buffer__free(k->ring);
 	files_bpf__destroy(k->bpf);
-	free(k->clock);
 	free(k->percpu);
 	free(k);
 }
 
-static int open_clock(int cpu)
+/* Without it no operation that never sleeps would be seen, nor the end of one that does. */
+static int start_clock(struct files_kernel *k, char *why)
 {
-	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
-				     .size = sizeof(a),
-				     .config = PERF_COUNT_SW_CPU_CLOCK,
-				     .sample_period = 1000000000 / FILES_HZ };
-	long fd = syscall(SYS_perf_event_open, &a, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	int r = cpu_clock_open(&k->clock, k->bpf->progs.on_sample, FILES_HZ);
 
-	return fd < 0 ? -errno : (int)fd;
-}
-
-/* A CPU that is offline has none; without any, no operation that never sleeps would be seen. */
-static int start_clocks(struct files_kernel *k, char *why)
-{
-	int running = 0, fd = -ENODEV;
-
-	for (int i = 0; i < k->ncpu; i++) {
-		fd = open_clock(i);
-		if (fd < 0)
-			continue;
-		k->clock[i] = bpf_program__attach_perf_event(k->bpf->progs.on_sample, fd);
-		if (k->clock[i])
-			running++;
-		else
-			close(fd);
-	}
-	if (running)
-		return 0;
-	snprintf(why, WHY_LEN,
-		 "no CPU takes a perf event cpu-clock (%s); give it CAP_PERFMON, on a kernel with "
-		 "CONFIG_PERF_EVENTS=y",
-		 strerror(fd < 0 ? -fd : errno));
-	return fd < 0 ? fd : -ENODEV;
+	if (r < 0)
+		snprintf(why, WHY_LEN,
+			 "no perf event cpu-clock here (%s); give it CAP_PERFMON, on a kernel with "
+			 "CONFIG_PERF_EVENTS=y",
+			 strerror(-r));
+	return r;
 }
 
 static int load(struct files_kernel *k, uint64_t slow_ns, const struct scope *scope, char *why)
@@ -91,7 +66,7 @@ static int load(struct files_kernel *k, uint64_t slow_ns, const struct scope *sc
 
 static int start(struct files_kernel *k, char *why)
 {
-	int r = start_clocks(k, why);
+	int r = start_clock(k, why);
 
 	if (r < 0)
 		return r;
@@ -112,9 +87,8 @@ int files_kernel_open(struct files_kernel **out, uint64_t slow_ns, const struct 
 		die("out of memory");
 	r = libbpf_num_possible_cpus();
 	k->ncpu = r > 0 ? r : 1;
-	k->clock = calloc((size_t)k->ncpu, sizeof(k->clock[0]));
 	k->percpu = calloc((size_t)k->ncpu, sizeof(k->percpu[0]));
-	if (!k->clock || !k->percpu)
+	if (!k->percpu)
 		die("out of memory");
 	r = load(k, slow_ns, scope, why);
 	if (r == 0)

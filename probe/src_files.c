@@ -3,43 +3,28 @@
 #include <stdio.h>
 
 #include "../lib/clock.h"
-#include "../lib/hash.h"
 #include "files_kernel.h"
 #include "files_pending.h"
 #include "layout.h"
 #include "source.h"
+#include "stacks.h"
 
 #define TICK_NS (2 * 1000000000ull)
+
+enum { STACK_STEPS = 8 };
 
 struct files_source {
 	struct files_kernel *kernel;
 	struct files_pending *pending;
+	struct stacks *stacks;
 	const struct probe_config *config;
 	uint64_t loss[FILELOSS_END], told_loss[FILELOSS_END];
 	uint64_t slow, told, told_slow, told_told;
-	uint64_t next_tick_ns, second_ns;
+	uint64_t now_ns, next_tick_ns, second_ns;
 	int64_t left; /* events that may still be told in this second */
 	int64_t wall_minus_mono_ns;
 	struct sink *out; /* during a read */
 };
-
-/* Told each time, as text: a stack that is already known only costs its bytes. */
-static uint64_t tell_stack(struct files_source *s, const struct file_stack *k)
-{
-	struct stack_item item = { .id = HASH_START,
-				   .flags = k->n == FILE_FRAMES,
-				   .n = k->n < FILE_FRAMES ? k->n : FILE_FRAMES };
-	char text[FILE_FRAMES][32];
-
-	for (uint32_t i = 0; i < item.n; i++) {
-		snprintf(text[i], sizeof(text[i]), "0x%llx", k->frame[i]);
-		item.frame[i] = text[i];
-		item.id = hash_add_str(item.id, text[i]);
-	}
-	item.id = hash_end(item.id);
-	sink_stack(s->out, &item);
-	return item.id;
-}
 
 static void tell(struct files_source *s, const struct files_op *op)
 {
@@ -58,7 +43,8 @@ static void tell(struct files_source *s, const struct files_op *op)
 		const struct file_stack *k = files_event_stack(op, &e, i);
 
 		if (k)
-			e.evidence[i].stack = tell_stack(s, k);
+			e.evidence[i].stack = stacks_id(s->stacks, k->frame, k->n,
+							k->n == FILE_FRAMES, s->now_ns);
 	}
 	sink_event(s->out, &e);
 }
@@ -87,6 +73,7 @@ static void files_close(void *self)
 
 	files_kernel_close(s->kernel);
 	files_pending_free(s->pending);
+	stacks_free(s->stacks);
 }
 
 static int files_open(void *self, const struct probe_env *env)
@@ -103,6 +90,7 @@ static int files_open(void *self, const struct probe_env *env)
 	}
 	s->config = env->config;
 	s->pending = files_pending_new();
+	s->stacks = stacks_new(env->procfs);
 	return files_kernel_open(&s->kernel, (uint64_t)(env->config->slow_file_ms * 1e6), &scope,
 				 on_record, s, env->why);
 }
@@ -144,12 +132,15 @@ static int files_read(void *self, struct sink *out)
 	int r;
 
 	s->out = out;
+	s->now_ns = now;
 	s->wall_minus_mono_ns = (int64_t)(clock_wall_ns() - now);
 	if (now - s->second_ns >= 1000000000ull) {
 		s->second_ns = now;
 		s->left = s->config->slow_files_per_s;
 	}
 	r = files_kernel_read(s->kernel);
+	for (int i = 0; i < STACK_STEPS; i++) /* all of a pass in half a second */
+		stacks_step(s->stacks, out, now);
 	if (now >= s->next_tick_ns) {
 		s->next_tick_ns = now + TICK_NS;
 		tick(s);
