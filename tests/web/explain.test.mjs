@@ -63,6 +63,21 @@ TEST('the largest part is not the verdict\'s if it is always that large', async 
 	CHECK((await told(t, '.tile-who')).includes('stress-ng[4711]'), 'who comes from the evidence of that part');
 });
 
+TEST('a request that failed fast blames no part of its time', async (t) => {
+	const row = explained({ status: 500, requestTime: 3.1, queueTime: 0.2, totalTime: 3.3, shares: [{ code: 'queue', ms: 0.2, normal: 0.1 }, { code: 'cpu', ms: 3.1, normal: 30 }] });
+	await openOne(t, row);
+	CHECK((await told(t, '.tile-where')).includes('it failed'), await told(t, '.tile-where'));
+	CHECK_EQ(await t.page.$('.shares .most'), null, 'a part to blame');
+});
+
+TEST('several that had the CPU are all named, with the time of each', async (t) => {
+	const row = explained({ reason: { code: 'cpu.wait', params: { who: 'stress-ng[4711]' }, text: { en: 'x', zh: 'x' } } });
+	row.shares = [{ code: 'runqueue', ms: 1042, normal: 1 }];
+	row.evidence = ['stress-ng[4711]', 'make[99]', 'cc1[12]', 'make[99]'].map((who, i) => evidence(row.time, { part: 'runqueue', call: null, what: null, who, ms: 100 + i, stack: null }));
+	await openOne(t, row);
+	await until('they are named', async () => (await told(t, '.tile-who')).includes('stress-ng[4711] as seen at that moment Also: make[99] 204.0 ms, cc1[12] 102.0 ms'));
+});
+
 TEST('without shares it is said that the split was not measured, and nothing is guessed', async (t) => {
 	await openOne(t, explained({ shares: [], checked: [], unchecked: [], losses: [], evidence: [] }));
 	CHECK((await told(t, '#unsplit')).includes('was not measured'), 'the words');

@@ -4,7 +4,7 @@ import { isNumber, msFine, visible } from './lib/format.js';
 import { t } from './lib/i18n.js';
 import { messages } from './lib/messages.js';
 import { partClass, partName, useParts } from './lib/parts.js';
-import { culpritOf } from './lib/shares.js';
+import { alsoOf, culpritOf } from './lib/shares.js';
 import { Text } from './ui.jsx';
 
 const Tile = ({ name, children }) => (
@@ -27,7 +27,7 @@ const Where = ({ main, split }) => {
 	useParts();
 	return (
 		<Tile name="where">
-			{!main && <p>{t(split ? 'glance.where.none' : 'glance.where.unsplit')}</p>}
+			{!main && <p>{t(split ? 'glance.where.fast' : 'glance.where.unsplit')}</p>}
 			{main && (
 				<>
 					<span class={`key ${partClass(main.share.code)}`} aria-hidden="true" /> <b>{visible(partName(main.share.code))}</b>
@@ -43,6 +43,7 @@ const Where = ({ main, split }) => {
 
 const Who = ({ of, part, name }) => {
 	const who = culpritOf(of, part);
+	const also = who?.kind === 'who' ? alsoOf(of, part, who.name) : [];
 	return (
 		<Tile name={name}>
 			{!who && <p>{t('glance.who.none')}</p>}
@@ -60,6 +61,11 @@ const Who = ({ of, part, name }) => {
 							</>
 						)}
 					</p>
+					{also.length > 0 && (
+						<p>
+							{t('glance.also')} <Text of={also.map((a) => `${a.name} ${msFine(a.ms)} ms`).join(', ')} cut={200} />
+						</p>
+					)}
 				</>
 			)}
 		</Tile>

@@ -5,7 +5,7 @@ import { timeParts } from './lib/timeparts.js';
 import { isNumber, msFine, visible } from './lib/format.js';
 import { t } from './lib/i18n.js';
 import { partClass, partName, useParts } from './lib/parts.js';
-import { addsUp, hasNormal, normalOf, sharesOf, sumOf, topOf, totalOf } from './lib/shares.js';
+import { addsUp, hasNormal, mainOf, normalOf, sharesOf, sumOf, totalOf } from './lib/shares.js';
 import { Text } from './ui.jsx';
 
 const SMALL = 0.002; /* of the scale: a part is never invisible */
@@ -86,7 +86,7 @@ const Share = ({ req, share, total, top }) => {
 };
 
 const Shares = ({ req, total }) => {
-	const top = topOf(req);
+	const top = mainOf(req)?.share;
 	return (
 		<table class="parts shares">
 			<caption class="sr">{t('ev.time')}</caption>

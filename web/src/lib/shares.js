@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the shares of a request's time say: whether they add up, which one is the furthest over its normal,
 // and how much of the delay that explains. All in ms.
-import { isNumber } from './format.js';
+import { isNumber, isSlow } from './format.js';
 
 const ROUNDING_MS = 0.05;
 
@@ -19,10 +19,11 @@ export const addsUp = (req) => Math.abs(sumOf(sharesOf(req)) - totalOf(req)) <= 
 // The largest over its own normal; the others grow in its wake or not at all.
 export const topOf = (req) => sharesOf(req).reduce((top, s) => (!top || over(req, s) > over(req, top) ? s : top), null);
 
+// Of a request within its limit nothing is to blame: it is here because it failed.
 // {share, over, part}: part is how much of the delay over the normal it explains; null if nothing is over, and
 // for what was judged by its first byte: its total is of another kind than its normal.
 export const mainOf = (req) => {
-	const share = topOf(req);
+	const share = isSlow(req) ? topOf(req) : null;
 	if (!share) return null;
 	if ((req.flags ?? []).includes('byFirstByte')) return { share, over: over(req, share), part: null };
 	const delay = totalOf(req) - (hasNormal(req) ? req.normalTime : 0);
@@ -47,4 +48,13 @@ export const culpritOf = (of, part) => {
 	if (seen?.what) return { kind: 'what', name: seen.what, more: null };
 	if (ITSELF.has(code)) return { kind: 'app', name: of.app ?? of.comm, more: null };
 	return null;
+};
+
+const ALSO = 3;
+
+// Who else is named by the evidence of that part, with the time of each: [{name, ms}], the longest first.
+export const alsoOf = (of, part, name) => {
+	const sums = new Map();
+	for (const e of of.evidence ?? []) if (e.part === part && e.who && e.who !== name) sums.set(e.who, (sums.get(e.who) ?? 0) + (e.ms || 0));
+	return [...sums].map(([who, ms]) => ({ name: who, ms })).sort((a, b) => b.ms - a.ms).slice(0, ALSO);
 };
