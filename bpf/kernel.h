@@ -139,6 +139,10 @@ struct sock {
 	struct socket *sk_socket;
 };
 
+struct inet_sock {
+	__be16 inet_sport; /* local port, also of a socket at TCP_CLOSE */
+};
+
 struct inet_connection_sock {
 	__u8 icsk_ca_state : 5;
 	__u8 icsk_pending; /* the timer that is armed */
@@ -245,11 +249,13 @@ struct pt_regs {
 	unsigned long dx;
 	unsigned long r10;
 	unsigned long r8;
+	unsigned long ip;
 };
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {
 	__u64 regs[31];
 	__u64 orig_x0;
+	__u64 pc;
 	int syscallno;
 };
 #endif

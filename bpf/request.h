@@ -32,6 +32,8 @@ enum req_kind {
 	REQ_KIND_CALL = 2,
 	REQ_KIND_UNREAD = 3,
 	REQ_KIND_BLOCK = 4, /* comes before the request that it belongs to */
+	REQ_KIND_NGINX = 5, /* nginx's own word, see nginx.h */
+	REQ_KIND_NGINX_LOOK = 6,
 	REQ_KIND_STACK = 7, /* so does this */
 };
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "../lib/config.h"
+#include "nginx.h"
 #include "request_kernel.h"
 
 /* Every line is a key of the file and a flag: rows_per_s is --rows-per-s. */
@@ -31,6 +32,8 @@ static const struct config_option options[] = {
 	  "sockets (kernel 6.3), syscalls (5.15), or auto: the first that works (auto)" },
 	{ "request", "split", CONFIG_BOOL, CONFIG_FIELD(struct probe_config, split), 0, 0,
 	  "tell where the time of a request went, by hooks on the scheduler (yes)" },
+	{ "request", "nginx", CONFIG_STR, CONFIG_FIELD(struct probe_config, nginx), 1, 0,
+	  "what nginx itself says of its requests: auto, on (at any cost), off (auto)" },
 	{ "request", "conns", CONFIG_INT, CONFIG_FIELD(struct probe_config, conns), 1, 1e6,
 	  "connections followed at a time; requests on more are only counted (65536)" },
 	{ "files", "slow_file_ms", CONFIG_REAL, CONFIG_FIELD(struct probe_config, slow_file_ms), 0,
@@ -69,6 +72,7 @@ static void set_defaults(struct probe_config *c)
 		.rows_per_s = 5000,
 		.ring_mb = 4,
 		.hooks = "auto",
+		.nginx = "auto",
 		.conns = 65536,
 		.split = true,
 		.slow_file_ms = 10,
@@ -200,6 +204,8 @@ static int check(const struct probe_config *c, char *err, size_t errlen)
 	if (!request_hooks_known(c->hooks))
 		return refuse(err, errlen, "hooks", c->hooks,
 			      "auto, sockets or syscalls is allowed");
+	if (!nginx_mode_known(c->nginx))
+		return refuse(err, errlen, "nginx", c->nginx, "auto, on or off is allowed");
 	snprintf(ring, sizeof(ring), "%lld", (long long)c->ring_mb);
 	if (c->ring_mb & (c->ring_mb - 1))
 		return refuse(err, errlen, "ring_mb", ring, "1, 2, 4, 8, ... 256 is allowed");

@@ -16,6 +16,7 @@ struct probe_config {
 	char scope[512]; /* "": every task; cgroup=PATH: those in and below that cgroup2 */
 	int64_t ring_mb; /* of the kernel's event ring; a power of two */
 	char hooks[16]; /* "auto", or one of request_hooks_name */
+	char nginx[8]; /* read nginx's own records: "auto", "on", "off" */
 	int64_t conns; /* connections followed at a time */
 	bool split; /* tell where the time of a request went */
 	double slow_file_ms; /* an operation on a file is told if it takes as long */

@@ -175,7 +175,9 @@ void explain_request(struct explain *x, const struct req_head *h, const struct s
 				   .up_net = h->up_net,
 				   .unwatched = c->unwatched,
 				   .no_clock = c->no_clock,
-				   .lossy = c->lossy };
+				   .lossy = c->lossy,
+				   .alone = c->alone,
+				   .unseen = c->unseen };
 
 	evidence_find(x->evidence, h, h->read_ns - r->queue_us * 1000, &found);
 	put_evidence(x, &found, c->wall_minus_mono_ns, r);

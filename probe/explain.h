@@ -21,6 +21,7 @@ struct explain_context {
 	bool unwatched; /* the scheduler is not */
 	bool no_clock; /* arrival times are not known yet */
 	bool lossy; /* records were lost lately */
+	bool alone, unseen; /* the sockets told nothing of it; or not of all its calls */
 };
 
 /*

@@ -256,6 +256,11 @@ int request_kernel_open(struct request_kernel **out, const struct request_option
 	return 0;
 }
 
+int request_kernel_ring(const struct request_kernel *k)
+{
+	return map_fd(k, "ring");
+}
+
 const char *request_kernel_unix(struct request_kernel *k, const struct req_addr *a,
 				char text[static UNIX_TEXT])
 {

@@ -37,6 +37,7 @@ bool request_hooks_known(const char *name); /* or "auto" */
 int request_kernel_open(struct request_kernel **out, const struct request_options *o,
 			int (*on_record)(void *arg, void *data, size_t len), void *arg, char *why);
 void request_kernel_close(struct request_kernel *k); /* NULL is fine */
+int request_kernel_ring(const struct request_kernel *k); /* others may write there too */
 
 bool request_kernel_splits(const struct request_kernel *k); /* the time of requests, that is */
 

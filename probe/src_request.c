@@ -10,6 +10,7 @@
 #include "explain.h"
 #include "keep.h"
 #include "layout.h"
+#include "nginx.h"
 #include "red.h"
 #include "request_event.h"
 #include "request_kernel.h"
@@ -36,6 +37,7 @@ struct request_source {
 	struct detect *detect;
 	struct explain *explain;
 	struct keep *keep;
+	struct nginx *nginx;
 	const struct probe_config *config;
 	struct request_context context;
 	struct unread unread[UNREAD_APPS];
@@ -46,6 +48,7 @@ struct request_source {
 	uint64_t lost, lossy_ns; /* records and sockets not followed; when the last one was lost */
 	uint64_t second_ns; /* the row budget is per second */
 	int64_t rows_left;
+	uint64_t now_ns;
 	struct sink *out; /* during a read */
 };
 
@@ -90,7 +93,8 @@ static void count_call(struct request_source *s, const char *app, const char *ro
 	red_count(s->red, &k, u->response_us);
 }
 
-static void count_request(struct request_source *s, const struct request_item *r)
+/* counted: the places of its calls that are counted as calls of nobody. */
+static void count_request(struct request_source *s, const struct request_item *r, uint32_t counted)
 {
 	char peer[16];
 	struct red_key k = { .app = r->app,
@@ -102,17 +106,18 @@ static void count_request(struct request_source *s, const struct request_item *r
 	snprintf(peer, sizeof(peer), r->local.len ? ":%u" : "unix:", r->local.port);
 	red_count(s->red, &k, item_judged_us(r));
 	for (uint32_t i = 0; i < r->nups; i++)
-		count_call(s, r->app, r->route, &r->ups[i]);
+		if (!(counted >> i & 1))
+			count_call(s, r->app, r->route, &r->ups[i]);
 }
 
 /* A row, if the budget of this second has room for it. */
 static void tell(struct request_source *s, const struct req_head *h, const struct split *split,
-		 const struct judged *j, struct request_item *r)
+		 const struct judged *j, struct explain_context *c, struct request_item *r)
 {
-	struct explain_context c = { .wall_minus_mono_ns = s->context.wall_minus_mono_ns,
-				     .unwatched = !request_kernel_splits(s->kernel),
-				     .no_clock = !s->context.jiffy_ns,
-				     .lossy = clock_mono_ns() - s->lossy_ns < LOSSY_NS };
+	c->wall_minus_mono_ns = s->context.wall_minus_mono_ns;
+	c->unwatched = !request_kernel_splits(s->kernel);
+	c->no_clock = !s->context.jiffy_ns;
+	c->lossy = clock_mono_ns() - s->lossy_ns < LOSSY_NS;
 
 	if (s->rows_left <= 0) {
 		s->n[COVERAGE_WITHHELD]++;
@@ -120,20 +125,33 @@ static void tell(struct request_source *s, const struct req_head *h, const struc
 	}
 	s->rows_left--;
 	s->n[COVERAGE_ROWS]++;
-	explain_request(s->explain, h, split, j, &c, r);
+	explain_request(s->explain, h, split, j, c, r);
 	sink_request(s->out, r);
 }
 
-static void on_request(struct request_source *s, const struct req_event *e, size_t len)
+/* e: NULL where nginx alone tells of it; word: NULL where nginx does not. */
+static void on_request(void *arg, const struct req_event *e, size_t len,
+		       const struct nginx_event *word)
 {
+	struct request_source *s = arg;
 	struct request_text text;
+	struct nginx_text told;
+	struct req_event made;
 	struct request_item r;
 	struct judged judged;
 	struct split split;
+	struct explain_context c = { .alone = !e };
+	uint32_t unseen = 0;
 	bool abnormal;
 
+	if (!e) {
+		len = nginx_alone(word, s->context.wall_minus_mono_ns, &made);
+		e = &made;
+	}
 	if (request_event_read(e, len, &s->context, &text, &r) < 0 || is_own(text.comm))
 		return;
+	if (word)
+		unseen = nginx_apply(word, &told, &r);
 	r.app = apps_name(s->apps, r.pid, text.comm);
 	s->n[COVERAGE_SEEN]++;
 	s->n[COVERAGE_HEAD_MISSED] += (e->head.flags & REQ_HEAD_MISSED) != 0;
@@ -144,9 +162,10 @@ static void on_request(struct request_source *s, const struct req_event *e, size
 	}
 	split_of(&e->head, split_help(e, len), &r, &split);
 	abnormal = detect_judge(s->detect, &r, &split, &judged); /* tells also by what */
-	count_request(s, &r);
+	count_request(s, &r, c.alone ? 0 : unseen);
+	c.unseen = unseen != 0;
 	if (abnormal)
-		tell(s, &e->head, &split, &judged, &r);
+		tell(s, &e->head, &split, &judged, &c, &r);
 }
 
 static void on_call(struct request_source *s, const struct req_call_event *e)
@@ -154,6 +173,7 @@ static void on_call(struct request_source *s, const struct req_call_event *e)
 	char comm[REQ_COMM + 1], path[UNIX_TEXT];
 	struct up_item u;
 
+	nginx_saw_call(s->nginx, e);
 	snprintf(comm, sizeof(comm), "%.*s", REQ_COMM, e->comm);
 	if (is_own(comm))
 		return;
@@ -180,14 +200,17 @@ static int on_record(void *arg, void *data, size_t len)
 	struct request_source *s = arg;
 	const struct req_head *h = data;
 
-	if (len >= sizeof(struct req_head) && h->kind == REQ_KIND_REQUEST)
-		on_request(s, data, len);
-	else if (len >= sizeof(struct req_call_event) && h->kind == REQ_KIND_CALL)
+	if (len >= sizeof(struct req_head) && h->kind == REQ_KIND_REQUEST) {
+		if (!nginx_takes(s->nginx, data, len, s->now_ns))
+			on_request(s, data, len, NULL);
+	} else if (len >= sizeof(struct req_call_event) && h->kind == REQ_KIND_CALL)
 		on_call(s, data);
 	else if (len >= sizeof(struct req_head) && h->kind == REQ_KIND_UNREAD)
 		on_unread(s, h);
 	else if (len >= sizeof(struct req_block) && h->kind == REQ_KIND_BLOCK)
 		explain_block(s->explain, data);
+	else if (h->kind == REQ_KIND_NGINX || h->kind == REQ_KIND_NGINX_LOOK)
+		nginx_record(s->nginx, data, len, s->now_ns);
 	return 0;
 }
 
@@ -202,6 +225,7 @@ static void request_close(void *self)
 {
 	struct request_source *s = self;
 
+	nginx_close(s->nginx);
 	request_kernel_close(s->kernel);
 	keep_close(s->keep);
 	explain_free(s->explain);
@@ -231,9 +255,17 @@ static int request_open(void *self, const struct probe_env *env)
 	s->detect = detect_new(env->config->slow_ms);
 	s->explain = explain_new(env->procfs, env->sysfs);
 	r = request_kernel_open(&s->kernel, &o, on_record, s, env->why);
-	if (r == 0) /* last: what cannot be opened has nothing to keep */
-		s->keep = keep_open(env->config->state, s->detect);
-	return r;
+	if (r < 0)
+		return r;
+	s->nginx = nginx_open(&(struct nginx_options){ .mode = env->config->nginx,
+						       .ring_fd = request_kernel_ring(s->kernel),
+						       .scope = o.scope,
+						       .procfs = env->procfs,
+						       .context = &s->context,
+						       .done = on_request,
+						       .arg = s });
+	s->keep = keep_open(env->config->state, s->detect); /* last: else nothing is to be kept */
+	return 0;
 }
 
 static void kernel_counts(struct request_source *s)
@@ -263,7 +295,11 @@ static void tell_coverage(struct request_source *s)
 		.layout = layout_coverage.layout, .entity = "", .n = COVERAGE_END, .v = v
 	};
 
+	const struct nginx_counts nginx = nginx_counts(s->nginx);
+
 	s->n[COVERAGE_EVIDENCE_OUT] = explain_pushed_out(s->explain) + s->blocks_full;
+	s->n[COVERAGE_NGINX_LOST] = nginx.lost;
+	s->n[COVERAGE_NGINX_UNREAD] = nginx.unread;
 	s->n[COVERAGE_RED_FULL] = red_overflow(s->red);
 	s->n[COVERAGE_STATE_REFUSED] = keep_refused(s->keep);
 	s->n[COVERAGE_STATE_UNSAVED] = keep_unsaved(s->keep);
@@ -293,6 +329,7 @@ static int request_read(void *self, struct sink *out)
 	int r;
 
 	s->out = out;
+	s->now_ns = now;
 	s->context.wall_minus_mono_ns = (int64_t)(clock_wall_ns() - now);
 	if (now - s->second_ns >= 1000000000ull) {
 		s->second_ns = now;
@@ -301,6 +338,7 @@ static int request_read(void *self, struct sink *out)
 	kernel_counts(s); /* first: what is told below must know what was lost */
 	r = request_kernel_read(s->kernel, now, &s->context.jiffy_ns);
 	explain_step(s->explain, out);
+	nginx_tick(s->nginx, now);
 	if (now >= s->next_tick_ns) {
 		s->next_tick_ns = now + TICK_NS;
 		tick(s);

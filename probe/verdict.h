@@ -25,6 +25,7 @@ struct verdict_facts { /* what is known besides the item */
 	bool unwatched; /* the scheduler is not */
 	bool no_clock; /* when something arrived is not known */
 	bool lossy; /* the kernel had to drop records at that time */
+	bool alone, unseen; /* its sockets told nothing of it; or not of all its calls */
 	bool accept_known, accept_full; /* whether the accept queue overflowed */
 	struct culprit culprit[PART_END];
 };

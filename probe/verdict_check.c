@@ -8,6 +8,8 @@
 #define NO_CLOCK "when it arrived is not known until the probe has measured the clock"
 #define NO_LISTENER "the listening socket was not watched"
 #define ON_UNIX "its client came by a Unix socket"
+#define BY_NGINX "only nginx told of it: the bytes of its connection could not be read as requests"
+#define CALLS_BY_NGINX "only nginx told of its upstream calls: their connections are not known"
 #define LOSSY "records of the kernel were lost at that time"
 
 enum { CLEAN = 10 }; /* a cause is ruled out below one in so many of the excess */
@@ -33,7 +35,10 @@ static const char *by_threads_and_calls(const struct request_item *r, const stru
 
 static const char *by_arrival(const struct request_item *r, const struct verdict_facts *f)
 {
-	return verdict_is_unix(r) ? NO_ARRIVAL : f->no_clock ? NO_CLOCK : NULL;
+	return f->alone		    ? BY_NGINX
+	       : verdict_is_unix(r) ? NO_ARRIVAL
+	       : f->no_clock	    ? NO_CLOCK
+				    : NULL;
 }
 
 /* A cause that is one part: clean if that part is as usual. */
@@ -86,10 +91,12 @@ static bool none_lost(const struct req_net *n)
 static void check_loss(struct request_item *r, const struct verdict_facts *f)
 {
 	bool clean = none_lost(&f->net) && none_lost(&f->up_net) && !r->retrans && !r->rcv_ooo;
-	const char *why = f->lossy ? LOSSY : by_calls(r, f);
+	const char *why = f->lossy ? LOSSY : f->alone ? BY_NGINX : by_calls(r, f);
 
 	for (uint32_t i = 0; i < r->nups; i++)
 		clean &= !r->ups[i].retrans;
+	if (!why && f->unseen)
+		why = CALLS_BY_NGINX;
 	if (!why && verdict_is_unix(r) && !r->nups)
 		why = ON_UNIX;
 	judge(r, R_NET_LOSS, why, clean);
@@ -97,7 +104,7 @@ static void check_loss(struct request_item *r, const struct verdict_facts *f)
 
 static void check_client(struct request_item *r, const struct verdict_facts *f, uint64_t tenth)
 {
-	const char *why = verdict_is_unix(r) ? ON_UNIX : NULL;
+	const char *why = f->alone ? BY_NGINX : verdict_is_unix(r) ? ON_UNIX : NULL;
 
 	judge(r, R_NET_PEER_WINDOW, why, f->net.rwnd_us < tenth);
 	judge(r, R_NET_SNDBUF, why, f->net.sndbuf_us < tenth);

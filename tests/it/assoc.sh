@@ -70,7 +70,7 @@ pipelined() { # at a depth of 4
 
 n=0 table=
 for rung in $(rungs); do
-	probe_by "$rung" --slow-ms 0 --rows-per-s 50000
+	probe_by "$rung" --slow-ms 0 --rows-per-s 50000 --nginx off
 	scenario "keep-alive" "$kept" 1000 --conns 100
 	scenario "a thousand connections" "$kept" 2000 --conns 1000
 	scenario "no keep-alive" "$new" 1000 --conns 100 --close

@@ -34,7 +34,7 @@ delayed() { # NAME path|order ARG...
 
 n=0
 for rung in $(rungs); do
-	probe_by "$rung" --slow-ms 0 --rows-per-s 50000
+	probe_by "$rung" --slow-ms 0 --rows-per-s 50000 --nginx off
 	delayed "every path once" path
 	delayed "one path" order --same
 done
