@@ -8,6 +8,7 @@ enum {
 	BUCKETS = 2048, /* of each index */
 	STEPS = 1024, /* the most that one look-up follows */
 	CANDIDATES = 32,
+	OFFENDERS = 24,
 };
 
 /* Records come as they end, but from several CPUs. */
@@ -88,8 +89,14 @@ static uint64_t overlap(const struct req_block *b, uint64_t from, uint64_t to)
 	return z > a ? least(z - a, b->off_ns) : 0;
 }
 
+struct offender {
+	const struct req_block *longest;
+	uint64_t ns;
+};
+
 struct candidates {
-	uint32_t n;
+	uint32_t n, noffenders;
+	struct offender offender[OFFENDERS];
 	struct evidence_wait wait[CANDIDATES];
 };
 
@@ -113,12 +120,35 @@ static struct evidence_wait *smallest(struct candidates *c)
 	return least_of;
 }
 
+/* Who had the CPU, all in all: by name, for it may be many of one kind. */
+static void blame(struct candidates *c, const struct req_block *b, uint64_t ns)
+{
+	struct offender *o = NULL;
+
+	if (b->wait != WAIT_RUNQ || !(b->flags & BLOCK_HAS_WHO))
+		return;
+	for (uint32_t i = 0; i < c->noffenders && !o; i++)
+		if (strncmp(c->offender[i].longest->who, b->who, REQ_COMM) == 0)
+			o = &c->offender[i];
+	if (!o && c->noffenders == OFFENDERS)
+		return;
+	if (!o) {
+		o = &c->offender[c->noffenders++];
+		*o = (struct offender){ .longest = b };
+	}
+	o->ns += ns;
+	if (b->off_ns > o->longest->off_ns)
+		o->longest = b;
+}
+
 static void add(struct candidates *c, const struct req_block *b, uint64_t ns, bool own)
 {
 	struct evidence_wait *w;
 
 	if (!ns)
 		return;
+	if (own)
+		blame(c, b, ns);
 	for (uint32_t i = 0; i < c->n; i++) {
 		w = &c->wait[i];
 		if (w->own != own || !continues(w, b))
@@ -143,32 +173,16 @@ static int by_length(const void *a, const void *b)
 	return (x->ns < y->ns) - (x->ns > y->ns);
 }
 
-/* Of those who had the CPU, in turns perhaps: the longest wait for the one who had it for longest.
- */
-static const struct req_block *worst_offender(const struct candidates *c)
+static void blame_worst(const struct candidates *c, struct evidence_found *out)
 {
-	const struct req_block *worst = NULL;
 	uint64_t worst_ns = 0;
 
-	for (uint32_t i = 0; i < c->n; i++) { /* the first of each is its longest */
-		const struct req_block *b = c->wait[i].block;
-		uint64_t ns = 0;
-
-		if (b->wait != WAIT_RUNQ || !c->wait[i].own || !(b->flags & BLOCK_HAS_WHO))
+	for (uint32_t i = 0; i < c->noffenders; i++) {
+		if (c->offender[i].ns <= worst_ns)
 			continue;
-		for (uint32_t j = i; j < c->n; j++) {
-			const struct evidence_wait *w = &c->wait[j];
-
-			if (w->own && w->block->wait == WAIT_RUNQ &&
-			    w->block->who_tgid == b->who_tgid)
-				ns += w->ns;
-		}
-		if (ns > worst_ns) {
-			worst = b;
-			worst_ns = ns;
-		}
+		worst_ns = c->offender[i].ns;
+		out->longest[PART_RUNQ] = c->offender[i].longest;
 	}
-	return worst;
 }
 
 static void choose(struct candidates *c, struct evidence_found *out)
@@ -183,8 +197,7 @@ static void choose(struct candidates *c, struct evidence_found *out)
 		if (w->own && !out->longest[p])
 			out->longest[p] = w->block;
 	}
-	if (worst_offender(c))
-		out->longest[PART_RUNQ] = worst_offender(c);
+	blame_worst(c, out);
 }
 
 void evidence_find(const struct evidence *e, const struct req_head *h, uint64_t arrival_ns,

@@ -113,7 +113,8 @@ TEST(the_offender_is_who_had_the_cpu_for_the_longest_in_all)
 		struct req_block b = block(42, 1000 + i * 10, 1005 + i * 10, WAIT_RUNQ);
 
 		b.flags = BLOCK_HAS_WHO;
-		b.who_tgid = b.who_tid = 99;
+		b.who_tgid = b.who_tid = 99 + (uint32_t)i; /* several of one name */
+		memcpy(b.who, "hog", 3);
 		evidence_push(e, &b);
 		if (i == 0) {
 			b = block(42, 1070, 1085, WAIT_RUNQ);
@@ -123,7 +124,7 @@ TEST(the_offender_is_who_had_the_cpu_for_the_longest_in_all)
 		}
 	}
 	find(e);
-	CHECK_EQ(found.longest[PART_RUNQ]->who_tgid, 99);
+	CHECK_STR(found.longest[PART_RUNQ]->who, "hog");
 	CHECK_EQ(found.wait[0].block->who_tgid, 77);
 }
 
