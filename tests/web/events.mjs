@@ -16,7 +16,7 @@ export const evidence = (time, over = {}) => ({ time, ms: 760.4, part: 'io', pid
 // A request that waited for a file on a busy disk, all told.
 export const explained = ({ time = Date.now() - 60e3, ...over } = {}) => {
 	const req = request({ time, node: 'web-1', app: 'orders', method: 'POST', path: '/api/orders/8123', route: 'POST /api/orders/:id', status: 200, queueTime: 12.4, requestTime: 1029.6, normalTime: 34, limitTime: 300, flags: [], upstreamResponseTime: 98, upstreams: [upstream({ startTime: 20, responseTime: 98, reused: true, connectTime: null })] });
-	const shares = [['queue', 12.4, 0.1], ['cpu', 21.3, 15], ['runqueue', 88.2, 0.4], ['io', 800.9, 3.2], ['lock', 11.2, 0], ['upstream', 98, 14.1], ['unattributed', 10, 1.2]];
+	const shares = [['queue', 12.4, 0.1], ['cpu', 21.3, 15], ['runqueue', 88.2, 0.4], ['io', 800.9, 3.2], ['lock', 11.2, 0], ['sleep', 0, 0.3], ['upstream', 98, 14.1], ['unattributed', 10, 1.2]];
 	return {
 		...req,
 		reason: { code: 'io.block', params: { call: 'fsync', file: 'data/orders.wal', dev: 'nvme0n1', ms: 800.9, total_ms: 1042 }, text: { en: 'fsync of data/orders.wal on nvme0n1 took 800.9 ms of 1042 ms', zh: '对 nvme0n1 上 data/orders.wal 的 fsync 耗时 800.9 ms（总计 1042 ms）' } },

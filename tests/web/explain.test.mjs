@@ -127,9 +127,11 @@ TEST('what was checked, what was not and why, and losses by side and kind', asyn
 	CHECK_EQ(await told(t, '#unchecked li'), 'Page faults from disk: the kernel has no tracepoint exceptions:page_fault_user', 'why not');
 	CHECK((await told(t, '#losses')).includes('No packet loss or retransmission seen'), 'no loss');
 	const row = explained({ checked: [], losses: [{ side: 'client', kind: 'rto', count: 2 }, { side: 'upstream', kind: 'tlp', count: 1 }] });
+	row.reason = { code: 'net.loss', params: { peer: '10.20.0.14:8080' }, text: { en: 'x', zh: 'x' } };
 	t.mock.rows.push(row);
 	await t.page.goto(`${t.mock.url}/requests/${row.id}`);
 	await t.page.waitForSelector('#losses table');
+	CHECK_EQ(await t.page.$$eval('.tile-next a', (all) => new URLSearchParams(all[0].search).get('upstream')), '10.20.0.14:8080', 'the next step leads to the peer that lost');
 	CHECK_EQ(await cells(t, '#losses tbody tr'), [['the client', 'timeout (RTO)', '2'], ['an upstream', 'tail loss probe', '1']], 'losses');
 });
 

@@ -8,7 +8,7 @@ import { messages } from './lib/messages.js';
 const cleanText = (code) => (`clean.${code}` in messages ? t(`clean.${code}`) : visible(word('reason.', code)));
 
 const Clean = ({ checked }) => (
-	<section class="card" id="checked">
+	<section class="card tall" id="checked">
 		<h2>{t('check.clean')}</h2>
 		{!checked.length && <p>{t('check.clean.none')}</p>}
 		<ul class="checks">
@@ -63,7 +63,7 @@ const Losses = ({ req }) => {
 						{losses.map((l) => (
 							<tr key={`${l.side} ${l.kind}`}>
 								<td class="wrap">
-									<Text of={word('loss.of.', l.side)} cut={CUT} />
+									<Text of={l.side && word('loss.of.', l.side)} cut={CUT} />
 								</td>
 								<td class="wrap" title={`loss.${l.kind}.title` in messages ? t(`loss.${l.kind}.title`) : undefined}>
 									<Text of={kindName(l.kind)} cut={CUT} />

@@ -34,7 +34,7 @@ const Where = ({ main, split }) => {
 					<p class="figure">
 						{msFine(main.share.ms)} ms{main.over < main.share.ms && <span class="hint">{`, ${t('glance.over', { ms: msFine(main.over) })}`}</span>}
 					</p>
-					{main.part !== null && <p>{t('glance.part', { n: Math.round(main.part * 100) })}</p>}
+					{main.part !== null && <p>{t(main.normal ? 'glance.part' : 'glance.part.whole', { n: Math.round(main.part * 100) })}</p>}
 				</>
 			)}
 		</Tile>

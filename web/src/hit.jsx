@@ -11,6 +11,8 @@ import { t, word } from './lib/i18n.js';
 
 const AROUND_MS = 10e3;
 const SHOWN = 20;
+const ASKED = 100;
+const LISTED = 10;
 
 // Ten seconds before the beginning to ten after the end.
 export const around = (of) => {
@@ -113,21 +115,22 @@ export const Hit = ({ of, req }) => {
 	);
 };
 
-// Events of the node around that moment, less the one the page is about.
+// Events of the node around that moment, the longest first, less the one the page is about.
 export const EventsThen = ({ of, less = null }) => {
 	const range = around(of);
-	const params = [['from', range.from], ['to', range.to], ['node', of.node ?? ''], ['limit', SHOWN]];
+	const params = [['from', range.from], ['to', range.to], ['node', of.node ?? ''], ['limit', ASKED]];
 	const { data, error } = useAnswer(of.node ? '/api/v1/events' : null, params);
-	const events = (data?.events ?? []).filter((e) => e.id !== less);
+	const events = (data?.events ?? []).filter((e) => e.id !== less).sort((a, b) => b.ms - a.ms);
 	return (
 		<section class="card wide" id="events-then">
 			<h2>{t('then.title')}</h2>
 			<Failed error={error} />
 			{!data && !error && <p>{t('table.loading')}</p>}
 			{data && !events.length && <p>{t('then.none')}</p>}
+			{events.length > LISTED && <p>{t('then.cut', { n: `${data.next ? '≥ ' : ''}${count(events.length)}`, listed: LISTED })}</p>}
 			{events.length > 0 && (
 				<ul class="then">
-					{events.map((e) => (
+					{events.slice(0, LISTED).map((e) => (
 						<li key={e.id}>
 							<Severity of={e.severity} /> <span class="mono">{timeParts(e.time)?.time}</span>{' '}
 							<a href={eventHref(e)}>

@@ -12,7 +12,7 @@ const SMALL = 0.002; /* of the scale: a part is never invisible */
 const NAMED = 0.1; /* of the scale: a part so long has its name in the bar */
 
 const width = (ms, scale) => ({ width: `${Math.max(SMALL, ms / scale) * 100}%` });
-const percent = (part) => (part < 0.005 ? '<1 %' : `${Math.round(part * 100)} %`);
+const percent = (part) => (part === 0 ? '–' : part < 0.005 ? '<1 %' : `${Math.round(part * 100)} %`);
 
 const Sum = ({ req, total }) => <p class="sum">{t('ev.time.sum', { total: msFine(total), queue: msFine(req.queueTime ?? 0), request: msFine(req.requestTime) })}</p>;
 
@@ -115,7 +115,7 @@ const Split = ({ req }) => {
 	useParts();
 	const total = totalOf(req);
 	const shares = sharesOf(req);
-	const segments = shares.map((s) => ({ class: partClass(s.code), name: partName(s.code), ms: s.ms }));
+	const segments = shares.filter((s) => s.ms > 0).map((s) => ({ class: partClass(s.code), name: partName(s.code), ms: s.ms }));
 	const normal = shares.filter((s) => normalOf(req, s) > 0).map((s) => ({ class: partClass(s.code), name: partName(s.code), ms: normalOf(req, s) }));
 	if (!normal.length && hasNormal(req)) normal.push({ class: 'seg-normal', name: t('ev.time.normal'), ms: req.normalTime });
 	return (

@@ -47,9 +47,11 @@ const Try = ({ up, n }) => (
 	</tr>
 );
 
+// order: the bar of the tries in time is not yet on the page, and that there was no call is said by the shares.
 export const Upstreams = ({ req, order }) => {
 	const unknown = (req.flags ?? []).includes('upstreamUnknown');
 	const ups = req.upstreams ?? [];
+	if (order && !ups.length && !unknown) return null;
 	return (
 		<section class="card wide" id="upstreams">
 			<h2>{t('ev.ups')}</h2>

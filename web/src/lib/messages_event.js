@@ -15,6 +15,7 @@ export const eventMessages = {
 	'glance.normal': ['normal for this route: {ms} ms', '该路由正常值：{ms} ms'],
 	'glance.over': ['{ms} ms over its normal', '比正常多 {ms} ms'],
 	'glance.part': ['This explains {n} % of the delay.', '这解释了 {n} % 的延迟。'],
+	'glance.part.whole': ['This is {n} % of its time.', '占其时间的 {n} %。'],
 	'glance.where.unsplit': ['Not measured for this request: only the queue and upstream calls are known, below.', '此请求未测量：仅知下方的排队与上游调用。'],
 	'glance.where.fast': ['It was not slow: it is here because it failed.', '它并不慢：因失败而在此。'],
 	'glance.also': ['Also:', '另有：'],
@@ -120,6 +121,7 @@ export const eventMessages = {
 	'hit.elsewhere.none': ['None on other nodes at the same time.', '同一时刻其他节点没有。'],
 	'then.title': ['Events of this node at that moment', '该节点当时的事件'],
 	'then.none': ['None within 10 s.', '前后 10 秒内没有。'],
+	'then.cut': ['{n} within 10 s; the {listed} longest of those loaded:', '前后 10 秒内 {n} 个；已加载中最长的 {listed} 个：'],
 	'then.all': ['See them in the list', '在列表中查看'],
 	'similar.title': ['The same within 24 hours: app, route and reason', '24 小时内相同的：应用、路由和原因'],
 	'similar.some': ['{n} times with this one, {from} – {to}.', '含本次共 {n} 次，{from} – {to}。'],
@@ -135,6 +137,7 @@ export const eventMessages = {
 	'similar.newest': ['newest', '最新'],
 	'similar.events': ['The same within 24 hours: node and kind', '24 小时内相同的：节点和类型'],
 	'similar.events.some': ['{n} others; of the same process {mates}, of the same file {files}, {from} – {to}.', '另有 {n} 个；同一进程 {mates} 个，同一文件 {files} 个，{from} – {to}。'],
+	'similar.events.cut': ['More than {n} others; of the newest {n}, {mates} are of the same process and {files} of the same file, {from} – {to}.', '另有超过 {n} 个；最新 {n} 个中同一进程 {mates} 个，同一文件 {files} 个，{from} – {to}。'],
 	'similar.events.none': ['No other, {from} – {to}.', '没有其他，{from} – {to}。'],
 
 	'events.about': ['What went wrong on a node besides requests, such as a slow write to a file.', '请求之外节点上出的问题，例如写文件缓慢。'],

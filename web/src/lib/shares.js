@@ -5,7 +5,8 @@ import { isNumber, isSlow } from './format.js';
 
 const ROUNDING_MS = 0.05;
 
-export const sharesOf = (req) => (req.shares ?? []).filter((s) => isNumber(s.ms) && s.ms > 0);
+// One that took no time this time is there for its normal.
+export const sharesOf = (req) => (req.shares ?? []).filter((s) => isNumber(s.ms) && (s.ms > 0 || s.normal > 0));
 
 // Without a normal time of the route there is none of its parts.
 export const hasNormal = (req) => isNumber(req.normalTime);
@@ -20,15 +21,15 @@ export const addsUp = (req) => Math.abs(sumOf(sharesOf(req)) - totalOf(req)) <= 
 export const topOf = (req) => sharesOf(req).reduce((top, s) => (!top || over(req, s) > over(req, top) ? s : top), null);
 
 // Of a request within its limit nothing is to blame: it is here because it failed.
-// {share, over, part}: part is how much of the delay over the normal it explains; null if nothing is over, and
+// {share, over, part, normal}: part is how much of the delay over the normal, if there is one, it explains; null if nothing is over, and
 // for what was judged by its first byte: its total is of another kind than its normal.
 export const mainOf = (req) => {
 	const share = isSlow(req) ? topOf(req) : null;
 	if (!share) return null;
-	if ((req.flags ?? []).includes('byFirstByte')) return { share, over: over(req, share), part: null };
+	if ((req.flags ?? []).includes('byFirstByte')) return { share, over: over(req, share), part: null, normal: hasNormal(req) };
 	const delay = totalOf(req) - (hasNormal(req) ? req.normalTime : 0);
 	const more = over(req, share);
-	return { share, over: more, part: delay > 0 && more > 0 ? Math.min(1, more / delay) : null };
+	return { share, over: more, part: delay > 0 && more > 0 ? Math.min(1, more / delay) : null, normal: hasNormal(req) };
 };
 
 const evidenceOf = (of, part) => (of.evidence ?? []).filter((e) => e.part === part).sort((a, b) => b.ms - a.ms)[0];

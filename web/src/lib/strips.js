@@ -44,11 +44,12 @@ export const windowOf = (begin, end) => {
 
 export const timesOf = ({ from, to, step }) => Array.from({ length: Math.round((to - from) / step) }, (_, i) => from + i * step);
 
+// Ticks do not fall on steps: one may have a tick more than its time, and a share of time would be above the whole.
 const valuesOf = (points, win, factor) => {
 	const values = timesOf(win).map(() => null);
 	for (const [time, value] of points ?? []) {
 		const i = Math.round((Date.parse(time) - win.from) / win.step);
-		if (isNumber(value) && i >= 0 && i < values.length) values[i] = (value * factor * 1e3) / win.step;
+		if (isNumber(value) && i >= 0 && i < values.length) values[i] = Math.min((value * factor * 1e3) / win.step, factor === PERCENT ? PERCENT : Infinity);
 	}
 	return values;
 };

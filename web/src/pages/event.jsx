@@ -23,6 +23,9 @@ import { howLong } from './events.jsx';
 
 const SIMILAR = 200;
 const LISTED = 8;
+/* what is known by name comes first, in this order */
+const ORDER = ['comm', 'call', 'file', 'dev', 'bytes', 'offset', 'blocked_ms', 'cpu_ms'];
+const place = (name) => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length);
 const IN_BYTES = new Set(['bytes', 'offset', 'size']);
 
 const paramText = (name, value) => {
@@ -40,6 +43,7 @@ const What = ({ event }) => (
 			[t('event.ms'), `${howLong(event)} ms`],
 			...Object.entries(event.params ?? {})
 				.filter(([name]) => name !== 'ms')
+				.sort(([a], [b]) => place(a) - place(b))
 				.map(([name, value]) => [`param.${name}` in messages ? t(`param.${name}`) : visible(name).slice(0, 40), <Text of={paramText(name, value)} class="mono wrap" />]),
 			[t('ev.code'), <Text of={event.reason?.code} class="mono" />],
 			[t('event.kind'), <Text of={event.kind} class="mono" />],
@@ -65,27 +69,26 @@ const Where = ({ event }) => (
 	/>
 );
 
-// The API filters by node and kind; by process and file it is counted here, in what it gave.
+// The API filters by node and kind; by process and file it is counted here, in what it gave. The most alike first.
 const Similar = ({ event }) => {
 	const range = useMemo(() => dayOf(event.time), [event.id]);
 	const wanted = canWant(event.node ?? NONE) && canWant(event.kind ?? NONE);
 	const { data, error } = useAnswer(wanted ? '/api/v1/events' : null, [['from', range.from], ['to', range.to], ['node', event.node ?? NONE], ['kind', event.kind ?? NONE], ['limit', SIMILAR]]);
 	const others = (data?.events ?? []).filter((e) => e.id !== event.id);
-	const n = (list) => `${data?.next ? '≥ ' : ''}${count(list.length)}`;
-	const mates = others.filter((e) => e.comm === event.comm);
-	const files = others.filter((e) => e.params?.file && e.params.file === event.params?.file);
+	const mate = (e) => e.comm === event.comm;
+	const file = (e) => Boolean(e.params?.file) && e.params.file === event.params?.file;
+	const alike = [...others].sort((a, b) => 2 * file(b) + mate(b) - 2 * file(a) - mate(a));
+	const said = !others.length ? 'none' : data.next ? 'cut' : 'some';
 	return (
 		<section class="card wide" id="similar">
 			<h2>{t('similar.events')}</h2>
 			<Failed error={error} />
 			{!data && !error && <p>{t('table.loading')}</p>}
-			{data && <p class="sum">{t(others.length ? 'similar.events.some' : 'similar.events.none', { n: n(others), mates: n(mates), files: n(files), from: timeText(range.from, false), to: timeText(range.to, false) })}</p>}
+			{data && <p class="sum">{t(`similar.events.${said}`, { n: count(others.length), mates: count(others.filter(mate).length), files: count(others.filter(file).length), from: timeText(range.from, false), to: timeText(range.to, false) })}</p>}
 			<ul class="then">
-				{others.slice(0, LISTED).map((e) => (
+				{alike.slice(0, LISTED).map((e) => (
 					<li key={e.id}>
-						<span class="mono">
-							{timeParts(e.time)?.date} {timeParts(e.time)?.time} {timeParts(e.time)?.zone}
-						</span>{' '}
+						<span class="mono">{timeText(e.time)}</span>{' '}
 						<a href={eventHref(e)}>
 							<Text of={reasonText(e.reason)} cut={300} />
 						</a>

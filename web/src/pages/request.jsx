@@ -112,9 +112,11 @@ const linksOf = (req) => {
 	const range = around(req);
 	const code = req.reason?.code ?? 'unknown';
 	const links = [];
-	const follow = (name, value) => value && canWant(value) && links.push({ href: writeFilters({ ...range, [name]: [value] }), text: t(`link.${name}`) });
-	if (code.startsWith('up.')) follow('upstream', req.reason?.params?.addr ?? req.upstreamAddr);
-	if (code.startsWith('client.') || code.startsWith('net.')) follow('remote', req.remoteAddr?.replace(/:\d+$/, ''));
+	const follow = (name, value) => typeof value === 'string' && value && canWant(value) && links.push({ href: writeFilters({ ...range, [name]: [value] }), text: t(`link.${name}`) });
+	const { addr, peer } = req.reason?.params ?? {};
+	const upstream = code.startsWith('up.') ? (addr ?? req.upstreamAddr) : (req.upstreams ?? []).find((up) => up.addr === peer)?.addr;
+	follow('upstream', upstream);
+	if (!upstream && /^(client|net)\./.test(code)) follow('remote', req.remoteAddr?.replace(/:\d+$/, ''));
 	links.push({ href: '#strips', text: t('link.strips') }, { href: '#hit', text: t('hit.title') });
 	return links;
 };
