@@ -67,18 +67,21 @@ static const struct web_param series_params[] = {
 static const char series_sql[] =
 	"with w as (select make_interval(secs => coalesce($6,"
 	"  greatest(1, ceil(extract(epoch from $2 - $1) / 300)))::float8) as step),"
-	"p as (select node, entity_kind, entity, unit, counter, date_bin(step, ts, timestamptz "
-	"'epoch') as t,"
+	"p as (select node, entity_kind, entity, metric, unit, counter,"
+	"  date_bin(step, ts, timestamptz 'epoch') as t,"
 	"  case when counter then sum(value) else avg(value) end as v from api.series, w"
-	"  where ts >= $1 and ts < $2 and metric = $3 and ($4 is null or node = $4)"
-	"  and ($5 is null or entity = $5) group by 1, 2, 3, 4, 5, 6),"
-	"s as (select node, entity_kind, entity, unit, counter,"
+	"  where ts >= $1 and ts < $2 and case when right($3, 1) = '*' then starts_with(metric, "
+	"left($3, -1))"
+	"  else metric = $3 end and ($4 is null or node = $4)"
+	"  and ($5 is null or entity = $5) group by 1, 2, 3, 4, 5, 6, 7),"
+	"s as (select node, entity_kind, entity, metric, unit, counter,"
 	"  json_agg(json_build_array(api.rfc3339(t), v) order by t) as points"
-	"  from p group by 1, 2, 3, 4, 5 order by 1, 2, 3 limit 200)"
-	"select coalesce(json_agg(json_build_object('metric', $3, 'node', node, 'entity', entity,"
+	"  from p group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4 limit 200)"
+	"select coalesce(json_agg(json_build_object('metric', metric, 'node', node, 'entity', "
+	"entity,"
 	" 'labels', json_build_object('kind', entity_kind), 'unit', unit,"
 	" 'kind', case when counter then 'counter' else 'gauge' end, 'points', points)"
-	" order by node, entity_kind, entity), '[]') as series from s";
+	" order by node, entity_kind, entity, metric), '[]') as series from s";
 
 #define PARAMS(table) .params = table, .nparams = ARRAY_SIZE(table)
 

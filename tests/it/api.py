@@ -202,6 +202,10 @@ def check_numbers(c, db, web):
     c.ok('counters are summed per step', len(a['series']) == 1 and [p[1] for p in s['points']] == [60] and s['unit'] == 'ms', a)
     status, a = web.json('/api/v1/series?metric=disk_free&step=60')
     c.ok('gauges are averaged, what is not a number left out', a['series'][0]['points'][0][1] == 7, a)
+    status, a = web.json('/api/v1/series?metric=disk_*&node=web-1&entity=sda&step=60')
+    c.ok('a metric that ends in * stands for all that begin so', [(s['metric'], s['unit'], [p[1] for p in s['points']]) for s in a['series']]
+         == [('disk_free', 'bytes', [7]), ('disk_io_time', 'ms', [60])], a)
+    c.ok('but one elsewhere is none', web.json('/api/v1/series?metric=disk_*e')[1]['series'] == [])
     status, a = web.json('/api/v1/red?app=nginx')
     r = (a['red'] or [{}])[0]
     # slots: 190 in (512, 1024] us, 10 in (2048, 4096] us
