@@ -20,7 +20,7 @@ pg_make
 start one "$port" "$web"
 await 100 curl -sf "http://127.0.0.1:$web/healthz"
 n="node n1 11"
-ok "the parts are those of the table" is "$(grep -c '^PART' schema/parts.def)" "select count(*) from part"
+ok "the parts are those of the table" await 50 is "$(grep -c '^PART' schema/parts.def)" "select count(*) from part"
 ok "the API names them in the order of the bar" api parts "[p['code'] for p in a['parts']][:2] == ['queue', 'pool'] and len(a['parts']) == $(grep -c '^PART' schema/parts.def)"
 
 ok "a batch with all of it is acked" probe "$port" "$n" hello "want welcome 0 0" "send 1 1 1 whole" "want ack 1 1"
@@ -67,6 +67,22 @@ ok "it is kept aside, whole" is "5|23514|0" "select seq, sqlstate, (select count
 sql -c "alter table evidence drop constraint poison"
 ok "sent once more it is a repetition" probe "$port" "$n" "send 1 5 1 whole" "want ack 1 6"
 ok "rows are counted by table" [ "$(counter "$web" 'seismo_rows_total{table="event"}') $(counter "$web" 'seismo_rows_total{table="evidence"}')" = "2 6" ]
+
+# Exactly once, for every table that a batch has rows in.
+sql -c "truncate request, event, evidence, stack, checks"
+timeout 60 "$fake" "tcp://127.0.0.1:$port" deliver killed 2 1500 800 64 whole >"$dir/killed" &
+delivering=$!
+for k in 1 2 3 4; do
+	sleep "0.$((RANDOM % 4 + 2))"
+	halt one KILL
+	start one "$port" "$web"
+done
+delivered() { ! kill -0 $delivering; }
+ok "batches with all of it are delivered while the collector is killed" await 500 delivered
+ok "each is stored once" is "1500|1500|1500|1500|4500|1|1" "select (select count(*) from request), (select count(distinct path) from request), (select count(*) from event),
+	(select count(distinct event_id) from event), (select count(*) from evidence), (select count(*) from stack), (select count(*) from checks)"
+ok "no block is without its owner" is 0 "select count(*) from evidence e where not exists (select from request r where r.ts = e.ts and r.request_id = owner_id)
+	and not exists (select from event v where v.ts = e.ts and v.event_id = owner_id)"
 
 # Retention: evidence goes before its request; what is shared goes when it is not used.
 sql -c "set role seismo" -c "create table evidence_20200101 partition of evidence for values from ('2020-01-01') to ('2020-01-02')" \

@@ -2,15 +2,16 @@
 /*
  * fakeprobe.c - a probe that does as it is told, for tests of the collector.
  *
- *	fakeprobe URL deliver NODE EPOCH BATCHES   sends them all, window 64, and prints what it
- *took fakeprobe URL script                       commands from stdin, one answer line for each
- *"want"
+ *	fakeprobe URL deliver NODE EPOCH BATCHES PER_S [WINDOW [WHAT]]
+ *		sends them all and prints what it took
+ *	fakeprobe URL script
+ *		commands from stdin, one answer line for each "want"
  *
  * Commands: node NAME EPOCH | hello | dict | new | send STREAM SEQ BASE WHAT | raw FRAMES BYTES |
  * head-only | want welcome M1 M2 | want ack S M | want nack S M | want dict | want nothing MS.
  * WHAT: request, sample, short, broken, dirty, future, red, source or NAME=PATH of a request;
- *whole: a stack, a request with all that is known of its time, and an event; uneven: its parts do
- *not add up.
+ * whole: a stack, a request with all that is known of its time, and an event; uneven: one whose
+ * parts do not add up.
  */
 #include <stdio.h>
 #include <sys/random.h>
@@ -184,7 +185,7 @@ static void listen_for(struct fake *f, long ms)
 }
 
 /* As the real one: HELLO until WELCOME, a window, rewinds, and a new socket when acks stay away. */
-static int deliver(struct fake *f, uint64_t batches, uint64_t per_s)
+static int deliver(struct fake *f, uint64_t batches, uint64_t per_s, const char *what)
 {
 	uint64_t hello_ns = 0, began_ns = clock_mono_ns();
 
@@ -197,8 +198,8 @@ static int deliver(struct fake *f, uint64_t batches, uint64_t per_s)
 		if (!f->up && now - hello_ns > 300 * MS && say_hello(f, ZMQ_DONTWAIT) == 0)
 			hello_ns = f->progress_ns = now;
 		while (f->up && f->next <= made && f->next <= f->acked + f->window &&
-		       send_batch(f, STREAM_EVENT, f->next, f->acked + 1, "request",
-				  ZMQ_DONTWAIT) == 0) {
+		       send_batch(f, STREAM_EVENT, f->next, f->acked + 1, what, ZMQ_DONTWAIT) ==
+			       0) {
 			f->next++;
 			f->sent++;
 		}
@@ -327,7 +328,8 @@ int main(int argc, char *argv[])
 		snprintf(f.node, sizeof(f.node), "%s", argv[3]);
 		f.epoch = strtoull(argv[4], NULL, 10);
 		f.window = argc > 7 ? strtoull(argv[7], NULL, 10) : WINDOW;
-		deliver(&f, strtoull(argv[5], NULL, 10), strtoull(argv[6], NULL, 10));
+		deliver(&f, strtoull(argv[5], NULL, 10), strtoull(argv[6], NULL, 10),
+			argc > 8 ? argv[8] : "request");
 	} else {
 		while (fgets(line, sizeof(line), stdin))
 			obey(&f, line);
