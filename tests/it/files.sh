@@ -1,0 +1,112 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# files.sh - slow operations on files become events, by the clock of whoever was slow; and nothing else does. No server
+# is involved: a training script that writes checkpoints, one that only computes, and a storm of syncs.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/check.sh
+. tests/stack.sh
+
+group=
+on_exit() {
+	local i
+	for ((i = 0; i < 50; i++)); do # it is busy for a moment after its last task
+		[ -d "$group" ] && rmdir "$group" 2>/dev/null || return
+		sleep 0.1
+	done
+}
+
+# Of the operations that the script says were slow, all have this; and there are some.
+all_are() { # CALL KEY
+	awk -F '\t' -v call="$1" -v key="\"$2\": true" '$1 == call && $2 != "fast" { n++; good += index($2, key) > 0 }
+		END { exit !(n > 0 && n == good) }' "$tmp/train"
+}
+
+events_of() { # PID SINCE
+	ask "select count(*) from event where kind = 'io.slow' and pid = $1 and ts >= to_timestamp($2)"
+}
+
+total() { # METRIC: all ticks of this probe together
+	ask "select coalesce(sum(value), 0)::bigint from api.series where metric = '$1' and entity = '' and ts > to_timestamp($since)"
+}
+
+lost() {
+	echo $(($(total file_slow_withheld) + $(total file_ring_full)))
+}
+
+storm() { # THREADS SECONDS DIR: syncs
+	python3 - "$@" <<-'END'
+	import os, sys, threading, time
+	until = time.monotonic() + float(sys.argv[2])
+	def sync(i):
+	    fd = os.open(f"{sys.argv[3]}/storm-{i}", os.O_CREAT | os.O_RDWR)
+	    while time.monotonic() < until:
+	        os.pwrite(fd, b"x" * 4096, 0)
+	        os.fdatasync(fd)
+	threads = [threading.Thread(target=sync, args=(i,)) for i in range(int(sys.argv[1]))]
+	for t in threads: t.start()
+	for t in threads: t.join()
+	END
+}
+
+within() { # COMMAND...: in the cgroup that is watched
+	(echo "$BASHPID" >"$group/cgroup.procs" && "$@")
+}
+
+left_over() { # slow ones that are neither told nor counted as lost
+	echo $(($(total file_slow_operations_total) - $(total file_slow_told_total) - $(lost)))
+}
+
+rows() {
+	ask "select count(*) from event where kind = 'io.slow' and ts > to_timestamp($since)"
+}
+
+stack_open
+mkdir "$tmp/data"
+python3 tests/it/files.py "$WEB" "$tmp/data" >"$tmp/train" 2>&1 || cat "$tmp/train"
+cat "$tmp/train"
+for call in write fsync; do
+	ok "$call: every slow one is an event 2 s later" all_are $call seen
+	ok "$call: one operation is one event, however often it slept" all_are $call one
+	ok "$call: it names the process and the thread" all_are $call process
+	ok "$call: it has the bytes" all_are $call bytes
+	ok "$call: it names the disk" all_are $call device
+	ok "$call: its time is the caller's, within the stated error" all_are $call within
+	ok "$call: that error is at most 10 ms" all_are $call small
+	ok "$call: its begin is the caller's" all_are $call when
+	ok "$call: on a CPU, blocked and waiting for a CPU add up to it" all_are $call parts
+	ok "$call: it has a kernel stack, by name" all_are $call stack
+done
+
+since=0
+python3 tests/it/files.py - quiet >"$tmp/quiet" & quiet=$!
+wait $quiet
+sleep 3
+ok "who computes and reads sockets and pipes makes no event" test "$(events_of $quiet "$(cat "$tmp/quiet")")" = 0
+ok "nothing was lost so far" test "$(lost)" = 0
+
+# Only what runs in one cgroup: all that is counted is the storm's.
+group=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)/seismo-files.$$
+mkdir "$group"
+PROBE_FLAGS="--slow-file-ms 1 --slow-files-per-s 20 --scope cgroup=$group"
+stack_start
+sleep 3
+since=$(date +%s)
+storm 4 3 "$tmp/data" & outside=$!
+within storm 32 3 "$tmp/data"
+wait $outside
+sleep 5
+ok "of hundreds in a second only some are told" test "$(total file_slow_withheld)" -gt 100
+ok "each of $(total file_slow_operations_total) is told, or counted as lost" test "$(left_over)" = 0
+ok "those that are told are there, and none of who is outside" test "$(rows)" = "$(total file_slow_told_total)"
+ok "they are all of one process" test "$(ask "select count(distinct pid) from event where ts > to_timestamp($since)")" = 1
+
+PROBE_FLAGS="--slow-file-ms 0"
+stack_start
+sleep 3
+since=$(date +%s)
+storm 4 2 "$tmp/data"
+sleep 3
+ok "turned off, it tells nothing" test "$(rows)" = 0
+ok "turned off, it says so" sh -c "curl -sf 'http://$WEB/api/v1/nodes' | grep -q 'turned off by slow_file_ms'"
+done_checking
