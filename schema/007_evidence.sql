@@ -132,7 +132,7 @@ declare
 begin
 	for i in 1 .. cardinality(shares) - 2 by 3 loop
 		told := told || case when i > 1 then ',{"code":"' else '{"code":"' end || api.part_code(shares[i], codes)
-			|| '","ms":' || shares[i + 1] / 1000e0 || ',"normal":' || case when knows_normal then (shares[i + 2] / 1000e0)::text else 'null' end || '}';
+			|| '","ms":' || shares[i + 1] / float8 '1000' || ',"normal":' || case when knows_normal then (shares[i + 2] / float8 '1000')::text else 'null' end || '}';
 	end loop;
 	return (told || ']')::json;
 end $$;
