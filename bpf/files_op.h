@@ -178,9 +178,14 @@ static __always_inline bool is_storage(__u64 magic)
 
 static __always_inline struct file *file_of(struct task_struct *t, const struct look *l)
 {
-	/* of what copies between two, the one that is read */
-	struct file *f = file_of_fd(t, l->call == FILE_SENDFILE ? l->arg[1] : l->arg[0]);
-	struct inode *i = f ? BPF_CORE_READ(f, f_inode) : NULL;
+	struct inode *i;
+	struct file *f;
+
+	if (l->call == FILE_MSYNC)
+		f = file_of_address(t, l->arg[0]);
+	else /* of what copies between two, the one that is read */
+		f = file_of_fd(t, l->call == FILE_SENDFILE ? l->arg[1] : l->arg[0]);
+	i = f ? BPF_CORE_READ(f, f_inode) : NULL;
 
 	if (!i || (BPF_CORE_READ(i, i_mode) & S_IFMT) != S_IFREG)
 		return NULL;
@@ -230,6 +235,9 @@ static __always_inline void extent_of(struct op *o, const struct look *l, struct
 		break;
 	case FILE_TRUNCATE:
 		o->offset = l->arg[1];
+		break;
+	case FILE_MSYNC:
+		o->asked = l->arg[1];
 		break;
 	}
 }
