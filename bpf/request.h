@@ -208,6 +208,7 @@ struct req_calls {
 };
 
 enum { STACK_FRAMES = 24 };
+enum stack_flag { STACK_CUT = 1 }; /* set by the probe: what followed was no code */
 
 /* As the kernel's struct bpf_stack_build_id. */
 struct req_frame {
@@ -219,7 +220,7 @@ struct req_frame {
 /* What a thread was doing on its CPU: one of REQ_PROFILE_HZ looks a second. */
 struct req_stack {
 	__u32 kind; /* enum req_kind */
-	__u32 flags;
+	__u32 flags; /* enum stack_flag */
 	__u64 id; /* of the request it worked on */
 	__u64 at_ns;
 	__u32 tgid, tid;

@@ -7,7 +7,9 @@
 #include "../lib/log.h"
 #include "names.h"
 #include "overflow.h"
+#include "profile.h"
 #include "stacks.h"
+#include "ustacks.h"
 #include "verdict.h"
 
 enum { WHO = REQ_COMM + 16 };
@@ -19,10 +21,13 @@ struct wait_text { /* of one piece of evidence */
 
 struct explain {
 	struct evidence *evidence;
+	struct profile *profile;
 	struct names *names;
 	struct stacks *stacks;
+	struct ustacks *ustacks;
 	struct overflow *overflow;
 	bool told_hidden;
+	char comm[PROFILE_FOUND][REQ_COMM + 1];
 	struct wait_text text[ITEM_MAX_EVIDENCE], culprit[PART_END];
 	struct verdict_text verdict;
 };
@@ -34,8 +39,10 @@ struct explain *explain_new(const char *procfs, const char *sysfs)
 	if (!x)
 		die("out of memory");
 	x->evidence = evidence_new();
+	x->profile = profile_new();
 	x->names = names_new(procfs, sysfs);
 	x->stacks = stacks_new(procfs);
+	x->ustacks = ustacks_new(procfs);
 	x->overflow = overflow_new(procfs);
 	return x;
 }
@@ -45,8 +52,10 @@ void explain_free(struct explain *x)
 	if (!x)
 		return;
 	evidence_free(x->evidence);
+	profile_free(x->profile);
 	names_free(x->names);
 	stacks_free(x->stacks);
+	ustacks_free(x->ustacks);
 	overflow_free(x->overflow);
 	free(x);
 }
@@ -54,6 +63,12 @@ void explain_free(struct explain *x)
 void explain_block(struct explain *x, const struct req_block *b)
 {
 	evidence_push(x->evidence, b);
+}
+
+void explain_stack(struct explain *x, const struct req_stack *s)
+{
+	profile_push(x->profile, s);
+	ustacks_notice(x->ustacks, s);
 }
 
 uint64_t explain_pushed_out(const struct explain *x)
@@ -133,6 +148,47 @@ static void put_evidence(struct explain *x, const struct evidence_found *found, 
 	}
 }
 
+/* A sample stands for the time to the next; all of them for no more than was on a CPU. */
+static uint64_t sampled_us(const struct profile_found *f, uint64_t cpu_us)
+{
+	uint64_t us = f->samples * 1000000ull / REQ_PROFILE_HZ;
+	uint64_t all_us = f->all * 1000000ull / REQ_PROFILE_HZ;
+
+	return cpu_us && all_us > cpu_us ? cpu_us * f->samples / f->all : us;
+}
+
+/* What it was doing on its CPU, beside what it waited for: at least one, instead of the shortest.
+ */
+static void put_profile(struct explain *x, const struct req_head *h, const struct split *split,
+			int64_t wall, struct request_item *r)
+{
+	struct profile_found found[PROFILE_FOUND];
+	uint32_t n = profile_find(x->profile, h->id, h->read_ns, h->last_ns, found);
+	uint32_t room = ITEM_MAX_EVIDENCE - r->nevidence;
+
+	if (n > room)
+		n = room ? room : 1;
+	if (n > room)
+		r->nevidence--;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct profile_found *f = &found[i];
+
+		snprintf(x->comm[i], sizeof(x->comm[i]), "%.*s", REQ_COMM, f->stack->comm);
+		r->evidence[r->nevidence++] = (struct evidence_item){
+			.start_ns = f->first_ns + (uint64_t)wall,
+			.us = sampled_us(f, split->us[PART_CPU]),
+			.part = PART_CPU,
+			.pid = f->stack->tgid,
+			.tid = f->tid,
+			.comm = x->comm[i],
+			.call = "",
+			.what = "",
+			.who = "",
+			.stack = ustacks_id(x->ustacks, f->stack, clock_mono_ns()),
+		};
+	}
+}
+
 static void put_culprits(struct explain *x, const struct evidence_found *found,
 			 struct verdict_facts *f)
 {
@@ -181,6 +237,7 @@ void explain_request(struct explain *x, const struct req_head *h, const struct s
 
 	evidence_find(x->evidence, h, h->read_ns - r->queue_us * 1000, &found);
 	put_evidence(x, &found, c->wall_minus_mono_ns, r);
+	put_profile(x, h, split, c->wall_minus_mono_ns, r);
 	put_culprits(x, &found, &f);
 	put_shares(split, j, r);
 	r->nlosses = 0;
@@ -197,6 +254,7 @@ void explain_step(struct explain *x, struct sink *out)
 	uint64_t now = clock_mono_ns();
 
 	stacks_step(x->stacks, out, now);
+	ustacks_step(x->ustacks, out, now);
 	overflow_tick(x->overflow, now);
 	if (stacks_hidden(x->stacks) && !x->told_hidden)
 		log_warn(0,

@@ -15,6 +15,7 @@ struct explain *explain_new(const char *procfs, const char *sysfs);
 void explain_free(struct explain *x);
 
 void explain_block(struct explain *x, const struct req_block *b); /* keeps it, for what comes */
+void explain_stack(struct explain *x, const struct req_stack *s); /* so, too */
 
 struct explain_context {
 	int64_t wall_minus_mono_ns;

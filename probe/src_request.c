@@ -190,9 +190,6 @@ static void on_unread(struct request_source *s, const struct req_head *h)
 					     [REQ_UNREAD_URING] = "io_uring" };
 	char comm[REQ_COMM + 1];
 
-	if ((h->flags == REQ_UNREAD_TLS || h->flags == REQ_UNREAD_HTTP2) &&
-	    nginx_reads(s->nginx, h->tgid, s->now_ns))
-		return;
 	snprintf(comm, sizeof(comm), "%.*s", REQ_COMM, h->comm);
 	if (h->flags > 0 && h->flags < ARRAY_SIZE(kinds))
 		unread_count(s, apps_name(s->apps, h->tgid, comm), kinds[h->flags]);
@@ -214,6 +211,8 @@ static int on_record(void *arg, void *data, size_t len)
 		explain_block(s->explain, data);
 	else if (h->kind == REQ_KIND_NGINX || h->kind == REQ_KIND_NGINX_LOOK)
 		nginx_record(s->nginx, data, len, s->now_ns);
+	else if (len >= sizeof(struct req_stack) && h->kind == REQ_KIND_STACK)
+		explain_stack(s->explain, data);
 	return 0;
 }
 

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stacks.h"
 
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-
-#include "../lib/hash.h"
 #include "../lib/log.h"
 #include "ksym.h"
+#include "told.h"
 
 enum {
 	FRAMES = 24,
 	STEP_BYTES = 256 * 1024, /* of kallsyms, at a time: about 3 ms */
-	PROBES = 8,
-	BOOT_ID = 36,
 	CUT = 1, /* of the flags of a STACK */
 };
 
@@ -28,30 +22,14 @@ struct pending {
 	bool cut;
 };
 
-struct told {
-	uint64_t id, ns;
-};
-
 struct stacks {
 	struct ksyms *ksyms;
-	uint64_t salt, first_ns; /* when the oldest that waits came */
+	uint64_t first_ns; /* when the oldest that waits came */
 	uint32_t npending, npass; /* npass: of pending, those that are being looked up */
 	bool hidden;
 	struct pending pending[STACKS_PENDING];
-	struct told told[STACKS_TOLD];
+	struct told told;
 };
-
-static uint64_t salt_of_boot(const char *procfs)
-{
-	char path[PATH_MAX], id[BOOT_ID] = { 0 };
-	AUTO_CLOSE int fd = -1;
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "%s/sys/kernel/random/boot_id", procfs);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? 0 : read(fd, id, sizeof(id));
-	return hash_add(HASH_START, id, n > 0 ? (size_t)n : 0);
-}
 
 struct stacks *stacks_new(const char *procfs)
 {
@@ -60,7 +38,7 @@ struct stacks *stacks_new(const char *procfs)
 	if (!s)
 		die("out of memory");
 	s->ksyms = ksyms_new(procfs);
-	s->salt = salt_of_boot(procfs);
+	told_open(&s->told, procfs);
 	return s;
 }
 
@@ -72,34 +50,16 @@ void stacks_free(struct stacks *s)
 	free(s);
 }
 
-/* Its place, or that of the one that has been told the longest ago. */
-static struct told *place_of(struct stacks *s, uint64_t id)
-{
-	struct told *oldest = NULL;
-
-	for (size_t i = 0; i < PROBES; i++) {
-		struct told *t = &s->told[(id + i) % STACKS_TOLD];
-
-		if (t->id == id)
-			return t;
-		if (!oldest || t->ns < oldest->ns)
-			oldest = t;
-	}
-	return oldest;
-}
-
 uint64_t stacks_id(struct stacks *s, const __u64 *frame, uint32_t n, bool cut, uint64_t now_ns)
 {
 	struct pending *p;
-	struct told *t;
 	uint64_t id;
 
 	if (!n)
 		return 0;
 	n = n < FRAMES ? n : FRAMES;
-	id = hash_end(hash_add(s->salt, frame, n * sizeof(*frame)));
-	t = place_of(s, id);
-	if (t->id == id && now_ns - t->ns < STACKS_AGAIN_NS)
+	id = told_id(&s->told, frame, n * sizeof(*frame));
+	if (told_is(&s->told, id, now_ns))
 		return id;
 	if (s->npending == STACKS_PENDING)
 		return 0;
@@ -108,7 +68,7 @@ uint64_t stacks_id(struct stacks *s, const __u64 *frame, uint32_t n, bool cut, u
 	p = &s->pending[s->npending++];
 	*p = (struct pending){ .id = id, .n = n, .cut = cut };
 	memcpy(p->frame, frame, n * sizeof(*frame));
-	*t = (struct told){ id, now_ns };
+	told_add(&s->told, id, now_ns);
 	return id;
 }
 

@@ -2,8 +2,7 @@
 /*
  * stacks.h - kernel stacks: an id at once, their frames a little later, once.
  *
- * The frames of many are looked up together (ksym.h) and told as STACK items; then again after an
- * hour of use. The id is salted with the boot: addresses mean nothing beyond it.
+ * The frames of many are looked up together (ksym.h) and told as STACK items.
  */
 #pragma once
 
@@ -11,8 +10,7 @@
 
 #include "sink.h"
 
-enum { STACKS_PENDING = 32, STACKS_TOLD = 1024 };
-#define STACKS_AGAIN_NS (3600 * 1000000000ull)
+enum { STACKS_PENDING = 32 };
 
 struct stacks;
 

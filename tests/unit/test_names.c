@@ -7,6 +7,7 @@
 #include "../../probe/names.h"
 #include "../../probe/overflow.h"
 #include "../../probe/stacks.h"
+#include "../../probe/told.h"
 #include "../fake/clock.h"
 #include "../test.h"
 
@@ -209,9 +210,9 @@ TEST(a_stack_is_told_once_and_again_after_an_hour)
 	CHECK_EQ(stacks_id(s, frames, 2, true, 3000000000), id);
 	stacks_step(s, &out, 5000000000);
 	CHECK_EQ(out.event.len, once);
-	CHECK_EQ(stacks_id(s, frames, 2, true, STACKS_AGAIN_NS + 1000000000), id);
+	CHECK_EQ(stacks_id(s, frames, 2, true, TOLD_AGAIN_NS + 1000000000), id);
 	for (uint64_t i = 0; i < 3; i++)
-		stacks_step(s, &out, STACKS_AGAIN_NS + 5000000000);
+		stacks_step(s, &out, TOLD_AGAIN_NS + 5000000000);
 	CHECK_EQ(out.event.len, 2 * once);
 	CHECK_EQ(stacks_id(s, frames, 0, true, 1), 0);
 	buf_free(&out.event);
