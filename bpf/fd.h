@@ -20,6 +20,26 @@ static __always_inline struct file *file_of_fd(struct task_struct *t, __u64 fd)
 	return f;
 }
 
+struct mapped {
+	struct file *file;
+};
+
+static long on_mapping(struct task_struct *t, struct vm_area_struct *vma, struct mapped *m)
+{
+	m->file = vma->vm_file;
+	return 0;
+}
+
+/* The file behind an address; NULL also before 5.17, and while the map of the thread changes. */
+static __always_inline struct file *file_of_address(struct task_struct *t, __u64 address)
+{
+	struct mapped m = {};
+
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_find_vma))
+		bpf_find_vma(t, address, on_mapping, &m, 0);
+	return m.file;
+}
+
 /* One step towards the root; false: there is none any more. */
 static __always_inline bool path_step(struct path_parts *p, struct dentry **d, struct mount **m)
 {

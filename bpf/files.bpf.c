@@ -77,7 +77,7 @@ static __always_inline void op_fill(struct op *o, const struct look *l, struct f
 static __noinline struct op *op_begin(struct task_struct *t, struct op *old, const struct look *l,
 				      __u64 out, __u64 now)
 {
-	struct file *f = l->call && out && in_scope(t) ? file_of(t, l) : NULL;
+	struct file *f = l->call && !l->done && out && in_scope(t) ? file_of(t, l) : NULL;
 	struct op o = {};
 
 	if (!f) {
@@ -120,7 +120,7 @@ static __always_inline struct op *op_look(struct task_struct *t, struct op *o, c
 /* It may become slow before it is looked at again. */
 static __always_inline bool is_worth_a_name(const struct op *o)
 {
-	return !o->named && o->last_ns - o->out_ns + period_ns >= slow_ns;
+	return !o->named && !o->done && o->last_ns - o->out_ns + period_ns >= slow_ns;
 }
 
 /* A thread had the CPU for so long; before, it was elsewhere, or in an operation that is known. */
@@ -143,7 +143,7 @@ static __always_inline void leaves(struct task_struct *t, __u64 state, bool pree
 		return;
 	if (!(state & TASK_DEAD))
 		look_at(t, &l);
-	if (!o && !l.call)
+	if (!o && (!l.call || l.done))
 		return;
 	now = bpf_ktime_get_ns();
 	if (!o && !preempted && !(state & TASK_UNINTERRUPTIBLE))
@@ -151,6 +151,9 @@ static __always_inline void leaves(struct task_struct *t, __u64 state, bool pree
 	o = op_look(t, o, &l, ran_since(t, now), now);
 	if (!o)
 		return;
+	if (l.done && !o->named && file_of(t, &l) == (struct file *)o->file)
+		tell_name(o, t); /* the last chance: what it waits for now may make it slow */
+	o->done = l.done;
 	o->off_ns = now;
 	o->off_runnable = preempted || !state;
 }

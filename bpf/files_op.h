@@ -12,7 +12,7 @@
 #include "files.h"
 #include "syscall.h"
 
-enum { OPS = 4096, HINTS = 4096, LESSONS = 16 };
+enum { OPS = 4096, HINTS = 4096, LESSONS = 16, VECTOR = 16 };
 
 /* include/linux/sched.h; the same in every version */
 enum { TASK_UNINTERRUPTIBLE = 2, TASK_DEAD = 0x80, TASK_NOLOAD = 0x400, PF_KTHREAD = 0x200000 };
@@ -33,6 +33,8 @@ struct op {
 	__u32 off_runnable; /* off its CPU, but it could run */
 	__u32 switched; /* it has been off its CPU in this call */
 	__u32 named, sampled; /* what has been sent of it */
+	__u32 done; /* its file may be gone */
+	__u32 unused;
 };
 
 struct {
@@ -91,6 +93,7 @@ static __always_inline void count(__u32 stat)
 /* What a thread does, as its registers at the entry to the kernel say. */
 struct look {
 	__u32 call;
+	bool done; /* it has its result, and is on its way back to user mode */
 	__u64 arg[5];
 	__u64 counter, bytes;
 };
@@ -103,10 +106,6 @@ static __always_inline void look_at(struct task_struct *t, struct look *l)
 	l->call = nr >= 0 && nr < FILE_NRS ? call_of[nr] : FILE_NONE;
 	if (!l->call)
 		return;
-	if (REGS_HAS_RESULT(r)) { /* on its way back to user mode */
-		l->call = FILE_NONE;
-		return;
-	}
 	if (IS_COMPAT(t)) {
 		l->call = FILE_NONE;
 		count(FILE_STAT_COMPAT);
@@ -117,6 +116,7 @@ static __always_inline void look_at(struct task_struct *t, struct look *l)
 	l->arg[2] = REGS_ARG3(r);
 	l->arg[3] = REGS_ARG4(r);
 	l->arg[4] = REGS_ARG5(r);
+	l->done = REGS_HAS_RESULT(r);
 	l->counter = t->ioac.syscr + t->ioac.syscw;
 	l->bytes = t->ioac.rchar + t->ioac.wchar;
 }
@@ -149,10 +149,18 @@ static __always_inline bool was_in_user(struct task_struct *t, const struct op *
 	return lessons >= LESSONS && bits && !(flags & bits);
 }
 
+/* What the counter is while it is in the call, and when that is done. */
+static __always_inline __u64 counter_in(const struct op *o, const struct look *l)
+{
+	if (!l->done || !is_counted(o->call))
+		return o->counter;
+	return o->counter + (o->call == FILE_SENDFILE || o->call == FILE_COPY ? 2 : 1);
+}
+
 static __always_inline bool is_same(struct task_struct *t, const struct op *o, const struct look *l)
 {
 	return o->call == l->call && o->arg[0] == l->arg[0] && o->arg[1] == l->arg[1] &&
-	       o->arg[2] == l->arg[2] && o->counter == l->counter && !was_in_user(t, o);
+	       o->arg[2] == l->arg[2] && l->counter == counter_in(o, l) && !was_in_user(t, o);
 }
 
 /* Not of the kernel's own file systems, whose files are no data: procfs, sysfs, cgroup, ... */
@@ -178,19 +186,43 @@ static __always_inline bool is_storage(__u64 magic)
 
 static __always_inline struct file *file_of(struct task_struct *t, const struct look *l)
 {
-	/* of what copies between two, the one that is read */
-	struct file *f = file_of_fd(t, l->call == FILE_SENDFILE ? l->arg[1] : l->arg[0]);
-	struct inode *i = f ? BPF_CORE_READ(f, f_inode) : NULL;
+	struct inode *i;
+	struct file *f;
+
+	if (l->call == FILE_MSYNC)
+		f = file_of_address(t, l->arg[0]);
+	else /* of what copies between two, the one that is read */
+		f = file_of_fd(t, l->call == FILE_SENDFILE ? l->arg[1] : l->arg[0]);
+	i = f ? BPF_CORE_READ(f, f_inode) : NULL;
 
 	if (!i || (BPF_CORE_READ(i, i_mode) & S_IFMT) != S_IFREG)
 		return NULL;
 	return is_storage(BPF_CORE_READ(i, i_sb, s_magic)) ? f : NULL;
 }
 
-/* Where in the file, and how much. */
+/* Of this thread's own memory; FILE_NOWHERE: it is not there, or they are too many to be added up.
+ */
+static __always_inline __u64 bytes_of_vector(__u64 at, __u64 n)
+{
+	struct user_iovec v;
+	__u64 sum = 0;
+
+	if (n > VECTOR)
+		return FILE_NOWHERE;
+	for (__u32 i = 0; i < VECTOR && i < n; i++) {
+		if (bpf_probe_read_user(&v, sizeof(v), (const void *)(at + i * sizeof(v))))
+			return FILE_NOWHERE;
+		sum += v.len;
+	}
+	return sum;
+}
+
+/* Where in the file, and how much. The thread is the current one. */
 static __always_inline void extent_of(struct op *o, const struct look *l, struct file *f)
 {
 	o->offset = o->asked = FILE_NOWHERE;
+	if (l->call >= FILE_READV && l->call <= FILE_PWRITEV)
+		o->asked = bytes_of_vector(l->arg[1], l->arg[2]);
 	switch (l->call) {
 	case FILE_READ:
 	case FILE_WRITE:
@@ -230,6 +262,9 @@ static __always_inline void extent_of(struct op *o, const struct look *l, struct
 		break;
 	case FILE_TRUNCATE:
 		o->offset = l->arg[1];
+		break;
+	case FILE_MSYNC:
+		o->asked = l->arg[1];
 		break;
 	}
 }

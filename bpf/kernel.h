@@ -117,6 +117,10 @@ struct file {
 	long long f_pos;
 };
 
+struct vm_area_struct {
+	struct file *vm_file; /* NULL: it maps none */
+};
+
 struct fdtable {
 	unsigned int max_fds;
 	struct file **fd;

@@ -58,6 +58,7 @@ static __always_inline void thread_leaves(struct thread *th, struct task_struct 
 	struct pt_regs *r;
 	__s32 nr;
 
+	time_back(th, t, now);
 	th->out_ns = now;
 	if (preempt || !state) {
 		th->wait = WAIT_RUNQ;
@@ -119,14 +120,6 @@ static __always_inline void waited_runnable(struct thread *th, __u64 ns, __u64 s
 		th->runq.start_ns = now - ns;
 	}
 	waited(th, &th->runq, ns, t, prev, now);
-}
-
-/* The wait that ends was for the next piece of work: what came before is nobody's. */
-static __always_inline bool was_for_work(const struct thread *th)
-{
-	if (th->wait == WAIT_POLL)
-		return th->loop || th->idle;
-	return (th->idle || th->helper) && (th->wait == WAIT_LOCK || th->wait == WAIT_RECV);
 }
 
 static __always_inline void thread_enters(struct thread *th, struct task_struct *t,

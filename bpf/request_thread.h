@@ -151,6 +151,46 @@ static __always_inline void cur_end(__u64 id)
 		th->cur = 0;
 }
 
+/* The wait that ends was for the next piece of work: what came before is nobody's. */
+static __always_inline bool was_for_work(const struct thread *th)
+{
+	if (th->wait == WAIT_POLL)
+		return th->loop || th->idle;
+	return (th->idle || th->helper) && (th->wait == WAIT_LOCK || th->wait == WAIT_RECV);
+}
+
+/*
+ * The thread runs, and nobody told that it had got a CPU: some switches pass no tracepoint (seen:
+ * those away from one task of a virtual machine's agent). How long it has run is in the scheduler's
+ * own account, exact at a switch and as of the last tick elsewhere; what came before was its wait.
+ */
+static __always_inline void time_back(struct thread *th, struct task_struct *t, __u64 now)
+{
+	__u64 out = th->out_ns, wake = th->wake_ns, in;
+
+	if (!out)
+		return;
+	in = now - (t->se.sum_exec_runtime - t->se.prev_sum_exec_runtime);
+	if (in < out || in > now)
+		in = out;
+	if (wake < out || wake > in)
+		wake = in;
+	th->out_ns = 0;
+	if (th->wait == WAIT_POLL || th->wait == WAIT_RECV) {
+		th->woke_ns = wake;
+		th->in_ns = in;
+		th->stopped_ns = 0;
+	}
+	if (was_for_work(th)) {
+		th->mark_ns = in;
+		th->idle = 0;
+		return;
+	}
+	th->wait_ns[th->wait < WAIT_END ? th->wait : WAIT_OTHER] += wake - out;
+	th->wait_ns[WAIT_RUNQ] += in - wake;
+	th->busy = 1;
+}
+
 /* What the thread did up to now is nobody's. */
 static __always_inline void time_drop(struct thread *th, __u64 now)
 {
@@ -166,6 +206,7 @@ static __always_inline void time_drop(struct thread *th, __u64 now)
 static __always_inline void time_to(struct thread *th, struct req_split *s, __u64 now,
 				    enum req_wait bytes)
 {
+	time_back(th, bpf_get_current_task_btf(), now);
 	if (th->mark_ns && control.split)
 		s->own_ns += now - th->mark_ns;
 	th->mark_ns = now;

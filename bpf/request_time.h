@@ -32,6 +32,7 @@ static __always_inline void time_leave(struct thread *th, __u64 id, __u64 now)
 {
 	struct req_calls *cs;
 
+	time_back(th, bpf_get_current_task_btf(), now);
 	if (!id || id == CUR_NOBODY || !control.split || now - th->mark_ns < TIME_WORTH_NS) {
 		time_drop(th, now);
 		return;

@@ -213,6 +213,7 @@ int doctor_run(const struct probe_config *given)
 		if (strcmp(sources_at(i)->name, "request") == 0)
 			see_hooks(i, &env, &c);
 	doctor_kernel();
+	doctor_nginx(env.procfs);
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		see_file(env.procfs, &files[i]);
 	if (given->state[0])

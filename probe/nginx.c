@@ -123,14 +123,9 @@ static int on_known(void *arg, const struct nginx_file *f)
 {
 	struct nginx *n = arg;
 
-	for (int i = 0; i < NGINX_BINARIES; i++) {
-		const struct nginx_file *is = &n->binary[i].file;
-
-		if (n->binary[i].state != FREE && is->dev == f->dev && is->ino == f->ino &&
-		    is->size == f->size && is->written.tv_sec == f->written.tv_sec &&
-		    is->written.tv_nsec == f->written.tv_nsec)
+	for (int i = 0; i < NGINX_BINARIES; i++)
+		if (n->binary[i].state != FREE && nginx_file_equal(&n->binary[i].file, f))
 			return i;
-	}
 	return -1;
 }
 
@@ -312,6 +307,13 @@ bool nginx_takes(struct nginx *n, const struct req_event *e, size_t len, uint64_
 		return false;
 	nginx_join_request(n->join, e, len, now_ns);
 	return true;
+}
+
+bool nginx_reads(struct nginx *n, uint32_t tgid, uint64_t now_ns)
+{
+	int number = n ? nginx_watch_process(n->watch, tgid, now_ns) : -1;
+
+	return number >= 0 && n->binary[number].state == READING;
 }
 
 void nginx_saw_call(struct nginx *n, const struct req_call_event *c)

@@ -38,6 +38,8 @@ void nginx_close(struct nginx *n);
 void nginx_record(struct nginx *n, const void *record, size_t len, uint64_t now_ns);
 /* True: it comes back by done, now or within a second. */
 bool nginx_takes(struct nginx *n, const struct req_event *e, size_t len, uint64_t now_ns);
+/* What this process serves is told by nginx, also where its bytes cannot be read. */
+bool nginx_reads(struct nginx *n, uint32_t tgid, uint64_t now_ns);
 void nginx_saw_call(struct nginx *n, const struct req_call_event *c); /* that is nobody's */
 void nginx_tick(struct nginx *n, uint64_t now_ns);
 struct nginx_counts nginx_counts(struct nginx *n);

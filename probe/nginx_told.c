@@ -228,6 +228,19 @@ uint32_t nginx_apply(const struct nginx_event *w, struct nginx_text *text, struc
 	return unseen;
 }
 
+/* Streams of HTTP/2 have a line, too: nginx makes one. As one of HTTP/1 it is read by others. */
+static void line_of(const struct nginx_event *w, struct req_event *out)
+{
+	static const char two[] = "HTTP/2.0", three[] = "HTTP/3.0", one[] = "HTTP/1.1";
+	size_t len = w->head.line_len, version = sizeof(one) - 1;
+
+	out->head.line_len = w->head.line_len;
+	memcpy(out->line, w->line, len);
+	if (len > version && (memcmp(w->line + len - version, two, version) == 0 ||
+			      memcmp(w->line + len - version, three, version) == 0))
+		memcpy(out->line + len - version, one, version);
+}
+
 static int64_t ns_of(uint64_t sec, uint64_t msec)
 {
 	return (int64_t)(sec * 1000 + msec) * 1000000;
@@ -255,7 +268,6 @@ size_t nginx_alone(const struct nginx_event *w, int64_t wall_minus_mono_ns, stru
 		h->flags |= REQ_CLIENT_CLOSED;
 	else if (h->status == 0)
 		h->flags |= REQ_NO_ANSWER;
-	h->line_len = w->head.line_len;
-	memcpy(out->line, w->line, w->head.line_len);
+	line_of(w, out);
 	return offsetof(struct req_event, line[w->head.line_len]);
 }

@@ -9,7 +9,7 @@
 #include "../lib/hash.h"
 #include "../lib/log.h"
 
-enum { PROCESSES = 1024, FILES = 256, PATH_ROOM = 64, COMM_ROOM = 32 };
+enum { PROCESSES = 1024, FILES = 256, PATH_ROOM = 64 };
 #define AGAIN_NS (60 * 1000000000ull) /* a process may run another program by then */
 
 struct process {
@@ -24,6 +24,12 @@ struct nginx_watch {
 	struct process process[PROCESSES]; /* each has one place: a cache */
 	struct nginx_file other[FILES]; /* no nginx, the same */
 };
+
+bool nginx_file_equal(const struct nginx_file *a, const struct nginx_file *b)
+{
+	return a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
+	       a->written.tv_sec == b->written.tv_sec && a->written.tv_nsec == b->written.tv_nsec;
+}
 
 struct nginx_watch *nginx_watch_new(const char *procfs, const struct nginx_hooks *hooks)
 {
@@ -49,12 +55,6 @@ static struct nginx_file *place_of(struct nginx_watch *w, const struct nginx_fil
 	return &w->other[hash_end(h) % FILES];
 }
 
-static bool is_same(const struct nginx_file *a, const struct nginx_file *b)
-{
-	return a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
-	       a->written.tv_sec == b->written.tv_sec && a->written.tv_nsec == b->written.tv_nsec;
-}
-
 static int look_at(struct nginx_watch *w, const char *path)
 {
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -66,7 +66,7 @@ static int look_at(struct nginx_watch *w, const char *path)
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return -1;
 	f = (struct nginx_file){ st.st_dev, st.st_ino, st.st_size, st.st_mtim };
-	if (is_same(place_of(w, &f), &f))
+	if (nginx_file_equal(place_of(w, &f), &f))
 		return -1;
 	number = w->hooks.known(w->hooks.arg, &f);
 	if (number >= 0)
@@ -96,23 +96,13 @@ void nginx_watch_forget(struct nginx_watch *w, int number)
 			w->process[i].tgid = 0;
 }
 
-static bool is_called_so(const struct nginx_watch *w, const char *pid)
-{
-	char path[PATH_ROOM + 256], comm[COMM_ROOM] = "";
-	AUTO_CLOSE int fd = -1;
-
-	snprintf(path, sizeof(path), "%s/%s/comm", w->procfs, pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd >= 0 && read(fd, comm, sizeof(comm) - 1) > 0 && strncmp(comm, "nginx", 5) == 0;
-}
-
 void nginx_watch_all(struct nginx_watch *w, uint64_t now_ns)
 {
 	DIR *d = opendir(w->procfs);
 	const struct dirent *e;
 
 	while (d && (e = readdir(d)))
-		if (isdigit((unsigned char)e->d_name[0]) && is_called_so(w, e->d_name))
+		if (isdigit((unsigned char)e->d_name[0]))
 			nginx_watch_process(w, (uint32_t)strtoul(e->d_name, NULL, 10), now_ns);
 	if (d)
 		closedir(d);

@@ -19,6 +19,8 @@ struct nginx_file {
 	struct timespec written;
 };
 
+bool nginx_file_equal(const struct nginx_file *a, const struct nginx_file *b);
+
 struct nginx_hooks {
 	/* Its number if it is known, else -1. */
 	int (*known)(void *arg, const struct nginx_file *file);
@@ -34,5 +36,5 @@ void nginx_watch_free(struct nginx_watch *w); /* NULL is fine */
 /* The number of the file that this process runs; -1: it is no nginx. */
 int nginx_watch_process(struct nginx_watch *w, uint32_t tgid, uint64_t now_ns);
 void nginx_watch_forget(struct nginx_watch *w, int number); /* it means nothing any more */
-/* All that run now and are called so: before they have had a request. */
+/* All that run now: before they have had a request. */
 void nginx_watch_all(struct nginx_watch *w, uint64_t now_ns);

@@ -190,6 +190,9 @@ static void on_unread(struct request_source *s, const struct req_head *h)
 					     [REQ_UNREAD_URING] = "io_uring" };
 	char comm[REQ_COMM + 1];
 
+	if ((h->flags == REQ_UNREAD_TLS || h->flags == REQ_UNREAD_HTTP2) &&
+	    nginx_reads(s->nginx, h->tgid, s->now_ns))
+		return;
 	snprintf(comm, sizeof(comm), "%.*s", REQ_COMM, h->comm);
 	if (h->flags > 0 && h->flags < ARRAY_SIZE(kinds))
 		unread_count(s, apps_name(s->apps, h->tgid, comm), kinds[h->flags]);

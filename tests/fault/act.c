@@ -22,7 +22,7 @@ enum { MIB = 1 << 20 };
 struct lock { /* somebody else's: taken for so long when a handler asks for it */
 	pthread_mutex_t mutex, turn;
 	sem_t wanted;
-	volatile int ms, held;
+	volatile int ms, taken; /* how often it was taken */
 	volatile int holder; /* its thread id */
 };
 
@@ -136,9 +136,8 @@ static void *hold(void *arg)
 		while (sem_wait(&l->wanted) < 0)
 			;
 		pthread_mutex_lock(&l->mutex);
-		l->held = 1;
+		l->taken++;
 		sleep_ms(l->ms);
-		l->held = 0;
 		pthread_mutex_unlock(&l->mutex);
 	}
 	return NULL;
@@ -148,11 +147,13 @@ static void do_lock(struct act *a)
 {
 	struct lock *l = all->lock;
 	struct timespec nap = { 0, 50000 };
+	int taken;
 
 	pthread_mutex_lock(&l->turn); /* one at a time: one fault each */
 	l->ms = a->ms;
+	taken = l->taken;
 	sem_post(&l->wanted);
-	while (!l->held)
+	while (l->taken == taken)
 		nanosleep(&nap, NULL);
 	a->start_ns = account_wall_ns();
 	pthread_mutex_lock(&l->mutex);

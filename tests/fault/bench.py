@@ -8,6 +8,7 @@ import datetime
 import fnmatch
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -21,7 +22,10 @@ import report
 import servers
 import truth
 
-WARM = 140  # a route is known after a hundred
+WARM = 115  # a route is known after a hundred
+
+
+EXTRA = {"none": causes.NoFault, "losses": causes.ManyLost}
 
 
 class Rig:
@@ -65,7 +69,7 @@ class Rig:
 class Cell:
     def __init__(self, rig, kind, name):
         self.rig, self.kind, self.name = rig, kind, name
-        self.cause = causes.CAUSES[name](kind)
+        self.cause = (causes.CAUSES.get(name) or EXTRA[name])(kind)
         self.prefix = "/%s-%s/" % (kind, name)
         self.made = 0
 
@@ -75,8 +79,10 @@ class Cell:
         r["path"] = "%s%d" % (self.prefix, self.made)
         if "cold" in r:
             r["cold"] = [self.rig.dir + "/" + f for f in r["cold"]]
-        if self.cause.clients == 1 and self.kind in ("nginx", "node"):
+        if self.cause.clients == 1 and (self.kind in ("nginx", "node") or self.name == "none"):
             r["watch"] = self.server.workers()
+        if self.name == "quota":
+            r["quota"] = self.rig.hosts.cgroups.quota_file()
         return r
 
     def plan(self, n, rate, make, tag):
@@ -164,6 +170,8 @@ def run_cell(rig, kind, name, n, out):
 def main():
     build, dir, web = sys.argv[1:4]
     out = build + "/fault/out"
+    if not os.environ.get("CELLS"):
+        shutil.rmtree(out, ignore_errors=True)
     os.makedirs(out, exist_ok=True)
     n = int(os.environ.get("N", "110"))
     rig = Rig(build, dir, web)

@@ -67,10 +67,10 @@ class ClosedWindow(Cause):
     codes, parts, name_key = ("net.peer_window",), ("client",), "peer"
 
     def plain(self):
-        return {"query": "n=%d" % BIG, "mode": "window"}
+        return {"query": "n=%d" % BIG}
 
     def faulty(self):
-        return dict(self.plain(), pause=ms())
+        return dict(self.plain(), mode="window", pause=ms())
 
 
 class SlowClient(Cause):
@@ -142,10 +142,10 @@ class BusyFsync(Cause):
     """fsync on a busy disk"""
     codes, parts, name_key = ("io.block",), ("io", "dirty"), "file"
     fault = faults.BusyDisk
-    clients, rate, never = 2, 15, {"nginx": NO_SYNC}
+    clients, rate, never = 1, 10, {"nginx": NO_SYNC}
 
     def plain(self):
-        return {"query": "f=fsync&kb=256"}
+        return {"query": "f=fsync&kb=1024"}
 
     faulty = plain
 
@@ -211,6 +211,20 @@ class Refused(Cause):
         return {"query": "f=up&port=%d" % servers.NO_PORT}
 
 
+class NoFault(Cause):
+    """no fault"""
+    codes, clients, rate = ("unknown",), 1, 40
+
+
+class ManyLost(UpstreamLoss):
+    """loss of every kind to the upstream, in long uploads"""
+    fault = staticmethod(faults.upstream_loss_any)
+    clients, rate = 4, 12
+
+    def faulty(self):
+        return {"body": 200000}
+
+
 CAUSES = {
     "client-loss": ClientLoss, "upstream-loss": UpstreamLoss, "window": ClosedWindow, "slow-client": SlowClient,
     "stopped": AppStopped, "accept": AcceptQueue, "hog": CpuHog, "busy": OwnBusy, "quota": Quota, "fsync": BusyFsync,
@@ -223,7 +237,7 @@ def names_of(cause, server, record):
     if cause.name_key == "peer":
         return ("%s:" % hosts.UP, hosts.UP) if isinstance(cause, UpstreamLoss) else ("%s:" % hosts.CLIENT, hosts.CLIENT)
     if cause.name_key == "who":
-        return ("faulthog",) if isinstance(cause, CpuHog) else (record.get("who", ""),)
+        return ("faulthog",) if isinstance(cause, CpuHog) else (record["who"], record["who"].split("[")[0] + "[%d]" % record["pid"])
     if cause.name_key == "cgroup":
         return ("/%s/server" % hosts.GROUP,)
     if cause.name_key == "file":

@@ -8,7 +8,8 @@ to the server (a pause: its own truth), and what schedstat said of watched proce
   {"at": s, "path": "/c/1", "query": "f=sleep&ms=80", "mode": "plain"}
   mode  plain | body: a pause between head and body | head: a pause within the head |
         window: a pause before the answer is read, with a small receive buffer
-  pause (ms), new (a connection of its own), cold: [file, ...] to be read from disk, watch: [pid, ...]
+  pause (ms), new (a connection of its own), cold: [file, ...] to be read from disk, watch: [pid, ...],
+  quota: cpu.stat of its cgroup
 """
 import ctypes
 import json
@@ -22,7 +23,7 @@ import time
 import taskstats
 
 CLONE_NEWNET = 0x40000000
-RCVBUF = 4096
+RCVBUF = 32768
 failed = []
 
 
@@ -34,16 +35,31 @@ def enter(netns):
 
 
 def accounts(pids, stats):
-    """Nanoseconds: on a CPU, waiting for one, for block I/O, in reclaim (the main threads')."""
+    """Nanoseconds: on a CPU, waiting for one, for block I/O, in reclaim."""
     cpu = delay = blkio = reclaim = 0
     for pid in pids:
-        if stats:
-            b, r = stats.delays(pid)
-            blkio, reclaim = blkio + b, reclaim + r
         for tid in os.listdir("/proc/%d/task" % pid):
             a, b = open("/proc/%d/task/%s/schedstat" % (pid, tid)).read().split()[:2]
             cpu, delay = cpu + int(a), delay + int(b)
+            if stats:
+                b, r = stats.delays(int(tid))
+                blkio, reclaim = blkio + b, reclaim + r
     return cpu, delay, blkio, reclaim
+
+
+def sent_again(pid):
+    """Segments, in the network namespace of that process."""
+    lines = [line.split() for line in open("/proc/%d/net/snmp" % pid) if line.startswith("Tcp:")]
+    return int(dict(zip(*lines))["RetransSegs"])
+
+
+def throttled_us(path):
+    """Of the cgroup, since it was made."""
+    for line in open(path):
+        key, value = line.split()
+        if key in ("throttled_time", "throttled_usec"):
+            return int(value) / (1e3 if key == "throttled_time" else 1)
+    return 0
 
 
 def chill(path):
@@ -106,7 +122,7 @@ class Connection:
 
 def request_text(r):
     query = "?" + r["query"] if r.get("query") else ""
-    body = b"b" * (64 if r["mode"] in ("body", "head") else 0)
+    body = b"b" * r.get("body", 64 if r["mode"] in ("body", "head") else 0)
     head = "%s %s%s HTTP/1.1\r\nHost: fault\r\n%s%s\r\n" % (
         "POST" if body else "GET", r["path"], query, "Content-Length: %d\r\n" % len(body) if body else "",
         "".join(h + "\r\n" for h in r.get("headers", [])))
@@ -149,12 +165,17 @@ def one(c, r, stats):
         c.close()
     try:
         watched = accounts(r["watch"], stats) if "watch" in r else None
+        segments = sent_again(r["watch"][0]) if watched else 0
+        held = throttled_us(r["quota"]) if "quota" in r else 0
         if c.s is None:
             out["dialled"] = time.time_ns()
             c.open(small)
         keep = exchange(c, r, out)
+        if "quota" in r:
+            out["throttled"] = throttled_us(r["quota"]) - held
         if watched:
             now = accounts(r["watch"], stats)
+            out["retrans"] = sent_again(r["watch"][0]) - segments
             out.update(zip(("cpu", "runq", "blkio", "reclaim"), ((b - a) / 1e3 for a, b in zip(watched, now))))
     except OSError as e:
         out["error"], out["end"], keep = str(e), time.time_ns(), False

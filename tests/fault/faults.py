@@ -78,9 +78,9 @@ class Process(Fault):
 
     def start(self, command, n, cpu):
         def place():
-            self.rig.hosts.cgroups.join("hog")
             os.sched_setaffinity(0, {cpu})
         self.processes = [subprocess.Popen(command, preexec_fn=place, stdin=subprocess.DEVNULL) for _ in range(n)]
+        self.rig.hosts.cgroups.share("hog", [p.pid for p in self.processes])
 
 
 class Hog(Process):
@@ -89,6 +89,7 @@ class Hog(Process):
     def __enter__(self):
         self.rig.hosts.cgroups.weight("hog", 60)
         self.rig.hosts.cgroups.weight("server", 20)
+        self.rig.hosts.cgroups.share("server", self.server.pids())
         self.start([self.rig.build + "/fault/faulthog"], 3, self.rig.cpu)
         time.sleep(0.2)
         return self
@@ -96,7 +97,7 @@ class Hog(Process):
 
 class BusyDisk(Background):
     """Writers that go around the page cache, on the disk of the server's files."""
-    every, writers, size = 0, 6, 4 << 20
+    every, writers, size = 0, 10, 4 << 20
 
     def __enter__(self):
         self.files = []
@@ -130,6 +131,7 @@ class Quota(Fault):
     percent = 20
 
     def __enter__(self):
+        self.rig.hosts.cgroups.share("server", self.server.pids())
         self.rig.hosts.cgroups.quota(self.percent)
         return self
 
@@ -224,3 +226,7 @@ def client_loss(rig, server):
 
 def upstream_loss(rig, server):
     return Loss(rig, server, "up", "syn,burst", 1, 30, 0, dport=servers.UP_PORT)
+
+
+def upstream_loss_any(rig, server):
+    return Loss(rig, server, "up", "any", 60, dport=servers.UP_PORT)

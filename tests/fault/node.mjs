@@ -14,7 +14,7 @@ const origin = BigInt(Date.now()) * 1000000n - BigInt(wall);
 const wallNs = () => (origin + now()).toString();
 
 // Somebody else's lock: a worker takes it for so long when it is asked to, and tells who it is.
-const lock = new Int32Array(new SharedArrayBuffer(16)); // taken, ms wanted, thread id
+const lock = new Int32Array(new SharedArrayBuffer(20)); // taken, ms wanted, thread id, nothing, how often taken
 const holder = new Worker(`
 	const {workerData: lock} = require('node:worker_threads');
 	const fs = require('node:fs');
@@ -24,6 +24,8 @@ const holder = new Worker(`
 		const ms = lock[1];
 		Atomics.store(lock, 1, 0);
 		Atomics.store(lock, 0, 1);
+		Atomics.add(lock, 4, 1);
+		Atomics.notify(lock, 4);
 		Atomics.wait(lock, 3, 0, ms);
 		Atomics.store(lock, 0, 0);
 		Atomics.notify(lock, 0);
@@ -79,9 +81,10 @@ const acts = {
 		done();
 	},
 	lock: (a, done) => {
+		const taken = Atomics.load(lock, 4);
 		Atomics.store(lock, 1, a.ms);
 		Atomics.notify(lock, 1);
-		while (Atomics.load(lock, 0) === 0);
+		Atomics.wait(lock, 4, taken);
 		a.start = wallNs();
 		a.from = now();
 		Atomics.wait(lock, 0, 1);

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh - the fault bench (`make faults`): CELLS="threaded/fsync node/*" runs only these, N= so many abnormal
+# run.sh [none|losses] - the fault bench (`make faults`): CELLS="threaded/fsync node/*" runs only these, N= so many abnormal
 # requests of each (110), HOOKS=sockets|syscalls, PROBE_ARGS= more flags
 # of the probe. Needs root; leaves nothing but build/fault/out.
+# none: no fault at all; losses: each segment that was lost, counted (control.py).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/check.sh
@@ -13,6 +14,10 @@ on_exit() {
 	python3 -B tests/fault/rig.py remove
 }
 python3 -B tests/fault/rig.py make || { on_exit; exit 1; }
-stack_open --scope "cgroup=$(python3 -B tests/fault/rig.py scope)" --hooks "${HOOKS:-auto}" ${PROBE_ARGS:-}
+scope=cgroup=$(python3 -B tests/fault/rig.py scope)
 mkdir -m 755 "$tmp/files"
-python3 -B tests/fault/bench.py "$B" "$tmp/files" "$WEB"
+case ${1:-} in
+none) stack_open --scope "$scope" --hooks "${HOOKS:-auto}" ${PROBE_ARGS:-} && python3 -B tests/fault/control.py none "$B" "$tmp/files" "$WEB" ;;
+losses) stack_open --scope "$scope" --hooks "${HOOKS:-auto}" --slow-ms 0 && python3 -B tests/fault/control.py losses "$B" "$tmp/files" "$WEB" ;;
+*) stack_open --scope "$scope" --hooks "${HOOKS:-auto}" ${PROBE_ARGS:-} && python3 -B tests/fault/bench.py "$B" "$tmp/files" "$WEB" ;;
+esac

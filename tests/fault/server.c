@@ -145,29 +145,30 @@ static bool answer(int fd, const struct act *a)
 	return at == len;
 }
 
-/* The whole head, and the body to its end. What lies behind it would be pipelined: nobody does. */
+/* The whole head; the body is read to its end. What lies behind it would be pipelined: nobody does.
+ */
 static bool request_read(int fd, char head[static HEAD + 1])
 {
-	size_t len = 0, need = 0;
+	size_t len = 0, need;
 	const char *length;
-	char *end = NULL;
+	char *end = NULL, rest[16384];
+	ssize_t n;
 
-	while (!end || len < need) {
-		ssize_t n = read(fd, head + len, HEAD - len);
-
+	while (!end) {
+		n = len < HEAD ? read(fd, head + len, HEAD - len) : 0;
 		if (n <= 0)
 			return false;
 		len += (size_t)n;
 		head[len] = 0;
-		if (!end)
-			end = strstr(head, "\r\n\r\n");
-		if (end && !need) {
-			length = strcasestr(head, "\r\nContent-Length:");
-			need = (size_t)(end + 4 - head) +
-			       (length ? strtoul(length + 17, NULL, 10) : 0);
-		}
-		if (len == HEAD && len < need)
+		end = strstr(head, "\r\n\r\n");
+	}
+	length = strcasestr(head, "\r\nContent-Length:");
+	need = (size_t)(end + 4 - head) + (length ? strtoul(length + 17, NULL, 10) : 0);
+	while (len < need) {
+		n = read(fd, rest, sizeof(rest));
+		if (n <= 0)
 			return false;
+		len += (size_t)n;
 	}
 	return true;
 }

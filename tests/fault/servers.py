@@ -56,7 +56,8 @@ class Server:
         self.log = "%s/%s.log" % (self.dir, kind)
         self.address = "%s:%d" % ((hosts.UP, UP_PORT) if kind == "upstream" else (hosts.SERVER, PORT))
         open(self.log, "w").close()
-        self.process = subprocess.Popen(self.command(backlog), preexec_fn=self.place, stdin=subprocess.DEVNULL)
+        # First for processors (hosts.py), not for the disk, which would follow from that.
+        self.process = subprocess.Popen(["ionice", "-c", "2"] + self.command(backlog), preexec_fn=self.place, stdin=subprocess.DEVNULL)
         self.await_port()
 
     def command(self, backlog):

@@ -56,8 +56,9 @@ def of_cpu(cause, t, s, record):
         t.ms, t.noise_ms = delay, 0
     elif isinstance(cause, causes.OwnBusy):
         t.ms, t.noise_ms = cpu, delay
-    else:  # older kernels count the quota's time as a delay, newer ones do not
-        t.ms, t.noise_ms = wall - cpu, 0
+    else:  # by the cgroup's counter, which may have begun before; some kernels count it as a delay as well
+        t.ms = max(0, min(s.get("throttled", 0) / 1e3, wall - cpu))
+        t.noise_ms = max(0, delay - t.ms)
 
 
 def of_io(t, s, record):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # files.py WEB DIR - a training script that stalls: it computes, and now and then writes a checkpoint of 50 MB in one
-# write, with fsync and without, and deletes it. Each slow operation must be an event 2 s later. Prints a line per
+# write, with fsync and without, and deletes it. Each slow operation must be an event 2 s later. Then every other call. Prints a line per
 # operation: what of it is right, by its own clock. And `files.py - quiet`: says when it began, computes, reads sockets and pipes.
-import json, os, socket, sys, threading, time, urllib.request
+import json, mmap, os, socket, sys, threading, time, urllib.request
 from datetime import datetime, timezone
 
 SIZE = 50 << 20
@@ -59,6 +59,10 @@ def judge(call, path, size, ms, began, disk):
     }
 
 
+def show(call, ms, verdict):
+    print(call, "fast" if verdict is None else json.dumps(verdict), f"{ms:.1f}", sep="\t", flush=True)
+
+
 def checkpoint(path, sync, data, disk):
     fd = os.open(path, os.O_CREAT | os.O_WRONLY, 0o644)
     calls = [("write", *timed(os.write, fd, data)[1:])]
@@ -68,8 +72,7 @@ def checkpoint(path, sync, data, disk):
     os.unlink(path)
     compute(2)
     for call, ms, began in calls:
-        verdict = judge(call, path, SIZE, ms, began, disk)
-        print(call, "fast" if verdict is None else json.dumps(verdict), f"{ms:.1f}", sep="\t", flush=True)
+        show(call, ms, judge(call, path, SIZE, ms, began, disk))
 
 
 def train(directory):
@@ -80,6 +83,37 @@ def train(directory):
     for i in range(6):
         compute(0.2)
         checkpoint(f"{directory}/ckpt-{i}.pt", i % 2 == 0, data, disk)
+    others(directory, disk)
+
+
+def others(directory, disk):
+    """Every other call, on files of its own, each once and large."""
+    half = [bytes(SIZE // 2), bytes(SIZE // 2)]
+    into = [bytearray(SIZE // 2), bytearray(SIZE // 2)]
+    whole = bytes(SIZE)
+    path, other = f"{directory}/a", f"{directory}/b"
+    a = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
+    b = os.open(other, os.O_CREAT | os.O_RDWR, 0o644)
+    calls = [
+        ("pwrite64", path, timed(os.pwrite, a, whole, 0)),
+        ("fdatasync", path, timed(os.fdatasync, a)),
+        ("pread64", path, timed(os.pread, a, SIZE, 0)),
+        ("preadv", path, timed(os.preadv, a, into, 0)),
+        ("readv", path, timed(os.readv, a, into)),
+        ("sendfile", path, timed(os.sendfile, b, a, 0, SIZE)),
+        ("pwritev", other, timed(os.pwritev, b, half, SIZE)),
+        ("writev", other, timed(os.writev, b, half)),
+        ("copy_file_range", path, timed(os.copy_file_range, a, b, SIZE, 0, 0)),
+    ]
+    with mmap.mmap(a, SIZE) as m:
+        for at in range(0, SIZE, 4096):
+            m[at] = 1
+        calls.append(("msync", path, timed(m.flush)))
+    compute(2)
+    for call, path, (_, ms, began) in calls:
+        show(call, ms, judge(call, path, SIZE, ms, began, disk))
+    os.unlink(path)
+    os.unlink(other)
 
 
 def quiet():

@@ -22,6 +22,12 @@ all_are() { # CALL KEY
 		END { exit !(n > 0 && n == good) }' "$tmp/train"
 }
 
+# Of the calls but write and fsync: at least N were slow, and all that were have this.
+others_are() { # N KEY
+	awk -F '\t' -v least="$1" -v key="\"$2\": true" '$1 != "write" && $1 != "fsync" && $2 != "fast" { n++; good += index($2, key) > 0 }
+		END { exit !(n >= least && n == good) }' "$tmp/train"
+}
+
 events_of() { # PID SINCE
 	ask "select count(*) from event where kind = 'io.slow' and pid = $1 and ts >= to_timestamp($2)"
 }
@@ -77,6 +83,11 @@ for call in write fsync; do
 	ok "$call: on a CPU, blocked and waiting for a CPU add up to it" all_are $call parts
 	ok "$call: it has a kernel stack, by name" all_are $call stack
 done
+
+ok "every other call that is slow is an event" others_are 4 seen
+ok "every other call has its bytes" others_are 4 bytes
+ok "every other call has the caller's time" others_are 4 within
+ok "every other call has a kernel stack" others_are 4 stack
 
 since=0
 python3 tests/it/files.py - quiet >"$tmp/quiet" & quiet=$!

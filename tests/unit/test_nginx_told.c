@@ -235,6 +235,21 @@ TEST(a_request_that_nginx_alone_tells_of_has_the_logs_times)
 	CHECK_EQ(r.nshares, 0);
 }
 
+TEST(a_stream_of_http_2_is_a_request_like_others)
+{
+	const struct request_context at = { 0 };
+	struct nginx_event w = word();
+	struct request_text t;
+	struct request_item r;
+	struct req_event e;
+
+	w.head.line_len = (uint16_t)snprintf(w.line, sizeof(w.line), "GET /two HTTP/2.0");
+	CHECK_EQ(request_event_read(&e, nginx_alone(&w, 0, &e), &at, &t, &r), 0);
+	CHECK_STR(r.path, "/two");
+	w.head.line_len = (uint16_t)snprintf(w.line, sizeof(w.line), "HTTP/2.0");
+	CHECK_EQ(request_event_read(&e, nginx_alone(&w, 0, &e), &at, &t, &r), -EBADMSG);
+}
+
 TEST(lines_are_equal_as_far_as_both_go)
 {
 	struct nginx_event w = word();
