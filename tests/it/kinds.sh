@@ -74,7 +74,7 @@ ok "a Node server is read" row_is "$nd" /js "status || ' ' || code" "500 app.err
 get "http://127.0.0.1:$nd/late-body"
 ok "a body that comes 0.6 s after its head counts" row_is "$nd" /late-body "request_us between 590000 and 900000" "t"
 get "http://127.0.0.1:$c/slow?d=400"
-ok "a slow answer without an upstream is unknown" row_is "$c" /slow "status || ' ' || code" "200 unknown"
+ok "a slow answer that its own timer held back is sleep" row_is "$c" /slow "status || ' ' || code" "200 sleep"
 get "http://127.0.0.1:$ng/slow?d=400"
 ok "behind a proxy it is the upstream's" row_is "$ng" /slow "status || ' ' || code || ' ' || (params ->> 'addr')" "200 up.slow 127.0.0.1:$c"
 get "http://127.0.0.1:$ng/late?d=3000"
