@@ -95,12 +95,10 @@ static __noinline struct op *op_begin(struct task_struct *t, struct op *old, con
 }
 
 /* The same operation as before. Of a call that nobody counts it is not certain before it slept. */
-static __always_inline void op_goes_on(struct op *o, struct task_struct *t, __u64 now)
+static __always_inline void op_goes_on(struct op *o, __u64 now)
 {
 	if (!is_counted(o->call) && !o->switched)
 		o->first_ns = now;
-	else if (o->switched && is_counted(o->call))
-		learn(t->thread_info.flags);
 	o->last_ns = now;
 }
 
@@ -109,7 +107,7 @@ static __always_inline struct op *op_look(struct task_struct *t, struct op *o, c
 					  __u64 out, __u64 now)
 {
 	if (o && l->call && is_same(t, o, l)) {
-		op_goes_on(o, t, now);
+		op_goes_on(o, now);
 		return o;
 	}
 	if (o)

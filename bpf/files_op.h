@@ -12,7 +12,7 @@
 #include "files.h"
 #include "syscall.h"
 
-enum { OPS = 4096, HINTS = 4096, LESSONS = 16, VECTOR = 16 };
+enum { OPS = 4096, HINTS = 4096, LESSONS = 64, VECTOR = 16 };
 
 /* include/linux/sched.h; the same in every version */
 enum { TASK_UNINTERRUPTIBLE = 2, TASK_DEAD = 0x80, TASK_NOLOAD = 0x400, PF_KTHREAD = 0x200000 };
@@ -67,11 +67,12 @@ __u32 hint[HINTS];
 
 /*
  * Bits of thread_info.flags that are set from when a thread loses its CPU until it is back in user
- * mode (on x86: its FPU registers have to be loaded). Learnt: bits that were set each time a thread
- * had certainly not been there, and never when it was.
+ * mode: on x86 that its FPU registers have to be loaded, and of those with rseq (the second) that
+ * it has to be told. Learnt: bits that were set each time a thread had certainly not been there,
+ * and never when it was.
  */
-__u64 kept_bits = ~0ull, user_bits;
-__u32 lessons;
+__u64 kept_bits[2] = { ~0ull, ~0ull }, user_bits;
+__u32 lessons[2];
 
 static __always_inline void count(__u32 stat)
 {
@@ -85,9 +86,11 @@ static __always_inline void count(__u32 stat)
 #if defined(__TARGET_ARCH_x86)
 #define SAMPLE_IN_USER(ctx) (((const __u64 *)(ctx))[17] & 3) /* cs */
 #define IS_COMPAT(t) ((t)->thread_info.status & TS_COMPAT)
+#define TIF_GUESS (1ull << 14) /* TIF_NEED_FPU_LOAD */
 #elif defined(__TARGET_ARCH_arm64)
 #define SAMPLE_IN_USER(ctx) (!(((const __u64 *)(ctx))[33] & 15)) /* pstate */
 #define IS_COMPAT(t) false
+#define TIF_GUESS 0
 #endif
 
 /* What a thread does, as its registers at the entry to the kernel say. */
@@ -127,26 +130,23 @@ static __always_inline bool is_counted(__u32 call)
 	return call < FILE_FSYNC;
 }
 
-static __always_inline void learn(__u64 flags)
+static __always_inline void learn(struct task_struct *t)
 {
-	kept_bits &= flags;
-	lessons++;
+	__u32 kind = t->rseq ? 1 : 0;
+
+	kept_bits[kind] &= t->thread_info.flags;
+	lessons[kind]++;
 }
 
 /* It lost its CPU in a call: has it been in user mode since? Where that cannot be told: no. */
 static __always_inline bool was_in_user(struct task_struct *t, const struct op *o)
 {
-	__u64 flags = t->thread_info.flags, bits = kept_bits & ~user_bits;
+	__u32 kind = t->rseq ? 1 : 0;
+	__u64 bits = kept_bits[kind] & ~user_bits;
 
-	if (!o->switched)
-		return false;
-	if (bpf_core_field_exists(t->rseq_event_mask) && t->rseq) {
-		if (!t->rseq_event_mask)
-			return true;
-		learn(flags);
-		return false;
-	}
-	return lessons >= LESSONS && bits && !(flags & bits);
+	if (lessons[kind] < LESSONS)
+		bits &= TIF_GUESS;
+	return o->switched && (t->thread_info.flags & bits) != bits;
 }
 
 /* What the counter is while it is in the call, and when that is done. */
@@ -157,10 +157,18 @@ static __always_inline __u64 counter_in(const struct op *o, const struct look *l
 	return o->counter + (o->call == FILE_SENDFILE || o->call == FILE_COPY ? 2 : 1);
 }
 
+/* The counter decides where there is one; and what is told by it teaches what to go by elsewhere.
+ */
 static __always_inline bool is_same(struct task_struct *t, const struct op *o, const struct look *l)
 {
-	return o->call == l->call && o->arg[0] == l->arg[0] && o->arg[1] == l->arg[1] &&
-	       o->arg[2] == l->arg[2] && l->counter == counter_in(o, l) && !was_in_user(t, o);
+	if (o->call != l->call || o->arg[0] != l->arg[0] || o->arg[1] != l->arg[1] ||
+	    o->arg[2] != l->arg[2] || l->counter != counter_in(o, l))
+		return false;
+	if (!is_counted(o->call))
+		return !was_in_user(t, o);
+	if (o->switched)
+		learn(t);
+	return true;
 }
 
 /* Not of the kernel's own file systems, whose files are no data: procfs, sysfs, cgroup, ... */

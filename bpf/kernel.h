@@ -237,7 +237,6 @@ struct task_struct {
 	unsigned long nvcsw; /* times it gave up the CPU by itself */
 	struct task_io_accounting ioac;
 	void *rseq; /* NULL: it has not registered any */
-	unsigned long rseq_event_mask; /* not 0: it lost the CPU since it was last in user mode */
 };
 
 struct task_struct___old { /* before 5.14 */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # files.py WEB DIR - a training script that stalls: it computes, and now and then writes a checkpoint of 50 MB in one
 # write, with fsync and without, and deletes it. Each slow operation must be an event 2 s later. Then every other call. Prints a line per
-# operation: what of it is right, by its own clock. And `files.py - quiet`: says when it began, computes, reads sockets and pipes.
+# operation: what of it is right, by its own clock. And `files.py WEB DIR loop`: syncs without end. And `files.py - quiet`: says when it began, computes, reads sockets and pipes.
 import json, mmap, os, socket, sys, threading, time, urllib.request
 from datetime import datetime, timezone
 
@@ -116,6 +116,23 @@ def others(directory, disk):
     os.unlink(other)
 
 
+def loop(directory):
+    """One sync after the other, most of them fast: how many were slow for certain, perhaps, and told."""
+    path = f"{directory}/loop"
+    fd = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
+    os.pwrite(fd, b"x", 0)
+    os.fsync(fd)
+    began = time.time_ns()
+    ms = [timed(os.fsync, fd)[1]]
+    while time.time_ns() - began < 5e9:
+        ms.append(timed(os.fsync, fd)[1])
+    time.sleep(2.5)
+    told = [e["ms"] for e in events_of(path, began)]
+    sure = sum(m > LIMIT_MS + 3 for m in ms)
+    perhaps = sum(m > LIMIT_MS - 3 for m in ms)
+    print(len(ms), sure, perhaps, len(told), round(max(ms)), round(max(told, default=0)), sep="\t")
+
+
 def quiet():
     print(time.time(), flush=True)  # what it read to start does not count
     until = time.monotonic() + 5
@@ -135,7 +152,9 @@ def quiet():
         os.read(read, 1)
 
 
-if sys.argv[2] == "quiet":
+if len(sys.argv) == 4:
+    loop(sys.argv[2])
+elif sys.argv[2] == "quiet":
     quiet()
 else:
     train(sys.argv[2])
