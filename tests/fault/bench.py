@@ -9,6 +9,7 @@ import fnmatch
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -169,6 +170,7 @@ def run_cell(rig, kind, name, n, out):
 
 def main():
     build, dir, web = sys.argv[1:4]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # by way of every finally
     out = build + "/fault/out"
     if not os.environ.get("CELLS"):
         shutil.rmtree(out, ignore_errors=True)

@@ -95,7 +95,7 @@ class AppStopped(Cause):
 class AcceptQueue(Cause):
     """accept queue full"""
     codes, parts = ("queue.accept",), ("queue",)
-    fault, by_chance = faults.Stopped, True
+    fault, by_chance = faults.OftenStopped, True
     clients, rate, backlog, warm_rate = 16, 60, 4, 30
 
     def plain(self):

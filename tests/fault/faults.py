@@ -68,6 +68,11 @@ class Stopped(Background):
                 pass
 
 
+class OftenStopped(Stopped):
+    """Only few fit into a short queue."""
+    every = 0.3
+
+
 class Process(Fault):
     """Others on the machine, in a cgroup of their own."""
 

@@ -3,6 +3,7 @@
 it calls. Each is a network namespace; the tested one is a cgroup as well, in every hierarchy there is."""
 import ctypes
 import os
+import signal
 import subprocess
 import time
 
@@ -118,6 +119,9 @@ class Cgroups:
             self.write(self.scope() + "/io.max", "%s rbps=%s" % (device, bytes_per_s or "max"))
 
     def remove(self):
+        for name in ("server", "others", "hog"):
+            for d in self.dirs(name):
+                self.empty(d)
         for name in ("server", "others", "hog", ""):
             for d in self.dirs(name):
                 for _ in range(50):
@@ -129,6 +133,15 @@ class Cgroups:
                         time.sleep(0.1)
                     else:
                         break
+
+
+    def empty(self, d):
+        """Whoever an interrupted run left there, also stopped ones."""
+        try:
+            for pid in open(d + "/cgroup.procs").read().split():
+                os.kill(int(pid), signal.SIGKILL)
+        except (FileNotFoundError, ProcessLookupError):
+            pass
 
 
 class Hosts:
