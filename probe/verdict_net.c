@@ -122,9 +122,10 @@ enum reason_id verdict_upstream(struct request_item *r, const struct verdict_fac
 }
 
 /*
- * It waited for the client. net.loss and net.rtt as above; net.peer_window and net.sndbuf: the
- * socket says that for half of the excess the client's window, or the own buffer, let nothing
- * out. Else the client was slow to send, or to take.
+ * It waited for the client. net.peer_window and net.sndbuf: the socket says that for half of the
+ * excess the client's window, or the own buffer, let nothing out; a window that closes has its last
+ * segments probed or sent again, which is no reason of its own. net.loss and net.rtt as above. Else
+ * the client was slow to send, or to take.
  */
 enum reason_id verdict_client(struct request_item *r, const struct verdict_facts *f,
 			      struct excess e, struct verdict_text *t)
@@ -132,14 +133,14 @@ enum reason_id verdict_client(struct request_item *r, const struct verdict_facts
 	uint64_t us = f->split.us[PART_CLIENT];
 
 	put_peer(r, t);
+	if (verdict_is_half(f->net.rwnd_us, e.us)) {
+		verdict_times(r, f->net.rwnd_us);
+		return R_NET_PEER_WINDOW;
+	}
 	if (verdict_is_half(split_loss_us(&f->net, r->srtt_us), e.us)) {
 		verdict_times(r, us);
 		put_loss(r, &f->net, t);
 		return R_NET_LOSS;
-	}
-	if (verdict_is_half(f->net.rwnd_us, e.us)) {
-		verdict_times(r, f->net.rwnd_us);
-		return R_NET_PEER_WINDOW;
 	}
 	if (verdict_is_half(f->net.sndbuf_us, e.us)) {
 		verdict_times(r, f->net.sndbuf_us);
