@@ -42,7 +42,7 @@ class ClientLoss(Cause):
     """client-side loss"""
     codes, parts, name_key = ("net.loss",), ("client", "network"), "peer"
     fault = staticmethod(faults.client_loss)
-    clients, rate = 6, 25
+    clients, rate = 10, 50
 
     def plain(self):
         return {"query": "n=%d" % BIG, "new": True}
@@ -54,7 +54,7 @@ class UpstreamLoss(Cause):
     """upstream-side loss"""
     codes, parts, name_key = ("net.loss",), ("upstream",), "peer"
     fault = staticmethod(faults.upstream_loss)
-    clients, rate = 8, 20
+    clients, rate = 12, 60
 
     def plain(self):
         return {"query": "f=up"} if self.kind != "nginx" else {}
@@ -88,7 +88,7 @@ class AppStopped(Cause):
     """app stopped"""
     codes, parts = ("queue.app", "stopped"), ("queue", "stopped")
     fault, by_chance = faults.Stopped, True
-    clients, rate = 8, 40
+    clients, rate = 16, 80
     faulty = Cause.plain
 
 
