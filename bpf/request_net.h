@@ -54,7 +54,8 @@ static __always_inline void net_facts(struct conn *c, struct sock *sk)
 	h->retrans = TCP_READ(sk, total_retrans) - c->retrans0;
 	h->srtt_us = TCP_READ(sk, srtt_us) >> 3;
 	h->rcv_ooo = TCP_READ(sk, rcv_ooopack) - c->ooo0;
-	if (h->last_ns - h->first_ns > REQ_HELD_NS) /* shorter: nothing to ask for */
+	/* From the read on: an answer in one blocking call has begun when it ends. */
+	if (h->last_ns - h->read_ns > REQ_HELD_NS) /* shorter: nothing to ask for */
 		net_held(c, sk);
 }
 
