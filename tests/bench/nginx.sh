@@ -42,7 +42,7 @@ ready() { # auto|off
 	local i
 	for ((i = 0; i < 100; i++)); do
 		sleep 0.2
-		curl -s -o /dev/null "http://127.0.0.1:$static/w" "http://127.0.0.1:$proxied/w"
+		curl -s -o /dev/null -o /dev/null "http://127.0.0.1:$static/w" "http://127.0.0.1:$proxied/w"
 		[ "$1" != auto ] || grep -q 'read exactly' "$tmp/probe.log" || continue
 		[ "$(grep -l link_type "/proc/$probe"/fdinfo/* 2>/dev/null | wc -l)" -gt 3 ] && [ $i -gt 5 ] && return
 	done
