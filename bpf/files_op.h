@@ -86,7 +86,7 @@ static __always_inline void count(__u32 stat)
 #if defined(__TARGET_ARCH_x86)
 #define SAMPLE_IN_USER(ctx) (((const __u64 *)(ctx))[17] & 3) /* cs */
 #define IS_COMPAT(t) ((t)->thread_info.status & TS_COMPAT)
-#define TIF_GUESS (1ull << 14) /* TIF_NEED_FPU_LOAD */
+#define TIF_GUESS (1ull << 14 | 1ull << 19) /* TIF_NEED_FPU_LOAD before 6.18, and since */
 #elif defined(__TARGET_ARCH_arm64)
 #define SAMPLE_IN_USER(ctx) (!(((const __u64 *)(ctx))[33] & 15)) /* pstate */
 #define IS_COMPAT(t) false
@@ -142,11 +142,13 @@ static __always_inline void learn(struct task_struct *t)
 static __always_inline bool was_in_user(struct task_struct *t, const struct op *o)
 {
 	__u32 kind = t->rseq ? 1 : 0;
-	__u64 bits = kept_bits[kind] & ~user_bits;
+	__u64 bits = kept_bits[kind] & ~user_bits, flags = t->thread_info.flags;
 
+	if (!o->switched)
+		return false;
 	if (lessons[kind] < LESSONS)
-		bits &= TIF_GUESS;
-	return o->switched && (t->thread_info.flags & bits) != bits;
+		return TIF_GUESS && !(flags & TIF_GUESS);
+	return (flags & bits) != bits;
 }
 
 /* What the counter is while it is in the call, and when that is done. */
