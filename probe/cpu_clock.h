@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cpu_clock.h - a program run by a timer on every CPU that is on line, in whatever it interrupts. */
+/* cpu_clock.h - a program run by a timer on every CPU that is on line, in whatever it interrupts.
+ */
 #pragma once
 
 #include "../lib/base.h"

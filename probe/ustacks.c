@@ -105,11 +105,13 @@ void ustacks_step(struct ustacks *s, struct sink *out, uint64_t now_ns)
 
 	for (int i = 0; i < STEP_STACKS && bytes; i++) {
 		const struct pending *p = s->n ? &s->pending[s->first] : NULL;
+		bool done;
 
 		if (p && !s->begun)
 			usym_begin(s->usym, p->tgid, p->frame, p->n);
 		s->begun = p != NULL;
-		if ((!usym_step(s->usym, &bytes) && now_ns - p->since_ns < PATIENCE_NS) || !p)
+		done = usym_step(s->usym, &bytes);
+		if (!p || (!done && now_ns - p->since_ns < PATIENCE_NS))
 			return;
 		tell(s, p, out);
 		s->first = (s->first + 1) % USTACKS_PENDING;
