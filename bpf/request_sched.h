@@ -59,8 +59,8 @@ static __always_inline void thread_leaves(struct thread *th, struct task_struct 
 	__s32 nr;
 
 	time_back(th, t, now);
-	th->out_ns = now;
 	if (preempt || !state) {
+		th->out_ns = now;
 		th->wait = WAIT_RUNQ;
 		th->wake_ns = now;
 		th->throttled_ns = throttled_of(t);
@@ -76,6 +76,7 @@ static __always_inline void thread_leaves(struct thread *th, struct task_struct 
 	} else if (th->wait == WAIT_LOCK && th->job && th->helper) {
 		job_told(th, now);
 	}
+	th->out_ns = now; /* not before: up to here it has its CPU */
 	if (th->off.wait == th->wait && th->off.nr == nr && th->off.arg[0] == REGS_ARG1(r) &&
 	    th->off.off_ns)
 		return;
