@@ -54,15 +54,16 @@ ask_n() { # PORT N
 }
 
 ids=(eb11000000000000000000000000000000000001 eb11000000000000000000000000000000000002
-	eb11000000000000000000000000000000000003 eb11000000000000000000000000000000000004)
+	eb11000000000000000000000000000000000003 eb11000000000000000000000000000000000004 eb11000000000000000000000000000000000005)
 build() { # NAME ID: one build, one id
 	gcc -O1 -fno-omit-frame-pointer "-Wl,--build-id=0x$2" -o "$tmp/$1" tests/it/stacks_server.c
 }
-build named "${ids[0]}" && build stripped "${ids[1]}" && build forking "${ids[2]}" && build deleted "${ids[3]}" ||
+build named "${ids[0]}" && build stripped "${ids[1]}" && build forking "${ids[2]}" && build deleted "${ids[3]}" &&
+	build inside "${ids[4]}" ||
 	{ echo "0 passed, 1 failed"; exit 1; }
 strip -s "$tmp/stripped"
 id=${ids[1]}
-read -r named stripped forking deleted node < <(free_ports 5 | tr '\n' ' ')
+read -r named stripped forking deleted inside node < <(free_ports 6 | tr '\n' ' ')
 
 stack_open --slow-ms 50
 started "$named" "$tmp/named" "$named"
@@ -81,6 +82,10 @@ started "$deleted" "$tmp/deleted" "$deleted"
 rm "$tmp/deleted"
 ask_n "$deleted" 3
 ok "so is a program whose file was deleted" seen deleted "user burn_cpu\+0x[0-9a-f]+ \(deleted\) < serve_one"
+mkdir "$tmp/own"
+started "$inside" unshare -m sh -c "mount -t tmpfs none $tmp/own && cp $tmp/inside $tmp/own/ && exec $tmp/own/inside $inside"
+ask_n "$inside" 3
+ok "so is one whose file lies in a mount namespace of its own" seen inside "user burn_cpu\+0x[0-9a-f]+ \(inside\) < serve_one"
 if command -v node >/dev/null; then
 	started "$node" node --perf-basic-prof --interpreted-frames-native-stack tests/it/stacks_server.mjs "$node"
 	ask_n "$node" 5
