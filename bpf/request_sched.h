@@ -147,11 +147,7 @@ static __always_inline void thread_enters(struct thread *th, struct task_struct 
 	}
 	th->dirty = 0;
 	if (for_work) {
-		time_drop(th, now);
-		th->idle = 0;
-		th->by_timer = th->patience_ns && wake - out >= th->patience_ns;
-		th->job = th->loop ? th->next_job : th->job;
-		th->next_job = 0;
+		work_begins(th, out, wake, now);
 		return;
 	}
 	th->busy = 1;

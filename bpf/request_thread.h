@@ -159,6 +159,27 @@ static __always_inline bool was_for_work(const struct thread *th)
 	return (th->idle || th->helper) && (th->wait == WAIT_LOCK || th->wait == WAIT_RECV);
 }
 
+/* What the thread did up to now is nobody's. */
+static __always_inline void time_drop(struct thread *th, __u64 now)
+{
+	th->mark_ns = now;
+	if (!th->busy)
+		return;
+	th->busy = 0;
+	th->off.off_ns = th->runq.off_ns = 0;
+	__builtin_memset(th->wait_ns, 0, sizeof(th->wait_ns));
+}
+
+/* It has a CPU since in_ns, after a wait for the next piece of work, from out_ns on. */
+static __always_inline void work_begins(struct thread *th, __u64 out_ns, __u64 wake_ns, __u64 in_ns)
+{
+	time_drop(th, in_ns);
+	th->idle = 0;
+	th->by_timer = th->patience_ns && wake_ns - out_ns >= th->patience_ns;
+	th->job = th->loop ? th->next_job : th->job;
+	th->next_job = 0;
+}
+
 /*
  * The thread runs, and nobody told that it had got a CPU: some switches pass no tracepoint (seen:
  * those away from one task of a virtual machine's agent). How long it has run is in the scheduler's
@@ -182,24 +203,12 @@ static __always_inline void time_back(struct thread *th, struct task_struct *t, 
 		th->stopped_ns = 0;
 	}
 	if (was_for_work(th)) {
-		th->mark_ns = in;
-		th->idle = 0;
+		work_begins(th, out, wake, in);
 		return;
 	}
 	th->wait_ns[th->wait < WAIT_END ? th->wait : WAIT_OTHER] += wake - out;
 	th->wait_ns[WAIT_RUNQ] += in - wake;
 	th->busy = 1;
-}
-
-/* What the thread did up to now is nobody's. */
-static __always_inline void time_drop(struct thread *th, __u64 now)
-{
-	th->mark_ns = now;
-	if (!th->busy)
-		return;
-	th->busy = 0;
-	th->off.off_ns = th->runq.off_ns = 0;
-	__builtin_memset(th->wait_ns, 0, sizeof(th->wait_ns));
 }
 
 /* A wait for bytes counts as one for them: enum req_wait, by whose socket it is. */
