@@ -12,7 +12,7 @@ covers() { # FUZZER: the files whose reading of outside bytes it is for
 	fuzz_http) echo probe/http.c probe/route.c ;;
 	fuzz_event) echo probe/request_event.c probe/http.c probe/verdict.c ;;
 	fuzz_state) echo probe/baseline_pack.c probe/detect.c ;;
-	fuzz_elf) echo probe/elf_file.c probe/perf_map.c probe/proc_code.c ;;
+	fuzz_elf) echo probe/elf_file.c probe/perf_map.c ;;
 	fuzz_config) echo lib/config.c probe/config.c collector/config.c ;;
 	fuzz_uplink) echo probe/uplink.c probe/spool.c ;;
 	fuzz_receive) echo collector/receive.c collector/marks.c collector/decode.c collector/enrich.c collector/store.c \
