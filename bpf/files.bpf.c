@@ -219,16 +219,13 @@ int on_sample(struct bpf_perf_event_data *ctx)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	__u64 now = bpf_ktime_get_ns(), before = sample_begins(now);
-	bool in_user = SAMPLE_IN_USER(ctx);
 	struct look l = {};
 	struct op *o;
 
 	if (t->flags & PF_KTHREAD)
 		return 0;
 	o = op_of(t);
-	if (in_user)
-		user_bits |= t->thread_info.flags;
-	else
+	if (!SAMPLE_IN_USER(ctx))
 		look_at(t, &l);
 	if (!o && !l.call)
 		return 0;

@@ -12,7 +12,7 @@
 #include "files.h"
 #include "syscall.h"
 
-enum { OPS = 4096, HINTS = 4096, LESSONS = 64, VECTOR = 16 };
+enum { OPS = 4096, HINTS = 4096, VECTOR = 16 };
 
 /* include/linux/sched.h; the same in every version */
 enum { TASK_UNINTERRUPTIBLE = 2, TASK_DEAD = 0x80, TASK_NOLOAD = 0x400, PF_KTHREAD = 0x200000 };
@@ -66,13 +66,10 @@ const volatile __u64 scope_id;
 __u32 hint[HINTS];
 
 /*
- * Bits of thread_info.flags that are set from when a thread loses its CPU until it is back in user
- * mode: on x86 that its FPU registers have to be loaded, and of those with rseq (the second) that
- * it has to be told. Learnt: bits that were set each time a thread had certainly not been there,
- * and never when it was.
+ * Of the bits that may tell it (TIF_FPU), those that were set each time a thread had certainly not
+ * been in user mode since it lost its CPU.
  */
-__u64 kept_bits[2] = { ~0ull, ~0ull }, user_bits;
-__u32 lessons[2];
+__u64 kept_bits = ~0ull;
 
 static __always_inline void count(__u32 stat)
 {
@@ -86,11 +83,11 @@ static __always_inline void count(__u32 stat)
 #if defined(__TARGET_ARCH_x86)
 #define SAMPLE_IN_USER(ctx) (((const __u64 *)(ctx))[17] & 3) /* cs */
 #define IS_COMPAT(t) ((t)->thread_info.status & TS_COMPAT)
-#define TIF_GUESS (1ull << 14 | 1ull << 19) /* TIF_NEED_FPU_LOAD before 6.18, and since */
+#define TIF_FPU (1ull << 14 | 1ull << 19) /* TIF_NEED_FPU_LOAD before 6.18, and since */
 #elif defined(__TARGET_ARCH_arm64)
 #define SAMPLE_IN_USER(ctx) (!(((const __u64 *)(ctx))[33] & 15)) /* pstate */
 #define IS_COMPAT(t) false
-#define TIF_GUESS 0
+#define TIF_FPU 0ull
 #endif
 
 /* What a thread does, as its registers at the entry to the kernel say. */
@@ -130,25 +127,15 @@ static __always_inline bool is_counted(__u32 call)
 	return call < FILE_FSYNC;
 }
 
-static __always_inline void learn(struct task_struct *t)
-{
-	__u32 kind = t->rseq ? 1 : 0;
-
-	kept_bits[kind] &= t->thread_info.flags;
-	lessons[kind]++;
-}
-
-/* It lost its CPU in a call: has it been in user mode since? Where that cannot be told: no. */
+/*
+ * It lost its CPU in a call: has it been in user mode since? On x86 its FPU registers were saved
+ * then, and are loaded on the way back. Where that cannot be told: no.
+ */
 static __always_inline bool was_in_user(struct task_struct *t, const struct op *o)
 {
-	__u32 kind = t->rseq ? 1 : 0;
-	__u64 bits = kept_bits[kind] & ~user_bits, flags = t->thread_info.flags;
+	__u64 bits = kept_bits & TIF_FPU;
 
-	if (!o->switched)
-		return false;
-	if (lessons[kind] < LESSONS)
-		return TIF_GUESS && !(flags & TIF_GUESS);
-	return (flags & bits) != bits;
+	return o->switched && bits && !(t->thread_info.flags & bits);
 }
 
 /* What the counter is while it is in the call, and when that is done. */
@@ -169,7 +156,7 @@ static __always_inline bool is_same(struct task_struct *t, const struct op *o, c
 	if (!is_counted(o->call))
 		return !was_in_user(t, o);
 	if (o->switched)
-		learn(t);
+		kept_bits &= t->thread_info.flags;
 	return true;
 }
 

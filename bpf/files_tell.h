@@ -79,12 +79,15 @@ static __always_inline void tell_running(struct op *o, struct task_struct *t, vo
 	stack_end(s, bpf_get_stack(ctx, s->frame, sizeof(s->frame), 0));
 }
 
-/* In the middle of what is known of its length; half of that must be certain. */
+/*
+ * In the middle of what is known of its length; a part of that must be certain. Two looks of the
+ * clock are never quite a period apart.
+ */
 static __always_inline bool was_slow(const struct op *o, __u64 now)
 {
 	__u64 least = o->last_ns - o->first_ns, most = now - o->out_ns;
 
-	return (least + most) / 2 >= slow_ns && least >= slow_ns / 2;
+	return (least + most) / 2 + period_ns / 8 >= slow_ns && least >= slow_ns / 4;
 }
 
 /* Also of one that had been named and was not slow in the end. */

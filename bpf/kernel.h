@@ -236,7 +236,6 @@ struct task_struct {
 	char comm[16];
 	unsigned long nvcsw; /* times it gave up the CPU by itself */
 	struct task_io_accounting ioac;
-	void *rseq; /* NULL: it has not registered any */
 };
 
 struct task_struct___old { /* before 5.14 */

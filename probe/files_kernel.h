@@ -8,7 +8,7 @@
 #include "../lib/base.h"
 #include "scope.h"
 
-enum { FILES_HZ = 400 }; /* looks at each CPU in a second */
+enum { FILES_HZ = 200 }; /* looks at each CPU in a second */
 
 struct files_kernel;
 
