@@ -75,16 +75,13 @@ class Cgroups:
         for d in self.dirs(name):
             if not d.startswith(self.v1.get("cpu", "-") + "/"):
                 self.write(d + "/cgroup.procs", "0")
-        try:
-            os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
-        except OSError:
-            pass
+        os.setpriority(os.PRIO_PROCESS, 0, -20)
 
     def share(self, name, pids):
         """From here on these have a processor as others have, and as their cgroup may."""
         for pid in pids:
             for tid in os.listdir("/proc/%d/task" % pid):
-                os.sched_setscheduler(int(tid), os.SCHED_OTHER, os.sched_param(0))
+                os.setpriority(os.PRIO_PROCESS, int(tid), 0)
             if "cpu" in self.v1:
                 self.write("%s/%s/%s/cgroup.procs" % (self.v1["cpu"], GROUP, name), pid)
 

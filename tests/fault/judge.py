@@ -21,13 +21,15 @@ def name_right(wanted, found):
 class Verdict:
     """One abnormal request that was injected."""
 
-    def __init__(self, truth, row, cause, names):
+    def __init__(self, truth, row, cause, names, usual_ms):
         self.id, self.path, self.truth_ms = row["id"], truth.path, truth.ms
         self.code = row["reason"]["code"]
         self.want = truth.codes
         self.right = self.code in truth.codes
-        # Others took more of it than the fault did, by the kernel's own account: not the fault's row.
-        self.aside = not cause.fails and truth.noise_ms > truth.ms * 0.5
+        # Something else took more of it than the fault did, by the kernel's own account, or by the client's
+        # clock: then the fault is not the reason, and nobody knows what would be right.
+        excess = truth.client_ms - usual_ms
+        self.aside = not cause.fails and (truth.noise_ms > truth.ms * 0.5 or truth.ms < excess * 0.5)
         shares = shares_of(row)
         self.summed = abs(sum(shares.values()) - row["totalTime"]) <= SUM_MS if shares else None
         total = max(row["totalTime"], 0.001)
