@@ -150,9 +150,12 @@ class Cell:
         return verdicts
 
 
-def wanted(kind, name):
-    only = os.environ.get("CELLS", "").split()
-    return not only or any(fnmatch.fnmatch("%s/%s" % (kind, name), c) for c in only)
+def wanted():
+    """(name, kind) of the cells to run, in the order that CELLS names them."""
+    all_cells, found = [(name, kind) for name in causes.CAUSES for kind in servers.KINDS], []
+    for pattern in os.environ.get("CELLS", "").split() or ["*"]:
+        found += [c for c in all_cells if c not in found and fnmatch.fnmatch("%s/%s" % (c[1], c[0]), pattern)]
+    return found
 
 
 def run_cell(rig, kind, name, n, out):
@@ -191,15 +194,12 @@ def main():
     rig = Rig(build, dir, web)
     servers.make_files(dir)
     failed = 0
-    for name in causes.CAUSES:
-        for kind in servers.KINDS:
-            if not wanted(kind, name):
-                continue
-            try:
-                run_cell(rig, kind, name, n, out)
-            except (RuntimeError, OSError, subprocess.SubprocessError) as e:
-                failed += 1
-                print("%-9s %-14s did not run: %s" % (kind, name, e), flush=True)
+    for name, kind in wanted():
+        try:
+            run_cell(rig, kind, name, n, out)
+        except (RuntimeError, OSError, subprocess.SubprocessError) as e:
+            failed += 1
+            print("%-9s %-14s did not run: %s" % (kind, name, e), flush=True)
     print()
     print(report.matrix(out))
     return 1 if failed else 0
