@@ -24,9 +24,9 @@ http {{
 	server {{
 		listen {address} backlog={backlog};
 		location / {{ proxy_pass http://{up}; }}
-		location ~ ^/[a-z-]*refused/ {{ proxy_pass http://{refused}; }}
-		location ~ ^/[a-z-]*(busy|hog|quota)/ {{ root {dir}; gzip on; gzip_comp_level 9; gzip_types *; default_type text/plain; try_files /text-$arg_kb.txt =404; }}
-		location ~ ^/[a-z-]*read/ {{ root {dir}; try_files /catalog.dat =404; }}
+		location ~ ^/[a-z-]*refused[-a-d]*/ {{ proxy_pass http://{refused}; }}
+		location ~ ^/[a-z-]*(busy|hog|quota)[-a-d]*/ {{ root {dir}; gzip on; gzip_comp_level 9; gzip_types *; default_type text/plain; try_files /text-$arg_kb.txt =404; }}
+		location ~ ^/[a-z-]*read[-a-d]*/ {{ root {dir}; try_files /catalog.dat =404; }}
 	}}
 }}
 """
