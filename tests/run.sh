@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # run.sh [SUITE...] - everything that can be checked on this machine. Every suite ends in "N passed, N failed";
-# one that dies or says nothing counts as a failure. T= seconds for each fuzzer (20).
+# one that dies or says nothing counts as a failure. T= seconds for each fuzzer (8).
 #
-# Three lanes run side by side, as most suites wait most of the time: two for those that watch real servers, of which
-# one has those where a delay counts most, and one, of lower priority, for what needs a compiler, a browser or only the
-# database.
+# Four lanes run side by side, as most suites wait most of the time: two for those that watch real servers, of which one
+# has those where a delay counts most, and two, of lower priority, for what needs a compiler or only the database, and
+# for the browser.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/leftovers.sh
@@ -60,8 +60,9 @@ wanted() {
 }
 
 only=("$@")
-make --no-print-directory -j"$(nproc)" all tools &&
-	make --no-print-directory -j"$(nproc)" SAN=address,undefined unit || count 0 1
+# gcc's warnings are errors here, so that lint need not build everything by gcc once more
+make --no-print-directory -j"$(nproc)" WERROR=1 all tools &&
+	make --no-print-directory -j"$(nproc)" WERROR=1 SAN=address,undefined unit || count 0 1
 threads=$(threaded build-san-thread)
 [ -z "$threads" ] || make --no-print-directory -j"$(nproc)" SAN=thread $threads || count 0 1
 make --no-print-directory -j"$(nproc)" fuzz-build || count 0 1
@@ -94,7 +95,7 @@ standing() { # the others
 
 working() {
 	local t
-	! wanted lint || suite lint 480 tests/lint/all.sh
+	! wanted lint || suite lint 480 env COMPILERS=clang tests/lint/all.sh
 	if wanted unit; then
 		for t in "$san"/test/test_*; do
 			suite "unit/${t##*/}" 60 "$t"
@@ -104,8 +105,11 @@ working() {
 		done
 	fi
 	it tests/it/ingest*.sh tests/it/*.py
-	! wanted web || [ ! -x tests/web/run ] || suite web 480 tests/web/run
-	! wanted fuzz || suite fuzz 400 tests/fuzz.sh build-fuzz/fuzz "${T:-20}"
+	! wanted fuzz || suite fuzz 400 tests/fuzz.sh build-fuzz/fuzz "${T:-8}"
+}
+
+browsing() {
+	! wanted web || [ ! -x tests/web/run ] || suite web 720 tests/web/run
 }
 
 lane() { # FUNCTION
@@ -117,7 +121,9 @@ lane() { # FUNCTION
 
 lane watching & lanes=$!
 lane standing & lanes+=" $!"
-(renice -n 10 -p "$BASHPID" >/dev/null; lane working) & lanes+=" $!"
+for low in working browsing; do
+	(renice -n 10 -p "$BASHPID" >/dev/null; lane $low) & lanes+=" $!"
+done
 wait $lanes
 lanes=
 suite "nothing is left behind" 60 bash -c '. tests/leftovers.sh; leftovers'

@@ -81,8 +81,9 @@ formatted() {
 }
 
 check "all arrows point one way" tests/lint/arrows.sh
-check "gcc has no warning" warnings gcc
-check "clang has no warning" warnings clang
+for cc in ${COMPILERS:-gcc clang}; do
+	check "$cc has no warning" warnings "$cc"
+done
 check "a function that no other file uses is static" tests/lint/exports.sh build-lint/gcc/obj
 check "every file says its licence" none spdx
 check "no file is over 400 lines" none long_files
