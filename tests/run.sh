@@ -4,8 +4,8 @@
 # one that dies or says nothing counts as a failure. T= seconds for each fuzzer (8).
 #
 # Four lanes run side by side, as most suites wait most of the time: two for those that watch real servers, of which one
-# has those where a delay counts most, and two, of lower priority, for what needs a compiler or only the database, and
-# for the browser.
+# has those where a delay counts most, and two, of lower priority: for what needs only a processor or the database, and
+# for lint and the browser.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/leftovers.sh
@@ -95,7 +95,6 @@ standing() { # the others
 
 working() {
 	local t
-	! wanted lint || suite lint 480 env COMPILERS=clang tests/lint/all.sh
 	if wanted unit; then
 		for t in "$san"/test/test_*; do
 			suite "unit/${t##*/}" 60 "$t"
@@ -108,7 +107,8 @@ working() {
 	! wanted fuzz || suite fuzz 400 tests/fuzz.sh build-fuzz/fuzz "${T:-8}"
 }
 
-browsing() {
+browsing() { # one after the other, as each of the two takes a whole processor
+	! wanted lint || suite lint 480 env COMPILERS=clang tests/lint/all.sh
 	! wanted web || [ ! -x tests/web/run ] || suite web 720 tests/web/run
 }
 
