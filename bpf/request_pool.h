@@ -18,7 +18,6 @@ static __always_inline void job_given(struct thread *th, const struct task_struc
 {
 	struct task_struct *by = bpf_get_current_task_btf();
 	struct thread *w;
-	__u64 id;
 
 	th->job = 0;
 	if (by->tgid != t->tgid)
@@ -26,10 +25,7 @@ static __always_inline void job_given(struct thread *th, const struct task_struc
 	w = bpf_task_storage_get(&threads, by, 0, 0);
 	if (!w || !w->loop)
 		return;
-	id = thread_cur(w);
-	if (!id || id == CUR_NOBODY)
-		id = w->job;
-	th->job = id;
+	th->job = thread_work(w);
 	w->calls = 1; /* there is more to be found at the answer */
 }
 

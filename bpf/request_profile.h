@@ -39,9 +39,7 @@ int on_clock(struct bpf_perf_event_data *ctx)
 
 	if (!th)
 		return 0;
-	id = thread_cur(th);
-	if (!id || id == CUR_NOBODY)
-		id = th->job;
+	id = thread_work(th);
 	if (!id)
 		return 0;
 	now = bpf_ktime_get_ns();

@@ -77,6 +77,14 @@ static __always_inline __u64 thread_cur(const struct thread *th)
 	return thread_cur_at(th, bpf_get_current_task_btf()->nvcsw);
 }
 
+/* So, or the piece of work that it was given (request_pool.h); 0: neither. */
+static __always_inline __u64 thread_work(const struct thread *th)
+{
+	__u64 id = thread_cur(th);
+
+	return id && id != CUR_NOBODY ? id : th->job;
+}
+
 static __always_inline struct thread *thread_get(void)
 {
 	return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);

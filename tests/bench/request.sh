@@ -4,38 +4,9 @@
 # with the probe and without it in turn, and what the probe itself takes. Prints Markdown for RESULTS.md. ROUNDS=7 SECONDS_EACH=2.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-B=${B:-build} rounds=${ROUNDS:-7} each=${SECONDS_EACH:-2}
-tmp=$(mktemp -d) || exit 1
-chmod 755 "$tmp"
-[ "$(nproc)" -ge 2 ] || { echo "needs two processors: one for nginx, one for the load" >&2; exit 1; }
 . tests/check.sh
-read -r static proxied backend nobody < <(free_ports 4 | tr '\n' ' ')
-
-cat >"$tmp/nginx.conf" <<END
-worker_processes 1; pid $tmp/nginx.pid; error_log $tmp/error.log crit; user root; worker_rlimit_nofile 20000;
-events { worker_connections 8000; }
-http {
-	client_body_temp_path $tmp/t1; proxy_temp_path $tmp/t2; fastcgi_temp_path $tmp/t3; uwsgi_temp_path $tmp/t4; scgi_temp_path $tmp/t5;
-	access_log off; keepalive_requests 100000000; proxy_http_version 1.1; proxy_set_header Connection "";
-	upstream one { server 127.0.0.1:$backend; keepalive 128; }
-	server { listen 127.0.0.1:$static backlog=4096; location / { return 200 "ok"; } }
-	server { listen 127.0.0.1:$proxied backlog=4096; location / { proxy_pass http://one; } }
-}
-END
-taskset -c 1 "$B/tools/server" "$backend" & server=$!
-taskset -c 0 nginx -c "$tmp/nginx.conf" -e "$tmp/error.log"
-trap 'kill $server $probe 2>/dev/null; nginx -c "$tmp/nginx.conf" -e "$tmp/error.log" -s quit 2>/dev/null; rm -rf "$tmp"' EXIT
-probe=
-sleep 0.5
-worker=$(pgrep -P "$(cat "$tmp/nginx.pid")")
-
-per_request() { # PORT: ns of the worker's CPU time
-	local before after n
-	before=$(cut -d' ' -f1 "/proc/$worker/schedstat")
-	n=$(taskset -c 1 wrk -t1 -c32 -d"${each}s" "http://127.0.0.1:$1/r/1" | awk '/requests in/ { print $1 }')
-	after=$(cut -d' ' -f1 "/proc/$worker/schedstat")
-	echo $(((after - before) / n))
-}
+. tests/bench/rig.sh
+nginx_rig
 
 probe_on() { # HOOKS, or HOOKS alone: without the hooks on the scheduler
 	local split=yes
@@ -51,10 +22,6 @@ probe_off() {
 	} >"$tmp/memory"
 	kill $probe && wait $probe 2>/dev/null
 	probe=
-}
-
-median() { # of numbers, one a line: "median (min..max)"
-	sort -n | awk '{ v[NR] = $1 } END { printf "%d (%d..%d)\n", v[int((NR + 1) / 2)], v[1], v[NR] }'
 }
 
 measure() { # NAME PORT HOOKS
@@ -75,7 +42,7 @@ measure() { # NAME PORT HOOKS
 cat <<END
 ### Cost of the request source, and of telling where time went, $(date -u +%F)
 
-$(uname -sr), $(nproc) x $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), nginx $(nginx -v 2>&1 | sed 's|.*/||').
+$(machine), nginx $(nginx -v 2>&1 | sed 's|.*/||').
 Command: \`make bench\` (\`tests/bench/request.sh\`, $rounds rounds of off, on, off, ${each} s each; nginx's one worker on one
 processor, load, upstream and probe on the other; "alone" is \`--split=no\`: no hooks on the scheduler). Nanoseconds of the worker's CPU time per request, median (min..max).
 

@@ -5,12 +5,10 @@
 # turn. Prints Markdown for RESULTS.md. ROUNDS=7 SWITCHES=200000.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-B=${B:-build} rounds=${ROUNDS:-7} switches=${SWITCHES:-200000} reads=${READS:-5000}
-tmp=$(mktemp -d) || exit 1
-chmod 755 "$tmp"
 . tests/check.sh
+. tests/bench/rig.sh
+switches=${SWITCHES:-200000} reads=${READS:-5000}
 read -r nobody < <(free_ports 1)
-probe=
 trap '[ -z "$probe" ] || kill $probe 2>/dev/null; sysctl -q kernel.bpf_stats_enabled=0; rm -rf "$tmp"' EXIT
 dd if=/dev/urandom of="$tmp/data" bs=1M count=64 conv=fsync status=none
 
@@ -34,10 +32,6 @@ a_read() {
 	local t
 	t=$({ TIMEFORMAT='%U %S'; time taskset -c 1 dd if="$tmp/data" of=/dev/null bs=4k count="$reads" iflag=direct status=none; } 2>&1)
 	awk -v n="$reads" '{ print ($1 + $2) * 1e9 / n }' <<<"$t"
-}
-
-median() { # of numbers, one a line: "median (min..max)"
-	sort -n | awk '{ v[NR] = $1 } END { printf "%d (%d..%d)", v[int((NR + 1) / 2)], v[1], v[NR] }'
 }
 
 measure() { # WHAT NAME FLAG...

@@ -7,7 +7,7 @@ import time
 import urllib.parse
 
 sys.dont_write_bytecode = True
-from webtest import Checks, Database, Web  # noqa: E402
+from webtest import Web, check_api, pages  # noqa: E402
 
 ROWS = '''
 insert into region values (1, 'home'), (2, 'away');
@@ -152,26 +152,13 @@ def check_gone(c, web):
     c.ok('one whose day was dropped early aged out too', status == 410, answer)
 
 
-def pages(web, query, limit):
-    seen, cursor = [], ''
-    for _ in range(60):
-        status, page = web.json(f'/api/v1/requests?{query}&limit={limit}{cursor}')
-        if status != 200:
-            return page
-        seen += [r['id'] for r in page['requests']]
-        if not page['next']:
-            return seen
-        cursor = '&cursor=' + page['next']
-    return seen
-
-
 def check_paging(c, db, web):
     db.sql("insert into request select r.* from (select * from request where app = 'twin' limit 1) t,"
            " lateral (select t.ts, t.node_id, 5000 + i, t.stored, 'page', t.comm, t.pid, t.tid, t.remote, t.remote_port, t.local, t.local_port,"
            " t.method, t.path, t.route, t.flags, t.status, t.request_us, t.queue_us, t.upstream_us, t.bytes_in, t.bytes_out, t.normal_us,"
            " t.limit_us, t.retrans, t.srtt_us, t.rcv_ooo, t.reason_id, t.params, t.upstreams from generate_series(1, 1000) i) r")
     for limit in (1000, 333, 100, 50):
-        ids = pages(web, 'app=page', limit)
+        ids = pages(web, 'requests', 'app=page', limit)
         c.ok(f'1,000 rows of one time come once each by {limit}', len(ids) == 1000 and len(set(ids)) == 1000, len(ids))
         c.ok('newest first', ids == sorted(ids, reverse=True))
     status, page = web.json('/api/v1/requests?app=page&limit=1000')
@@ -276,48 +263,39 @@ def check_listen(c, web):
     c.ok('the IPv6 loopback is fine', w.port > 0 and w.close() == 0)
 
 
-def main():
-    c, db = Checks(), Database()
-    web = None
-    try:
-        db.sql(ROWS)
-        ups = ('[{"addr":"10.0.0.2:80","startUs":0,"connectUs":0,"responseUs":0,"status":0,"error":"connection refused","retrans":0,"srttUs":0,"flags":2},'
-               '{"addr":"10.0.0.1:80","startUs":10,"connectUs":0,"responseUs":80000,"status":200,"error":"","retrans":1,"srttUs":5,"flags":1}]')
-        db.sql(request(1, path='/it"em\\/\u202e<script>', route='/shape', status=0, remote='2001:db8::7', ups=ups, flags=17,
-                       params='{"addr": "{ms}", "ms": 12.5236, "total_ms": 90}')
-               + request(2, node=12) + request(3, app='api', path='/users/7', route='/users/:id', status=404, reason=3)
-               + request(4, app='api', path='/users/8', route='/users/:id', status=500, reason=3)
-               + request(5, app='quote', path="/it's", reason=3) + request(6, app='far', remote='10.9.9.9')
-               + request(7, app='old', ts="now() - interval '90 min'") + request(8, app='twin') + request(9))
-        web = Web(db.conninfo('seismo_web'))
-        c.ok('it gets well', web.wait_well())
-        status, health = web.json('/healthz')
-        c.ok('healthz names its parts', health == {'status': 'ok', 'version': 'test', 'parts': {'web': 'ok', 'database': 'ok'}}, health)
-        check_headers(c, web)
-        check_host(c, web)
-        check_methods(c, web)
-        check_assets(c, web)
-        check_shape(c, web)
-        check_filters(c, web)
-        check_refusals(c, web)
-        check_injection(c, db, web)
-        check_gone(c, web)
-        check_paging(c, db, web)
-        check_numbers(c, db, web)
-        check_extremes(c, db, web)
-        check_slow(c, db, web)
-        check_rights(c, db)
-        check_listen(c, web)
-        metrics = web.ask('/metrics')[2].decode()
-        c.ok('metrics are there', 'seismo_web_requests_total' in metrics and 'seismo_frames_total' in metrics)
-        c.ok('it stops cleanly', web.close() == 0, web.said)
-        web = None
-    finally:
-        if web:
-            web.close()
-        db.close()
-    return c.done()
+def fill(db):
+    db.sql(ROWS)
+    ups = ('[{"addr":"10.0.0.2:80","startUs":0,"connectUs":0,"responseUs":0,"status":0,"error":"connection refused","retrans":0,"srttUs":0,"flags":2},'
+           '{"addr":"10.0.0.1:80","startUs":10,"connectUs":0,"responseUs":80000,"status":200,"error":"","retrans":1,"srttUs":5,"flags":1}]')
+    db.sql(request(1, path='/it"em\\/\u202e<script>', route='/shape', status=0, remote='2001:db8::7', ups=ups, flags=17,
+                   params='{"addr": "{ms}", "ms": 12.5236, "total_ms": 90}')
+           + request(2, node=12) + request(3, app='api', path='/users/7', route='/users/:id', status=404, reason=3)
+           + request(4, app='api', path='/users/8', route='/users/:id', status=500, reason=3)
+           + request(5, app='quote', path="/it's", reason=3) + request(6, app='far', remote='10.9.9.9')
+           + request(7, app='old', ts="now() - interval '90 min'") + request(8, app='twin') + request(9))
+
+
+def check(c, db, web):
+    status, health = web.json('/healthz')
+    c.ok('healthz names its parts', health == {'status': 'ok', 'version': 'test', 'parts': {'web': 'ok', 'database': 'ok'}}, health)
+    check_headers(c, web)
+    check_host(c, web)
+    check_methods(c, web)
+    check_assets(c, web)
+    check_shape(c, web)
+    check_filters(c, web)
+    check_refusals(c, web)
+    check_injection(c, db, web)
+    check_gone(c, web)
+    check_paging(c, db, web)
+    check_numbers(c, db, web)
+    check_extremes(c, db, web)
+    check_slow(c, db, web)
+    check_rights(c, db)
+    check_listen(c, web)
+    metrics = web.ask('/metrics')[2].decode()
+    c.ok('metrics are there', 'seismo_web_requests_total' in metrics and 'seismo_frames_total' in metrics)
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(check_api(fill, check))

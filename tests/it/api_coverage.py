@@ -6,7 +6,7 @@ import time
 import urllib.parse
 
 sys.dont_write_bytecode = True
-from webtest import Checks, Database, Web  # noqa: E402
+from webtest import check_api  # noqa: E402
 
 BEGIN = int(time.time()) // 60 * 60 - 1200
 
@@ -79,25 +79,12 @@ def check_stored(c, db, web, range_):
     c.ok('what the probes sent stands for them', (cover['stored'], cover['storedExact']) == (55605, False), cover)
 
 
-def main():
-    c, db = Checks(), Database()
-    web = None
-    try:
-        fill(db)
-        web = Web(db.conninfo('seismo_web'))
-        c.ok('it gets well', web.wait_well())
-        range_ = urllib.parse.urlencode({'from': at(BEGIN), 'to': at(BEGIN + 600)})
-        check_losses(c, web, range_)
-        check_unread(c, web, range_)
-        check_stored(c, db, web, range_)
-        c.ok('it stops cleanly', web.close() == 0, web.said)
-        web = None
-    finally:
-        if web:
-            web.close()
-        db.close()
-    return c.done()
+def check(c, db, web):
+    range_ = urllib.parse.urlencode({'from': at(BEGIN), 'to': at(BEGIN + 600)})
+    check_losses(c, web, range_)
+    check_unread(c, web, range_)
+    check_stored(c, db, web, range_)
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(check_api(fill, check))

@@ -7,7 +7,7 @@ import urllib.parse
 
 sys.dont_write_bytecode = True
 from api import ROWS, request  # noqa: E402
-from webtest import Checks, Database, Web  # noqa: E402
+from webtest import check_api, pages  # noqa: E402
 
 TOP = 2 ** 63 - 1
 MORE = '''
@@ -70,19 +70,6 @@ def check_request(c, db, web):
     c.ok('files have the parts, too', '"shares" : [{"code":"queue","ms":0.005,"normal":0.001}' in line and 'evidence' not in line, line)
 
 
-def pages(web, query, limit):
-    seen, cursor = [], ''
-    for _ in range(60):
-        status, page = web.json(f'/api/v1/events?{query}&limit={limit}{cursor}')
-        if status != 200:
-            return page
-        seen += [e['id'] for e in page['events']]
-        if not page['next']:
-            return seen
-        cursor = '&cursor=' + page['next']
-    return seen
-
-
 def check_events(c, db, web):
     at = "timestamptz '" + db.sql("select now() - interval '3 minutes'") + "'"
     db.sql(event(1, at) + block(1, 0, at) + event(2, node=12, kind='disk.full', severity=3) + event(3, kind='<x>"', severity=9, reason=4711)
@@ -110,7 +97,7 @@ def check_events(c, db, web):
         c.ok(f'{query} is refused by name', status == 400 and name in answer['error']['message'], answer)
     db.sql(f"insert into event select {at}, 11, 1000 + i, now(), 'page', 1, 1, 1, '', 1, 0, 0, '{{}}' from generate_series(1, 500) i")
     for limit in (1000, 500, 99):
-        ids = pages(web, 'kind=page', limit)
+        ids = pages(web, 'events', 'kind=page', limit)
         c.ok(f'500 of one time come once each by {limit}', len(ids) == 500 and len(set(ids)) == 500 and ids == sorted(ids, reverse=True), len(ids))
     status, answer = web.json('/api/v1/events/%x-%016x' % (int((time.time() - 60) * 1e6), 77))
     c.ok('an unknown event is 404', status == 404 and 'event' in answer['error']['message'], answer)
@@ -121,27 +108,18 @@ def check_events(c, db, web):
         c.ok(f'kind={text!r} is only a text', status == 200 and page['events'] == [], page)
 
 
-def main():
-    c, db = Checks(), Database()
-    web = None
-    try:
-        db.sql(ROWS + MORE)
-        web = Web(db.conninfo('seismo_web'))
-        c.ok('it gets well', web.wait_well())
-        check_request(c, db, web)
-        check_events(c, db, web)
-        status, answer = web.json('/api/v1/parts')
-        c.ok('parts are in the order of the bar', [p['code'] for p in answer['parts']] == ['queue', 'io', 'cpu'], answer)
-        c.ok('with their texts', answer['parts'][1] == {'code': 'io', 'en': 'block I/O', 'zh': 'i'}, answer)
-        c.ok('parts have no parameter', web.json('/api/v1/parts?x=1')[0] == 400)
-        c.ok('it stops cleanly', web.close() == 0, web.said)
-        web = None
-    finally:
-        if web:
-            web.close()
-        db.close()
-    return c.done()
+def fill(db):
+    db.sql(ROWS + MORE)
+
+
+def check(c, db, web):
+    check_request(c, db, web)
+    check_events(c, db, web)
+    status, answer = web.json('/api/v1/parts')
+    c.ok('parts are in the order of the bar', [p['code'] for p in answer['parts']] == ['queue', 'io', 'cpu'], answer)
+    c.ok('with their texts', answer['parts'][1] == {'code': 'io', 'en': 'block I/O', 'zh': 'i'}, answer)
+    c.ok('parts have no parameter', web.json('/api/v1/parts?x=1')[0] == 400)
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(check_api(fill, check))

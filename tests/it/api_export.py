@@ -10,7 +10,7 @@ import time
 
 sys.dont_write_bytecode = True
 from api_explore import ROWS, WHEN, count, fill, insert  # noqa: E402
-from webtest import Checks, Database, Web  # noqa: E402
+from webtest import check_api  # noqa: E402
 
 HEADER = ('id time end region node app pid comm remoteAddr upstreamAddr method path route status requestTime queueTime totalTime upstreamResponseTime normalTime'
           ' limitTime timesNormal bytesIn bytesOut upstreamTries retransmits flags reason reasonText diagnosis').split()
@@ -110,25 +110,12 @@ def check_cut(c, db, web):
     c.ok('ten thousand of a hundred thousand come in time', len(cells) == 10002, cells)
 
 
-def main():
-    c, db = Checks(), Database()
-    web = None
-    try:
-        fill(db)
-        web = Web(db.conninfo('seismo_web'))
-        c.ok('it gets well', web.wait_well())
-        check_rows(c, db, web)
-        check_cells(c, db, web)
-        check_headers(c, web)
-        check_cut(c, db, web)
-        c.ok('it stops cleanly', web.close() == 0, web.said)
-        web = None
-    finally:
-        if web:
-            web.close()
-        db.close()
-    return c.done()
+def check(c, db, web):
+    check_rows(c, db, web)
+    check_cells(c, db, web)
+    check_headers(c, web)
+    check_cut(c, db, web)
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(check_api(fill, check))

@@ -9,7 +9,7 @@ import time
 import urllib.parse
 
 sys.dont_write_bytecode = True
-from webtest import Checks, Database, Web  # noqa: E402
+from webtest import check_api  # noqa: E402
 
 ROWS, DAYS = 100000, 3
 TODAY = int(time.time()) // 86400 * 86400
@@ -141,27 +141,14 @@ def check_without_trigrams(c, db, web):
     c.ok('without an index for texts they are still found', a[0] == 200 and len(a[1]['requests']) == 3, a)
 
 
-def main():
-    c, db = Checks(), Database()
-    web = None
-    try:
-        fill(db)
-        web = Web(db.conninfo('seismo_web'))
-        c.ok('it gets well', web.wait_well())
-        plans = Plans(db)
-        check_pairs(c, db, web, plans)
-        check_texts(c, db, web, plans)
-        check_wide(c, web)
-        check_count(c, db, web)
-        check_without_trigrams(c, db, web)
-        c.ok('it stops cleanly', web.close() == 0, web.said)
-        web = None
-    finally:
-        if web:
-            web.close()
-        db.close()
-    return c.done()
+def check(c, db, web):
+    plans = Plans(db)
+    check_pairs(c, db, web, plans)
+    check_texts(c, db, web, plans)
+    check_wide(c, web)
+    check_count(c, db, web)
+    check_without_trigrams(c, db, web)
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(check_api(fill, check))

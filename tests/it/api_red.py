@@ -6,7 +6,7 @@ import time
 import urllib.parse
 
 sys.dont_write_bytecode = True
-from webtest import Checks, Database, Web  # noqa: E402
+from webtest import check_api  # noqa: E402
 
 BEGIN = int(time.time()) // 3600 * 3600 - 7200
 SPAN = 3600
@@ -145,24 +145,11 @@ def check_limits(c, db, web):
     unlock()
 
 
-def main():
-    c, db = Checks(), Database()
-    web = None
-    try:
-        fill(db)
-        web = Web(db.conninfo('seismo_web'))
-        c.ok('it gets well', web.wait_well())
-        check_steps(c, web)
-        check_filters(c, web)
-        check_limits(c, db, web)
-        c.ok('it stops cleanly', web.close() == 0, web.said)
-        web = None
-    finally:
-        if web:
-            web.close()
-        db.close()
-    return c.done()
+def check(c, db, web):
+    check_steps(c, web)
+    check_filters(c, web)
+    check_limits(c, db, web)
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(check_api(fill, check))

@@ -14,21 +14,8 @@ seconds=2
 read -r kept new retry auth piped b1 b2 b3 < <(free_ports 8 | tr '\n' ' ')
 on_exit() { nginx_gone; }
 stack_open --slow-ms 0 --rows-per-s 50000
-server_start "$b1" --max-delay 8
-server_start "$b2" --fail 60
-server_start "$b3" --max-delay 4
-nginx_start 1 <<END
-	sendfile on;
-	upstream one { server 127.0.0.1:$b1; keepalive 128; }
-	upstream two { server 127.0.0.1:$b2 max_fails=0; server 127.0.0.1:$b1 max_fails=0; keepalive 128; }
-	upstream gate { server 127.0.0.1:$b3; keepalive 128; }
-	server { listen 127.0.0.1:$kept backlog=4096; location / { proxy_pass http://one; } }
-	server { listen 127.0.0.1:$new backlog=4096; location / { proxy_http_version 1.0; proxy_set_header Connection close; proxy_pass http://127.0.0.1:$b1; } }
-	server { listen 127.0.0.1:$retry backlog=4096; location / { proxy_next_upstream_tries 5; proxy_pass http://two; } }
-	server { listen 127.0.0.1:$auth backlog=4096; location / { auth_request /gate; proxy_pass http://one; }
-		location = /gate { internal; proxy_pass_request_body off; proxy_pass http://gate/gate\$request_uri; } }
-	server { listen 127.0.0.1:$piped backlog=4096; location / { proxy_pass http://one; } }
-END
+proxied_started
+proxied | nginx_start 1
 warm "$kept" "$new" "$retry" "$auth"
 
 row_of() { # NAME

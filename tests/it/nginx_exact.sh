@@ -15,23 +15,11 @@ seconds=2
 read -r kept new retry auth piped late plain b1 b2 b3 < <(free_ports 10 | tr '\n' ' ')
 on_exit() { nginx_gone; }
 stack_open --slow-ms 0 --rows-per-s 50000
-server_start "$b1" --max-delay 8
-server_start "$b2" --fail 60
-server_start "$b3" --max-delay 4
-nginx_start 1 <<END
-	sendfile on;
+proxied_started
+{ proxied; cat <<END; } | nginx_start 1
 	log_format exact '\$server_port|\$remote_addr:\$remote_port|\$request_method|\$uri|\$status|\$request_time|\$upstream_addr|\$upstream_status|\$upstream_response_time';
 	access_log $tmp/exact.log exact;
 	limit_req_zone \$server_port zone=slow:1m rate=400r/s;
-	upstream one { server 127.0.0.1:$b1; keepalive 128; }
-	upstream two { server 127.0.0.1:$b2 max_fails=0; server 127.0.0.1:$b1 max_fails=0; keepalive 128; }
-	upstream gate { server 127.0.0.1:$b3; keepalive 128; }
-	server { listen 127.0.0.1:$kept backlog=4096; location / { proxy_pass http://one; } }
-	server { listen 127.0.0.1:$new backlog=4096; location / { proxy_http_version 1.0; proxy_set_header Connection close; proxy_pass http://127.0.0.1:$b1; } }
-	server { listen 127.0.0.1:$retry backlog=4096; location / { proxy_next_upstream_tries 5; proxy_pass http://two; } }
-	server { listen 127.0.0.1:$auth backlog=4096; location / { auth_request /gate; proxy_pass http://one; }
-		location = /gate { internal; proxy_pass_request_body off; proxy_pass http://gate/gate\$request_uri; } }
-	server { listen 127.0.0.1:$piped backlog=4096; location / { proxy_pass http://one; } }
 	server { listen 127.0.0.1:$late backlog=4096; location / { limit_req zone=slow burst=2000; proxy_pass http://one; } }
 	server { listen 127.0.0.1:$plain backlog=4096; location / { return 200 "ok"; } }
 END

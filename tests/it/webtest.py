@@ -262,3 +262,35 @@ def pump(streams, until, seconds=10):
         for fd, _ in poll.poll(min(left, 0.2) * 1000):
             by_fd[fd].feed()
     return True
+
+
+def pages(web, what, query, limit):
+    """The ids of all requests or events, page by page; a refusal as it came."""
+    seen, cursor = [], ''
+    for _ in range(60):
+        status, page = web.json(f'/api/v1/{what}?{query}&limit={limit}{cursor}')
+        if status != 200:
+            return page
+        seen += [r['id'] for r in page[what]]
+        if not page['next']:
+            return seen
+        cursor = '&cursor=' + page['next']
+    return seen
+
+
+def check_api(fill, check):
+    """check(checks, database, server) on what fill(database) made; the exit status."""
+    c, db = Checks(), Database()
+    web = None
+    try:
+        fill(db)
+        web = Web(db.conninfo('seismo_web'))
+        c.ok('it gets well', web.wait_well())
+        check(c, db, web)
+        c.ok('it stops cleanly', web.close() == 0, web.said)
+        web = None
+    finally:
+        if web:
+            web.close()
+        db.close()
+    return c.done()
