@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # assets.sh OUT.S - the files of web/dist as data, with their table. Touches OUT.S only if something changed.
 set -eu
-out=$1
+out=$1 new=$1.$$ # two builds at a time do not take it from each other
 table= n=0
 mkdir -p "$(dirname "$out")"
 {
@@ -39,5 +39,5 @@ mkdir -p "$(dirname "$out")"
 	printf '%s' "$table"
 	echo '.8byte 0, 0, 0, 0, 0'
 	echo '.section .note.GNU-stack, "", %progbits'
-} > "$out.new"
-if cmp -s "$out.new" "$out"; then rm "$out.new"; else mv "$out.new" "$out"; fi
+} > "$new"
+if cmp -s "$new" "$out"; then rm "$new"; else mv "$new" "$out"; fi

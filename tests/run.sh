@@ -3,9 +3,9 @@
 # run.sh [SUITE...] - everything that can be checked on this machine. Every suite ends in "N passed, N failed";
 # one that dies or says nothing counts as a failure. T= seconds for each fuzzer (8).
 #
-# Four lanes run side by side, as most suites wait most of the time: two for those that watch real servers, of which one
-# has those where a delay counts most, and two, of lower priority: for what needs only a processor or the database, and
-# for lint and the browser.
+# Four lanes run side by side, as most suites wait most of the time: one for those where a delay counts most, one for the
+# others that watch real servers, and two of lower priority, for what needs only a processor or the database and for the
+# browser, lint and fuzzers. Whoever is ready helps with those that watch servers.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/leftovers.sh
@@ -75,21 +75,40 @@ it() { # FILE...
 	done
 }
 
-exact="assoc assoc_delayed calls first_byte kinds kinds_syscalls losses nginx_exact noise odd older owners request shapes visible"
+# What compares times, and what needs no others beside it; then the others, those first that are sooner disturbed.
+exact="request nginx_exact noise first_byte kinds kinds_syscalls calls shapes assoc assoc_delayed"
+standing="split block files stacks nginx_files visible odd older owners losses keep scope probe demo house doctor samples"
+
+queue() { # what the lists forget is tested, too
+	local t
+	for t in $standing $(cd tests/it && ls ./*.sh | sed 's|^./||; s|\.sh$||'); do
+		case " $exact $queued " in *" $t "*) continue ;; esac
+		case $t in ingest*) continue ;; esac
+		queued+=" $t"
+		echo "$t"
+	done
+}
+
+next() { # of the queue, once for all lanes
+	(
+		flock 9
+		head -n 1 "$logs/queue"
+		sed -i 1d "$logs/queue"
+	) 9>"$logs/queue.lock"
+}
 
 watching() { # real servers, by the kernel's programs: what is compared with what they say themselves
 	local t
 	for t in $exact; do
 		it "tests/it/$t.sh"
 	done
+	standing
 }
 
 standing() { # the others
-	local t name
-	for t in tests/it/*.sh; do
-		name=${t##*/}
-		case " $exact " in *" ${name%.sh} "*) continue ;; esac
-		case $name in ingest*) ;; *) it "$t" ;; esac
+	local t
+	while t=$(next) && [ -n "$t" ]; do
+		it "tests/it/$t.sh"
 	done
 }
 
@@ -104,12 +123,14 @@ working() {
 		done
 	fi
 	it tests/it/ingest*.sh tests/it/*.py
-	! wanted fuzz || suite fuzz 400 tests/fuzz.sh build-fuzz/fuzz "${T:-8}"
+	standing
 }
 
 browsing() { # one after the other, as each of the two takes a whole processor
-	! wanted lint || suite lint 480 env COMPILERS=clang tests/lint/all.sh
 	! wanted web || [ ! -x tests/web/run ] || suite web 720 tests/web/run
+	! wanted lint || suite lint 480 env COMPILERS=clang tests/lint/all.sh
+	! wanted fuzz || suite fuzz 400 tests/fuzz.sh build-fuzz/fuzz "${T:-8}"
+	standing
 }
 
 lane() { # FUNCTION
@@ -119,6 +140,8 @@ lane() { # FUNCTION
 	"$1"
 }
 
+queued=
+queue >"$logs/queue"
 lane watching & lanes=$!
 lane standing & lanes+=" $!"
 for low in working browsing; do

@@ -8,22 +8,16 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/check.sh
 . tests/stack.sh
 
-top=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)/seismo-losses.$$
-mkdir -p "$top" || { echo "0 passed, 1 failed"; exit 1; }
 server=
+cgroup_make
 on_exit() {
-	local i
 	[ -z "$server" ] || kill $server
-	for ((i = 0; i < 50; i++)); do # a cgroup that had tasks just now is busy for a moment
-		rmdir "$top" 2>/dev/null
-		[ -d "$top" ] || return
-		sleep 0.1
-	done
+	cgroup_gone
 }
 trap 'on_exit; rm -rf "$tmp"' EXIT
 read -r port < <(free_ports 1)
 touch "$tmp/served"
-(echo "$BASHPID" >"$top/cgroup.procs" && exec "$B/tools/server" "$port" --log "$tmp/served") & server=$!
+(cgroup_join && exec "$B/tools/server" "$port" --log "$tmp/served") & server=$!
 stack_open --slow-ms 0
 
 load() { # PREFIX RATE SECONDS CONNS: what it sent is $sent
@@ -79,11 +73,15 @@ sys.exit([m["coverage"].get(sys.argv[1]) for m in n] != [int(sys.argv[2])])' "$1
 }
 
 ring_full() {
-	local name="$rung, a reader that is stopped" prefix="/$rung-ring/" before memory stopped
-	probe_by "$rung" --slow-ms 0 --rows-per-s 1000000 --ring-mb 1 --scope "cgroup=$top"
-	load "/$rung-warm/" 1000 1 50
-	await_value "$sent" rows "/$rung-warm/"
-	before=$(coverage ring_full) memory=$(memory) stopped=$(part_pid_of probe)
+	local name="$rung, a reader that is stopped" prefix="/$rung-ring/" before memory stopped loading
+	probe_by "$rung" --slow-ms 0 --rows-per-s 1000000 --ring-mb 1 --scope "cgroup=$cgroup"
+	before=$(coverage ring_full) stopped=$(part_pid_of probe)
+	load "/$rung-warm/" 4000 3 100 & loading=$! # has it take what it needs for a full ring
+	(sleep 0.5 && kill -STOP "$stopped" && sleep 1.5 && kill -CONT "$stopped")
+	wait $loading
+	sent=$(wc -l <"$tmp/served")
+	await_value "$sent" account "/$rung-warm/" ring_full "$before"
+	before=$(coverage ring_full) memory=$(memory)
 	load "$prefix" 4000 8 100 & loading=$!
 	(sleep 1.5 && kill -STOP "$stopped" && sleep 5 && kill -CONT "$stopped")
 	wait $loading
@@ -99,7 +97,7 @@ ring_full() {
 
 conns_full() {
 	local name="$rung, a thousand clients where 64 are followed" prefix="/$rung-conns/" before memory
-	probe_by "$rung" --slow-ms 0 --rows-per-s 1000000 --conns 64 --scope "cgroup=$top"
+	probe_by "$rung" --slow-ms 0 --rows-per-s 1000000 --conns 64 --scope "cgroup=$cgroup"
 	load "/$rung-few/" 1000 1 50
 	await_value "$sent" rows "/$rung-few/"
 	before=$(coverage conn_full) memory=$(memory)

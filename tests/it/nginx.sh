@@ -27,7 +27,10 @@ nginx_start() { # WORKERS, what belongs into http { } on standard input
 		$(cat)
 	}
 	END
-	$urgent taskset -c 0 nginx -c "$tmp/nginx.conf" -e "$tmp/error.log" || echo "nginx did not start: $(cat "$tmp/error.log")"
+	(
+		[ -z "${cgroup:-}" ] || cgroup_join
+		$urgent taskset -c 0 nginx -c "$tmp/nginx.conf" -e "$tmp/error.log"
+	) || echo "nginx did not start: $(cat "$tmp/error.log")"
 }
 
 # The servers of the loads that say whose upstream calls are whose, at $kept, $new, $retry, $auth and $piped; they

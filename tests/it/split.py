@@ -48,10 +48,10 @@ def truth():
     return found
 
 
-def is_right(row, r, codes):
-    """Where others had the processor for longer than it did what it was asked to, that is why."""
-    starved = r.get('runq', 0) / 1e3 > 0.4 * row['totalTime']
-    return row['reason']['code'] in codes or (starved and row['reason']['code'] in ('cpu.wait', 'unknown'))
+def is_right(row, ms, codes):
+    """Where a busy machine took about as much of its time as what it was asked for (ms), that, or nothing, is the reason."""
+    about = ms < 0.6 * row['totalTime']
+    return row['reason']['code'] in codes or (about and row['reason']['code'] in ('cpu.wait', 'cpu.own', 'queue.app', 'unknown'))
 
 
 def add(groups, row, done):
@@ -67,13 +67,13 @@ def add(groups, row, done):
     r = done.get(row['path'], {})
     if m[2] != 'stop' and m[1] != 'nginx' and 'wall' not in r:
         return  # the client gave up, and the server has not told yet
-    right = is_right(row, r, codes)
+    ms = ms_of(r)
+    right = is_right(row, ms, codes)
     g['right'] += right
     g['sums'] += abs(sum(shares.values()) - row['totalTime']) < 0.0005
     value = str(row['reason']['params'].get(culprit[0])) if culprit else ''
     named = not culprit or row['reason']['code'] not in codes or bool(re.search(culprit[1], value))
     g['named'] += named
-    ms = ms_of(r)
     g['percent'].append(100 * shares.get(part, 0) / ms)
     if not right or not named:
         print(row['path'], row['totalTime'], row['reason']['code'], row['reason']['params'], shares, 'truth', ms, file=sys.stderr)

@@ -54,7 +54,7 @@ for s in "threaded $th" "forking $fo" "node $no"; do
 	ask_for $s sleep "f=sleep&ms=60"
 	ask_for $s burn "f=burn&ms=60"
 	(while [ ! -e "$tmp/calm" ]; do dd if=/dev/zero of="$tmp/files/noise" bs=16M count=4 oflag=direct conv=notrunc 2>/dev/null; sleep 0.02; done) & writer=$!
-	ask_for $s fsync "f=fsync&kb=20000"
+	ask_for $s fsync "f=fsync&kb=60000"
 	touch "$tmp/calm"; wait $writer; rm "$tmp/calm"
 	ask_for $s lock "f=lock&ms=60"
 	ask_for $s up "f=up&uf=sleep&ms=60"
