@@ -67,7 +67,7 @@ def check_request(c, db, web):
     db.sql(request(9, "date_trunc('day', now()) - interval '30 hours'", app='aged'))
     c.ok('of a day without evidence it is null', web.json('/api/v1/requests/' + old)[1].get('evidence', 0) is None)
     line = web.ask('/api/v1/requests.ndjson?app=whole')[2].decode().strip()
-    c.ok('files have the parts, too', '"shares" : [{"code":"queue","ms":0.005,"normal":0.001}' in line and 'evidence' not in line, line)
+    c.ok('files have the parts, too', '"shares":[{"code":"queue","ms":0.005,"normal":0.001}' in line and 'evidence' not in line, line)
 
 
 def check_events(c, db, web):
