@@ -32,6 +32,18 @@ struct in6_addr {
 	__u8 bytes[16]; /* only its address is taken */
 };
 
+struct ns_common {
+	unsigned int inum;
+};
+
+struct net {
+	struct ns_common ns;
+};
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
 struct sock_common {
 	unsigned short skc_family;
 	volatile unsigned char skc_state;
@@ -41,6 +53,7 @@ struct sock_common {
 	__u16 skc_num; /* local port, host order; 0 at TCP_CLOSE */
 	struct in6_addr skc_v6_daddr;
 	struct in6_addr skc_v6_rcv_saddr;
+	possible_net_t skc_net;
 };
 
 struct hlist_head;

@@ -184,6 +184,8 @@ struct req_head {
 	struct req_net net, up_net; /* of the client's connection; of all upstreams' together */
 	struct req_split split; /* all zero: not measured */
 	__u64 body_ns; /* the last read that brought bytes of it */
+	__u32 netns; /* inode of the network namespace */
+	__u32 unused;
 };
 
 struct req_event {
@@ -273,7 +275,7 @@ _Static_assert(sizeof(struct req_unix) == 112, "req_unix");
 _Static_assert(sizeof(struct req_call) == 64, "req_call");
 _Static_assert(sizeof(struct req_net) == 24, "req_net");
 _Static_assert(sizeof(struct req_split) == 8 * (7 + WAIT_END), "req_split");
-_Static_assert(sizeof(struct req_head) == 144 + 48 + 168 + 8, "req_head");
+_Static_assert(sizeof(struct req_head) == 144 + 48 + 168 + 16, "req_head");
 _Static_assert(sizeof(struct req_event) == sizeof(struct req_head) + REQ_LINE + 64 * REQ_CALLS +
 						   sizeof(struct req_split),
 	       "req_event");

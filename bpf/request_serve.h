@@ -101,6 +101,7 @@ static __always_inline void server_first(struct sock *sk, int len)
 		return;
 	addr_of(&c->head.remote, sk, true);
 	addr_of(&c->head.local, sk, false);
+	c->head.netns = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
 	process_name(c->head.comm);
 	request_begin(c, sk, x, n, len);
 }

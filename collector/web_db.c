@@ -16,6 +16,7 @@ static const char session[] = "set default_transaction_read_only = on;"
 			      "set search_path = api;"
 			      "set client_encoding = 'UTF8';"
 			      "set timezone = 'UTC';"
+			      "set work_mem = '32MB';" /* a hundred thousand rows are sorted in memory */
 			      "set jit = off";
 
 /* libpq's texts have several lines; the first says what happened. */

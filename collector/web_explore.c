@@ -19,10 +19,9 @@
 #define NAMED(t) t " left join api.node_key using (node_id) left join api.reason_key using (reason_id)"
 #define CUT "(select to_json(exact) from cut) as exact, (select to_json(since) from cut) as since"
 
-/* Which bin of n a row's time falls into, from 0. */
+/* Which bin of n a row's time falls into, from 0. By floats: a numeric of extract() costs 6 us a row. */
 #define BIN(n) \
-	"least(" n " - 1, floor(extract(epoch from ts - $1)::float8 * " n \
-	" / extract(epoch from $2 - $1)::float8))::int"
+	"least(" n " - 1, floor(date_part('epoch', ts - $1) * " n " / date_part('epoch', $2 - $1)))::int"
 
 /* bad has a bit for each filter that a row fails: a facet counts what fails no other. */
 #define FAILS(filter, bit) "case when " filter " then 0 else " bit " end"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "overflow.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -8,28 +9,41 @@
 #include "../lib/clock.h"
 #include "../lib/log.h"
 
-#define FRESH_NS 100000000ull /* no need to look again */
+#define FRESH_NS 20000000ull /* no need to look again */
+#define SOON_NS 100000000ull /* between two looks where someone waited lately */
+#define LATE_NS (2 * 1000000000ull) /* and elsewhere */
+#define LATELY_NS (60 * 1000000000ull)
+
+enum { RISES = 16 };
+
+struct rise { /* it rose after the one look and before the other */
+	uint64_t after_ns, before_ns;
+};
 
 struct space {
 	uint64_t inode; /* of the namespace; 0: free */
 	uint32_t pid; /* who lives there */
-	uint64_t count, looked_ns, rose_ns, used_ns;
+	uint64_t count, first_ns, looked_ns, used_ns; /* first_ns: of the first look */
+	struct rise rise[RISES];
+	uint32_t rises; /* so far; the last ones are kept */
 };
 
 struct overflow {
 	char procfs[PATH_MAX - 64];
-	uint64_t next_ns;
 	struct space space[OVERFLOW_SPACES];
 };
 
 struct overflow *overflow_new(const char *procfs)
 {
 	struct overflow *o = calloc(1, sizeof(*o));
+	uint32_t pid;
+	bool full;
 
 	if (!o)
 		die("out of memory");
 	snprintf(o->procfs, sizeof(o->procfs), "%s", procfs);
-	overflow_known(o, (uint32_t)getpid(), &(bool){ false }); /* where most of them live */
+	pid = (uint32_t)getpid(); /* where most of them live */
+	overflow_known(o, 0, pid, 0, 0, &full);
 	return o;
 }
 
@@ -79,6 +93,24 @@ static uint64_t inode_of(const struct overflow *o, uint32_t pid)
 	return stat(path, &st) < 0 ? 0 : st.st_ino;
 }
 
+/* Anybody who lives there; 0: nobody. A process that served one request may be gone by now. */
+static uint32_t lives_in(const struct overflow *o, uint64_t inode)
+{
+	DIR *d = opendir(o->procfs);
+	uint32_t found = 0;
+	struct dirent *e;
+
+	while (d && !found && (e = readdir(d))) {
+		uint32_t pid = (uint32_t)strtoul(e->d_name, NULL, 10);
+
+		if (pid && inode_of(o, pid) == inode)
+			found = pid;
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
 /* Its own, or the one that was used the longest ago. */
 static struct space *space_of(struct overflow *o, uint64_t inode)
 {
@@ -94,43 +126,54 @@ static struct space *space_of(struct overflow *o, uint64_t inode)
 	return oldest;
 }
 
+/* False: nobody lives there any more. */
 static bool look(const struct overflow *o, struct space *s, uint64_t now_ns)
 {
-	bool first = !s->looked_ns;
 	uint64_t count;
 
-	if (!read_count(o, s->pid, &count))
-		return false;
-	if (!first && count > s->count)
-		s->rose_ns = now_ns;
+	if (inode_of(o, s->pid) != s->inode || !read_count(o, s->pid, &count)) {
+		s->pid = lives_in(o, s->inode);
+		if (!s->pid || !read_count(o, s->pid, &count))
+			return false;
+	}
+	if (s->looked_ns && count > s->count)
+		s->rise[s->rises++ % RISES] = (struct rise){ s->looked_ns, now_ns };
+	if (!s->first_ns)
+		s->first_ns = now_ns;
 	s->count = count;
 	s->looked_ns = now_ns;
-	return !first;
+	return true;
 }
 
-bool overflow_known(struct overflow *o, uint32_t pid, bool *full)
+bool overflow_known(struct overflow *o, uint64_t netns, uint32_t pid, uint64_t from_ns,
+		    uint64_t to_ns, bool *full)
 {
-	uint64_t inode = inode_of(o, pid), now = clock_mono_ns();
+	uint64_t inode = netns ? netns : inode_of(o, pid), now = clock_mono_ns();
 	struct space *s;
-	bool known;
 
 	*full = false;
 	if (!inode)
 		return false;
 	s = space_of(o, inode);
-	s->pid = pid;
+	if (!s->pid)
+		s->pid = pid;
 	s->used_ns = now;
-	known = s->looked_ns && now - s->looked_ns < FRESH_NS ? true : look(o, s, now);
-	*full = known && s->rose_ns && now - s->rose_ns < OVERFLOW_RECENT_NS;
-	return known;
+	if (now - s->looked_ns >= FRESH_NS && !look(o, s, now)) {
+		*s = (struct space){ 0 };
+		return false;
+	}
+	for (uint32_t i = 0; i < RISES && i < s->rises; i++)
+		*full |= s->rise[i].after_ns < to_ns && s->rise[i].before_ns > from_ns;
+	return s->first_ns < to_ns;
 }
 
 void overflow_tick(struct overflow *o, uint64_t now_ns)
 {
-	if (now_ns < o->next_ns)
-		return;
-	o->next_ns = now_ns + OVERFLOW_TICK_NS;
-	for (size_t i = 0; i < OVERFLOW_SPACES; i++)
-		if (o->space[i].inode && !look(o, &o->space[i], now_ns))
-			o->space[i].inode = 0; /* whoever lived there is gone */
+	for (size_t i = 0; i < OVERFLOW_SPACES; i++) {
+		struct space *s = &o->space[i];
+		uint64_t every = now_ns - s->used_ns < LATELY_NS ? SOON_NS : LATE_NS;
+
+		if (s->inode && now_ns - s->looked_ns >= every && !look(o, s, now_ns))
+			*s = (struct space){ 0 };
+	}
 }

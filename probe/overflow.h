@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * overflow.h - whether connections found the accept queue full lately: ListenOverflows of the
- * network namespace that a process lives in. The kernel counts it for all listeners of a namespace
- * together, so it says "at that time", not which.
+ * overflow.h - whether connections found the accept queue full at a given time: ListenOverflows of a
+ * network namespace. The kernel counts it for all listeners of a namespace together, so it says
+ * "at that time", not which. A namespace is looked at ten times a second while someone waits there.
  */
 #pragma once
 
 #include "../lib/base.h"
-
-#define OVERFLOW_TICK_NS (2 * 1000000000ull)
-#define OVERFLOW_RECENT_NS (10 * 1000000000ull)
 
 enum { OVERFLOW_SPACES = 16 };
 
@@ -19,10 +16,12 @@ struct overflow *overflow_new(const char *procfs);
 void overflow_free(struct overflow *o);
 
 /*
- * *full: the count has risen in the last ten seconds. False: not known, because this namespace has
- * just been seen for the first time, or cannot be read.
+ * *full: the count of that namespace (its inode; 0: pid's) has risen between the two times, of
+ * CLOCK_MONOTONIC. False: not known, because it had not been seen before then, or nobody who can be
+ * read lives there.
  */
-bool overflow_known(struct overflow *o, uint32_t pid, bool *full);
+bool overflow_known(struct overflow *o, uint64_t netns, uint32_t pid, uint64_t from_ns,
+		    uint64_t to_ns, bool *full);
 
 void overflow_tick(struct overflow *o, uint64_t now_ns); /* looks at each namespace it knows */
 

@@ -236,23 +236,59 @@ TEST(more_stacks_than_can_wait_are_left_for_later)
 #define NETSTAT(n)                                                                                 \
 	"TcpExt: SyncookiesSent ListenOverflows Z\nTcpExt: 5 " n " 7\nIpExt: A\nIpExt: 1\n"
 
-TEST(an_accept_queue_that_overflows_is_seen_for_ten_seconds)
+#define S 1000000000ull
+
+static bool known(struct overflow *o, uint32_t pid, uint64_t now, uint64_t from, uint64_t to,
+		  bool *full)
+{
+	clock_set_ns(now);
+	return overflow_known(o, 0, pid, from, to, full);
+}
+
+TEST(an_accept_queue_that_overflows_is_told_of_who_waited_then)
 {
 	AUTO(overflow_free) struct overflow *o;
 	bool full;
 
 	put("12/net/netstat", NETSTAT("41"));
 	put("12/ns/net", "");
-	clock_set_ns(1000000000);
+	clock_set_ns(S);
 	o = overflow_new(root);
-	CHECK(!overflow_known(o, 12, &full)); /* for the first time */
-	clock_set_ns(2000000000);
-	CHECK(overflow_known(o, 12, &full) && !full);
+	CHECK(!known(o, 12, 2 * S, S, 2 * S, &full)); /* seen for the first time */
+	CHECK(known(o, 12, 3 * S, 2 * S, 3 * S, &full) && !full);
 	put("12/net/netstat", NETSTAT("42"));
-	clock_set_ns(4000000000);
-	overflow_tick(o, 4000000000);
-	CHECK(overflow_known(o, 12, &full) && full);
-	clock_set_ns(15000000000);
-	CHECK(overflow_known(o, 12, &full) && !full);
-	CHECK(!overflow_known(o, 13, &full));
+	overflow_tick(o, 3 * S + S / 10);
+	overflow_tick(o, 4 * S);
+	CHECK(known(o, 12, 4 * S, 3 * S, 4 * S, &full) && full);
+	CHECK(known(o, 12, 5 * S, 4 * S, 5 * S, &full) && !full);
+	CHECK(known(o, 12, 5 * S, 3 * S, 5 * S, &full) && full);
+	CHECK(!known(o, 13, 5 * S, 4 * S, 5 * S, &full));
+}
+
+TEST(a_namespace_outlives_the_process_that_served_in_it)
+{
+	AUTO(overflow_free) struct overflow *o;
+	char path[4200], to[4200];
+	struct stat st;
+	bool full;
+
+	put("14/net/netstat", NETSTAT("1"));
+	put("14/ns/net", "");
+	put("15/net/netstat", NETSTAT("1"));
+	snprintf(path, sizeof(path), "%s/14/ns/net", root);
+	snprintf(to, sizeof(to), "%s/15/ns", root);
+	mkdir(to, 0755);
+	snprintf(to, sizeof(to), "%s/15/ns/net", root);
+	CHECK_EQ(link(path, to), 0);
+	CHECK_EQ(stat(path, &st), 0);
+	clock_set_ns(S);
+	o = overflow_new(root);
+	clock_set_ns(2 * S);
+	CHECK(!overflow_known(o, st.st_ino, 15, S, 2 * S, &full));
+	CHECK_EQ(unlink(to), 0);
+	clock_set_ns(3 * S);
+	CHECK(overflow_known(o, st.st_ino, 15, 2 * S, 3 * S, &full) && !full);
+	CHECK_EQ(unlink(path), 0);
+	clock_set_ns(4 * S);
+	CHECK(!overflow_known(o, st.st_ino, 15, 3 * S, 4 * S, &full));
 }
