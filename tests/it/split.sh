@@ -12,7 +12,7 @@ started=
 on_exit() { kill $started 2>/dev/null; nginx -c "$tmp/nginx.conf" -e "$tmp/error.log" -s quit 2>/dev/null; }
 make -s -j"$(nproc)" B="$B" "$B/fault/server" "$B/fault/faulthog" || { echo "0 passed, 1 failed"; exit 1; }
 stack_open --slow-ms 20 --rows-per-s 50000
-read -r up th fo no ng < <(free_ports 5 | tr '\n' ' ')
+read -r up th fo no ng new < <(free_ports 6 | tr '\n' ' ')
 mkdir "$tmp/files"
 serve() { # LOG COMMAND...
 	"${@:2}" >>"$tmp/out" 2>&1 &
@@ -32,6 +32,7 @@ http {
 }
 END
 nginx -c "$tmp/nginx.conf" -e "$tmp/error.log"
+serve - "$B/fault/server" threaded "127.0.0.1:$new" --log "$tmp/new.log" --dir "$tmp/files"
 for port in $up $th $fo $no $ng; do
 	for ((i = 0; i < 100; i++)); do
 		curl -s -o /dev/null "http://127.0.0.1:$port/up" && break
@@ -86,6 +87,14 @@ for s in "threaded $th $threaded" "node $no $node" "nginx $ng $(pgrep -P "$(cat 
 done
 get "$th" /threaded-settled/1 "f=sleep&ms=100"
 await_value 1 ask "select count(*) from request where path = '/threaded-settled/1'"
+
+# The very first request of a server, and nobody looks before it is over.
+get "$new" /new/1 "f=lock&ms=400"
+told_of() { # PATH: its reason, and whether a wait of that kind is there with who ended it and a stack
+	ask "select distinct code || ' ' || (e.who like 'lockholder%' and e.stack_id is not null) from request r join reason using (reason_id)
+		join evidence e on e.owner_id = r.request_id and e.ts = r.ts join part p using (part_id) where r.path = '$1' and p.code = 'lock'"
+}
+ok "the first request that ever met a fault has its reason and its evidence" await_value "lock true" told_of /new/1
 
 python3 tests/it/split.py "http://$WEB" "$tmp" >"$tmp/judged"
 cat "$tmp/judged"
