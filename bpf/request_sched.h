@@ -150,6 +150,11 @@ static __always_inline void thread_enters(struct thread *th, struct task_struct 
 		work_begins(th, out, wake, now);
 		return;
 	}
+	if (th->wait == WAIT_RUNQ && runnable > WAIT_KNOWN_NS) {
+		th->held_from_ns = out;
+		th->held_to_ns = now;
+		th->held_stopped_ns = stopped;
+	}
 	th->busy = 1;
 	th->wait_ns[th->wait < WAIT_END ? th->wait : WAIT_OTHER] += wake - out;
 	th->wait_ns[WAIT_RUNQ] += runnable - stopped;

@@ -228,7 +228,7 @@ static __always_inline void answer_begins(struct conn *c, struct thread *th, __u
 		cs->answered = 1;
 		c->has_calls = 1;
 	}
-	if (th && th->by_timer && th->mark_ns == th->in_ns)
+	if (th && th->by_timer)
 		answer_timed(c, cs, th);
 	if (hopped) {
 		answer_hopped(c, th);

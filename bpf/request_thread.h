@@ -42,6 +42,8 @@ struct thread {
 	__u64 throttled_ns; /* of its cgroups, at that moment */
 	__u64 woke_ns, in_ns; /* its last wait for bytes: woken, and on a CPU again */
 	__u64 stopped_ns; /* of the time between these, its cgroup's quota was used up */
+	__u64 held_from_ns, held_to_ns; /* the last time that it was kept from going on for long */
+	__u64 held_stopped_ns; /* of that, by the quota */
 	__u64 reclaim_ns, reclaim_off_ns; /* it frees memory since then; off its CPU meanwhile */
 	__u64 wait_ns[WAIT_END]; /* since mark_ns */
 	__u64 job, next_job; /* helper, loop: whose work it was given, or is given back */

@@ -49,15 +49,33 @@ static __always_inline void time_leave(struct thread *th, __u64 id, __u64 now)
 
 #define QUEUE_FRESH_NS 1000000 /* since it got a CPU: this is what it was woken for */
 
-/* Of the time that the request lay unread: its thread had been woken, and waited for a CPU. */
+/* Of the time that the request lay unread: its thread was at work, and was kept from going on. */
+static __always_inline void queue_held(struct req_head *h, const struct thread *th, __u64 now)
+{
+	__u64 from = now - h->queue_jiffies * control.jiffy_ns, ns;
+
+	if (from < th->held_from_ns)
+		from = th->held_from_ns;
+	if (th->held_to_ns <= from)
+		return;
+	ns = th->held_to_ns - from;
+	if (th->held_stopped_ns * 2 > th->held_to_ns - th->held_from_ns)
+		h->split.throttled_ns += ns;
+	else
+		h->split.runq_ns += ns;
+}
+
+/* So: its thread had been woken, and waited for a CPU. */
 static __always_inline void queue_time(struct req_head *h, const struct thread *th, __u64 now)
 {
 	bool just_now = now - th->in_ns < QUEUE_FRESH_NS;
 
+	if (h->queue_jiffies > 1 && h->queue_jiffies < 1u << 24)
+		queue_held(h, th, now);
 	if (!th->in_ns || (!just_now && h->queue_jiffies <= 1))
 		return;
-	h->split.throttled_ns = th->stopped_ns;
-	h->split.runq_ns = th->in_ns - th->woke_ns - th->stopped_ns;
+	h->split.throttled_ns += th->stopped_ns;
+	h->split.runq_ns += th->in_ns - th->woke_ns - th->stopped_ns;
 }
 
 /* Another thread read it. This one took it up where it had last waited for work, or ended it. */

@@ -219,6 +219,12 @@ static void put_losses(const struct req_net *n, uint8_t side, struct request_ite
 			r->losses[r->nlosses++] = (struct loss_item){ side, kind, n->lost[kind] };
 }
 
+void explain_seen(struct explain *x, const struct req_head *h)
+{
+	if (h->netns)
+		overflow_seen(x->overflow, h->netns, h->tgid);
+}
+
 void explain_request(struct explain *x, const struct req_head *h, const struct split *split,
 		     const struct judged *j, const struct explain_context *c,
 		     struct request_item *r)

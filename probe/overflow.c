@@ -30,6 +30,7 @@ struct space {
 
 struct overflow {
 	char procfs[PATH_MAX - 64];
+	uint64_t seen; /* last */
 	struct space space[OVERFLOW_SPACES];
 };
 
@@ -165,6 +166,26 @@ bool overflow_known(struct overflow *o, uint64_t netns, uint32_t pid, uint64_t f
 	for (uint32_t i = 0; i < RISES && i < s->rises; i++)
 		*full |= s->rise[i].after_ns < to_ns && s->rise[i].before_ns > from_ns;
 	return s->first_ns < to_ns;
+}
+
+void overflow_seen(struct overflow *o, uint64_t netns, uint32_t pid)
+{
+	struct space *free = NULL;
+
+	if (netns == o->seen)
+		return; /* as nearly always */
+	o->seen = netns;
+	for (size_t i = 0; i < OVERFLOW_SPACES; i++) {
+		if (o->space[i].inode == netns)
+			return;
+		if (!o->space[i].inode)
+			free = &o->space[i];
+	}
+	if (!free)
+		return;
+	*free = (struct space){ .inode = netns, .pid = pid };
+	if (!look(o, free, clock_mono_ns()))
+		*free = (struct space){ 0 };
 }
 
 void overflow_tick(struct overflow *o, uint64_t now_ns)

@@ -23,6 +23,9 @@ void overflow_free(struct overflow *o);
 bool overflow_known(struct overflow *o, uint64_t netns, uint32_t pid, uint64_t from_ns,
 		    uint64_t to_ns, bool *full);
 
+/* Somebody is served there: from here on it is known, if there is room. */
+void overflow_seen(struct overflow *o, uint64_t netns, uint32_t pid);
+
 void overflow_tick(struct overflow *o, uint64_t now_ns); /* looks at each namespace it knows */
 
 DEFINE_AUTO(struct overflow *, overflow_free)

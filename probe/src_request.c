@@ -160,6 +160,7 @@ static void on_request(void *arg, const struct req_event *e, size_t len,
 		unread_count(s, r.app, "pipelined");
 		return;
 	}
+	explain_seen(s->explain, &e->head);
 	split_of(&e->head, split_help(e, len), &r, &split);
 	abnormal = detect_judge(s->detect, &r, &split, &judged); /* tells also by what */
 	count_request(s, &r, c.alone ? 0 : unseen);
