@@ -104,3 +104,12 @@ int BPF_PROG(on_retransmit, struct sock *sk)
 		loss_seen(sk);
 	return 0;
 }
+
+/* Newer kernels tell of what could not be sent, too. */
+SEC("tp_btf/tcp_retransmit_skb")
+int BPF_PROG(on_retransmit_tried, struct sock *sk, void *skb, int err)
+{
+	if (control.on && !err)
+		loss_seen(sk);
+	return 0;
+}

@@ -5,6 +5,9 @@
 #include <bpf/libbpf.h>
 #include <stdio.h>
 
+#include "kernel_load.h"
+#include "source.h"
+
 enum need {
 	NEED_SPLIT, /* no telling where time went without it */
 	NEED_MORE, /* one cause less is told apart */
@@ -24,7 +27,19 @@ static const struct {
 	{ "on_memcg_reclaim_begin", NEED_MORE },
 	{ "on_memcg_reclaim_end", NEED_MORE },
 	{ "on_retransmit", NEED_ALWAYS },
+	{ "on_retransmit_tried", NEED_ALWAYS },
 };
+
+/* One of the two, by what the kernel's tracepoint tells. */
+static void choose_retransmit(struct bpf_object *obj)
+{
+	char why[WHY_LEN];
+	bool tried = kernel_tracepoint_args("tcp_retransmit_skb", why) > 2;
+
+	bpf_program__set_autoload(bpf_object__find_program_by_name(
+					  obj, tried ? "on_retransmit" : "on_retransmit_tried"),
+				  false);
+}
 
 /* The kernel has the tracepoint, or the iterator, that the program is for. */
 static bool is_there(const struct btf *btf, const struct bpf_program *p)
@@ -54,5 +69,6 @@ bool request_programs_choose(struct bpf_object *obj, bool split)
 		bpf_program__set_autoload(
 			bpf_object__find_program_by_name(obj, optional[0].program), false);
 	btf__free(btf);
+	choose_retransmit(obj);
 	return split;
 }
