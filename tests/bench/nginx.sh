@@ -5,7 +5,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/check.sh
-. tests/bench/rig.sh
+. tests/bench_rig.sh
 nginx_rig
 
 # Ready when the hooks are on, and, where it is to read nginx, when it has said that it does.

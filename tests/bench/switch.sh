@@ -6,7 +6,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/check.sh
-. tests/bench/rig.sh
+. tests/bench_rig.sh
 switches=${SWITCHES:-200000} reads=${READS:-5000}
 read -r nobody < <(free_ports 1)
 trap '[ -z "$probe" ] || kill $probe 2>/dev/null; sysctl -q kernel.bpf_stats_enabled=0; rm -rf "$tmp"' EXIT

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# rig.sh - what the benches share: medians, the machine's facts, and an nginx of one worker on a processor of its own.
+# bench_rig.sh - what the benches share: medians, the machine's facts, and an nginx of one worker on a processor of its own.
 # Needs check.sh. Set probe to the pid of what is to end with the bench.
 B=${B:-build} rounds=${ROUNDS:-7} each=${SECONDS_EACH:-2} probe=
 tmp=$(mktemp -d) || exit 1
