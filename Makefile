@@ -114,8 +114,9 @@ $(SKEL:.skel.h=.bpf.o): $O/bpf/%.bpf.o: bpf/%.bpf.c $O/flags
 $(SKEL): $O/bpf/%.skel.h: $O/bpf/%.bpf.o
 	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< > $@
 
-# Everything is made again when the compiler or a flag changes; a missing tool is told once, in a sentence.
-FLAGS := $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)
+# Everything is made again when the compiler or a flag changes (but -Werror, which changes nothing that is made); a
+# missing tool is told once, in a sentence.
+FLAGS := $(CC) $(CPPFLAGS) $(filter-out -Werror,$(CFLAGS)) $(LDFLAGS)
 $O/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FLAGS)' | cmp -s - $@ || { CC='$(CC)' CLANG='$(CLANG)' STRIP='$(STRIP)' BPFTOOL='$(BPFTOOL)' \
