@@ -16,7 +16,7 @@ ACTS = {
     'fsync': ('io', ('io.block',), lambda r: (r['wall'] - r['cpu'] - r['runq']) / 1e3, ('file', r'/files/ledger\.dat$')),
     'lock': ('lock', ('lock',), lambda r: (r['us'] - r['runq']) / 1e3, ('who', r'\[\d+\]$')),
     'up': ('upstream', ('up.slow',), lambda r: 60, ('addr', r'^127\.0\.0\.1:\d+$')),
-    'hog': ('runqueue', ('cpu.wait',), lambda r: r['runq'] / 1e3, ('who', r'^faulthog\[\d+\]$')),
+    'hog': ('runqueue', ('cpu.wait',), lambda r: r['runq'] / 1e3, ('who', r'^(?!server|node).*\[\d+\]$')),
     'stop': ('queue', ('queue.app',), lambda r: r['away'], None),
 }
 
