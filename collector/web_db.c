@@ -11,13 +11,14 @@ enum { CONNECT_MS = 3000, QUERY_MS = 7000, RETRY_MS = 500, QUICK_MS = 1000, MS =
 
 /* The statement timeout ends what the server can end; QUERY_MS is for a server that answers
  * nothing. */
-static const char session[] = "set default_transaction_read_only = on;"
-			      "set statement_timeout = '5s';"
-			      "set search_path = api;"
-			      "set client_encoding = 'UTF8';"
-			      "set timezone = 'UTC';"
-			      "set work_mem = '32MB';" /* a hundred thousand rows are sorted in memory */
-			      "set jit = off";
+static const char session[] =
+	"set default_transaction_read_only = on;"
+	"set statement_timeout = '5s';"
+	"set search_path = api;"
+	"set client_encoding = 'UTF8';"
+	"set timezone = 'UTC';"
+	"set work_mem = '32MB';" /* a hundred thousand rows are sorted in memory */
+	"set jit = off";
 
 /* libpq's texts have several lines; the first says what happened. */
 static int failed(struct web_db *db, int err, const char *text)

@@ -249,9 +249,10 @@ void explain_request(struct explain *x, const struct req_head *h, const struct s
 	r->nlosses = 0;
 	put_losses(&h->net, 0, r);
 	put_losses(&h->up_net, 1, r);
-	f.accept_known = j->split.us[PART_QUEUE] < item_judged_us(r) / 10 ||
-			 overflow_known(x->overflow, h->netns, r->pid, h->read_ns - r->queue_us * 1000,
-					h->read_ns, &f.accept_full);
+	f.accept_known =
+		j->split.us[PART_QUEUE] < item_judged_us(r) / 10 ||
+		overflow_known(x->overflow, h->netns, r->pid, h->read_ns - r->queue_us * 1000,
+			       h->read_ns, &f.accept_full);
 	verdict_find(r, &f, &x->verdict);
 	verdict_check(r, &f);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * overflow.h - whether connections found the accept queue full at a given time: ListenOverflows of a
- * network namespace. The kernel counts it for all listeners of a namespace together, so it says
+ * overflow.h - whether connections found the accept queue full at a given time: ListenOverflows of
+ * a network namespace. The kernel counts it for all listeners of a namespace together, so it says
  * "at that time", not which. A namespace is looked at ten times a second while someone waits there.
  */
 #pragma once

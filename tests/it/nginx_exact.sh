@@ -44,9 +44,13 @@ compared() { # NAME PORT PREFIX path|order [GATE]: into the array f
 }
 
 scenario() { # NAME PORT path|order RATE ARG...
-	local name="$rung, $1" prefix="/$rung-$((n += 1))/"
-	: >"$tmp/exact.log"
-	load "$2" "$prefix" "$4" "$seconds" "${@:5}"
+	local name="$rung, $1" prefix try
+	for try in 1 2 3; do # anew where the machine stood still, and the load ended before its answers
+		prefix="/$rung-$((n += 1))/"
+		: >"$tmp/exact.log"
+		load "$2" "$prefix" "$4" "$seconds" "${@:5}"
+		[ "$(awk '{ print $4 }' "$tmp/load")" != "$sent" ] || break
+	done
 	compared "$name" "$2" "$prefix" "$3" ${before:-}
 	ok "$name: every line of the log has its one row" test "${f[lines]:-0}" -eq "$sent" -a "${f[matched]:-0}" -eq "$sent" -a "${f[rows]:-0}" -eq "$sent"
 	ok "$name: method, path, status and remoteAddr are equal" test "${f[unequal]:-1}" -eq 0
