@@ -79,10 +79,19 @@ export const oneEvent = (events, id) => {
 // A node that is quiet but for 12 s around a moment.
 const LEVELS = { pressure_cpu_waiting_seconds_total: [0.02, 0.11], pressure_memory_waiting_seconds_total: [0, 0], pressure_io_waiting_seconds_total: [0.01, 0.86], disk_io_time_seconds_total: [0.04, 0.99], disk_read_bytes_total: [4e5, 9e5], disk_written_bytes_total: [2e6, 2.1e8], netstat_Tcp_RetransSegs: [0.2, 0.4] };
 
+// Forty writes of 100 us in a step, and at the moment ninety that took a second.
+const latencies = (metric, q, from, to, step, server) => {
+	if (metric !== 'disk_write_latency_us_*' || q.get('entity') !== 'nvme0n1' || server.mute.includes(metric)) return [];
+	const points = (low, high) => Array.from({ length: (to - from) / step }, (_, i) => [new Date(from + i * step).toISOString(), Math.abs(from + i * step - server.stall) < step ? high : low]);
+	const of = (us, low, high) => ({ metric: metric.replace('*', us), node: q.get('node'), entity: 'nvme0n1', labels: { kind: 'diskio' }, unit: 'requests', kind: 'counter', points: points(low, high) });
+	return [of('128', 40, 1), of('more', 0, 0), of('1048576', 0, 90), of('16', 0, 0)];
+};
+
 export const series = (server, q) => {
 	const [from, to] = range(q);
 	const step = Number(q.get('step')) * 1e3;
 	const metric = q.get('metric');
+	if (metric.endsWith('*')) return { series: latencies(metric, q, from, to, step, server) };
 	if (!LEVELS[metric] || server.mute.includes(metric)) return { series: [] };
 	const [low, high] = LEVELS[metric];
 	const points = [];

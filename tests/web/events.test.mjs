@@ -77,6 +77,22 @@ TEST('an event says what, how exactly, by whom, and who was hit', async (t) => {
 	CHECK(await t.page.$('.cell'), 'its stack is drawn');
 });
 
+TEST('how long the disk took then stands beside how long it took before', async (t) => {
+	const time = Math.floor((Date.now() - 400e3) / 6e3) * 6e3 + 1e3; /* the moment lies in one step */
+	const one = event({ time, params: { comm: 'trainer' }, reason: { code: 'io.slow', params: { dev: 'nvme0n1p2' }, text: { en: 'slow', zh: 'slow' } } });
+	Object.assign(t.mock, { stall: time, incidents: [one] });
+	await t.open(one.diagnosis);
+	await t.page.waitForSelector('#disk .latency');
+	CHECK((await told(t, '#disk')).includes('How long disk nvme0n1 took'), 'the whole disk');
+	CHECK_EQ(await t.page.$$eval('.latency', (all) => all.map((table) => table.dataset.op)), ['write'], 'what was asked of it');
+	const rows = await t.page.$$eval('.latency tbody tr', (all) => all.map((tr) => [...tr.cells].map((c) => c.innerText.trim())));
+	CHECK_EQ(rows, [['128 µs', '1', '2,000'], ['1,048.6 ms', '90', '0']], 'from the fastest to the slowest');
+	CHECK_EQ(await t.page.$$eval('.latency tr:last-child rect', (all) => all.map((r) => Math.round(r.getAttribute('width')))), [158, 0], 'the shares');
+	t.mock.mute.push('disk_write_latency_us_*');
+	await t.page.reload();
+	await until('that there is none is said', async () => (await told(t, '#disk')).includes('No measurement'));
+});
+
 TEST('the evidence of an event is its bar, if it covers all of it', async (t) => {
 	const at = new Date(Date.now() - 60e3).toISOString();
 	const parts = (cpu) => [evidence(at, { ms: 1000 }), evidence(at, { part: 'cpu', ms: cpu }), evidence(at, { part: 'runqueue', ms: 4.3, stack: null })];

@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { isNumber, msFine, timeParts, timeText, visible } from './lib/format.js';
 import { t, useSettings } from './lib/i18n.js';
-import { saidOf, timesOf, useStrips, windowOf } from './lib/strips.js';
+import { loadPanels, saidOf, timesOf, useAround, windowOf } from './lib/strips.js';
 import { Text } from './ui.jsx';
 
 const HEIGHT = 120;
@@ -103,7 +103,7 @@ export const Strips = ({ node, time, end }) => {
 	const { zone } = useSettings();
 	const begin = Date.parse(time);
 	const until = Math.max(begin, Date.parse(end) || begin);
-	const { panels, error } = useStrips(node, begin, until);
+	const { found: panels, error } = useAround(loadPanels, node, begin, until);
 	const win = windowOf(begin, until);
 	return (
 		<section class="card wide" id="strips">

@@ -65,7 +65,7 @@ const linesOf = (line, series, win) => {
 	return values ? [{ name: line.name, known: true, values }] : [];
 };
 
-const load = async (node, win) => {
+export const loadPanels = async (node, win) => {
 	const range = [['node', node], ['from', new Date(win.from).toISOString()], ['to', new Date(win.to).toISOString()], ['step', win.step / 1e3]];
 	const panels = [];
 	for (const panel of PANELS) {
@@ -79,37 +79,40 @@ const load = async (node, win) => {
 	return panels;
 };
 
-// {panels, error}: panels is null until they have come.
-export const useStrips = (node, begin, end) => {
-	const [state, set] = useState({ panels: null, error: null });
+// {found, error}: what load(node, window) gave, null until it has come; again while the five minutes after are to come.
+export const useAround = (load, node, begin, end) => {
+	const [state, set] = useState({ found: null, error: null });
 	useEffect(() => {
 		let gone = false;
 		let timer = 0;
 		const win = windowOf(begin, end);
 		const ask = async () => {
 			const next = await load(node, win).then(
-				(panels) => ({ panels, error: null }),
-				(error) => ({ panels: null, error }),
+				(found) => ({ found, error: null }),
+				(error) => ({ found: null, error }),
 			);
 			if (gone) return;
 			set((was) => (next.error ? { ...was, error: next.error } : next));
 			const lasting = next.error?.kind === 'api' || (!next.error && Date.now() > win.to + AGAIN_MS);
 			if (!lasting) timer = setTimeout(ask, AGAIN_MS);
 		};
-		set({ panels: null, error: null });
+		set({ found: null, error: null });
 		if (node) ask();
 		return () => {
 			gone = true;
 			clearTimeout(timer);
 		};
-	}, [node, begin, end]);
+	}, [load, node, begin, end]);
 	return state;
 };
+
+// Is it a step that the moment lies in?
+export const isAt = (ms, win, begin, end) => ms < end + 1 && ms + win.step > begin;
 
 // What a line says in words: the most of the steps that the moment lies in, and the median of those before.
 export const saidOf = (values, win, begin, end) => {
 	const times = timesOf(win);
-	const at = values.filter((v, i) => v !== null && times[i] < end + 1 && times[i] + win.step > begin);
+	const at = values.filter((v, i) => v !== null && isAt(times[i], win, begin, end));
 	const before = values.filter((v, i) => v !== null && times[i] + win.step <= begin).sort((a, b) => a - b);
 	return { at: at.length ? Math.max(...at) : null, before: before.length ? before[Math.floor(before.length / 2)] : null };
 };

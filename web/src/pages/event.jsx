@@ -3,6 +3,7 @@
 import { useMemo } from 'preact/hooks';
 import { Trouble } from '../banner.jsx';
 import { Coverage } from '../coverage.jsx';
+import { Disk } from '../disk.jsx';
 import { Evidence } from '../evidence.jsx';
 import { Back, Facts, Json, Missing, decode } from '../facts.jsx';
 import { Glance } from '../glance.jsx';
@@ -153,6 +154,7 @@ export const EventPage = ({ id }) => {
 					<Where event={event} />
 					<Icicle of={event} />
 					<Evidence of={event} kind="event" zone={offset} />
+					<Disk of={event} />
 					<Strips node={event.node} time={event.time} end={event.end} />
 					<Hit of={event} />
 					<EventsThen of={event} less={event.id} />

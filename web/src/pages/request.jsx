@@ -3,6 +3,7 @@
 import { Trouble } from '../banner.jsx';
 import { Checks } from '../checks.jsx';
 import { Coverage } from '../coverage.jsx';
+import { Disk } from '../disk.jsx';
 import { Evidence } from '../evidence.jsx';
 import { Back, Facts, Json, Missing, decode } from '../facts.jsx';
 import { Glance } from '../glance.jsx';
@@ -152,6 +153,7 @@ const Cards = ({ req, zone }) => {
 			<Icicle of={req} total={totalOf(req)} />
 			<Evidence of={req} kind="request" zone={timeParts(req.time)?.zone ?? zone} />
 			<Checks req={req} split={split} />
+			<Disk of={req} />
 			<Strips node={req.node} time={req.time} end={req.end} />
 			<Hit of={req} req={req} />
 			<EventsThen of={req} />
