@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # run.sh [SUITE...] - everything that can be checked on this machine. Every suite ends in "N passed, N failed";
-# one that dies or says nothing counts as a failure. T= seconds for each fuzzer (8).
+# one that dies or says nothing counts as a failure. T= seconds for each fuzzer (5).
 #
 # Four lanes run side by side, as most suites wait most of the time: one for those where a delay counts most, one for the
 # others that watch real servers, and two of lower priority, for what needs only a processor or the database and for the
@@ -116,10 +116,10 @@ working() {
 	local t
 	if wanted unit; then
 		for t in "$san"/test/test_*; do
-			suite "unit/${t##*/}" 60 "$t"
+			suite "unit/${t##*/}" 180 "$t"
 		done
 		for t in $threads; do
-			suite "threads/${t##*/}" 60 "$t"
+			suite "threads/${t##*/}" 180 "$t"
 		done
 	fi
 	it tests/it/ingest*.sh tests/it/*.py
@@ -129,7 +129,7 @@ working() {
 browsing() { # one after the other, as each of the two takes a whole processor
 	! wanted web || [ ! -x tests/web/run ] || suite web 720 tests/web/run
 	! wanted lint || suite lint 480 env COMPILERS=clang tests/lint/all.sh
-	! wanted fuzz || suite fuzz 400 tests/fuzz.sh build-fuzz/fuzz "${T:-8}"
+	! wanted fuzz || suite fuzz 400 tests/fuzz.sh build-fuzz/fuzz "${T:-5}"
 	standing
 }
 
