@@ -9,7 +9,7 @@
 #include "../lib/text.h"
 #include "web_file.h"
 
-enum { HOUR = 3600, DAY = 86400, AHEAD = 300 };
+enum { HOUR = 3600, DAY = 86400, AHEAD = 300, FILE_MORE_MS = 10000 };
 
 void web_put(struct buf *b, const char *fmt, ...)
 {
@@ -195,7 +195,8 @@ static void fail_query(struct web_call *c, const struct web_db *db, int err)
 	case -ETIMEDOUT:
 		web_call_fail(
 			c, 503, "too_slow",
-			"The database took more than 5 s; ask for a shorter time or fewer things.");
+			"The database took more than %d s; ask for a shorter time or fewer things.",
+			c->route->form == WEB_JSON ? 5 : 5 + FILE_MORE_MS / 1000);
 		break;
 	case -ECANCELED:
 		web_call_fail(c, 503, "stopping", "The collector is stopping.");
@@ -214,7 +215,10 @@ static int query(struct web_call *c, struct web_db *db, const char *sql, PGresul
 {
 	const struct web_route *route = c->route;
 	Oid oids[WEB_BOUND];
-	struct web_query q = { .sql = sql, .n = (int)place(route, route->nparams), .types = oids };
+	struct web_query q = { .sql = sql,
+			       .n = (int)place(route, route->nparams),
+			       .types = oids,
+			       .more_ms = route->form == WEB_JSON ? 0 : FILE_MORE_MS };
 
 	for (unsigned i = 0; i < route->nparams; i++)
 		oids[place(route, i)] = oids[place(route, i) + 1] =
@@ -222,19 +226,22 @@ static int query(struct web_call *c, struct web_db *db, const char *sql, PGresul
 	return web_db_query(db, &q, c->bound, out);
 }
 
-/* The extra members are not worth waiting for, nor failing for: a second, and they are null. */
-static int query_extra(struct web_call *c, struct web_db *db, PGresult **out)
+/* The query with another limit of time than usual; the connection has the usual one again. */
+static int query_within(struct web_call *c, struct web_db *db, const char *sql, const char *limit,
+			PGresult **out)
 {
-	static const struct web_query short_wait = { .sql = "set statement_timeout = '1s'" };
-	static const struct web_query long_wait = { .sql = "set statement_timeout = '5s'" };
+	static const struct web_query usual = { .sql = "set statement_timeout = '5s'" };
+	const struct web_query unusual = { .sql = limit };
 	AUTO(PQclear) PGresult *set = NULL;
 	AUTO(PQclear) PGresult *reset = NULL;
-	int back, r = web_db_query(db, &short_wait, NULL, &set);
+	int back, r = web_db_query(db, &unusual, NULL, &set);
 
 	if (r == 0)
-		r = query(c, db, c->route->extra, out);
-	back = web_db_query(db, &long_wait, NULL, &reset);
-	return r == -ENOTCONN || r == -ECANCELED ? r : back;
+		r = query(c, db, sql, out);
+	if (r == -ENOTCONN || r == -ECANCELED)
+		return r;
+	back = web_db_query(db, &usual, NULL, &reset);
+	return r < 0 ? r : back;
 }
 
 static void put_members(struct buf *b, const PGresult *res)
@@ -297,10 +304,19 @@ void web_call_run(struct web_call *c, struct web_db *db)
 	bool stepped = route->stepped && c->bound[place(route, route->nparams - 1)];
 	AUTO(PQclear) PGresult *res = NULL;
 	AUTO(PQclear) PGresult *extra = NULL;
-	int r = query(c, db, stepped ? route->stepped : route->sql, &res);
+	bool file = route->form != WEB_JSON;
+	int r;
 
-	if (r == 0 && route->extra)
-		r = query_extra(c, db, &extra);
+	if (file) /* somebody waits for ten thousand rows, on purpose */
+		r = query_within(c, db, route->sql, "set statement_timeout = '15s'", &res);
+	else
+		r = query(c, db, stepped ? route->stepped : route->sql, &res);
+	/* The extra members are not worth waiting for, nor failing for: a second, and they are
+	 * null. */
+	if (r == 0 && route->extra) {
+		r = query_within(c, db, route->extra, "set statement_timeout = '1s'", &extra);
+		r = r == -ENOTCONN || r == -ECANCELED ? r : 0;
+	}
 	if (r < 0) {
 		fail_query(c, db, r);
 		return;

@@ -182,7 +182,7 @@ static int prepare(struct web_db *db, const struct web_query *q, uint64_t deadli
 static int ask(struct web_db *db, const struct web_query *q, const char *const *values,
 	       PGresult **out)
 {
-	uint64_t deadline = clock_mono_ns() + (uint64_t)QUERY_MS * MS;
+	uint64_t deadline = clock_mono_ns() + ((uint64_t)QUERY_MS + q->more_ms) * MS;
 	AUTO(PQclear) PGresult *res = NULL;
 	int r = q->name ? prepare(db, q, deadline) : 0;
 

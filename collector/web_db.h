@@ -18,6 +18,7 @@ struct web_query {
 	const char *sql;
 	int n;
 	const Oid *types;
+	unsigned more_ms; /* it may take so much longer than others */
 };
 
 struct web_db {

@@ -24,14 +24,9 @@ def now():
 
 def explained_ms(code, row, sent, record, up):
     """What the kernel's counters, or a log, say of that cause in this request; None: none is known for it."""
-    if code == "cpu.wait":
-        return sent["runq"] / 1e3
-    if code == "cpu.own":
-        return sent["cpu"] / 1e3
-    if code == "io.block":
-        return sent["blkio"] / 1e3
-    if code == "mem.reclaim":
-        return sent["reclaim"] / 1e3
+    account = {"cpu.wait": "runq", "cpu.own": "cpu", "io.block": "blkio", "mem.reclaim": "reclaim"}.get(code)
+    if account:  # of the processes there were when it was sent, or, of one that was made for it, by its own account
+        return max(sent[account], record.get(account) or 0) / 1e3
     if code == "net.loss":
         return row["totalTime"] if sent["retrans"] else 0
     if code == "up.slow":  # the upstream's own time, or the wire's: what its log cannot say, nginx's can

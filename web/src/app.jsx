@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frame of every page: header, banner, the page itself, keys.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { Banner } from './banner.jsx';
 import { Help } from './help.jsx';
 import { lang, t, useSettings, zone } from './lib/i18n.js';
@@ -101,7 +101,7 @@ export const App = () => {
 	useEffect(() => {
 		document.title = `${t(title)} · Seismo`;
 	});
-	useEffect(
+	useLayoutEffect(
 		() =>
 			onKey({
 				'?': () => setHelp(true),

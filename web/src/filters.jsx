@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The filter bar. What it says is in the address; text is taken over a moment after the last key.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CopyButton } from './ui.jsx';
 import { Facet, valueText } from './facets.jsx';
 import { Range } from './range.jsx';
@@ -90,7 +90,7 @@ const absolute = (f) => {
 export const Filters = ({ filters, onChange }) => {
 	/* what the address says now: a typed text may come a moment after another filter */
 	const setText = (text) => onChange({ ...readFilters(location.search), q: text || undefined });
-	useEffect(
+	useLayoutEffect(
 		() =>
 			onKey({
 				'/': () => {

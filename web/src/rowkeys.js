@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keys of a table whose rows carry data-id: j, k and the arrows move, Enter opens, Escape leaves.
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { onKey } from './lib/keys.js';
 import { view } from './lib/view.js';
 
@@ -23,7 +23,7 @@ const move = (body, step) => {
 };
 
 export const useRowKeys = (body, open) => {
-	useEffect(
+	useLayoutEffect(
 		() =>
 			onKey({
 				j: () => move(body.current, 1),

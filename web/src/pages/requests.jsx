@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The abnormal requests: in groups, or row by row.
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { Coverage, Unread } from '../coverage.jsx';
 import { Empty } from '../empty.jsx';
 import { Filters } from '../filters.jsx';
@@ -111,7 +111,7 @@ const RowsView = ({ filters, scroller }) => {
 		document.activeElement?.blur();
 		scroller.current.scrollTop = 0;
 	};
-	useEffect(() => onKey({ g: onShow }), []);
+	useLayoutEffect(() => onKey({ g: onShow }), []);
 	return (
 		<>
 			<Fresh n={state.fresh.length} more={state.jump || state.fresh.length >= KEEP} onShow={onShow} />
@@ -153,7 +153,7 @@ const GroupsView = ({ filters, scroller }) => {
 		document.activeElement?.blur();
 		scroller.current.scrollTop = 0;
 	};
-	useEffect(() => onKey({ g: onShow }), []);
+	useLayoutEffect(() => onKey({ g: onShow }), []);
 	if (!loaded) return <p class="more">{t('table.loading')}</p>;
 	if (!state.list.length) return <None filters={filters} />;
 	return (
