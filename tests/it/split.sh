@@ -78,7 +78,7 @@ kill $hog
 # A server that is stopped does not read what arrives.
 for s in "threaded $th $threaded" "node $no $node" "nginx $ng $(pgrep -P "$(cat "$tmp/nginx.pid")")"; do
 	read -r kind port pid <<<"$s"
-	for i in 1 2 3 4; do
+	for i in 1 2 3 4 5 6 7 8; do
 		kill -STOP "$pid"
 		(sleep 0.25; kill -CONT "$pid") &
 		get "$port" "/$kind-stop/$i" ""
