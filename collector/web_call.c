@@ -9,7 +9,8 @@
 #include "../lib/text.h"
 #include "web_file.h"
 
-enum { HOUR = 3600, DAY = 86400, AHEAD = 300, FILE_MORE_MS = 10000 };
+enum { EXTRA_MS = 1000, FILE_MS = 15000 };
+enum { HOUR = 3600, DAY = 86400, AHEAD = 300 };
 
 void web_put(struct buf *b, const char *fmt, ...)
 {
@@ -183,6 +184,12 @@ int web_call_read(struct web_call *c, const char *rest, const struct web_arg *ar
 	return r->nparams && strcmp(r->params[0].name, "from") == 0 ? read_range(c) : 0;
 }
 
+/* Somebody waits for ten thousand rows of a file, on purpose. */
+static unsigned main_ms(const struct web_route *route)
+{
+	return route->form == WEB_JSON ? WEB_USUAL_MS : FILE_MS;
+}
+
 static void fail_query(struct web_call *c, const struct web_db *db, int err)
 {
 	switch (err) {
@@ -196,7 +203,7 @@ static void fail_query(struct web_call *c, const struct web_db *db, int err)
 		web_call_fail(
 			c, 503, "too_slow",
 			"The database took more than %d s; ask for a shorter time or fewer things.",
-			c->route->form == WEB_JSON ? 5 : 5 + FILE_MORE_MS / 1000);
+			main_ms(c->route) / 1000);
 		break;
 	case -ECANCELED:
 		web_call_fail(c, 503, "stopping", "The collector is stopping.");
@@ -211,37 +218,20 @@ static void fail_query(struct web_call *c, const struct web_db *db, int err)
 	}
 }
 
-static int query(struct web_call *c, struct web_db *db, const char *sql, PGresult **out)
+static int query(struct web_call *c, struct web_db *db, const char *sql, unsigned within_ms,
+		 PGresult **out)
 {
 	const struct web_route *route = c->route;
 	Oid oids[WEB_BOUND];
 	struct web_query q = { .sql = sql,
 			       .n = (int)place(route, route->nparams),
 			       .types = oids,
-			       .more_ms = route->form == WEB_JSON ? 0 : FILE_MORE_MS };
+			       .within_ms = within_ms };
 
 	for (unsigned i = 0; i < route->nparams; i++)
 		oids[place(route, i)] = oids[place(route, i) + 1] =
 			web_param_oid(route->params[i].type);
 	return web_db_query(db, &q, c->bound, out);
-}
-
-/* The query with another limit of time than usual; the connection has the usual one again. */
-static int query_within(struct web_call *c, struct web_db *db, const char *sql, const char *limit,
-			PGresult **out)
-{
-	static const struct web_query usual = { .sql = "set statement_timeout = '5s'" };
-	const struct web_query unusual = { .sql = limit };
-	AUTO(PQclear) PGresult *set = NULL;
-	AUTO(PQclear) PGresult *reset = NULL;
-	int back, r = web_db_query(db, &unusual, NULL, &set);
-
-	if (r == 0)
-		r = query(c, db, sql, out);
-	if (r == -ENOTCONN || r == -ECANCELED)
-		return r;
-	back = web_db_query(db, &usual, NULL, &reset);
-	return r < 0 ? r : back;
 }
 
 static void put_members(struct buf *b, const PGresult *res)
@@ -304,17 +294,13 @@ void web_call_run(struct web_call *c, struct web_db *db)
 	bool stepped = route->stepped && c->bound[place(route, route->nparams - 1)];
 	AUTO(PQclear) PGresult *res = NULL;
 	AUTO(PQclear) PGresult *extra = NULL;
-	bool file = route->form != WEB_JSON;
 	int r;
 
-	if (file) /* somebody waits for ten thousand rows, on purpose */
-		r = query_within(c, db, route->sql, "set statement_timeout = '15s'", &res);
-	else
-		r = query(c, db, stepped ? route->stepped : route->sql, &res);
+	r = query(c, db, stepped ? route->stepped : route->sql, main_ms(route), &res);
 	/* The extra members are not worth waiting for, nor failing for: a second, and they are
 	 * null. */
 	if (r == 0 && route->extra) {
-		r = query_within(c, db, route->extra, "set statement_timeout = '1s'", &extra);
+		r = query(c, db, route->extra, EXTRA_MS, &extra);
 		r = r == -ENOTCONN || r == -ECANCELED ? r : 0;
 	}
 	if (r < 0) {

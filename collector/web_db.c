@@ -7,13 +7,11 @@
 
 #include "../lib/clock.h"
 
-enum { CONNECT_MS = 3000, QUERY_MS = 7000, RETRY_MS = 500, QUICK_MS = 1000, MS = 1000000 };
+enum { CONNECT_MS = 3000, GRACE_MS = 2000, RETRY_MS = 500, QUICK_MS = 1000, MS = 1000000 };
 
-/* The statement timeout ends what the server can end; QUERY_MS is for a server that answers
- * nothing. */
+/* limit() ends what the server can end; GRACE_MS later is for a server that answers nothing. */
 static const char session[] =
 	"set default_transaction_read_only = on;"
-	"set statement_timeout = '5s';"
 	"set search_path = api;"
 	"set client_encoding = 'UTF8';"
 	"set timezone = 'UTC';"
@@ -126,6 +124,20 @@ static void on_notice(void *arg, const char *text)
 	(void)arg, (void)text;
 }
 
+/* What the server may take for each statement from here on. */
+static int limit(struct web_db *db, unsigned ms, uint64_t deadline)
+{
+	AUTO(PQclear) PGresult *res = NULL;
+	char sql[48];
+	int r;
+
+	snprintf(sql, sizeof(sql), "set statement_timeout = %u", ms);
+	if (!PQsendQuery(db->conn, sql))
+		return lost(db, PQerrorMessage(db->conn));
+	r = collect(db, deadline, &res);
+	return r < 0 ? r : judge(db, res);
+}
+
 static int join(struct web_db *db)
 {
 	const char *const names[] = { "dbname", "application_name", NULL };
@@ -148,6 +160,8 @@ static int join(struct web_db *db)
 	r = collect(db, deadline, &res);
 	if (r == 0)
 		r = judge(db, res);
+	if (r == 0)
+		r = limit(db, WEB_USUAL_MS, deadline);
 	if (r < 0)
 		web_db_close(db);
 	return r;
@@ -180,9 +194,8 @@ static int prepare(struct web_db *db, const struct web_query *q, uint64_t deadli
 }
 
 static int ask(struct web_db *db, const struct web_query *q, const char *const *values,
-	       PGresult **out)
+	       uint64_t deadline, PGresult **out)
 {
-	uint64_t deadline = clock_mono_ns() + ((uint64_t)QUERY_MS + q->more_ms) * MS;
 	AUTO(PQclear) PGresult *res = NULL;
 	int r = q->name ? prepare(db, q, deadline) : 0;
 
@@ -202,6 +215,21 @@ static int ask(struct web_db *db, const struct web_query *q, const char *const *
 	return r;
 }
 
+/* The connection has the usual limit again afterwards, if there still is one. */
+static int ask_within(struct web_db *db, const struct web_query *q, const char *const *values,
+		      PGresult **out)
+{
+	unsigned ms = q->within_ms ? q->within_ms : WEB_USUAL_MS;
+	uint64_t deadline = clock_mono_ns() + ((uint64_t)ms + GRACE_MS) * MS;
+	int back = 0, r = ms == WEB_USUAL_MS ? 0 : limit(db, ms, deadline);
+
+	if (r == 0)
+		r = ask(db, q, values, deadline, out);
+	if (ms != WEB_USUAL_MS && r != -ENOTCONN && r != -ECANCELED)
+		back = limit(db, WEB_USUAL_MS, clock_mono_ns() + (uint64_t)GRACE_MS * MS);
+	return r < 0 ? r : back;
+}
+
 int web_db_query(struct web_db *db, const struct web_query *q, const char *const *values,
 		 PGresult **out)
 {
@@ -210,13 +238,13 @@ int web_db_query(struct web_db *db, const struct web_query *q, const char *const
 	int r = old ? 0 : join(db);
 
 	if (r == 0)
-		r = ask(db, q, values, out);
+		r = ask_within(db, q, values, out);
 	/* A connection that died unused says nothing about the database: it may be back already. */
 	if (r == -ENOTCONN && old && clock_mono_ns() - start < (uint64_t)QUICK_MS * MS) {
 		db->away_until = 0;
 		r = join(db);
 		if (r == 0)
-			r = ask(db, q, values, out);
+			r = ask_within(db, q, values, out);
 	}
 	if (r == -ECANCELED)
 		web_db_close(db); /* in the middle of an answer */

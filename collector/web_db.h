@@ -12,13 +12,15 @@
 
 #include "../lib/base.h"
 
+enum { WEB_USUAL_MS = 5000 }; /* what a query may take in the server */
+
 struct web_query {
 	const char
 		*name; /* prepared once per connection; NULL: planned for its values, each time */
 	const char *sql;
 	int n;
 	const Oid *types;
-	unsigned more_ms; /* it may take so much longer than others */
+	unsigned within_ms; /* it may take so long; 0: WEB_USUAL_MS */
 };
 
 struct web_db {

@@ -221,8 +221,7 @@ static void put_losses(const struct req_net *n, uint8_t side, struct request_ite
 
 void explain_seen(struct explain *x, const struct req_head *h)
 {
-	if (h->netns)
-		overflow_seen(x->overflow, h->netns, h->tgid);
+	overflow_seen(x->overflow, h->netns, h->tgid);
 }
 
 void explain_request(struct explain *x, const struct req_head *h, const struct split *split,

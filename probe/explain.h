@@ -17,8 +17,8 @@ void explain_free(struct explain *x);
 void explain_block(struct explain *x, const struct req_block *b); /* keeps it, for what comes */
 void explain_stack(struct explain *x, const struct req_stack *s); /* so, too */
 
-void explain_seen(struct explain *x,
-		  const struct req_head *h); /* any request: where it was served */
+/* Any request, normal ones too: where it was served. */
+void explain_seen(struct explain *x, const struct req_head *h);
 
 struct explain_context {
 	int64_t wall_minus_mono_ns;

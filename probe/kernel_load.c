@@ -23,7 +23,7 @@ int kernel_can_load(char *why)
 }
 
 /* Its type is a pointer to a function whose first argument is not the tracepoint's. */
-static int args_in(const struct btf *btf, const char *name)
+int kernel_args_in(const struct btf *btf, const char *name)
 {
 	char type[64];
 	const struct btf_type *t;
@@ -43,7 +43,7 @@ static int args_in(const struct btf *btf, const char *name)
 int kernel_tracepoint_args(const char *name, char *why)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
-	int n = btf ? args_in(btf, name) : -ENOENT;
+	int n = btf ? kernel_args_in(btf, name) : -ENOENT;
 
 	btf__free(btf);
 	if (n < 0)

@@ -10,4 +10,6 @@
 int kernel_can_load(char *why) MUST_CHECK; /* 0; -EPERM, -ENOENT: no BTF */
 /* Arguments of a tracepoint in the running kernel, or -ENOENT. */
 int kernel_tracepoint_args(const char *name, char *why) MUST_CHECK;
+struct btf;
+int kernel_args_in(const struct btf *btf, const char *name) MUST_CHECK; /* its types are at hand */
 int kernel_say(int err, char *why); /* why a program was not loaded; returns err */

@@ -172,7 +172,7 @@ void overflow_seen(struct overflow *o, uint64_t netns, uint32_t pid)
 {
 	struct space *free = NULL;
 
-	if (netns == o->seen)
+	if (!netns || netns == o->seen)
 		return; /* as nearly always */
 	o->seen = netns;
 	for (size_t i = 0; i < OVERFLOW_SPACES; i++) {

@@ -31,10 +31,9 @@ static const struct {
 };
 
 /* One of the two, by what the kernel's tracepoint tells. */
-static void choose_retransmit(struct bpf_object *obj)
+static void choose_retransmit(struct bpf_object *obj, const struct btf *btf)
 {
-	char why[WHY_LEN];
-	bool tried = kernel_tracepoint_args("tcp_retransmit_skb", why) > 2;
+	bool tried = kernel_args_in(btf, "tcp_retransmit_skb") > 2;
 
 	bpf_program__set_autoload(bpf_object__find_program_by_name(
 					  obj, tried ? "on_retransmit" : "on_retransmit_tried"),
@@ -68,7 +67,7 @@ bool request_programs_choose(struct bpf_object *obj, bool split)
 	if (!split) /* which may have been seen late */
 		bpf_program__set_autoload(
 			bpf_object__find_program_by_name(obj, optional[0].program), false);
+	choose_retransmit(obj, btf);
 	btf__free(btf);
-	choose_retransmit(obj);
 	return split;
 }

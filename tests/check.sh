@@ -30,6 +30,25 @@ free_ports() { # N
 	END
 }
 
+# A cgroup of the test's own, to be all that the probe watches (--scope "cgroup=$cgroup").
+cgroup_make() {
+	cgroup=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)/seismo-test.$$
+	mkdir "$cgroup" || { echo "0 passed, 1 failed"; exit 1; }
+}
+
+cgroup_join() { # the shell that says so
+	echo "$BASHPID" >"$cgroup/cgroup.procs"
+}
+
+cgroup_gone() {
+	local i
+	for ((i = 0; i < 50; i++)); do # one that had tasks just now is busy for a moment
+		rmdir "$cgroup" 2>/dev/null
+		[ -d "$cgroup" ] || return
+		sleep 0.1
+	done
+}
+
 done_checking() {
 	echo "$checks_passed passed, $checks_failed failed"
 	[ "$checks_failed" -eq 0 ]

@@ -22,25 +22,6 @@ on_exit() {
 	:
 }
 
-# A cgroup of the test's own, to be all that the probe watches (--scope "cgroup=$cgroup").
-cgroup_make() {
-	cgroup=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)/seismo-test.$$
-	mkdir "$cgroup" || { echo "0 passed, 1 failed"; exit 1; }
-}
-
-cgroup_join() { # the shell that says so
-	echo "$BASHPID" >"$cgroup/cgroup.procs"
-}
-
-cgroup_gone() {
-	local i
-	for ((i = 0; i < 50; i++)); do # one that had tasks just now is busy for a moment
-		rmdir "$cgroup" 2>/dev/null
-		[ -d "$cgroup" ] || return
-		sleep 0.1
-	done
-}
-
 # The ways to see requests: HOOKS, or all that there are.
 rungs() {
 	echo "${HOOKS:-sockets syscalls}"

@@ -10,10 +10,9 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/bench_rig.sh
 rounds=${ROUNDS:-5}
 bpftool=$(command -v bpftool || echo /usr/sbin/bpftool)
-cgroup=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)/seismo-bench.$$
-mkdir "$cgroup" || exit 1
+cgroup_make
 nginx_rig
-trap 'kill $server $probe 2>/dev/null; nginx -c "$tmp/nginx.conf" -e "$tmp/error.log" -s quit; sysctl -q kernel.bpf_stats_enabled=0; rm -rf "$tmp"; sleep 1; rmdir "$cgroup"' EXIT
+trap 'kill $server $probe 2>/dev/null; nginx -c "$tmp/nginx.conf" -e "$tmp/error.log" -s quit; sysctl -q kernel.bpf_stats_enabled=0; rm -rf "$tmp"; cgroup_gone' EXIT
 for pid in "$(cat "$tmp/nginx.pid")" "$worker"; do # the probe leaves the load and the upstream alone
 	echo "$pid" >"$cgroup/cgroup.procs"
 done
@@ -27,15 +26,14 @@ for p in json.load(sys.stdin):
 		$(sed -n 's/^prog_id:\s*//p' "/proc/$probe"/fdinfo/* | sort -un)
 }
 
-# What is left of the runs of a hook that has nothing to do for anybody is the figures' own cost, taken off each run.
-EMPTY_NS=${EMPTY_NS:-97}
+EMPTY_NS=97 # what the figures cost themselves, each run: measured with a program emptied to a return
 
 once() { # PORT: ns a request in each group of programs
 	local n
 	runs >"$tmp/before"
 	n=$(taskset -c 1 wrk -t1 -c32 -d"${each}s" "http://127.0.0.1:$1/r/1" | awk '/requests in/ { print $1 }')
 	runs >"$tmp/after"
-	paste "$tmp/before" "$tmp/after" | awk -v n="$n" -v empty="$EMPTY_NS" '
+	paste "$tmp/before" "$tmp/after" | awk -v n="$n" -v empty=$EMPTY_NS '
 		{ ns = $6 - $3 - ($5 - $2) * empty
 		  group = $1 ~ /^on_(switch|waking)$/ ? "sched" : $1 ~ /^on_free_request$/ ? "nginx" : $1 ~ /^on_(recv|send|state|destroy|exit)$/ ? "request" : "other"
 		  sum[group] += ns > 0 ? ns : 0 }

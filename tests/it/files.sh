@@ -7,14 +7,8 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/check.sh
 . tests/stack.sh
 
-group=
-on_exit() {
-	local i
-	for ((i = 0; i < 50; i++)); do # it is busy for a moment after its last task
-		[ -d "$group" ] && rmdir "$group" 2>/dev/null || return
-		sleep 0.1
-	done
-}
+cgroup=
+on_exit() { cgroup_gone; }
 
 # Of the operations that the script says were slow, all have this; and there are some.
 all_are() { # CALL KEY
@@ -56,7 +50,7 @@ storm() { # THREADS SECONDS DIR: syncs
 }
 
 within() { # COMMAND...: in the cgroup that is watched
-	(echo "$BASHPID" >"$group/cgroup.procs" && "$@")
+	(cgroup_join && "$@")
 }
 
 left_over() { # slow ones that are neither told nor counted as lost
@@ -103,9 +97,8 @@ ok "who computes and reads sockets and pipes makes no event" test "$(events_of $
 ok "nothing was lost so far" test "$(lost)" = 0
 
 # Only what runs in one cgroup: all that is counted is the storm's.
-group=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)/seismo-files.$$
-mkdir "$group"
-PROBE_FLAGS="--slow-file-ms 1 --slow-files-per-s 20 --scope cgroup=$group"
+cgroup_make
+PROBE_FLAGS="--slow-file-ms 1 --slow-files-per-s 20 --scope cgroup=$cgroup"
 stack_start
 sleep 3
 since=$(date +%s)

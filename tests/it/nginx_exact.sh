@@ -64,7 +64,7 @@ scenario() { # NAME PORT path|order RATE ARG...
 	ok "$name: no request says that its calls are unknown" test "${f[unknown]:-1}" -eq 0
 }
 
-kept_apart() { # what is nginx's own, whichever way its sockets are seen
+each_shape() { # what is nginx's own, whichever way its sockets are seen
 	scenario "a thousand connections" "$kept" path 2000 --conns 1000
 	scenario "no keep-alive" "$new" path 1000 --conns 100 --close
 	scenario "30 % failures with retry" "$retry" path 1000 --conns 100
@@ -82,7 +82,7 @@ for rung in $(rungs); do
 	probe_by "$rung" --slow-ms 0 --rows-per-s 50000 --scope "cgroup=$cgroup"
 	ok "$rung: what lies where in nginx's requests is found by its first ones" await_value 1 known_by_requests
 	scenario "keep-alive" "$kept" path 1000 --conns 100
-	[ "$rung" = syscalls ] && [ -z "${LONG:-}" ] || kept_apart
+	[ "$rung" = syscalls ] && [ -z "${LONG:-}" ] || each_shape
 	before_piped=$(coverage pipelined)
 	scenario "pipelined" "$piped" path 500 --conns 50 --pipeline 4
 	ok "$rung, pipelined: requestTime is the log's" test "${f[request_exact]:-0}" -gt "$((sent / 2))"
