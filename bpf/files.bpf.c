@@ -200,44 +200,75 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
-/* The time of the sample before on this CPU; 0 with the first. */
-static __always_inline __u64 sample_begins(__u64 now)
+/*
+ * Nobody was looked at on this CPU before that but who had it then: the time of the sample before,
+ * or when this thread began to run, which the scheduler's own account of it, as old as the last
+ * tick, does not say more exactly. 0 with the first.
+ */
+static __always_inline __u64 unseen_since(struct task_struct *t, __u64 before, __u64 now)
 {
-	__u64 *last = last_sample(), before;
+	__u64 ran = t->se.sum_exec_runtime - t->se.prev_sum_exec_runtime + period_ns;
+
+	if (!before)
+		return 0;
+	if (ran >= now - before)
+		return before;
+	return now - ran;
+}
+
+/* irq: FILE_IN_IRQ if the stack has the interrupt's own frames on top. */
+static __always_inline void sample(void *ctx, __u32 irq, __u64 before, __u64 now)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct look l = {};
+	__u64 out;
+	struct op *o;
+
+	if (t->flags & PF_KTHREAD)
+		return;
+	o = op_of(t);
+	look_at(t, &l);
+	if (!o && !l.call)
+		return;
+	out = unseen_since(t, before, now);
+	if (out && now - out > 3 * period_ns)
+		count(FILE_STAT_GAPS);
+	o = op_look(t, o, &l, out, now);
+	if (!o)
+		return;
+	if (is_worth_a_name(o))
+		tell_name(o, t);
+	if (o->named && !o->sampled) {
+		o->sampled = 1;
+		tell_running(o, t, ctx, irq, now);
+	}
+}
+
+/* Any timer of the kernel's that runs out, above all its tick: that is there anyway. */
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(on_tick)
+{
+	__u64 *last = last_sample(), now = bpf_ktime_get_ns(), before;
+
+	if (!last || now - *last < least_ns)
+		return 0;
+	before = *last;
+	*last = now;
+	sample(ctx, FILE_IN_IRQ, before, now);
+	return 0;
+}
+
+/* A timer of our own, where the tick is too slow, or does not come. */
+SEC("perf_event")
+int on_sample(struct bpf_perf_event_data *ctx)
+{
+	__u64 *last = last_sample(), now = bpf_ktime_get_ns(), before;
 
 	if (!last)
 		return 0;
 	before = *last;
 	*last = now;
-	if (before && now - before > 3 * period_ns)
-		count(FILE_STAT_GAPS);
-	return before;
-}
-
-SEC("perf_event")
-int on_sample(struct bpf_perf_event_data *ctx)
-{
-	struct task_struct *t = bpf_get_current_task_btf();
-	__u64 now = bpf_ktime_get_ns(), before = sample_begins(now);
-	struct look l = {};
-	struct op *o;
-
-	if (t->flags & PF_KTHREAD)
-		return 0;
-	o = op_of(t);
-	if (!SAMPLE_IN_USER(ctx))
-		look_at(t, &l);
-	if (!o && !l.call)
-		return 0;
-	o = op_look(t, o, &l, before, now);
-	if (!o)
-		return 0;
-	if (is_worth_a_name(o))
-		tell_name(o, t);
-	if (o->named && !o->sampled) {
-		o->sampled = 1;
-		tell_running(o, t, ctx, now);
-	}
+	sample(ctx, 0, before, now);
 	return 0;
 }
 

@@ -32,6 +32,7 @@ enum file_call { /* every value has its line in probe/files_calls.c */
 enum {
 	FILE_NRS = 512, /* system calls are numbered below that */
 	FILE_FRAMES = 24,
+	FILE_FRAMES_IRQ = 16, /* of an interrupt, on top of them */
 	FILE_COMM = 16,
 	FILE_ID = 32,
 };
@@ -44,6 +45,7 @@ enum file_flag {
 	FILE_DONE_KNOWN = 4, /* of an end: bytes is what was moved */
 	FILE_ON_CPU = 8, /* of a stack: what ran; else: where it was blocked */
 	FILE_WAS_FAST = 16, /* of an end: only its pieces are to be forgotten */
+	FILE_IN_IRQ = 32, /* of a stack: the frames of the interrupt that looked are on top */
 };
 
 struct file_head {
@@ -66,7 +68,7 @@ struct file_stack {
 	struct file_head head;
 	__u64 start_ns, end_ns; /* of the block */
 	__u32 n, unused;
-	__u64 frame[FILE_FRAMES]; /* kernel addresses, innermost first */
+	__u64 frame[FILE_FRAMES + FILE_FRAMES_IRQ]; /* kernel addresses, innermost first */
 };
 
 struct file_end {
@@ -94,5 +96,5 @@ enum file_stat {
 };
 
 _Static_assert(sizeof(struct file_name) == 24 + 24 + 32 + 16 + 264, "file_name");
-_Static_assert(sizeof(struct file_stack) == 24 + 24 + 192, "file_stack");
+_Static_assert(sizeof(struct file_stack) == 24 + 24 + 320, "file_stack");
 _Static_assert(sizeof(struct file_end) == 24 + 24 + 64, "file_end");

@@ -58,7 +58,9 @@ struct {
 
 /* Set before the load. */
 const volatile __u8 call_of[FILE_NRS]; /* enum file_call, by the number of the system call */
-const volatile __u64 slow_ns = 10000000, period_ns = 5000000;
+const volatile __u64 slow_ns = 10000000;
+const volatile __u64 period_ns = 5000000,
+		     least_ns; /* between two looks of the clock; not more often */
 const volatile __u32 own_tgid, scope_level, switch_args = 4;
 const volatile __u64 scope_id;
 
@@ -79,18 +81,16 @@ static __always_inline void count(__u32 stat)
 		(*n)++;
 }
 
-/* uapi: where the registers of what was interrupted stand in the context of a sample */
 #if defined(__TARGET_ARCH_x86)
-#define SAMPLE_IN_USER(ctx) (((const __u64 *)(ctx))[17] & 3) /* cs */
 #define IS_COMPAT(t) ((t)->thread_info.status & TS_COMPAT)
 #define TIF_FPU (1ull << 14 | 1ull << 19) /* TIF_NEED_FPU_LOAD before 6.18, and since */
 #elif defined(__TARGET_ARCH_arm64)
-#define SAMPLE_IN_USER(ctx) (!(((const __u64 *)(ctx))[33] & 15)) /* pstate */
 #define IS_COMPAT(t) false
 #define TIF_FPU 0ull
 #endif
 
-/* What a thread does, as its registers at the entry to the kernel say. */
+/* What a thread does, as its registers at the entry to the kernel say; of one that was interrupted
+ * in user mode they name no call. */
 struct look {
 	__u32 call;
 	bool done; /* it has its result, and is on its way back to user mode */

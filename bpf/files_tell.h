@@ -62,10 +62,11 @@ static __noinline void tell_block(struct op *o, struct task_struct *t, __u64 now
 	head_of(&s->head, FILE_IS_STACK, o, t);
 	s->start_ns = o->off_ns;
 	s->end_ns = now;
-	stack_end(s, bpf_get_task_stack(t, s->frame, sizeof(s->frame), 0));
+	stack_end(s, bpf_get_task_stack(t, s->frame, FILE_FRAMES * sizeof(__u64), 0));
 }
 
-static __always_inline void tell_running(struct op *o, struct task_struct *t, void *ctx, __u64 now)
+static __always_inline void tell_running(struct op *o, struct task_struct *t, void *ctx, __u32 irq,
+					 __u64 now)
 {
 	struct file_stack *s = bpf_ringbuf_reserve(&ring, sizeof(*s), 0);
 
@@ -74,7 +75,7 @@ static __always_inline void tell_running(struct op *o, struct task_struct *t, vo
 		return;
 	}
 	head_of(&s->head, FILE_IS_STACK, o, t);
-	s->head.flags |= FILE_ON_CPU;
+	s->head.flags |= FILE_ON_CPU | irq;
 	s->start_ns = s->end_ns = now;
 	stack_end(s, bpf_get_stack(ctx, s->frame, sizeof(s->frame), 0));
 }

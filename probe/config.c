@@ -38,6 +38,9 @@ static const struct config_option options[] = {
 	  "connections followed at a time; requests on more are only counted (65536)" },
 	{ "files", "slow_file_ms", CONFIG_REAL, CONFIG_FIELD(struct probe_config, slow_file_ms), 0,
 	  3.6e6, "a read, write or sync of a file that takes as long is told; 0: none (10)" },
+	{ "files", "slow_file_clock", CONFIG_STR,
+	  CONFIG_FIELD(struct probe_config, slow_file_clock), 1, 0,
+	  "what is looked by: the kernel's tick, a timer, or auto: tick if it does (auto)" },
 	{ "files", "slow_files_per_s", CONFIG_INT,
 	  CONFIG_FIELD(struct probe_config, slow_files_per_s), 0, 1e6,
 	  "slow file operations told in a second; more are only counted (100)" },
@@ -76,6 +79,7 @@ static void set_defaults(struct probe_config *c)
 		.conns = 65536,
 		.split = true,
 		.slow_file_ms = 10,
+		.slow_file_clock = "auto",
 		.slow_files_per_s = 100,
 	};
 	if (gethostname(c->node, sizeof(c->node) - 1) < 0)

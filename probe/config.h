@@ -20,6 +20,7 @@ struct probe_config {
 	int64_t conns; /* connections followed at a time */
 	bool split; /* tell where the time of a request went */
 	double slow_file_ms; /* an operation on a file is told if it takes as long */
+	char slow_file_clock[8]; /* what is looked by: "auto", "tick", "timer" */
 	int64_t slow_files_per_s; /* more of them than this are counted, not told */
 };
 

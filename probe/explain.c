@@ -143,7 +143,7 @@ static void put_evidence(struct explain *x, const struct evidence_found *found, 
 			.what = t->what,
 			.who = t->who,
 			.stack = stacks_id(x->stacks, b->frame, b->nframes,
-					   b->nframes >= BLOCK_FRAMES, now),
+					   b->nframes >= BLOCK_FRAMES ? STACKS_CUT : 0, now),
 		};
 	}
 }

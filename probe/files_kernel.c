@@ -32,10 +32,16 @@ void files_kernel_close(struct files_kernel *k)
 }
 
 /* Without it no operation that never sleeps would be seen, nor the end of one that does. */
-static int start_clock(struct files_kernel *k, char *why)
+static int start_clock(struct files_kernel *k, const struct files_clock *c, char *why)
 {
-	int r = cpu_clock_open(&k->clock, k->bpf->progs.on_sample, FILES_HZ);
+	uint32_t hz = (uint32_t)(1000000000 / c->period_ns);
+	int r;
 
+	if (c->ticks) {
+		k->bpf->links.on_tick = bpf_program__attach(k->bpf->progs.on_tick);
+		return k->bpf->links.on_tick ? 0 : -errno;
+	}
+	r = cpu_clock_open(&k->clock, k->bpf->progs.on_sample, hz);
 	if (r < 0)
 		snprintf(why, WHY_LEN,
 			 "no perf event cpu-clock here (%s); give it CAP_PERFMON, on a kernel with "
@@ -44,7 +50,7 @@ static int start_clock(struct files_kernel *k, char *why)
 	return r;
 }
 
-static int load(struct files_kernel *k, uint64_t slow_ns, const struct scope *scope, char *why)
+static int load(struct files_kernel *k, const struct files_how *how, char *why)
 {
 	int args = kernel_tracepoint_args("sched_switch", why), r;
 
@@ -55,18 +61,21 @@ static int load(struct files_kernel *k, uint64_t slow_ns, const struct scope *sc
 		return -errno;
 	files_calls_fill(k->bpf->rodata->call_of);
 	k->bpf->rodata->switch_args = (uint32_t)args;
-	k->bpf->rodata->slow_ns = slow_ns;
-	k->bpf->rodata->period_ns = 1000000000 / FILES_HZ;
+	k->bpf->rodata->slow_ns = how->slow_ns;
+	k->bpf->rodata->period_ns = how->clock.period_ns;
+	k->bpf->rodata->least_ns = how->clock.least_ns;
 	k->bpf->rodata->own_tgid = (uint32_t)getpid();
-	k->bpf->rodata->scope_id = scope->cgroup_id;
-	k->bpf->rodata->scope_level = scope->level;
+	k->bpf->rodata->scope_id = how->scope.cgroup_id;
+	k->bpf->rodata->scope_level = how->scope.level;
+	bpf_program__set_autoload(
+		how->clock.ticks ? k->bpf->progs.on_sample : k->bpf->progs.on_tick, false);
 	r = files_bpf__load(k->bpf);
 	return r < 0 ? kernel_say(r, why) : 0;
 }
 
-static int start(struct files_kernel *k, char *why)
+static int start(struct files_kernel *k, const struct files_clock *clock, char *why)
 {
-	int r = start_clock(k, why);
+	int r = start_clock(k, clock, why);
 
 	if (r < 0)
 		return r;
@@ -74,7 +83,7 @@ static int start(struct files_kernel *k, char *why)
 	return k->bpf->links.on_switch ? 0 : -errno;
 }
 
-int files_kernel_open(struct files_kernel **out, uint64_t slow_ns, const struct scope *scope,
+int files_kernel_open(struct files_kernel **out, const struct files_how *how,
 		      int (*on_record)(void *arg, void *data, size_t len), void *arg, char *why)
 {
 	struct files_kernel *k;
@@ -90,9 +99,9 @@ int files_kernel_open(struct files_kernel **out, uint64_t slow_ns, const struct 
 	k->percpu = calloc((size_t)k->ncpu, sizeof(k->percpu[0]));
 	if (!k->percpu)
 		die("out of memory");
-	r = load(k, slow_ns, scope, why);
+	r = load(k, how, why);
 	if (r == 0)
-		r = start(k, why);
+		r = start(k, &how->clock, why);
 	if (r == 0) {
 		k->ring = ring_buffer__new(bpf_map__fd(k->bpf->maps.ring), on_record, arg, NULL);
 		r = k->ring ? 0 : -errno;

@@ -6,14 +6,19 @@
 
 #include "../bpf/files.h"
 #include "../lib/base.h"
+#include "files_clock.h"
 #include "scope.h"
-
-enum { FILES_HZ = 200 }; /* looks at each CPU in a second */
 
 struct files_kernel;
 
+struct files_how {
+	uint64_t slow_ns;
+	struct files_clock clock;
+	struct scope scope;
+};
+
 /* why: WHY_LEN bytes for what is missing and what to do, when it fails. */
-int files_kernel_open(struct files_kernel **out, uint64_t slow_ns, const struct scope *scope,
+int files_kernel_open(struct files_kernel **out, const struct files_how *how,
 		      int (*on_record)(void *arg, void *data, size_t len), void *arg, char *why);
 void files_kernel_close(struct files_kernel *k); /* NULL is fine */
 

@@ -10,7 +10,7 @@
 
 #include "../lib/base.h"
 
-enum { KSYM_TEXT = 96, KSYM_MAX = 1024 /* addresses in one pass */ };
+enum { KSYM_TEXT = 96, KSYM_MAX = 1280 /* addresses in one pass */ };
 
 struct ksyms;
 

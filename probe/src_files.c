@@ -26,6 +26,15 @@ struct files_source {
 	struct sink *out; /* during a read */
 };
 
+static uint64_t stack_of(struct files_source *s, const struct file_stack *k)
+{
+	bool irq = k->head.flags & FILE_IN_IRQ;
+	bool cut = k->n == (irq ? ARRAY_SIZE(k->frame) : FILE_FRAMES);
+
+	return stacks_id(s->stacks, k->frame, k->n,
+			 (cut ? STACKS_CUT : 0) | (irq ? STACKS_IN_IRQ : 0), s->now_ns);
+}
+
 static void tell(struct files_source *s, const struct files_op *op)
 {
 	struct files_text text;
@@ -43,8 +52,7 @@ static void tell(struct files_source *s, const struct files_op *op)
 		const struct file_stack *k = files_event_stack(op, &e, i);
 
 		if (k)
-			e.evidence[i].stack = stacks_id(s->stacks, k->frame, k->n,
-							k->n == FILE_FRAMES, s->now_ns);
+			e.evidence[i].stack = stack_of(s, k);
 	}
 	sink_event(s->out, &e);
 }
@@ -79,9 +87,12 @@ static void files_close(void *self)
 static int files_open(void *self, const struct probe_env *env)
 {
 	struct files_source *s = self;
-	struct scope scope;
-	int r = scope_find(env->config->scope, env->procfs, &scope, env->why);
+	struct files_how how = { .slow_ns = (uint64_t)(env->config->slow_file_ms * 1e6) };
+	int r = scope_find(env->config->scope, env->procfs, &how.scope, env->why);
 
+	if (r == 0)
+		r = files_clock_choose(env->config->slow_file_clock, files_clock_tick_ns(),
+				       env->sysfs, &how.clock, env->why);
 	if (r < 0)
 		return r;
 	if (env->config->slow_file_ms <= 0) {
@@ -91,8 +102,7 @@ static int files_open(void *self, const struct probe_env *env)
 	s->config = env->config;
 	s->pending = files_pending_new();
 	s->stacks = stacks_new(env->procfs);
-	return files_kernel_open(&s->kernel, (uint64_t)(env->config->slow_file_ms * 1e6), &scope,
-				 on_record, s, env->why);
+	return files_kernel_open(&s->kernel, &how, on_record, s, env->why);
 }
 
 static void kernel_counts(struct files_source *s)

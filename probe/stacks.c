@@ -6,7 +6,7 @@
 #include "told.h"
 
 enum {
-	FRAMES = 24,
+	FRAMES = 40,
 	STEP_BYTES = 256 * 1024, /* of kallsyms, at a time: about 3 ms */
 	CUT = 1, /* of the flags of a STACK */
 };
@@ -18,8 +18,7 @@ _Static_assert((int)FRAMES <= (int)ITEM_MAX_FRAMES, "one item");
 
 struct pending {
 	uint64_t id, frame[FRAMES];
-	uint32_t n;
-	bool cut;
+	uint32_t n, flags;
 };
 
 struct stacks {
@@ -50,7 +49,8 @@ void stacks_free(struct stacks *s)
 	free(s);
 }
 
-uint64_t stacks_id(struct stacks *s, const __u64 *frame, uint32_t n, bool cut, uint64_t now_ns)
+uint64_t stacks_id(struct stacks *s, const __u64 *frame, uint32_t n, uint32_t flags,
+		   uint64_t now_ns)
 {
 	struct pending *p;
 	uint64_t id;
@@ -66,7 +66,7 @@ uint64_t stacks_id(struct stacks *s, const __u64 *frame, uint32_t n, bool cut, u
 	if (!s->npending)
 		s->first_ns = now_ns;
 	p = &s->pending[s->npending++];
-	*p = (struct pending){ .id = id, .n = n, .cut = cut };
+	*p = (struct pending){ .id = id, .n = n, .flags = flags };
 	memcpy(p->frame, frame, n * sizeof(*frame));
 	told_add(&s->told, id, now_ns);
 	return id;
@@ -84,13 +84,33 @@ static void begin(struct stacks *s)
 	ksyms_begin(s->ksyms, addr, n);
 }
 
+/* Where the kernel is entered by an interrupt: x86, arm64. */
+static bool is_entry(const char *name)
+{
+	return strncmp(name, "asm_", 4) == 0 || strncmp(name, "el1h_64_irq+", 12) == 0;
+}
+
+/* All up to the entry of the interrupt that is on top. */
+static uint32_t interrupt_frames(const char *const *name, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (is_entry(name[i]))
+			return i + 1;
+	return 0;
+}
+
 static void tell(const struct stacks *s, const struct pending *p, struct sink *out)
 {
 	char text[FRAMES][KSYM_TEXT];
-	struct stack_item item = { .id = p->id, .flags = p->cut ? CUT : 0, .n = p->n };
+	struct stack_item item = { .id = p->id, .flags = p->flags & STACKS_CUT ? CUT : 0 };
+	const char *name[FRAMES];
+	uint32_t skip;
 
 	for (uint32_t i = 0; i < p->n; i++)
-		item.frame[i] = ksyms_name(s->ksyms, p->frame[i], text[i]);
+		name[i] = ksyms_name(s->ksyms, p->frame[i], text[i]);
+	skip = p->flags & STACKS_IN_IRQ ? interrupt_frames(name, p->n) : 0;
+	item.n = p->n - skip;
+	memcpy(item.frame, name + skip, item.n * sizeof(name[0]));
 	sink_stack(out, &item);
 }
 

@@ -12,13 +12,20 @@
 
 enum { STACKS_PENDING = 32 };
 
+enum stacks_flag {
+	STACKS_CUT = 1, /* there were more frames than these */
+	STACKS_IN_IRQ =
+		2, /* on top are those of the interrupt in which it was looked at: not told */
+};
+
 struct stacks;
 
 struct stacks *stacks_new(const char *procfs);
 void stacks_free(struct stacks *s);
 
-/* 0: it has no frames, or too many others wait. cut: there were more than these. */
-uint64_t stacks_id(struct stacks *s, const __u64 *frame, uint32_t n, bool cut, uint64_t now_ns);
+/* 0: it has no frames, or too many others wait. flags: enum stacks_flag. */
+uint64_t stacks_id(struct stacks *s, const __u64 *frame, uint32_t n, uint32_t flags,
+		   uint64_t now_ns);
 
 /* A little of the work; tells those that are ready. */
 void stacks_step(struct stacks *s, struct sink *out, uint64_t now_ns);

@@ -13,6 +13,12 @@ machine() { # what belongs beside every figure
 	echo "$(uname -sr), $(nproc) x $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
 }
 
+empty_ns() { # what the kernel's figures say of a program that does nothing: their own cost, in each run
+	sysctl -q kernel.bpf_stats_enabled=1
+	"$B/tools/pingpong" 1 200000 | "$B/tools/emptyhook"
+	sysctl -q kernel.bpf_stats_enabled=0
+}
+
 nginx_rig() { # answers by itself at $static, through $proxied by an upstream; nothing listens at $nobody
 	[ "$(nproc)" -ge 2 ] || { echo "needs two processors: one for nginx, one for the load" >&2; exit 1; }
 	read -r static proxied backend nobody < <(free_ports 4 | tr '\n' ' ')

@@ -26,14 +26,14 @@ for p in json.load(sys.stdin):
 		$(sed -n 's/^prog_id:\s*//p' "/proc/$probe"/fdinfo/* | sort -un)
 }
 
-EMPTY_NS=97 # what the figures cost themselves, each run: measured with a program emptied to a return
+empty=$(empty_ns)
 
 once() { # PORT: ns a request in each group of programs
 	local n
 	runs >"$tmp/before"
 	n=$(taskset -c 1 wrk -t1 -c32 -d"${each}s" "http://127.0.0.1:$1/r/1" | awk '/requests in/ { print $1 }')
 	runs >"$tmp/after"
-	paste "$tmp/before" "$tmp/after" | awk -v n="$n" -v empty=$EMPTY_NS '
+	paste "$tmp/before" "$tmp/after" | awk -v n="$n" -v empty="$empty" '
 		{ ns = $6 - $3 - ($5 - $2) * empty
 		  group = $1 ~ /^on_(switch|waking)$/ ? "sched" : $1 ~ /^on_free_request$/ ? "nginx" : $1 ~ /^on_(recv|send|state|destroy|exit)$/ ? "request" : "other"
 		  sum[group] += ns > 0 ? ns : 0 }
@@ -55,7 +55,7 @@ cat <<END
 
 $(machine), nginx $(nginx -v 2>&1 | sed 's|.*/||').
 Command: \`make bench\` (\`tests/bench/hooks.sh\`, $rounds rounds of ${each} s; nginx's one worker on one processor; the probe watches its
-cgroup alone). Nanoseconds a request, by the kernel's own figures less $EMPTY_NS ns a run, which they cost themselves; median (min..max).
+cgroup alone). Nanoseconds a request, by the kernel's own figures less $empty ns a run, which they cost themselves; median (min..max).
 
 | nginx answers | hooks | sockets or system calls | scheduler | nginx's own record |
 |---|---|---|---|---|

@@ -8,14 +8,20 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/check.sh
 . tests/bench_rig.sh
 switches=${SWITCHES:-200000} reads=${READS:-5000}
-read -r nobody < <(free_ports 1)
+read -r nobody served < <(free_ports 2 | tr '\n' ' ')
 trap '[ -z "$probe" ] || kill $probe 2>/dev/null; sysctl -q kernel.bpf_stats_enabled=0; rm -rf "$tmp"' EXIT
+mkfifo "$tmp/held"; exec 7<>"$tmp/held"
 dd if=/dev/urandom of="$tmp/data" bs=1M count=64 conv=fsync status=none
 
 probe_on() { # FLAG...
 	"$B/seismo-probe" "$@" --node bench --collector "tcp://127.0.0.1:$nobody" 2>"$tmp/probe.log" & probe=$!
 	sleep 1.5
 	kill -0 $probe || { cat "$tmp/probe.log" >&2; exit 1; }
+}
+
+empty_on() {
+	"$B/tools/emptyhook" <&7 >/dev/null 2>&1 & probe=$!
+	sleep 0.5
 }
 
 probe_off() {
@@ -27,6 +33,11 @@ a_switch() {
 	"$B/tools/pingpong" 1 "$switches"
 }
 
+# One of the two serves a request meanwhile: the probe follows it.
+a_served_switch() {
+	"$B/tools/pingpong" 1 "$switches" "$served"
+}
+
 # ns of CPU time; the page cache has no part in it
 a_read() {
 	local t
@@ -34,12 +45,12 @@ a_read() {
 	awk -v n="$reads" '{ print ($1 + $2) * 1e9 / n }' <<<"$t"
 }
 
-measure() { # WHAT NAME FLAG...
+measure() { # WHAT NAME ON [FLAG...]
 	local i off again on
 	: >"$tmp/off"; : >"$tmp/added"
 	for ((i = 0; i < rounds; i++)); do
 		off=$("$1")
-		probe_on "${@:3}"
+		"${@:3}"
 		on=$("$1")
 		probe_off
 		again=$("$1")
@@ -49,28 +60,33 @@ measure() { # WHAT NAME FLAG...
 	echo "| $2 | $(median <"$tmp/off") | $(median <"$tmp/added") |"
 }
 
-# In the kernel's own figures, of which about 50 ns are the figures' own: runs, and ns of each.
-in_kernel() {
+# By the kernel's own figures, without what they cost themselves: runs a switch, and ns of each.
+in_kernel() { # WHAT NAME FLAG...
 	local id
+	probe_on "${@:3}"
 	sysctl -q kernel.bpf_stats_enabled=1
-	probe_on --split=no
-	a_switch >/dev/null
-	sleep 2
+	"$1" >/dev/null
+	sysctl -q kernel.bpf_stats_enabled=0
 	for id in $(sed -n 's/^prog_id:\s*//p' /proc/$probe/fdinfo/* | sort -un); do
 		bpftool prog show id "$id"
-	done | awk '/ name (on_switch|on_sample|on_complete) / { for (i = 1; i < NF; i++) f[$i] = $(i + 1)
-		if (f["run_cnt"]) printf "| %s | %d | %d |\n", f["name"], f["run_cnt"], f["run_time_ns"] / f["run_cnt"]; delete f }'
+	done | awk -v what="$2" -v n="$switches" -v empty="$empty" '/ name (on_switch|on_waking|on_sample|on_tick) / { for (i = 1; i < NF; i++) f[$i] = $(i + 1)
+		if (f["run_cnt"]) printf "| %s | %s | %.3f | %d |\n", what, f["name"], f["run_cnt"] / n, f["run_time_ns"] / f["run_cnt"] - empty; delete f }'
 	probe_off
-	sysctl -q kernel.bpf_stats_enabled=0
 }
 
+empty=$(empty_ns)
 echo "| what | ns of CPU time without the probe | added by it |"
 echo "|---|---|---|"
-measure a_switch "a switch, slow files only" --split=no
-measure a_switch "a switch, the time of requests only" --slow-file-ms 0
-measure a_switch "a switch, both" --slow-file-ms 10
-measure a_read "a direct read of 4 KiB that sleeps, slow files only" --split=no
+measure a_switch "a switch, an empty program there: the least a hook can cost" empty_on
+measure a_switch "a switch, slow files only" probe_on --split=no
+measure a_switch "a switch, the time of requests only" probe_on --slow-file-ms 0
+measure a_switch "a switch, both" probe_on --slow-file-ms 10
+measure a_served_switch "a switch to or from one that serves a request, both" probe_on --slow-file-ms 10
+measure a_read "a direct read of 4 KiB that sleeps, slow files only" probe_on --split=no
 echo
-echo "| program | runs | ns each, by the kernel's figures |"
-echo "|---|---|---|"
-PATH=$PATH:/usr/sbin in_kernel
+echo "| switch | program | runs of it a switch | ns each, by the kernel's figures |"
+echo "|---|---|---|---|"
+PATH=$PATH:/usr/sbin
+in_kernel a_switch "of nobody's" --split=no
+in_kernel a_switch "of nobody's" --slow-file-ms 0
+in_kernel a_served_switch "of one that serves" --slow-file-ms 0

@@ -60,12 +60,13 @@ ok "nothing went wrong there" test "$(told disk_errors_total)" = 0
 # A kernel that keeps no times of requests: they are noted by hand. This one does; the other way is tried apart.
 coproc hand { "$B/tools/byhand" "$loop"; }
 hand_pid=$!
-read -r -t 10 ready <&"${hand[0]}"
+exec {answers}<&"${hand[0]}" # its own are gone as soon as it has ended
+read -r -t 10 ready <&"$answers"
 before=$(counted 1)
 move read 64k 100
 reads=$(($(counted 1) - before))
 eval "exec ${hand[1]}>&-"
-read -r -t 10 timed untimed by_hand_ms <&"${hand[0]}"
+read -r -t 10 timed untimed by_hand_ms <&"$answers"
 wait "$hand_pid"
 ok "by hand every read has a time (${ready:-not ready}, ${timed:-none} of $reads)" test "${timed:-0}" -ge "$reads"
 ok "by hand none is without" test "${untimed:-1}" = 0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # files.py WEB DIR - a training script that stalls: it computes, and now and then writes a checkpoint of 50 MB in one
 # write, with fsync and without, and deletes it. Each slow operation must be an event 2 s later. Then every other call. Prints a line per
-# operation: what of it is right, by its own clock. And `files.py WEB DIR loop`: syncs without end. And `files.py - quiet`: says when it began, computes, reads sockets and pipes.
+# operation: what of it is right, by its own clock. `files.py WEB DIR others`: only those. `files.py WEB DIR loop`: syncs without end. And `files.py - quiet`: says when it began, computes, reads sockets and pipes.
 import json, mmap, os, socket, sys, threading, time, urllib.request
 from datetime import datetime, timezone
 
@@ -54,6 +54,7 @@ def judge(call, path, size, ms, began, disk):
         "when": abs(began_ms - began / 1e6) <= event["errorMs"] + 3,
         "parts": abs(parts - event["ms"]) < 0.01,
         "stack": any(e["stack"] and any("+0x" in f for f in e["stack"]) for e in event["evidence"]),
+        "bare": not any("hrtimer" in f or "sysvec" in f for e in event["evidence"] for f in e["stack"] or []),
         "off": round(event["ms"] - ms, 1),
         "error": event["errorMs"],
     }
@@ -75,10 +76,14 @@ def checkpoint(path, sync, data, disk):
         show(call, ms, judge(call, path, SIZE, ms, began, disk))
 
 
-def train(directory):
+def disk_of(directory):
     dev = os.stat(directory).st_dev
     link = f"/sys/dev/block/{os.major(dev)}:{os.minor(dev)}"
-    disk = os.path.basename(os.path.realpath(link)) if os.path.exists(link) else "?"
+    return os.path.basename(os.path.realpath(link)) if os.path.exists(link) else "?"
+
+
+def train(directory):
+    disk = disk_of(directory)
     data = os.urandom(1 << 20) * (SIZE >> 20)
     for i in range(6):
         compute(0.2)
@@ -152,8 +157,10 @@ def quiet():
         os.read(read, 1)
 
 
-if len(sys.argv) == 4:
+if sys.argv[3:] == ["loop"]:
     loop(sys.argv[2])
+elif sys.argv[3:] == ["others"]:
+    others(sys.argv[2], disk_of(sys.argv[2]))
 elif sys.argv[2] == "quiet":
     quiet()
 else:

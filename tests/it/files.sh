@@ -77,6 +77,7 @@ for call in write fsync; do
 	ok "$call: its begin is the caller's" all_are $call when
 	ok "$call: on a CPU, blocked and waiting for a CPU add up to it" all_are $call parts
 	ok "$call: it has a kernel stack, by name" all_are $call stack
+	ok "$call: which begins with what it did, not with what looked" all_are $call bare
 done
 
 ok "every other call that is slow is an event" others_are 4 seen
@@ -110,6 +111,14 @@ ok "of hundreds in a second only some are told" test "$(total file_slow_withheld
 ok "each of $(total file_slow_operations_total) is told, or counted as lost" test "$(left_over)" = 0
 ok "those that are told are there, and none of who is outside" test "$(rows)" = "$(total file_slow_told_total)"
 ok "they are all of one process" test "$(ask "select count(distinct pid) from event where ts > to_timestamp($since)")" = 1
+
+PROBE_FLAGS="--slow-file-clock timer" # as where the kernel's tick does not serve
+stack_start
+sleep 3
+chrt -f 1 python3 tests/it/files.py "$WEB" "$tmp/data" others >"$tmp/train" 2>&1 || cat "$tmp/train"
+for key in seen within stack bare; do
+	ok "by a timer, too, every slow call is $key" others_are 4 $key
+done
 
 PROBE_FLAGS="--slow-file-ms 0"
 stack_start

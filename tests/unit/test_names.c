@@ -188,7 +188,7 @@ static struct stacks *play(const __u64 *frames, uint32_t n, struct sink *out, ui
 {
 	struct stacks *s = stacks_new(root);
 
-	*id = stacks_id(s, frames, n, true, 1);
+	*id = stacks_id(s, frames, n, STACKS_CUT, 1);
 	for (int i = 0; i < 10; i++)
 		stacks_step(s, out, 2000000000);
 	return s;
@@ -207,14 +207,31 @@ TEST(a_stack_is_told_once_and_again_after_an_hour)
 	once = out.event.len;
 	CHECK(id != 0 && id <= INT64_MAX);
 	CHECK(memmem(out.event.data, once, "do_fsync+0x1a", 13) != NULL);
-	CHECK_EQ(stacks_id(s, frames, 2, true, 3000000000), id);
+	CHECK_EQ(stacks_id(s, frames, 2, STACKS_CUT, 3000000000), id);
 	stacks_step(s, &out, 5000000000);
 	CHECK_EQ(out.event.len, once);
-	CHECK_EQ(stacks_id(s, frames, 2, true, TOLD_AGAIN_NS + 1000000000), id);
+	CHECK_EQ(stacks_id(s, frames, 2, STACKS_CUT, TOLD_AGAIN_NS + 1000000000), id);
 	for (uint64_t i = 0; i < 3; i++)
 		stacks_step(s, &out, TOLD_AGAIN_NS + 5000000000);
 	CHECK_EQ(out.event.len, 2 * once);
-	CHECK_EQ(stacks_id(s, frames, 0, true, 1), 0);
+	CHECK_EQ(stacks_id(s, frames, 0, STACKS_CUT, 1), 0);
+	buf_free(&out.event);
+}
+
+TEST(the_frames_of_the_interrupt_that_looked_are_not_told)
+{
+	const __u64 frames[] = { 0xffffffff81000301, 0xffffffff81000402, 0xffffffff8100011a };
+	struct sink out = { 0 };
+	AUTO(stacks_free) struct stacks *s = stacks_new(root);
+
+	put("kallsyms", "ffffffff81000100 T do_fsync\nffffffff81000300 t hrtimer_interrupt\n"
+			"ffffffff81000400 T asm_sysvec_apic_timer_interrupt\n"
+			"ffffffff81000500 T after\n");
+	CHECK(stacks_id(s, frames, 3, STACKS_IN_IRQ, 1) != 0);
+	for (int i = 0; i < 10; i++)
+		stacks_step(s, &out, 2000000000);
+	CHECK(memmem(out.event.data, out.event.len, "do_fsync+0x1a", 13) != NULL);
+	CHECK(memmem(out.event.data, out.event.len, "interrupt", 9) == NULL);
 	buf_free(&out.event);
 }
 
@@ -225,11 +242,11 @@ TEST(more_stacks_than_can_wait_are_left_for_later)
 	AUTO(stacks_free) struct stacks *s = stacks_new(root);
 
 	for (; frame <= STACKS_PENDING; frame++)
-		CHECK(stacks_id(s, &frame, 1, false, 1) != 0);
-	CHECK_EQ(stacks_id(s, &frame, 1, false, 1), 0);
+		CHECK(stacks_id(s, &frame, 1, 0, 1) != 0);
+	CHECK_EQ(stacks_id(s, &frame, 1, 0, 1), 0);
 	for (int i = 0; i < 10; i++)
 		stacks_step(s, &out, 2000000000);
-	CHECK(stacks_id(s, &frame, 1, false, 3000000000) != 0);
+	CHECK(stacks_id(s, &frame, 1, 0, 3000000000) != 0);
 	buf_free(&out.event);
 }
 
