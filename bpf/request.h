@@ -54,6 +54,7 @@ enum req_wait {
 	WAIT_POLL, /* for one of many, or for one that is not known to be an upstream's */
 	WAIT_UPSTREAM,
 	WAIT_OTHER,
+	WAIT_LOOP, /* for its loop, busy with another request */
 	WAIT_END
 };
 
@@ -275,7 +276,7 @@ _Static_assert(sizeof(struct req_unix) == 112, "req_unix");
 _Static_assert(sizeof(struct req_call) == 64, "req_call");
 _Static_assert(sizeof(struct req_net) == 24, "req_net");
 _Static_assert(sizeof(struct req_split) == 8 * (7 + WAIT_END), "req_split");
-_Static_assert(sizeof(struct req_head) == 144 + 48 + 168 + 16, "req_head");
+_Static_assert(sizeof(struct req_head) == 144 + 48 + 176 + 16, "req_head");
 _Static_assert(sizeof(struct req_event) == sizeof(struct req_head) + REQ_LINE + 64 * REQ_CALLS +
 						   sizeof(struct req_split),
 	       "req_event");

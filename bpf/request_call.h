@@ -43,12 +43,12 @@ static __always_inline void call_is_current(struct conn *c, struct req_calls *cs
 	if (!th)
 		return;
 	cur = thread_cur(th);
-	if (cs && (bytes != WAIT_UPSTREAM || !cur || cur == c->parent))
+	if (cs && (!cur || cur == c->parent))
 		time_to(th, &cs->split, now, bytes);
 	else
 		time_leave(th, cur, now);
 	thread_works_on(th, cs && !cs->answered ? c->parent : CUR_NOBODY, c->loop);
-	th->by_call = 1;
+	th->by_call = bytes == WAIT_UPSTREAM ? BY_CALL_READ : BY_CALL_SENT;
 }
 
 static __always_inline void call_report(struct conn *c)

@@ -92,6 +92,19 @@ static __always_inline void sock_state(struct sock *sk, int from, int to)
 		client_state(c, sk, from, to);
 }
 
+/* The loop was busy with another request while this call had failed already. */
+static __always_inline void call_lay(const struct conn *c, struct req_calls *cs, __u64 now)
+{
+	struct thread *th = c->loop ? thread_get() : NULL;
+	__u64 cur = th ? thread_cur(th) : 0, ns;
+
+	if (!cs || !cur || cur == c->parent || !control.split)
+		return;
+	ns = now - (th->mark_ns > c->call.last_ns ? th->mark_ns : c->call.last_ns);
+	cs->split.wait_ns[WAIT_LOOP] += ns;
+	cs->split.own_ns += ns;
+}
+
 /*
  * For a client socket that had ended in interrupt context this is close(): no state changes any
  * more, yet this is where its owner turns to the next upstream.
@@ -104,8 +117,10 @@ static __always_inline void sock_destroyed(struct sock *sk)
 		return;
 	if (c->role == ROLE_CLIENT && c->dead) {
 		__u64 now = bpf_ktime_get_ns();
+		struct req_calls *cs = call_store(c, now);
 
-		call_is_current(c, call_store(c, now), now, WAIT_UPSTREAM);
+		call_lay(c, cs, now);
+		call_is_current(c, cs, now, WAIT_UPSTREAM);
 	}
 	conn_drop(sk);
 }

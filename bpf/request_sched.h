@@ -72,6 +72,8 @@ static __always_inline void thread_leaves(struct thread *th, struct task_struct 
 	th->wait = wait_of(th, t, state, nr, r);
 	if (th->wait == WAIT_POLL && th->loop) {
 		th->patience_ns = patience_of(nr, r);
+		/* by the loop's clock, which it read last when it had its CPU again */
+		th->due_ns = th->patience_ns && th->in_ns ? th->in_ns + th->patience_ns : 0;
 		time_leave(th, thread_cur_at(th, t->nvcsw - 1), now);
 	} else if (th->wait == WAIT_LOCK && th->job && th->helper) {
 		job_told(th, now);

@@ -217,7 +217,7 @@ static __always_inline void answer_begins(struct conn *c, struct thread *th, __u
 	struct req_calls *cs = NULL;
 
 	c->head.first_ns = now;
-	if (th && th->by_call && thread_cur(th) && th->cur != c->head.id) {
+	if (th && th->by_call == BY_CALL_READ && thread_cur(th) && th->cur != c->head.id) {
 		c->head.flags |= REQ_DOUBTFUL;
 		calls_doubt(c->head.id);
 		calls_doubt(th->cur);
@@ -228,7 +228,7 @@ static __always_inline void answer_begins(struct conn *c, struct thread *th, __u
 		cs->answered = 1;
 		c->has_calls = 1;
 	}
-	if (th && th->by_timer)
+	if (th && (th->by_timer || was_due(th, c->head.id, now)))
 		answer_timed(c, cs, th);
 	if (hopped) {
 		answer_hopped(c, th);

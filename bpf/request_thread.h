@@ -21,12 +21,14 @@ struct waiting {
 	__u64 start_ns, off_ns; /* 0: none */
 };
 
+enum by_call { BY_CALL_SENT = 1, BY_CALL_READ };
+
 struct thread {
 	__u64 cur; /* the request it is working on */
 	__u64 nvcsw; /* the thread's voluntary switches when cur was set */
 	__u32 loop; /* an event loop: once it has waited, cur means nothing */
 	__u8 calls; /* it has called upstream before */
-	__u8 by_call; /* cur was set by what it did for an upstream call */
+	__u8 by_call; /* cur was set by what it did for an upstream call: enum by_call */
 	__u8 pool; /* it answers what others have read */
 	__u8 idle; /* so, and it has answered: its next wait is for work */
 	__u8 busy; /* wait_ns is not all zero */
@@ -48,6 +50,7 @@ struct thread {
 	__u64 wait_ns[WAIT_END]; /* since mark_ns */
 	__u64 job, next_job; /* helper, loop: whose work it was given, or is given back */
 	__u64 patience_ns; /* a loop waits no longer than this; 0: until something comes */
+	__u64 due_ns; /* that was for a timer of then, but something came sooner; 0: neither */
 	struct waiting off, runq; /* blocked, and runnable */
 };
 
@@ -186,6 +189,8 @@ static __always_inline void work_begins(struct thread *th, __u64 out_ns, __u64 w
 	time_drop(th, in_ns);
 	th->idle = 0;
 	th->by_timer = th->patience_ns && wake_ns - out_ns >= th->patience_ns;
+	if (th->by_timer)
+		th->due_ns = 0;
 	th->job = th->loop ? th->next_job : th->job;
 	th->next_job = 0;
 }

@@ -92,19 +92,26 @@ static __always_inline void answer_hopped(struct conn *c, struct thread *th)
 		c->head.split.pool_ns = th->mark_ns - c->head.read_ns;
 }
 
+/* A timer was due while the loop was at something else; its own work is not what it waited for. */
+static __always_inline bool was_due(const struct thread *th, __u64 id, __u64 now)
+{
+	return th->due_ns && th->due_ns <= now && th->cur != id;
+}
+
 /*
- * The loop's last wait was over because nothing came in time, and this is what it did then: the
- * request waited for that timer, since the last thing that was done for it.
+ * The loop's last wait was over because nothing came in time, and this is what it did then; or
+ * something came, and a timer was due before this was done. The request waited for that timer,
+ * since the last thing that was done for it.
  */
 static __always_inline void answer_timed(struct conn *c, const struct req_calls *cs,
 					 const struct thread *th)
 {
-	__u64 since = c->head.body_ns;
+	__u64 since = c->head.body_ns, due = th->by_timer ? th->woke_ns : th->due_ns;
 
 	if (cs && cs->touched_ns > since)
 		since = cs->touched_ns;
-	if (th->woke_ns <= since || !control.split)
+	if (due <= since || !control.split)
 		return;
-	c->head.split.wait_ns[WAIT_SLEEP] += th->woke_ns - since;
-	c->head.split.own_ns += th->woke_ns - since;
+	c->head.split.wait_ns[WAIT_SLEEP] += due - since;
+	c->head.split.own_ns += due - since;
 }

@@ -99,6 +99,7 @@ enum part split_part(uint32_t wait)
 		[WAIT_POLL] = PART_NET,
 		[WAIT_UPSTREAM] = PART_UPSTREAM,
 		[WAIT_OTHER] = PART_OTHER,
+		[WAIT_LOOP] = PART_LOOP,
 	};
 
 	return wait < WAIT_END ? part_of[wait] : PART_OTHER;
@@ -141,7 +142,7 @@ static void split_gap(const struct req_head *h, const struct req_split *help,
 	const struct req_split *k = &h->split;
 	uint64_t loop = least(k->loop_ns / 1000, covered), body, after;
 
-	out->us[PART_LOOP] = loop;
+	out->us[PART_LOOP] += loop;
 	out->us[PART_UPSTREAM] += covered - loop;
 	gap -= covered;
 	if (help)

@@ -13,6 +13,8 @@ web, place = sys.argv[1:]
 ACTS = {
     'sleep': ('sleep', ('sleep',), lambda r: 60, None),
     'burn': ('cpu', ('cpu.own',), lambda r: r['cpu'] / 1e3, None),
+    'later': ('cpu', ('cpu.own',), lambda r: 150, None),
+    'due': ('sleep', ('sleep',), lambda r: 60, None),
     'fsync': ('io', ('io.block',), lambda r: (r['wall'] - r['cpu'] - r['runq']) / 1e3, ('file', r'/files/ledger\.dat$')),
     'lock': ('lock', ('lock',), lambda r: (r['us'] - r['runq']) / 1e3, ('who', r'\[\d+\]$')),
     'up': ('upstream', ('up.slow',), lambda r: 60, ('addr', r'^127\.0\.0\.1:\d+$')),

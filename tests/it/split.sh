@@ -62,6 +62,24 @@ for s in "threaded $th" "forking $fo" "node $no"; do
 done
 ask_for nginx "$ng" up "f=sleep&ms=60"
 
+# One loop, two requests in the same turn: what is done for the second is not the first one's, whose call goes on meanwhile.
+for i in 1 2 3 4 5 6 7 8; do
+	kill -STOP "$node"
+	get "$no" "/node-beside/$i" "f=up&uf=sleep&ms=30" & first=$!
+	sleep 0.03
+	get "$no" "/node-later/$i" "f=later&ms=150" & second=$!
+	sleep 0.03
+	kill -CONT "$node"
+	wait $first $second
+done
+# A timer that is due while the loop is busy with somebody else.
+for i in 1 2 3 4 5 6 7 8; do
+	get "$no" "/node-due/$i" "f=sleep&ms=60" & first=$!
+	sleep 0.03
+	get "$no" "/node-beside/$i" "f=burn&ms=50"
+	wait $first
+done
+
 # Somebody else on the same processor.
 for pid in $threaded $node; do
 	taskset -a -p -c 0 "$pid" >/dev/null
