@@ -92,17 +92,25 @@ static __always_inline void sock_state(struct sock *sk, int from, int to)
 		client_state(c, sk, from, to);
 }
 
-/* The loop was busy with another request while this call had failed already. */
+/*
+ * This call had failed, and nobody looked yet: the loop was busy with another request, or had been
+ * woken by that and waited for a CPU.
+ */
 static __always_inline void call_lay(const struct conn *c, struct req_calls *cs, __u64 now)
 {
 	struct thread *th = c->loop ? thread_get() : NULL;
-	__u64 cur = th ? thread_cur(th) : 0, ns;
+	__u64 cur = th ? thread_cur(th) : 0, from = c->call.last_ns, to = now;
 
-	if (!cs || !cur || cur == c->parent || !control.split)
+	if (!cs || !th || cur == c->parent || !control.split)
 		return;
-	ns = now - (th->mark_ns > c->call.last_ns ? th->mark_ns : c->call.last_ns);
-	cs->split.wait_ns[WAIT_LOOP] += ns;
-	cs->split.own_ns += ns;
+	if (cur && from < th->mark_ns)
+		from = th->mark_ns;
+	if (!cur)
+		to = th->in_ns;
+	if (to <= from)
+		return;
+	cs->split.wait_ns[cur ? WAIT_LOOP : WAIT_RUNQ] += to - from;
+	cs->split.own_ns += to - from;
 }
 
 /*

@@ -110,13 +110,14 @@ static void tell(const struct act *a, uint64_t read_ns, const struct account *fr
 			 "{\"path\":\"%s\",\"read\":%llu,\"f\":\"%s\",\"pid\":%d,\"tid\":%d,"
 			 "\"client\":%d,\"start\":%llu,\"us\":%.1f,"
 			 "\"wall\":%.1f,\"cpu\":%.1f,\"runq\":%.1f,\"blkio\":%.1f,\"reclaim\":%.1f,"
-			 "\"what\":\"%s\",\"who\":\"%s\",\"upPort\":%d}\n",
+			 "\"runqEver\":%.1f,\"what\":\"%s\",\"who\":\"%s\",\"upPort\":%d}\n",
 			 a->path, (unsigned long long)read_ns, a->name, getpid(), gettid(),
 			 client_port, (unsigned long long)a->start_ns, (double)a->ns / 1e3,
 			 (double)(to->wall - from->wall) / 1e3, (double)(to->cpu - from->cpu) / 1e3,
 			 (double)(to->runq - from->runq) / 1e3,
 			 (double)(to->blkio - from->blkio) / 1e3,
-			 (double)(to->reclaim - from->reclaim) / 1e3, a->what, a->who, a->up_port);
+			 (double)(to->reclaim - from->reclaim) / 1e3, (double)to->runq / 1e3,
+			 a->what, a->who, a->up_port);
 
 	if (told >= 0 && write(told, line, (size_t)n) != n)
 		perror("log");
