@@ -23,6 +23,7 @@ static const struct feature {
 	{ "inet_sock_set_state", BY_TRACEPOINT, "btf_trace_inet_sock_set_state", 0, "5.5", NULL },
 	{ "tcp_destroy_sock", BY_TRACEPOINT, "btf_trace_tcp_destroy_sock", 0, "5.5", NULL },
 	{ "block_rq_complete", BY_TRACEPOINT, "btf_trace_block_rq_complete", 0, "5.5", NULL },
+	{ "kfree_skb", BY_TRACEPOINT, "btf_trace_kfree_skb", 0, "5.5", NULL },
 	{ "sched_switch", BY_TRACEPOINT, "btf_trace_sched_switch", 0, "5.5", NULL },
 	{ "get_task_stack", BY_HELPER, NULL, BPF_FUNC_get_task_stack, "5.9", NULL },
 	{ "iter/bpf_sk_storage_map", BY_FUNCTION, "bpf_iter_bpf_sk_storage_map", 0, "5.9",

@@ -10,6 +10,7 @@ enum {
 	IS_DISKIO,
 	IS_FILES,
 	IS_FILELOSS,
+	IS_DROP,
 	LAYOUTS
 };
 
@@ -34,13 +35,14 @@ struct wire_dict layout_net = LAYOUT("net", NET);
 struct wire_dict layout_diskio = LAYOUT("disk", DISKIO);
 struct wire_dict layout_files = LAYOUT("files", FILES);
 struct wire_dict layout_fileloss = LAYOUT("coverage", FILELOSS);
+struct wire_dict layout_drop = LAYOUT("drop", DROP);
 
 /* Not a call that a program could forget: a sample with id 0 would be refused for ever. */
 __attribute__((constructor)) static void make_ids(void)
 {
 	struct wire_dict *const all[] = { &layout_coverage, &layout_delivery, &layout_node,
 					  &layout_disk,	    &layout_net,      &layout_diskio,
-					  &layout_files,    &layout_fileloss };
+					  &layout_files,    &layout_fileloss, &layout_drop };
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 		all[i]->layout = wire_layout_id(all[i]);

@@ -19,6 +19,7 @@
 #define IN_DISKIO(x)
 #define IN_FILES(x)
 #define IN_FILELOSS(x)
+#define IN_DROP(x)
 
 enum coverage_metric {
 #undef IN_COVERAGE
@@ -91,7 +92,16 @@ enum fileloss_metric {
 #undef IN_FILELOSS
 #define IN_FILELOSS(x)
 };
+
+enum drop_metric {
+#undef IN_DROP
+#define IN_DROP(x) x,
+#include "../schema/metrics.def"
+	DROP_END
+#undef IN_DROP
+#define IN_DROP(x)
+};
 #undef METRIC
 
 extern struct wire_dict layout_coverage, layout_delivery, layout_node, layout_disk, layout_net;
-extern struct wire_dict layout_diskio, layout_files, layout_fileloss;
+extern struct wire_dict layout_diskio, layout_files, layout_fileloss, layout_drop;

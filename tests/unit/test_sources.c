@@ -14,6 +14,7 @@ static struct probe_config config = { .node = "n",
 				      .hooks = "auto",
 				      .conns = 1024,
 				      .slow_file_ms = 10,
+				      .slow_file_clock = "auto",
 				      .slow_files_per_s = 100 };
 
 static int open_fds(void)

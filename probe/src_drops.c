@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+/* src_drops.c - packets that the kernel threw away, by its own reason, from bpf/drops.bpf.c. */
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <linux/types.h>
+#include <stdio.h>
+
+#include "../bpf/drops.h"
+#include "../lib/log.h"
+#include "drops.skel.h"
+#include "kernel_load.h"
+#include "layout.h"
+#include "source.h"
+
+enum { NAME_LEN = 40, ARGS = 3 };
+
+struct drops_source {
+	struct drops_bpf *bpf;
+	int ncpu;
+	uint64_t *percpu;
+	uint64_t told[DROPS_REASONS];
+	char name[DROPS_REASONS][NAME_LEN]; /* "": the kernel has no such reason */
+};
+
+static void drops_close(void *self)
+{
+	struct drops_source *s = self;
+
+	drops_bpf__destroy(s->bpf);
+	free(s->percpu);
+}
+
+/* As the running kernel numbers them: they are not the same in every version. */
+static int names_read(struct drops_source *s)
+{
+	static const char prefix[] = "SKB_DROP_REASON_";
+	struct btf *btf = btf__load_vmlinux_btf();
+	int id = btf ? btf__find_by_name_kind(btf, "skb_drop_reason", BTF_KIND_ENUM) : -ENOENT;
+	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
+
+	snprintf(s->name[DROPS_OTHER], NAME_LEN, "OTHER");
+	for (int i = 0; t && i < btf_vlen(t); i++) {
+		const struct btf_enum *e = btf_enum(t) + i;
+		const char *name = btf__name_by_offset(btf, e->name_off);
+
+		if (e->val > DROPS_OTHER && e->val < DROPS_REASONS &&
+		    strncmp(name, prefix, sizeof(prefix) - 1) == 0)
+			snprintf(s->name[e->val], NAME_LEN, "%s", name + sizeof(prefix) - 1);
+	}
+	btf__free(btf);
+	return t ? 0 : -ENOENT;
+}
+
+static int drops_open(void *self, const struct probe_env *env)
+{
+	struct drops_source *s = self;
+	int r = kernel_can_load(env->why);
+
+	if (r < 0)
+		return r;
+	r = kernel_tracepoint_args("kfree_skb", env->why);
+	if (r < 0)
+		return r;
+	if (r < ARGS || names_read(s) < 0) {
+		snprintf(env->why, WHY_LEN,
+			 "this kernel does not say why it drops packets (5.17 does)");
+		return -EOPNOTSUPP;
+	}
+	r = libbpf_num_possible_cpus();
+	s->ncpu = r > 0 ? r : 1;
+	s->percpu = calloc((size_t)s->ncpu, sizeof(s->percpu[0]));
+	s->bpf = drops_bpf__open_and_load();
+	if (!s->percpu || !s->bpf)
+		return s->bpf ? -ENOMEM : kernel_say(-errno, env->why);
+	s->bpf->links.on_drop = bpf_program__attach(s->bpf->progs.on_drop);
+	return s->bpf->links.on_drop ? 0 : -errno;
+}
+
+static uint64_t count_of(struct drops_source *s, uint32_t reason)
+{
+	uint64_t n = 0;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(s->bpf->maps.drops), &reason, s->percpu) < 0)
+		return s->told[reason];
+	for (int cpu = 0; cpu < s->ncpu; cpu++)
+		n += s->percpu[cpu];
+	return n;
+}
+
+/* Most reasons never come: only those are told that have. */
+static int drops_read(void *self, struct sink *out)
+{
+	struct drops_source *s = self;
+
+	for (uint32_t i = 0; i < DROPS_REASONS; i++) {
+		uint64_t n = s->name[i][0] ? count_of(s, i) : 0;
+		double v = (double)(n - s->told[i]);
+
+		if (n == s->told[i])
+			continue;
+		s->told[i] = n;
+		sink_sample(out,
+			    &(struct sample_item){ layout_drop.layout, s->name[i], DROP_END, &v });
+	}
+	return 0;
+}
+
+static const struct wire_dict *const layouts[] = { &layout_drop };
+
+const struct source source_drops = {
+	.name = "drops",
+	.help = "packets that the kernel threw away, by its reason",
+	.period_ms = 2000,
+	.size = sizeof(struct drops_source),
+	.layouts = layouts,
+	.nlayouts = ARRAY_SIZE(layouts),
+	.open = drops_open,
+	.read = drops_read,
+	.close = drops_close,
+};
