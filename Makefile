@@ -13,6 +13,8 @@ comma := ,
 SAN   ?=
 B     := build$(if $(SAN),-san-$(subst $(comma),-,$(SAN)))
 O     := $B/obj
+# The kernel programs are the same in every build.
+K     := build/obj/bpf
 ARCH  := $(shell uname -m)
 
 # Where `make run` keeps its data and listens; deploy/stack.sh has the defaults.
@@ -27,9 +29,9 @@ LIBS_COLL  := $(call pkg,--libs libzmq $(MSGPACK) libpq libmicrohttpd inih)
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wcast-qual \
 	-Wwrite-strings -Wvla -Wformat=2 -Wundef -Wconversion -Wno-sign-conversion $(if $(WERROR),-Werror)
 HARD := -fno-common -fstack-protector-strong -fPIE
-OPT  ?= -O2
+OPT  ?= $(if $(filter address% thread%,$(SAN)),-O1,-O2)
 CFLAGS  += $(OPT) -g -std=gnu17 $(WARN) $(HARD)
-CPPFLAGS += -D_GNU_SOURCE -isystem $O/bpf $(call pkg,--cflags $(PKGS))
+CPPFLAGS += -D_GNU_SOURCE -isystem $K $(call pkg,--cflags $(PKGS))
 LDFLAGS += -pie -Wl,-z,relro,-z,now -Wl,--as-needed -pthread
 ifneq ($(SAN),)
 CFLAGS  += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -46,7 +48,7 @@ endif
 LIB   := $(patsubst %.c,$O/%.o,$(wildcard lib/*.c))
 PROBE := $(patsubst %.c,$O/%.o,$(wildcard probe/*.c))
 COLL  := $(patsubst %.c,$O/%.o,$(wildcard collector/*.c))
-SKEL  := $(patsubst bpf/%.bpf.c,$O/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
+SKEL  := $(patsubst bpf/%.bpf.c,$K/%.skel.h,$(wildcard bpf/*.bpf.c))
 FAKE  := $(patsubst %.c,$O/%.o,$(wildcard tests/fake/*.c))
 UNIT  := $(patsubst tests/unit/%.c,$B/test/%,$(wildcard tests/unit/*.c))
 TOOLS := $(patsubst tests/tools/%.c,$B/tools/%,$(wildcard tests/tools/*.c))
@@ -92,13 +94,12 @@ $B/fault/drop.bpf.o: tests/fault/drop.bpf.c $O/flags
 	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $O/tests/fault/drop.bpf.d -MT $@ -c -o $@ $<
 
 # The names of system calls, by number.
-$O/bpf/call_names.h: $O/flags
-	@mkdir -p $(@D)
+$K/call_names.h: $K/flags
 	$(Q)echo '#include <asm/unistd.h>' | $(CC) -E -dM - | sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/[__NR_\1] = "\1",/p' | \
 		grep -v '__NR_\(syscalls\|arch_specific_syscall\)\]' | sort > $@
 
 # -MD and not -MMD: the skeletons are found by -isystem and must count.
-$O/%.o: %.c $O/flags | $(SKEL) $O/bpf/call_names.h
+$O/%.o: %.c $O/flags | $(SKEL) $K/call_names.h
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) -MD -MP -c -o $@ $<
 $O/%.o: $O/%.S $O/flags
@@ -106,12 +107,11 @@ $O/%.o: $O/%.S $O/flags
 $O/tests/%.o: private WARN += -Wno-conversion
 
 # Only of the sources there are: the .d of an object that is no more names a source that is no more.
-$(SKEL:.skel.h=.bpf.o): $O/bpf/%.bpf.o: bpf/%.bpf.c $O/flags
-	@mkdir -p $(@D)
+$(SKEL:.skel.h=.bpf.o): $K/%.bpf.o: bpf/%.bpf.c $K/flags
 	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter -D__TARGET_ARCH_$(if $(filter aarch64,$(ARCH)),arm64,x86) \
 		-I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $(@:.o=.d) -MT $@ -c -o $@ $<
 	$(Q)$(STRIP) -g $@
-$(SKEL): $O/bpf/%.skel.h: $O/bpf/%.bpf.o
+$(SKEL): $K/%.skel.h: $K/%.bpf.o
 	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< > $@
 
 # Everything is made again when the compiler or a flag changes (but -Werror, which changes nothing that is made); a
@@ -121,6 +121,9 @@ $O/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FLAGS)' | cmp -s - $@ || { CC='$(CC)' CLANG='$(CLANG)' STRIP='$(STRIP)' BPFTOOL='$(BPFTOOL)' \
 		deploy/need.sh $(PKGS) && echo '$(FLAGS)' > $@; }
+$K/flags: FORCE | $O/flags
+	@mkdir -p $(@D)
+	@echo '$(CLANG) $(STRIP) $(BPFTOOL) $(ARCH)' | cmp -s - $@ || echo '$(CLANG) $(STRIP) $(BPFTOOL) $(ARCH)' > $@
 
 deps:
 	@deploy/deps.sh build

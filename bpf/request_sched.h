@@ -9,6 +9,7 @@
 #include "request_pool.h"
 
 #define WAIT_KNOWN_NS 1000000 /* shorter, the quota of a cgroup is not asked for */
+#define LOOP_CLOCK_NS 1000000
 
 enum { FUTEX_PRIVATE = 128 }; /* the lock is this process's alone */
 
@@ -50,6 +51,12 @@ static __always_inline __u64 patience_of(__s32 nr, const struct pt_regs *r)
 	return ms > 0 ? ms * 1000000ull : 0;
 }
 
+/* What a thread sleeps for in the midst of its work. Not a lock: runtimes park their loops on one. */
+static __always_inline bool goes_on_after(__u32 wait)
+{
+	return wait == WAIT_IO || wait == WAIT_DIRTY || wait == WAIT_FAULT;
+}
+
 /* The switch is counted already: what the thread worked on until then. */
 static __always_inline void thread_leaves(struct thread *th, struct task_struct *t, bool preempt,
 					  __u64 now)
@@ -72,12 +79,16 @@ static __always_inline void thread_leaves(struct thread *th, struct task_struct 
 	th->wait = wait_of(th, t, state, nr, r);
 	if (th->wait == WAIT_POLL && th->loop) {
 		th->patience_ns = patience_of(nr, r);
-		/* by the loop's clock, which it read last when it had its CPU again */
-		th->due_ns = th->patience_ns && th->in_ns ? th->in_ns + th->patience_ns : 0;
+		/* by its clock, which has whole milliseconds, and was read when it got its CPU */
+		th->due_ns = th->patience_ns && th->in_ns
+				     ? th->in_ns + th->patience_ns - LOOP_CLOCK_NS
+				     : 0;
 		time_leave(th, thread_cur_at(th, t->nvcsw - 1), now);
 	} else if (th->wait == WAIT_LOCK && th->job && th->helper) {
 		job_told(th, now);
 	}
+	if (th->loop && goes_on_after(th->wait) && th->nvcsw + 1 == t->nvcsw)
+		th->nvcsw++; /* it is still at this request */
 	th->out_ns = now; /* not before: up to here it has its CPU */
 	if (th->off.wait == th->wait && th->off.nr == nr && th->off.arg[0] == REGS_ARG1(r) &&
 	    th->off.off_ns)

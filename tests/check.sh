@@ -2,12 +2,15 @@
 # check.sh - for tests in shell: ok "a sentence that is true" COMMAND..., and at the end done_checking.
 checks_passed=0 checks_failed=0
 
-ok() {
-	if "${@:2}" >/dev/null 2>&1; then
+checks_said=$(mktemp) && exec {checks_fd}<>"$checks_said" && rm "$checks_said"
+
+ok() { # what a command says is worth reading only if it fails
+	if "${@:2}" >"/dev/fd/$checks_fd" 2>&1; then
 		checks_passed=$((checks_passed + 1))
 	else
 		checks_failed=$((checks_failed + 1))
 		echo "FAIL $1"
+		tail -n 2 "/dev/fd/$checks_fd" | cut -c1-300
 	fi
 }
 

@@ -3,9 +3,9 @@
 # run.sh [SUITE...] - everything that can be checked on this machine. Every suite ends in "N passed, N failed";
 # one that dies or says nothing counts as a failure. T= seconds for each fuzzer (5).
 #
-# Five lanes run side by side, as most suites wait most of the time: one for those where a delay counts most, one for the
-# others that watch real servers, and three of lower priority, for what needs only a processor or the database, for the
-# browser, and for lint and fuzzers. Whoever is ready helps with those that watch servers.
+# Four lanes run side by side, as most suites wait most of the time: one for those where a delay counts most, one for the
+# others that watch real servers, and two of lower priority, for what needs only a processor or the database and for the
+# browser, lint and fuzzers. Whoever is ready helps with those that watch servers.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/leftovers.sh
@@ -126,12 +126,8 @@ working() {
 	standing
 }
 
-browsing() {
+browsing() { # one after the other, as each of the two takes a whole processor
 	! wanted web || [ ! -x tests/web/run ] || suite web 720 tests/web/run
-	standing
-}
-
-reading() { # the sources, and what nobody sends
 	! wanted lint || suite lint 480 env COMPILERS=clang tests/lint/all.sh
 	! wanted fuzz || suite fuzz 400 tests/fuzz.sh build-fuzz/fuzz "${T:-5}"
 	standing
@@ -148,7 +144,7 @@ queued=
 queue >"$logs/queue"
 lane watching & lanes=$!
 lane standing & lanes+=" $!"
-for low in working browsing reading; do
+for low in working browsing; do
 	(renice -n 10 -p "$BASHPID" >/dev/null; lane $low) & lanes+=" $!"
 done
 wait $lanes

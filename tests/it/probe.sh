@@ -11,7 +11,8 @@ chmod 755 "$tmp"
 cp "$probe" "$tmp/seismo-probe" # where another user can start it
 read -r port < <(free_ports 1)
 pid=
-trap '[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null; rm -rf "$tmp"' EXIT
+cgroup_make # what other tests' servers are asked would fill its memory
+trap '[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null; rm -rf "$tmp"; cgroup_gone' EXIT
 
 start() { # COMMAND...
 	"$@" --collector "tcp://127.0.0.1:$port" --node it-probe 2>"$tmp/err" &
@@ -59,7 +60,7 @@ sources_off() {
 	grep -c 'source .* is off' "$tmp/err"
 }
 
-start "$tmp/seismo-probe" --nginx off # each nginx of another test is a descriptor more
+start "$tmp/seismo-probe" --scope "cgroup=$cgroup" --nginx off # each nginx of another test is a descriptor more
 for i in $(seq 300); do # its sources are open by then
 	grep -q 'does not answer' "$tmp/err" && break
 	sleep 0.1

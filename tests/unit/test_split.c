@@ -81,7 +81,7 @@ TEST(each_wait_is_a_part_of_its_own)
 	static const int part[WAIT_END] = { PART_RUNQ,	   PART_THROTTLED, PART_IO,	PART_DIRTY,
 					    PART_FAULT,	   PART_RECLAIM,   PART_LOCK,	PART_SLEEP,
 					    PART_STOPPED,  PART_NET,	   PART_CLIENT, PART_NET,
-					    PART_UPSTREAM, PART_OTHER };
+					    PART_UPSTREAM, PART_OTHER,	   PART_LOOP };
 
 	for (int w = 0; w < WAIT_END; w++) {
 		struct req_head h = head();
