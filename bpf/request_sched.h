@@ -51,7 +51,8 @@ static __always_inline __u64 patience_of(__s32 nr, const struct pt_regs *r)
 	return ms > 0 ? ms * 1000000ull : 0;
 }
 
-/* What a thread sleeps for in the midst of its work. Not a lock: runtimes park their loops on one. */
+/* What a thread sleeps for in the midst of its work. Not a lock: runtimes park their loops on one.
+ */
 static __always_inline bool goes_on_after(__u32 wait)
 {
 	return wait == WAIT_IO || wait == WAIT_DIRTY || wait == WAIT_FAULT;
