@@ -30,23 +30,18 @@
 	"  from (select coalesce(nullif(" name "::text, ''), '-') as v, count(*) as n from named" \
 	"   where bad & ~" bit " = 0 group by 1 order by 2 desc, 1 limit 20) f)"
 
-/* Without its port, which is another one for each connection. */
-#define HOST "left(remote, length(remote) - position(':' in reverse(remote)))"
-
 const char web_sql_facets[] =
 	"with "
-	SEEN("node_id, app, route, status, reason_id, upstream, remote, "
+	SEEN("node_id, app, route, status, reason_id, upstream, "
 	     FAILS(WEB_FIND_REGION, "1") " + " FAILS(WEB_FIND_NODE, "2") " + " FAILS(WEB_FIND_APP, "4") " + "
 	     FAILS(WEB_FIND_ROUTE, "8") " + " FAILS(WEB_FIND_STATUS, "16") " + " FAILS(WEB_FIND_REASON, "32") " + "
-	     FAILS(WEB_FIND_UPSTREAM, "64") " + " FAILS(WEB_FIND_REMOTE, "128") " as bad", WEB_RANGE_SQL, WEB_FIND_Q,
+	     FAILS(WEB_FIND_UPSTREAM, "64") " as bad", WEB_RANGE_SQL, WEB_FIND_REMOTE " and " WEB_FIND_Q,
 	     "ts desc, request_id desc")
-	"named as materialized (select bad, " NAMES ", app, route, status, upstream, " HOST " as remote"
-	"  from " NAMED("seen") "),"
+	"named as materialized (select bad, " NAMES ", app, route, status, upstream from " NAMED("seen") "),"
 	"total as (select count(*) as n from seen where bad = 0)"
 	"select json_build_object("
 	FACET("region", "1") ", " FACET("node", "2") ", " FACET("app", "4") ", " FACET("route", "8") ", "
-	FACET("status", "16") ", " FACET("reason", "32") ", " FACET("upstream", "64") ", "
-	FACET("remote", "128") ") as facets,"
+	FACET("status", "16") ", " FACET("reason", "32") ", " FACET("upstream", "64") ") as facets,"
 	" (select n from total) as total, " CUT;
 
 /* $20: how many bins */

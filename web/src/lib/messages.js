@@ -88,7 +88,7 @@ export const messages = {
 	'facet.any': ['Any', '不限'],
 	'facet.nothing': ['Nothing under the other filters.', '在其他筛选条件下没有。'],
 	'facet.cut': ['Counted in the 1,000 most frequent', '按最频繁的 1,000 项计数'],
-	'facet.inexact': ['Counted in the newest 100,000 rows that match the search', '按匹配搜索的最新 100,000 行计数'],
+	'facet.inexact': ['Counted in the newest 100,000 rows that match search and remote', '按匹配搜索和客户端的最新 100,000 行计数'],
 	'facet.typed.text': ['exact text, ! excludes', '完整文本，! 表示排除'],
 	'facet.typed.addr': ['address, or how it begins', '地址或其开头'],
 	'facet.typed.status': ['502, 5xx, 0: no answer', '502、5xx、0：无应答'],
