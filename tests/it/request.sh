@@ -83,7 +83,7 @@ verdict_of() { # PATH: "STATUS REASON" of nginx's row
 	ask "select status || ' ' || code from request join reason using (reason_id) where path = '$1' and local_port = $kept"
 }
 
-curl -s -m 0.2 "http://127.0.0.1:$kept/abort?d=900"
+curl -s -m 0.1 "http://127.0.0.1:$kept/abort?d=900" # nginx itself gives up after 300 ms
 curl -s -o /dev/null "http://127.0.0.1:$kept/bad?s=503"
 ok "an aborted request is a 499 by the client" await_value "499 client.abort" verdict_of /abort
 ok "a bad upstream answer is up.error" await_value "503 up.error" verdict_of /bad
