@@ -121,9 +121,10 @@ $O/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FLAGS)' | cmp -s - $@ || { CC='$(CC)' CLANG='$(CLANG)' STRIP='$(STRIP)' BPFTOOL='$(BPFTOOL)' \
 		deploy/need.sh $(PKGS) && echo '$(FLAGS)' > $@; }
+KFLAGS := $(CLANG) $(STRIP) $(BPFTOOL) $(ARCH)
 $K/flags: FORCE | $O/flags
 	@mkdir -p $(@D)
-	@echo '$(CLANG) $(STRIP) $(BPFTOOL) $(ARCH)' | cmp -s - $@ || echo '$(CLANG) $(STRIP) $(BPFTOOL) $(ARCH)' > $@
+	@echo '$(KFLAGS)' | cmp -s - $@ || echo '$(KFLAGS)' > $@
 
 deps:
 	@deploy/deps.sh build

@@ -3,8 +3,7 @@
 #pragma once
 
 enum {
-	DROPS_OTHER = 0, /* of the kernel's list 0 is no reason: those beyond the list are counted
-			    there */
-	DROPS_REASONS =
-		256, /* the kernel's own are fewer (6.18: 130); subsystems' begin at 1 << 16 */
+	/* The kernel's own list ends below (6.18: at 128); those of subsystems begin at 1 << 16. */
+	DROPS_REASONS = 256,
+	DROPS_OTHER = 0, /* beyond the list; in it 0 is no reason */
 };

@@ -244,17 +244,22 @@ static __always_inline void sample(void *ctx, __u32 irq, __u64 before, __u64 now
 	}
 }
 
-/* Any timer of the kernel's that runs out, above all its tick: that is there anyway. */
-SEC("tp_btf/hrtimer_expire_entry")
-int BPF_PROG(on_tick)
+static __always_inline void clock(void *ctx, __u32 irq)
 {
 	__u64 *last = last_sample(), now = bpf_ktime_get_ns(), before;
 
 	if (!last || now - *last < least_ns)
-		return 0;
+		return;
 	before = *last;
 	*last = now;
-	sample(ctx, FILE_IN_IRQ, before, now);
+	sample(ctx, irq, before, now);
+}
+
+/* Any timer of the kernel's that runs out, above all its tick: that is there anyway. */
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(on_tick)
+{
+	clock(ctx, FILE_IN_IRQ);
 	return 0;
 }
 
@@ -262,13 +267,7 @@ int BPF_PROG(on_tick)
 SEC("perf_event")
 int on_sample(struct bpf_perf_event_data *ctx)
 {
-	__u64 *last = last_sample(), now = bpf_ktime_get_ns(), before;
-
-	if (!last)
-		return 0;
-	before = *last;
-	*last = now;
-	sample(ctx, 0, before, now);
+	clock(ctx, 0);
 	return 0;
 }
 

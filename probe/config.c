@@ -40,7 +40,8 @@ static const struct config_option options[] = {
 	  3.6e6, "a read, write or sync of a file that takes as long is told; 0: none (10)" },
 	{ "files", "slow_file_clock", CONFIG_STR,
 	  CONFIG_FIELD(struct probe_config, slow_file_clock), 1, 0,
-	  "what is looked by: the kernel's tick, a timer, or auto: tick if it does (auto)" },
+	  "they are looked for by the kernel's tick, a timer, or auto: the tick if it serves "
+	  "(auto)" },
 	{ "files", "slow_files_per_s", CONFIG_INT,
 	  CONFIG_FIELD(struct probe_config, slow_files_per_s), 0, 1e6,
 	  "slow file operations told in a second; more are only counted (100)" },

@@ -9,15 +9,15 @@
 #include "cpu_clock.h"
 #include "files.skel.h"
 #include "files_calls.h"
+#include "kernel_counts.h"
 #include "kernel_load.h"
 #include "source.h"
 
 struct files_kernel {
 	struct files_bpf *bpf;
 	struct ring_buffer *ring;
-	int ncpu;
+	struct kernel_counts counts;
 	struct cpu_clock *clock;
-	uint64_t *percpu;
 };
 
 void files_kernel_close(struct files_kernel *k)
@@ -27,7 +27,7 @@ void files_kernel_close(struct files_kernel *k)
 	cpu_clock_close(k->clock);
 	ring_buffer__free(k->ring);
 	files_bpf__destroy(k->bpf);
-	free(k->percpu);
+	kernel_counts_close(&k->counts);
 	free(k);
 }
 
@@ -94,11 +94,7 @@ int files_kernel_open(struct files_kernel **out, const struct files_how *how,
 	k = calloc(1, sizeof(*k));
 	if (!k)
 		die("out of memory");
-	r = libbpf_num_possible_cpus();
-	k->ncpu = r > 0 ? r : 1;
-	k->percpu = calloc((size_t)k->ncpu, sizeof(k->percpu[0]));
-	if (!k->percpu)
-		die("out of memory");
+	kernel_counts_open(&k->counts);
 	r = load(k, how, why);
 	if (r == 0)
 		r = start(k, &how->clock, why);
@@ -127,9 +123,6 @@ void files_kernel_stats(struct files_kernel *k, uint64_t out[static FILE_STAT_EN
 
 	for (uint32_t i = 0; i < FILE_STAT_END; i++) {
 		out[i] = 0;
-		if (bpf_map_lookup_elem(fd, &i, k->percpu) < 0)
-			continue;
-		for (int cpu = 0; cpu < k->ncpu; cpu++)
-			out[i] += k->percpu[cpu];
+		kernel_counts_read(&k->counts, fd, i, &out[i]);
 	}
 }

@@ -9,6 +9,7 @@
 
 #include "../lib/log.h"
 #include "cpu_clock.h"
+#include "kernel_counts.h"
 #include "privilege.h"
 #include "request_programs.h"
 #include "request_sockets.skel.h"
@@ -37,8 +38,7 @@ struct request_kernel {
 	int cgroup_fd; /* the root's, until the programs on packets are attached; -1: none */
 	uint64_t next_sweep_ns, next_prune_ns, next_adopt_ns;
 	uint64_t clock_ns, clock_jiffies; /* at the first sweep */
-	int ncpu;
-	uint64_t *percpu;
+	struct kernel_counts counts;
 };
 
 static const struct hooks {
@@ -89,7 +89,7 @@ void request_kernel_close(struct request_kernel *k)
 	if (!k)
 		return;
 	unload(k);
-	free(k->percpu);
+	kernel_counts_close(&k->counts);
 	free(k);
 }
 
@@ -239,10 +239,7 @@ int request_kernel_open(struct request_kernel **out, const struct request_option
 	if (!k)
 		die("out of memory");
 	k->cgroup_fd = -1;
-	k->ncpu = libbpf_num_possible_cpus();
-	k->percpu = calloc(k->ncpu > 0 ? (size_t)k->ncpu : 1, sizeof(*k->percpu));
-	if (!k->percpu)
-		die("out of memory");
+	kernel_counts_open(&k->counts);
 	r = load_any(k, o, why);
 	if (r == 0) {
 		k->ring = ring_buffer__new(map_fd(k, "ring"), on_record, arg, NULL);
@@ -298,10 +295,7 @@ static uint64_t stat_sum(struct request_kernel *k, uint32_t stat)
 {
 	uint64_t sum = 0;
 
-	if (bpf_map_lookup_elem(k->stats_fd, &stat, k->percpu) < 0)
-		return 0;
-	for (int cpu = 0; cpu < k->ncpu; cpu++)
-		sum += k->percpu[cpu];
+	kernel_counts_read(&k->counts, k->stats_fd, stat, &sum);
 	return sum;
 }
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* src_drops.c - packets that the kernel threw away, by its own reason, from bpf/drops.bpf.c. */
-#include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <linux/types.h>
 #include <stdio.h>
 
 #include "../bpf/drops.h"
-#include "../lib/log.h"
 #include "drops.skel.h"
+#include "kernel_counts.h"
 #include "kernel_load.h"
 #include "layout.h"
 #include "source.h"
@@ -17,8 +16,7 @@ enum { NAME_LEN = 40, ARGS = 3 };
 
 struct drops_source {
 	struct drops_bpf *bpf;
-	int ncpu;
-	uint64_t *percpu;
+	struct kernel_counts counts;
 	uint64_t told[DROPS_REASONS];
 	char name[DROPS_REASONS][NAME_LEN]; /* "": the kernel has no such reason */
 };
@@ -28,28 +26,36 @@ static void drops_close(void *self)
 	struct drops_source *s = self;
 
 	drops_bpf__destroy(s->bpf);
-	free(s->percpu);
+	kernel_counts_close(&s->counts);
 }
 
 /* As the running kernel numbers them: they are not the same in every version. */
-static int names_read(struct drops_source *s)
+static void names_read(struct drops_source *s, const struct btf *btf, const struct btf_type *list)
 {
 	static const char prefix[] = "SKB_DROP_REASON_";
-	struct btf *btf = btf__load_vmlinux_btf();
-	int id = btf ? btf__find_by_name_kind(btf, "skb_drop_reason", BTF_KIND_ENUM) : -ENOENT;
-	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
 
 	snprintf(s->name[DROPS_OTHER], NAME_LEN, "OTHER");
-	for (int i = 0; t && i < btf_vlen(t); i++) {
-		const struct btf_enum *e = btf_enum(t) + i;
+	for (int i = 0; i < btf_vlen(list); i++) {
+		const struct btf_enum *e = btf_enum(list) + i;
 		const char *name = btf__name_by_offset(btf, e->name_off);
 
 		if (e->val > DROPS_OTHER && e->val < DROPS_REASONS &&
 		    strncmp(name, prefix, sizeof(prefix) - 1) == 0)
 			snprintf(s->name[e->val], NAME_LEN, "%s", name + sizeof(prefix) - 1);
 	}
+}
+
+/* False: the tracepoint has no reason, or the kernel no list of them. */
+static bool reasons_known(struct drops_source *s)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int id = btf ? btf__find_by_name_kind(btf, "skb_drop_reason", BTF_KIND_ENUM) : -ENOENT;
+	bool known = id > 0 && kernel_args_in(btf, "kfree_skb") >= ARGS;
+
+	if (known)
+		names_read(s, btf, btf__type_by_id(btf, (__u32)id));
 	btf__free(btf);
-	return t ? 0 : -ENOENT;
+	return known;
 }
 
 static int drops_open(void *self, const struct probe_env *env)
@@ -59,46 +65,34 @@ static int drops_open(void *self, const struct probe_env *env)
 
 	if (r < 0)
 		return r;
-	r = kernel_tracepoint_args("kfree_skb", env->why);
-	if (r < 0)
-		return r;
-	if (r < ARGS || names_read(s) < 0) {
+	if (!reasons_known(s)) {
 		snprintf(env->why, WHY_LEN,
 			 "this kernel does not say why it drops packets (5.17 does)");
 		return -EOPNOTSUPP;
 	}
-	r = libbpf_num_possible_cpus();
-	s->ncpu = r > 0 ? r : 1;
-	s->percpu = calloc((size_t)s->ncpu, sizeof(s->percpu[0]));
+	kernel_counts_open(&s->counts);
 	s->bpf = drops_bpf__open_and_load();
-	if (!s->percpu || !s->bpf)
-		return s->bpf ? -ENOMEM : kernel_say(-errno, env->why);
+	if (!s->bpf)
+		return kernel_say(-errno, env->why);
 	s->bpf->links.on_drop = bpf_program__attach(s->bpf->progs.on_drop);
 	return s->bpf->links.on_drop ? 0 : -errno;
-}
-
-static uint64_t count_of(struct drops_source *s, uint32_t reason)
-{
-	uint64_t n = 0;
-
-	if (bpf_map_lookup_elem(bpf_map__fd(s->bpf->maps.drops), &reason, s->percpu) < 0)
-		return s->told[reason];
-	for (int cpu = 0; cpu < s->ncpu; cpu++)
-		n += s->percpu[cpu];
-	return n;
 }
 
 /* Most reasons never come: only those are told that have. */
 static int drops_read(void *self, struct sink *out)
 {
 	struct drops_source *s = self;
+	int fd = bpf_map__fd(s->bpf->maps.drops);
 
 	for (uint32_t i = 0; i < DROPS_REASONS; i++) {
-		uint64_t n = s->name[i][0] ? count_of(s, i) : 0;
-		double v = (double)(n - s->told[i]);
+		uint64_t n = s->told[i];
+		double v;
 
+		if (s->name[i][0])
+			kernel_counts_read(&s->counts, fd, i, &n);
 		if (n == s->told[i])
 			continue;
+		v = (double)(n - s->told[i]);
 		s->told[i] = n;
 		sink_sample(out,
 			    &(struct sample_item){ layout_drop.layout, s->name[i], DROP_END, &v });

@@ -6,7 +6,7 @@
 #include "told.h"
 
 enum {
-	FRAMES = 40,
+	FRAMES = 40, /* 24, and those of an interrupt: bpf/files.h */
 	STEP_BYTES = 256 * 1024, /* of kallsyms, at a time: about 3 ms */
 	CUT = 1, /* of the flags of a STACK */
 };

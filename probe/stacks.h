@@ -14,8 +14,7 @@ enum { STACKS_PENDING = 32 };
 
 enum stacks_flag {
 	STACKS_CUT = 1, /* there were more frames than these */
-	STACKS_IN_IRQ =
-		2, /* on top are those of the interrupt in which it was looked at: not told */
+	STACKS_IN_IRQ = 2, /* the frames of an interrupt are on top: they are not told */
 };
 
 struct stacks;

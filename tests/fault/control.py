@@ -26,7 +26,7 @@ def explained_ms(code, row, sent, record, up):
     """What the kernel's counters, or a log, say of that cause in this request; None: none is known for it."""
     account = {"cpu.wait": "runq", "cpu.own": "cpu", "io.block": "blkio", "mem.reclaim": "reclaim"}.get(code)
     if account:  # of the processes there were when it was sent, or, of one that was made for it, by its own account
-        return max(sent[account], record.get(account) or 0, record.get("waited", 0) if account == "runq" else 0) / 1e3
+        return max(sent[account], record.get(account) or 0) / 1e3
     if code == "net.loss":
         return row["totalTime"] if sent["retrans"] else 0
     if code == "up.slow":  # the upstream's own time, or the wire's: what its log cannot say, nginx's can
@@ -37,12 +37,12 @@ def explained_ms(code, row, sent, record, up):
     return 0 if code != "unknown" else None
 
 
-def waited(logs):
-    """Of each request, what its thread waited for a CPU since it ended the one before: also before it was read."""
+def with_waits(logs):
+    """runq of each request: what its thread waited for a CPU since it ended the one before, so also before it was read."""
     ever = {}
     for record in logs.values():
         if "runqEver" in record:
-            record["waited"] = record["runqEver"] - ever.get(record["tid"], 0)
+            record["runq"] = record["runqEver"] - ever.get(record["tid"], 0)
             ever[record["tid"]] = record["runqEver"]
     return logs
 
@@ -55,7 +55,7 @@ def without_fault(rig, kind, n):
         rig.hosts.cgroups.share("server", cell.server.pids())
         rig.client(cell.plan(bench.WARM, 60, cell.cause.plain, "warm"), 1)
         sent = {s["path"]: s for s in rig.client(cell.plan(n, cell.cause.rate, cell.cause.plain, "fault"), 1)}
-        logs, ups = waited(cell.server.lines()), cell.upstream.lines()
+        logs, ups = with_waits(cell.server.lines()), cell.upstream.lines()
     finally:
         cell.server.stop()
         cell.upstream.stop()

@@ -62,9 +62,14 @@ for s in "threaded $th" "forking $fo" "node $no"; do
 done
 ask_for nginx "$ng" up "f=sleep&ms=60"
 
+stop() { # PID, and it is: on a busy machine it has to get a processor for that
+	kill -STOP "$1"
+	until grep -q '^State:.T' "/proc/$1/status"; do sleep 0.01; done
+}
+
 # One loop, two requests in the same turn: what is done for the second is not the first one's, whose call goes on meanwhile.
 for i in 1 2 3 4 5 6 7 8; do
-	kill -STOP "$node"
+	stop "$node"
 	get "$no" "/node-beside/$i" "f=up&uf=sleep&ms=30" & first=$!
 	sleep 0.03
 	get "$no" "/node-later/$i" "f=later&ms=150" & second=$!
@@ -92,11 +97,6 @@ started+=" $hog"
 ask_for threaded "$th" hog "f=burn&ms=60"
 ask_for node "$no" hog "f=burn&ms=60"
 kill $hog
-
-stop() { # PID, and it is: on a busy machine it has to get a processor for that
-	kill -STOP "$1"
-	until grep -q '^State:.T' "/proc/$1/status"; do sleep 0.01; done
-}
 
 # A server that is stopped does not read what arrives.
 for s in "threaded $th $threaded" "node $no $node" "nginx $ng $(pgrep -P "$(cat "$tmp/nginx.pid")")"; do
