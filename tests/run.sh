@@ -23,14 +23,19 @@ SEISMO_TEST=$TMPDIR B=build
 export TMPDIR SEISMO_TEST B
 logs=$PWD/build/logs
 mkdir -p "$logs"
-counts=$logs/counts
+counts=$logs/counts failures=$logs/failures
 : >"$counts"
+: >"$failures"
 trap 'kill_leftovers; rm -rf "$TMPDIR"' EXIT
 trap '[ -z "$lanes" ] || { kill $lanes; wait $lanes; } 2>/dev/null; exit 130' INT TERM HUP
 lanes=
 
 count() { # PASSED FAILED
 	echo "$1 $2" >>"$counts"
+}
+
+wrong() { # NAME LOG: what it calls wrong, or its last words
+	{ grep -E '^ *FAIL' "$2" || tail -n 3 "$2"; } | sed "s|^ *|$1: |"
 }
 
 suite() { # NAME SECONDS COMMAND...
@@ -45,6 +50,7 @@ suite() { # NAME SECONDS COMMAND...
 	[ $rc -eq 0 ] && [ $((p + f)) -gt 0 ] || [ "$f" -gt 0 ] || f=1
 	count "$p" "$f"
 	[ $rc -ne 124 ] || echo "it did not end within $limit s" >>"$log"
+	[ "$f" = 0 ] || wrong "$name" "$log" >>"$failures"
 	{
 		printf '  TEST   %-28s %s\n' "$name" "$p passed, $f failed, $((SECONDS - start)) s"
 		[ "$f" = 0 ] || tail -n 60 "$log" | sed 's/^/         | /'
@@ -152,6 +158,7 @@ lanes=
 suite "nothing is left behind" 60 bash -c '. tests/leftovers.sh; leftovers'
 
 read -r passed failed < <(awk '{ p += $1; f += $2 } END { print p + 0, f + 0 }' "$counts")
+cat "$failures" # once more, as who sees only the end must know, too
 echo "$((SECONDS - began)) s in all; the output of each suite is in build/logs"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
