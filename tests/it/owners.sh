@@ -52,17 +52,24 @@ share() { # PORT: one more server there, whose log has its number
 	(exec "$B/tools/server" "$1" --shared --log "$tmp/served.$BASHPID") & started+=" $!"
 }
 
+have_read() { # how many requests the server's log has
+	wc -l <"$tmp/read.$rung"
+}
+
 # A request is under way when its server is killed; the next process with that number serves on with the same fds.
 used_again() {
-	local number=$((30000 + RANDOM % 2000)) i
+	local number=$((30000 + RANDOM % 2000)) read_us lived_us
 	while [ -d "/proc/$number" ]; do number=$((number + 1)); done
-	"$B/tools/as_pid" $number "$B/tools/server" "$port" & as=$!
+	"$B/tools/as_pid" $number "$B/tools/server" "$port" --log "$tmp/read.$rung" & as=$!
 	sleep 0.5
 	curl -s -o /dev/null -m 5 "http://127.0.0.1:$port/$rung-before?s=501"
 	curl -s -o /dev/null -m 5 "http://127.0.0.1:$port/$rung-killed?d=9000" & asking=$!
+	await_value 2 have_read
 	sleep 0.5
 	kill -KILL $number
 	wait $as $asking 2>/dev/null
+	read_us=$(sed -n '2s/^[^ ]* \([0-9]*\) .*/\1/p' "$tmp/read.$rung")
+	lived_us=$(($(date +%s%6N) - read_us))
 	"$B/tools/as_pid" $number "$tmp/another" "$port" & as=$!
 	sleep 0.5
 	curl -s -o /dev/null -m 5 "http://127.0.0.1:$port/$rung-after?s=502"
@@ -70,7 +77,7 @@ used_again() {
 	wait $as
 	ok "$rung, what it answered before is its own" await_value "501 server $number" row "$port" "/$rung-before" "status || ' ' || app || ' ' || pid"
 	ok "$rung, what it never answered is told, and lasted as long as it lived" \
-		await_value "0 server true" row "$port" "/$rung-killed" "status || ' ' || app || ' ' || (request_us between 300000 and 3000000)"
+		await_value "0 server true" row "$port" "/$rung-killed" "status || ' ' || app || ' ' || (request_us between 490000 and $lived_us + 10000)"
 	ok "$rung, the next process of that number has a name and requests of its own" \
 		await_value "502 another $number true" row "$port" "/$rung-after" "status || ' ' || app || ' ' || pid || ' ' || (request_us < 300000)"
 }

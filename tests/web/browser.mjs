@@ -14,6 +14,9 @@ const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-ru
 const SIZE = { width: 1440, height: 800 };
 
 const tests = [];
+/* By a context's options: the page that the tests with those share, as a new one costs more than what most do in it. */
+const pages = new Map();
+let port = 0;
 export const TEST = (name, run, options = {}) => tests.push({ name, run, options });
 
 export const CHECK = (value, what) => {
@@ -37,30 +40,49 @@ export const until = async (what, ask, limit = 5000) => {
 /* The browser says on its console that an answer was an error, which is what some tests are about. */
 const expected = /Failed to load resource/;
 
-const watch = async (page, faults) => {
+const watch = (page, faults) => {
 	page.on('console', (m) => m.type() === 'error' && !expected.test(m.text()) && faults.push(m.text()));
 	page.on('pageerror', (e) => faults.push(`thrown: ${e.message}`));
 	page.on('dialog', (d) => {
 		faults.push(`dialog: ${d.message()}`);
 		d.dismiss();
 	});
-	await page.addInitScript(() => {
+};
+
+const newPage = async (browser, options) => {
+	const context = await browser.newContext(options);
+	await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+	await context.addInitScript(() => {
 		document.addEventListener('securitypolicyviolation', (e) => console.error(`policy: ${e.violatedDirective} ${e.sample}`));
 	});
+	return context.newPage();
+};
+
+// As the next test wants it: nobody listens, nothing is stored, no page of ours.
+const emptied = async (page, options) => {
+	page.removeAllListeners();
+	await page.evaluate(() => {
+		localStorage.clear();
+		sessionStorage.clear();
+	});
+	await page.goto('about:blank');
+	await page.setViewportSize(options.viewport);
+	return page;
 };
 
 class Test {
 	constructor(browser) {
-		Object.assign(this, { browser, faults: [], contexts: [] });
+		Object.assign(this, { browser, faults: [] });
 		this.mock = new Mock();
 	}
 	async open(where = '/?view=rows', options = {}) {
-		this.mock.http ?? (await this.mock.start());
-		const context = await this.browser.newContext({ viewport: SIZE, locale: 'en-US', timezoneId: 'Asia/Shanghai', ...options });
-		await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-		this.contexts.push(context);
-		this.page = await context.newPage();
-		await watch(this.page, this.faults);
+		if (!this.mock.http) await this.begin();
+		await this.leave();
+		this.options = { viewport: SIZE, locale: 'en-US', timezoneId: 'Asia/Shanghai', ...options };
+		const key = JSON.stringify(this.options);
+		this.page = pages.get(key) ?? (await newPage(this.browser, this.options));
+		pages.delete(key);
+		watch(this.page, this.faults);
 		await this.page.goto(this.mock.url + where);
 		await this.page.waitForSelector('header.top');
 		return this.page;
@@ -74,7 +96,8 @@ class Test {
 	async live() {
 		await this.page.waitForSelector('.live-on');
 	}
-	text(selector) {
+	async text(selector) {
+		await this.page.waitForSelector(selector, { state: 'attached', timeout: 5000 });
 		return this.page.$eval(selector, (el) => el.innerText);
 	}
 	// Opens the filter's panel and has the value typed there; ! before it excludes.
@@ -83,8 +106,23 @@ class Test {
 		await this.page.fill(`#${name}`, value);
 		await this.page.press(`#${name}`, 'Enter');
 	}
+	// On one port, if nobody has taken it since: what the browser has compiled it need not compile again.
+	async begin() {
+		await this.mock.start(port).catch(() => this.mock.start());
+		port = this.mock.port;
+	}
+	// A page that cannot be emptied is given up.
+	async leave() {
+		if (!this.page) return;
+		const { page, options } = this;
+		this.page = null;
+		await emptied(page, options).then(
+			() => pages.set(JSON.stringify(options), page),
+			() => page.context().close(),
+		);
+	}
 	async close() {
-		for (const c of this.contexts) await c.close();
+		await this.leave();
 		if (this.mock.http) await this.mock.stop();
 	}
 }
@@ -114,7 +152,7 @@ export const runAll = async (only) => {
 		const error = await one(browser, test);
 		if (process.env.V) console.log(`${Date.now() - start} ms  ${test.name}`);
 		count[error ? 'failed' : 'passed'] += 1;
-		if (error) console.log(`FAILED ${test.name}\n       ${error.message.split('\n')[0]}`);
+		if (error) console.log(`FAILED ${test.name}\n       ${error.message.split('\n').slice(0, 5).join('\n       ')}`);
 	}
 	await browser.close();
 	console.log(`${count.passed} passed, ${count.failed} failed`);

@@ -92,7 +92,8 @@ const stream = (server, req, res) => {
 const file = async (server, url, res) => {
 	const asset = /^\/assets\/[A-Za-z0-9._-]+$/.test(url.pathname) ? url.pathname : '/index.html';
 	const bytes = await readFile(path.join(dist, asset)).catch(() => null);
-	res.writeHead(bytes ? 200 : 404, { 'Content-Type': TYPES[asset.split('.').pop()], 'Content-Security-Policy': CSP, 'X-Content-Type-Options': 'nosniff' });
+	const kept = asset === '/index.html' ? 'no-cache' : 'public, max-age=31536000, immutable';
+	res.writeHead(bytes ? 200 : 404, { 'Content-Type': TYPES[asset.split('.').pop()], 'Cache-Control': kept, 'Content-Security-Policy': CSP, 'X-Content-Type-Options': 'nosniff' });
 	res.end(bytes);
 };
 
@@ -129,7 +130,7 @@ export class Mock {
 	}
 	async start(port = 0) {
 		this.http = createServer((req, res) => handle(this, req, res));
-		await new Promise((done) => this.http.listen(port, '127.0.0.1', done));
+		await new Promise((done, failed) => this.http.once('error', failed).listen(port, '127.0.0.1', done));
 		this.port = this.http.address().port;
 		this.url = `http://127.0.0.1:${this.port}`;
 		this.beat = setInterval(() => this.tell('status', status(this)), 1000);
