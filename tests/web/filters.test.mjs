@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Filters: to the API, to the address, and back; times in an address are absolute.
-import { CHECK, CHECK_EQ, TEST, until } from './browser.mjs';
+import { CHECK, CHECK_EQ, TEST, sleep, until } from './browser.mjs';
 import { request, some } from './data.mjs';
 
 const query = (t) => Object.fromEntries([...new URL(t.page.url()).searchParams].filter(([name]) => name !== 'view'));
@@ -190,4 +190,17 @@ TEST('words around and beside the times of an address are ignored, not sent', as
 	await t.open('/?from=yesterday&to=%3Cscript%3E&nonsense=1&view=rows');
 	await t.shows(2);
 	CHECK_EQ(asked(t), { limit: '100' }, 'what the API was asked');
+});
+
+TEST('who leaves the page a moment after typing is not brought back', async (t) => {
+	await t.open();
+	await t.page.evaluate(() => {
+		const field = document.getElementById('q');
+		Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(field, '/pay');
+		field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+		document.querySelector('header a[href="/nodes"]').click();
+	});
+	await t.page.waitForSelector('.nodes');
+	await sleep(600);
+	CHECK_EQ(new URL(t.page.url()).pathname, '/nodes', 'the page');
 });

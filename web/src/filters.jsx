@@ -16,6 +16,7 @@ const Search = ({ value, onChange }) => {
 	const [typed, setTyped] = useState(value ?? '');
 	const timer = useRef(0);
 	useEffect(() => setTyped(value ?? ''), [value]);
+	useEffect(() => () => clearTimeout(timer.current), []); /* who leaves the page stays away */
 	const send = (text) => {
 		clearTimeout(timer.current);
 		if (fits(text) && text.trim() !== (value ?? '')) onChange(text.trim());
