@@ -23,6 +23,7 @@ export VAR WEB BIND NODE T PROBE_FLAGS
 MSGPACK := $(shell pkg-config --exists msgpack 2>/dev/null && echo msgpack || echo msgpack-c)
 PKGS    := libbpf libelf zlib libzmq $(MSGPACK) libpq libmicrohttpd inih
 pkg      = $(shell pkg-config $(1) 2>/dev/null)
+CFLAGS_PKGS := $(call pkg,--cflags $(PKGS))
 LIBS_PROBE := $(call pkg,--libs libbpf libelf zlib libzmq $(MSGPACK) inih) -lm
 LIBS_COLL  := $(call pkg,--libs libzmq $(MSGPACK) libpq libmicrohttpd inih)
 
@@ -31,7 +32,7 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointe
 HARD := -fno-common -fstack-protector-strong -fPIE
 OPT  ?= $(if $(filter address% thread%,$(SAN)),-O1,-O2)
 CFLAGS  += $(OPT) -g -std=gnu17 $(WARN) $(HARD)
-CPPFLAGS += -D_GNU_SOURCE -isystem $K $(call pkg,--cflags $(PKGS))
+CPPFLAGS += -D_GNU_SOURCE -isystem $K $(CFLAGS_PKGS)
 LDFLAGS += -pie -Wl,-z,relro,-z,now -Wl,--as-needed -pthread
 ifneq ($(SAN),)
 CFLAGS  += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -145,16 +146,18 @@ tools: $(TOOLS)
 fuzzers: $(FUZZ)
 objects: $(LIB) $(PROBE) $(COLL) $(UNIT:$B/test/%=$O/tests/unit/%.o) $(FUZZ:$B/fuzz/%=$O/tests/fuzz/%.o) $(TOOLS:$B/%=$O/tests/%.o) \
 	$O/tests/test.o $(FAKE) $(FAULT)
+all-tested: objects unit fuzzers
 test:
 	@tests/run.sh $(ONLY)
 test-kernels:
 	@tests/kernels/run.sh $(ONLY)
 lint:
 	@tests/lint/all.sh
-fuzz-build:
-	@$(MAKE) --no-print-directory CC=$(CLANG) SAN=fuzzer-no-link$(comma)address$(comma)undefined B=build-fuzz fuzzers
-fuzz: fuzz-build
-	@tests/fuzz.sh build-fuzz/fuzz $(or $(T),60)
+# What runs under ASan, UBSan and the fuzzers is made once, by clang; `objects` is all that there is to warn of.
+clang-%:
+	@$(MAKE) --no-print-directory CC=$(CLANG) SAN=fuzzer-no-link$(comma)address$(comma)undefined B=build-clang $*
+fuzz: clang-fuzzers
+	@tests/fuzz.sh build-clang/fuzz $(or $(T),60)
 bench: all tools
 	@for b in tests/bench/*.sh; do B=$B "$$b" || exit 1; done
 fault-tools: $B/fault/server $B/fault/faulthog $B/fault/drop $B/fault/drop.bpf.o
@@ -180,7 +183,7 @@ clean:
 help:
 	@deploy/help.sh
 
-.PHONY: all deps run stop status row demo unit tools fuzzers objects test test-kernels lint fuzz-build fuzz bench faults fault-tools fmt install clean help FORCE
+.PHONY: all deps run stop status row demo unit tools fuzzers objects all-tested test test-kernels lint fuzz bench faults fault-tools fmt install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $O -name '*.d' 2>/dev/null)

@@ -9,7 +9,7 @@ make status       what runs, and where
 make row          one request that fails, so that the console has a row
 make demo         nginx before two servers in namespaces, one fault after the other: every kind of row in a minute
 make deps         only install what building and running need (Debian packages, as root)
-make test         everything that can be checked here, in at most ten minutes; the last line counts
+make test         everything that can be checked here, in under fifteen minutes; the last line counts
 make test-kernels the probe on other distributions' kernels, under QEMU: 5.10 to the newest, about three minutes each
 make faults       sixteen causes of slowness into four servers: is each found, named and measured? CELLS="node/*" only these
 make lint         layering, dead exports, sizes, warnings of both compilers

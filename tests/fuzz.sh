@@ -8,10 +8,10 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
 one() { # FUZZER SECONDS; the corpus is kept, so that the next run begins where this one ended
-	local name=${1##*/} corpus=build-fuzz/corpus/${1##*/} dict=tests/fuzz/${1##*/}.dict
-	mkdir -p "$corpus" build-fuzz/found
+	local name=${1##*/} corpus=build-clang/corpus/${1##*/} dict=tests/fuzz/${1##*/}.dict
+	mkdir -p "$corpus" build-clang/found
 	{ time "$1" -max_total_time="$2" -max_len=4096 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-		-artifact_prefix="build-fuzz/found/$name-" $([ ! -e "$dict" ] || echo "-dict=$dict") \
+		-artifact_prefix="build-clang/found/$name-" $([ ! -e "$dict" ] || echo "-dict=$dict") \
 		"$corpus" "tests/fuzz/corpus/$name" >"$tmp/$name" 2>&1; } 2>"$tmp/$name.cpu"
 	echo $? >"$tmp/$name.rc"
 }

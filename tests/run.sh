@@ -11,7 +11,6 @@ cd "$(dirname "$0")/.." || exit 1
 . tests/leftovers.sh
 
 began=$SECONDS
-san=build-san-address-undefined
 [ "$(id -u)" = 0 ] || { echo "Seismo: the tests load kernel programs and make network namespaces: use sudo make test." >&2; exit 1; }
 deploy/deps.sh test || exit 1
 unset MAKEFLAGS MAKELEVEL MFLAGS VAR WEB BIND NODE
@@ -66,12 +65,11 @@ wanted() {
 }
 
 only=("$@")
-# gcc's warnings are errors here, so that lint need not build everything by gcc once more
+# Warnings are errors here, so that lint need not build everything once more.
 make --no-print-directory -j"$(nproc)" WERROR=1 all tools &&
-	make --no-print-directory -j"$(nproc)" WERROR=1 SAN=address,undefined unit || count 0 1
+	make --no-print-directory -j"$(nproc)" WERROR=1 clang-all-tested || count 0 1
 threads=$(threaded build-san-thread)
 [ -z "$threads" ] || make --no-print-directory -j"$(nproc)" SAN=thread $threads || count 0 1
-make --no-print-directory -j"$(nproc)" fuzz-build || count 0 1
 remember
 
 it() { # FILE...
@@ -121,7 +119,7 @@ standing() { # the others
 working() {
 	local t
 	if wanted unit; then
-		for t in "$san"/test/test_*; do
+		for t in build-clang/test/test_*; do
 			suite "unit/${t##*/}" 180 "$t"
 		done
 		for t in $threads; do
@@ -135,7 +133,7 @@ working() {
 browsing() { # one after the other, as each of the two takes a whole processor
 	! wanted web || [ ! -x tests/web/run ] || suite web 720 tests/web/run
 	! wanted lint || suite lint 480 env COMPILERS=clang tests/lint/all.sh
-	! wanted fuzz || suite fuzz 400 tests/fuzz.sh build-fuzz/fuzz "${T:-5}"
+	! wanted fuzz || suite fuzz 400 tests/fuzz.sh build-clang/fuzz "${T:-5}"
 	standing
 }
 
