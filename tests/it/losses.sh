@@ -41,7 +41,7 @@ select r.path, r.remote_port, r.status, r.request_us, s.client, r.same from
 	(select *, count(*) over (partition by path) as same from request where local_port = $port and path like '$1%') r
 	left join served s on r.path = '$1' || s.id where (r.remote_port, r.status, r.same) is distinct from (s.client, 200, 1::bigint);
 END
-	)
+	) || return 1
 	[ -z "$others" ] || { echo "$others"; return 1; }
 }
 
