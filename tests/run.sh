@@ -5,7 +5,8 @@
 #
 # Four lanes run side by side, as most suites wait most of the time: one for those where a delay counts most, one for the
 # others that watch real servers, and two of lower priority, for what needs only a processor or the database and for the
-# browser, lint and fuzzers. Whoever is ready helps with those that watch servers.
+# browser, lint and fuzzers. Whoever is ready helps with those that watch servers. What promises a time is measured when
+# they are done, alone.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/leftovers.sh
@@ -79,14 +80,15 @@ it() { # FILE...
 	done
 }
 
-# What compares times, and what needs no others beside it; then the others, those first that are sooner disturbed.
-exact="request nginx_exact noise first_byte kinds kinds_syscalls calls shapes assoc assoc_delayed"
-standing="split block files stacks nginx_files visible odd older owners losses keep scope probe demo house doctor samples"
+# What promises a time to the user; what compares times; then the others, those first that are sooner disturbed.
+alone="visible first_byte files"
+exact="request nginx_exact noise kinds kinds_syscalls calls shapes assoc assoc_delayed"
+standing="split block stacks nginx_files odd older owners losses keep scope probe demo house doctor samples"
 
 queue() { # what the lists forget is tested, too
 	local t
 	for t in $standing $(cd tests/it && ls ./*.sh | sed 's|^./||; s|\.sh$||'); do
-		case " $exact $queued " in *" $t "*) continue ;; esac
+		case " $alone $exact $queued " in *" $t "*) continue ;; esac
 		case $t in ingest*) continue ;; esac
 		queued+=" $t"
 		echo "$t"
@@ -153,6 +155,7 @@ for low in working browsing; do
 done
 wait $lanes
 lanes=
+it $(printf 'tests/it/%s.sh\n' $alone)
 suite "nothing is left behind" 60 bash -c '. tests/leftovers.sh; leftovers'
 
 read -r passed failed < <(awk '{ p += $1; f += $2 } END { print p + 0, f + 0 }' "$counts")
