@@ -25,23 +25,26 @@
 
 /* bad has a bit for each filter that a row fails: a facet counts what fails no other. */
 #define FAILS(filter, bit) "case when " filter " then 0 else " bit " end"
-#define FACET(name, bit) \
-	"'" name "', (select coalesce(json_agg(json_build_object('value', v, 'count', n) order by n desc, v), '[]')" \
-	"  from (select coalesce(nullif(" name "::text, ''), '-') as v, count(*) as n from named" \
-	"   where bad & ~" bit " = 0 group by 1 order by 2 desc, 1 limit 20) f)"
+#define FACET_OF(name, text, value, bit) \
+	"'" name "', (select coalesce(json_agg(json_build_object('value', " text ", 'count', n) order by n desc, v), '[]')" \
+	"  from (select " value " as v, count(*) as n from named where bad & ~" bit " = 0 group by 1 order by 2 desc, 1 limit 20) f)"
+#define FACET(name, bit) FACET_OF(name, "v", "coalesce(nullif(" name "::text, ''), '-')", bit)
+/* As it is in remote, without the port, which is another one for each connection. */
+#define HOST "coalesce(case family(v) when 4 then host(v) else '[' || host(v) || ']' end, '-')"
 
 const char web_sql_facets[] =
 	"with "
-	SEEN("node_id, app, route, status, reason_id, upstream, "
+	SEEN("node_id, app, route, status, reason_id, upstream, client, "
 	     FAILS(WEB_FIND_REGION, "1") " + " FAILS(WEB_FIND_NODE, "2") " + " FAILS(WEB_FIND_APP, "4") " + "
 	     FAILS(WEB_FIND_ROUTE, "8") " + " FAILS(WEB_FIND_STATUS, "16") " + " FAILS(WEB_FIND_REASON, "32") " + "
 	     FAILS(WEB_FIND_UPSTREAM, "64") " as bad", WEB_RANGE_SQL, WEB_FIND_REMOTE " and " WEB_FIND_Q,
 	     "ts desc, request_id desc")
-	"named as materialized (select bad, " NAMES ", app, route, status, upstream from " NAMED("seen") "),"
+	"named as materialized (select bad, " NAMES ", app, route, status, upstream, client from " NAMED("seen") "),"
 	"total as (select count(*) as n from seen where bad = 0)"
 	"select json_build_object("
 	FACET("region", "1") ", " FACET("node", "2") ", " FACET("app", "4") ", " FACET("route", "8") ", "
-	FACET("status", "16") ", " FACET("reason", "32") ", " FACET("upstream", "64") ") as facets,"
+	FACET("status", "16") ", " FACET("reason", "32") ", " FACET("upstream", "64") ", "
+	FACET_OF("remote", HOST, "client", "0") ") as facets,"
 	" (select n from total) as total, " CUT;
 
 /* $20: how many bins */
