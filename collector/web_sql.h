@@ -67,8 +67,9 @@
  * A filter with one value has an index in the order of minutes; without one the order is that of
  * time itself. The minutes of the range are for those indexes only.
  */
+#define WEB_ONE_NODE "$5 is not null and cardinality(api.nodes(null, $5)) = 1"
 #define WEB_BY_MINUTE \
-	"($5 is not null and cardinality(api.nodes(null, $5)) = 1 or cardinality($7) = 1 or cardinality($9) = 1" \
+	"(" WEB_ONE_NODE " or cardinality($7) = 1 or cardinality($9) = 1" \
 	" or " WEB_ONE_STATUS " or cardinality($13) = 1 and 'unknown' <> all($13))"
 #define WEB_MINUTE(t) "date_bin('1 minute', " t ", timestamptz 'epoch')"
 #define WEB_FIND_UNTIL(to) \

@@ -6,7 +6,9 @@ insert into region values (1, 'home'), (2, 'away') on conflict do nothing;
 insert into node (node_id, region_id, name) select hashint8extended(i, 7), 1 + (i % 4 = 0)::int, 'web-' || i from generate_series(0, 199) i on conflict do nothing;
 insert into node (node_id, region_id, name) values (-77, 1, 'rare-node') on conflict do nothing;
 insert into reason values (999, 'bench.rare', 'x', 'x') on conflict do nothing;
+set role seismo; -- who migrates them must own them
 select ensure_partitions(6, 1) \g /dev/null
+reset role;
 
 \echo '  FILL   the last day'
 with i as (select i, date_trunc('minute', now()) - interval '1 day' * (1 - i::float8 / (:rows / 5)) as ts from generate_series(0, :rows / 5 - 1) i),
