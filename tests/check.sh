@@ -33,6 +33,16 @@ free_ports() { # N
 	END
 }
 
+# Whoever was just started there may take its time on a busy machine.
+listening() { # PORT...: until each has somebody who listens, for 15 s
+	local port until=$((SECONDS + 15))
+	for port; do
+		while [ $SECONDS -le $until ] && ! ss -Hltn "sport = :$port" | grep -q .; do
+			sleep 0.05
+		done
+	done
+}
+
 # A cgroup of the test's own, to be all that the probe watches (--scope "cgroup=$cgroup").
 cgroup_make() {
 	cgroup=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)/seismo-test.$$

@@ -22,7 +22,7 @@ get() { # PATH CURL_ARG...; took: the client's own microseconds
 head -c 3000000 /dev/zero >"$tmp/body"
 read -r port < <(free_ports 1)
 python3 tests/it/splice.py "$port" & started=$!
-sleep 0.5
+listening "$port"
 for rung in $(rungs); do
 	probe_by "$rung" --slow-ms 0 --rows-per-s 50000
 	get "/in/$rung" --data-binary @"$tmp/body" -H Expect:

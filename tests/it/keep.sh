@@ -11,14 +11,14 @@ read -r port < <(free_ports 1)
 "$B/tools/server" "$port" & started=$!
 on_exit() { kill "$started"; }
 state=$VAR/probe.state
-sleep 1
+listening "$port"
 
 ask_server() { # PATH
 	curl -s -o /dev/null -m 5 "http://127.0.0.1:$port$1"
 }
 
-rows_of() { # PATH: how many, and whether each was judged by less than 300 ms
-	ask "select count(*) || ' ' || coalesce(bool_and(limit_us < 100000)::text, '') from request where local_port = $port and path = '$1'"
+rows_of() { # PATH: how many of those asked to be slow, and whether each was judged by less than 300 ms
+	ask "select count(*) || ' ' || coalesce(bool_and(limit_us < 100000)::text, '') from request where local_port = $port and path = '$1' and request_us > 100000"
 }
 
 end_probe() { # SIGNAL

@@ -44,7 +44,8 @@ http {
 END
 nginx -c "$tmp/nginx.conf" -e "$tmp/error.log"
 on_exit() { kill $started 2>/dev/null; nginx -c "$tmp/nginx.conf" -e "$tmp/error.log" -s quit 2>/dev/null; }
-sleep 1
+listening "$c" "$py" "$nd" "$ng"
+await_value "$tmp/up.sock" ls "$tmp/up.sock" 2>/dev/null
 
 get() { # URL CURL_ARG...; took: the client's own microseconds
 	curl -sg -o /dev/null -m 5 -w '%{time_total}' "${@:2}" "$1" | tr -d . >"$tmp/took"

@@ -13,7 +13,7 @@ stack_open --slow-ms 0 --rows-per-s 50000
 read -r port mmsg < <(free_ports 2 | tr '\n' ' ')
 "$B/tools/odd" uring "$port" & started=$!
 "$B/tools/odd" mmsg "$mmsg" & started+=" $!"
-sleep 0.3
+listening "$port" "$mmsg"
 
 rows() { # PREFIX
 	ask "select count(*), min(status), max(status), count(distinct pid) from request where local_port = $port and path like '$1%'"

@@ -61,7 +61,7 @@ used_again() {
 	local number=$((30000 + RANDOM % 2000)) read_us lived_us
 	while [ -d "/proc/$number" ]; do number=$((number + 1)); done
 	"$B/tools/as_pid" $number "$B/tools/server" "$port" --log "$tmp/read.$rung" & as=$!
-	sleep 0.5
+	listening "$port"
 	curl -s -o /dev/null -m 5 "http://127.0.0.1:$port/$rung-before?s=501"
 	curl -s -o /dev/null -m 5 "http://127.0.0.1:$port/$rung-killed?d=9000" & asking=$!
 	await_value 2 have_read
@@ -71,7 +71,7 @@ used_again() {
 	read_us=$(sed -n '2s/^[^ ]* \([0-9]*\) .*/\1/p' "$tmp/read.$rung")
 	lived_us=$(($(date +%s%6N) - read_us))
 	"$B/tools/as_pid" $number "$tmp/another" "$port" & as=$!
-	sleep 0.5
+	listening "$port"
 	curl -s -o /dev/null -m 5 "http://127.0.0.1:$port/$rung-after?s=502"
 	kill $number
 	wait $as

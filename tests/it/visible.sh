@@ -12,7 +12,7 @@ stack_open
 read -r port < <(free_ports 1)
 "$B/tools/server" "$port" & server=$! # after the probe: found without being told
 on_exit() { kill $server 2>/dev/null; }
-sleep 0.3
+listening "$port"
 node tests/it/visible.mjs "http://$WEB" "$port" "${N:-120}" | tee "$tmp/visible"
 value() { awk -v k="$1" '$1 == k { print $2 }' "$tmp/visible"; }
 
