@@ -80,9 +80,9 @@ it() { # FILE...
 	done
 }
 
-# What promises a time to the user; what compares times; then the others, those first that are sooner disturbed.
-alone="visible first_byte"
-exact="request nginx_exact noise kinds kinds_syscalls calls shapes assoc assoc_delayed"
+# What promises a time or a share of slow ones; what compares times; then the others, those first that are sooner disturbed.
+alone="visible first_byte noise"
+exact="request nginx_exact kinds kinds_syscalls calls shapes assoc assoc_delayed"
 standing="split block files stacks nginx_files odd older owners losses keep scope probe demo house doctor samples"
 
 queue() { # what the lists forget is tested, too
