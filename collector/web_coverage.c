@@ -11,9 +11,6 @@
  * probes' own count of the rows they sent stands for it.
  */
 #define STORED_MAX "10000"
-#define KEYS \
-	WEB_RANGE_SQL " and " WEB_FIND_REGION " and " WEB_FIND_NODE \
-	" and case when " WEB_ONE_NODE " then minute >= " WEB_MINUTE("$1") " and minute <= " WEB_MINUTE("$2") " else true end"
 #define WELL "('requests_seen', 'rows', 'client_calls', 'unread')"
 
 const char web_sql_coverage[] =
@@ -24,7 +21,8 @@ const char web_sql_coverage[] =
 	"u as (select app, kind, array_agg(distinct node order by node) as nodes, sum(n) as n,"
 	"  max(ts) as last from api.unread where " WEB_RANGE_SQL " and " WEB_PLACE_SQL
 	"  group by app, kind order by n desc, app, kind limit 200),"
-	"s as (select count(*) as n from (select from api.request_key where " KEYS " limit " STORED_MAX " + 1) r),"
+	"s as (select count(*) as n from (select from api.request_key where " WEB_RANGE_BY(WEB_ONE_NODE, "$2")
+	"  and " WEB_FIND_REGION " and " WEB_FIND_NODE " limit " STORED_MAX " + 1) r),"
 	"loss as (select * from c where name not in " WELL " order by n desc, node, name limit 500)"
 	"select json_build_object("
 	" 'seen', coalesce((select sum(n) from c where name = 'requests_seen'), 0),"

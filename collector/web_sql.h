@@ -72,9 +72,10 @@
 	"(" WEB_ONE_NODE " or cardinality($7) = 1 or cardinality($9) = 1" \
 	" or " WEB_ONE_STATUS " or cardinality($13) = 1 and 'unknown' <> all($13))"
 #define WEB_MINUTE(t) "date_bin('1 minute', " t ", timestamptz 'epoch')"
-#define WEB_FIND_UNTIL(to) \
-	"ts >= $1 and ts < $2 and case when " WEB_BY_MINUTE \
+#define WEB_RANGE_BY(condition, to) \
+	WEB_RANGE_SQL " and case when " condition \
 	" then minute >= " WEB_MINUTE("$1") " and minute <= " WEB_MINUTE(to) " else true end"
+#define WEB_FIND_UNTIL(to) WEB_RANGE_BY(WEB_BY_MINUTE, to)
 #define WEB_FIND_RANGE WEB_FIND_UNTIL("$2")
 #define WEB_NEWEST "case when " WEB_BY_MINUTE " then minute end desc, ts desc, request_id desc"
 

@@ -37,7 +37,8 @@ free_ports() { # N
 listening() { # PORT...: until each has somebody who listens, for 15 s
 	local port until=$((SECONDS + 15))
 	for port; do
-		while [ $SECONDS -le $until ] && ! ss -Hltn "sport = :$port" | grep -q .; do
+		until ss -Hltn "sport = :$port" | grep -q .; do
+			[ $SECONDS -le $until ] || return 1
 			sleep 0.05
 		done
 	done

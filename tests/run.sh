@@ -5,8 +5,8 @@
 #
 # Four lanes run side by side, as most suites wait most of the time: one for those where a delay counts most, one for the
 # others that watch real servers, and two of lower priority, for what needs only a processor or the database and for the
-# browser, lint and fuzzers. Whoever is ready helps with those that watch servers. What promises a time is measured when
-# they are done, alone.
+# browser, lint and fuzzers. Whoever is ready helps with those that watch servers. What promises a time or
+# a share of slow requests is measured when they are done, alone.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/leftovers.sh
@@ -66,8 +66,8 @@ wanted() {
 }
 
 only=("$@")
-# Warnings are errors here, so that lint need not build everything once more.
-make --no-print-directory -j"$(nproc)" WERROR=1 all tools &&
+# Warnings of both compilers are errors here, so that lint need not build everything once more.
+make --no-print-directory -j"$(nproc)" WERROR=1 all tools objects &&
 	make --no-print-directory -j"$(nproc)" WERROR=1 clang-all-tested || count 0 1
 threads=$(threaded build-san-thread)
 [ -z "$threads" ] || make --no-print-directory -j"$(nproc)" SAN=thread $threads || count 0 1

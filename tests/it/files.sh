@@ -10,22 +10,26 @@ cd "$(dirname "$0")/../.." || exit 1
 cgroup=
 on_exit() { cgroup_gone; }
 
-# Of the operations that the script says were slow, all have this; and there are some.
-all_are() { # CALL KEY
-	awk -F '\t' -v call="$1" -v key="\"$2\": true" '$1 == call && $2 != "fast" { n++; good += index($2, key) > 0 }
-		END { exit !(n > 0 && n == good) }' "$tmp/train"
+# Of the operations that the script says were slow: how many there are, and how many of them have this.
+slow_ones() { # CALL|others KEY; others: all but write and fsync
+	awk -F '\t' -v call="$1" -v key="\"$2\": true" '
+		$2 != "fast" && (call == "others" ? $1 != "write" && $1 != "fsync" : $1 == call) { n++; good += index($2, key) > 0 }
+		END { print n + 0, good + 0 }' "$tmp/train"
 }
 
-# ... and most: a machine whose host takes its CPU away looks later, and says so in the error.
+all_are() { # CALL KEY; and there are some
+	read -r n good < <(slow_ones "$1" "$2")
+	[ "$n" -gt 0 ] && [ "$n" = "$good" ]
+}
+
+# A machine whose host takes its CPU away looks later, and says so in the error.
 most_are() { # CALL KEY
-	awk -F '\t' -v call="$1" -v key="\"$2\": true" '$1 == call && $2 != "fast" { n++; good += index($2, key) > 0 }
-		END { exit !(n > 0 && good * 2 > n) }' "$tmp/train"
+	read -r n good < <(slow_ones "$1" "$2")
+	[ $((good * 2)) -gt "$n" ]
 }
 
-# Of the calls but write and fsync: at least N were slow, and all that were have this.
-others_are() { # N KEY
-	awk -F '\t' -v least="$1" -v key="\"$2\": true" '$1 != "write" && $1 != "fsync" && $2 != "fast" { n++; good += index($2, key) > 0 }
-		END { exit !(n >= least && n == good) }' "$tmp/train"
+others_are() { # N KEY: at least N were slow, and all that were have this
+	all_are others "$2" && [ "$n" -ge "$1" ]
 }
 
 events_of() { # PID SINCE

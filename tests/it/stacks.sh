@@ -14,12 +14,7 @@ on_exit() {
 started() { # PORT COMMAND...
 	"${@:2}" >"$tmp/server.out" 2>&1 &
 	pids+=($!)
-	for _ in $(seq 100); do
-		(exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return
-		sleep 0.1
-	done
-	cat "$tmp/server.out"
-	return 1
+	listening "$1" || { cat "$tmp/server.out"; return 1; }
 }
 
 # All frames of all stacks of the last row from this port, innermost first, each stack on a line with its flags.

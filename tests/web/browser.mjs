@@ -14,9 +14,9 @@ const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-ru
 const SIZE = { width: 1440, height: 800 };
 
 const tests = [];
-/* By a context's options: the page that the tests with those share, as a new one costs more than what most do in it. */
+/* By a context's options: the page that is free for a test with those. A new one costs more than what most do in it. */
 const pages = new Map();
-let port = 0;
+let port = 0; /* of the last mock */
 export const TEST = (name, run, options = {}) => tests.push({ name, run, options });
 
 export const CHECK = (value, what) => {
@@ -59,15 +59,14 @@ const newPage = async (browser, options) => {
 };
 
 // As the next test wants it: nobody listens, nothing is stored, no page of ours.
-const emptied = async (page, options) => {
+const emptied = async (page, { viewport }) => {
 	page.removeAllListeners();
 	await page.evaluate(() => {
 		localStorage.clear();
 		sessionStorage.clear();
 	});
 	await page.goto('about:blank');
-	await page.setViewportSize(options.viewport);
-	return page;
+	await page.setViewportSize(viewport);
 };
 
 class Test {
