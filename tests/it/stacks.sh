@@ -82,7 +82,8 @@ started "$inside" unshare -m sh -c "mount -t tmpfs none $tmp/own && cp $tmp/insi
 ask_n "$inside" 3
 ok "so is one whose file lies in a mount namespace of its own" seen inside "user burn_cpu\+0x[0-9a-f]+ \(inside\) < serve_one"
 if command -v node >/dev/null; then
-	started "$node" node --perf-basic-prof --interpreted-frames-native-stack tests/it/stacks_server.mjs "$node"
+	started "$node" env -C "$tmp" node --perf-basic-prof --interpreted-frames-native-stack \
+		"$PWD/tests/it/stacks_server.mjs" "$node" # there: it writes a log where it is
 	ask_n "$node" 5
 	ok "code of a runtime has the name that its map gives" seen node "JS:[^<]*burnCpu [^<]*stacks_server.mjs"
 	rm -f "/tmp/perf-${pids[-1]}.map"
