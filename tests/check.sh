@@ -14,16 +14,19 @@ ok() { # what a command says is worth reading only if it fails
 	fi
 }
 
-# Below the ports that the kernel gives to outgoing connections: nobody takes one between here and its use.
+# Below the ports that the kernel gives to outgoing connections, and of a run of all tests each port once: nobody takes
+# one between here and its use.
 free_ports() { # N
-	python3 - "$1" <<-END
+	python3 - "$1" "${SEISMO_TEST:-}" <<-END
 	import random, socket, sys
 	low = int(open("/proc/sys/net/ipv4/ip_local_port_range").read().split()[0])
 	held = []
 	while len(held) < int(sys.argv[1]):
 	    s = socket.socket()
+	    port = random.randrange(min(20000, low - 2000), low)
 	    try:
-	        s.bind(("127.0.0.1", random.randrange(min(20000, low - 2000), low)))
+	        s.bind(("127.0.0.1", port))
+	        if sys.argv[2]: open(f"{sys.argv[2]}.port{port}", "x").close()
 	    except OSError:
 	        continue
 	    held.append(s)
