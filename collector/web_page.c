@@ -6,7 +6,7 @@
 
 /*
  * One row more than asked for tells whether there is a next page. Which rows is found among the
- * keys; only then are their bodies made, in the same range, so that no other day is looked at.
+ * keys; only then are their bodies made, by a function whose plan the connection keeps.
  */
 const char web_sql_page[] =
 	"with page as materialized (select row_number() over (order by ts desc, request_id desc) as i, ts, request_id from ("
@@ -15,8 +15,8 @@ const char web_sql_page[] =
 	"  and ($21 is null or ts <= api.id_time($21))"
 	"  and ($21 is null or (ts, request_id) < (api.id_time($21), api.id_number($21)))"
 	"  order by " WEB_NEWEST " limit $20 + 1) r),"
-	"shown as materialized (select i, id, body from page join api.request using (ts, request_id)"
-	"  where " WEB_RANGE_SQL " and i <= $20)"
+	"shown as materialized (select b.* from (select array_agg(ts order by i) as times, array_agg(request_id order by i) as numbers"
+	"  from page where i <= $20) k, api.bodies(times, numbers, $1, $2) b)"
 	"select coalesce((select json_agg(body order by i) from shown), '[]') as requests,"
 	" (select to_json(id) from shown where i = $20 and exists (select from page where i > $20)) as next";
 

@@ -48,9 +48,10 @@ class Log:
 class Bench:
     def __init__(self, where):
         self.where, self.log = where, Log()
-        self.since = time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(time.time() - 86400))
         self.pids = []
-        self.now = time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(time.time() + 300))
+        # The last day that has rows: they may be of another day's run.
+        self.since, self.until = sql("select to_char(max(ts) at time zone 'UTC' - d, 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') from request, (values (interval '1 day'), (interval '-5 min')) v(d) group by d order by d desc")
+        self.since, self.until = self.since[0], self.until[0]
 
     def processor_ms(self):
         """Of all the web server's sessions, so that it also says something where others keep the machine busy."""
@@ -61,7 +62,7 @@ class Bench:
         return total / 1e6
 
     def ask(self, what, values, begin='with page'):
-        query = urllib.parse.urlencode({'from': self.since, 'to': self.now, **values})
+        query = urllib.parse.urlencode({'from': self.since, 'to': self.until, **values})
         before = self.processor_ms()
         c = http.client.HTTPConnection(self.where, timeout=30)
         c.request('GET', f'/api/v1/requests{what}?{query}')
@@ -84,7 +85,7 @@ class Bench:
 
 def pages(b):
     rows = [dict(zip(NAMES, r)) for r in sql(
-        f"select node, app, route, status, reason from api.request where ts > now() - interval '1 day' and request_id % 1009 = 0 order by md5(id) limit {SAMPLES}")]
+        f"select node, app, route, status, reason from api.request where ts > '{b.since}' and request_id % 1009 = 0 order by md5(id) limit {SAMPLES}")]
     b.head(f'newest 100 rows of 24 h by (values of {SAMPLES} rows drawn at random)')
     b.row('nothing', [{}] * TIMES)
     for names in [(n,) for n in NAMES] + list(itertools.combinations(NAMES, 2)):
@@ -100,7 +101,7 @@ def pages(b):
 
 
 def texts(b):
-    paths = [r[0] for r in sql(f"select path from request where ts > now() - interval '1 day' and request_id % 1009 = 0 order by md5(path) limit {SAMPLES}")]
+    paths = [r[0] for r in sql(f"select path from request where ts > '{b.since}' and request_id % 1009 = 0 order by md5(path) limit {SAMPLES}")]
     b.head('newest 100 rows of 24 h by text')
     b.row('the last part of a path, one match', [{'q': p.rsplit('/', 1)[1]} for p in paths])
     b.row('six of its digits', [{'q': p.rsplit('/', 1)[1][3:9]} for p in paths])
