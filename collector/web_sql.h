@@ -52,10 +52,11 @@
 	" and ($14 is null or reason_id <> all(api.reasons($14))" \
 	"  and ('unknown' <> all($14) or reason_id = any(api.reasons(null)))))"
 
-/* What is anywhere in a text is found by its trigrams; of several patterns none is. */
+/* An address or how one begins is found by index; of several none is. A whole one, whose pattern is itself, in its order of time. */
+#define WEB_ONE_WHOLE(values) "cardinality(" values ") = 1 and right((" values ")[1], 1) <> '%'"
 #define WEB_FIND_LIKE(column, yes, no) \
-	"((" yes " is null or " column " like any(" yes ")" \
-	"  and case when cardinality(" yes ") = 1 then text like '%' || (" yes ")[1] || '%' else true end)" \
+	"((" yes " is null or case when " WEB_ONE_WHOLE(yes) " then " column " = (" yes ")[1]" \
+	"  when cardinality(" yes ") = 1 then " column " like (" yes ")[1] else " column " like any(" yes ") end)" \
 	" and (" no " is null or " column " not like all(" no ")))"
 #define WEB_FIND_REMOTE WEB_FIND_LIKE("remote", "$15", "$16")
 #define WEB_FIND_UPSTREAM WEB_FIND_LIKE("upstream", "$17", "$18")
@@ -69,7 +70,7 @@
  */
 #define WEB_ONE_NODE "$5 is not null and cardinality(api.nodes(null, $5)) = 1"
 #define WEB_BY_MINUTE \
-	"(" WEB_ONE_NODE " or cardinality($7) = 1 or cardinality($9) = 1" \
+	"(" WEB_ONE_NODE " or cardinality($7) = 1 or cardinality($9) = 1 or " WEB_ONE_WHOLE("$17") \
 	" or " WEB_ONE_STATUS " or cardinality($13) = 1 and 'unknown' <> all($13))"
 #define WEB_MINUTE(t) "date_bin('1 minute', " t ", timestamptz 'epoch')"
 #define WEB_RANGE_BY(condition, to) \

@@ -16,18 +16,18 @@ TODAY = int(time.time()) // 86400 * 86400
 FROM, TO = TODAY - 86400, TODAY  # yesterday
 WHEN = 'from=%s&to=%s' % tuple(time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(t)) for t in (FROM, TO))
 COLUMNS = {'node': 'n.name', 'app': 'r.app', 'route': 'r.route', 'status': 'r.status', 'reason': 'c.code'}
-UPSTREAM = '[{"addr":"10.201.3.4:8080","startUs":0,"connectUs":0,"responseUs":9,"status":502,"error":"","retrans":0,"srttUs":0,"flags":1}]'
+UPSTREAM = '[{"addr":"%s","startUs":0,"connectUs":0,"responseUs":9,"status":502,"error":"","retrans":0,"srttUs":0,"flags":1}]'
 # Three rows each, a tenth of yesterday apart, of a value that nothing else has; the last are of common values that never meet.
 RARE = ({'node': '99'}, {'app': "'rare'"}, {'route': "'/rare'", 'path': "'/rare/NEEDLE%_1'"}, {'status': '418'}, {'reason': '6'},
-        {'node': '10', 'app': "'app-15'"}, {'app': "'app-3'", 'status': '503'}, {'status': '404', 'reason': '1'})
+        {'node': '10', 'app': "'app-15'"}, {'app': "'app-3'", 'status': '503'}, {'status': '404', 'reason': '1'}, {'upstream': '10.201.0.0:80'})
 
 
 def insert(rows, columns):
-    c = {'ts': f"to_timestamp({TODAY - (DAYS - 1) * 86400}) + i * {DAYS * 86400.0 / ROWS} * interval '1 s'", 'id': 'i', 'node': '10 + i % 1000 * i % 20', 'app': "'app-' || i % 1000 * i % 20 / 2",
+    c = {'upstream': '10.201.3.4:8080', 'ts': f"to_timestamp({TODAY - (DAYS - 1) * 86400}) + i * {DAYS * 86400.0 / ROWS} * interval '1 s'", 'id': 'i', 'node': '10 + i % 1000 * i % 20', 'app': "'app-' || i % 1000 * i % 20 / 2",
          'route': "'/r/' || i * 7 % 100", 'path': "'/r/' || i * 7 % 100 || '/' || md5(i::text)", 'status': '(array[500, 500, 502, 404])[1 + i % 4]',
          'reason': "case i % 4 when 3 then 5 else (array[1, 3])[1 + i / 4 % 2] end", **columns}
     return (f"insert into request select {c['ts']}, {c['node']}, {c['id']}, now(), {c['app']}, 'worker', 1, 1, inet '10.0.0.0' + i % 5000, 4000, inet '::1', 80,"
-            f" 'GET', {c['path']}, {c['route']}, 0, {c['status']}, 90000, 5, 8000, 100, 200, 30000, 50000, 0, 0, 0, {c['reason']}, '{{}}', '{UPSTREAM}'"
+            f" 'GET', {c['path']}, {c['route']}, 0, {c['status']}, 90000, 5, 8000, 100, 200, 30000, 50000, 0, 0, 0, {c['reason']}, '{{}}', '{UPSTREAM % c['upstream']}'"
             f' from generate_series({rows}) i;\n')
 
 
@@ -40,7 +40,7 @@ def fill(db):
         text += insert('1, 3', {'ts': f"to_timestamp({FROM + 500 * k}) + i * interval '7777 s'", 'id': f'{10 ** 6 * (k + 1)} + i', 'node': '10', 'app': "'app-0'", 'status': '500', 'reason': '1', **columns})
     db.sql(text + 'analyze;')
     for setting in ("session_preload_libraries = 'auto_explain'", 'auto_explain.log_min_duration = 0', 'auto_explain.log_analyze = on', 'auto_explain.log_timing = off',
-                    "auto_explain.log_format = 'json'"):
+                    "auto_explain.log_format = 'json'", 'auto_explain.log_nested_statements = on'):
         db.sql(f'alter role seismo_web set {setting}', 'postgres')
 
 
@@ -62,7 +62,7 @@ class Plans:
             text = f.read()
             self.at = f.tell()
         found = [json.loads(m) for m in re.findall(r'plan:\n(\t\{\n.*?\n\t\})\n', text + '\n', re.S)]
-        return [p for p in found if p['Query Text'].startswith('with page')]
+        return [p for p in found if p['Query Text'].startswith('with page') or 'unnest(times' in p['Query Text']]
 
 
 def nodes(plan):
@@ -78,7 +78,7 @@ def check_page(c, db, web, plans, query, where):
     got = [r['id'].split('-')[1] for r in page.get('requests', [])]
     c.ok(f'{query}: the newest hundred', status == 200 and got == want[:100], (page if status != 200 else got[:3], want[:3]))
     made = plans.of_pages()
-    c.ok(f'{query}: its plan is known', len(made) == 1, len(made))
+    c.ok(f'{query}: its plan is known, and that of its bodies', len(made) == 2, len(made))
     scans = [n for p in made for n in nodes(p['Plan']) if n.get('Relation Name', '').startswith('request_')]
     days = {n['Relation Name'] for n in scans if n['Actual Loops']}
     c.ok(f'{query}: only the partition of its day', days == {time.strftime('request_%Y%m%d', time.gmtime(FROM))}, days)
@@ -108,7 +108,16 @@ def check_texts(c, db, web, plans):
     for text, where in ((hit, f"r.path like '%{hit}'"), (hit[5:14].upper(), f"r.path like '%{hit[5:14]}%'"), ('needle%_', "r.route = '/rare'"), ('needle__', 'false'),
                         ('GET /rare/', "r.route = '/rare'"), ('RARE', "n.name = 'rare' or r.app = 'rare' or r.route = '/rare'"), ('10.0.3.77:', "r.remote = '10.0.3.77'")):
         check_page(c, db, web, plans, 'q=' + urllib.parse.quote(text), f'({where})')
-    check_page(c, db, web, plans, 'remote=10.0.3.77', "r.remote = '10.0.3.77'")
+
+
+def check_addresses(c, db, web, plans):
+    """Whose parts every address has, too."""
+    up = "r.upstreams -> -1 ->> 'addr'"
+    for query, where in (('remote=10.0.3.77', "r.remote = '10.0.3.77'"), ('remote=10.0.0.1', "r.remote = '10.0.0.1'"), ('remote=10.0.0.1:4000', "r.remote = '10.0.0.1'"),
+                         ('remote=10.0.1', "host(r.remote) like '10.0.1%'"), ('remote=10.9', 'false'), ('remote=10.0.0.1&status=500', "r.remote = '10.0.0.1' and r.status = 500"),
+                         ('upstream=10.201.0.0', f"{up} = '10.201.0.0:80'"), ('upstream=10.201.0.0:80', f"{up} = '10.201.0.0:80'"), ('upstream=10.201.0.0:81', 'false'),
+                         ('upstream=10.201.3.4:8080', f"{up} = '10.201.3.4:8080'"), ('upstream=10.201.', 'true'), ('upstream=10.201.0.0:80&app=app-0', f"{up} = '10.201.0.0:80'")):
+        check_page(c, db, web, plans, query, where)
 
 
 def check_wide(c, web):
@@ -145,6 +154,7 @@ def check(c, db, web):
     plans = Plans(db)
     check_pairs(c, db, web, plans)
     check_texts(c, db, web, plans)
+    check_addresses(c, db, web, plans)
     check_wide(c, web)
     check_count(c, db, web)
     check_without_trigrams(c, db, web)
