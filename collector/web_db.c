@@ -16,8 +16,7 @@ static const char session[] =
 	"set client_encoding = 'UTF8';"
 	"set timezone = 'UTC';"
 	"set work_mem = '32MB';" /* a hundred thousand rows are sorted in memory */
-	"set random_page_cost = 1.1;" /* the newest rows are in memory: a page reads a few, not the
-					 day */
+	"set random_page_cost = 1.1;" /* of the newest rows, which are in memory */
 	"set jit = off";
 
 /* libpq's texts have several lines; the first says what happened. */
