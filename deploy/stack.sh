@@ -56,7 +56,7 @@ start() {
 		--database "host=$RUN/s dbname=seismo user=seismo" \
 		--web-database "host=$RUN/s dbname=seismo user=seismo_web"
 	await collector 30 web_is_well
-	part_start probe "$B/seismo-probe" --state "$VAR/probe.state" --collector "$BIND" ${NODE:+--node "$NODE"} ${PROBE_FLAGS:-}
+	part_start probe "$B/seismo-probe" --state "$VAR/probe.state" --spool "$VAR/spool" --collector "$BIND" ${NODE:+--node "$NODE"} ${PROBE_FLAGS:-}
 	await probe 30 node_is_seen
 	tell
 }

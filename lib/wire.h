@@ -38,7 +38,7 @@ enum wire_stream { STREAM_EVENT = 1, STREAM_METRIC = 2, STREAM_END = 3 };
 
 struct wire_hello {
 	const char *node; /* name of the node; its id is hash_node_id(node) */
-	uint64_t epoch; /* random, born with the probe's spool */
+	uint64_t epoch; /* random, of the process that made the batches */
 	const char *machine; /* /etc/machine-id: tells two machines of one name apart */
 	const char *version; /* of the probe */
 	uint64_t wall_ns;

@@ -16,6 +16,10 @@ static const struct config_option options[] = {
 	  "tcp://host:port to send to (tcp://127.0.0.1:7470)" },
 	{ "probe", "spool_mb", CONFIG_INT, CONFIG_FIELD(struct probe_config, spool_mb), 1, 1024,
 	  "memory for what is not stored yet, in MiB (8)" },
+	{ "probe", "spool", CONFIG_STR, CONFIG_FIELD(struct probe_config, spool), 0, 0,
+	  "directory for what waits longer than 5 s for a collector, kept over a restart (none)" },
+	{ "probe", "spool_disk_mb", CONFIG_INT, CONFIG_FIELD(struct probe_config, spool_disk_mb), 1,
+	  65536, "of files there, in MiB; then the oldest are dropped, metrics first (256)" },
 	{ "probe", "state", CONFIG_STR, CONFIG_FIELD(struct probe_config, state), 0, 0,
 	  "file that keeps what is normal here over a restart (none)" },
 	{ "request", "slow_ms", CONFIG_REAL, CONFIG_FIELD(struct probe_config, slow_ms), -1, 3.6e6,
@@ -72,6 +76,7 @@ static void set_defaults(struct probe_config *c)
 	*c = (struct probe_config){
 		.collector = "tcp://127.0.0.1:7470",
 		.spool_mb = 8,
+		.spool_disk_mb = 256,
 		.slow_ms = -1,
 		.rows_per_s = 5000,
 		.ring_mb = 4,

@@ -9,6 +9,8 @@ struct probe_config {
 	char node[64]; /* default: the host's name */
 	char collector[256]; /* tcp://host:port */
 	int64_t spool_mb; /* batches kept in memory until they are acked */
+	char spool[512]; /* "": what is not stored yet ends with the process */
+	int64_t spool_disk_mb; /* of files in that directory */
 	char state[512]; /* "": what is normal is forgotten when the probe ends */
 	double slow_ms; /* fixed limit for every route; < 0: each route's own */
 	bool query_string; /* let query strings leave the node */

@@ -3,11 +3,13 @@
 
 #include <bpf/libbpf.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netdb.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/statvfs.h>
 #include <sys/timex.h>
 #include <time.h>
 
@@ -196,6 +198,32 @@ static void see_state(const char *path)
 			    r == -EBADMSG ? "damaged" : strerror(-r));
 }
 
+/* Without making anything there: a probe may be using it. */
+static void see_spool(const char *path)
+{
+	char parent[PATH_MAX], *slash;
+	struct statvfs v;
+
+	if (statvfs(path, &v) == 0 && access(path, W_OK | X_OK) == 0) {
+		doctor_line(true, "spool", "%s can be written, %llu MiB are free there", path,
+			    (unsigned long long)v.f_bavail * v.f_frsize >> 20);
+		return;
+	}
+	if (errno == ENOENT) {
+		snprintf(parent, sizeof(parent), "%s", path);
+		slash = strrchr(parent, '/');
+		if (slash)
+			slash[slash == parent] = 0;
+		if (access(slash ? parent : ".", W_OK | X_OK) == 0) {
+			doctor_line(true, "spool", "%s will be made", path);
+			return;
+		}
+	}
+	doctor_line(false, "spool",
+		    "%s: %s; what waits for a collector will be kept in memory only", path,
+		    strerror(errno));
+}
+
 int doctor_run(const struct probe_config *given)
 {
 	struct probe_config c = *given;
@@ -218,6 +246,8 @@ int doctor_run(const struct probe_config *given)
 		see_file(env.procfs, &files[i]);
 	if (given->state[0])
 		see_state(given->state);
+	if (given->spool[0])
+		see_spool(given->spool);
 	see_collector(c.collector);
 	see_clock();
 	return all ? EXIT_SUCCESS : EXIT_FAILURE;

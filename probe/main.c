@@ -39,6 +39,7 @@ struct probe {
 	uint64_t told_lost[DELIVERY_END]; /* what the collector has heard of */
 	uint64_t leave_ns; /* not 0: leaving, at the latest then */
 	bool met; /* the collector has been there once */
+	int disk_error; /* of the spool, as it was said */
 };
 
 static void on_seal(void *arg, enum wire_stream stream)
@@ -106,10 +107,29 @@ static void on_fresh(void *arg)
 	on_seal(p, STREAM_EVENT);
 }
 
+static void keep(struct probe *p)
+{
+	int r;
+
+	spool_keep(p->spool, clock_mono_ns());
+	r = spool_disk_error(p->spool);
+	if (r == p->disk_error)
+		return;
+	p->disk_error = r;
+	if (r)
+		log_warn(r,
+			 "cannot write to the spool in %s: keeping up to %lld MB in memory; tried "
+			 "again each minute",
+			 p->config.spool, (long long)p->config.spool_mb);
+	else
+		log_info("the spool in %s can be written again", p->config.spool);
+}
+
 static int on_uplink_tick(void *arg)
 {
 	struct probe *p = arg;
 
+	keep(p);
 	if (!p->met && uplink_up(p->uplink)) {
 		p->met = true;
 		log_info("node %s sends to the collector at %s", p->config.node,
@@ -169,6 +189,37 @@ static void read_machine_id(char id[static MACHINE_ID])
 		fclose(f);
 }
 
+/* A directory that cannot be used costs what would have waited there, and nothing else. */
+static void open_spool(struct probe *p, struct uplink_config *up)
+{
+	const char *dir = p->config.spool;
+	uint32_t left = 0;
+	int damaged = 0, r;
+
+	p->spool = spool_new((size_t)p->config.spool_mb << 20);
+	up->spool = p->spool;
+	up->nlayouts = p->nlayouts;
+	up->spool_mb = (size_t)p->config.spool_mb;
+	up->spool_where = "in memory";
+	if (!*dir)
+		return;
+	r = spool_open_disk(p->spool, dir, (size_t)p->config.spool_disk_mb << 20, &left, &damaged);
+	if (r < 0) {
+		log_warn(r,
+			 "%s cannot be the spool%s: what is not stored yet is kept in memory only",
+			 dir, r == -EBUSY ? ", as another probe uses it" : "");
+		return;
+	}
+	up->spool_mb = (size_t)p->config.spool_disk_mb;
+	up->spool_where = "on disk";
+	spool_keep_dicts(p->spool, p->layouts, p->nlayouts);
+	spool_keep(p->spool, clock_mono_ns());
+	if (damaged)
+		log_warn(0, "%d files in %s had a damaged end, which is lost", damaged, dir);
+	if (left)
+		log_info("%u batches of before are sent first, from %s", left, dir);
+}
+
 /* In this order: the sources need privileges, and the threads of ZeroMQ must have none. */
 static int open_probe(struct probe *p)
 {
@@ -180,7 +231,6 @@ static int open_probe(struct probe *p)
 				    .machine = p->machine,
 				    .version = PROBE_VERSION,
 				    .collector = p->config.collector,
-				    .spool_mb = (size_t)p->config.spool_mb,
 				    .layouts = p->layouts,
 				    .loop = p->loop,
 				    .on_fresh = on_fresh,
@@ -195,9 +245,7 @@ static int open_probe(struct probe *p)
 		return log_err(r, "cannot give up privileges");
 	p->nlayouts = sources_layouts(p->layouts, MAX_LAYOUTS);
 	p->layouts[p->nlayouts++] = &layout_delivery;
-	p->spool = spool_new((size_t)p->config.spool_mb << 20);
-	up.nlayouts = p->nlayouts;
-	up.spool = p->spool;
+	open_spool(p, &up);
 	r = uplink_open(&p->uplink, &up);
 	if (r < 0)
 		return log_err(r, "cannot connect to collector %s", p->config.collector);
@@ -240,7 +288,12 @@ static int run(struct probe *p)
 	read_all(p); /* what counters are counted from */
 	add_timers(p);
 	r = loop_run(p->loop);
-	if (spool_batches(p->spool))
+	if (!spool_batches(p->spool))
+		return r;
+	if (spool_keep_all(p->spool) == 0)
+		log_info("%u batches were not delivered to %s: the next start sends them, from %s",
+			 spool_batches(p->spool), p->config.collector, p->config.spool);
+	else
 		log_warn(0, "%u batches were not delivered to %s and go with this process",
 			 spool_batches(p->spool), p->config.collector);
 	return r;

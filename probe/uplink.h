@@ -18,8 +18,9 @@ enum { UPLINK_TICK_MS = 100 };
 struct uplink_config {
 	const char *node, *machine, *version;
 	const char *collector; /* tcp://host:port */
-	size_t spool_mb; /* for what is said */
-	const struct wire_dict *const *layouts; /* of everything in the spool */
+	size_t spool_mb; /* for what is said, like the next */
+	const char *spool_where; /* "in memory" */
+	const struct wire_dict *const *layouts; /* of what this process puts into the spool */
 	size_t nlayouts;
 	struct spool *spool;
 	struct loop *loop;

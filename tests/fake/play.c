@@ -40,6 +40,7 @@ void play_open(struct play *s, size_t cap)
 				     .version = "v",
 				     .collector = s->c.endpoint,
 				     .spool_mb = 8,
+				     .spool_where = "in memory",
 				     .layouts = layouts,
 				     .nlayouts = LAYOUT,
 				     .on_fresh = on_fresh,

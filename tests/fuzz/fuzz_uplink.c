@@ -5,6 +5,7 @@
  * batch out of the spool, that none that is stored is sent again, and that the window stays one.
  */
 #include "../../probe/uplink.c"
+#include "../../probe/uplink_answer.c"
 
 #include "check.h"
 

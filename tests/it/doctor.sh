@@ -70,6 +70,13 @@ ok "somebody else's file is told" says off state "/etc/passwd is not a file of s
 "$probe" doctor --state "$tmp/none/state" >"$tmp/out"
 ok "a place that is not there is told" says off state "No such file or directory; make its directory"
 
+"$probe" doctor --spool "$tmp/spool" >"$tmp/out"
+ok "a spool that is not there yet is well, and the doctor makes none" eval 'says ok spool "will be made" && [ ! -e "$tmp/spool" ]'
+"$probe" doctor --spool "$tmp" >"$tmp/out"
+ok "one that is there is told with its room" says ok spool "$tmp can be written, [0-9]* MiB are free"
+"$probe" doctor --spool "$tmp/none/spool" >"$tmp/out"
+ok "one that cannot be made is told" says off spool "No such file or directory; what waits for a collector will be kept in memory"
+
 doctor setpriv_nobody "$probe"
 ok "without root it ends with status 1" [ $status = 1 ]
 ok "without root it says that the source needs root" says off request "needs root .*start as root"
