@@ -75,7 +75,7 @@ static void *write_body(void *arg)
 {
 	struct keep *k = arg;
 
-	k->result = state_file_write(&k->file, &k->body);
+	k->result = state_file_write(&k->file, &k->body, true);
 	atomic_store_explicit(&k->done, true, memory_order_release);
 	return NULL;
 }

@@ -212,7 +212,7 @@ static void open_spool(struct probe *p, struct uplink_config *up)
 	}
 	up->spool_mb = (size_t)p->config.spool_disk_mb;
 	up->spool_where = "on disk";
-	spool_keep_dicts(p->spool, p->layouts, p->nlayouts);
+	spool_use_dicts(p->spool, p->layouts, p->nlayouts);
 	spool_keep(p->spool, clock_mono_ns());
 	if (damaged)
 		log_warn(0, "%d files in %s had a damaged end, which is lost", damaged, dir);

@@ -51,8 +51,9 @@ void spool_keep(struct spool *s, uint64_t mono_ns);
 int spool_keep_all(struct spool *s); /* at the end: what is not acked is on disk, or -errno */
 int spool_disk_error(const struct spool *s); /* of the last try to write: then all stay in memory */
 
-/* Layouts outlive the program that knew them. -ENOENT: no such one is kept. */
-void spool_keep_dicts(struct spool *s, const struct wire_dict *const *layouts, size_t n);
+/* Layouts outlive the program that knew them: with the first batch these are written, too; they
+ * stay the caller's. -ENOENT: no such one is kept. */
+void spool_use_dicts(struct spool *s, const struct wire_dict *const *layouts, size_t n);
 int spool_dict(const struct spool *s, uint64_t layout, struct buf *frame) MUST_CHECK;
 bool spool_is_of_before(const struct spool *s); /* the oldest run is an earlier process's */
 /* The oldest run's metrics cannot be understood without their layout: they are lost. */

@@ -33,6 +33,12 @@ static void on_found(void *arg, const struct segment_found *f)
 		&(struct spool_entry){ .segment = f->segment, .at = f->at, .record = f->record });
 }
 
+void spool_use_dicts(struct spool *s, const struct wire_dict *const *layouts, size_t n)
+{
+	s->dicts = layouts;
+	s->ndicts = n;
+}
+
 int spool_open_disk(struct spool *s, const char *dir, size_t cap_bytes, uint32_t *left,
 		    int *damaged)
 {
@@ -54,6 +60,29 @@ int spool_open_disk(struct spool *s, const char *dir, size_t cap_bytes, uint32_t
 	return 0;
 }
 
+static struct state_file dict_file(const struct spool *s, uint64_t layout)
+{
+	struct state_file f = { .dir = segments_fd(s->disk) };
+
+	snprintf(f.name, sizeof(f.name), "%016llx.dict", (unsigned long long)layout);
+	return f;
+}
+
+static int keep_dict(const struct spool *s, const struct wire_dict *d)
+{
+	const struct state_file f = dict_file(s, d->layout);
+	struct buf frame = { 0 }, there = { 0 };
+	int r = 0;
+
+	wire_dict_encode(&frame, d);
+	if (state_file_read(&f, &there) < 0 || there.len != frame.len ||
+	    memcmp(there.data, frame.data, frame.len) != 0)
+		r = state_file_write(&f, &frame, false);
+	buf_free(&frame);
+	buf_free(&there);
+	return r;
+}
+
 static int write_one(struct spool *s, enum wire_stream stream, struct spool_entry *e)
 {
 	struct spool_queue *q = &s->back->queue[stream];
@@ -72,6 +101,8 @@ void spool_write(struct spool *s)
 	if (!s->disk || (s->disk_error && s->now_ns < s->retry_ns))
 		return;
 	s->disk_error = 0;
+	for (; !s->disk_error && s->ndicts; s->ndicts -= !s->disk_error)
+		s->disk_error = keep_dict(s, s->dicts[s->ndicts - 1]);
 	for (enum wire_stream i = STREAM_EVENT; i < STREAM_END; i++) {
 		struct spool_entry **e = &s->back->queue[i].unwritten;
 
@@ -180,14 +211,6 @@ void spool_renew(struct spool *s)
 	}
 }
 
-static struct state_file dict_file(const struct spool *s, uint64_t layout)
-{
-	struct state_file f = { .dir = segments_fd(s->disk) };
-
-	snprintf(f.name, sizeof(f.name), "%016llx.dict", (unsigned long long)layout);
-	return f;
-}
-
 int spool_dict(const struct spool *s, uint64_t layout, struct buf *frame)
 {
 	struct state_file f;
@@ -196,25 +219,6 @@ int spool_dict(const struct spool *s, uint64_t layout, struct buf *frame)
 		return -ENOENT;
 	f = dict_file(s, layout);
 	return state_file_read(&f, frame) < 0 ? -ENOENT : 0;
-}
-
-void spool_keep_dicts(struct spool *s, const struct wire_dict *const *layouts, size_t n)
-{
-	struct buf frame = { 0 }, there = { 0 };
-
-	for (size_t i = 0; s->disk && i < n; i++) {
-		const struct state_file f = dict_file(s, layouts[i]->layout);
-		int r = 0;
-
-		wire_dict_encode(&frame, layouts[i]);
-		if (state_file_read(&f, &there) < 0 || there.len != frame.len ||
-		    memcmp(there.data, frame.data, frame.len) != 0)
-			r = state_file_write(&f, &frame);
-		if (r < 0)
-			s->disk_error = r;
-	}
-	buf_free(&frame);
-	buf_free(&there);
 }
 
 void spool_drop_metrics(struct spool *s)

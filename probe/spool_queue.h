@@ -41,6 +41,8 @@ struct spool {
 	size_t disk_cap;
 	int disk_error;
 	uint64_t retry_ns; /* not before, after an error */
+	const struct wire_dict *const *dicts;
+	size_t ndicts; /* that are not written yet */
 };
 
 struct spool_run *spool_run_add(struct spool *s, const struct segment_run *id);

@@ -117,7 +117,7 @@ static int write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
-static int fill(int fd, const struct buf *body)
+static int fill(int fd, const struct buf *body, bool sync)
 {
 	uint64_t sum = hash_end(hash_add(hash_add(HASH_START, head, HEAD), body->data, body->len));
 	unsigned char tail[TAIL];
@@ -129,12 +129,12 @@ static int fill(int fd, const struct buf *body)
 		r = write_all(fd, body->data, body->len);
 	if (r == 0)
 		r = write_all(fd, tail, TAIL);
-	if (r == 0 && fsync(fd) < 0)
+	if (r == 0 && sync && fsync(fd) < 0)
 		r = -errno;
 	return r;
 }
 
-int state_file_write(const struct state_file *f, const struct buf *body)
+int state_file_write(const struct state_file *f, const struct buf *body, bool sync)
 {
 	char fresh[NAME_MAX + 8];
 	AUTO_CLOSE int fd = -1;
@@ -147,12 +147,12 @@ int state_file_write(const struct state_file *f, const struct buf *body)
 	fd = openat(f->dir, fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	r = fill(fd, body);
+	r = fill(fd, body, sync);
 	if (r == 0 && renameat(f->dir, fresh, f->dir, f->name) < 0)
 		r = -errno;
 	if (r < 0)
 		unlinkat(f->dir, fresh, 0);
-	else if (fsync(f->dir) < 0)
+	else if (sync && fsync(f->dir) < 0)
 		r = -errno;
 	return r;
 }

@@ -25,4 +25,5 @@ void state_file_close(struct state_file *f);
  * written over; else -errno.
  */
 int state_file_read(const struct state_file *f, struct buf *out) MUST_CHECK;
-int state_file_write(const struct state_file *f, const struct buf *body) MUST_CHECK;
+/* Not synced it outlives the process, and costs no wait for the disk. */
+int state_file_write(const struct state_file *f, const struct buf *body, bool sync) MUST_CHECK;

@@ -13,7 +13,7 @@ seconds=2
 [ -z "${LONG:-}" ] || seconds=10
 read -r kept new retry auth piped b1 b2 b3 < <(free_ports 8 | tr '\n' ' ')
 on_exit() { nginx_gone; }
-stack_open --slow-ms 0 --rows-per-s 50000
+stack_open --slow-ms 0 --rows-per-s 50000 --ring-mb 16
 proxied_started
 proxied | nginx_start 1
 warm "$kept" "$new" "$retry" "$auth"
@@ -57,7 +57,7 @@ pipelined() { # at a depth of 4
 
 n=0 table=
 for rung in $(rungs); do
-	probe_by "$rung" --slow-ms 0 --rows-per-s 50000 --nginx off
+	probe_by "$rung" --slow-ms 0 --rows-per-s 50000 --ring-mb 16 --nginx off
 	scenario "keep-alive" "$kept" 1000 --conns 100
 	scenario "a thousand connections" "$kept" 2000 --conns 1000
 	scenario "no keep-alive" "$new" 1000 --conns 100 --close

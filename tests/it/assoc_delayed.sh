@@ -13,7 +13,7 @@ seconds=2
 [ -z "${LONG:-}" ] || seconds=10
 read -r late backend < <(free_ports 2 | tr '\n' ' ')
 on_exit() { nginx_gone; }
-stack_open --slow-ms 0 --rows-per-s 50000
+stack_open --slow-ms 0 --rows-per-s 50000 --ring-mb 16
 server_start "$backend" --max-delay 8
 nginx_start 1 <<END
 	limit_req_zone \$server_port zone=slow:1m rate=400r/s;
@@ -34,7 +34,7 @@ delayed() { # NAME path|order ARG...
 
 n=0
 for rung in $(rungs); do
-	probe_by "$rung" --slow-ms 0 --rows-per-s 50000 --nginx off
+	probe_by "$rung" --slow-ms 0 --rows-per-s 50000 --ring-mb 16 --nginx off
 	delayed "every path once" path
 	delayed "one path" order --same
 done

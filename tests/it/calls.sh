@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 started=
 on_exit() { kill $started 2>/dev/null; }
-stack_open --slow-ms 0 --rows-per-s 50000
+stack_open --slow-ms 0 --rows-per-s 50000 --ring-mb 16
 
 row() { # PATH COLUMNS
 	ask "select $2 from request where local_port = $port and path = '$1'"
@@ -24,7 +24,7 @@ read -r port < <(free_ports 1)
 python3 tests/it/splice.py "$port" & started=$!
 listening "$port"
 for rung in $(rungs); do
-	probe_by "$rung" --slow-ms 0 --rows-per-s 50000
+	probe_by "$rung" --slow-ms 0 --rows-per-s 50000 --ring-mb 16
 	get "/in/$rung" --data-binary @"$tmp/body" -H Expect:
 	ok "$rung, a body that is spliced away is part of its request" await_value 501 row "/in/$rung" status
 	get "/out/$rung"

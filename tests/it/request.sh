@@ -15,7 +15,7 @@ cells="1:100:kept 1:1000:new 2:100:new 2:1000:kept" # each pair of settings once
 [ -z "${LONG:-}" ] || { rate=1000 seconds=10 cells=$(echo {1,2}:{100,1000}:{kept,new}); }
 read -r kept new b1 dead < <(free_ports 4 | tr '\n' ' ')
 on_exit() { nginx_gone; }
-stack_open --slow-ms 0 --rows-per-s 50000
+stack_open --slow-ms 0 --rows-per-s 50000 --ring-mb 16
 server_start "$b1" --max-delay 8
 
 nginx_of() { # WORKERS
@@ -65,7 +65,7 @@ table=
 for workers in 1 2; do
 	nginx_of "$workers"
 	for rung in $(rungs); do
-		probe_by "$rung" --slow-ms 0 --rows-per-s 50000
+		probe_by "$rung" --slow-ms 0 --rows-per-s 50000 --ring-mb 16
 		for c in $cells; do
 			[ "${c%%:*}" != "$workers" ] || cell "$rung" ${c//:/ }
 		done

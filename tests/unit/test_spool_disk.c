@@ -274,7 +274,10 @@ TEST(layouts_are_kept_and_a_damaged_one_is_not_used)
 	AUTO(spool_free) struct spool *s = opened(PLENTY, PLENTY);
 
 	CHECK_EQ(spool_dict(s, d.layout, &frame), -ENOENT);
-	spool_keep_dicts(s, all, 1);
+	spool_use_dicts(s, all, 1);
+	CHECK_EQ(spool_dict(s, d.layout, &frame), -ENOENT);
+	put(s, METRIC, 1, 1);
+	CHECK_EQ(spool_keep_all(s), 0);
 	CHECK_EQ(spool_dict(s, d.layout, &frame), 0);
 	CHECK(frame.len > 0);
 	CHECK_EQ(shell("printf X | dd of=$(ls *.dict) bs=1 seek=12 conv=notrunc 2>/dev/null"), 0);
