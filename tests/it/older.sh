@@ -20,14 +20,19 @@ END
 warm "$ng"
 stack_open --slow-ms 0
 
-begin() { # PORT...: connections of a client to each, which have been used
-	local port
+served() { # PORT: how many requests its server has read
+	wc -l <"$tmp/served.$1"
+}
+
+begin() { # PORT...: connections of a client to each, which have been used; half of them have a request under way
+	local port n=$(served "$behind") m=$(served "$direct")
 	for port; do
 		timeout 60 python3 tests/it/older.py "$port" "$tmp/go.$rung" & clients+=" $!"
 	done
 	for port; do
 		await_value begun eval 'test ! -e "$tmp/go.$rung.$port" || echo begun'
 	done
+	await_value $((n + 30)) served "$behind" && await_value $((m + 30)) served "$direct"
 }
 
 next() { # PORT COLUMNS: of the requests that came after the probe, on each connection one
@@ -37,8 +42,7 @@ next() { # PORT COLUMNS: of the requests that came after the probe, on each conn
 for rung in $(rungs); do # each probe comes when all have their connections: what the one before it knew is gone
 	clients=
 	ask "delete from request"
-	begin "$ng" "$direct"
-	sleep 0.1
+	begin "$ng" "$direct" || echo "they did not begin"
 	kill -STOP $nginx_servers # with what is under way
 	probe_by "$rung" --slow-ms 0 --rows-per-s 50000
 	kill -CONT $nginx_servers
