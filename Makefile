@@ -79,6 +79,9 @@ $B/test/%: $O/tests/unit/%.o $O/tests/test.o $(FAKE) $O/probe.a $O/collector.a $
 $B/tools/%: $O/tests/tools/%.o $O/lib.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE)
+$B/chaos/node: $O/tests/chaos/node.o $O/probe.a $O/lib.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE)
 $B/fuzz/%: $O/tests/fuzz/%.o $O/probe.a $O/collector.a $O/lib.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS_PROBE) $(LIBS_COLL)
@@ -145,7 +148,7 @@ unit: $(UNIT)
 tools: $(TOOLS)
 fuzzers: $(FUZZ)
 objects: $(LIB) $(PROBE) $(COLL) $(UNIT:$B/test/%=$O/tests/unit/%.o) $(FUZZ:$B/fuzz/%=$O/tests/fuzz/%.o) $(TOOLS:$B/%=$O/tests/%.o) \
-	$O/tests/test.o $(FAKE) $(FAULT)
+	$O/tests/test.o $O/tests/chaos/node.o $(FAKE) $(FAULT)
 all-tested: objects unit fuzzers
 test:
 	@tests/run.sh $(ONLY)
@@ -161,6 +164,8 @@ fuzz: clang-fuzzers
 bench: all tools
 	@for b in tests/bench/*.sh; do B=$B "$$b" || exit 1; done
 fault-tools: $B/fault/server $B/fault/faulthog $B/fault/drop $B/fault/drop.bpf.o
+chaos: all $B/chaos/node
+	@B=$B tests/chaos/run.sh
 faults: all fault-tools
 	@B=$B tests/fault/run.sh
 fmt:

@@ -39,7 +39,7 @@ static void put_request(struct buf *body, const char *app, const char *path, uin
 	wire_put_request(body, &q);
 }
 
-static void put_whole(struct buf *body, const char *path, uint64_t queue_us)
+static UNUSED void put_whole(struct buf *body, const char *path, uint64_t queue_us)
 {
 	static const struct stack_item stack = { 77, 1, 2, { "do_fsync+0x1a", "f\n\xff" } };
 	uint64_t now = clock_wall_ns();

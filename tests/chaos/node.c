@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * node.c - the part of a probe that delivers, with batches of its own making: for `make chaos`.
+ *
+ * node URL NAME SPOOL PER_S LOG: one event batch of one request a time, whose path is
+ * /EPOCH/SEQ, until SIGTERM; then it goes when all are stored. LOG has a line "EPOCH SEQ" of the
+ * last batch of each epoch that it knows to be acked, and is appended to, never read.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/signalfd.h>
+
+#include "../../lib/clock.h"
+#include "../../lib/log.h"
+#include "../../probe/uplink.h"
+#include "../tools/fake_items.h"
+
+enum { MEMORY = 1 << 20, DISK = 64 << 20, MADE_MS = 10 };
+
+struct node {
+	struct loop *loop;
+	struct spool *spool;
+	struct uplink *uplink;
+	uint64_t epoch, per_s, made, began_ns;
+	uint64_t told_epoch, told_seq;
+	int log, signals;
+	bool leaving;
+	struct buf body;
+};
+
+static void on_fresh(void *arg UNUSED)
+{
+}
+
+static void tell(struct node *n)
+{
+	uint64_t epoch = spool_epoch(n->spool), seq = spool_base(n->spool, STREAM_EVENT) - 1;
+	char line[64];
+	int len;
+
+	if (epoch == n->told_epoch && seq == n->told_seq)
+		return;
+	n->told_epoch = epoch;
+	n->told_seq = seq;
+	len = snprintf(line, sizeof(line), "%" PRIu64 " %" PRIu64 "\n", epoch, seq);
+	if (write(n->log, line, (size_t)len) != len)
+		die("the log cannot be written");
+}
+
+static void make_one(struct node *n)
+{
+	uint64_t now = clock_wall_ns();
+	char path[48];
+
+	snprintf(path, sizeof(path), "/%" PRIu64 "/%" PRIu64, n->epoch, ++n->made);
+	buf_reset(&n->body);
+	put_request(&n->body, "chaos", path, now);
+	if (spool_append(n->spool, STREAM_EVENT, now, 1, n->body.data, n->body.len) != n->made)
+		die("a batch has another number than its path");
+}
+
+static int on_make(void *arg)
+{
+	struct node *n = arg;
+	uint64_t due = (clock_mono_ns() - n->began_ns) / 1000 * n->per_s / 1000000;
+
+	while (!n->leaving && n->made < due)
+		make_one(n);
+	uplink_send(n->uplink);
+	return 0;
+}
+
+static int on_tick(void *arg)
+{
+	struct node *n = arg;
+
+	spool_keep(n->spool, clock_mono_ns());
+	tell(n);
+	if (n->leaving && spool_batches(n->spool) == 0)
+		loop_stop(n->loop);
+	return uplink_tick(n->uplink);
+}
+
+static int on_signal(void *arg)
+{
+	struct node *n = arg;
+
+	n->leaving = true;
+	return 0;
+}
+
+static void watch_signals(struct node *n)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	n->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	loop_add_fd(n->loop, n->signals, on_signal, n);
+}
+
+int main(int argc, char *argv[])
+{
+	struct node n = { .loop = loop_new(), .spool = spool_new(MEMORY) };
+	uint32_t left;
+	int damaged;
+
+	log_init("node", LOG_INFO);
+	if (argc != 6)
+		die("usage: node URL NAME SPOOL PER_S LOG");
+	n.epoch = spool_epoch(n.spool); /* before what an earlier process left comes first */
+	n.per_s = strtoull(argv[4], NULL, 10);
+	n.log = open(argv[5], O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	if (n.log < 0 || spool_open_disk(n.spool, argv[3], DISK, &left, &damaged) < 0)
+		die("%s or %s cannot be used: %s", argv[3], argv[5], strerror(errno));
+	spool_keep(n.spool, clock_mono_ns());
+	watch_signals(&n);
+	if (uplink_open(&n.uplink, &(struct uplink_config){ .node = argv[2],
+							    .machine = "chaos",
+							    .version = "chaos",
+							    .collector = argv[1],
+							    .spool_where = "on disk",
+							    .spool_mb = DISK >> 20,
+							    .spool = n.spool,
+							    .loop = n.loop,
+							    .on_fresh = on_fresh }) < 0)
+		die("%s cannot be connected to", argv[1]);
+	n.began_ns = clock_mono_ns();
+	loop_add_timer(n.loop, MADE_MS, on_make, &n);
+	loop_add_timer(n.loop, UPLINK_TICK_MS, on_tick, &n);
+	loop_run(n.loop);
+	tell(&n);
+	uplink_close(n.uplink);
+	spool_free(n.spool);
+	loop_free(n.loop);
+	buf_free(&n.body);
+	return 0;
+}

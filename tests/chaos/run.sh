@@ -1,0 +1,163 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# run.sh - chaos: nodes deliver to real collectors and a real PostgreSQL while all of them are killed at random; then
+# what was acknowledged, stored, lost and doubled is counted. Prints Markdown for RESULTS.md; the log of what was done
+# to whom is LOG.
+#
+#	SEED=1 KILLS=200 BATCHES=500000 NODES=8 COLLECTORS=1 PER_S=500 LOG=build/chaos.log
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/check.sh
+. tests/it/ingest_rig.sh
+trap clear_away EXIT
+trap 'exit 130' INT TERM HUP
+
+[ -x "$B/chaos/node" ] || { echo "run.sh: $B/chaos/node is not there: make chaos makes it" >&2; exit 1; }
+seed=${SEED:-$((RANDOM * 32768 + RANDOM))} kills=${KILLS:-200} batches=${BATCHES:-500000}
+nodes=${NODES:-8} collectors=${COLLECTORS:-1} per_s=${PER_S:-500} log=${LOG:-$B/chaos.log}
+mapfile -t ports < <(free_ports $((2 * collectors)))
+declare -A did=()
+RANDOM=$seed
+: >"$log"
+
+say() {
+	printf '%s %s\n' "$(date -u +%T.%3N)" "$*" >>"$log"
+}
+
+node_start() { # I
+	"$B/chaos/node" "tcp://127.0.0.1:${ports[$(($1 % collectors))]}" "chaos-$1" "$dir/spool$1" "$per_s" "$dir/acked$1" 2>>"$dir/node$1.log" &
+	node[$1]=$!
+}
+
+collector_start() { # I
+	start "c$1" "${ports[$1]}" "${ports[$((collectors + $1))]}"
+}
+
+# What is done to whom; each leaves everything running again.
+kill_node() {
+	local i=$((RANDOM % nodes))
+	say "kill -9 node $i"
+	kill -KILL "${node[$i]}"
+	wait "${node[$i]}" 2>/dev/null
+	node_start "$i"
+}
+
+kill_collector() {
+	local i=$((RANDOM % collectors))
+	say "kill -9 collector $i"
+	halt "c$i" KILL
+	sleep "$((RANDOM % 8)).$((RANDOM % 10))"
+	collector_start "$i"
+}
+
+kill_backend() {
+	say "backends of the collectors: $(sql -d postgres -c "select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = 'seismo-collector'") terminated"
+}
+
+kill_postmaster() {
+	local signal=(KILL INT QUIT)
+	signal=${signal[$((RANDOM % 3))]}
+	say "postmaster: $signal"
+	pg_kill "$signal"
+	sleep "$((RANDOM % 3)).$((RANDOM % 10))"
+	until pg_start; do # its children may not be gone yet
+		sleep 1
+	done
+}
+
+freeze_collector() { # connections stay, and nobody answers
+	local i=$((RANDOM % collectors)) s=$((RANDOM % 6))
+	say "collector $i stands still for $s s"
+	kill -STOP "${running[c$i]}"
+	sleep "$s"
+	kill -CONT "${running[c$i]}"
+}
+
+cut_connections() {
+	local i=$((RANDOM % collectors))
+	say "connections of collector $i are cut"
+	ss -K "sport = :${ports[$i]}" >/dev/null 2>&1
+}
+
+freeze_node() {
+	local i=$((RANDOM % nodes)) s=$((RANDOM % 4))
+	say "node $i stands still for $s s"
+	kill -STOP "${node[$i]}"
+	sleep "$s"
+	kill -CONT "${node[$i]}"
+}
+
+stored() {
+	sql -c "select coalesce(sum(seq), 0) from ingest_mark"
+}
+
+enough() { # KILLS_DONE: both, kills and batches; looked at rarely
+	[ "$1" -ge "$kills" ] && [ $(($1 % 10)) = 0 ] && [ "$(stored 2>/dev/null || echo 0)" -ge "$batches" ]
+}
+
+pg_make
+for ((i = 0; i < collectors; i++)); do
+	collector_start "$i"
+done
+await 300 grep -q "is ready" "$dir/c0.log"
+for ((i = 0; i < nodes; i++)); do
+	node_start "$i"
+done
+began=$SECONDS
+what=(kill_node kill_node kill_node kill_collector kill_collector kill_backend kill_postmaster freeze_collector cut_connections freeze_node)
+for ((k = 0; ; k++)); do
+	! enough "$k" || break
+	[ $((k % 20)) -ne 0 ] || printf '  CHAOS  %s of %s, %s batches stored, %s s\n' "$k" "$kills" "$(stored 2>/dev/null)" $((SECONDS - began)) >&2
+	w=${what[$((RANDOM % ${#what[@]}))]}
+	did[$w]=$((${did[$w]:-0} + 1))
+	$w
+	sleep "0.$((RANDOM % 10))"
+done
+printf '  CHAOS  over after %s s: the nodes deliver what they have\n' $((SECONDS - began)) >&2
+kill -TERM "${node[@]}"
+left=0
+for i in "${node[@]}"; do
+	await 1800 eval "! kill -0 $i" || left=$((left + 1))
+done
+
+for ((i = 0; i < nodes; i++)); do # the last that is known of each epoch
+	awk -v n="chaos-$i" '$2 > m[$1] { m[$1] = $2 } END { for (e in m) printf "%s\t%s\t%s\n", n, e, m[e] }' "$dir/acked$i"
+done >"$dir/acked"
+sql -c "create table acked (node text, epoch bigint, seq bigint)" -c "\\copy acked from '$dir/acked'"
+sql <<'END'
+create table got as select n.name as node, split_part(path, '/', 2)::bigint as epoch, split_part(path, '/', 3)::bigint as seq, count(*) as n
+	from request join node n using (node_id) where app = 'chaos' group by 1, 2, 3;
+create index on got (node, epoch, seq);
+analyze got;
+END
+acked=$(sql -c "select coalesce(sum(seq), 0) from acked")
+rows=$(sql -c "select count(*) from got")
+doubled=$(sql -c "select count(*) from got where n > 1")
+lost=$(sql -c "select coalesce(sum(a.seq - (select count(*) from got g where g.node = a.node and g.epoch = a.epoch and g.seq <= a.seq)), 0) from acked a")
+holes=$(sql -c "select count(*) from (select seq - lag(seq, 1, 0::bigint) over (partition by node, epoch order by seq) as step from got) s where step <> 1")
+gaps=$(sql -c "select count(*) from gap")
+for ((i = 0; i < nodes; i++)); do
+	cp "$dir/node$i.log" "$log.node$i"
+done
+
+cat <<END
+### Chaos, $(date -u +%F), seed $seed
+
+Linux $(uname -r), $(nproc) x $(sed -n 's/^model name\t: //p' /proc/cpuinfo | head -n 1). Command: \`SEED=$seed KILLS=$kills BATCHES=$batches COLLECTORS=$collectors make chaos\`: $nodes nodes of
+$per_s batches a second each, $collectors collector(s), one PostgreSQL; $((SECONDS - began)) s.
+
+| done | times |
+|---|---|
+$(for w in "${!did[@]}"; do echo "| ${w//_/ } | ${did[$w]} |"; done | sort)
+
+| batches | |
+|---|---|
+| stored | $rows |
+| known to be acknowledged | $acked |
+| acknowledged and not stored | $lost |
+| stored twice | $doubled |
+| holes in an epoch | $holes |
+| gaps told by a probe | $gaps |
+| nodes that could not deliver all they had | $left |
+END
+[ "$lost$doubled$holes$gaps$left" = 00000 ] && [ "$rows" -ge "$batches" ]
