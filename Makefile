@@ -188,7 +188,7 @@ clean:
 help:
 	@deploy/help.sh
 
-.PHONY: all deps run stop status row demo unit tools fuzzers objects all-tested test test-kernels lint fuzz bench faults fault-tools fmt install clean help FORCE
+.PHONY: all deps run stop status row demo unit tools fuzzers objects all-tested test test-kernels lint fuzz bench chaos faults fault-tools fmt install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $O -name '*.d' 2>/dev/null)

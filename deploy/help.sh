@@ -11,6 +11,7 @@ make demo         nginx before two servers in namespaces, one fault after the ot
 make deps         only install what building and running need (Debian packages, as root)
 make test         everything that can be checked here, in under fifteen minutes; the last line counts
 make test-kernels the probe on other distributions' kernels, under QEMU: 5.10 to the newest, about three minutes each
+make chaos        everything is killed at random: is anything lost or doubled? SEED=1 KILLS=200 BATCHES=500000 COLLECTORS=1
 make faults       sixteen causes of slowness into four servers: is each found, named and measured? CELLS="node/*" only these
 make lint         layering, dead exports, sizes, warnings of both compilers
 make fuzz T=60    T seconds of each fuzzer          make bench   figures, see tests/bench

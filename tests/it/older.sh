@@ -24,7 +24,9 @@ served() { # PORT: how many requests its server has read
 	wc -l <"$tmp/served.$1"
 }
 
-begin() { # PORT...: connections of a client to each, which have been used; half of them have a request under way
+# Connections of a client to each, which have been used; half of them have a request under way, for longer than it takes to
+# stop its server, as the probe that is still there would tell of it.
+begin() { # PORT...
 	local port n=$(served "$behind") m=$(served "$direct")
 	for port; do
 		timeout 60 python3 tests/it/older.py "$port" "$tmp/go.$rung" & clients+=" $!"
