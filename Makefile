@@ -163,9 +163,9 @@ fuzz: clang-fuzzers
 	@tests/fuzz.sh build-clang/fuzz $(or $(T),60)
 bench: all tools
 	@for b in tests/bench/*.sh; do B=$B "$$b" || exit 1; done
-fault-tools: $B/fault/server $B/fault/faulthog $B/fault/drop $B/fault/drop.bpf.o
 chaos: all $B/chaos/node
 	@B=$B tests/chaos/run.sh
+fault-tools: $B/fault/server $B/fault/faulthog $B/fault/drop $B/fault/drop.bpf.o
 faults: all fault-tools
 	@B=$B tests/fault/run.sh
 fmt:

@@ -107,7 +107,7 @@ static void on_fresh(void *arg)
 	on_seal(p, STREAM_EVENT);
 }
 
-static void keep(struct probe *p)
+static void keep_spool(struct probe *p)
 {
 	int r;
 
@@ -129,7 +129,7 @@ static int on_uplink_tick(void *arg)
 {
 	struct probe *p = arg;
 
-	keep(p);
+	keep_spool(p);
 	if (!p->met && uplink_up(p->uplink)) {
 		p->met = true;
 		log_info("node %s sends to the collector at %s", p->config.node,

@@ -254,14 +254,12 @@ struct spool_batch *spool_next(struct spool *s, enum wire_stream stream)
 	struct spool_entry *e;
 
 	while ((e = q->cursor)) {
-		if (!e->lost && spool_entry_load(s, e) == 0)
+		if (e->lost)
+			q->cursor = e->next;
+		else if (spool_entry_load(s, e) == 0)
 			break;
-		q->cursor = e->next;
-		if (!e->lost) {
-			q->sent++; /* as it is behind the cursor now */
-			q->sent_bytes += cost(e);
+		else
 			spool_entry_lose(s, s->front, stream, e);
-		}
 	}
 	if (!e)
 		return NULL;

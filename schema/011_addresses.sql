@@ -9,7 +9,7 @@ create index request_by_upstream on request ((coalesce(upstreams -> -1 ->> 'addr
 	date_bin('1 minute', ts, timestamptz 'epoch'));
 
 -- With the status, for pages of a node or route and a status; without it they had to look at every row of that node
--- (10 bytes a row) or route (20).
+-- (10 bytes a row) or route (25).
 drop index request_by_node, request_by_route;
 create index request_by_node on request (node_id, date_bin('1 minute', ts, timestamptz 'epoch'), app, route, status);
 create index request_by_route on request (route, date_bin('1 minute', ts, timestamptz 'epoch'), status);

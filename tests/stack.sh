@@ -36,6 +36,17 @@ part_pid_of() { # postgres|collector|probe
 	make -s status | sed -n "s/^$1 runs, pid //p"
 }
 
+end_part() { # PART SIGNAL: gone within 10 s
+	local pid i
+	pid=$(part_pid_of "$1")
+	kill "-$2" "$pid"
+	for ((i = 0; i < 100; i++)); do
+		[ -d "/proc/$pid" ] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
 ask_all() { # PSQL_ARG..., script on standard input
 	setpriv --reuid postgres --regid postgres --init-groups psql -h "$socket" -U postgres -d seismo -XqAt -F ' ' -v ON_ERROR_STOP=1 "$@"
 }

@@ -9,8 +9,6 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/check.sh
 . tests/it/ingest_rig.sh
-trap clear_away EXIT
-trap 'exit 130' INT TERM HUP
 
 [ -x "$B/chaos/node" ] || { echo "run.sh: $B/chaos/node is not there: make chaos makes it" >&2; exit 1; }
 seed=${SEED:-$((RANDOM * 32768 + RANDOM))} kills=${KILLS:-200} batches=${BATCHES:-500000}

@@ -5,8 +5,6 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/check.sh
 . tests/it/ingest_rig.sh
-trap clear_away EXIT
-trap 'exit 130' INT TERM HUP
 
 read -r port web port2 web2 < <(free_ports 4 | tr '\n' ' ')
 db="host=$dir/s dbname=seismo user=seismo"

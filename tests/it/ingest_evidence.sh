@@ -6,8 +6,6 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/check.sh
 . tests/it/ingest_rig.sh
-trap clear_away EXIT
-trap 'exit 130' INT TERM HUP
 
 read -r port web < <(free_ports 2 | tr '\n' ' ')
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ingest_rig.sh - for tests of ingest: a PostgreSQL of their own, collectors on it, scripted probes.
-# Needs check.sh. Everything is in $dir and gone after `clear_away`, which belongs into a trap.
+# Needs check.sh. Everything is in $dir and gone when the test ends.
 
 B=${B:-build}
 collector=$B/seismo-collector
@@ -92,3 +92,6 @@ clear_away() {
 	wait
 	rm -rf "$dir"
 } 2>/dev/null # or the shell tells who was killed, after the last line
+
+trap clear_away EXIT
+trap 'exit 130' INT TERM HUP

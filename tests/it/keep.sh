@@ -21,17 +21,6 @@ rows_of() { # PATH: how many of those asked to be slow, and whether each was jud
 	ask "select count(*) || ' ' || coalesce(bool_and(limit_us < 100000)::text, '') from request where local_port = $port and path = '$1' and request_us > 100000"
 }
 
-end_probe() { # SIGNAL
-	local pid i
-	pid=$(part_pid_of probe)
-	kill "-$1" "$pid"
-	for ((i = 0; i < 50; i++)); do
-		[ -d "/proc/$pid" ] || return 0
-		sleep 0.1
-	done
-	return 1
-}
-
 learn() { # PATH: so often that it is known, and not slow enough to be a row
 	curl -s -o /dev/null -m 20 "http://127.0.0.1:$port$1?n=[1-150]"
 	sleep 1
@@ -39,7 +28,7 @@ learn() { # PATH: so often that it is known, and not slow enough to be a row
 
 learn /known
 ok "nothing is written before its time" test ! -e "$state"
-ok "the probe stops" end_probe TERM
+ok "the probe stops" end_part probe TERM
 ok "it leaves what it knows, for its own eyes" [ "$(stat -c '%a %U' "$state")" = "600 root" ]
 ok "and nothing half written" test ! -e "$state.new"
 ok "the stack starts again" stack_start
@@ -49,7 +38,7 @@ ok "a route that was known is judged by its own limit at its first request" awai
 ok "one that was not, by 300 ms" [ "$(rows_of /unknown)" = "0 " ]
 
 before=$(stat -c %i "$state")
-ok "a probe is killed" end_probe KILL
+ok "a probe is killed" end_part probe KILL
 ok "the file of the one before is there still" [ "$(stat -c %i "$state")" = "$before" ]
 truncate -s -3 "$state"
 ok "a probe starts on a damaged file" stack_start
@@ -59,7 +48,7 @@ ask_server "/known?d=120"
 sleep 1
 ok "what was known is learnt anew" [ "$(rows_of /known)" = "1 true" ]
 learn /later
-end_probe TERM
+end_part probe TERM
 stack_start
 ask_server "/later?d=120"
 ok "and what is learnt then is kept again" await_value "1 true" rows_of /later

@@ -17,17 +17,6 @@ fail_n() { # PATH N: requests that must become rows
 	curl -s -o /dev/null -m 20 "http://127.0.0.1:$port$1?s=503&n=[1-$2]"
 }
 
-end_part() { # PART SIGNAL
-	local pid i
-	pid=$(part_pid_of "$1")
-	kill "-$2" "$pid"
-	for ((i = 0; i < 100; i++)); do
-		[ -d "/proc/$pid" ] || return 0
-		sleep 0.1
-	done
-	return 1
-}
-
 rows_of() { # PATH: how many, and how many different ones
 	ask "select count(*) || ' ' || count(distinct request_id) from request where local_port = $port and path = '$1'"
 }

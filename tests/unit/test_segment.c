@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "../../probe/segment.h"
+#include "../fake/place.h"
 #include "../test.h"
 
 enum { HEAD = 28, RECORD = 28 + 5 }; /* of a file, and with a body of five bytes */
@@ -19,22 +18,6 @@ static void on_found(void *arg UNUSED, const struct segment_found *f)
 {
 	if (nfound < 100)
 		found[nfound++] = *f;
-}
-
-static const char *place(void)
-{
-	static char dir[64];
-
-	snprintf(dir, sizeof(dir), "/tmp/seismo-segment.%d", (int)getpid());
-	return dir;
-}
-
-static void clean(void)
-{
-	char cmd[128];
-
-	snprintf(cmd, sizeof(cmd), "rm -rf %s", place());
-	CHECK_EQ(system(cmd), 0);
 }
 
 static struct segments *opened(void)
@@ -77,7 +60,7 @@ TEST(what_was_written_is_found_again_in_order_and_read)
 {
 	char body[8] = "";
 
-	clean();
+	place_clean();
 	{
 		AUTO(segments_close) struct segments *d = opened();
 
@@ -107,7 +90,7 @@ TEST(a_segment_goes_with_its_last_record)
 	struct stat st;
 	char name[128];
 
-	clean();
+	place_clean();
 	{
 		AUTO(segments_close) struct segments *d = opened();
 
@@ -135,7 +118,7 @@ TEST(a_torn_or_damaged_end_costs_no_record_before_it)
 			unsigned char c = 0;
 			int fd, whole = at < HEAD ? 0 : (at - HEAD) / RECORD;
 
-			clean();
+			place_clean();
 			{
 				AUTO(segments_close) struct segments *d = opened();
 
@@ -166,7 +149,7 @@ TEST(a_record_that_is_damaged_later_is_not_read)
 	char body[8];
 	int fd;
 
-	clean();
+	place_clean();
 	AUTO(segments_close) struct segments *d = opened();
 
 	put(d, &run, STREAM_EVENT, 1, "first");
@@ -181,17 +164,11 @@ TEST(a_directory_has_one_probe)
 {
 	struct segments *other = NULL;
 
-	clean();
+	place_clean();
 	AUTO(segments_close) struct segments *d = opened();
 
 	CHECK(d);
 	CHECK_EQ(segments_open(&other, place(), 1 << 24), -EBUSY);
-}
-
-static void limit(rlim_t bytes)
-{
-	signal(SIGXFSZ, SIG_IGN);
-	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &(struct rlimit){ bytes, RLIM_INFINITY }), 0);
 }
 
 /* As on a full disk, a write is cut short and the next one fails. */
@@ -201,23 +178,23 @@ TEST(where_there_is_no_room_nothing_is_added_and_what_was_there_stays)
 	struct segment *s;
 	uint64_t at;
 
-	clean();
+	place_clean();
 	{
 		AUTO(segments_close) struct segments *d = opened();
 
-		limit(10);
+		place_limit(10);
 		CHECK(segment_append(d, &run, STREAM_EVENT, &r, "body", &s, &at) < 0);
 		CHECK_EQ(segments_bytes(d), 0);
-		limit(HEAD + RECORD + 30);
+		place_limit(HEAD + RECORD + 30);
 		put(d, &run, STREAM_EVENT, 1, "first");
 		CHECK(segment_append(d, &run, STREAM_EVENT, &r, "body", &s, &at) < 0);
-		limit(HEAD + RECORD + 32);
+		place_limit(HEAD + RECORD + 32);
 		put(d, &run, STREAM_EVENT, 2, "body");
-		limit(RLIM_INFINITY);
+		place_limit(RLIM_INFINITY);
 	}
 	AUTO(segments_close) struct segments *d = opened();
 
 	CHECK_EQ(scanned(d), 0);
 	CHECK_EQ(nfound, 2);
-	clean();
+	place_clean();
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <sys/resource.h>
-
 #include "../../probe/spool.h"
+#include "../fake/place.h"
 #include "../test.h"
 
 #define EVENT STREAM_EVENT
@@ -15,28 +11,6 @@ enum { PLENTY = 1 << 20 };
 
 static uint32_t left;
 static int damaged;
-
-static const char *place(void)
-{
-	static char dir[64];
-
-	snprintf(dir, sizeof(dir), "/tmp/seismo-spool.%d", (int)getpid());
-	return dir;
-}
-
-/* A shell's command there; the directory is made if there is none. */
-static int shell(const char *text)
-{
-	char cmd[256];
-
-	snprintf(cmd, sizeof(cmd), "mkdir -p %s; cd %s; %s", place(), place(), text);
-	return system(cmd);
-}
-
-static void clean(void)
-{
-	CHECK_EQ(shell("rm -rf $PWD"), 0);
-}
 
 static struct spool *opened(size_t memory, size_t disk)
 {
@@ -58,12 +32,12 @@ static uint64_t put(struct spool *s, enum wire_stream stream, uint32_t rows, siz
 
 static bool any_file(void)
 {
-	return shell("ls | grep -q seg") == 0;
+	return place_run("ls | grep -q seg") == 0;
 }
 
 TEST(what_is_acked_in_time_is_never_written)
 {
-	clean();
+	place_clean();
 	AUTO(spool_free) struct spool *s = opened(PLENTY, PLENTY);
 
 	put(s, EVENT, 1, 100);
@@ -83,7 +57,7 @@ TEST(what_waits_is_sent_from_disk_and_takes_no_memory)
 {
 	struct spool_batch *b;
 
-	clean();
+	place_clean();
 	AUTO(spool_free) struct spool *s = opened(PLENTY, PLENTY);
 
 	for (uint32_t i = 1; i <= 50; i++)
@@ -110,7 +84,7 @@ TEST(the_next_process_sends_what_was_left_under_its_old_epoch_and_then_its_own)
 {
 	uint64_t epoch;
 
-	clean();
+	place_clean();
 	{
 		AUTO(spool_free) struct spool *s = opened(PLENTY, PLENTY);
 
@@ -143,7 +117,7 @@ TEST(the_next_process_sends_what_was_left_under_its_old_epoch_and_then_its_own)
 /* It had sent more than it had time to write down. */
 TEST(an_ack_beyond_what_an_earlier_process_left_is_believed)
 {
-	clean();
+	place_clean();
 	{
 		AUTO(spool_free) struct spool *s = opened(PLENTY, PLENTY);
 
@@ -162,7 +136,7 @@ TEST(an_ack_beyond_what_an_earlier_process_left_is_believed)
 
 TEST(over_its_cap_the_oldest_metrics_go_before_any_event_and_are_counted)
 {
-	clean();
+	place_clean();
 	AUTO(spool_free) struct spool *s = opened(PLENTY, 100000);
 
 	for (uint32_t i = 0; i < 100; i++)
@@ -184,14 +158,15 @@ TEST(over_its_cap_the_oldest_metrics_go_before_any_event_and_are_counted)
 /* A batch that cannot be read back is a hole, which becomes a gap that base_seq tells of. */
 TEST(what_cannot_be_read_back_is_lost_alone)
 {
-	clean();
+	place_clean();
 	AUTO(spool_free) struct spool *s = opened(PLENTY, PLENTY);
 	size_t bytes;
 
 	for (uint32_t i = 1; i <= 3; i++)
 		put(s, EVENT, i, 100);
 	spool_keep(s, 106 * SEC);
-	CHECK_EQ(shell("printf X | dd of=$(ls *.seg) bs=1 seek=200 conv=notrunc 2>/dev/null"), 0);
+	CHECK_EQ(place_run("printf X | dd of=$(ls *.seg) bs=1 seek=200 conv=notrunc 2>/dev/null"),
+		 0);
 	CHECK_EQ(spool_next(s, EVENT)->seq, 1);
 	CHECK_EQ(spool_next(s, EVENT)->seq, 3);
 	CHECK_EQ(spool_lost(s, EVENT).batches, 1);
@@ -208,18 +183,12 @@ TEST(what_cannot_be_read_back_is_lost_alone)
 	CHECK_EQ(spool_bytes(s), 0);
 }
 
-static void limit(rlim_t bytes)
-{
-	signal(SIGXFSZ, SIG_IGN);
-	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &(struct rlimit){ bytes, RLIM_INFINITY }), 0);
-}
-
 TEST(with_a_full_disk_it_goes_on_in_memory_and_writes_when_there_is_room_again)
 {
-	clean();
+	place_clean();
 	AUTO(spool_free) struct spool *s = opened(10000, PLENTY);
 
-	limit(2500);
+	place_limit(2500);
 	for (uint32_t i = 0; i < 20; i++)
 		put(s, i % 2 ? METRIC : EVENT, 1, 1000);
 	spool_keep(s, 106 * SEC);
@@ -227,7 +196,7 @@ TEST(with_a_full_disk_it_goes_on_in_memory_and_writes_when_there_is_room_again)
 	CHECK(spool_bytes(s) <= 10000);
 	CHECK(spool_lost(s, METRIC).batches > 0);
 	CHECK_EQ(spool_lost(s, EVENT).batches, 0);
-	limit(RLIM_INFINITY);
+	place_limit(RLIM_INFINITY);
 	spool_keep(s, 107 * SEC);
 	CHECK(spool_disk_error(s) < 0); /* not tried yet */
 	spool_keep(s, 170 * SEC);
@@ -240,7 +209,7 @@ TEST(a_new_epoch_keeps_the_batches_that_were_on_disk)
 {
 	uint64_t epoch;
 
-	clean();
+	place_clean();
 	{
 		AUTO(spool_free) struct spool *s = opened(PLENTY, PLENTY);
 
@@ -269,7 +238,7 @@ TEST(layouts_are_kept_and_a_damaged_one_is_not_used)
 	const struct wire_dict *all[] = { &d };
 	struct buf frame = { 0 };
 
-	clean();
+	place_clean();
 	d.layout = wire_layout_id(&d);
 	AUTO(spool_free) struct spool *s = opened(PLENTY, PLENTY);
 
@@ -280,8 +249,9 @@ TEST(layouts_are_kept_and_a_damaged_one_is_not_used)
 	CHECK_EQ(spool_keep_all(s), 0);
 	CHECK_EQ(spool_dict(s, d.layout, &frame), 0);
 	CHECK(frame.len > 0);
-	CHECK_EQ(shell("printf X | dd of=$(ls *.dict) bs=1 seek=12 conv=notrunc 2>/dev/null"), 0);
+	CHECK_EQ(place_run("printf X | dd of=$(ls *.dict) bs=1 seek=12 conv=notrunc 2>/dev/null"),
+		 0);
 	CHECK_EQ(spool_dict(s, d.layout, &frame), -ENOENT);
 	buf_free(&frame);
-	clean();
+	place_clean();
 }
