@@ -139,6 +139,8 @@ run:
 	@B=$B deploy/stack.sh start
 stop status:
 	@B=$B deploy/stack.sh $@
+collector:
+	@B=$B deploy/stack.sh collector $(ARGS)
 
 row: $B/tools/server $B/tools/load
 	@B=$B deploy/row.sh
@@ -188,7 +190,7 @@ clean:
 help:
 	@deploy/help.sh
 
-.PHONY: all deps run stop status row demo unit tools fuzzers objects all-tested test test-kernels lint fuzz bench chaos faults fault-tools fmt install clean help FORCE
+.PHONY: all deps run stop status collector row demo unit tools fuzzers objects all-tested test test-kernels lint fuzz bench chaos faults fault-tools fmt install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $O -name '*.d' 2>/dev/null)

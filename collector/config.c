@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "../lib/config.h"
+#include "command.h"
 #include "listen.h"
 
 #define STR(key) "collector", #key, CONFIG_STR, CONFIG_FIELD(struct config, key)
@@ -15,6 +16,8 @@ static const struct config_option options[] = {
 	{ STR(database), 1, 0, "PostgreSQL of the role that writes (dbname=seismo user=seismo)" },
 	{ STR(web_database), 1, 0, "and of the one that reads (dbname=seismo user=seismo_web)" },
 	{ STR(region), 1, 0, "the region this collector's nodes are in (local)" },
+	{ STR(keys), 1, 0,
+	  "directory of this collector's key pair (/var/lib/seismo-collector/keys)" },
 	{ STR(user), 0, 0, "user to become once the ports are bound (stay)" },
 	{ "collector", "keep_days", CONFIG_INT, CONFIG_FIELD(struct config, keep_days), 1, 3650,
 	  "older days are dropped (30)" },
@@ -31,6 +34,8 @@ static const struct word {
 	  CONFIG_CHECK },
 	{ "--help", "this text", CONFIG_HELP },
 	{ "--version", "the version", CONFIG_TELL_VERSION },
+	{ "node", "commands on nodes, see below", CONFIG_COMMAND },
+	{ "key", "commands on this collector's key, see below", CONFIG_COMMAND },
 };
 
 static const struct config defaults = {
@@ -39,6 +44,7 @@ static const struct config defaults = {
 	.database = "dbname=seismo user=seismo",
 	.web_database = "dbname=seismo user=seismo_web",
 	.region = "local",
+	.keys = "/var/lib/seismo-collector/keys",
 	.keep_days = 30,
 	.keep_evidence_days = 14,
 };
@@ -132,7 +138,9 @@ int config_read(int argc, char *const argv[], struct config *c, enum config_task
 			r = take_flag(argv, &i, c, err, errlen);
 		else
 			*task = w->task;
-		if (*task == CONFIG_HELP || *task == CONFIG_TELL_VERSION)
+		if (*task == CONFIG_COMMAND)
+			c->command = argv + i;
+		if (*task == CONFIG_HELP || *task == CONFIG_TELL_VERSION || *task == CONFIG_COMMAND)
 			return r;
 	}
 	return r < 0 ? r : listen_parse(c->bind, &unused, err, errlen);
@@ -151,4 +159,5 @@ void config_help(void)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		printf("  %-16s %s\n", words[i].flag, words[i].help);
+	command_help();
 }

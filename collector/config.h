@@ -4,7 +4,7 @@
 
 #include "../lib/base.h"
 
-#define COLLECTOR_VERSION "0.1.0"
+#define COLLECTOR_VERSION "0.2.0"
 
 struct config {
 	char bind[128]; /* tcp://host:port for probes */
@@ -13,14 +13,16 @@ struct config {
 	char web_database[1024]; /* conninfo of the role that only reads the views */
 	char region[64];
 	char user[64]; /* to become after the ports are bound; "": stay */
+	char keys[256]; /* directory of this collector's key pair */
 	int64_t keep_days, keep_evidence_days;
+	char *const *command; /* CONFIG_COMMAND: "node" or "key", and what follows it */
 };
 
-enum config_task { CONFIG_RUN, CONFIG_CHECK, CONFIG_HELP, CONFIG_TELL_VERSION };
+enum config_task { CONFIG_RUN, CONFIG_CHECK, CONFIG_HELP, CONFIG_TELL_VERSION, CONFIG_COMMAND };
 
 /*
  * The defaults, then the file of --config, then the other flags. -EINVAL or -errno with a sentence
- * in err; --help and --version end the reading.
+ * in err; --help, --version and a command end the reading.
  */
 int config_read(int argc, char *const argv[], struct config *c, enum config_task *task, char *err,
 		size_t errlen) MUST_CHECK;

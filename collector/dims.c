@@ -252,8 +252,8 @@ int dims_hello(struct pg *p, uint64_t region, uint64_t node, const char *name, c
 		"with old as (select machine from node where node_id = $1::bigint)"
 		" insert into node (node_id, region_id, name, machine, version)"
 		" values ($1::bigint, $2::bigint, $3, $4, $5) on conflict (node_id) do update"
-		" set region_id = excluded.region_id, name = excluded.name,"
-		" machine = excluded.machine, version = excluded.version"
+		" set region_id = excluded.region_id, machine = excluded.machine,"
+		" version = excluded.version"
 		" returning coalesce((select machine from old), '')";
 	AUTO(PQclear) PGresult *res = NULL;
 	struct pg_args a = { 0 };

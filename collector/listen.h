@@ -20,7 +20,7 @@ struct endpoint {
 	socklen_t len;
 };
 
-/* tcp://host:port; -EINVAL for anything else, and for what is not loopback. */
+/* tcp://host:port; -EINVAL for anything else. */
 int listen_parse(const char *bind, struct endpoint *out, char *err, size_t errlen) MUST_CHECK;
 int listen_bind(const char *bind, int *out_fd, char *err, size_t errlen) MUST_CHECK;
 int listen_begin(int fd) MUST_CHECK;

@@ -7,7 +7,9 @@
 
 #include "../lib/log.h"
 #include "../lib/loop.h"
+#include "command.h"
 #include "config.h"
+#include "gate.h"
 #include "listen.h"
 #include "privileges.h"
 #include "receive.h"
@@ -23,6 +25,10 @@ struct collector {
 	struct layouts *layouts;
 	struct line *line;
 	struct link *link;
+	struct own_keys own;
+	struct roster *roster;
+	void *zmq;
+	struct gate *gate;
 	struct router *router;
 	struct receive *receive;
 	struct web *web;
@@ -62,6 +68,9 @@ static int bind_and_drop(struct collector *c)
 	int r;
 
 	privileges_descriptors();
+	r = own_keys_open(&c->own, c->config.keys, err, sizeof(err));
+	if (r < 0)
+		return log_err(0, "%s", err), r;
 	r = listen_bind(c->config.bind, &c->listen_fd, err, sizeof(err));
 	if (r < 0)
 		return log_err(0, "%s", err), r;
@@ -99,7 +108,40 @@ static int start_threads(struct collector *c)
 		return log_err(r, "cannot start the console on %s", c->config.web);
 	writer.arg = c->web;
 	r = writer_start(&c->writer, &writer);
-	return r < 0 ? log_err(r, "cannot start the thread that stores") : 0;
+	if (r < 0)
+		return log_err(r, "cannot start the thread that stores");
+	r = roster_start(&c->roster, c->config.database);
+	return r < 0 ? log_err(r, "cannot start the thread that knows the nodes") : 0;
+}
+
+static int on_second(void *arg)
+{
+	own_keys_look(arg);
+	return 0;
+}
+
+/* Nobody is let in before it was seen that nobody else would be. */
+static int open_gate(struct collector *c)
+{
+	char err[256];
+	int r = gate_try(&c->own.pair, err, sizeof(err));
+
+	if (r < 0)
+		return log_err(0, "%s", err), r;
+	c->zmq = router_context();
+	c->gate = gate_open(c->zmq, c->roster);
+	if (!c->gate)
+		return log_err(-errno, "cannot open the gate");
+	r = listen_begin(c->listen_fd);
+	if (r < 0)
+		return log_err(r, "cannot listen on %s; choose another port with --bind",
+			       c->config.bind);
+	c->router = router_open(c->zmq, c->listen_fd, c->config.bind, &c->own.pair);
+	if (!c->router || gate_watch(c->gate, router_socket(c->router)) < 0)
+		return log_err(-errno, "cannot serve %s", c->config.bind);
+	loop_add_zmq(c->loop, gate_socket(c->gate), gate_answer, c->gate);
+	loop_add_zmq(c->loop, gate_events(c->gate), gate_count, c->gate);
+	return 0;
 }
 
 static int open_wire(struct collector *c)
@@ -109,17 +151,19 @@ static int open_wire(struct collector *c)
 
 	if (r < 0)
 		return log_err(r, "cannot open the line of stages");
-	r = listen_begin(c->listen_fd);
+	r = open_gate(c);
 	if (r < 0)
-		return log_err(r, "cannot listen on %s; choose another port with --bind",
-			       c->config.bind);
-	c->router = router_open(c->listen_fd, c->config.bind);
-	if (!c->router)
-		return log_err(-errno, "cannot serve %s", c->config.bind);
-	c->receive = receive_new(&(struct receive_config){
-		.router = c->router, .link = c->link, .layouts = c->layouts, .front = c->line });
+		return r;
+	c->receive = receive_new(&(struct receive_config){ .router = c->router,
+							   .roster = c->roster,
+							   .own = &c->own,
+							   .link = c->link,
+							   .layouts = c->layouts,
+							   .front = c->line });
 	loop_add_zmq(c->loop, router_socket(c->router), receive_messages, c->receive);
 	loop_add_fd(c->loop, link_note_fd(c->link), receive_notes, c->receive);
+	loop_add_fd(c->loop, roster_answer_fd(c->roster), receive_answers, c->receive);
+	loop_add_timer(c->loop, 1000, on_second, &c->own);
 	loop_add_fd(c->loop, c->signal_fd, on_signal, c);
 	loop_add_timer(c->loop, RECEIVE_TICK_MS, receive_tick, c->receive);
 	return 0;
@@ -139,7 +183,8 @@ static int run(struct collector *c)
 		r = open_wire(c);
 	if (r < 0)
 		return r;
-	log_info("probes connect to %s, the console is http://%s/", c->config.bind, c->config.web);
+	log_info("probes connect to %s by key %s, the console is http://%s/", c->config.bind,
+		 c->own.pair.public, c->config.web);
 	r = loop_run(c->loop);
 	return r < 0 ? log_err(r, "the loop ended") : 0;
 }
@@ -158,6 +203,10 @@ static void stop(struct collector *c)
 	web_stop(c->web);
 	receive_free(c->receive);
 	router_close(c->router);
+	gate_close(c->gate);
+	if (c->zmq)
+		zmq_ctx_term(c->zmq);
+	roster_stop(c->roster);
 	line_close(c->line);
 	link_free(c->link);
 	layouts_free(c->layouts);
@@ -181,6 +230,8 @@ int main(int argc, char *argv[])
 		config_help();
 	if (task == CONFIG_TELL_VERSION)
 		puts("seismo-collector " COLLECTOR_VERSION);
+	if (task == CONFIG_COMMAND)
+		return command_run(&c.config);
 	if (task != CONFIG_RUN)
 		return EXIT_SUCCESS;
 	c.signal_fd = block_signals();

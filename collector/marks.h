@@ -33,7 +33,7 @@ struct mark {
 	uint8_t ack, nack; /* streams to be answered, by bit */
 	uint64_t queued[STREAM_END], stored[STREAM_END];
 	uint64_t nack_mark[STREAM_END], nack_ns[STREAM_END]; /* the last one sent */
-	uint64_t heard_ns;
+	uint64_t heard_ns, keys_ns; /* keys_ns: when it was last told about keys */
 	struct peer peer; /* who spoke for it last */
 	struct mark *next_due;
 };

@@ -213,6 +213,29 @@ void pg_rollback(struct pg *p)
 		pg_disconnect(p);
 }
 
+int pg_socket(const struct pg *p)
+{
+	return p->conn ? PQsocket(p->conn) : -1;
+}
+
+bool pg_notified(struct pg *p)
+{
+	bool any = false;
+	PGnotify *n;
+
+	if (!p->conn)
+		return false;
+	if (!PQconsumeInput(p->conn)) {
+		(void)gone(p, PQerrorMessage(p->conn));
+		return false;
+	}
+	while ((n = PQnotifies(p->conn))) {
+		any = true;
+		PQfreemem(n);
+	}
+	return any;
+}
+
 const char *pg_why(const struct pg *p)
 {
 	return p->why;

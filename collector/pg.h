@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * pg.h - one blocking connection to PostgreSQL, for the writer.
+ * pg.h - one blocking connection to PostgreSQL, of a thread that may wait.
  *
  * Errors: -ENOTCONN the connection is gone, and whatever was not answered has an unknown outcome;
  * -EINVAL the data was refused (SQLSTATE classes 22, 23, 54); -EIO any other refusal. pg_why says
@@ -38,6 +38,9 @@ int pg_tell(struct pg *p, const char *sql, const struct pg_args *a) MUST_CHECK;
 int pg_copy(struct pg *p, const char *sql, const struct buf *rows) MUST_CHECK;
 int pg_commit(struct pg *p) MUST_CHECK;
 void pg_rollback(struct pg *p);
+
+int pg_socket(const struct pg *p); /* readable: pg_notified may be true; -1: not connected */
+bool pg_notified(struct pg *p); /* somebody said NOTIFY since the last look; false also when gone */
 
 const char *pg_why(const struct pg *p);
 const char *pg_state(const struct pg *p);

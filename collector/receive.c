@@ -8,8 +8,11 @@
 
 enum { DRAIN = 256, HEAD_MEMORY = 1 << 20 };
 
+static const uint64_t KEYS_NS = 5000000000u; /* what a node is to know of keys, once in that time */
+
 struct receive {
 	struct receive_config cfg;
+	struct admit admit;
 	struct marks *marks;
 	struct arena *arena; /* of one HELLO or DICT */
 	struct buf out;
@@ -22,6 +25,7 @@ struct receive *receive_new(const struct receive_config *cfg)
 	if (!r)
 		die("out of memory");
 	r->cfg = *cfg;
+	r->admit = (struct admit){ .router = cfg->router, .roster = cfg->roster, .own = cfg->own };
 	r->marks = marks_new();
 	r->arena = arena_new(HEAD_MEMORY);
 	return r;
@@ -34,6 +38,7 @@ void receive_free(struct receive *r)
 	marks_free(r->marks);
 	arena_free(r->arena);
 	buf_free(&r->out);
+	buf_free(&r->admit.out);
 	free(r);
 }
 
@@ -60,24 +65,33 @@ static void ask(struct receive *r, struct mark *k, struct work *w)
 	}
 }
 
-static int on_hello(struct receive *r, const struct peer *from, const void *f, size_t len)
+/* A HELLO of whom may send: it is made known to the database, which answers by a note. */
+static void accept(struct receive *r, const struct ask *a)
+{
+	struct mark *k = heard(r, a->node, a->epoch, &a->peer);
+	struct work *w;
+
+	if (!k)
+		return;
+	w = work_new(WORK_HELLO, k->node, k->epoch);
+	snprintf(w->name, sizeof(w->name), "%s", a->name);
+	snprintf(w->machine, sizeof(w->machine), "%s", a->machine);
+	snprintf(w->version, sizeof(w->version), "%s", a->version);
+	ask(r, k, w);
+}
+
+static int on_hello(struct receive *r, const struct sender *from, const void *f, size_t len)
 {
 	struct wire_hello h;
-	struct mark *k;
-	struct work *w;
+	struct ask a;
 	int err = wire_hello_decode(r->arena, f, len, &h);
 
 	if (err < 0)
 		return err;
 	counter_add(C_HELLOS, 1);
-	k = heard(r, hash_node_id(h.node), h.epoch, from);
-	if (!k)
-		return 0;
-	w = work_new(WORK_HELLO, k->node, k->epoch);
-	text_clean_into(w->name, sizeof(w->name), h.node, strlen(h.node));
-	text_clean_into(w->machine, sizeof(w->machine), h.machine, strlen(h.machine));
-	text_clean_into(w->version, sizeof(w->version), h.version, strlen(h.version));
-	ask(r, k, w);
+	admit_ask(&a, from, &h);
+	if (admit_hello(&r->admit, &a))
+		accept(r, &a);
 	return 0;
 }
 
@@ -129,7 +143,15 @@ static void take_batch(struct receive *r, struct mark *k, const struct wire_batc
 	marks_queued(k, h);
 }
 
-static int on_batch(struct receive *r, const struct peer *from, zmq_msg_t frame[static 2])
+static void tell_news(struct receive *r, struct mark *k)
+{
+	if (!admit_has_news(&r->admit) || k->heard_ns - k->keys_ns < KEYS_NS)
+		return;
+	k->keys_ns = k->heard_ns;
+	admit_tell_keys(&r->admit, &k->peer, k->node, k->epoch, "");
+}
+
+static int on_batch(struct receive *r, const struct sender *from, zmq_msg_t frame[static 2])
 {
 	struct wire_batch_head h;
 	struct mark *k;
@@ -139,9 +161,12 @@ static int on_batch(struct receive *r, const struct peer *from, zmq_msg_t frame[
 		return err;
 	if (h.seq > INT64_MAX)
 		return -EBADMSG;
-	k = heard(r, h.node_id, h.epoch, from);
+	if (!admit_node(&r->admit, h.node_id))
+		return 0;
+	k = heard(r, h.node_id, h.epoch, &from->peer);
 	if (!k)
 		return 0;
+	tell_news(r, k);
 	switch (marks_judge(r->marks, k, &h)) {
 	case MARK_NEXT:
 		if (link_room(r->cfg.link)) {
@@ -166,7 +191,7 @@ static int on_batch(struct receive *r, const struct peer *from, zmq_msg_t frame[
 	return 0;
 }
 
-static int dispatch(struct receive *r, const struct peer *from, zmq_msg_t frame[static 2], int n)
+static int dispatch(struct receive *r, const struct sender *from, zmq_msg_t frame[static 2], int n)
 {
 	const void *f = zmq_msg_data(&frame[0]);
 	size_t len = zmq_msg_size(&frame[0]);
@@ -175,12 +200,14 @@ static int dispatch(struct receive *r, const struct peer *from, zmq_msg_t frame[
 
 	if (err < 0)
 		return err;
+	if (type == WIRE_HELLO)
+		return n == 1 ? on_hello(r, from, f, len) : -EBADMSG;
+	if (!admit_message(&r->admit, from))
+		return 0;
 	if (type == WIRE_BATCH)
 		return n == 2 ? on_batch(r, from, frame) : -EBADMSG;
 	if (n != 1)
 		return -EBADMSG;
-	if (type == WIRE_HELLO)
-		return on_hello(r, from, f, len);
 	if (type == WIRE_DICT)
 		return on_dict(r, f, len);
 	counter_add(C_REFUSED_TYPE, 1);
@@ -225,7 +252,7 @@ int receive_messages(void *receive)
 	/* a bounded drain, so that notes, timers and signals still get their turn */
 	for (int i = 0; i < DRAIN && n >= 0; i++) {
 		zmq_msg_t frame[2];
-		struct peer from;
+		struct sender from;
 		int err = 0;
 
 		zmq_msg_init(&frame[0]);
@@ -291,6 +318,16 @@ int receive_notes(void *receive)
 	while (link_take_note(r->cfg.link, &n))
 		on_note(r, &n);
 	send_due(r);
+	return 0;
+}
+
+int receive_answers(void *receive)
+{
+	struct receive *r = receive;
+	struct ask a;
+
+	while (admit_answer(&r->admit, &a))
+		accept(r, &a);
 	return 0;
 }
 

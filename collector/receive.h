@@ -7,14 +7,16 @@
  */
 #pragma once
 
+#include "admit.h"
 #include "line.h"
 #include "link.h"
-#include "router.h"
 
 struct receive;
 
 struct receive_config {
 	struct router *router;
+	struct roster *roster;
+	const struct own_keys *own;
 	struct link *link;
 	struct layouts *layouts;
 	struct line *front;
@@ -23,10 +25,12 @@ struct receive_config {
 struct receive *receive_new(const struct receive_config *cfg); /* all of it stays the caller's */
 void receive_free(struct receive *r); /* NULL is fine */
 
-/* loop_fn: the router has messages, the link has notes, every RECEIVE_TICK_MS */
+/* loop_fn: the router has messages, the link has notes, the roster answers, every RECEIVE_TICK_MS
+ */
 enum { RECEIVE_TICK_MS = 100 };
 int receive_messages(void *receive);
 int receive_notes(void *receive);
+int receive_answers(void *receive);
 int receive_tick(void *receive);
 
 DEFINE_AUTO(struct receive *, receive_free)

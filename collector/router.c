@@ -6,6 +6,7 @@
 #include "../lib/log.h"
 #include "../lib/wire.h"
 #include "counters.h"
+#include "gate.h"
 
 enum {
 	PEER_HWM = 128, /* messages per probe in libzmq's memory: twice a window */
@@ -15,8 +16,13 @@ enum {
 	FAREWELL_MS = 300,
 };
 
+/* From zmq.h, where it is among the drafts: no connection without a word of the gate. */
+#ifndef ZMQ_ZAP_ENFORCE_DOMAIN
+#define ZMQ_ZAP_ENFORCE_DOMAIN 93
+#endif
+
 struct router {
-	void *zmq, *sock;
+	void *sock;
 };
 
 /* libzmq 4.3.4 never seeds rand(): a peer that guesses the next routing id can abort this process.
@@ -35,12 +41,21 @@ static int set(void *sock, int option, int value)
 	return zmq_setsockopt(sock, option, &value, sizeof(value));
 }
 
+static int secure(void *sock, const struct key_pair *own)
+{
+	int r = set(sock, ZMQ_CURVE_SERVER, 1);
+
+	r |= zmq_setsockopt(sock, ZMQ_CURVE_SECRETKEY, own->secret, KEY_TEXT);
+	r |= zmq_setsockopt(sock, ZMQ_ZAP_DOMAIN, GATE_DOMAIN, strlen(GATE_DOMAIN));
+	r |= set(sock, ZMQ_ZAP_ENFORCE_DOMAIN, 1);
+	return r;
+}
+
 static int configure(void *sock, int listening_fd)
 {
 	int64_t max = WIRE_MAX_FRAME;
-	int r = 0;
+	int r = listening_fd < 0 ? 0 : set(sock, ZMQ_USE_FD, listening_fd);
 
-	r |= set(sock, ZMQ_USE_FD, listening_fd);
 	r |= set(sock, ZMQ_ROUTER_MANDATORY, 1); /* an answer to nobody is an error that we count */
 	r |= zmq_setsockopt(sock, ZMQ_MAXMSGSIZE, &max, sizeof(max));
 	r |= set(sock, ZMQ_RCVHWM, PEER_HWM);
@@ -53,19 +68,28 @@ static int configure(void *sock, int listening_fd)
 	return r;
 }
 
-struct router *router_open(int listening_fd, const char *bind)
+void *router_context(void)
+{
+	void *zmq;
+
+	seed();
+	zmq = zmq_ctx_new();
+	if (!zmq)
+		die("out of memory");
+	zmq_ctx_set(zmq, ZMQ_MAX_SOCKETS, 16);
+	return zmq;
+}
+
+struct router *router_open(void *zmq, int listening_fd, const char *bind,
+			   const struct key_pair *own)
 {
 	AUTO(router_close) struct router *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		die("out of memory");
-	seed();
-	r->zmq = zmq_ctx_new();
-	if (!r->zmq)
-		return NULL;
-	zmq_ctx_set(r->zmq, ZMQ_MAX_SOCKETS, 16);
-	r->sock = zmq_socket(r->zmq, ZMQ_ROUTER);
-	if (!r->sock || configure(r->sock, listening_fd) < 0 || zmq_bind(r->sock, bind) < 0)
+	r->sock = zmq_socket(zmq, ZMQ_ROUTER);
+	if (!r->sock || secure(r->sock, own) < 0 || configure(r->sock, listening_fd) < 0 ||
+	    zmq_bind(r->sock, bind) < 0)
 		return NULL;
 	return TAKE(r);
 }
@@ -76,8 +100,6 @@ void router_close(struct router *r)
 		return;
 	if (r->sock)
 		zmq_close(r->sock);
-	if (r->zmq)
-		zmq_ctx_term(r->zmq);
 	free(r);
 }
 
@@ -103,9 +125,19 @@ static int drop(struct router *r, zmq_msg_t frame[static 2])
 	return 0;
 }
 
-int router_recv(struct router *r, struct peer *from, zmq_msg_t frame[static 2])
+/* What libzmq says of the connection hangs on each frame of the payload, not on the first one. */
+static void tell_sender(struct sender *from, zmq_msg_t *frame)
 {
-	int len = zmq_recv(r->sock, from->id, sizeof(from->id), ZMQ_DONTWAIT), n = 0;
+	from->key = zmq_msg_gets(frame, "User-Id");
+	from->address = zmq_msg_gets(frame, "Peer-Address");
+	if (!from->address)
+		from->address = "";
+}
+
+int router_recv(struct router *r, struct sender *from, zmq_msg_t frame[static 2])
+{
+	struct peer *peer = &from->peer;
+	int len = zmq_recv(r->sock, peer->id, sizeof(peer->id), ZMQ_DONTWAIT), n = 0;
 	int more = 0;
 	size_t size = sizeof(more);
 
@@ -119,13 +151,14 @@ int router_recv(struct router *r, struct peer *from, zmq_msg_t frame[static 2])
 		counter_add(C_BYTES, zmq_msg_size(&frame[n]));
 		more = zmq_msg_more(&frame[n++]);
 	}
-	from->len = (uint8_t)len;
+	peer->len = (uint8_t)len;
 	if (more)
 		return drop(r, frame);
 	if (n == 0 || len > PEER_MAX) {
 		counter_add(C_REFUSED_FRAMES, 1);
 		return 0;
 	}
+	tell_sender(from, &frame[0]);
 	return n;
 }
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# stack.sh check|start|stop|status - PostgreSQL, collector and probe of one VAR. Idempotent: what runs as it
+# stack.sh check|start|stop|status|collector ARG... - PostgreSQL, collector and probe of one VAR. Idempotent: what runs as it
 # should is left alone, what is dead, stale or changed is mended. Settings: VAR WEB BIND NODE PROBE_FLAGS, and B.
 set -u
 umask 027
@@ -16,6 +16,7 @@ place() {
 	VAR=$(cd "$VAR" && pwd -P) || exit 1
 	HASH=$(printf '%s' "$(readlink /proc/self/ns/pid)$(stat -c %d:%i /)$VAR" | sha256sum | cut -c1-8)
 	RUN=/run/seismo-$HASH
+	COLLECTOR=("$B/seismo-collector" --user seismo --keys "$VAR/keys/collector" --database "host=$RUN/s dbname=seismo user=seismo")
 	[ "$(id -u)" = 0 ] || fail "this needs root (BPF, another user for PostgreSQL): use sudo make ${1/start/run}"
 }
 
@@ -49,16 +50,37 @@ port_is_free() { # VARIABLE HOST:PORT
 start() {
 	check
 	STARTED=$(($(date +%s) - 10))
-	mkdir -p "$VAR/log"
+	mkdir -p "$VAR/log" "$VAR/keys"
 	install -d -m 755 "$RUN"
 	pg_start
-	part_start collector "$B/seismo-collector" --user seismo --bind "$BIND" --web "$WEB" \
-		--database "host=$RUN/s dbname=seismo user=seismo" \
+	part_start collector "${COLLECTOR[@]}" --bind "$BIND" --web "$WEB" \
 		--web-database "host=$RUN/s dbname=seismo user=seismo_web"
 	await collector 30 web_is_well
-	part_start probe "$B/seismo-probe" --state "$VAR/probe.state" --spool "$VAR/spool" --collector "$BIND" ${NODE:+--node "$NODE"} ${PROBE_FLAGS:-}
+	is_let_in || let_in
+	part_start probe "$B/seismo-probe" --state "$VAR/probe.state" --spool "$VAR/spool" --collector "$BIND" \
+		--collector-key "$VAR/keys/collector/collector.pub" --keys "$VAR/keys/probe" --token "$VAR/keys/token" ${NODE:+--node "$NODE"} ${PROBE_FLAGS:-}
 	await probe 30 node_is_seen
 	tell
+}
+
+# The probe's key, as the comment in its file says it.
+is_let_in() {
+	local key
+	key=$(sed -n 's/^# Its public key is //p' "$VAR/keys/probe/node.key" 2>/dev/null)
+	[ -n "$key" ] && [ "$(pg_ask "select state from node_key where key = :'k'" -v k="$key")" = 1 ]
+}
+
+# As a fleet tool does it: a token for this node, once, for a few minutes.
+let_in() {
+	(umask 077 && "${COLLECTOR[@]}" node token --for 10min --node "$(node_name)" >"$VAR/keys/token") ||
+		fail "the collector made no token for the probe; see $VAR/log/collector.log"
+}
+
+# Any command of the collector: make collector ARGS="node list"
+collector() {
+	[ -d "$VAR" ] || fail "nothing runs: there is no $VAR"
+	place collector
+	"${COLLECTOR[@]}" "$@"
 }
 
 # In a subshell: a server that hangs up while we ask would end this script by SIGPIPE.
@@ -125,5 +147,6 @@ status() {
 
 case ${1:-} in
 check | start | stop | status) "$1" ;;
-*) fail "usage: stack.sh check|start|stop|status" ;;
+collector) "$@" ;;
+*) fail "usage: stack.sh check|start|stop|status|collector" ;;
 esac

@@ -42,6 +42,8 @@ struct wire_hello {
 	const char *machine; /* /etc/machine-id: tells two machines of one name apart */
 	const char *version; /* of the probe */
 	uint64_t wall_ns;
+	const char *token; /* lets a new key in at once; NULL is "" */
+	const char *next_key; /* the public key that this node goes on with; NULL is "" */
 };
 
 struct wire_welcome {
@@ -84,6 +86,30 @@ struct wire_batch_head {
 	uint64_t wall_ns; /* the tick */
 };
 
+enum wire_why {
+	WHY_UNKNOWN_KEY = 1, /* it waits for somebody to approve it */
+	WHY_REVOKED = 2,
+	WHY_OTHER_NODE = 3, /* the key is another node's */
+	WHY_NAME_TAKEN = 4, /* the node has another key */
+	WHY_TOKEN = 5, /* it is over, used up, another node's, or never was: waits as well */
+	WHY_FULL = 6, /* too many wait */
+};
+
+/* The answer to a HELLO of whom nothing is taken. */
+struct wire_refused {
+	uint64_t node_id, epoch;
+	uint8_t why; /* enum wire_why, or one of later */
+	const char *known_as; /* the node that the key belongs to, or "" */
+};
+
+/* What a probe is to know about keys. */
+struct wire_keys {
+	uint64_t node_id, epoch;
+	const char *collector; /* the public key that the collector goes on with, or "" */
+	bool rotate; /* the node is to make itself a new key */
+	const char *taken; /* the HELLO's next_key, once it may be used, or "" */
+};
+
 struct wire_body {
 	struct sample_item *samples;
 	struct red_item *reds;
@@ -104,6 +130,8 @@ void wire_dict_encode(struct buf *out, const struct wire_dict *d);
 void wire_need_dict_encode(struct buf *out, const struct wire_need_dict *d);
 void wire_mark_encode(struct buf *out, enum wire_type ack_or_nack, const struct wire_mark *m);
 void wire_batch_head_encode(struct buf *out, const struct wire_batch_head *h);
+void wire_refused_encode(struct buf *out, const struct wire_refused *r);
+void wire_keys_encode(struct buf *out, const struct wire_keys *k);
 
 void wire_put_sample(struct buf *body, const struct sample_item *s);
 void wire_put_red(struct buf *body, const struct red_item *r);
@@ -120,4 +148,7 @@ int wire_dict_decode(struct arena *a, const void *f, size_t len, struct wire_dic
 int wire_need_dict_decode(const void *f, size_t len, struct wire_need_dict *d) MUST_CHECK;
 int wire_mark_decode(const void *f, size_t len, struct wire_mark *m) MUST_CHECK;
 int wire_batch_head_decode(const void *f, size_t len, struct wire_batch_head *h) MUST_CHECK;
+int wire_refused_decode(struct arena *a, const void *f, size_t len,
+			struct wire_refused *r) MUST_CHECK;
+int wire_keys_decode(struct arena *a, const void *f, size_t len, struct wire_keys *k) MUST_CHECK;
 int wire_body_decode(struct arena *a, const void *f, size_t len, struct wire_body *b) MUST_CHECK;

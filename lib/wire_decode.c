@@ -60,6 +60,20 @@ int wire_type_of(const void *frame, size_t len, enum wire_type *type)
 	return open_message(&m, frame, len, type, &n);
 }
 
+/* A name that was appended later: absent, or of another form (the vector hello_later), it is "". */
+static const char *read_later(struct mp *m, struct arena *a, uint32_t *n, int *r)
+{
+	bool is_str = m->p < m->end && ((*m->p & 0xe0) == 0xa0 || (*m->p >= 0xd9 && *m->p <= 0xdb));
+
+	if (*n == 0)
+		return "";
+	--*n;
+	if (is_str)
+		return wire_read_name(m, a, r);
+	mp_skip_n(m, 1);
+	return "";
+}
+
 int wire_hello_decode(struct arena *a, const void *f, size_t len, struct wire_hello *h)
 {
 	struct wire_hello got = { 0 };
@@ -74,9 +88,12 @@ int wire_hello_decode(struct arena *a, const void *f, size_t len, struct wire_he
 	got.machine = wire_read_name(&m, a, &r);
 	got.version = wire_read_name(&m, a, &r);
 	got.wall_ns = wire_read_u64(&m);
+	n -= 5;
+	got.token = read_later(&m, a, &n, &r);
+	got.next_key = read_later(&m, a, &n, &r);
 	if (r < 0)
 		return r;
-	r = close_message(&m, n - 5);
+	r = close_message(&m, n);
 	if (r == 0)
 		*h = got;
 	return r;
@@ -232,4 +249,47 @@ int wire_batch_head_decode(const void *f, size_t len, struct wire_batch_head *h)
 		return -EBADMSG;
 	*h = got;
 	return 0;
+}
+
+int wire_refused_decode(struct arena *a, const void *f, size_t len, struct wire_refused *out)
+{
+	struct wire_refused got = { 0 };
+	struct mp m;
+	uint32_t n;
+	int r = expect(&m, f, len, WIRE_REFUSED, &n);
+
+	if (r < 0)
+		return r;
+	got.node_id = wire_read_u64(&m);
+	got.epoch = wire_read_u64(&m);
+	got.why = (uint8_t)mp_uint_max(&m, UINT8_MAX);
+	got.known_as = wire_read_name(&m, a, &r);
+	if (r < 0)
+		return r;
+	r = close_message(&m, n - 4);
+	if (r == 0)
+		*out = got;
+	return r;
+}
+
+int wire_keys_decode(struct arena *a, const void *f, size_t len, struct wire_keys *k)
+{
+	struct wire_keys got = { 0 };
+	struct mp m;
+	uint32_t n;
+	int r = expect(&m, f, len, WIRE_KEYS, &n);
+
+	if (r < 0)
+		return r;
+	got.node_id = wire_read_u64(&m);
+	got.epoch = wire_read_u64(&m);
+	got.collector = wire_read_name(&m, a, &r);
+	got.rotate = mp_uint_max(&m, UINT8_MAX) & 1;
+	got.taken = wire_read_name(&m, a, &r);
+	if (r < 0)
+		return r;
+	r = close_message(&m, n - 5);
+	if (r == 0)
+		*k = got;
+	return r;
 }

@@ -5,7 +5,8 @@
 
 #include "hash.h"
 
-static msgpack_packer message(struct buf *out, enum wire_type type)
+/* more: fields that were appended later, and that this message has. */
+static msgpack_packer message_with(struct buf *out, enum wire_type type, uint8_t more)
 {
 	static const uint8_t fields[] = {
 #define MESSAGE(id, name, n) [id] = (n),
@@ -15,21 +16,32 @@ static msgpack_packer message(struct buf *out, enum wire_type type)
 	msgpack_packer pk = wire_packer(out);
 
 	buf_reset(out);
-	msgpack_pack_array(&pk, fields[type]);
+	msgpack_pack_array(&pk, fields[type] + (size_t)more);
 	msgpack_pack_uint8(&pk, WIRE_VERSION);
 	msgpack_pack_uint8(&pk, (uint8_t)type);
 	return pk;
 }
 
+static msgpack_packer message(struct buf *out, enum wire_type type)
+{
+	return message_with(out, type, 0);
+}
+
 void wire_hello_encode(struct buf *out, const struct wire_hello *h)
 {
-	msgpack_packer pk = message(out, WIRE_HELLO);
+	const char *token = h->token ? h->token : "", *next = h->next_key ? h->next_key : "";
+	uint8_t more = *next ? 2 : *token ? 1 : 0;
+	msgpack_packer pk = message_with(out, WIRE_HELLO, more);
 
 	put_name(&pk, h->node);
 	put_u64(&pk, h->epoch);
 	put_name(&pk, h->machine);
 	put_name(&pk, h->version);
 	put_u64(&pk, h->wall_ns);
+	if (more)
+		put_name(&pk, token);
+	if (more > 1)
+		put_name(&pk, next);
 }
 
 void wire_welcome_encode(struct buf *out, const struct wire_welcome *w)
@@ -100,4 +112,25 @@ void wire_batch_head_encode(struct buf *out, const struct wire_batch_head *h)
 	put_u64(&pk, h->seq);
 	put_u64(&pk, h->base_seq);
 	put_u64(&pk, h->wall_ns);
+}
+
+void wire_refused_encode(struct buf *out, const struct wire_refused *r)
+{
+	msgpack_packer pk = message(out, WIRE_REFUSED);
+
+	put_u64(&pk, r->node_id);
+	put_u64(&pk, r->epoch);
+	msgpack_pack_uint8(&pk, r->why);
+	put_name(&pk, r->known_as);
+}
+
+void wire_keys_encode(struct buf *out, const struct wire_keys *k)
+{
+	msgpack_packer pk = message(out, WIRE_KEYS);
+
+	put_u64(&pk, k->node_id);
+	put_u64(&pk, k->epoch);
+	put_name(&pk, k->collector);
+	msgpack_pack_uint8(&pk, k->rotate);
+	put_name(&pk, k->taken);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "../lib/config.h"
+#include "endpoints.h"
 #include "nginx.h"
 #include "request_kernel.h"
 
@@ -13,7 +14,13 @@ static const struct config_option options[] = {
 	{ "probe", "node", CONFIG_STR, CONFIG_FIELD(struct probe_config, node), 1, 0,
 	  "name of this node in tables and links (the host's name)" },
 	{ "probe", "collector", CONFIG_STR, CONFIG_FIELD(struct probe_config, collector), 1, 0,
-	  "tcp://host:port to send to (tcp://127.0.0.1:7470)" },
+	  "tcp://host:port to send to, or several: one that answers (tcp://127.0.0.1:7470)" },
+	{ "probe", "collector_key", CONFIG_STR, CONFIG_FIELD(struct probe_config, collector_key), 1,
+	  0, "its public key, or a file of public keys; several if need be (none)" },
+	{ "probe", "keys", CONFIG_STR, CONFIG_FIELD(struct probe_config, keys), 1, 0,
+	  "directory of this node's key pair, made at first start (/var/lib/seismo/keys)" },
+	{ "probe", "token", CONFIG_STR, CONFIG_FIELD(struct probe_config, token), 0, 0,
+	  "file with a token that lets this node in without a person (none)" },
 	{ "probe", "spool_mb", CONFIG_INT, CONFIG_FIELD(struct probe_config, spool_mb), 1, 1024,
 	  "memory for what is not stored yet, in MiB (8)" },
 	{ "probe", "spool", CONFIG_STR, CONFIG_FIELD(struct probe_config, spool), 0, 0,
@@ -75,6 +82,7 @@ static void set_defaults(struct probe_config *c)
 {
 	*c = (struct probe_config){
 		.collector = "tcp://127.0.0.1:7470",
+		.keys = "/var/lib/seismo/keys",
 		.spool_mb = 8,
 		.spool_disk_mb = 256,
 		.slow_ms = -1,
@@ -182,22 +190,12 @@ static int refuse(char *err, size_t errlen, const char *what, const char *value,
 	return -EINVAL;
 }
 
-static bool is_endpoint(const char *s)
-{
-	const char *host = s + strlen("tcp://"), *colon = strrchr(s, ':');
-	unsigned long port;
-	char *end;
-
-	if (strncmp(s, "tcp://", 6) != 0 || colon <= host || !isdigit((unsigned char)colon[1]))
-		return false;
-	port = strtoul(colon + 1, &end, 10);
-	return !*end && port >= 1 && port <= 65535;
-}
-
 /* What a type and a range cannot say. */
 static int check(const struct probe_config *c, char *err, size_t errlen)
 {
+	struct endpoints e;
 	char ring[24];
+	int r = endpoints_parse(c->collector, &e);
 
 	if (!c->node[0])
 		return refuse(err, errlen, "node", "", "this host has no name; give one by --node");
@@ -205,8 +203,10 @@ static int check(const struct probe_config *c, char *err, size_t errlen)
 		if (!isalnum((unsigned char)*p) && !strchr("._-", *p))
 			return refuse(err, errlen, "node", c->node,
 				      "letters, digits, '.', '_' and '-' are allowed");
-	if (!is_endpoint(c->collector))
-		return refuse(err, errlen, "collector", c->collector,
+	if (r == -E2BIG)
+		return refuse(err, errlen, "collector", c->collector, "at most 8 are allowed");
+	if (r < 0)
+		return refuse(err, errlen, "collector", e.at[e.n],
 			      "tcp://host:port is allowed, like tcp://127.0.0.1:7470");
 	if (c->scope[0] && (strncmp(c->scope, "cgroup=/", 8) != 0))
 		return refuse(err, errlen, "scope", c->scope,

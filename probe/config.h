@@ -7,7 +7,10 @@
 
 struct probe_config {
 	char node[64]; /* default: the host's name */
-	char collector[256]; /* tcp://host:port */
+	char collector[1024]; /* tcp://host:port, or several, parted by spaces */
+	char collector_key[1024]; /* their public keys, or files of such, parted by spaces */
+	char keys[256]; /* directory of this node's key pair */
+	char token[512]; /* a file: what lets this node in without a person; "": none */
 	int64_t spool_mb; /* batches kept in memory until they are acked */
 	char spool[512]; /* "": what is not stored yet ends with the process */
 	int64_t spool_disk_mb; /* of files in that directory */
@@ -26,7 +29,7 @@ struct probe_config {
 	int64_t slow_files_per_s; /* more of them than this are counted, not told */
 };
 
-#define PROBE_VERSION "0.1.0"
+#define PROBE_VERSION "0.2.0"
 
 enum probe_task { PROBE_RUN, PROBE_CHECK, PROBE_DOCTOR, PROBE_HELP, PROBE_TELL_VERSION };
 

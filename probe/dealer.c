@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dealer.h"
 
+#include <stdio.h>
 #include <sys/random.h>
 #include <zmq.h>
 
@@ -64,14 +65,19 @@ static void set_reconnect(void *sock, const char *endpoint)
 	set(sock, ZMQ_RECONNECT_IVL_MAX, AWAY_RECONNECT_MAX_MS);
 }
 
-int dealer_open(void *zmq, const char *endpoint, void **out)
+static int secure(void *sock, const struct key_pair *own, const char *collector_key)
 {
-	void *sock = zmq_socket(zmq, ZMQ_DEALER);
-	const int64_t longest = MAX_ANSWER;
-	int r;
-
-	if (!sock)
+	if (zmq_setsockopt(sock, ZMQ_CURVE_SERVERKEY, collector_key, KEY_TEXT) < 0 ||
+	    zmq_setsockopt(sock, ZMQ_CURVE_PUBLICKEY, own->public, KEY_TEXT) < 0 ||
+	    zmq_setsockopt(sock, ZMQ_CURVE_SECRETKEY, own->secret, KEY_TEXT) < 0)
 		return -errno;
+	return 0;
+}
+
+static void configure(void *sock, const char *endpoint)
+{
+	const int64_t longest = MAX_ANSWER;
+
 	set(sock, ZMQ_LINGER, 0);
 	set(sock, ZMQ_IMMEDIATE, 1); /* nothing is queued for a collector that is not there */
 	set(sock, ZMQ_IPV6, 1);
@@ -81,13 +87,38 @@ int dealer_open(void *zmq, const char *endpoint, void **out)
 	set(sock, ZMQ_HEARTBEAT_TIMEOUT, 30000);
 	set(sock, ZMQ_HEARTBEAT_TTL, 60000);
 	set_reconnect(sock, endpoint);
-	if (zmq_connect(sock, endpoint) < 0) {
+}
+
+int dealer_open(void *zmq, const char *endpoint, const struct key_pair *own,
+		const char *collector_key, struct dealer *out)
+{
+	static unsigned number; /* one thread opens them */
+	struct dealer d = { .sock = zmq_socket(zmq, ZMQ_DEALER) };
+	char name[32];
+	int r;
+
+	if (!d.sock)
+		return -errno;
+	configure(d.sock, endpoint);
+	snprintf(name, sizeof(name), "dealer-%u", ++number);
+	r = secure(d.sock, own, collector_key);
+	if (r == 0 &&
+	    (!(d.watch = handshake_watch(zmq, d.sock, name)) || zmq_connect(d.sock, endpoint) < 0))
 		r = -errno;
-		zmq_close(sock);
-		return r;
-	}
-	*out = sock;
-	return 0;
+	if (r < 0)
+		dealer_close(&d);
+	else
+		*out = d;
+	return r;
+}
+
+void dealer_close(struct dealer *d)
+{
+	if (d->watch)
+		zmq_close(d->watch);
+	if (d->sock)
+		zmq_close(d->sock);
+	memset(d, 0, sizeof(*d));
 }
 
 int dealer_send(void *sock, const struct buf *frame)

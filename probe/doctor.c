@@ -14,6 +14,8 @@
 #include <time.h>
 
 #include "../lib/clock.h"
+#include "endpoints.h"
+#include "keyring.h"
 #include "sources.h"
 #include "state_file.h"
 
@@ -224,6 +226,30 @@ static void see_spool(const char *path)
 		    strerror(errno));
 }
 
+/* Without making any. */
+static void see_keys(const struct probe_config *c)
+{
+	char path[KEYS_PATH], err[400];
+	struct key_pair own;
+	struct keyring ring;
+	int r;
+
+	snprintf(path, sizeof(path), "%s/node.key", c->keys);
+	r = keys_load(path, &own, err, sizeof(err));
+	if (r == 0)
+		doctor_line(true, "key", "collectors know this node by %s", own.public);
+	else if (r == -ENOENT)
+		doctor_line(true, "key", "the first start makes one, in %s", path);
+	else
+		doctor_line(false, "key", "%s", err);
+	r = keyring_collectors(&ring, c->keys, c->collector_key, err, sizeof(err));
+	if (r == 0)
+		doctor_line(true, "trust", "%u collector key%s known", ring.collectors.n,
+			    ring.collectors.n == 1 ? " is" : "s are");
+	else
+		doctor_line(false, "trust", "%s", err);
+}
+
 int doctor_run(const struct probe_config *given)
 {
 	struct probe_config c = *given;
@@ -231,6 +257,7 @@ int doctor_run(const struct probe_config *given)
 	const struct probe_env env = {
 		.procfs = "/proc", .sysfs = "/sys", .config = &c, .why = why
 	};
+	struct endpoints collectors;
 	bool all = true;
 
 	c.state[0] = 0; /* the running probe's: not to be written here */
@@ -248,7 +275,10 @@ int doctor_run(const struct probe_config *given)
 		see_state(given->state);
 	if (given->spool[0])
 		see_spool(given->spool);
-	see_collector(c.collector);
+	if (endpoints_parse(c.collector, &collectors) == 0)
+		for (unsigned i = 0; i < collectors.n; i++)
+			see_collector(collectors.at[i]);
+	see_keys(&c);
 	see_clock();
 	return all ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -33,6 +33,8 @@ struct probe {
 	struct reader *readers;
 	struct sink sink;
 	struct spool *spool;
+	struct endpoints collectors;
+	struct keyring keys;
 	struct uplink *uplink;
 	const struct wire_dict *layouts[MAX_LAYOUTS + 1];
 	size_t nlayouts;
@@ -133,7 +135,7 @@ static int on_uplink_tick(void *arg)
 	if (!p->met && uplink_up(p->uplink)) {
 		p->met = true;
 		log_info("node %s sends to the collector at %s", p->config.node,
-			 p->config.collector);
+			 uplink_where(p->uplink));
 	}
 	if (p->leave_ns && (spool_batches(p->spool) == 0 || clock_mono_ns() >= p->leave_ns))
 		loop_stop(p->loop);
@@ -220,6 +222,19 @@ static void open_spool(struct probe *p, struct uplink_config *up)
 		log_info("%u batches of before are sent first, from %s", left, dir);
 }
 
+static int open_keys(struct probe *p)
+{
+	const struct keyring_config cfg = { .dir = p->config.keys,
+					    .collector_key = p->config.collector_key,
+					    .token = p->config.token };
+	char err[512] = "collector names none";
+	int r = endpoints_parse(p->config.collector, &p->collectors);
+
+	if (r == 0)
+		r = keyring_open(&p->keys, &cfg, err, sizeof(err));
+	return r < 0 ? log_err(0, "%s", err), r : 0;
+}
+
 /* In this order: the sources need privileges, and the threads of ZeroMQ must have none. */
 static int open_probe(struct probe *p)
 {
@@ -230,13 +245,16 @@ static int open_probe(struct probe *p)
 	struct uplink_config up = { .node = p->config.node,
 				    .machine = p->machine,
 				    .version = PROBE_VERSION,
-				    .collector = p->config.collector,
+				    .collectors = &p->collectors,
+				    .keys = &p->keys,
 				    .layouts = p->layouts,
 				    .loop = p->loop,
 				    .on_fresh = on_fresh,
 				    .arg = p };
-	int r;
+	int r = open_keys(p);
 
+	if (r < 0)
+		return r;
 	read_machine_id(p->machine);
 	p->sources = sources_open(&env);
 	malloc_trim(0); /* what loading BPF programs took and gave back */

@@ -12,6 +12,24 @@
 enum { WINDOW_BATCHES = 64, WINDOW_BYTES = 4 << 20 };
 
 static const uint64_t PATIENCE_MAX_NS = 24000 * MS;
+static const uint64_t RETRY_NS = 1000 * MS; /* with another key */
+
+const char *uplink_where(const struct uplink *u)
+{
+	return u->cfg.collectors->at[u->at];
+}
+
+static int open_dealer(struct uplink *u, struct dealer *out)
+{
+	const struct keyring *k = u->cfg.keys;
+	int r;
+
+	u->key %= k->collectors.n;
+	r = dealer_open(u->zmq, uplink_where(u), &k->own, k->collectors.key[u->key], out);
+	if (r == 0)
+		u->stat.opened++;
+	return r;
+}
 
 int uplink_open(struct uplink **out, const struct uplink_config *cfg)
 {
@@ -26,11 +44,11 @@ int uplink_open(struct uplink **out, const struct uplink_config *cfg)
 	u->patience_ns = PATIENCE_NS;
 	u->since_ns = clock_mono_ns();
 	u->zmq = dealer_context();
-	r = dealer_open(u->zmq, cfg->collector, &u->sock);
+	u->at = (unsigned)(u->node_id % cfg->collectors->n); /* so that a fleet shares them out */
+	r = open_dealer(u, &u->dealer);
 	if (r < 0)
 		return r;
-	u->stat.opened++;
-	loop_add_zmq(cfg->loop, u->sock, uplink_input, u);
+	loop_add_zmq(cfg->loop, u->dealer.sock, uplink_input, u);
 	*out = TAKE(u);
 	return 0;
 }
@@ -39,8 +57,7 @@ void uplink_close(struct uplink *u)
 {
 	if (!u)
 		return;
-	if (u->sock)
-		zmq_close(u->sock);
+	dealer_close(&u->dealer);
 	zmq_ctx_term(u->zmq);
 	buf_free(&u->frame);
 	free(u);
@@ -52,7 +69,7 @@ static void say_away(struct uplink *u)
 		return;
 	u->away = true;
 	log_warn(0, "collector at %s does not answer; keeping up to %zu MB %s until it does",
-		 u->cfg.collector, u->cfg.spool_mb, u->cfg.spool_where);
+		 uplink_where(u), u->cfg.spool_mb, u->cfg.spool_where);
 }
 
 /* A greeting alone proves nothing: a collector whose database is away greets as well. */
@@ -63,7 +80,7 @@ void uplink_say_back(struct uplink *u, bool stores)
 	if (!u->away || (!stores && n))
 		return;
 	u->away = false;
-	log_info("collector at %s is back; %u batches waiting", u->cfg.collector, n);
+	log_info("collector at %s is back; %u batches waiting", uplink_where(u), n);
 }
 
 /*
@@ -72,27 +89,44 @@ void uplink_say_back(struct uplink *u, bool stores)
  */
 void uplink_start_over(struct uplink *u)
 {
-	void *old = u->sock, *sock;
+	struct dealer old = u->dealer, now;
 
 	u->state = CONNECTING;
 	u->since_ns = clock_mono_ns();
+	u->hello_ns = 0;
+	u->failing = false;
 	memset(u->nack_until_ns, 0, sizeof(u->nack_until_ns));
 	memset(u->dict_until_ns, 0, sizeof(u->dict_until_ns));
-	if (dealer_open(u->zmq, u->cfg.collector, &sock) < 0)
+	if (open_dealer(u, &now) < 0)
 		return;
-	u->stat.opened++;
-	u->sock = sock;
-	loop_swap_zmq(u->cfg.loop, old, sock);
-	zmq_close(old);
+	u->dealer = now;
+	loop_swap_zmq(u->cfg.loop, old.sock, now.sock);
+	dealer_close(&old);
+}
+
+static void next_collector(struct uplink *u)
+{
+	u->tried = 0;
+	u->at = (u->at + 1) % u->cfg.collectors->n;
+}
+
+/* Each key that is trusted, then the next collector. */
+static void try_next(struct uplink *u)
+{
+	u->key++;
+	if (++u->tried >= u->cfg.keys->collectors.n)
+		next_collector(u);
+	uplink_start_over(u);
 }
 
 void uplink_lost(struct uplink *u)
 {
 	say_away(u);
+	next_collector(u);
 	uplink_start_over(u);
 }
 
-static void say_hello(struct uplink *u)
+void uplink_say_hello(struct uplink *u)
 {
 	const struct wire_hello h = {
 		.node = u->cfg.node,
@@ -100,10 +134,12 @@ static void say_hello(struct uplink *u)
 		.machine = u->cfg.machine,
 		.version = u->cfg.version,
 		.wall_ns = clock_wall_ns(),
+		.token = u->cfg.keys->token,
+		.next_key = u->cfg.keys->next.public,
 	};
 
 	wire_hello_encode(&u->frame, &h);
-	if (dealer_send(u->sock, &u->frame) < 0)
+	if (dealer_send(u->dealer.sock, &u->frame) < 0)
 		return; /* not connected yet */
 	u->stat.hellos++;
 	u->state = GREETED;
@@ -123,7 +159,7 @@ static int send_batch(struct uplink *u, enum wire_stream stream, struct spool_ba
 	int r;
 
 	wire_batch_head_encode(&u->frame, &head);
-	r = dealer_send_batch(u->sock, &u->frame, b);
+	r = dealer_send_batch(u->dealer.sock, &u->frame, b);
 	if (r < 0)
 		return r;
 	u->stat.batches++;
@@ -168,7 +204,7 @@ void uplink_go_on(struct uplink *u)
 	if (u->state == UP && spool_turn(u->cfg.spool)) {
 		u->state = CONNECTING;
 		u->since_ns = clock_mono_ns();
-		say_hello(u);
+		uplink_say_hello(u);
 	}
 	uplink_send(u);
 }
@@ -190,19 +226,35 @@ static bool out_of_patience(const struct uplink *u, uint64_t now)
 	return false;
 }
 
+static void keep_connecting(struct uplink *u, uint64_t now)
+{
+	const bool choice = u->cfg.keys->collectors.n > 1 || u->cfg.collectors->n > 1;
+
+	if (u->failing && choice && now - u->since_ns >= RETRY_NS) {
+		try_next(u);
+	} else if (now - u->since_ns >= PATIENCE_NS) {
+		say_away(u);
+		if (u->cfg.collectors->n > 1) {
+			next_collector(u);
+			uplink_start_over(u);
+		}
+	}
+	if (now >= u->hello_ns)
+		uplink_say_hello(u);
+}
+
 int uplink_tick(void *uplink)
 {
 	struct uplink *u = uplink;
 	uint64_t now = clock_mono_ns();
 
+	uplink_hear_handshakes(u);
 	if (out_of_patience(u, now)) {
 		if (u->patience_ns < PATIENCE_MAX_NS)
 			u->patience_ns *= 2;
 		uplink_lost(u);
 	} else if (u->state == CONNECTING) {
-		if (now - u->since_ns >= PATIENCE_NS)
-			say_away(u);
-		say_hello(u);
+		keep_connecting(u, now);
 	} else {
 		uplink_go_on(u);
 	}

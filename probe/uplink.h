@@ -3,12 +3,15 @@
  * uplink.h - brings what the spool holds to the collector, and the collector's marks back.
  *
  * Says HELLO until it is WELCOME, sends within a window, rewinds on a NACK, and opens a new socket
- * when acks stay away. It speaks only when the collector goes or comes back. The strings, layouts,
- * spool and loop of the configuration stay the caller's and outlive it.
+ * when acks stay away: to the next of the collectors, and with the next of the keys that it trusts.
+ * It speaks only when the collector goes or comes back, or does not take this node. The strings,
+ * layouts, keys, spool and loop of the configuration stay the caller's and outlive it.
  */
 #pragma once
 
 #include "../lib/loop.h"
+#include "endpoints.h"
+#include "keyring.h"
 #include "spool.h"
 
 struct uplink;
@@ -17,7 +20,8 @@ enum { UPLINK_TICK_MS = 100 };
 
 struct uplink_config {
 	const char *node, *machine, *version;
-	const char *collector; /* tcp://host:port */
+	const struct endpoints *collectors; /* any of them will do */
+	struct keyring *keys;
 	size_t spool_mb; /* for what is said, like the next */
 	const char *spool_where; /* "in memory" */
 	const struct wire_dict *const *layouts; /* of what this process puts into the spool */
@@ -41,6 +45,7 @@ int uplink_tick(void *uplink); /* a loop_fn: to be called every UPLINK_TICK_MS *
 void uplink_send(struct uplink *u); /* what the window allows; after each append */
 
 bool uplink_up(const struct uplink *u);
+const char *uplink_where(const struct uplink *u); /* the collector of now */
 struct uplink_stat uplink_stat(const struct uplink *u);
 
 DEFINE_AUTO(struct uplink *, uplink_close)

@@ -17,7 +17,7 @@ static void epoch_taken(struct uplink *u, uint64_t mark)
 		"collector at %s has batch %llu of node %s, never made here: is this a copied "
 		"machine? "
 		"Going on under a new epoch",
-		u->cfg.collector, (unsigned long long)mark, u->cfg.node);
+		uplink_where(u), (unsigned long long)mark, u->cfg.node);
 	spool_renew(u->cfg.spool);
 	uplink_start_over(u);
 }
@@ -42,6 +42,8 @@ static void on_welcome(struct uplink *u, const void *frame, size_t len)
 		spool_rewind(s, i, w.mark[i]);
 	}
 	u->state = UP;
+	u->tried = u->failed = 0;
+	u->refused = 0;
 	u->since_ns = u->progress_ns = clock_mono_ns();
 	uplink_say_back(u, false);
 	if (fresh)
@@ -102,7 +104,7 @@ static void send_dict(struct uplink *u)
 {
 	struct spool *s = u->cfg.spool;
 
-	if (dealer_send(u->sock, &u->frame) < 0) {
+	if (dealer_send(u->dealer.sock, &u->frame) < 0) {
 		uplink_lost(u);
 		return;
 	}
@@ -158,7 +160,7 @@ static void on_foreign(struct uplink *u)
 		return;
 	u->foreign = true;
 	log_err(0, "collector at %s speaks another version than this probe: update the older one",
-		u->cfg.collector);
+		uplink_where(u));
 }
 
 static void on_frame(struct uplink *u, const void *frame, size_t len)
@@ -174,6 +176,10 @@ static void on_frame(struct uplink *u, const void *frame, size_t len)
 		on_mark(u, type, frame, len);
 	else if (r == 0 && type == WIRE_NEED_DICT)
 		on_need_dict(u, frame, len);
+	else if (r == 0 && type == WIRE_REFUSED)
+		uplink_refused(u, frame, len);
+	else if (r == 0 && type == WIRE_KEYS)
+		uplink_keys(u, frame, len);
 	else
 		u->stat.ignored++; /* of a later version, or damaged: acks that stay away tell */
 }
@@ -185,7 +191,8 @@ int uplink_input(void *uplink)
 	zmq_msg_t m;
 
 	zmq_msg_init(&m);
-	for (int i = 0; i < MAX_ANSWERS && zmq_msg_recv(&m, u->sock, ZMQ_DONTWAIT) >= 0; i++) {
+	for (int i = 0; i < MAX_ANSWERS && zmq_msg_recv(&m, u->dealer.sock, ZMQ_DONTWAIT) >= 0;
+	     i++) {
 		bool more = zmq_msg_more(&m);
 
 		if (tail || more)

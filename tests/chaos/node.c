@@ -2,9 +2,9 @@
 /*
  * node.c - the part of a probe that delivers, with batches of its own making: for `make chaos`.
  *
- * node URL NAME SPOOL PER_S LOG: one event batch of one request a time, whose path is
- * /EPOCH/SEQ, until SIGTERM; then it goes when all are stored. LOG has a line "EPOCH SEQ" of the
- * last batch of each epoch that it knows to be acked, and is appended to, never read.
+ * node URLS NAME SPOOL PER_S LOG KEYS COLLECTOR_PUB TOKEN: one event batch of one request a time,
+ * whose path is /EPOCH/SEQ, until SIGTERM; then it goes when all are stored. LOG has a line "EPOCH
+ * SEQ" of the last batch of each epoch that it knows to be acked, and is appended to, never read.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -22,6 +22,8 @@ enum { MEMORY = 1 << 20, DISK = 64 << 20, MADE_MS = 10 };
 struct node {
 	struct loop *loop;
 	struct spool *spool;
+	struct endpoints at;
+	struct keyring keys;
 	struct uplink *uplink;
 	uint64_t epoch, per_s, made, began_ns;
 	uint64_t told_epoch, told_seq;
@@ -105,12 +107,17 @@ static void watch_signals(struct node *n)
 int main(int argc, char *argv[])
 {
 	struct node n = { .loop = loop_new(), .spool = spool_new(MEMORY) };
+	char err[256] = "not tcp://host:port";
 	uint32_t left;
 	int damaged;
 
 	log_init("node", LOG_INFO);
-	if (argc != 6)
-		die("usage: node URL NAME SPOOL PER_S LOG");
+	if (argc != 9)
+		die("usage: node URLS NAME SPOOL PER_S LOG KEYS COLLECTOR_PUB TOKEN");
+	if (endpoints_parse(argv[1], &n.at) < 0 ||
+	    keyring_open(&n.keys, &(struct keyring_config){ argv[6], argv[7], argv[8] }, err,
+			 sizeof(err)) < 0)
+		die("%s: %s", argv[1], err);
 	n.epoch = spool_epoch(n.spool); /* before what an earlier process left comes first */
 	n.per_s = strtoull(argv[4], NULL, 10);
 	n.log = open(argv[5], O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
@@ -121,7 +128,8 @@ int main(int argc, char *argv[])
 	if (uplink_open(&n.uplink, &(struct uplink_config){ .node = argv[2],
 							    .machine = "chaos",
 							    .version = "chaos",
-							    .collector = argv[1],
+							    .collectors = &n.at,
+							    .keys = &n.keys,
 							    .spool_where = "on disk",
 							    .spool_mb = DISK >> 20,
 							    .spool = n.spool,

@@ -14,6 +14,8 @@ cd "$(dirname "$0")/../.." || exit 1
 seed=${SEED:-$((RANDOM * 32768 + RANDOM))} kills=${KILLS:-200} batches=${BATCHES:-500000}
 nodes=${NODES:-8} collectors=${COLLECTORS:-1} per_s=${PER_S:-500} log=${LOG:-$B/chaos.log}
 mapfile -t ports < <(free_ports $((2 * collectors)))
+urls=("${ports[@]:0:collectors}")
+urls=("${urls[@]/#/tcp://127.0.0.1:}")
 declare -A did=()
 RANDOM=$seed
 : >"$log"
@@ -23,7 +25,8 @@ say() {
 }
 
 node_start() { # I
-	"$B/chaos/node" "tcp://127.0.0.1:${ports[$(($1 % collectors))]}" "chaos-$1" "$dir/spool$1" "$per_s" "$dir/acked$1" 2>>"$dir/node$1.log" &
+	"$B/chaos/node" "${urls[*]}" "chaos-$1" "$dir/spool$1" "$per_s" "$dir/acked$1" \
+		"$dir/keys$1" "$COLLECTOR_PUB" "$TOKEN" 2>>"$dir/node$1.log" &
 	node[$1]=$!
 }
 
@@ -98,6 +101,7 @@ for ((i = 0; i < collectors; i++)); do
 	collector_start "$i"
 done
 await 300 grep -q "is ready" "$dir/c0.log"
+let_in
 for ((i = 0; i < nodes; i++)); do
 	node_start "$i"
 done

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "play.h"
 
+#include <stdio.h>
 #include <zmq.h>
 
 #include "../../lib/hash.h"
@@ -17,9 +18,11 @@ static void on_fresh(void *arg)
 
 void play_bind(struct collector *c)
 {
-	int zero = 0;
+	int zero = 0, one = 1;
 
 	c->router = zmq_socket(c->zmq, ZMQ_ROUTER);
+	zmq_setsockopt(c->router, ZMQ_CURVE_SERVER, &one, sizeof(one));
+	zmq_setsockopt(c->router, ZMQ_CURVE_SECRETKEY, c->key.secret, KEY_TEXT);
 	zmq_setsockopt(c->router, ZMQ_LINGER, &zero, sizeof(zero));
 	for (int i = 0; i < 200; i++) {
 		if (zmq_bind(c->router, c->endpoint[0] ? c->endpoint : "tcp://127.0.0.1:*") == 0) {
@@ -33,12 +36,22 @@ void play_bind(struct collector *c)
 	CHECK(!"bound");
 }
 
+static void play_make_keys(struct play *s)
+{
+	char err[256];
+
+	CHECK_EQ(keys_make(&s->c.key, err, sizeof(err)), 0);
+	CHECK_EQ(keys_make(&s->keys.own, err, sizeof(err)), 0);
+	keys_add(&s->keys.collectors, s->c.key.public);
+}
+
 void play_open(struct play *s, size_t cap)
 {
 	struct uplink_config cfg = { .node = NODE,
 				     .machine = "m",
 				     .version = "v",
-				     .collector = s->c.endpoint,
+				     .collectors = &s->at,
+				     .keys = &s->keys,
 				     .spool_mb = 8,
 				     .spool_where = "in memory",
 				     .layouts = layouts,
@@ -51,7 +64,10 @@ void play_open(struct play *s, size_t cap)
 	for (int i = 0; i < LAYOUT; i++)
 		play_dict[i].layout = wire_layout_id(&play_dict[i]);
 	s->c.zmq = zmq_ctx_new();
+	play_make_keys(s);
 	play_bind(&s->c);
+	s->at.n = 1;
+	snprintf(s->at.at[0], ENDPOINT_TEXT, "%s", s->c.endpoint);
 	s->loop = cfg.loop = loop_new();
 	s->spool = cfg.spool = spool_new(cap);
 	CHECK_EQ(uplink_open(&s->u, &cfg), 0);

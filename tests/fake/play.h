@@ -24,6 +24,7 @@ struct seen {
 /* The one in the middle: what it saw, and whom it answers. */
 struct collector {
 	void *zmq, *router;
+	struct key_pair key;
 	char endpoint[64];
 	uint8_t peer[PEER];
 	size_t peer_len;
@@ -35,6 +36,8 @@ struct collector {
 
 struct play {
 	struct collector c;
+	struct endpoints at;
+	struct keyring keys; /* of the probe; it has no directory */
 	struct loop *loop;
 	struct spool *spool;
 	struct uplink *u;

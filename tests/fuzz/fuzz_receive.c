@@ -10,6 +10,7 @@
 #include "../../lib/clock.h"
 #include "../../lib/hash.h"
 #include "check.h"
+#include "fake_roster.h"
 
 enum { NODES = 2, EPOCHS = 2, KNOWN = 16 };
 
@@ -31,6 +32,7 @@ static struct rig {
 	int nstored;
 	struct input frame[2];
 	int nframes; /* to be received */
+	unsigned who; /* the key that they come with */
 	uint64_t mono_ns;
 } rig;
 
@@ -52,14 +54,16 @@ static struct stored *find(uint64_t node, uint64_t epoch)
 	return NULL;
 }
 
-int router_recv(struct router *r UNUSED, struct peer *from, zmq_msg_t frame[static 2])
+int router_recv(struct router *r UNUSED, struct sender *from, zmq_msg_t frame[static 2])
 {
 	int n = rig.nframes;
 
 	if (!n)
 		return -EAGAIN;
 	rig.nframes = 0;
-	*from = (struct peer){ .len = 1, .id = "p" };
+	*from = (struct sender){ .peer = { .len = 1, .id = "p" }, .address = "192.0.2.1" };
+	from->key = rig.who < ARRAY_SIZE(roster) ? roster[rig.who].key
+						 : "0000000000000000000000000000000000000000";
 	for (int i = 0; i < n; i++) {
 		zmq_msg_close(&frame[i]);
 		zmq_msg_init_size(&frame[i], rig.frame[i].len);
@@ -102,7 +106,7 @@ void router_send(struct router *r UNUSED, struct peer *to, const struct buf *fra
 		check_mark(frame);
 	} else if (type == WIRE_WELCOME) {
 		check_welcome(frame);
-	} else {
+	} else if (type != WIRE_REFUSED && type != WIRE_KEYS) {
 		must(wire_need_dict_decode(frame->data, frame->len, &d) == 0);
 		must(!layouts_find(rig.layouts, d.layout));
 	}
@@ -258,20 +262,22 @@ static uint64_t outcomes(void)
 {
 	uint64_t n = counter_get(C_HELLOS) + counter_get(C_DICTS) + counter_get(C_BATCHES);
 
-	for (enum counter c = C_REFUSED_FRAMES; c <= C_REFUSED_NODES; c++)
+	for (enum counter c = C_REFUSED_FRAMES; c <= C_REFUSED_IDENTITY; c++)
 		n += counter_get(c);
 	return n;
 }
 
 static void say(const void *frame, size_t len, const struct input *body)
 {
-	uint64_t before = outcomes();
+	uint64_t before = outcomes(), taken = counter_get(C_BATCHES) + counter_get(C_DICTS);
 
 	rig.frame[0] = (struct input){ frame, len };
 	rig.frame[1] = body ? *body : (struct input){ 0 };
 	rig.nframes = body ? 2 : 1;
 	must(receive_messages(rig.receive) == 0 && rig.nframes == 0);
 	must(outcomes() > before);
+	must(rig.who < NODES || taken == counter_get(C_BATCHES) + counter_get(C_DICTS));
+	rig.who = 0;
 }
 
 static uint64_t node_of(uint8_t bits, const char **name)
@@ -279,6 +285,7 @@ static uint64_t node_of(uint8_t bits, const char **name)
 	static const char *const names[NODES] = { "n1", "n2" };
 
 	*name = names[bits % NODES];
+	rig.who = bits & 0x80 ? bits >> 4 & 7 : bits % NODES; /* its own key, or any */
 	return hash_node_id(*name);
 }
 
@@ -359,6 +366,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static const struct stage *const front[] = { &stage_decode, &stage_enrich };
 	static const struct stage *const back[] = { &stage_store };
+	static const struct own_keys own = { .next = "JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh6" };
 	struct input in = { data, len };
 
 	if (!rig.link)
@@ -367,7 +375,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	must(line_open(&rig.front, front, 2, &(struct stage_env){ .layouts = rig.layouts }) == 0);
 	must(line_open(&rig.back, back, 1, &(struct stage_env){ 0 }) == 0);
 	rig.receive = receive_new(&(struct receive_config){
-		.link = rig.link, .layouts = rig.layouts, .front = rig.front });
+		.own = &own, .link = rig.link, .layouts = rig.layouts, .front = rig.front });
 	play(&in);
 	while (write_one(false))
 		;

@@ -6,8 +6,14 @@
  */
 #include "../../probe/uplink.c"
 #include "../../probe/uplink_answer.c"
+#include "../../probe/uplink_keys.c"
+
+#include <stdio.h>
 
 #include "check.h"
+
+#define KEY "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
+#define NEXT_KEY "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"
 
 enum { ENOUGH = 1 << 20, BODY = 40 };
 
@@ -53,10 +59,45 @@ void *dealer_context(void)
 	return NULL;
 }
 
-int dealer_open(void *zmq UNUSED, const char *endpoint UNUSED, void **out)
+int dealer_open(void *zmq UNUSED, const char *endpoint, const struct key_pair *own UNUSED,
+		const char *collector_key, struct dealer *out)
 {
-	*out = NULL;
+	must(*endpoint && key_is_text(collector_key));
+	memset(out, 0, sizeof(*out));
 	return rig.broken ? -EMFILE : 0;
+}
+
+void dealer_close(struct dealer *d UNUSED)
+{
+}
+
+bool handshake_next(void *watch UNUSED, enum handshake *out UNUSED)
+{
+	return false;
+}
+
+/* Keys as keyring.c keeps them, but on no disk. */
+bool keyring_trust(struct keyring *k, const char *collector_key)
+{
+	bool is_new = key_is_text(collector_key) && !keys_has(&k->collectors, collector_key);
+
+	if (is_new)
+		keys_add(&k->collectors, collector_key);
+	must(k->collectors.n >= 1 && k->collectors.n <= KEYS_MAX);
+	return is_new;
+}
+
+int keyring_prepare(struct keyring *k)
+{
+	snprintf(k->next.public, KEY_TEXT, "%s", NEXT_KEY);
+	return rig.broken ? -ENOSPC : 0;
+}
+
+int keyring_change(struct keyring *k)
+{
+	must(*k->next.public);
+	memset(&k->next, 0, sizeof(k->next));
+	return 0;
 }
 
 int dealer_send(void *sock UNUSED, const struct buf *frame)
@@ -150,6 +191,13 @@ static void say_made(uint8_t op, struct input *in)
 		wire_mark_encode(&f, WIRE_ACK, &m);
 	else if (op == 2)
 		wire_mark_encode(&f, WIRE_NACK, &m);
+	else if (bits & 0x80)
+		wire_keys_encode(&f,
+				 &(struct wire_keys){ w.node_id, w.epoch, bits & 4 ? KEY : NEXT_KEY,
+						      bits & 8, bits & 16 ? NEXT_KEY : "" });
+	else if (bits & 0x40)
+		wire_refused_encode(
+			&f, &(struct wire_refused){ w.node_id, w.epoch, bits & 7, "other" });
 	else
 		wire_need_dict_encode(&f, &(struct wire_need_dict){ rig.u.cfg.layouts[0]->layout });
 	say(f.data, f.len);
@@ -195,6 +243,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	static const struct wire_metric metric = { "a", "s", 0 };
 	struct wire_dict dict = { .entity_kind = "x", .n = 1, .metrics = &metric };
 	const struct wire_dict *const layouts[] = { &dict };
+	const struct endpoints at = { 2, { "tcp://a:1", "tcp://b:1" } };
+	struct keyring keys = { .collectors = { 1, { KEY } } };
 	struct input in = { data, len };
 	struct spool *spool = spool_new(ENOUGH);
 
@@ -203,7 +253,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	rig.u = (struct uplink){ .cfg = { .node = "n",
 					  .machine = "m",
 					  .version = "v",
-					  .collector = "c",
+					  .collectors = &at,
+					  .keys = &keys,
 					  .layouts = layouts,
 					  .nlayouts = 1,
 					  .spool = spool,

@@ -36,6 +36,16 @@ static int hello(const void *f, size_t len, struct wire_hello *h)
 	return wire_hello_decode(arena, f, len, h);
 }
 
+static int refused(const void *f, size_t len, struct wire_refused *r)
+{
+	return wire_refused_decode(arena, f, len, r);
+}
+
+static int keys(const void *f, size_t len, struct wire_keys *k)
+{
+	return wire_keys_decode(arena, f, len, k);
+}
+
 static int dict(const void *f, size_t len, struct wire_dict *d)
 {
 	int r = wire_dict_decode(arena, f, len, d);
@@ -137,9 +147,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		ROUND(wire_welcome, wire_welcome_decode, wire_welcome_encode);
 	else if (which == 2)
 		ROUND(wire_dict, dict, wire_dict_encode);
-	else if (which == 3)
+	else if (which == 3) {
 		ROUND(wire_need_dict, wire_need_dict_decode, wire_need_dict_encode);
-	else if (which == 4)
+		ROUND(wire_refused, refused, wire_refused_encode);
+		ROUND(wire_keys, keys, wire_keys_encode);
+	} else if (which == 4)
 		ROUND(wire_mark, wire_mark_decode, ack_encode);
 	else if (which == 5)
 		ROUND(wire_batch_head, wire_batch_head_decode, wire_batch_head_encode);

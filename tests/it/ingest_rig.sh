@@ -12,6 +12,9 @@ install -d -o postgres -g postgres -m 755 "$dir/s"
 as_postgres=(setpriv --reuid postgres --regid postgres --init-groups)
 [ "$(id -u)" = 0 ] || as_postgres=()
 declare -A running=()
+db_flag=--database="host=$dir/s dbname=seismo user=seismo"
+export COLLECTOR_PUB=$dir/keys/collector.pub TOKEN=$dir/token # for $fake
+"$collector" --keys "$dir/keys" key >/dev/null
 
 pg_make() {
 	install -d -o postgres -g postgres -m 700 "$dir/d"
@@ -50,7 +53,7 @@ await() { # TENTHS COMMAND...
 }
 
 start() { # NAME PORT WEB FLAG...
-	"$collector" --bind "tcp://127.0.0.1:$2" --web "127.0.0.1:$3" --database "host=$dir/s dbname=seismo user=seismo" \
+	"$collector" --bind "tcp://127.0.0.1:$2" --web "127.0.0.1:$3" --keys "$dir/keys" "$db_flag" \
 		--web-database "host=$dir/s dbname=seismo user=seismo_web" "${@:4}" >>"$dir/$1.log" 2>&1 &
 	running[$1]=$!
 	await 100 is_listening "$2"
@@ -77,9 +80,19 @@ counted() { # WEB NAME LEAST
 	[ "$(counter "$1" "$2")" -ge "$3" ]
 }
 
+seismo() { # WORD...
+	"$collector" --keys "$dir/keys" "$db_flag" "$@"
+}
+
+# Whoever is $fake may come in, once a collector has made the tables.
+let_in() {
+	[ -s "$TOKEN" ] || await 200 eval 'seismo node token --for 1d --uses 1000000 >"$TOKEN.new" && mv "$TOKEN.new" "$TOKEN"'
+}
+
 # Every "want" of the script must be met; what was not is shown.
 probe() { # PORT COMMAND...
 	local out
+	let_in
 	out=$(printf '%s\n' "${@:2}" | timeout 60 "$fake" "tcp://127.0.0.1:$1" script)
 	! grep '^NO' <<<"$out" >&2 && [ "$(grep -c '^yes' <<<"$out")" = "$(printf '%s\n' "${@:2}" | grep -c '^want')" ]
 }

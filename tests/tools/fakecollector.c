@@ -3,7 +3,9 @@
  * fakecollector.c - a collector of one probe without a database: what it takes it prints, a line
  *each, fields parted by tabs.
  *
- *	fakecollector URL
+ *	fakecollector URL KEYS
+ *
+ * Its key is in the directory KEYS, the public one in KEYS/collector.pub; every node comes in.
  *
  * hello NODE VERSION; source NAME STATE WHY; sample KIND ENTITY NAME=VALUE...; unread APP KIND
  *COUNT; red APP ROUTE PEER ROLE CLASS COUNT; request START_NS APP REMOTE LOCAL METHOD PATH STATUS
@@ -17,6 +19,7 @@
 
 #include "../../lib/clock.h"
 #include "../../lib/hash.h"
+#include "../../lib/keys.h"
 #include "../../lib/reason.h"
 #include "../../lib/text.h"
 #include "../../lib/wire.h"
@@ -230,19 +233,39 @@ static bool receive(struct fake *f)
 	return true;
 }
 
+static bool secure(struct fake *f, const char *dir)
+{
+	struct key_list public = { 0 };
+	struct key_pair own;
+	char path[KEYS_PATH], err[256] = "";
+	int one = 1;
+	bool made;
+
+	snprintf(path, sizeof(path), "%s/collector.pub", dir);
+	if (keys_open(dir, "collector.key", &own, &made, err, sizeof(err)) == 0) {
+		keys_add(&public, own.public);
+		if (keys_write(path, &public, "fakecollector", err, sizeof(err)) == 0)
+			return zmq_setsockopt(f->sock, ZMQ_CURVE_SERVER, &one, sizeof(one)) == 0 &&
+			       zmq_setsockopt(f->sock, ZMQ_CURVE_SECRETKEY, own.secret, KEY_TEXT) ==
+				       0;
+	}
+	fprintf(stderr, "fakecollector: %s\n", err);
+	return false;
+}
+
 int main(int argc, char *argv[])
 {
 	struct fake f = { .zmq = zmq_ctx_new() };
 
-	if (argc != 2) {
-		fputs("usage: fakecollector URL\n", stderr);
+	if (argc != 3) {
+		fputs("usage: fakecollector URL KEYS\n", stderr);
 		return 2;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	f.arena = arena_new(BODY_LIMIT);
 	f.dict_arena = arena_new(DICT_LIMIT);
 	f.sock = zmq_socket(f.zmq, ZMQ_ROUTER);
-	if (!f.sock || zmq_bind(f.sock, argv[1]) < 0) {
+	if (!f.sock || !secure(&f, argv[2]) || zmq_bind(f.sock, argv[1]) < 0) {
 		perror("fakecollector");
 		return 1;
 	}

@@ -8,10 +8,12 @@
  *		commands from stdin, one answer line for each "want"
  *
  * Commands: node NAME EPOCH | hello | dict | new | send STREAM SEQ BASE WHAT | raw FRAMES BYTES |
- * head-only | want welcome M1 M2 | want ack S M | want nack S M | want dict | want nothing MS.
- * WHAT: request, sample, short, broken, dirty, future, red, source or NAME=PATH of a request;
- * whole: a stack, a request with all that is known of its time, and an event; uneven: one whose
- * parts do not add up.
+ * head-only | want welcome M1 M2 | want ack S M | want nack S M | want dict | want refused WHY |
+ * want nothing MS.
+ * The key of a node follows from its name; COLLECTOR_PUB is a file with the collector's, TOKEN one
+ * with what lets a node in. WHAT: request, sample, short, broken, dirty, future, red, source or
+ *NAME=PATH of a request; whole: a stack, a request with all that is known of its time, and an
+ *event; uneven: one whose parts do not add up.
  */
 #include <stdio.h>
 #include <sys/random.h>
@@ -20,6 +22,7 @@
 #include "../../lib/clock.h"
 #include "../../lib/hash.h"
 #include "fake_items.h"
+#include "fake_keys.h"
 
 enum { WINDOW = 64, PATIENCE_MS = 1500 };
 
@@ -27,6 +30,7 @@ struct fake {
 	void *zmq, *sock;
 	const char *url;
 	char node[64];
+	char token[64];
 	uint64_t epoch;
 	struct buf frame, body;
 	uint64_t window, sent, next, acked, rewinds, opened, nack_ns, progress_ns;
@@ -66,6 +70,7 @@ static void open_socket(struct fake *f)
 	set(f->sock, ZMQ_SNDHWM, 4 * WINDOW);
 	set(f->sock, ZMQ_RECONNECT_IVL, 20);
 	set(f->sock, ZMQ_RECONNECT_IVL_MAX, 200);
+	fake_secure(f->sock, f->node);
 	zmq_connect(f->sock, f->url);
 	f->opened++;
 	f->up = false;
@@ -82,6 +87,7 @@ static int say_hello(struct fake *f, int flags)
 							   .epoch = f->epoch,
 							   .machine = "0123",
 							   .version = "fake",
+							   .token = f->token,
 							   .wall_ns = clock_wall_ns() });
 	return send_frame(f, &f->frame, flags);
 }
@@ -214,6 +220,14 @@ static int deliver(struct fake *f, uint64_t batches, uint64_t per_s, const char 
 	return 0;
 }
 
+static unsigned why_of(const void *data, size_t len)
+{
+	AUTO(arena_free) struct arena *a = arena_new(4096);
+	struct wire_refused r;
+
+	return wire_refused_decode(a, data, len, &r) == 0 ? r.why : 0;
+}
+
 static void describe(const struct fake *f, const void *data, size_t len, char out[static 96])
 {
 	struct wire_welcome w;
@@ -229,6 +243,10 @@ static void describe(const struct fake *f, const void *data, size_t len, char ou
 			 (unsigned long long)w.mark[STREAM_METRIC]);
 	else if (type == WIRE_NEED_DICT && wire_need_dict_decode(data, len, &nd) == 0)
 		snprintf(out, 96, nd.layout == dict().layout ? "dict" : "another dict");
+	else if (type == WIRE_REFUSED)
+		snprintf(out, 96, "refused %u", why_of(data, len));
+	else if (type == WIRE_KEYS)
+		snprintf(out, 96, "keys");
 	else if (wire_mark_decode(data, len, &m) == 0 && m.epoch == f->epoch)
 		snprintf(out, 96, "%s %u %llu", type == WIRE_ACK ? "ack" : "nack", m.stream,
 			 (unsigned long long)m.mark);
@@ -292,8 +310,12 @@ static void obey(struct fake *f, char *line)
 
 	line[strcspn(line, "\n")] = 0;
 	if (sscanf(line, "node %63s %llu", name, &a) == 2) {
+		bool other = strcmp(f->node, name) != 0;
+
 		snprintf(f->node, sizeof(f->node), "%s", name);
 		f->epoch = a;
+		if (other)
+			open_socket(f);
 	} else if (strcmp(line, "hello") == 0) {
 		say_hello(f, 0);
 	} else if (strcmp(line, "dict") == 0) {
@@ -323,9 +345,10 @@ int main(int argc, char *argv[])
 	if (argc < 3)
 		return 2;
 	f.url = argv[1];
+	fake_token(f.token);
+	snprintf(f.node, sizeof(f.node), "%s", argc > 3 ? argv[3] : "nobody");
 	open_socket(&f);
 	if (strcmp(argv[2], "deliver") == 0 && argc >= 7) {
-		snprintf(f.node, sizeof(f.node), "%s", argv[3]);
 		f.epoch = strtoull(argv[4], NULL, 10);
 		f.window = argc > 7 ? strtoull(argv[7], NULL, 10) : WINDOW;
 		deliver(&f, strtoull(argv[5], NULL, 10), strtoull(argv[6], NULL, 10),

@@ -7,6 +7,8 @@
 
 #define EPOCH 0x0123456789abcdefu
 #define WALL 1760000000000000000u
+#define COLLECTOR_KEY "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
+#define NODE_KEY "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"
 
 static const struct wire_metric metrics[] = {
 	{ "disk_reads_completed_total", "reads", METRIC_COUNTER },
@@ -41,7 +43,12 @@ static int decode_any(const void *f, size_t len)
 	struct wire_need_dict need;
 	struct wire_mark mark;
 	struct wire_batch_head head;
+	struct wire_refused refused;
+	struct wire_keys keys;
 
+	if (wire_refused_decode(a, f, len, &refused) == 0 ||
+	    wire_keys_decode(a, f, len, &keys) == 0)
+		return 0;
 	if (wire_hello_decode(a, f, len, &hello) == 0 || wire_welcome_decode(f, len, &welcome) == 0)
 		return 0;
 	if (wire_dict_decode(a, f, len, &d) == 0 || wire_need_dict_decode(f, len, &need) == 0)
@@ -51,9 +58,8 @@ static int decode_any(const void *f, size_t len)
 	return -EBADMSG;
 }
 
-static const char *const all[] = {
-	"hello", "welcome", "dict", "need_dict", "batch", "ack", "nack"
-};
+static const char *const all[] = { "hello", "welcome", "dict",	  "need_dict", "batch",
+				   "ack",   "nack",    "refused", "keys" };
 
 TEST(encoding_gives_the_bytes_of_the_reference)
 {
@@ -61,9 +67,11 @@ TEST(encoding_gives_the_bytes_of_the_reference)
 	struct wire_dict d = dict();
 	uint64_t id = hash_node_id("web-1");
 
-	wire_hello_encode(&b,
-			  &(struct wire_hello){ "web-1", EPOCH, "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
-						"0.1.0", WALL });
+	wire_hello_encode(&b, &(struct wire_hello){ .node = "web-1",
+						    .epoch = EPOCH,
+						    .machine = "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+						    .version = "0.1.0",
+						    .wall_ns = WALL });
 	CHECK(is_vector(&b, "hello"));
 	wire_welcome_encode(&b, &(struct wire_welcome){ id, EPOCH, { 0, 7, 4 }, WALL });
 	CHECK(is_vector(&b, "welcome"));
@@ -78,7 +86,55 @@ TEST(encoding_gives_the_bytes_of_the_reference)
 	CHECK(is_vector(&b, "ack"));
 	wire_mark_encode(&b, WIRE_NACK, &(struct wire_mark){ id, EPOCH, STREAM_METRIC, 300 });
 	CHECK(is_vector(&b, "nack"));
+	wire_refused_encode(&b, &(struct wire_refused){ id, EPOCH, WHY_NAME_TAKEN, "web-1" });
+	CHECK(is_vector(&b, "refused"));
+	wire_keys_encode(&b, &(struct wire_keys){ id, EPOCH, COLLECTOR_KEY, true, NODE_KEY });
+	CHECK(is_vector(&b, "keys"));
 	buf_free(&b);
+}
+
+TEST(a_hello_with_a_token_and_a_next_key_gives_the_bytes_of_the_reference)
+{
+	struct wire_hello h = { .node = "web-1",
+				.epoch = EPOCH,
+				.machine = "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+				.version = "0.1.0",
+				.wall_ns = WALL,
+				.token = "let-me-in" };
+	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
+	struct wire_hello got;
+	struct buf b = { 0 };
+
+	wire_hello_encode(&b, &h);
+	CHECK(is_vector(&b, "hello_token"));
+	h.next_key = NODE_KEY;
+	wire_hello_encode(&b, &h);
+	CHECK(is_vector(&b, "hello_next"));
+	CHECK_EQ(wire_hello_decode(a, b.data, b.len, &got), 0);
+	CHECK_STR(got.token, "let-me-in");
+	CHECK_STR(got.next_key, NODE_KEY);
+	h.token = NULL;
+	wire_hello_encode(&b, &h);
+	CHECK_EQ(wire_hello_decode(a, b.data, b.len, &got), 0);
+	CHECK_STR(got.token, "");
+	CHECK_STR(got.next_key, NODE_KEY);
+	buf_free(&b);
+}
+
+TEST(what_is_said_of_keys_decodes_to_the_values_of_the_reference)
+{
+	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
+	struct vector refused = vector_of("refused"), keys = vector_of("keys");
+	struct wire_refused r = { 0 };
+	struct wire_keys k = { 0 };
+
+	CHECK_EQ(wire_refused_decode(a, refused.b, refused.len, &r), 0);
+	CHECK(r.node_id == hash_node_id("web-1") && r.epoch == EPOCH && r.why == WHY_NAME_TAKEN);
+	CHECK_STR(r.known_as, "web-1");
+	CHECK_EQ(wire_keys_decode(a, keys.b, keys.len, &k), 0);
+	CHECK(k.node_id == hash_node_id("web-1") && k.epoch == EPOCH && k.rotate);
+	CHECK_STR(k.collector, COLLECTOR_KEY);
+	CHECK_STR(k.taken, NODE_KEY);
 }
 
 static void check_hello(const char *name)
@@ -93,6 +149,8 @@ static void check_hello(const char *name)
 	CHECK_STR(h.machine, "0f1e2d3c4b5a69788796a5b4c3d2e1f0");
 	CHECK_STR(h.version, "0.1.0");
 	CHECK_EQ(h.wall_ns, WALL);
+	CHECK_STR(h.token, "");
+	CHECK_STR(h.next_key, "");
 }
 
 TEST(a_hello_of_the_reference_decodes_to_its_values)
@@ -170,8 +228,9 @@ TEST(an_ack_and_a_nack_of_the_reference_decode_to_their_values)
 
 TEST(the_type_of_every_message_is_known_from_its_frame)
 {
-	static const enum wire_type types[] = { WIRE_HELLO, WIRE_WELCOME, WIRE_DICT, WIRE_NEED_DICT,
-						WIRE_BATCH, WIRE_ACK,	  WIRE_NACK };
+	static const enum wire_type types[] = { WIRE_HELLO,	WIRE_WELCOME, WIRE_DICT,
+						WIRE_NEED_DICT, WIRE_BATCH,   WIRE_ACK,
+						WIRE_NACK,	WIRE_REFUSED, WIRE_KEYS };
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 		struct vector v = vector_of(all[i]);
