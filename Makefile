@@ -182,6 +182,7 @@ install: all
 		install -d "$(DESTDIR)$(PREFIX)/lib/systemd/system" && \
 		sed 's|@PREFIX@|$(PREFIX)|' deploy/seismo-$$u.service > "$(DESTDIR)$(PREFIX)/lib/systemd/system/seismo-$$u.service" || exit 1; \
 	done
+	install -D -m 644 deploy/seismo-collector.nft "$(DESTDIR)/etc/seismo/seismo-collector.nft"
 	install -D -m 644 schema/WIRE.md "$(DESTDIR)$(PREFIX)/share/doc/seismo/WIRE.md"
 
 clean:
