@@ -2,6 +2,9 @@
 # check.sh - for tests in shell: ok "a sentence that is true" COMMAND..., and at the end done_checking.
 checks_passed=0 checks_failed=0
 
+# For a probe whose collector nobody is: --collector-key "$nobodys_key"
+nobodys_key='rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7'
+
 checks_said=$(mktemp) && exec {checks_fd}<>"$checks_said" && rm "$checks_said"
 
 ok() { # what a command says is worth reading only if it fails

@@ -42,7 +42,7 @@ measure() { # NAME
 		printf "| %s | %.0f | %.0f | %.4f %% | %.2f %% |\n", name, n / s / cpus, n ? ns / n : 0, ns / (s * cpus * 1e9) * 100, cpu / (s * 1e9) * 100 }'
 }
 
-"$B/seismo-probe" --slow-ms 50 --node bench --collector "tcp://127.0.0.1:$nobody" 2>"$tmp/probe.log" & probe=$!
+"$B/seismo-probe" --slow-ms 50 --node bench --collector "tcp://127.0.0.1:$nobody" --collector-key "$nobodys_key" --keys "$tmp/keys" 2>"$tmp/probe.log" & probe=$!
 sleep 2
 echo 1 >/proc/sys/kernel/bpf_stats_enabled
 echo "| | ticks a second and processor | ns of the program at each | share of the processors | the probe's own CPU, of one |"

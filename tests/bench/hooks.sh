@@ -61,7 +61,7 @@ cgroup alone). Nanoseconds a request, by the kernel's own figures less $empty ns
 |---|---|---|---|---|
 END
 for hooks in sockets syscalls; do
-	taskset -c 1 "$B/seismo-probe" --hooks "$hooks" --scope "cgroup=$cgroup" --node bench --collector "tcp://127.0.0.1:$nobody" 2>"$tmp/probe.log" & probe=$!
+	taskset -c 1 "$B/seismo-probe" --hooks "$hooks" --scope "cgroup=$cgroup" --node bench --collector "tcp://127.0.0.1:$nobody" --collector-key "$nobodys_key" --keys "$tmp/keys" 2>"$tmp/probe.log" & probe=$!
 	for _ in $(seq 100); do
 		curl -s -o /dev/null -o /dev/null "http://127.0.0.1:$static/w" "http://127.0.0.1:$proxied/w"
 		grep -q 'read exactly' "$tmp/probe.log" && break

@@ -21,7 +21,7 @@ ready() { # auto|off
 }
 
 with() { # HOOKS auto|off PORT: ns of a request
-	taskset -c 1 "$B/seismo-probe" --hooks "$1" --nginx "$2" --node bench --collector "tcp://127.0.0.1:$nobody" 2>"$tmp/probe.log" & probe=$!
+	taskset -c 1 "$B/seismo-probe" --hooks "$1" --nginx "$2" --node bench --collector "tcp://127.0.0.1:$nobody" --collector-key "$nobodys_key" --keys "$tmp/keys" 2>"$tmp/probe.log" & probe=$!
 	ready "$2"
 	per_request "$3"
 	kill $probe && wait $probe 2>/dev/null

@@ -11,7 +11,7 @@ nginx_rig
 probe_on() { # HOOKS, or HOOKS alone: without the hooks on the scheduler
 	local split=yes
 	[ "${1% alone}" = "$1" ] || split=no
-	taskset -c 1 "$B/seismo-probe" --hooks "${1% alone}" --split="$split" --nginx off --node bench --collector "tcp://127.0.0.1:$nobody" 2>"$tmp/probe.log" & probe=$!
+	taskset -c 1 "$B/seismo-probe" --hooks "${1% alone}" --split="$split" --nginx off --node bench --collector "tcp://127.0.0.1:$nobody" --collector-key "$nobodys_key" --keys "$tmp/keys" 2>"$tmp/probe.log" & probe=$!
 	sleep 1.5
 }
 

@@ -14,7 +14,7 @@ mkfifo "$tmp/held"; exec 7<>"$tmp/held"
 dd if=/dev/urandom of="$tmp/data" bs=1M count=64 conv=fsync status=none
 
 probe_on() { # FLAG...
-	"$B/seismo-probe" "$@" --node bench --collector "tcp://127.0.0.1:$nobody" 2>"$tmp/probe.log" & probe=$!
+	"$B/seismo-probe" "$@" --node bench --collector "tcp://127.0.0.1:$nobody" --collector-key "$nobodys_key" --keys "$tmp/keys" 2>"$tmp/probe.log" & probe=$!
 	sleep 1.5
 	kill -0 $probe || { cat "$tmp/probe.log" >&2; exit 1; }
 }

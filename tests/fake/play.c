@@ -45,20 +45,27 @@ static void play_make_keys(struct play *s)
 	keys_add(&s->keys.collectors, s->c.key.public);
 }
 
+void play_again(struct play *s)
+{
+	const struct uplink_config cfg = { .node = NODE,
+					   .machine = "m",
+					   .version = "v",
+					   .collectors = &s->at,
+					   .keys = &s->keys,
+					   .spool_mb = 8,
+					   .spool_where = "in memory",
+					   .layouts = layouts,
+					   .nlayouts = LAYOUT,
+					   .spool = s->spool,
+					   .loop = s->loop,
+					   .on_fresh = on_fresh,
+					   .arg = &s->fresh };
+
+	CHECK_EQ(uplink_open(&s->u, &cfg), 0);
+}
+
 void play_open(struct play *s, size_t cap)
 {
-	struct uplink_config cfg = { .node = NODE,
-				     .machine = "m",
-				     .version = "v",
-				     .collectors = &s->at,
-				     .keys = &s->keys,
-				     .spool_mb = 8,
-				     .spool_where = "in memory",
-				     .layouts = layouts,
-				     .nlayouts = LAYOUT,
-				     .on_fresh = on_fresh,
-				     .arg = &s->fresh };
-
 	memset(s, 0, sizeof(*s));
 	clock_set_ns(1000 * SEC);
 	for (int i = 0; i < LAYOUT; i++)
@@ -68,9 +75,9 @@ void play_open(struct play *s, size_t cap)
 	play_bind(&s->c);
 	s->at.n = 1;
 	snprintf(s->at.at[0], ENDPOINT_TEXT, "%s", s->c.endpoint);
-	s->loop = cfg.loop = loop_new();
-	s->spool = cfg.spool = spool_new(cap);
-	CHECK_EQ(uplink_open(&s->u, &cfg), 0);
+	s->loop = loop_new();
+	s->spool = spool_new(cap);
+	play_again(s);
 }
 
 void play_close(struct play *s)
@@ -91,6 +98,7 @@ static void note_hello(struct collector *c, const void *f, size_t len, struct se
 
 	CHECK_EQ(wire_hello_decode(a, f, len, &h), 0);
 	CHECK_STR(h.node, NODE);
+	snprintf(c->next_key, sizeof(c->next_key), "%s", h.next_key);
 	e->epoch = h.epoch;
 	c->hellos++;
 }

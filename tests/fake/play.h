@@ -31,6 +31,7 @@ struct collector {
 	uint32_t peers; /* how many there have been */
 	struct seen seen[MAX_SEEN];
 	uint32_t n, hellos;
+	char next_key[KEY_TEXT]; /* of the last HELLO */
 	struct buf frame;
 };
 
@@ -47,6 +48,7 @@ struct play {
 extern struct wire_dict play_dict[LAYOUT];
 
 void play_open(struct play *s, size_t cap);
+void play_again(struct play *s); /* another uplink, after uplink_close */
 void play_close(struct play *s);
 void play_bind(struct collector *c); /* again at its last address, if it had one */
 void play_turn(struct play *s); /* one round of the probe, and all that has come of it */

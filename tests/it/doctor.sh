@@ -13,7 +13,7 @@ probe=$tmp/seismo-probe
 read -r port deaf < <(free_ports 2 | tr '\n' ' ')
 python3 -c 'import socket, sys, time
 s = socket.create_server(("127.0.0.1", int(sys.argv[1]))); time.sleep(100)' "$port" & started=$!
-"$probe" --collector "tcp://127.0.0.1:$deaf" --node it-doctor 2>"$tmp/err" & running=$!
+"$probe" --collector "tcp://127.0.0.1:$deaf" --collector-key "$nobodys_key" --keys "$tmp/keys" --node it-doctor 2>"$tmp/err" & running=$!
 trap 'kill $started $running 2>/dev/null; rm -rf "$tmp"' EXIT
 sleep 1
 
@@ -62,6 +62,16 @@ ok "no BPF object is left behind" nothing_new_is_left
 "$probe" doctor --collector "tcp://127.0.0.1:$deaf" >"$tmp/out"
 ok "a collector that does not listen is told, with what to do" says off collector "Connection refused; start seismo-collector"
 ok "sources that attach do not need one" [ "$("$probe" doctor --collector "tcp://127.0.0.1:$deaf" >/dev/null; echo $?)" = 0 ]
+
+"$probe" doctor --keys "$tmp/keys" --collector-key "$nobodys_key" >"$tmp/out"
+ok "the key that this node is known by is told" says ok key "collectors know this node by $(sed -n 's/^# Its public key is //p' "$tmp/keys/node.key" | sed 's/[][^$.*?+(){}|/]/\\&/g')"
+ok "and that a collector's is known" says ok trust "1 collector key is known"
+"$probe" doctor --keys "$tmp/none" >"$tmp/out"
+ok "no key yet is well, and the doctor makes none" eval 'says ok key "the first start makes one" && [ ! -e "$tmp/none" ]'
+ok "that no collector could be trusted is told, with what to do" says off trust "set collector_key to what seismo-collector key prints"
+echo "not a key" >"$tmp/pub"
+"$probe" doctor --collector-key "$tmp/pub" >"$tmp/out"
+ok "a file of keys that holds none is told" says off trust "\"not\" is not a public key of 40 characters"
 
 "$probe" doctor --state "$tmp/state" >"$tmp/out"
 ok "a state file that is not there yet is well, and the doctor makes none" eval 'says ok state "will be made" && [ ! -e "$tmp/state" ]'

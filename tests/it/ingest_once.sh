@@ -41,6 +41,7 @@ once_of() { # BATCHES EPOCH: of one probe
 pg_make
 start one "$port" "$web"
 await 300 grep -q "is ready" "$dir/one.log" # or all kills come before the first batch
+let_in
 deliver 4000 1
 for ((k = 0; k < kills; k++)); do
 	sleep "0.$((RANDOM % 7 + 2))"

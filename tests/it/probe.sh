@@ -10,12 +10,14 @@ tmp=$(mktemp -d) || exit 1
 chmod 755 "$tmp"
 cp "$probe" "$tmp/seismo-probe" # where another user can start it
 read -r port < <(free_ports 1)
-pid=
+pid= keys=0
 cgroup_make # what other tests' servers are asked would fill its memory
 trap '[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null; rm -rf "$tmp"; cgroup_gone' EXIT
 
 start() { # COMMAND...
-	"$@" --collector "tcp://127.0.0.1:$port" --node it-probe 2>"$tmp/err" &
+	mkdir -p -m 777 "$tmp/keys" # of whoever starts it
+	keys=$((keys + 1))
+	"$@" --collector "tcp://127.0.0.1:$port" --collector-key "$nobodys_key" --keys "$tmp/keys/$keys" --node it-probe 2>"$tmp/err" &
 	pid=$!
 }
 
