@@ -147,7 +147,7 @@ row: $B/tools/server $B/tools/load
 demo: $B/tools/server $B/tools/load
 	@B=$B deploy/demo.sh
 unit: $(UNIT)
-tools: $(TOOLS)
+tools: $(TOOLS) $B/chaos/node
 fuzzers: $(FUZZ)
 objects: $(LIB) $(PROBE) $(COLL) $(UNIT:$B/test/%=$O/tests/unit/%.o) $(FUZZ:$B/fuzz/%=$O/tests/fuzz/%.o) $(TOOLS:$B/%=$O/tests/%.o) \
 	$O/tests/test.o $O/tests/chaos/node.o $(FAKE) $(FAULT)
@@ -165,7 +165,7 @@ fuzz: clang-fuzzers
 	@tests/fuzz.sh build-clang/fuzz $(or $(T),60)
 bench: all tools
 	@for b in tests/bench/*.sh; do B=$B "$$b" || exit 1; done
-chaos: all $B/chaos/node
+chaos: all tools
 	@B=$B tests/chaos/run.sh
 fault-tools: $B/fault/server $B/fault/faulthog $B/fault/drop $B/fault/drop.bpf.o
 faults: all fault-tools

@@ -31,6 +31,23 @@ static int publish(const char *dir, const char *key, const char *next, char *err
 			  err, errlen);
 }
 
+/* True: there is another next key than before, or none any more. */
+static bool look(struct own_keys *k)
+{
+	struct key_list l = { 0 };
+	char err[256], next[KEY_TEXT] = "";
+
+	if (keys_read(k->path, &l, err, sizeof(err)) < 0)
+		return false;
+	for (unsigned i = 0; i < l.n; i++)
+		if (strcmp(l.key[i], k->pair.public) != 0)
+			memcpy(next, l.key[i], KEY_TEXT);
+	if (strcmp(next, k->next) == 0)
+		return false;
+	memcpy(k->next, next, KEY_TEXT);
+	return true;
+}
+
 int own_keys_open(struct own_keys *k, const char *dir, char *err, size_t errlen)
 {
 	struct key_list l = { 0 };
@@ -47,27 +64,16 @@ int own_keys_open(struct own_keys *k, const char *dir, char *err, size_t errlen)
 	r = keys_read(k->path, &l, err, errlen);
 	if (r < 0 || !keys_has(&l, k->pair.public)) /* lost, or of another key: it follows */
 		r = publish(dir, k->pair.public, "", err, errlen);
-	own_keys_look(k);
+	look(k);
 	return r;
 }
 
 void own_keys_look(struct own_keys *k)
 {
-	struct key_list l = { 0 };
-	char err[256], next[KEY_TEXT] = "";
-
-	if (keys_read(k->path, &l, err, sizeof(err)) < 0)
-		return;
-	for (unsigned i = 0; i < l.n; i++)
-		if (strcmp(l.key[i], k->pair.public) != 0)
-			memcpy(next, l.key[i], KEY_TEXT);
-	if (strcmp(next, k->next) == 0)
-		return;
-	memcpy(k->next, next, KEY_TEXT);
-	if (*next)
+	if (look(k) && *k->next)
 		log_info(
 			"probes are told to trust the next key of this collector, %.8s..., as well",
-			next);
+			k->next);
 }
 
 int own_keys_prepare(const char *dir, char out[static KEY_TEXT], char *err, size_t errlen)

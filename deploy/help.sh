@@ -6,6 +6,7 @@ make run          install what is needed, build, start PostgreSQL, collector and
                   VAR=dir (var)  WEB=host:port (127.0.0.1:8080)  BIND=tcp://host:port (tcp://127.0.0.1:7470)  NODE=name
 make stop         stop what `make run` with the same VAR started; the data stays
 make status       what runs, and where
+make collector    a command of the collector that runs: ARGS="node list", ARGS="key", ...
 make row          one request that fails, so that the console has a row
 make demo         nginx before two servers in namespaces, one fault after the other: every kind of row in a minute
 make deps         only install what building and running need (Debian packages, as root)

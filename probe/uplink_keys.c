@@ -116,12 +116,15 @@ static void say_failed(const struct uplink *u, enum handshake h)
 /* One may fail because the collector ends at that moment: what goes on is said, and once. */
 void uplink_hear_handshakes(struct uplink *u)
 {
+	const unsigned enough = FAILED_SAID * u->cfg.keys->collectors.n;
 	enum handshake h;
 
 	while (u->dealer.watch && handshake_next(u->dealer.watch, &h)) {
 		u->failing |= h != HANDSHAKE_REFUSED;
-		if (u->failed < FAILED_SAID * u->cfg.keys->collectors.n &&
-		    ++u->failed == FAILED_SAID * u->cfg.keys->collectors.n) {
+		if (u->failed >= enough)
+			continue;
+		u->failed = h == HANDSHAKE_REFUSED ? enough : u->failed + 1;
+		if (u->failed == enough) {
 			u->away = true;
 			say_failed(u, h);
 		}
