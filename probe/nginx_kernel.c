@@ -72,14 +72,32 @@ static int load(struct nginx_kernel *k, int ring_fd, int type)
 	return 0;
 }
 
+/*
+ * How the older way attaches libbpf finds out once, by loading a program, which the probe may not
+ * do any more when the first nginx comes (seccomp.c). So it is asked now, for what is no place to
+ * attach to.
+ */
+static void learn_to_attach(const struct nginx_kernel *k, int ring_fd)
+{
+	libbpf_print_fn_t print = libbpf_set_print(NULL);
+
+	bpf_link__destroy(bpf_program__attach_perf_event(k->program, ring_fd));
+	libbpf_set_print(print);
+}
+
 /* A kernel that knows the newer way finds that a directory is no program. */
 static int load_any(struct nginx_kernel *k, int ring_fd)
 {
+	int r;
+
 	k->multi = load(k, ring_fd, UPROBE_MULTI) == 0 && attach_multi(k, "/", 1, 0) == -EBADF;
 	if (k->multi)
 		return 0;
 	bpf_object__close(k->obj);
-	return load(k, ring_fd, 0);
+	r = load(k, ring_fd, 0);
+	if (r == 0)
+		learn_to_attach(k, ring_fd);
+	return r;
 }
 
 int nginx_kernel_open(struct nginx_kernel **out, int ring_fd, const struct scope *scope)
