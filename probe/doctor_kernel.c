@@ -5,6 +5,7 @@
 #include "doctor.h"
 #include "privilege.h"
 #include "request_kernel.h"
+#include "seccomp.h"
 
 /* How to find out whether a kernel has something: by what its BTF names, or by asking for it. */
 enum how { BY_TRACEPOINT, BY_FUNCTION, BY_MAP, BY_HELPER };
@@ -101,6 +102,11 @@ void doctor_kernel(void)
 		privilege_has_bpf()
 			? "root, or CAP_BPF and CAP_PERFMON"
 			: "needs root (or CAP_BPF and CAP_PERFMON) for requests; start as root");
+	doctor_line(seccomp_possible(), "seccomp", "%s",
+		    seccomp_possible()
+			    ? "a probe that runs keeps only the system calls that it needs"
+			    : "a probe that runs keeps all system calls, as this kernel has no "
+			      "filters of them; boot one with CONFIG_SECCOMP_FILTER=y");
 	if (access(KERNEL_BTF, R_OK) == 0)
 		btf = btf__load_vmlinux_btf();
 	doctor_line(btf != NULL, "BTF", "%s",

@@ -11,6 +11,7 @@
 #include "doctor.h"
 #include "layout.h"
 #include "privilege.h"
+#include "seccomp.h"
 #include "sources.h"
 #include "uplink.h"
 
@@ -235,6 +236,19 @@ static int open_keys(struct probe *p)
 	return r < 0 ? log_err(0, "%s", err), r : 0;
 }
 
+static int give_up(void)
+{
+	int r = privilege_drop();
+
+	if (r < 0)
+		return log_err(r, "cannot give up privileges");
+	r = seccomp_enter();
+	if (r < 0)
+		log_warn(r, "the probe cannot give up system calls and goes on with all of them: "
+			    "\"seismo-probe doctor\" says whether this kernel has filters of them");
+	return 0;
+}
+
 /* In this order: the sources need privileges, and the threads of ZeroMQ must have none. */
 static int open_probe(struct probe *p)
 {
@@ -257,10 +271,10 @@ static int open_probe(struct probe *p)
 		return r;
 	read_machine_id(p->machine);
 	p->sources = sources_open(&env);
-	malloc_trim(0); /* what loading BPF programs took and gave back */
-	r = privilege_drop();
+	r = give_up();
 	if (r < 0)
-		return log_err(r, "cannot give up privileges");
+		return r;
+	malloc_trim(0); /* what loading BPF programs took and gave back */
 	p->nlayouts = sources_layouts(p->layouts, MAX_LAYOUTS);
 	p->layouts[p->nlayouts++] = &layout_delivery;
 	open_spool(p, &up);

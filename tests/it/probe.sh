@@ -49,6 +49,14 @@ only_five() {
 	[ $n -gt 1 ]
 }
 
+# A filter in each, which the kernel calls mode 2.
+only_filtered() {
+	local task
+	for task in /proc/"$pid"/task/*; do
+		grep -qx "Seccomp:[[:space:]]2" "$task/status" || return 1
+	done
+}
+
 # Resident, less the kernel's ring, in KiB.
 resident() {
 	awk '/^[0-9a-f]+-[0-9a-f]+ / { ring = /bpf-map/ } /^Rss:/ && !ring { n += $2 } END { print n }' "/proc/$pid/smaps"
@@ -81,6 +89,7 @@ sleep 1
 before=$(fds)
 ok "a probe on a machine with BTF and root has every source" [ "$(sources_off)" = 0 ]
 ok "every thread keeps five capabilities and can get no more" only_five
+ok "every thread is behind a filter of system calls" only_filtered
 sleep 5
 ok "a collector that is not there is told once" [ "$(grep -c 'does not answer' "$tmp/err")" = 1 ]
 ok "its memory is below 10 MiB, the kernel's ring aside ($(resident) KiB)" [ "$(resident)" -le 10240 ]
@@ -93,6 +102,7 @@ sleep 2
 ok "without root the probe runs on" [ -d "/proc/$pid" ]
 ok "without root it says which source is off and what to do" grep -q 'source request is off: .*root' "$tmp/err"
 ok "without root the node itself is still measured" sh -c "! grep -q 'source proc is off' '$tmp/err'"
+ok "without root it is behind its filter, too" only_filtered
 ok "without root SIGTERM ends it with status 0" stops
 
 done_checking
