@@ -14,6 +14,7 @@ struct batch *batch_new(void)
 		die("out of memory");
 	b->arena = arena_new(ARENA_LIMIT);
 	zmq_msg_init(&b->body);
+	b->room = UINT32_MAX;
 	return b;
 }
 

@@ -25,7 +25,8 @@ struct batch {
 	struct arena *arena;
 	zmq_msg_t body; /* receive: its bytes */
 	struct wire_batch_head head; /* receive */
-	struct wire_body items; /* decode */
+	struct wire_body items; /* decode; limit may cut it */
+	uint32_t room; /* receive: rows that its node may still have in that second */
 	const struct layout **layout; /* enrich: of each sample */
 	uint64_t needed[8]; /* enrich: layouts that are not known yet; more are asked for later */
 	uint32_t nneeded;
@@ -51,6 +52,12 @@ void batch_forget_rows(struct batch *b); /* what store made, so that it can be m
 static inline size_t batch_bytes(const struct batch *b)
 {
 	return zmq_msg_size(&b->body);
+}
+
+/* Of its items, those that are limited in a second. */
+static inline uint32_t batch_item_rows(const struct batch *b)
+{
+	return b->items.nrequests + b->items.nevents + b->items.nreds + b->items.nsamples;
 }
 
 DEFINE_AUTO(struct batch *, batch_free)

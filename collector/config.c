@@ -24,6 +24,8 @@ static const struct config_option options[] = {
 	{ "collector", "keep_evidence_days", CONFIG_INT,
 	  CONFIG_FIELD(struct config, keep_evidence_days), 1, 3650,
 	  "and of evidence and stacks, unless keep_days is less (14)" },
+	{ "collector", "node_rows_per_s", CONFIG_INT, CONFIG_FIELD(struct config, node_rows_per_s),
+	  1, 1e9, "rows of one node in a second of its clock; more are only counted (20000)" },
 };
 
 static const struct word {
@@ -47,6 +49,7 @@ static const struct config defaults = {
 	.keys = "/var/lib/seismo-collector/keys",
 	.keep_days = 30,
 	.keep_evidence_days = 14,
+	.node_rows_per_s = 20000,
 };
 
 static void flag_of(const struct config_option *o, char flag[static 32])

@@ -15,6 +15,7 @@ struct config {
 	char user[64]; /* to become after the ports are bound; "": stay */
 	char keys[256]; /* directory of this collector's key pair */
 	int64_t keep_days, keep_evidence_days;
+	int64_t node_rows_per_s; /* more of one node are counted, not kept */
 	char *const *command; /* CONFIG_COMMAND: "node" or "key", and what follows it */
 };
 

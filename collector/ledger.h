@@ -26,6 +26,7 @@ struct entry {
 	bool clock_off; /* tell.h: said so */
 	bool gap; /* the writer's: a batch came that was not the next */
 	uint64_t noted; /* and in which group it told the loop last */
+	size_t bytes; /* of the group's batches, to be told */
 };
 
 struct ledger *ledger_new(void);

@@ -35,6 +35,7 @@ struct note {
 	bool tagged;
 	uint64_t node, epoch;
 	uint64_t seq[STREAM_END];
+	size_t bytes; /* of the batches that are done with */
 };
 
 struct link *link_new(void);

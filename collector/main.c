@@ -16,7 +16,7 @@
 #include "web.h"
 #include "writer.h"
 
-static const struct stage *const front[] = { &stage_decode, &stage_enrich };
+static const struct stage *const front[] = { &stage_decode, &stage_limit, &stage_enrich };
 
 struct collector {
 	struct config config;
@@ -154,12 +154,14 @@ static int open_wire(struct collector *c)
 	r = open_gate(c);
 	if (r < 0)
 		return r;
-	c->receive = receive_new(&(struct receive_config){ .router = c->router,
-							   .roster = c->roster,
-							   .own = &c->own,
-							   .link = c->link,
-							   .layouts = c->layouts,
-							   .front = c->line });
+	c->receive = receive_new(
+		&(struct receive_config){ .router = c->router,
+					  .roster = c->roster,
+					  .own = &c->own,
+					  .rows_per_s = (uint32_t)c->config.node_rows_per_s,
+					  .link = c->link,
+					  .layouts = c->layouts,
+					  .front = c->line });
 	loop_add_zmq(c->loop, router_socket(c->router), receive_messages, c->receive);
 	loop_add_fd(c->loop, link_note_fd(c->link), receive_notes, c->receive);
 	loop_add_fd(c->loop, roster_answer_fd(c->roster), receive_answers, c->receive);

@@ -6,6 +6,7 @@
 #include "pairmap.h"
 
 #define MS 1000000ull
+#define SEC (1000 * MS)
 
 /* A probe follows the first of several NACKs and takes no other for the same mark for 200 ms. */
 static const uint64_t NACK_AGAIN_NS = 250 * MS;
@@ -98,6 +99,27 @@ void marks_queued(struct mark *k, const struct wire_batch_head *h)
 {
 	k->queued[h->stream] = h->seq;
 	k->nack &= (uint8_t)~bit(h->stream);
+}
+
+/* By the probe's own clock: what waited for an hour is not too much because it comes at once. */
+uint32_t marks_room(const struct mark *k, const struct wire_batch_head *h, uint32_t per_s)
+{
+	uint32_t used = h->wall_ns / SEC == k->second[h->stream] ? k->rows[h->stream] : 0;
+
+	return used < per_s ? per_s - used : 0;
+}
+
+void marks_rows(struct mark *k, const struct wire_batch_head *h, uint32_t rows)
+{
+	if (h->wall_ns / SEC != k->second[h->stream])
+		k->rows[h->stream] = 0;
+	k->second[h->stream] = h->wall_ns / SEC;
+	k->rows[h->stream] += rows;
+}
+
+bool marks_idle(const struct mark *k)
+{
+	return memcmp(k->queued, k->stored, sizeof(k->queued)) == 0;
 }
 
 void marks_stored(struct marks *m, struct mark *k, const uint64_t seq[static STREAM_END])

@@ -32,6 +32,9 @@ struct mark {
 	bool tagged, due;
 	uint8_t ack, nack; /* streams to be answered, by bit */
 	uint64_t queued[STREAM_END], stored[STREAM_END];
+	size_t bytes; /* of what is queued and not stored, at least */
+	uint64_t second[STREAM_END]; /* of the last tick, since 1970 */
+	uint32_t rows[STREAM_END]; /* that were queued of it */
 	uint64_t nack_mark[STREAM_END], nack_ns[STREAM_END]; /* the last one sent */
 	uint64_t heard_ns, keys_ns; /* keys_ns: when it was last told about keys */
 	struct peer peer; /* who spoke for it last */
@@ -48,8 +51,11 @@ struct mark *marks_get(struct marks *m, uint64_t node, uint64_t epoch); /* NULL:
 
 enum mark_verdict marks_judge(struct marks *m, struct mark *k, const struct wire_batch_head *h);
 void marks_queued(struct mark *k, const struct wire_batch_head *h);
+uint32_t marks_room(const struct mark *k, const struct wire_batch_head *h, uint32_t per_s);
+void marks_rows(struct mark *k, const struct wire_batch_head *h, uint32_t rows);
 void marks_refused(struct marks *m, struct mark *k, uint8_t stream); /* ask for it again later */
 
+bool marks_idle(const struct mark *k); /* all that was queued is stored */
 void marks_stored(struct marks *m, struct mark *k, const uint64_t seq[static STREAM_END]);
 void marks_load(struct marks *m, struct mark *k,
 		const uint64_t seq[static STREAM_END]); /* no less */

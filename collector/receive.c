@@ -5,8 +5,14 @@
 #include "../lib/hash.h"
 #include "../lib/log.h"
 #include "../lib/text.h"
+#include "pairmap.h"
 
-enum { DRAIN = 256, HEAD_MEMORY = 1 << 20 };
+enum {
+	DRAIN = 256,
+	HEAD_MEMORY = 1 << 20,
+	NODE_BYTES = 6 << 20, /* on their way to the database: a probe's window, and some */
+	NODE_LAYOUTS = 256, /* that a node may be the first to announce */
+};
 
 static const uint64_t KEYS_NS = 5000000000u; /* what a node is to know of keys, once in that time */
 
@@ -14,6 +20,7 @@ struct receive {
 	struct receive_config cfg;
 	struct admit admit;
 	struct marks *marks;
+	struct pairmap *announced; /* layouts that a node was the first to announce: a number */
 	struct arena *arena; /* of one HELLO or DICT */
 	struct buf out;
 };
@@ -27,6 +34,7 @@ struct receive *receive_new(const struct receive_config *cfg)
 	r->cfg = *cfg;
 	r->admit = (struct admit){ .router = cfg->router, .roster = cfg->roster, .own = cfg->own };
 	r->marks = marks_new();
+	r->announced = pairmap_new(sizeof(uint32_t));
 	r->arena = arena_new(HEAD_MEMORY);
 	return r;
 }
@@ -36,6 +44,7 @@ void receive_free(struct receive *r)
 	if (!r)
 		return;
 	marks_free(r->marks);
+	pairmap_free(r->announced);
 	arena_free(r->arena);
 	buf_free(&r->out);
 	buf_free(&r->admit.out);
@@ -98,13 +107,19 @@ static int on_hello(struct receive *r, const struct sender *from, const void *f,
 static int on_dict(struct receive *r, const void *f, size_t len)
 {
 	struct wire_dict d;
+	uint32_t *announced;
 	int err = wire_dict_decode(r->arena, f, len, &d);
 
 	if (err < 0)
 		return err;
 	counter_add(C_DICTS, 1);
-	if (layouts_add(r->cfg.layouts, &d) < 0)
+	if (layouts_find(r->cfg.layouts, d.layout))
+		return 0;
+	announced = pairmap_add(r->announced, r->admit.who.node, 0);
+	if (*announced >= NODE_LAYOUTS || layouts_add(r->cfg.layouts, &d) < 0)
 		counter_add(C_REFUSED_LAYOUT, 1);
+	else
+		++*announced;
 	return 0;
 }
 
@@ -123,14 +138,19 @@ static void take_batch(struct receive *r, struct mark *k, const struct wire_batc
 		       zmq_msg_t *body)
 {
 	AUTO(batch_free) struct batch *b = batch_new();
+	uint32_t rows;
+	size_t bytes;
 	struct work *w;
 
 	b->head = *h;
+	b->room = marks_room(k, h, r->cfg.rows_per_s);
 	zmq_msg_move(&b->body, body);
 	if (line_run(r->cfg.front, b) < 0 && !b->poison) {
 		need_dicts(r, &k->peer, b);
 		return;
 	}
+	rows = batch_item_rows(b);
+	bytes = batch_bytes(b);
 	w = work_new(WORK_BATCH, k->node, k->epoch);
 	w->batch = TAKE(b);
 	if (link_send(r->cfg.link, w) < 0) {
@@ -141,6 +161,8 @@ static void take_batch(struct receive *r, struct mark *k, const struct wire_batc
 	}
 	counter_add(C_BATCHES, 1);
 	marks_queued(k, h);
+	marks_rows(k, h, rows);
+	k->bytes += bytes;
 }
 
 static void tell_news(struct receive *r, struct mark *k)
@@ -169,11 +191,11 @@ static int on_batch(struct receive *r, const struct sender *from, zmq_msg_t fram
 	tell_news(r, k);
 	switch (marks_judge(r->marks, k, &h)) {
 	case MARK_NEXT:
-		if (link_room(r->cfg.link)) {
+		if (k->bytes < NODE_BYTES && link_room(r->cfg.link)) {
 			take_batch(r, k, &h, &frame[1]);
 			return 0;
 		}
-		counter_add(C_REFUSED_QUEUE, 1);
+		counter_add(k->bytes < NODE_BYTES ? C_REFUSED_QUEUE : C_REFUSED_CREDIT, 1);
 		marks_refused(r->marks, k, h.stream);
 		return 0;
 	case MARK_TWICE:
@@ -301,10 +323,13 @@ static void on_note(struct receive *r, const struct note *n)
 		return;
 	}
 	k->tagged = n->tagged;
+	k->bytes -= n->bytes < k->bytes ? n->bytes : k->bytes;
 	if (n->kind == NOTE_LOADED || k->state != MARK_KNOWN || is_behind(n, k))
 		marks_load(r->marks, k, n->seq);
 	else
 		marks_stored(r->marks, k, n->seq);
+	if (marks_idle(k))
+		k->bytes = 0; /* also of notes that were lost */
 	if (n->hello)
 		welcome(r, k);
 }

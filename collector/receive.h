@@ -17,6 +17,7 @@ struct receive_config {
 	struct router *router;
 	struct roster *roster;
 	const struct own_keys *own;
+	uint32_t rows_per_s; /* of a node */
 	struct link *link;
 	struct layouts *layouts;
 	struct line *front;

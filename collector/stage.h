@@ -12,7 +12,7 @@
 #include "counters.h"
 
 struct stage_env {
-	const struct layouts *layouts; /* of the loop's thread */
+	struct layouts *layouts; /* of the loop's thread */
 };
 
 enum { STAGE_NEXT = 0, STAGE_DONE = 1 };
@@ -29,4 +29,4 @@ struct stage {
 
 #define STAGE_COUNTERS(NAME) .in = C_##NAME##_IN, .failed = C_##NAME##_FAILED, .ns = C_##NAME##_NS
 
-extern const struct stage stage_decode, stage_enrich, stage_store;
+extern const struct stage stage_decode, stage_limit, stage_enrich, stage_store;

@@ -91,7 +91,7 @@ static void make_rows(struct writer *w)
 	}
 }
 
-static void note(struct writer *w, const struct entry *e, enum note_kind kind, bool hello)
+static void note(struct writer *w, struct entry *e, enum note_kind kind, bool hello)
 {
 	struct note n = { .kind = e->stranger ? NOTE_STRANGER : kind,
 			  .hello = hello,
@@ -100,6 +100,8 @@ static void note(struct writer *w, const struct entry *e, enum note_kind kind, b
 			  .epoch = e->epoch };
 
 	memcpy(n.seq, e->seq, sizeof(n.seq));
+	n.bytes = e->bytes;
+	e->bytes = 0;
 	link_note(w->cfg.link, &n);
 }
 
@@ -164,6 +166,7 @@ static void note_batches(struct writer *w)
 		tell_batch(&w->tell, e, b);
 		counter_add(C_BATCHES_TWICE, b->fate == FATE_TWICE);
 		e->gap |= b->fate == FATE_GAP;
+		e->bytes += batch_bytes(b);
 	}
 	for (size_t i = 0; i < w->nbatches; i++) {
 		const struct batch *b = w->batch[i];

@@ -364,7 +364,7 @@ static void play(struct input *in)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	static const struct stage *const front[] = { &stage_decode, &stage_enrich };
+	static const struct stage *const front[] = { &stage_decode, &stage_limit, &stage_enrich };
 	static const struct stage *const back[] = { &stage_store };
 	static const struct own_keys own = { .next = "JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh6" };
 	struct input in = { data, len };
@@ -372,10 +372,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (!rig.link)
 		rig.link = link_new(); /* empty after each script, so one is enough */
 	rig = (struct rig){ .mono_ns = 1000000000, .layouts = layouts_new(), .link = rig.link };
-	must(line_open(&rig.front, front, 2, &(struct stage_env){ .layouts = rig.layouts }) == 0);
+	must(line_open(&rig.front, front, ARRAY_SIZE(front),
+		       &(struct stage_env){ .layouts = rig.layouts }) == 0);
 	must(line_open(&rig.back, back, 1, &(struct stage_env){ 0 }) == 0);
-	rig.receive = receive_new(&(struct receive_config){
-		.own = &own, .link = rig.link, .layouts = rig.layouts, .front = rig.front });
+	rig.receive = receive_new(&(struct receive_config){ .own = &own,
+							    .rows_per_s = 50,
+							    .link = rig.link,
+							    .layouts = rig.layouts,
+							    .front = rig.front });
 	play(&in);
 	while (write_one(false))
 		;

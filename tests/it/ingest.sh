@@ -101,7 +101,14 @@ ok "it ends cleanly when told to" [ $? = 0 ]
 sql -c "set role seismo; create table request_20200101 partition of request for values from ('2020-01-01') to ('2020-01-02')"
 halt one TERM
 ok "it ends cleanly with work done" [ $? = 0 ]
-start one "$port" "$web" --region north
+start one "$port" "$web" --region north --node-rows-per-s 2
 ok "a day older than is kept is dropped" await 50 is 0 "select count(*) from pg_class where relname = 'request_20200101'"
 ok "after a restart it asks for what came in between" probe "$port" "$n" "send 1 19 1 request" "want nack 1 18" "send 1 19 1 request" "want ack 1 19"
+
+# A node that tells more than a node may.
+timeout 60 "$fake" "tcp://127.0.0.1:$port" deliver noisy 1 200 2000 >"$dir/noisy"
+ok "every batch of a node that tells too much is acked" grep -q '^sent' "$dir/noisy"
+ok "of each second so many rows are kept, and the rest is counted" await 50 is "200|t" "select (select count(*) from request join node using (node_id) where name = 'noisy')
+	+ (select sum(value) from api.coverage where node = 'noisy' and name = 'rows_withheld'), (select count(*) from request join node using (node_id) where name = 'noisy') < 20"
+ok "which shows in the coverage of its page" eval 'curl -s "http://127.0.0.1:$web/api/v1/coverage?node=noisy" | grep -qE "\"withheld\":1[89][0-9]"'
 done_checking

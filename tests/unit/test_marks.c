@@ -44,6 +44,29 @@ TEST(only_the_batch_after_the_last_queued_is_next)
 	CHECK_EQ(offer(m, k, 6, 1), MARK_NEXT);
 }
 
+TEST(a_node_has_room_for_so_many_rows_in_each_second_of_its_own_clock)
+{
+	AUTO(marks_free) struct marks *m = marks_new();
+	struct mark *k = known(m, 0);
+	struct wire_batch_head h = { NODE, EPOCH, STREAM_EVENT, 1, 1, 7000 * MS };
+
+	CHECK_EQ(marks_room(k, &h, 10), 10);
+	marks_rows(k, &h, 4);
+	h.wall_ns += 999 * MS;
+	CHECK_EQ(marks_room(k, &h, 10), 6);
+	marks_rows(k, &h, 8);
+	CHECK_EQ(marks_room(k, &h, 10), 0);
+	h.stream = STREAM_METRIC; /* metrics do not take the room of events */
+	CHECK_EQ(marks_room(k, &h, 10), 10);
+	h.stream = STREAM_EVENT;
+	h.wall_ns += MS;
+	CHECK_EQ(marks_room(k, &h, 10), 10);
+	marks_rows(k, &h, 3);
+	CHECK_EQ(marks_room(k, &h, 10), 7);
+	h.wall_ns -= MS; /* a clock that went back begins anew */
+	CHECK_EQ(marks_room(k, &h, 10), 10);
+}
+
 TEST(a_batch_is_early_while_the_marks_are_not_known)
 {
 	AUTO(marks_free) struct marks *m = marks_new();

@@ -21,13 +21,15 @@ struct rig {
 
 static void set_up(struct rig *r)
 {
-	static const struct stage *const front[] = { &stage_decode, &stage_enrich };
+	static const struct stage *const front[] = { &stage_decode, &stage_limit, &stage_enrich };
 	static const struct stage *const back[] = { &stage_store };
 
 	r->layouts = layouts_new();
 	r->dict = (struct wire_dict){ .entity_kind = "disk", .n = 2, .metrics = metrics };
 	r->dict.layout = wire_layout_id(&r->dict);
-	CHECK_EQ(line_open(&r->front, front, 2, &(struct stage_env){ .layouts = r->layouts }), 0);
+	CHECK_EQ(line_open(&r->front, front, ARRAY_SIZE(front),
+			   &(struct stage_env){ .layouts = r->layouts }),
+		 0);
 	CHECK_EQ(line_open(&r->back, back, 1, &(struct stage_env){ 0 }), 0);
 }
 
@@ -90,6 +92,51 @@ TEST(a_sample_of_an_unknown_layout_asks_for_it)
 	CHECK_EQ(b->needed[0], r.dict.layout);
 	CHECK_EQ(layouts_add(r.layouts, &r.dict), 0);
 	CHECK_EQ(line_run(r.front, b), 0);
+	CHECK_STR(b->layout[0]->kind, "disk");
+	tear_down(&r);
+}
+
+TEST(beyond_the_rows_of_its_second_a_batch_is_counted_and_not_kept)
+{
+	struct rig r;
+	struct buf body = { 0 };
+	set_up(&r);
+
+	CHECK_EQ(layouts_add(r.layouts, &r.dict), 0);
+	for (int i = 0; i < 3; i++)
+		wire_put_sample(&body, &(struct sample_item){ r.dict.layout, "sda", 2, values });
+	for (int i = 0; i < 5; i++)
+		wire_put_request(&body, &(struct request_item){ .app = "a",
+								.comm = "c",
+								.method = "GET",
+								.path = "/",
+								.route = "/" });
+	wire_put_source(&body, &(struct source_item){ "request", SOURCE_ATTACHED, "" });
+	AUTO(batch_free) struct batch *b = batch_of(&body);
+	b->room = 4;
+	CHECK_EQ(line_run(r.front, b), 0);
+	CHECK_EQ(b->items.nrequests, 4);
+	CHECK_EQ(b->items.nsources, 1);
+	CHECK_EQ(b->items.nsamples, 1);
+	CHECK_STR(b->layout[0]->kind, "coverage");
+	CHECK_STR(b->layout[0]->metrics[0].name, "rows_withheld");
+	CHECK_EQ(b->items.samples[0].v[0], 1);
+	CHECK_EQ(b->items.samples[0].v[3], 3);
+	CHECK_EQ(line_run(r.back, b), 0);
+	CHECK_EQ(b->rows[FACT_REQUEST].n, 4);
+	tear_down(&r);
+}
+
+TEST(a_batch_within_its_room_is_as_it_was)
+{
+	struct rig r;
+	set_up(&r);
+
+	CHECK_EQ(layouts_add(r.layouts, &r.dict), 0);
+	AUTO(batch_free) struct batch *b = sample_of(&r, 2);
+	b->room = 1;
+	CHECK_EQ(line_run(r.front, b), 0);
+	CHECK_EQ(b->items.nsamples, 1);
 	CHECK_STR(b->layout[0]->kind, "disk");
 	tear_down(&r);
 }
