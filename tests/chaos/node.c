@@ -3,8 +3,10 @@
  * node.c - the part of a probe that delivers, with batches of its own making: for `make chaos`.
  *
  * node URLS NAME SPOOL PER_S LOG KEYS COLLECTOR_PUB TOKEN: one event batch of one request a time,
- * whose path is /EPOCH/SEQ, until SIGTERM; then it goes when all are stored. LOG has a line "EPOCH
- * SEQ" of the last batch of each epoch that it knows to be acked, and is appended to, never read.
+ * whose path is /EPOCH/SEQ, until SIGTERM; then it goes when all are stored. With METRICS=N in its
+ * environment each is followed by N metric batches, whose paths are /EPOCH/m/SEQ; DISK and MEMORY
+ * are caps in kB. LOG has a line "EPOCH SEQ" of the last batch of each epoch that it knows to be
+ * acked, and is appended to, never read.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -26,6 +28,7 @@ struct node {
 	struct keyring keys;
 	struct uplink *uplink;
 	uint64_t epoch, per_s, made, began_ns;
+	uint64_t metrics, made_metrics;
 	uint64_t told_epoch, told_seq;
 	int log, signals;
 	bool leaving;
@@ -51,6 +54,22 @@ static void tell(struct node *n)
 		die("the log cannot be written");
 }
 
+static void make_metrics(struct node *n)
+{
+	for (uint64_t i = 0; i < n->metrics; i++) {
+		uint64_t now = clock_wall_ns();
+		char path[48];
+
+		snprintf(path, sizeof(path), "/%" PRIu64 "/m/%" PRIu64, n->epoch,
+			 ++n->made_metrics);
+		buf_reset(&n->body);
+		put_request(&n->body, "chaos", path, now);
+		if (spool_append(n->spool, STREAM_METRIC, now, 1, n->body.data, n->body.len) !=
+		    n->made_metrics)
+			die("a metric batch has another number than its path");
+	}
+}
+
 static void make_one(struct node *n)
 {
 	uint64_t now = clock_wall_ns();
@@ -61,6 +80,7 @@ static void make_one(struct node *n)
 	put_request(&n->body, "chaos", path, now);
 	if (spool_append(n->spool, STREAM_EVENT, now, 1, n->body.data, n->body.len) != n->made)
 		die("a batch has another number than its path");
+	make_metrics(n);
 }
 
 static int on_make(void *arg)
@@ -104,9 +124,19 @@ static void watch_signals(struct node *n)
 	loop_add_fd(n->loop, n->signals, on_signal, n);
 }
 
+static uint64_t setting(const char *name, uint64_t otherwise)
+{
+	const char *s = getenv(name);
+
+	return s ? strtoull(s, NULL, 10) : otherwise;
+}
+
 int main(int argc, char *argv[])
 {
-	struct node n = { .loop = loop_new(), .spool = spool_new(MEMORY) };
+	const size_t disk = setting("DISK", DISK >> 10) << 10;
+	struct node n = { .loop = loop_new(),
+			  .spool = spool_new(setting("MEMORY", MEMORY >> 10) << 10),
+			  .metrics = setting("METRICS", 0) };
 	char err[256] = "not tcp://host:port";
 	uint32_t left;
 	int damaged;
@@ -121,7 +151,7 @@ int main(int argc, char *argv[])
 	n.epoch = spool_epoch(n.spool); /* before what an earlier process left comes first */
 	n.per_s = strtoull(argv[4], NULL, 10);
 	n.log = open(argv[5], O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-	if (n.log < 0 || spool_open_disk(n.spool, argv[3], DISK, &left, &damaged) < 0)
+	if (n.log < 0 || spool_open_disk(n.spool, argv[3], disk, &left, &damaged) < 0)
 		die("%s or %s cannot be used: %s", argv[3], argv[5], strerror(errno));
 	spool_keep(n.spool, clock_mono_ns());
 	watch_signals(&n);
