@@ -3,10 +3,10 @@
 # run.sh [SUITE...] - everything that can be checked on this machine. Every suite ends in "N passed, N failed";
 # one that dies or says nothing counts as a failure. T= seconds for each fuzzer (5).
 #
-# Four lanes run side by side, as most suites wait most of the time: one for those where a delay counts most, one for the
-# others that watch real servers, and two of lower priority, for what needs only a processor or the database and for the
-# browser, lint and fuzzers. Whoever is ready helps with those that watch servers. What promises a time or
-# a share of slow requests is measured when they are done, alone.
+# Lanes run side by side, as most suites wait most of the time. What waits longest runs while the rest is built; then come
+# four lanes, one for those where a delay counts most, one for the others that watch real servers, and two of lower
+# priority, for what needs only a processor or the database and for the browser, lint and fuzzers. Whoever is ready helps
+# with those that watch servers. What promises a time or a share of slow requests is measured when they are done, alone.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/leftovers.sh
@@ -65,14 +65,6 @@ wanted() {
 	[ ${#only[@]} -eq 0 ] || [[ " ${only[*]} " == *" $1 "* ]]
 }
 
-only=("$@")
-# Warnings of both compilers are errors here, so that lint need not build everything once more.
-make --no-print-directory -j"$(nproc)" WERROR=1 all tools objects &&
-	make --no-print-directory -j"$(nproc)" WERROR=1 clang-all-tested || count 0 1
-threads=$(threaded build-san-thread)
-[ -z "$threads" ] || make --no-print-directory -j"$(nproc)" SAN=thread $threads || count 0 1
-remember
-
 it() { # FILE...
 	local t
 	for t; do
@@ -80,7 +72,22 @@ it() { # FILE...
 	done
 }
 
+lane() { # FUNCTION
+	job=
+	trap - EXIT
+	trap '[ -z "$job" ] || { kill "$job"; wait "$job"; }; exit 130' INT TERM HUP
+	"$1"
+}
+
+early() { # what waits most of its time, while the rest is built
+	local t
+	for t in $waiting; do
+		it "tests/it/$t.sh"
+	done
+}
+
 # What promises a time or a share of slow ones; what compares times; then the others, those first that are sooner disturbed.
+waiting="outage keys hostile limits"
 alone="visible first_byte noise"
 exact="request nginx_exact kinds kinds_syscalls calls shapes assoc assoc_delayed"
 standing="split block files stacks nginx_files odd older owners losses keep scope probe demo house doctor samples"
@@ -89,6 +96,7 @@ queue() { # what the lists forget is tested, too
 	local t
 	for t in $standing $(cd tests/it && ls ./*.sh | sed 's|^./||; s|\.sh$||'); do
 		case " $alone $exact $queued " in *" $t "*) continue ;; esac
+		case " $waiting " in *" $t "*) continue ;; esac
 		case $t in ingest*) continue ;; esac
 		queued+=" $t"
 		echo "$t"
@@ -139,16 +147,18 @@ browsing() { # one after the other, as each of the two takes a whole processor
 	standing
 }
 
-lane() { # FUNCTION
-	job=
-	trap - EXIT
-	trap '[ -z "$job" ] || { kill "$job"; wait "$job"; }; exit 130' INT TERM HUP
-	"$1"
-}
+# Warnings of both compilers are errors here, so that lint need not build everything once more.
+only=("$@")
+make --no-print-directory -j"$(nproc)" WERROR=1 all tools objects || count 0 1
+remember
+lane early & lanes=$!
+nice make --no-print-directory -j"$(nproc)" WERROR=1 clang-all-tested || count 0 1
+threads=$(threaded build-san-thread)
+[ -z "$threads" ] || nice make --no-print-directory -j"$(nproc)" SAN=thread $threads || count 0 1
 
 queued=
 queue >"$logs/queue"
-lane watching & lanes=$!
+lane watching & lanes+=" $!"
 lane standing & lanes+=" $!"
 for low in working browsing; do
 	(renice -n 10 -p "$BASHPID" >/dev/null; lane $low) & lanes+=" $!"
