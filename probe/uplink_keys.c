@@ -109,7 +109,8 @@ static void say_failed(const struct uplink *u, enum handshake h)
 	else
 		log_err(0,
 			"the collector at %s does not have a key that this node trusts: set "
-			"collector_key to what seismo-collector key prints there",
+			"collector_key to what seismo-collector key prints there; or it is one of "
+			"before version 0.2, which has none: update it",
 			uplink_where(u));
 }
 

@@ -151,6 +151,17 @@ ok "who trusts another key than the collector's sends nothing and says so" says 
 ok "and the collector counts it" await 50 counted "$web" 'seismo_handshakes_refused_total{cause="wrong_key"}' 1
 node_ends wrong KILL
 
+# Of before version 0.2, which had no keys.
+ok "an older probe gets no answer" eval 'printf "node old 1\nhello\nwant nothing 500\n" | COLLECTOR_PUB=- "$fake" "$url" script | grep -q ^yes'
+ok "and the collector says that it has to be updated" says one "maybe a probe of before version 0.2: update it"
+read -r old < <(free_ports 1)
+"$B/tools/fakecollector" "tcp://127.0.0.1:$old" - >"$dir/old.out" & running[old]=$!
+node_start new new "$TOKEN" "tcp://127.0.0.1:$old"
+ok "a probe says that an older collector has to be updated" says new.new "before version 0.2"
+ok "and tells it nothing" test ! -s "$dir/old.out"
+node_ends new KILL
+halt old KILL
+
 # Two collectors of one database, each with its own key.
 "$collector" --keys "$dir/keys2" key >/dev/null
 start two "$port2" "$web2" --keys "$dir/keys2"

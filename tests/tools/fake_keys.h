@@ -27,7 +27,7 @@ static inline struct key_pair fake_key_of(const char *node)
 	return k;
 }
 
-/* COLLECTOR_PUB is a file with the collector's public key. */
+/* COLLECTOR_PUB is a file with the collector's public key; "-" is none, as before version 0.2. */
 static inline void fake_secure(void *sock, const char *node)
 {
 	struct key_pair k = fake_key_of(node);
@@ -35,6 +35,8 @@ static inline void fake_secure(void *sock, const char *node)
 	const char *path = getenv("COLLECTOR_PUB");
 	char err[256];
 
+	if (path && strcmp(path, "-") == 0)
+		return;
 	if (!path || keys_read(path, &trusted, err, sizeof(err)) < 0 || trusted.n == 0) {
 		fputs("COLLECTOR_PUB is no file with the collector's key\n", stderr);
 		exit(2);
