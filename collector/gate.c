@@ -10,7 +10,7 @@
 #include "counters.h"
 #include "roster.h"
 
-enum { ANSWERS = 256, FIELDS = 7, FIELD_MAX = 256, CURVE_KEY = 32 };
+enum { ANSWERS = 256, FIELDS = 7, FIELD_MAX = 256, CURVE_KEY = 32, BROKEN_SAID = 5 };
 
 static const uint64_t QUIET_NS = 600000000000u;
 
@@ -18,6 +18,7 @@ struct gate {
 	void *zmq, *zap, *events;
 	struct roster *roster;
 	uint64_t told_plain_ns, told_full_ns;
+	unsigned broken;
 };
 
 struct gate *gate_open(void *zmq, struct roster *roster)
@@ -155,9 +156,12 @@ static void count(struct gate *g, enum handshake h)
 
 	if (h != HANDSHAKE_REFUSED)
 		counter_add(counter[h], 1);
-	if (h == HANDSHAKE_PLAIN && due(&g->told_plain_ns))
-		log_warn(0, "something that has no keys tried to connect, maybe a probe of before "
-			    "version 0.2: update it");
+	/* Whoever first sees that the other has no keys hangs up: the other one only sees that. */
+	if ((h == HANDSHAKE_PLAIN || (h == HANDSHAKE_BROKEN && ++g->broken >= BROKEN_SAID)) &&
+	    due(&g->told_plain_ns))
+		log_warn(0,
+			 "connections break off before they prove a key: maybe a probe of before "
+			 "version 0.2 (update it), or no probe at all");
 	if (h == HANDSHAKE_NO_ACCEPT && due(&g->told_full_ns))
 		log_warn(0,
 			 "out of descriptors: connections wait; raise LimitNOFILE (four for each "

@@ -152,8 +152,8 @@ ok "and the collector counts it" await 50 counted "$web" 'seismo_handshakes_refu
 node_ends wrong KILL
 
 # Of before version 0.2, which had no keys.
-ok "an older probe gets no answer" eval 'printf "node old 1\nhello\nwant nothing 500\n" | COLLECTOR_PUB=- "$fake" "$url" script | grep -q ^yes'
-ok "and the collector says that it has to be updated" says one "maybe a probe of before version 0.2: update it"
+ok "an older probe gets no answer" eval 'printf "node old 1\nhello\nwant nothing 2000\n" | COLLECTOR_PUB=- "$fake" "$url" script | grep -q ^yes'
+ok "and the collector says that it has to be updated" says one "maybe a probe of before version 0.2 (update it)"
 read -r old < <(free_ports 1)
 "$B/tools/fakecollector" "tcp://127.0.0.1:$old" - >"$dir/old.out" & running[old]=$!
 node_start new new "$TOKEN" "tcp://127.0.0.1:$old"
