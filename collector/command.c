@@ -20,7 +20,7 @@ struct session {
 
 #define STATE "(array['waits','approved','revoked','replaced'])[k.state + 1]"
 #define KEYS " from node_key k left join node n using (node_id)"
-#define NAMED "(k.key = $1 or (coalesce(n.name, k.name) = $1 or k.name = $1)"
+#define NAMED "(k.key = $1 or k.name = $1 or n.name = $1)"
 
 static int ask(struct session *s, const char *sql, int n, const char *const value[])
 {
@@ -89,7 +89,7 @@ static int approve(struct session *s)
 	int r = ask1(s,
 		     "select k.key, k.name, (select string_agg(o.key, ' ') from node_key o where"
 		     " o.node_id = k.node_id and o.state = 1 and o.key <> k.key)" KEYS
-		     " where " NAMED " and k.state = 0)",
+		     " where " NAMED " and (k.state = 0 or k.state <> 1 and k.key = $1)",
 		     s->arg[0]);
 	char key[64], name[600], old[256];
 
@@ -138,7 +138,7 @@ static int revoke_keys(struct session *s)
 		s,
 		"update node_key u set state = 2, decided = now(), decided_by = 'command'" KEYS
 		" where k.key = u.key and u.state <> 2 and " NAMED
-		") returning k.name || ' (' || u.key || ')'",
+		" returning k.name || ' (' || u.key || ')'",
 		"is revoked, from now on nothing of it is taken");
 }
 
@@ -147,7 +147,7 @@ static int rotate(struct session *s)
 	return change(s,
 		      "update node_key u set rotate = true" KEYS
 		      " where k.key = u.key and u.state = 1 and " NAMED
-		      ") returning k.name || ' (' || u.key || ')'",
+		      " returning k.name || ' (' || u.key || ')'",
 		      "its probe is told to change to a new key; node list shows when it did");
 }
 

@@ -13,6 +13,7 @@ enum { WINDOW_BATCHES = 64, WINDOW_BYTES = 4 << 20 };
 
 static const uint64_t PATIENCE_MAX_NS = 24000 * MS;
 static const uint64_t RETRY_NS = 1000 * MS; /* with another key */
+static const uint64_t AGAIN_NS = 5000 * MS; /* with the same */
 
 const char *uplink_where(const struct uplink *u)
 {
@@ -230,7 +231,8 @@ static void keep_connecting(struct uplink *u, uint64_t now)
 {
 	const bool choice = u->cfg.keys->collectors.n > 1 || u->cfg.collectors->n > 1;
 
-	if (u->failing && choice && now - u->since_ns >= RETRY_NS) {
+	/* libzmq does not connect again after what it takes for a breach of protocol. */
+	if (u->failing && now - u->since_ns >= (choice ? RETRY_NS : AGAIN_NS)) {
 		try_next(u);
 	} else if (now - u->since_ns >= PATIENCE_NS) {
 		say_away(u);

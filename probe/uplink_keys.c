@@ -114,17 +114,20 @@ static void say_failed(const struct uplink *u, enum handshake h)
 			uplink_where(u));
 }
 
-/* One may fail because the collector ends at that moment: what goes on is said, and once. */
+/*
+ * One may break off because the collector ends at that moment: what goes on is said, and once. What
+ * listens may hang up as soon as it sees that we have keys, so that is all that is seen of it.
+ */
 void uplink_hear_handshakes(struct uplink *u)
 {
 	const unsigned enough = FAILED_SAID * u->cfg.keys->collectors.n;
 	enum handshake h;
 
 	while (u->dealer.watch && handshake_next(u->dealer.watch, &h)) {
-		u->failing |= h != HANDSHAKE_REFUSED;
+		u->failing = true;
 		if (u->failed >= enough)
 			continue;
-		u->failed = h == HANDSHAKE_REFUSED ? enough : u->failed + 1;
+		u->failed = h == HANDSHAKE_REFUSED || h == HANDSHAKE_PLAIN ? enough : u->failed + 1;
 		if (u->failed == enough) {
 			u->away = true;
 			say_failed(u, h);
