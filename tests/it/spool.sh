@@ -52,6 +52,17 @@ ok "and no file is left of it" await_value 0 segments
 fail_n /after 10
 ok "then come the new ones" await_value "10 10" rows_of /after
 
+key_of_probe() {
+	sed -n 's/^# Its public key is //p' "$VAR/keys/probe/node.key"
+}
+
+was=$(key_of_probe)
+ok "the stack's own collector takes commands" make -s collector ARGS="node rotate test"
+ok "the probe makes itself a new key, behind its filter" eval 'for i in $(seq 150); do [ "$(key_of_probe)" = "$was" ] || break; sleep 0.1; done; [ "$(key_of_probe)" != "$was" ]'
+fail_n /rotated 20
+ok "and goes on under it" await_value "20 20" rows_of /rotated
+ok "which is the only one" await_value "1" ask "select count(*) from node_key where state = 1"
+
 end_part collector KILL
 fail_n /stopped 100
 ok "a probe is stopped before anything has waited for 5 s" end_part probe TERM
