@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "../lib/log.h"
 
@@ -98,7 +97,6 @@ int own_keys_rotate(const char *dir, char out[static KEY_TEXT], char *err, size_
 {
 	char path[KEYS_PATH], next[KEYS_PATH];
 	struct key_pair pair;
-	struct stat st;
 	int r;
 
 	path_of(path, dir, NAME);
@@ -106,10 +104,6 @@ int own_keys_rotate(const char *dir, char out[static KEY_TEXT], char *err, size_
 	r = keys_load(next, &pair, err, errlen);
 	if (r < 0)
 		return r;
-	if (stat(path, &st) == 0 && chown(next, st.st_uid, st.st_gid) < 0)
-		return snprintf(err, errlen, "cannot give %s to the user of %s: %s", next, path,
-				strerror(errno)),
-		       -EPERM;
 	if (rename(next, path) < 0) {
 		snprintf(err, errlen, "cannot put %s in the place of %s: %s", next, path,
 			 strerror(errno));

@@ -48,6 +48,20 @@ static int read_file(const char *path, char text[static FILE_MAX], struct stat *
 	return 0;
 }
 
+/* Root may make what another user's process is to read: it belongs to whom the place belongs to. */
+static int give_to_owner(const char *path)
+{
+	char dir[KEYS_PATH];
+	const char *slash = strrchr(path, '/');
+	struct stat st, own;
+
+	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+	if (geteuid() != 0 || stat(*dir ? dir : "/", &st) < 0 || stat(path, &own) < 0 ||
+	    (st.st_uid == own.st_uid && st.st_gid == own.st_gid))
+		return 0;
+	return chown(path, st.st_uid, st.st_gid) < 0 ? -errno : 0;
+}
+
 static int write_file(const char *path, const char *text, mode_t mode)
 {
 	char new[KEYS_PATH + 8];
@@ -60,9 +74,13 @@ static int write_file(const char *path, const char *text, mode_t mode)
 	fd = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	if (fd < 0)
 		return -errno;
-	if (fchmod(fd, mode) < 0 || write(fd, text, len) != (ssize_t)len || fsync(fd) < 0 ||
-	    rename(new, path) < 0)
+	errno = 0;
+	if (fchmod(fd, mode) < 0 || write(fd, text, len) != (ssize_t)len || fsync(fd) < 0)
 		r = errno ? -errno : -ENOSPC;
+	if (r == 0)
+		r = give_to_owner(new);
+	if (r == 0 && rename(new, path) < 0)
+		r = -errno;
 	if (r < 0)
 		unlink(new);
 	return r;
@@ -138,8 +156,9 @@ static int make_dir(const char *dir)
 	}
 	if (mkdir(path, 0755) < 0)
 		return errno == EEXIST ? 0 : -errno;
-	return chmod(path, 0755) < 0 ? -errno
-				     : 0; /* whatever the umask: the secret files are 600 */
+	if (chmod(path, 0755) < 0) /* whatever the umask: the secret files are 600 */
+		return -errno;
+	return give_to_owner(path);
 }
 
 int keys_open(const char *dir, const char *name, struct key_pair *out, bool *made, char *err,

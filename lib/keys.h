@@ -5,8 +5,8 @@
  * A key is 32 bytes, written as 40 characters of Z85 (rfc.zeromq.org/spec/32). A file of a key pair
  * holds the secret one, from which the public one follows (Curve25519), and is of mode 600; a file
  * of public keys has one a line. Lines that begin with # are for people. A file is replaced as a
- * whole and synced. Errors are -errno, -EINVAL for a file that cannot be understood, each with a
- * sentence in err that says what to do.
+ * whole and synced, and belongs to whom its directory does. Errors are -errno, -EINVAL for a file
+ * that cannot be understood, each with a sentence in err that says what to do.
  */
 #pragma once
 

@@ -53,7 +53,8 @@ begin
 		return 2;
 	else
 		update node_key set node_id = the_node, name = the_name, machine = the_machine, address = the_address,
-			last_seen = now() where key = the_key;
+			last_seen = now()
+			where key = the_key and (last_seen < now() - interval '10 s' or node_id <> the_node); -- it asks every 2 s
 	end if;
 	taken := exists (select from node_key where node_id = the_node and state = 1);
 	if the_token = '' then

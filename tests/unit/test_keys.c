@@ -74,6 +74,23 @@ TEST(a_file_that_is_no_key_or_that_others_may_read_is_refused_with_what_to_do)
 	place_clean();
 }
 
+TEST(what_root_makes_belongs_to_whom_the_place_belongs_to)
+{
+	struct key_pair k;
+	struct stat st;
+	bool made;
+
+	place_clean();
+	if (geteuid() != 0)
+		return;
+	CHECK_EQ(place_run("chown 65534:65534 ."), 0);
+	CHECK_EQ(keys_open(in_place("k"), "collector.key", &k, &made, err, sizeof(err)), 0);
+	CHECK(stat(in_place("k"), &st) == 0 && st.st_uid == 65534);
+	CHECK(stat(in_place("k/collector.key"), &st) == 0 && st.st_uid == 65534);
+	CHECK_EQ(st.st_mode & 07777, 0600);
+	place_clean();
+}
+
 TEST(a_full_disk_leaves_the_key_that_was_there)
 {
 	struct key_pair one, two, now;
