@@ -10,6 +10,7 @@
 
 enum {
 	PEER_HWM = 128, /* messages per probe in libzmq's memory: twice a window */
+	CURVE_EXTRA = 33, /* that CURVE adds to a frame, and libzmq counts with it */
 	HANDSHAKE_MS = 5000, /* who connects and is silent is cut */
 	HEARTBEAT_MS = 10000,
 	HEARTBEAT_TIMEOUT_MS = 30000,
@@ -53,7 +54,7 @@ static int secure(void *sock, const struct key_pair *own)
 
 static int configure(void *sock, int listening_fd)
 {
-	int64_t max = WIRE_MAX_FRAME;
+	int64_t max = WIRE_MAX_FRAME + CURVE_EXTRA;
 	int r = listening_fd < 0 ? 0 : set(sock, ZMQ_USE_FD, listening_fd);
 
 	r |= set(sock, ZMQ_ROUTER_MANDATORY, 1); /* an answer to nobody is an error that we count */
