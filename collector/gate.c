@@ -8,6 +8,7 @@
 #include "../lib/handshake.h"
 #include "../lib/log.h"
 #include "counters.h"
+#include "door.h"
 #include "roster.h"
 
 enum { ANSWERS = 256, FIELDS = 7, FIELD_MAX = 256, CURVE_KEY = 32, BROKEN_SAID = 5 };
@@ -17,6 +18,7 @@ static const uint64_t QUIET_NS = 600000000000u;
 struct gate {
 	void *zmq, *zap, *events;
 	struct roster *roster;
+	struct door *door;
 	uint64_t told_plain_ns, told_full_ns;
 	unsigned broken;
 };
@@ -127,9 +129,10 @@ int gate_answer(void *gate)
 	return 0;
 }
 
-int gate_watch(struct gate *g, void *router)
+int gate_watch(struct gate *g, void *router, struct door *door)
 {
-	g->events = handshake_watch(g->zmq, router, "gate");
+	g->door = door;
+	g->events = handshake_watch(g->zmq, router, "gate", true);
 	return g->events ? 0 : -errno;
 }
 
@@ -152,6 +155,7 @@ static void count(struct gate *g, enum handshake h)
 		[HANDSHAKE_PROTOCOL] = C_HANDSHAKES_PROTOCOL,
 		[HANDSHAKE_BROKEN] = C_HANDSHAKES_BROKEN,
 		[HANDSHAKE_NO_ACCEPT] = C_ACCEPT_FAILED,
+		[HANDSHAKE_ENDED] = C_DISCONNECTS,
 	};
 
 	if (h != HANDSHAKE_REFUSED)
@@ -164,16 +168,21 @@ static void count(struct gate *g, enum handshake h)
 			 "version 0.2 (update it), or no probe at all");
 	if (h == HANDSHAKE_NO_ACCEPT && due(&g->told_full_ns))
 		log_warn(0,
-			 "out of descriptors: connections wait; raise LimitNOFILE (four for each "
-			 "node), or look who connects so often");
+			 "out of descriptors: who connects is turned away; raise LimitNOFILE (four "
+			 "for each node), or look who connects so often");
 }
 
 int gate_count(void *gate)
 {
 	struct gate *g = gate;
 	enum handshake h;
+	bool full = false;
 
-	for (int i = 0; i < ANSWERS && handshake_next(g->events, &h); i++)
+	for (int i = 0; i < ANSWERS && handshake_next(g->events, &h); i++) {
 		count(g, h);
+		full |= h == HANDSHAKE_NO_ACCEPT;
+	}
+	if (full)
+		door_shut(g->door);
 	return 0;
 }

@@ -12,6 +12,7 @@
 
 #define GATE_DOMAIN "seismo"
 
+struct door;
 struct gate;
 struct key_pair;
 struct roster;
@@ -22,8 +23,8 @@ void gate_close(struct gate *g); /* NULL is fine */
 
 void *gate_socket(const struct gate *g); /* for the loop, with gate_answer */
 int gate_answer(void *gate);
-/* Handshakes at this router are counted from now on; -errno. */
-int gate_watch(struct gate *g, void *router) MUST_CHECK;
+/* What becomes of connections to this router is counted from now on, and the door told; -errno. */
+int gate_watch(struct gate *g, void *router, struct door *door) MUST_CHECK;
 void *gate_events(const struct gate *g); /* for the loop, with gate_count */
 int gate_count(void *gate);
 

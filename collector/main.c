@@ -9,6 +9,7 @@
 #include "../lib/loop.h"
 #include "command.h"
 #include "config.h"
+#include "door.h"
 #include "gate.h"
 #include "listen.h"
 #include "privileges.h"
@@ -29,6 +30,7 @@ struct collector {
 	struct roster *roster;
 	void *zmq;
 	struct gate *gate;
+	struct door *door;
 	struct router *router;
 	struct receive *receive;
 	struct web *web;
@@ -116,7 +118,10 @@ static int start_threads(struct collector *c)
 
 static int on_second(void *arg)
 {
-	own_keys_look(arg);
+	struct collector *c = arg;
+
+	own_keys_look(&c->own);
+	door_look(c->door);
 	return 0;
 }
 
@@ -136,8 +141,11 @@ static int open_gate(struct collector *c)
 	if (r < 0)
 		return log_err(r, "cannot listen on %s; choose another port with --bind",
 			       c->config.bind);
+	r = door_open(&c->door, c->listen_fd);
+	if (r < 0)
+		return log_err(r, "cannot start the thread at the door");
 	c->router = router_open(c->zmq, c->listen_fd, c->config.bind, &c->own.pair);
-	if (!c->router || gate_watch(c->gate, router_socket(c->router)) < 0)
+	if (!c->router || gate_watch(c->gate, router_socket(c->router), c->door) < 0)
 		return log_err(-errno, "cannot serve %s", c->config.bind);
 	loop_add_zmq(c->loop, gate_socket(c->gate), gate_answer, c->gate);
 	loop_add_zmq(c->loop, gate_events(c->gate), gate_count, c->gate);
@@ -165,7 +173,7 @@ static int open_wire(struct collector *c)
 	loop_add_zmq(c->loop, router_socket(c->router), receive_messages, c->receive);
 	loop_add_fd(c->loop, link_note_fd(c->link), receive_notes, c->receive);
 	loop_add_fd(c->loop, roster_answer_fd(c->roster), receive_answers, c->receive);
-	loop_add_timer(c->loop, 1000, on_second, &c->own);
+	loop_add_timer(c->loop, 1000, on_second, c);
 	loop_add_fd(c->loop, c->signal_fd, on_signal, c);
 	loop_add_timer(c->loop, RECEIVE_TICK_MS, receive_tick, c->receive);
 	return 0;
@@ -204,6 +212,7 @@ static void stop(struct collector *c)
 		receive_notes(c->receive);
 	web_stop(c->web);
 	receive_free(c->receive);
+	door_close(c->door);
 	router_close(c->router);
 	gate_close(c->gate);
 	if (c->zmq)

@@ -48,7 +48,7 @@ int privileges_drop(const char *user, char *err, size_t errlen)
 	return r;
 }
 
-/* Four for each node; out of descriptors, ZeroMQ's thread would spin. */
+/* Four for each node; out of descriptors, nobody comes in. */
 void privileges_descriptors(void)
 {
 	struct rlimit l;

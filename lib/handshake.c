@@ -4,10 +4,11 @@
 #include <stdio.h>
 #include <zmq.h>
 
-void *handshake_watch(void *zmq, void *sock, const char *name)
+void *handshake_watch(void *zmq, void *sock, const char *name, bool ends)
 {
 	const int kinds = ZMQ_EVENT_ACCEPT_FAILED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
-			  ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+			  ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
+			  (ends ? ZMQ_EVENT_DISCONNECTED : 0);
 	char where[64];
 	void *watch;
 
@@ -26,6 +27,8 @@ static enum handshake kind_of(uint16_t event, uint32_t value)
 {
 	if (event == ZMQ_EVENT_ACCEPT_FAILED)
 		return HANDSHAKE_NO_ACCEPT;
+	if (event == ZMQ_EVENT_DISCONNECTED)
+		return HANDSHAKE_ENDED;
 	if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
 		return HANDSHAKE_REFUSED;
 	if (event == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL)

@@ -102,8 +102,8 @@ int dealer_open(void *zmq, const char *endpoint, const struct key_pair *own,
 	configure(d.sock, endpoint);
 	snprintf(name, sizeof(name), "dealer-%u", ++number);
 	r = secure(d.sock, own, collector_key);
-	if (r == 0 &&
-	    (!(d.watch = handshake_watch(zmq, d.sock, name)) || zmq_connect(d.sock, endpoint) < 0))
+	if (r == 0 && (!(d.watch = handshake_watch(zmq, d.sock, name, false)) ||
+		       zmq_connect(d.sock, endpoint) < 0))
 		r = -errno;
 	if (r < 0)
 		dealer_close(&d);
