@@ -360,6 +360,7 @@ int receive_tick(void *receive)
 {
 	struct receive *r = receive;
 
+	router_look(r->cfg.router);
 	marks_sweep(r->marks, clock_mono_ns());
 	send_due(r);
 	return 0;

@@ -6,6 +6,7 @@
 #include "../lib/log.h"
 #include "../lib/wire.h"
 #include "counters.h"
+#include "endless.h"
 #include "gate.h"
 
 enum {
@@ -24,6 +25,7 @@ enum {
 
 struct router {
 	void *sock;
+	struct endless *endless;
 };
 
 /* libzmq 4.3.4 never seeds rand(): a peer that guesses the next routing id can abort this process.
@@ -88,6 +90,7 @@ struct router *router_open(void *zmq, int listening_fd, const char *bind,
 
 	if (!r)
 		die("out of memory");
+	r->endless = listening_fd < 0 ? NULL : endless_new(listening_fd);
 	r->sock = zmq_socket(zmq, ZMQ_ROUTER);
 	if (!r->sock || secure(r->sock, own) < 0 || configure(r->sock, listening_fd) < 0 ||
 	    zmq_bind(r->sock, bind) < 0)
@@ -101,6 +104,7 @@ void router_close(struct router *r)
 		return;
 	if (r->sock)
 		zmq_close(r->sock);
+	endless_free(r->endless);
 	free(r);
 }
 
@@ -153,6 +157,8 @@ int router_recv(struct router *r, struct sender *from, zmq_msg_t frame[static 2]
 		more = zmq_msg_more(&frame[n++]);
 	}
 	peer->len = (uint8_t)len;
+	if (n > 0 && r->endless)
+		endless_heard(r->endless, zmq_msg_get(&frame[0], ZMQ_SRCFD));
 	if (more)
 		return drop(r, frame);
 	if (n == 0 || len > PEER_MAX) {
@@ -161,6 +167,11 @@ int router_recv(struct router *r, struct sender *from, zmq_msg_t frame[static 2]
 	}
 	tell_sender(from, &frame[0]);
 	return n;
+}
+
+void router_look(struct router *r)
+{
+	endless_look(r->endless);
 }
 
 void router_send(struct router *r, struct peer *to, const struct buf *frame)

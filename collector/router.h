@@ -33,6 +33,7 @@ void *router_socket(const struct router *r);
 /* How many frames: 1 or 2; 0: one was dropped; -EAGAIN: nothing there. The frames are initialized.
  */
 int router_recv(struct router *r, struct sender *from, zmq_msg_t frame[static 2]) MUST_CHECK;
+void router_look(struct router *r); /* cuts whose message does not end; a few times in a second */
 void router_send(struct router *r, struct peer *to, const struct buf *frame);
 
 DEFINE_AUTO(struct router *, router_close)
