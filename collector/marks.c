@@ -12,11 +12,19 @@
 static const uint64_t NACK_AGAIN_NS = 250 * MS;
 static const uint64_t FORGET_NS = 3600 * 1000 * MS;
 
+/* Of one node. */
+struct epochs {
+	uint32_t n;
+	uint32_t fresh, sweep; /* since that one */
+};
+
 struct marks {
 	struct pairmap *map;
+	struct pairmap *nodes; /* struct epochs */
 	struct mark *due;
 	uint64_t now_ns; /* of the sweep under way */
 	uint64_t untagged;
+	uint32_t sweeps;
 };
 
 struct marks *marks_new(void)
@@ -26,6 +34,7 @@ struct marks *marks_new(void)
 	if (!m)
 		die("out of memory");
 	m->map = pairmap_new(sizeof(struct mark));
+	m->nodes = pairmap_new(sizeof(struct epochs));
 	return m;
 }
 
@@ -34,6 +43,7 @@ void marks_free(struct marks *m)
 	if (!m)
 		return;
 	pairmap_free(m->map);
+	pairmap_free(m->nodes);
 	free(m);
 }
 
@@ -42,12 +52,26 @@ struct mark *marks_find(const struct marks *m, uint64_t node, uint64_t epoch)
 	return pairmap_find(m->map, node, epoch);
 }
 
+static bool one_more(const struct marks *m, struct epochs *e)
+{
+	if (e->sweep != m->sweeps)
+		e->fresh = 0;
+	e->sweep = m->sweeps;
+	if (e->n >= MARKS_OF_NODE || e->fresh >= MARKS_AT_ONCE)
+		return false;
+	e->n++;
+	e->fresh++;
+	return true;
+}
+
 struct mark *marks_get(struct marks *m, uint64_t node, uint64_t epoch)
 {
 	struct mark *k = marks_find(m, node, epoch);
 
 	if (k || pairmap_count(m->map) >= MARKS_MAX)
 		return k;
+	if (!one_more(m, pairmap_add(m->nodes, node, 0)))
+		return NULL;
 	k = pairmap_add(m->map, node, epoch);
 	k->node = node;
 	k->epoch = epoch;
@@ -182,15 +206,17 @@ bool marks_take_nack(struct mark *k, uint8_t stream, uint64_t now_ns)
 	return true;
 }
 
-static bool keep(void *arg, uint64_t node UNUSED, uint64_t epoch UNUSED, void *value)
+static bool keep(void *arg, uint64_t node, uint64_t epoch UNUSED, void *value)
 {
 	struct marks *m = arg;
 	struct mark *k = value;
 
 	if (k->nack && k->state == MARK_KNOWN)
 		put_due(m, k);
-	if (!k->due && m->now_ns - k->heard_ns > FORGET_NS)
+	if (!k->due && m->now_ns - k->heard_ns > FORGET_NS) {
+		((struct epochs *)pairmap_find(m->nodes, node, 0))->n--;
 		return false;
+	}
 	m->untagged += k->state == MARK_KNOWN && !k->tagged;
 	return true;
 }
@@ -199,6 +225,7 @@ void marks_sweep(struct marks *m, uint64_t now_ns)
 {
 	m->now_ns = now_ns;
 	m->untagged = 0;
+	m->sweeps++;
 	pairmap_each(m->map, keep, m);
 	counter_set(C_EPOCHS, pairmap_count(m->map));
 	counter_set(C_UNTAGGED, m->untagged);

@@ -12,7 +12,12 @@
 
 struct marks;
 
-enum { MARKS_MAX = 100000, PEER_MAX = 16 };
+enum {
+	MARKS_MAX = 100000,
+	MARKS_OF_NODE = 1000, /* no node takes the room of others, */
+	MARKS_AT_ONCE = 8, /* or, between two sweeps, their database */
+	PEER_MAX = 16,
+};
 
 enum mark_state {
 	MARK_NEW, /* nobody has asked the database yet */

@@ -165,6 +165,27 @@ TEST(marks_that_fell_back_make_the_probe_send_again)
 	CHECK_EQ(offer(m, k, 5, 1), MARK_NEXT);
 }
 
+TEST(a_node_that_has_ever_new_epochs_leaves_room_for_others)
+{
+	AUTO(marks_free) struct marks *m = marks_new();
+
+	for (uint64_t epoch = 1; epoch <= MARKS_OF_NODE; epoch++) {
+		struct mark *k = marks_get(m, NODE, epoch);
+
+		CHECK(k);
+		k->heard_ns = 1;
+		if (epoch % MARKS_AT_ONCE == 0) {
+			CHECK(!marks_get(m, NODE, epoch + 1));
+			marks_sweep(m, 2);
+		}
+	}
+	CHECK(!marks_get(m, NODE, MARKS_OF_NODE + 1));
+	CHECK(marks_get(m, NODE, 1));
+	CHECK(marks_get(m, NODE + 1, 1));
+	marks_sweep(m, 3601 * 1000 * MS);
+	CHECK(marks_get(m, NODE, MARKS_OF_NODE + 1));
+}
+
 TEST(an_epoch_that_is_silent_for_an_hour_is_forgotten)
 {
 	AUTO(marks_free) struct marks *m = marks_new();
