@@ -7,8 +7,8 @@
 
 struct probe_config {
 	char node[64]; /* default: the host's name */
-	char collector[1024]; /* tcp://host:port, or several, parted by spaces */
-	char collector_key[1024]; /* their public keys, or files of such, parted by spaces */
+	char collector[1024]; /* tcp://host:port, or several, parted by commas */
+	char collector_key[1024]; /* their public keys, or files of such, parted by commas */
 	char keys[256]; /* directory of this node's key pair */
 	char token[512]; /* a file: what lets this node in without a person; "": none */
 	int64_t spool_mb; /* batches kept in memory until they are acked */

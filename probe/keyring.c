@@ -37,9 +37,16 @@ int keyring_collectors(struct keyring *k, const char *dir, const char *collector
 	memset(k, 0, sizeof(*k));
 	snprintf(k->dir, sizeof(k->dir), "%s", dir);
 	snprintf(copy, sizeof(copy), "%s", collector_key);
-	while (r == 0 && (word = strsep(&rest, " ,\t")))
+	while (r == 0 && (word = strsep(&rest, ","))) { /* a path may have spaces */
+		size_t end;
+
+		word += strspn(word, " \t");
+		for (end = strlen(word); end && (word[end - 1] == ' ' || word[end - 1] == '\t');
+		     end--)
+			word[end - 1] = 0;
 		if (*word)
 			r = take_word(k, word, err, errlen);
+	}
 	if (r < 0)
 		return r;
 	path_of(path, k, "collectors.pub");

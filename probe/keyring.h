@@ -21,7 +21,7 @@ struct keyring {
 
 struct keyring_config {
 	const char *dir;
-	const char *collector_key; /* keys, and files of keys, parted by spaces */
+	const char *collector_key; /* keys, and files of keys, parted by commas */
 	const char *token; /* a file; "": none */
 };
 

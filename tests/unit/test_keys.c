@@ -146,14 +146,14 @@ TEST(a_node_trusts_the_keys_it_is_given_by_text_and_by_file)
 	cfg = trusting("/nowhere/pub");
 	CHECK_EQ(keyring_open(&ring, &cfg, err, sizeof(err)), -ENOENT);
 	CHECK(strstr(err, "neither a public key of 40 characters nor a file"));
-	CHECK_EQ(place_run("printf '# one\\n%s\\n' '" B "' >pub"), 0);
+	CHECK_EQ(place_run("printf '# one\\n%s\\n' '" B "' >'a pub'"), 0);
 	cfg = trusting(A);
 	CHECK_EQ(keyring_open(&ring, &cfg, err, sizeof(err)), 0);
 	CHECK(ring.collectors.n == 1 && keys_has(&ring.collectors, A));
 	{
 		char both[400];
 
-		snprintf(both, sizeof(both), "%s, %s", A, in_place("pub"));
+		snprintf(both, sizeof(both), "%s, %s", A, in_place("a pub"));
 		cfg = trusting(both);
 		CHECK_EQ(keyring_open(&ring, &cfg, err, sizeof(err)), 0);
 		CHECK(ring.collectors.n == 2 && keys_has(&ring.collectors, B));
