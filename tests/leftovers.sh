@@ -11,7 +11,7 @@ bpf_ids() {
 places() {
 	ip netns list 2>/dev/null | sed 's/ .*//; s/^/netns /'
 	awk '{ print "mount " $5 }' /proc/self/mountinfo
-	ls -d /run/seismo-* /tmp/seismo* 2>/dev/null | grep -v "^$TMPDIR" | sed 's/^/file /'
+	ls -d /run/seismo-* /tmp/seismo* /var/lib/seismo* 2>/dev/null | grep -v "^$TMPDIR" | sed 's/^/file /'
 	find /sys/fs/cgroup -type d -name 'seismo*' 2>/dev/null | sed 's/^/cgroup /'
 }
 

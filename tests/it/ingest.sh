@@ -11,7 +11,7 @@ db="host=$dir/s dbname=seismo user=seismo"
 
 says() { # SENTENCE ARG...: it ends with an error, and says one line with these words
 	local out
-	out=$(timeout 5 "$collector" "${@:2}" 2>&1) && return 1
+	out=$(timeout 5 "$collector" --keys "$dir/keys" "${@:2}" 2>&1) && return 1
 	[ "$(wc -l <<<"$out")" = 1 ] && grep -q "$1" <<<"$out"
 }
 
