@@ -16,6 +16,7 @@ nodes=${NODES:-8} collectors=${COLLECTORS:-1} per_s=${PER_S:-500} log=${LOG:-$B/
 mapfile -t ports < <(free_ports $((2 * collectors)))
 urls=("${ports[@]:0:collectors}")
 urls=("${urls[@]/#/tcp://127.0.0.1:}")
+disk=64M
 declare -A did=()
 RANDOM=$seed
 : >"$log"
@@ -80,6 +81,26 @@ cut_connections() {
 	ss -K "sport = :${ports[$i]}" >/dev/null 2>&1
 }
 
+half_open() { # nothing passes any more, and nobody is told
+	local i=$((RANDOM % collectors)) s=$((1 + RANDOM % 6))
+	say "nothing passes to or from collector $i for $s s"
+	nft -f - <<-END
+		table inet seismo_chaos {
+			chain drop { type filter hook input priority 0; tcp dport ${ports[$i]} drop; tcp sport ${ports[$i]} drop; }
+		}
+	END
+	sleep "$s"
+	nft delete table inet seismo_chaos
+}
+
+fill_disk() { # of a node's spool
+	local i=$((RANDOM % nodes)) s=$((1 + RANDOM % 6))
+	say "the disk of node $i is full for $s s"
+	head -c "$disk" /dev/zero >"$dir/spool$i/filler" 2>/dev/null
+	sleep "$s"
+	rm "$dir/spool$i/filler"
+}
+
 freeze_node() {
 	local i=$((RANDOM % nodes)) s=$((RANDOM % 4))
 	say "node $i stands still for $s s"
@@ -102,11 +123,13 @@ for ((i = 0; i < collectors; i++)); do
 done
 await 300 grep -q "is ready" "$dir/c0.log"
 let_in
+trap 'nft delete table inet seismo_chaos 2>/dev/null; clear_away; umount "$dir"/spool* 2>/dev/null; rm -rf "$dir"' EXIT
 for ((i = 0; i < nodes; i++)); do
+	mkdir -m 700 "$dir/spool$i" && mount -t tmpfs -o "size=$disk,mode=700" none "$dir/spool$i"
 	node_start "$i"
 done
 began=$SECONDS
-what=(kill_node kill_node kill_node kill_collector kill_collector kill_backend kill_postmaster freeze_collector cut_connections freeze_node)
+what=(half_open fill_disk kill_node kill_node kill_node kill_collector kill_collector kill_backend kill_postmaster freeze_collector cut_connections freeze_node)
 for ((k = 0; ; k++)); do
 	! enough "$k" || break
 	[ $((k % 20)) -ne 0 ] || printf '  CHAOS  %s of %s, %s batches stored, %s s\n' "$k" "$kills" "$(stored 2>/dev/null)" $((SECONDS - began)) >&2
@@ -123,7 +146,7 @@ for i in "${node[@]}"; do
 done
 
 for ((i = 0; i < nodes; i++)); do # the last that is known of each epoch
-	awk -v n="chaos-$i" '$2 > m[$1] { m[$1] = $2 } END { for (e in m) printf "%s\t%s\t%s\n", n, e, m[e] }' "$dir/acked$i"
+	awk -v n="chaos-$i" '!($1 in m) || $2 > m[$1] { m[$1] = $2 } END { for (e in m) printf "%s\t%s\t%s\n", n, e, m[e] }' "$dir/acked$i"
 done >"$dir/acked"
 sql -c "create table acked (node text, epoch bigint, seq bigint)" -c "\\copy acked from '$dir/acked'"
 sql <<'END'
@@ -135,9 +158,11 @@ END
 acked=$(sql -c "select coalesce(sum(seq), 0) from acked")
 rows=$(sql -c "select count(*) from got")
 doubled=$(sql -c "select count(*) from got where n > 1")
-lost=$(sql -c "select coalesce(sum(a.seq - (select count(*) from got g where g.node = a.node and g.epoch = a.epoch and g.seq <= a.seq)), 0) from acked a")
-holes=$(sql -c "select count(*) from (select seq - lag(seq, 1, 0::bigint) over (partition by node, epoch order by seq) as step from got) s where step <> 1")
-gaps=$(sql -c "select count(*) from gap")
+lost=$(sql -c "select coalesce(sum(a.seq - (select count(*) from got g where g.node = a.node and g.epoch = a.epoch and g.seq <= a.seq)
+	- (select coalesce(sum(least(seq_to, a.seq) - seq_from + 1), 0) from gap join node n using (node_id) where n.name = a.node and gap.epoch = a.epoch and seq_from <= a.seq)), 0) from acked a")
+holes=$(sql -c "select count(*) from (select node, epoch, seq, lag(seq, 1, 0::bigint) over (partition by node, epoch order by seq) as before from got) s
+	where seq <> before + 1 and not exists (select from gap join node n using (node_id) where n.name = s.node and gap.epoch = s.epoch and seq_from = before + 1 and seq_to = seq - 1)")
+gaps=$(sql -c "select count(*) || ' (' || coalesce(sum(seq_to - seq_from + 1), 0) || ' batches)' from gap")
 for ((i = 0; i < nodes; i++)); do
 	cp "$dir/node$i.log" "$log.node$i"
 done
@@ -158,8 +183,8 @@ $(for w in "${!did[@]}"; do echo "| ${w//_/ } | ${did[$w]} |"; done | sort)
 | known to be acknowledged | $acked |
 | acknowledged and not stored | $lost |
 | stored twice | $doubled |
-| holes in an epoch | $holes |
-| gaps told by a probe | $gaps |
+| holes in an epoch that no probe declared | $holes |
+| gaps that a probe declared: no room, and its disk full | $gaps |
 | nodes that could not deliver all they had | $left |
 END
 [ "$lost$doubled$holes$gaps$left" = 00000 ] && [ "$rows" -ge "$batches" ]
