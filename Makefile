@@ -78,7 +78,7 @@ $B/test/%: $O/tests/unit/%.o $O/tests/test.o $(FAKE) $O/probe.a $O/collector.a $
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE) $(LIBS_COLL)
 $B/tools/%: $O/tests/tools/%.o $O/lib.a
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE) $(LIBS_COLL)
 $B/chaos/node: $O/tests/chaos/node.o $O/probe.a $O/lib.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE)

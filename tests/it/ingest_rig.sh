@@ -12,6 +12,7 @@ install -d -o postgres -g postgres -m 755 "$dir/s"
 as_postgres=(setpriv --reuid postgres --regid postgres --init-groups)
 [ "$(id -u)" = 0 ] || as_postgres=()
 declare -A running=()
+pg_flags=() # -c NAME=VALUE...
 db_flag=--database="host=$dir/s dbname=seismo user=seismo"
 export COLLECTOR_PUB=$dir/keys/collector.pub TOKEN=$dir/token # for $fake
 "$collector" --keys "$dir/keys" key >/dev/null
@@ -25,7 +26,7 @@ pg_make() {
 
 pg_start() {
 	(cd / && exec "${as_postgres[@]}" "$pgbin/postgres" -D "$dir/d" -c listen_addresses= -c unix_socket_directories="$dir/s" \
-		-c shared_buffers=32MB) >>"$dir/pg.log" 2>&1 &
+		-c shared_buffers=32MB "${pg_flags[@]}") >>"$dir/pg.log" 2>&1 &
 	pg=$!
 	await 100 sql -d postgres -c 'select 1'
 }

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+/* fleet_node.h - one node of fleet.c: its connection, and what it says and hears there. */
+#pragma once
+
+#include <sys/epoll.h>
+#include <zmq.h>
+
+#include "../../lib/clock.h"
+#include "../../lib/wire.h"
+#include "fake_keys.h"
+#include "fleet_bodies.h"
+#include "fleet_lags.h"
+
+#define MS 1000000ull
+
+enum { WINDOW = 64 };
+
+/* Of uplink_state.h: how long a probe waits for an answer before it opens a new connection. */
+static const uint64_t PATIENCE_NS = 3000 * MS, PATIENCE_MAX_NS = 24000 * MS, SETTLE_NS = 200 * MS;
+
+enum state { CLOSED, CONNECTING, GREETED, UP };
+
+struct node {
+	void *sock;
+	struct key_pair key;
+	char name[24];
+	uint64_t id, open_ns; /* when a closed one opens */
+	uint64_t made, next, acked; /* seq */
+	uint64_t since_ns, progress_ns, patience_ns, nack_ns, dict_until_ns;
+	enum state state;
+};
+
+struct fleet {
+	uint64_t first, nodes, seconds, interval, storm, spread, entities, metrics, batches;
+	const char *url;
+	char collector[KEY_TEXT], token[64];
+	void *zmq;
+	int poll_fd;
+	struct node *node;
+	uint64_t epoch, start_ns, wall_ns, storm_ns, welcome_ns;
+	uint64_t ticks; /* of all nodes */
+	uint64_t up, opened, hellos, sent, acked, rewinds, refused;
+	struct fleet_bodies bodies;
+	struct fleet_lags lags;
+	struct buf frame;
+};
+
+static void set(void *sock, int option, int v)
+{
+	if (zmq_setsockopt(sock, option, &v, sizeof(v)) < 0)
+		abort();
+}
+
+/* As probe/dealer.c does. */
+static void open_node(struct fleet *f, struct node *n)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.ptr = n };
+	size_t size = sizeof(int);
+	int fd;
+
+	n->sock = zmq_socket(f->zmq, ZMQ_DEALER);
+	if (!n->sock) {
+		perror("fleet: a socket");
+		exit(1);
+	}
+	set(n->sock, ZMQ_LINGER, 0);
+	set(n->sock, ZMQ_IMMEDIATE, 1);
+	set(n->sock, ZMQ_CONNECT_TIMEOUT, 5000);
+	set(n->sock, ZMQ_HEARTBEAT_IVL, 10000);
+	set(n->sock, ZMQ_HEARTBEAT_TIMEOUT, 30000);
+	set(n->sock, ZMQ_HEARTBEAT_TTL, 60000);
+	set(n->sock, ZMQ_RECONNECT_IVL, 1000 + rand() % 4000);
+	set(n->sock, ZMQ_RECONNECT_IVL_MAX, 20000);
+	zmq_setsockopt(n->sock, ZMQ_CURVE_SERVERKEY, f->collector, KEY_TEXT);
+	zmq_setsockopt(n->sock, ZMQ_CURVE_PUBLICKEY, n->key.public, KEY_TEXT);
+	zmq_setsockopt(n->sock, ZMQ_CURVE_SECRETKEY, n->key.secret, KEY_TEXT);
+	if (zmq_connect(n->sock, f->url) < 0 || zmq_getsockopt(n->sock, ZMQ_FD, &fd, &size) < 0 ||
+	    epoll_ctl(f->poll_fd, EPOLL_CTL_ADD, fd, &e) < 0)
+		abort();
+	n->state = CONNECTING;
+	f->opened++;
+}
+
+static void close_node(struct fleet *f, struct node *n, uint64_t open_ns)
+{
+	size_t size = sizeof(int);
+	int fd;
+
+	if (n->sock) {
+		zmq_getsockopt(n->sock, ZMQ_FD, &fd, &size);
+		epoll_ctl(f->poll_fd, EPOLL_CTL_DEL, fd, NULL);
+		zmq_close(n->sock);
+	}
+	f->up -= n->state == UP;
+	n->sock = NULL;
+	n->state = CLOSED;
+	n->open_ns = open_ns;
+}
+
+static bool put(struct node *n, const struct buf *b, int more)
+{
+	return zmq_send(n->sock, b->data, b->len, ZMQ_DONTWAIT | more) >= 0;
+}
+
+static void say_hello(struct fleet *f, struct node *n)
+{
+	wire_hello_encode(&f->frame, &(struct wire_hello){ .node = n->name,
+							   .epoch = f->epoch,
+							   .machine = n->name,
+							   .version = "fleet",
+							   .token = f->token,
+							   .wall_ns = clock_wall_ns() });
+	if (!put(n, &f->frame, 0))
+		return;
+	f->hellos++;
+	n->state = GREETED;
+	n->since_ns = clock_mono_ns();
+}
+
+/* Ticks are spread over the interval, and those of a batch that was made at once lie behind us. */
+static uint64_t due_ns(const struct fleet *f, const struct node *n, uint64_t seq)
+{
+	if (f->batches)
+		return f->start_ns;
+	return f->start_ns + (seq - 1) * f->interval * MS +
+	       (uint64_t)(n - f->node) * f->interval * MS / f->nodes;
+}
+
+static uint64_t tick_ns(const struct fleet *f, const struct node *n, uint64_t seq)
+{
+	if (f->batches)
+		return f->wall_ns - (f->batches - seq) * 10000 * MS;
+	return f->wall_ns + (due_ns(f, n, seq) - f->start_ns);
+}
+
+static void send_some(struct fleet *f, struct node *n)
+{
+	while (n->next <= n->made && n->next <= n->acked + WINDOW) {
+		const struct buf *body = &f->bodies.body[(n->next + n->id) % FLEET_BODIES];
+		zmq_msg_t m;
+
+		wire_batch_head_encode(
+			&f->frame, &(struct wire_batch_head){ .node_id = n->id,
+							      .epoch = f->epoch,
+							      .stream = STREAM_METRIC,
+							      .seq = n->next,
+							      .base_seq = n->acked + 1,
+							      .wall_ns = tick_ns(f, n, n->next) });
+		if (!put(n, &f->frame, ZMQ_SNDMORE))
+			return;
+		zmq_msg_init_data(&m, body->data, body->len, NULL, NULL);
+		if (zmq_msg_send(&m, n->sock, ZMQ_DONTWAIT) < 0)
+			abort();
+		if (n->next == n->acked + 1)
+			n->progress_ns = clock_mono_ns();
+		n->next++;
+		f->sent++;
+	}
+}
+
+static void on_mark(struct fleet *f, struct node *n, uint64_t mark, bool nack)
+{
+	uint64_t now = clock_mono_ns();
+
+	while (n->acked < mark) {
+		fleet_note_lag(&f->lags, now, due_ns(f, n, ++n->acked));
+		f->acked++;
+		n->progress_ns = now;
+		n->patience_ns = PATIENCE_NS;
+	}
+	if (n->next <= n->acked)
+		n->next = n->acked + 1;
+	if (nack && now - n->nack_ns > SETTLE_NS) {
+		n->nack_ns = now;
+		n->next = n->acked + 1;
+		f->rewinds++;
+	}
+}
+
+/* One missing layout makes many questions: the first is answered. */
+static void send_dict(struct fleet *f, struct node *n)
+{
+	uint64_t now = clock_mono_ns();
+
+	if (now < n->dict_until_ns)
+		return;
+	n->dict_until_ns = now + SETTLE_NS;
+	wire_dict_encode(&f->frame, &f->bodies.dict);
+	put(n, &f->frame, 0);
+	n->next = n->acked + 1;
+}
+
+static void on_answer(struct fleet *f, struct node *n, const void *data, size_t len)
+{
+	struct wire_welcome w;
+	struct wire_mark m;
+	enum wire_type type;
+
+	if (wire_type_of(data, len, &type) < 0)
+		abort();
+	if (type == WIRE_WELCOME && wire_welcome_decode(data, len, &w) == 0 &&
+	    n->state == GREETED) {
+		n->state = UP;
+		f->up++;
+		f->welcome_ns = clock_mono_ns();
+		n->progress_ns = f->welcome_ns;
+		on_mark(f, n, w.mark[STREAM_METRIC], false);
+		n->next = n->acked + 1;
+	} else if (type == WIRE_NEED_DICT) {
+		send_dict(f, n);
+	} else if (type == WIRE_REFUSED) {
+		f->refused++;
+	} else if (n->state == UP && wire_mark_decode(data, len, &m) == 0 && m.epoch == f->epoch) {
+		on_mark(f, n, m.mark, type == WIRE_NACK);
+	}
+}
+
+static int events_of(struct node *n)
+{
+	size_t size = sizeof(int);
+	int events;
+
+	return zmq_getsockopt(n->sock, ZMQ_EVENTS, &events, &size) < 0 ? 0 : events;
+}
+
+/* Until nothing is left: ZMQ_FD tells of changes only, and a send may swallow one. */
+static void serve(struct fleet *f, struct node *n)
+{
+	char data[4096];
+	int len;
+
+	do {
+		while ((len = zmq_recv(n->sock, data, sizeof(data), ZMQ_DONTWAIT)) >= 0)
+			on_answer(f, n, data, (size_t)len);
+		if (n->state == CONNECTING && events_of(n) & ZMQ_POLLOUT)
+			say_hello(f, n);
+		if (n->state == UP)
+			send_some(f, n);
+	} while (events_of(n) & ZMQ_POLLIN);
+}
