@@ -4,7 +4,14 @@
 #include <assert.h>
 #include <endian.h>
 
-enum { OID_INT4 = 23, OID_FLOAT8 = 701, FAMILY_INET = 2, FAMILY_INET6 = 3, ARRAY_COUNT_AT = 12 };
+enum {
+	OID_INT4 = 23,
+	OID_FLOAT8 = 701,
+	FAMILY_INET = 2,
+	FAMILY_INET6 = 3,
+	ARRAY_COUNT_AT = 12,
+	FLOAT8_BYTES = 12
+};
 
 static const uint64_t EPOCH_US = 946684800000000u; /* PostgreSQL counts from 2000-01-01 */
 
@@ -119,16 +126,22 @@ static void array_head(struct buf *b, uint32_t oid, uint32_t n)
 	put32(b, 1);
 }
 
+/* Most of what is stored is this, so all are written at once, each with its length before it. */
 void copy_float8s(struct buf *b, const double *v, uint32_t n)
 {
-	uint64_t bits;
+	const uint32_t eight = htobe32(8);
+	unsigned char *out;
 
-	put32(b, n ? 20 + n * 12 : 12);
+	put32(b, n ? 20 + n * FLOAT8_BYTES : 12);
 	array_head(b, OID_FLOAT8, n);
-	for (uint32_t i = 0; i < n; i++) {
+	out = buf_add(b, (size_t)n * FLOAT8_BYTES);
+	for (uint32_t i = 0; i < n; i++, out += FLOAT8_BYTES) {
+		uint64_t bits;
+
 		memcpy(&bits, &v[i], sizeof(bits));
-		put32(b, 8);
-		put64(b, bits);
+		bits = htobe64(bits);
+		memcpy(out, &eight, sizeof(eight));
+		memcpy(out + sizeof(eight), &bits, sizeof(bits));
 	}
 }
 

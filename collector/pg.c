@@ -167,15 +167,21 @@ static int copy_result(struct pg *p)
 	}
 }
 
-int pg_copy(struct pg *p, const char *sql, const struct buf *rows)
+int pg_copy_put(struct pg *p, const struct buf *rows)
 {
-	int r = pg_do(p, sql);
-
-	if (r < 0)
-		return r;
 	assert(rows->len <= INT32_MAX);
-	if (PQputCopyData(p->conn, (const char *)rows->data, (int)rows->len) != 1 ||
-	    PQputCopyEnd(p->conn, NULL) != 1)
+	if (!p->conn)
+		return gone(p, "not connected");
+	if (PQputCopyData(p->conn, (const char *)rows->data, (int)rows->len) != 1)
+		return gone(p, PQerrorMessage(p->conn));
+	return 0;
+}
+
+int pg_copy_end(struct pg *p)
+{
+	if (!p->conn)
+		return gone(p, "not connected");
+	if (PQputCopyEnd(p->conn, NULL) != 1)
 		return gone(p, PQerrorMessage(p->conn));
 	return copy_result(p);
 }

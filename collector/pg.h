@@ -35,7 +35,9 @@ void pg_arg_binary(struct pg_args *a, const struct buf *b);
 int pg_do(struct pg *p, const char *sql) MUST_CHECK; /* may hold several statements */
 int pg_ask(struct pg *p, const char *sql, const struct pg_args *a, PGresult **out) MUST_CHECK;
 int pg_tell(struct pg *p, const char *sql, const struct pg_args *a) MUST_CHECK;
-int pg_copy(struct pg *p, const char *sql, const struct buf *rows) MUST_CHECK;
+/* After pg_do("copy ... from stdin"): any pieces, whose errors the end brings, too. */
+int pg_copy_put(struct pg *p, const struct buf *rows) MUST_CHECK;
+int pg_copy_end(struct pg *p) MUST_CHECK;
 int pg_commit(struct pg *p) MUST_CHECK;
 void pg_rollback(struct pg *p);
 

@@ -7,25 +7,44 @@
 #include "../lib/text.h"
 #include "columns.h"
 
-enum { FIELD_LENGTH = 4, TIME_BYTES = 8 };
+enum { FIELD_LENGTH = 4, TIME_BYTES = 8, PIECE_BYTES = 64 << 10 };
+
+/* Pieces that the caches hold, from here into the kernel and out of it again; smaller ones cost
+ * calls. */
+static int copy_rows(struct pg *p, struct batch *const *b, size_t n, enum fact fact,
+		     struct buf *piece)
+{
+	int r = 0;
+
+	buf_reset(piece);
+	copy_begin(piece);
+	for (size_t i = 0; i < n && r == 0; i++) {
+		const struct rows *rows = &b[i]->rows[fact];
+
+		buf_put(piece, rows->bytes.data, rows->bytes.len);
+		if (piece->len < PIECE_BYTES)
+			continue;
+		r = pg_copy_put(p, piece);
+		buf_reset(piece);
+	}
+	copy_end(piece);
+	return r < 0 ? r : pg_copy_put(p, piece);
+}
 
 static int copy_fact(struct pg *p, struct batch *const *b, size_t n, enum fact fact,
 		     const char *sql, struct buf *scratch)
 {
 	uint32_t rows = 0;
+	int r;
 
-	buf_reset(scratch);
-	copy_begin(scratch);
-	for (size_t i = 0; i < n; i++) {
-		const struct rows *r = &b[i]->rows[fact];
-
-		buf_put(scratch, r->bytes.data, r->bytes.len);
-		rows += r->n;
-	}
+	for (size_t i = 0; i < n; i++)
+		rows += b[i]->rows[fact].n;
 	if (rows == 0)
 		return 0;
-	copy_end(scratch);
-	return pg_copy(p, sql, scratch);
+	r = pg_do(p, sql);
+	if (r == 0)
+		r = copy_rows(p, b, n, fact, scratch);
+	return r < 0 ? r : pg_copy_end(p);
 }
 
 static void set_commit_time(struct rows *rows, const size_t *at, const struct buf *field)

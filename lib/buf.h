@@ -10,6 +10,8 @@ struct buf {
 };
 
 void buf_put(struct buf *b, const void *p, size_t len); /* dies out of memory: sizes are ours */
+void buf_reserve(struct buf *b, size_t len); /* so many more will come: no growing in between */
+unsigned char *buf_add(struct buf *b, size_t len); /* so many more, for the caller to fill in */
 void buf_free(struct buf *b);
 
 static inline void buf_reset(struct buf *b)

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mp.h"
 
+#include <endian.h>
 #include <math.h>
+
+enum { MAX_DEPTH = 16 };
 
 static uint64_t fail(struct mp *m)
 {
@@ -10,15 +13,31 @@ static uint64_t fail(struct mp *m)
 	return 0;
 }
 
-static uint64_t be(struct mp *m, size_t n)
+/* With a size that the compiler knows these are a load and a swap of bytes. */
+static inline uint64_t load(const uint8_t *p, size_t n)
 {
 	uint64_t v = 0;
 
-	if ((size_t)(m->end - m->p) < n)
+	memcpy((uint8_t *)&v + sizeof(v) - n, p, n);
+	return be64toh(v);
+}
+
+static inline uint64_t be(struct mp *m, size_t n)
+{
+	const uint8_t *p = m->p;
+
+	if ((size_t)(m->end - p) < n)
 		return fail(m);
-	while (n--)
-		v = v << 8 | *m->p++;
-	return v;
+	m->p += n;
+	switch (n) {
+	case 1:
+		return *p;
+	case 2:
+		return load(p, 2);
+	case 4:
+		return load(p, 4);
+	}
+	return load(p, 8);
 }
 
 static uint32_t count(struct mp *m, uint64_t n)
@@ -80,13 +99,15 @@ static double negative(struct mp *m, size_t n)
 	return (double)((int64_t)(be(m, n) << shift) >> shift);
 }
 
-double mp_double(struct mp *m)
+static inline double number(struct mp *m)
 {
 	uint8_t t = m->p < m->end ? *m->p : 0xc1;
 
-	if (t < 0x80 || (t >= 0xcc && t <= 0xcf))
-		return (double)mp_uint(m);
 	m->p += m->p < m->end;
+	if (t < 0x80)
+		return t;
+	if (t >= 0xcc && t <= 0xcf)
+		return (double)be(m, 1u << (t - 0xcc));
 	if (t >= 0xe0)
 		return (double)(int8_t)t;
 	if (t == 0xc0)
@@ -96,6 +117,33 @@ double mp_double(struct mp *m)
 	if (t >= 0xd0 && t <= 0xd3)
 		return negative(m, 1u << (t - 0xd0));
 	return (double)fail(m);
+}
+
+double mp_double(struct mp *m)
+{
+	return number(m);
+}
+
+/*
+ * Unsigned numbers of all widths take one way, as which width comes next cannot be foreseen: a load
+ * from behind the type, or from the type if that is the number, and a shift.
+ */
+void mp_doubles(struct mp *m, double *v, uint32_t n)
+{
+	static const uint8_t shift[4] = { 56, 48, 32, 0 };
+
+	for (uint32_t i = 0; i < n; i++) {
+		const uint8_t *p = m->p;
+		uint8_t t = p < m->end ? *p : 0xc1, wide = (uint8_t)(t - 0xcc);
+
+		if ((t < 0x80 || wide < 4) && m->end - p > 8) {
+			p += t >= 0x80;
+			v[i] = (double)(load(p, 8) >> shift[t < 0x80 ? 0 : wide]);
+			m->p = p + (t < 0x80 ? 1 : 1u << wide);
+		} else {
+			v[i] = number(m);
+		}
+	}
 }
 
 const char *mp_str(struct mp *m, uint32_t *len)
@@ -130,6 +178,8 @@ static void drop(struct mp *m, uint64_t n)
 	m->p += count(m, n);
 }
 
+static void skip_n(struct mp *m, uint64_t n, int depth);
+
 static void skip(struct mp *m, int depth)
 {
 	static const uint8_t fixed[32] = {
@@ -162,17 +212,37 @@ static void skip(struct mp *m, int depth)
 		return drop(m, fixed[t - 0xc0]);
 	if (depth == 0 || n > (size_t)(m->end - m->p))
 		return (void)fail(m);
-	while (n-- && !m->bad)
-		skip(m, depth - 1);
+	skip_n(m, n, depth - 1);
+}
+
+/* Nearly all there is to skip are numbers: how long each is with its type, by that; 0: look closer.
+ */
+static void skip_n(struct mp *m, uint64_t n, int depth)
+{
+	static const uint8_t size[256] = {
+		[0x00 ... 0x7f] = 1, [0xc0] = 1,	  [0xc2 ... 0xc3] = 1, [0xca] = 5,
+		[0xcb] = 9,	     [0xcc] = 2,	  [0xcd] = 3,	       [0xce] = 5,
+		[0xcf] = 9,	     [0xd0] = 2,	  [0xd1] = 3,	       [0xd2] = 5,
+		[0xd3] = 9,	     [0xe0 ... 0xff] = 1,
+	};
+
+	for (; n && !m->bad; n--) {
+		size_t left = (size_t)(m->end - m->p);
+		uint8_t one = left ? size[*m->p] : 0;
+
+		if (one && one <= left)
+			m->p += one;
+		else
+			skip(m, depth);
+	}
 }
 
 void mp_skip(struct mp *m)
 {
-	skip(m, 16);
+	skip(m, MAX_DEPTH);
 }
 
 void mp_skip_n(struct mp *m, uint32_t n)
 {
-	while (n-- && !m->bad)
-		mp_skip(m);
+	skip_n(m, n, MAX_DEPTH);
 }

@@ -31,6 +31,7 @@ uint32_t mp_array(struct mp *m);
 uint64_t mp_uint(struct mp *m);
 uint64_t mp_uint_max(struct mp *m, uint64_t max); /* larger goes bad */
 double mp_double(struct mp *m); /* any number; nil is NaN: "unavailable" */
+void mp_doubles(struct mp *m, double *v, uint32_t n); /* so many of them */
 const char *mp_str(struct mp *m, uint32_t *len);
 const uint8_t *mp_bin(struct mp *m, uint32_t *len);
 void mp_skip(struct mp *m); /* one value of any type, nested to 16 */

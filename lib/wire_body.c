@@ -54,8 +54,7 @@ static int read_sample(struct mp *m, struct arena *a, struct sample_item *s)
 	if (r < 0)
 		return r;
 	v = p;
-	for (uint32_t i = 0; i < s->n; i++)
-		v[i] = mp_double(m);
+	mp_doubles(m, v, s->n);
 	s->v = v;
 	return 0;
 }

@@ -37,3 +37,17 @@ TEST(nothing_can_be_put_into_nothing)
 	CHECK_EQ(b.len, 0);
 	buf_free(&b);
 }
+
+TEST(what_was_reserved_is_there_without_growing)
+{
+	struct buf b = { 0 };
+	unsigned char *data;
+
+	buf_put(&b, "ab", 2);
+	buf_reserve(&b, 100);
+	data = b.data;
+	CHECK(buf_add(&b, 98) == data + 2);
+	CHECK_EQ(b.len, 100);
+	CHECK(b.data == data && b.cap >= 102);
+	buf_free(&b);
+}

@@ -25,6 +25,27 @@ TEST(every_form_of_an_unsigned_number_is_read)
 	CHECK(is_end(&m));
 }
 
+/* In each form, whole and cut off anywhere: what is read, where the reader stands, what is bad. */
+TEST(many_numbers_are_read_as_each_by_itself)
+{
+	static const char bytes[] = "\x7f\x00\xcc\xff\xcd\x01\x02\xce\xff\x01\x02\x03"
+				    "\xcf\xff\xff\xff\xff\xff\xff\xff\xff\xe0\xd0\x80\xd1\x80\x00"
+				    "\xca\x3f\x00\x00\x00\xcb\x3f\xb9\x99\x99\x99\x99\x99\x9a"
+				    "\xcf\x00\x00\x00\x00\x00\x00\x01\x00\xcc\x80\xc0\x05";
+	enum { N = 16 };
+
+	for (size_t len = 0; len < sizeof(bytes); len++) {
+		struct mp one = mp_over(bytes, len), all = one;
+		double a[N], b[N];
+
+		for (int i = 0; i < N; i++)
+			a[i] = mp_double(&one);
+		mp_doubles(&all, b, N);
+		CHECK(memcmp(a, b, sizeof(a)) == 0);
+		CHECK(one.p == all.p && one.bad == all.bad);
+	}
+}
+
 TEST(a_number_above_its_limit_goes_bad)
 {
 	struct mp m = OVER("\x07\x08");
