@@ -14,7 +14,8 @@ enum {
 	GROUP_BATCHES = 512,
 	GROUP_BYTES = 8 << 20,
 	IDLE_MS = 1000,
-	LINGER_MS = 5, /* for more to come with the first */
+	LINGER_MS = 5, /* for more to come with the first, */
+	LINGER_MAX_MS = 100, /* and with those */
 	RETRY_MIN_MS = 100,
 	RETRY_MAX_MS = 3000,
 	STOP_S = 15,
@@ -47,10 +48,14 @@ static void add(struct writer *w, struct work *work)
 		w->batch[w->nbatches++] = work->batch;
 }
 
-/* What there is, and what comes within a few ms of it. -EPIPE: closed, and nothing is left. */
+/*
+ * What there is, and what comes within a few ms of it, which are slept through: whoever waits for
+ * each batch has it wake him. -EPIPE: closed, and nothing is left.
+ */
 static int gather(struct writer *w)
 {
 	size_t bytes = 0;
+	int waits = LINGER_MAX_MS / LINGER_MS;
 	struct work *one;
 	int r = link_take(w->cfg.link, IDLE_MS, &one);
 
@@ -59,7 +64,11 @@ static int gather(struct writer *w)
 		bytes += one->batch ? batch_bytes(one->batch) : 0;
 		if (w->nwork == GROUP_BATCHES || bytes >= GROUP_BYTES)
 			return 0;
-		r = link_take(w->cfg.link, LINGER_MS, &one);
+		r = link_take(w->cfg.link, 0, &one);
+		if (r == -ETIMEDOUT && waits-- > 0) {
+			link_wait(w->cfg.link, LINGER_MS);
+			r = link_take(w->cfg.link, 0, &one);
+		}
 	}
 	return r == -EPIPE && w->nwork == 0 ? r : 0;
 }

@@ -77,8 +77,13 @@ static struct timespec after_ms(uint64_t ms)
 
 int queue_pop(struct queue *q, uint64_t timeout_ms, void **out)
 {
-	struct timespec until = after_ms(timeout_ms);
-	int r = 0;
+	struct timespec until;
+	int r = timeout_ms
+			? 0
+			: ETIMEDOUT; /* who does not wait asks neither the clock nor the kernel */
+
+	if (timeout_ms)
+		until = after_ms(timeout_ms);
 
 	pthread_mutex_lock(&q->lock);
 	while (!q->depth && !q->closed && r != ETIMEDOUT)
