@@ -58,14 +58,9 @@ void commit_doubt(struct commit *c)
 	shared_forget(c->shared);
 }
 
-int commit_load(struct commit *c, uint64_t node, uint64_t epoch, struct entry **out)
+int commit_load(struct commit *c, struct entry *const *e, size_t n)
 {
-	struct entry *e = ledger_entry(c->ledger, node, epoch);
-	int r = ledger_load(c->ledger, session_pg(c->session), &e, 1);
-
-	if (r == 0)
-		*out = e;
-	return r;
+	return n ? ledger_load(c->ledger, session_pg(c->session), e, n) : 0;
 }
 
 static void make_room(struct commit *c, size_t n)

@@ -19,7 +19,7 @@ struct commit *commit_new(struct session *s); /* the session stays the caller's 
 void commit_free(struct commit *c); /* NULL is fine */
 
 int commit_group(struct commit *c, struct batch *const *b, size_t n) MUST_CHECK;
-int commit_load(struct commit *c, uint64_t node, uint64_t epoch, struct entry **out) MUST_CHECK;
+int commit_load(struct commit *c, struct entry *const *e, size_t n) MUST_CHECK;
 struct entry *commit_entry(struct commit *c, uint64_t node, uint64_t epoch);
 void commit_doubt(struct commit *c); /* the connection was lost, or a mark moved */
 

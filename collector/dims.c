@@ -244,32 +244,3 @@ int dims_region(struct pg *p, const char *name, uint64_t *id)
 		*id = h;
 	return r;
 }
-
-int dims_hello(struct pg *p, uint64_t region, uint64_t node, const char *name, const char *machine,
-	       const char *version, char *was, size_t waslen)
-{
-	static const char sql[] =
-		"with old as (select machine from node where node_id = $1::bigint)"
-		" insert into node (node_id, region_id, name, machine, version)"
-		" values ($1::bigint, $2::bigint, $3, $4, $5) on conflict (node_id) do update"
-		" set region_id = excluded.region_id, machine = excluded.machine,"
-		" version = excluded.version"
-		" returning coalesce((select machine from old), '')";
-	AUTO(PQclear) PGresult *res = NULL;
-	struct pg_args a = { 0 };
-	char id[24], region_id[24];
-	int r;
-
-	snprintf(id, sizeof(id), "%" PRId64, (int64_t)node);
-	snprintf(region_id, sizeof(region_id), "%" PRId64, (int64_t)region);
-	pg_arg_text(&a, id);
-	pg_arg_text(&a, region_id);
-	pg_arg_text(&a, name);
-	pg_arg_text(&a, machine);
-	pg_arg_text(&a, version);
-	r = pg_ask(p, sql, &a, &res);
-	if (r < 0)
-		return r;
-	snprintf(was, waslen, "%s", PQgetvalue(res, 0, 0));
-	return 0;
-}

@@ -19,8 +19,5 @@ int dims_store(struct dims *d, struct pg *p, struct batch *const *b, size_t n) M
 void dims_forget(struct dims *d);
 
 int dims_region(struct pg *p, const char *name, uint64_t *id) MUST_CHECK;
-/* *was: the machine that said HELLO under this name before, "" for none */
-int dims_hello(struct pg *p, uint64_t region, uint64_t node, const char *name, const char *machine,
-	       const char *version, char *was, size_t waslen) MUST_CHECK;
 
 DEFINE_AUTO(struct dims *, dims_free)

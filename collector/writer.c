@@ -7,6 +7,7 @@
 #include "../lib/clock.h"
 #include "../lib/log.h"
 #include "commit.h"
+#include "greet.h"
 #include "line.h"
 #include "tell.h"
 
@@ -32,6 +33,9 @@ struct writer {
 	struct work *work[GROUP_BATCHES];
 	struct batch *batch[GROUP_BATCHES];
 	size_t nwork, nbatches;
+	struct greeting greeting[GROUP_BATCHES]; /* of the HELLOs */
+	struct entry *asked[GROUP_BATCHES]; /* for its marks, */
+	bool greeted[GROUP_BATCHES]; /* by a HELLO */
 	uint64_t number; /* of the session that the ledger was read in */
 	int retry_ms;
 	uint64_t group; /* number of the one at hand */
@@ -114,52 +118,48 @@ static void note(struct writer *w, struct entry *e, enum note_kind kind, bool he
 	link_note(w->cfg.link, &n);
 }
 
-static int hello(struct writer *w, const struct work *one)
+/* What was asked for beside batches: all HELLOs at once, then the marks of all. */
+static int answer(struct writer *w)
 {
-	char was[WORK_TEXT];
-	int r = dims_hello(session_pg(w->session), session_region(w->session), one->node, one->name,
-			   one->machine, one->version, was, sizeof(was));
+	size_t hellos = 0, n = 0;
+	int r;
 
-	if (r == 0 && *was && *one->machine && strcmp(was, one->machine) != 0)
-		tell_machine(one->name, one->machine, was);
-	return r;
-}
+	for (size_t i = 0; i < w->nwork; i++) {
+		const struct work *one = w->work[i];
 
-/* What is refused as data stays without an answer, but must not hold up the others. */
-static int answer(struct writer *w, const struct work *one)
-{
-	struct entry *e;
-	int r = 0;
+		if (one->kind == WORK_HELLO)
+			w->greeting[hellos++] =
+				(struct greeting){ one->node, one->name, one->machine, one->version,
+						   false };
+	}
+	r = greet(session_pg(w->session), session_region(w->session), w->greeting, hellos);
+	if (r < 0)
+		return r;
+	hellos = 0;
+	for (size_t i = 0; i < w->nwork; i++) {
+		const struct work *one = w->work[i];
+		bool hello = one->kind == WORK_HELLO;
 
-	if (one->kind == WORK_BATCH)
-		return 0;
-	if (one->kind == WORK_HELLO)
-		r = hello(w, one);
-	if (r == -EINVAL)
-		return 0;
-	if (r == 0)
-		r = commit_load(w->commit, one->node, one->epoch, &e);
-	if (r == 0)
-		note(w, e, NOTE_STORED, one->kind == WORK_HELLO);
+		if (one->kind == WORK_BATCH || (hello && w->greeting[hellos++].refused))
+			continue;
+		w->greeted[n] = hello;
+		w->asked[n++] = commit_entry(w->commit, one->node, one->epoch);
+	}
+	r = commit_load(w->commit, w->asked, n);
+	for (size_t i = 0; i < n && r == 0; i++)
+		note(w, w->asked[i], NOTE_STORED, w->greeted[i]);
 	return r;
 }
 
 static int store(struct writer *w)
 {
-	int r;
+	int r = 0;
 
 	if (w->nbatches) {
 		make_rows(w);
 		r = commit_group(w->commit, w->batch, w->nbatches);
-		if (r < 0)
-			return r;
 	}
-	for (size_t i = 0; i < w->nwork; i++) {
-		r = answer(w, w->work[i]);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	return r < 0 ? r : answer(w);
 }
 
 /* One note for each epoch; a gap tells the loop that what it believes to be queued is not. */
