@@ -5,9 +5,12 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/tcp.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
+#include "../lib/clock.h"
 #include "../lib/log.h"
 #include "counters.h"
 
@@ -19,9 +22,18 @@ enum { MAX_FD = 1 << 20 };
  * Connections are looked at when the process has grown by as much. */
 static const uint64_t LIMIT = 16 * MB;
 
+/* So often all are looked at, and so often in a row one may have been silent. */
+static const uint64_t SWEEP_NS = 10000000000u;
+enum { SILENT = 3 };
+
+enum { LISTENING = 10 }; /* TCP_LISTEN of net/tcp_states.h */
+
 struct connection {
 	uint64_t received; /* when last looked at */
 	bool heard; /* of since then */
+	ino_t inode; /* of the socket that had the descriptor in the last sweep */
+	bool spoke; /* since then */
+	uint8_t silent; /* sweeps */
 };
 
 struct endless {
@@ -31,6 +43,7 @@ struct endless {
 	int memory_fd;
 	DIR *open; /* kept, as there may be no descriptor for it when it is needed */
 	uint64_t memory;
+	uint64_t swept_ns;
 };
 
 static in_port_t port_of(int fd)
@@ -91,7 +104,7 @@ static bool grow(struct endless *e, size_t n)
 void endless_heard(struct endless *e, int fd)
 {
 	if (fd >= 0 && grow(e, (size_t)fd + 1))
-		e->of[fd].heard = true;
+		e->of[fd].heard = e->of[fd].spoke = true;
 }
 
 /* Of this process, in bytes. */
@@ -105,18 +118,26 @@ static uint64_t memory(const struct endless *e)
 	return sscanf(text, "%*u %lu", &pages) == 1 ? pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
+/* NULL: no probe's. Also of the listening socket, which has received nothing. */
+static struct connection *probe_of(struct endless *e, int fd, struct tcp_info *info)
+{
+	socklen_t len = sizeof(*info);
+
+	memset(info, 0, sizeof(*info));
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &len) < 0 ||
+	    info->tcpi_state == LISTENING || port_of(fd) != e->port || !grow(e, (size_t)fd + 1))
+		return NULL;
+	return &e->of[fd];
+}
+
 /* A descriptor that is another connection's by now has received less, or is no probe's. */
 static void look_at(struct endless *e, int fd)
 {
-	struct connection *c;
 	struct tcp_info info;
-	socklen_t len = sizeof(info);
+	struct connection *c = probe_of(e, fd, &info);
 
-	memset(&info, 0, sizeof(info));
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0 || port_of(fd) != e->port ||
-	    !grow(e, (size_t)fd + 1))
+	if (!c)
 		return;
-	c = &e->of[fd];
 	if (info.tcpi_bytes_received < c->received)
 		c->received = 0;
 	if (!c->heard && info.tcpi_bytes_received - c->received > LIMIT) {
@@ -128,18 +149,46 @@ static void look_at(struct endless *e, int fd)
 	c->heard = false;
 }
 
-void endless_look(struct endless *e)
+static void sweep_at(struct endless *e, int fd)
 {
-	uint64_t now = memory(e);
+	struct tcp_info info;
+	struct connection *c = probe_of(e, fd, &info);
+	struct stat st;
+
+	if (!c || fstat(fd, &st) < 0)
+		return;
+	if (c->inode != st.st_ino || c->spoke)
+		c->silent = 0;
+	else if (++c->silent >= SILENT) {
+		counter_add(C_CUT_SILENT, 1);
+		shutdown(fd, SHUT_RDWR);
+	}
+	c->inode = st.st_ino;
+	c->spoke = false;
+}
+
+static void each(struct endless *e, void (*what)(struct endless *e, int fd))
+{
 	struct dirent *d;
 
+	rewinddir(e->open);
+	while ((d = readdir(e->open)))
+		if (*d->d_name != '.')
+			what(e, atoi(d->d_name));
+}
+
+void endless_look(struct endless *e)
+{
+	uint64_t now = memory(e), now_ns = clock_mono_ns();
+
+	if (now_ns - e->swept_ns >= SWEEP_NS) {
+		e->swept_ns = now_ns;
+		each(e, sweep_at);
+	}
 	if (now < e->memory + LIMIT) {
 		e->memory = now < e->memory ? now : e->memory;
 		return;
 	}
 	e->memory = now;
-	rewinddir(e->open);
-	while ((d = readdir(e->open)))
-		if (*d->d_name != '.')
-			look_at(e, atoi(d->d_name));
+	each(e, look_at);
 }
