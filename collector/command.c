@@ -250,6 +250,23 @@ static const struct verb {
 	  "print a token that lets in probes which are given it", 0, token },
 };
 
+/* A collector that is starting makes them now. */
+static int await_tables(struct session *s)
+{
+	for (int i = 0; i < 100; i++) {
+		int r = ask(s, "select to_regclass('node_key') is not null", 0, NULL);
+
+		if (r < 0)
+			return r;
+		if (*cell(s, 0, 0) == 't')
+			return 0;
+		usleep(100000);
+	}
+	return log_err(0, "the database has no tables for this: start seismo-collector of this "
+			  "version, which makes them"),
+	       -ENOENT;
+}
+
 static int with_database(const struct config *c, const struct verb *v)
 {
 	struct session s = { .arg = c->command + 2 };
@@ -263,6 +280,8 @@ static int with_database(const struct config *c, const struct verb *v)
 	if (r < 0)
 		log_err(0, "the database (%s) cannot be reached: %s", c->database, pg_why(s.pg));
 	else
+		r = await_tables(&s);
+	if (r == 0)
 		r = v->run(&s);
 	PQclear(s.res);
 	pg_free(s.pg);

@@ -57,8 +57,11 @@ counts() { # CAUSE: of refused messages, more than before
 }
 
 pg_make
+seismo node token --for 1min >"$dir/early" & early=$!
+sleep 0.5
 start one "$port" "$web"
 await 300 grep -q "is ready" "$dir/one.log"
+ok "a command waits for the tables that a collector is about to make" eval 'wait $early && [ -s "$dir/early" ]'
 
 # Let in by a person.
 node_start alone
