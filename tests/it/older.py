@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # older.py PORT FILE - connections that are older than the probe. Opens them and asks once on each; on half of them it
-# then asks what takes 8 s, and makes FILE.PORT. When FILE is there, and so is a probe, it asks on each again, as soon
+# then asks what takes a minute, and makes FILE.PORT. When FILE is there, and so is a probe, it asks on each again, as soon
 # as its answer has come.
 import os, socket, sys, time
 
@@ -26,7 +26,7 @@ for s in conns:
     ask(s, "/before")
     answer(s)
 for s in conns[::2]:
-    ask(s, "/begun?d=8000")
+    ask(s, "/begun?d=60000")
 open(f"{sys.argv[2]}.{port}", "w").close()
 while not os.path.exists(sys.argv[2]):
     time.sleep(0.05)

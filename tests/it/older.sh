@@ -24,8 +24,8 @@ served() { # PORT: how many requests its server has read
 	wc -l <"$tmp/served.$1"
 }
 
-# Connections of a client to each, which have been used; half of them have a request under way, for longer than it takes to
-# stop its server, as the probe that is still there would tell of it.
+# Connections of a client to each, which have been used; half of them have a request under way, which ends when its server is
+# told to: the probe that is still there would tell of one that ended before.
 begin() { # PORT...
 	local port n=$(served "$behind") m=$(served "$direct")
 	for port; do
@@ -47,6 +47,7 @@ for rung in $(rungs); do # each probe comes when all have their connections: wha
 	begin "$ng" "$direct" || echo "they did not begin"
 	kill -STOP $nginx_servers # with what is under way
 	probe_by "$rung" --slow-ms 0 --rows-per-s 50000
+	kill -USR1 $nginx_servers
 	kill -CONT $nginx_servers
 	touch "$tmp/go.$rung"
 	wait $clients
