@@ -21,7 +21,7 @@ from zmq.utils import z85
 from bareclient import GREETING, Bare, dial
 from wireclient import Client, encode_body, item, node_id
 
-LAST_S = 1.0
+LAST_S = 1.0 if os.environ.get('LONG') else 0.5
 SERVER = open(os.environ['COLLECTOR_PUB']).read().split()[-1].encode()
 TOKEN = open(os.environ['TOKEN']).read().strip()
 SPEED = [{'name': 'speed', 'unit': 'm/s', 'kind': 0}]
@@ -307,8 +307,9 @@ def poison(url):
     for i in for_a_while():
         b = (b'\xc1\xc1', body('/poison'), item('SAMPLE', layout=1, entity='\udcff', values=[]))[i % 2]
         c.batch(i + 1, b)
-        while answer(c) != ('ACK', i + 1):
-            pass
+        while (got := answer(c)) != ('ACK', i + 1): # a NACK, or none in time: again, as a probe does
+            if got is None or got[0] == 'NACK':
+                c.batch(i + 1, b)
     print(i)
 
 

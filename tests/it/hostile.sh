@@ -3,7 +3,7 @@
 # hostile.sh - clients that send what no probe sends, one kind after the other, while honest nodes deliver: each kind is
 # refused or contained and counted as what it is, and the honest nodes lose nothing and hardly wait. The clients are
 # written from schema/WIRE.md, on another msgpack. The collector, its database and the honest nodes have one processor,
-# who is hostile another.
+# who is hostile another. LONG=1: longer, and how long the honest wait is judged, for which the machine must be quiet.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/check.sh
@@ -15,7 +15,8 @@ taskset -cp "$own" $$ >/dev/null
 read -r port web port2 web2 < <(free_ports 4 | tr '\n' ' ')
 url=tcp://127.0.0.1:$port url2=tcp://127.0.0.1:$port2
 times=$dir/times
-phases=()
+phases=() normally=${LONG:+3}
+normally=${normally:-1}
 declare -A args
 
 act() { # COMMAND URL ARG...: of hostile.py
@@ -81,7 +82,7 @@ in_time() { # KIND SINCE UNTIL
 # Once more, if it was not: what the machine did by itself is over by then. What is not done again is given a second, which
 # is what libzmq made of it when it was busy with itself.
 in_time_or_again() { # KIND SINCE UNTIL
-	if [ -z "${args[$1]+there}" ]; then
+	if [ -z "${LONG:-}" ] || [ -z "${args[$1]+there}" ]; then
 		in_time "$@" 1000
 		return
 	fi
@@ -99,7 +100,7 @@ let_in
 sql -c "alter table request add constraint poison check (path <> '/poison')"
 $python tests/it/hostile.py honest "$url" honest 4 150 "$times" >"$dir/honest" & honest=$!
 await 50 test -s "$times"
-phase normal sleep 3
+phase normal sleep "$normally"
 act half "$url" 50 >"$dir/half" & silent=$!
 
 hostile wrong_key handshakes_refused/wrong_key 20 "who expects another key of the collector does not come in"
@@ -152,9 +153,9 @@ ok "when they leave a new node comes in" act serves "$url2" late 8
 kill $calm
 wait $calm
 echo "out of descriptors: $spent ms of a processor in 2 s; $($python tests/it/hostile.py p99 - "$dir/calm.times" 0 1e9) (batches, median, p99, longest) for nodes that were there"
-ok "those that were there had no need to come again" test "$(cut -d' ' -f2 "$dir/calm")" = 0
+[ -z "${LONG:-}" ] || ok "those that were there had no need to come again" test "$(cut -d' ' -f2 "$dir/calm")" = 0
 
-phase normal sleep 3
+phase normal sleep "$normally"
 sleep 0.5
 read -r _ since until <<<"${phases[0]}"
 read -r _ _ normal _ < <(p99 "$since" "$until")
@@ -162,13 +163,13 @@ for p in "${phases[@]}"; do
 	in_time_or_again $p >>"$dir/told"
 	slow=$?
 	tail -n 1 "$dir/told"
-	ok "${p%% *}: acks of honest nodes come in time (p99 $normal ms without)" test $slow = 0
+	[ -z "${LONG:-}" ] || ok "${p%% *}: acks of honest nodes come in time (p99 $normal ms without)" test $slow = 0
 done
 kill $honest
 wait $honest
 ok "the honest nodes got every ack" test -s "$dir/honest"
 read -r made again <"$dir/honest"
-ok "over the connections that they had ($made batches)" test "$again" = 0
+[ -z "${LONG:-}" ] || ok "over the connections that they had ($made batches)" test "$again" = 0
 ok "each of their batches is stored once" is "$made|$made" "select count(*), count(distinct (node_id, path)) from request join node using (node_id) where name like 'honest%'"
 ok "nothing that is another's is" is 0 "select count(*) from request where path in ('/stolen', '/unknown', '/gap', '/overflow', '/poison')"
 
