@@ -47,7 +47,7 @@ def body(path):
 
 def for_a_while():
     until = time.monotonic() + LAST_S
-    return itertools.takewhile(lambda _: time.monotonic() < until, itertools.count())
+    return itertools.takewhile(lambda i: i < 8 or time.monotonic() < until, itertools.count())
 
 
 def want(what, wanted):
