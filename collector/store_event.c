@@ -7,7 +7,9 @@
 #include "copy.h"
 #include "jsonb.h"
 
-enum { EVENT_FIELDS = 13, EVIDENCE_FIELDS = 14 };
+enum { EVENT_FIELDS = 17, EVIDENCE_FIELDS = 14 };
+
+#define DAY_NS (86400 * 1000000000ull)
 
 uint64_t store_id(const struct wire_batch_head *h, const char *of, uint32_t place)
 {
@@ -72,6 +74,45 @@ void store_evidence(struct batch *b, const struct store_owner *o, const struct e
 		put_block(b, o, &e[i], i);
 }
 
+/* The same of all its tellings, so that the last can be found; of one told once its place. */
+static uint64_t event_id(const struct batch *b, const struct event_item *e, uint64_t place)
+{
+	uint64_t h = hash_add_str(HASH_START, "lasting");
+
+	if (!e->id)
+		return place;
+	h = hash_add(h, &b->head.node_id, sizeof(b->head.node_id));
+	return hash_end(hash_add(h, &e->id, sizeof(e->id)));
+}
+
+/* One that began before all days there are is one in each of them, however often it is told. */
+static uint64_t event_day(const struct batch *b, const struct event_item *e)
+{
+	return e->id ? b->now_ns - b->now_ns % DAY_NS : b->now_ns;
+}
+
+static uint64_t us_since(uint64_t row_ns, const struct event_item *e)
+{
+	uint64_t end_ns;
+
+	if (row_ns <= e->start_ns || __builtin_mul_overflow(e->us, 1000, &end_ns) ||
+	    __builtin_add_overflow(end_ns, e->start_ns, &end_ns) || end_ns < row_ns)
+		return e->us;
+	return (end_ns - row_ns) / 1000;
+}
+
+static void put_telling(struct buf *o, const struct batch *b, const struct event_item *e,
+			uint64_t place)
+{
+	copy_int4(o, copy_int(e->told));
+	copy_int2(o, e->going_on);
+	copy_int8(o, (int64_t)b->head.epoch);
+	if (e->id)
+		copy_int8(o, (int64_t)place); /* its evidence is of this telling */
+	else
+		copy_null(o);
+}
+
 void store_event(struct batch *b, uint32_t i, struct buf *json)
 {
 	const struct event_item *e = &b->items.events[i];
@@ -81,7 +122,7 @@ void store_event(struct batch *b, uint32_t i, struct buf *json)
 	const struct store_owner owner = {
 		.id = store_id(&b->head, "event", i),
 		.start_ns = e->start_ns,
-		.row_ns = known ? e->start_ns : b->now_ns,
+		.row_ns = known ? e->start_ns : event_day(b, e),
 	};
 
 	b->clamped += !known;
@@ -89,19 +130,20 @@ void store_event(struct batch *b, uint32_t i, struct buf *json)
 	copy_row(o, EVENT_FIELDS);
 	copy_time(o, owner.row_ns);
 	copy_int8(o, (int64_t)b->head.node_id);
-	copy_int8(o, (int64_t)owner.id);
+	copy_int8(o, (int64_t)event_id(b, e, owner.id));
 	copy_time(o, b->now_ns); /* stored: set anew at the commit */
 	copy_text(o, e->kind);
 	copy_int2(o, e->severity);
 	copy_int4(o, copy_int(e->pid));
 	copy_int4(o, copy_int(e->tid));
 	copy_text(o, e->comm);
-	copy_int8(o, copy_bigint(e->us));
+	copy_int8(o, copy_bigint(e->id && !known ? us_since(owner.row_ns, e) : e->us));
 	copy_int8(o, copy_bigint(e->error_us));
 	copy_int2(o, copy_smallint(e->reason));
 	buf_reset(json);
 	store_params(json, e->params, e->nparams);
 	copy_jsonb(o, json->data, json->len);
+	put_telling(o, b, e, owner.id);
 	rows->n++;
 	store_evidence(b, &owner, e->evidence, e->nevidence);
 }

@@ -67,11 +67,12 @@ static const char *const copy_sql[FACT_END] = {
 		"copy red (ts, node_id, key_id, status_class, n, sum_us, lo, b) from stdin binary",
 	[FACT_UNREAD] = "copy unread (ts, node_id, app, kind, n) from stdin binary",
 	[FACT_EVENT] =
-		"copy event (ts, node_id, event_id, stored, kind, severity, pid, tid, comm, us,"
-		" error_us, reason_id, params) from stdin binary",
+		("copy event (ts, node_id, event_id, stored, kind, severity, pid, tid, comm, us,"
+		 " error_us, reason_id, params, told, going_on, epoch, evidence_id) from stdin "
+		 "binary"),
 	[FACT_EVIDENCE] =
-		"copy evidence (ts, node_id, owner_id, place, start_us, us, part_id, pid, tid,"
-		" comm, call, what, who, stack_id) from stdin binary",
+		("copy evidence (ts, node_id, owner_id, place, start_us, us, part_id, pid, tid,"
+		 " comm, call, what, who, stack_id) from stdin binary"),
 };
 
 int tables_rows(struct pg *p, struct batch *const *b, size_t n, uint64_t commit_ns,

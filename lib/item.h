@@ -143,6 +143,13 @@ struct event_item { /* something else than a request that went wrong */
 	struct param params[ITEM_MAX_PARAMS];
 	uint32_t nevidence;
 	struct evidence_item evidence[ITEM_MAX_EVIDENCE];
+	/*
+	 * One that lasts is told when it begins, again while it goes on, and when it is over, each
+	 * time as a whole, with the same id and start_ns; us is then up to that telling.
+	 */
+	uint64_t id; /* of one node and process; 0: told once, when it is over */
+	uint32_t told; /* which telling, from 1; of one told once 0 */
+	bool going_on;
 };
 
 enum request_flag {

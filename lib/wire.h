@@ -24,6 +24,7 @@ enum {
 	WIRE_CHECK_FIELDS = 2,
 	WIRE_LOSS_FIELDS = 3,
 	WIRE_EVIDENCE_FIELDS = 10,
+	WIRE_LASTING_FIELDS = 3, /* more of an EVENT that lasts */
 };
 
 enum wire_type {

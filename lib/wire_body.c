@@ -125,7 +125,7 @@ static int read_item(struct mp *m, struct arena *a, uint64_t kind, uint32_t *mor
 	case ITEM_STACK:
 		return wire_read_stack(m, a, &b->stacks[b->nstacks++]);
 	case ITEM_EVENT:
-		return wire_read_event(m, a, &b->events[b->nevents++]);
+		return wire_read_event(m, a, &b->events[b->nevents++], more);
 	}
 	return -EBADMSG;
 }

@@ -248,8 +248,9 @@ void wire_put_stack(struct buf *body, const struct stack_item *s)
 
 void wire_put_event(struct buf *body, const struct event_item *e)
 {
-	msgpack_packer pk = item(body, ITEM_EVENT);
+	msgpack_packer pk = wider_item(body, ITEM_EVENT, e->id ? WIRE_LASTING_FIELDS : 0);
 
+	assert(e->id ? e->told > 0 : e->told == 0 && !e->going_on);
 	put_u64(&pk, e->start_ns);
 	put_u64(&pk, e->us);
 	put_u64(&pk, e->error_us);
@@ -261,6 +262,11 @@ void wire_put_event(struct buf *body, const struct event_item *e)
 	put_uint(&pk, e->reason, INT16_MAX);
 	put_params(&pk, e->params, e->nparams);
 	put_evidence(&pk, e->evidence, e->nevidence);
+	if (!e->id)
+		return;
+	put_u64(&pk, e->id);
+	put_u32(&pk, e->told);
+	msgpack_pack_uint8(&pk, e->going_on);
 }
 
 void wire_put_source(struct buf *body, const struct source_item *s)

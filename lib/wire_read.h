@@ -35,4 +35,4 @@ const char *wire_read_text(struct mp *m, struct arena *a, size_t max, int *r);
 /* more: how many fields follow those that there always were; left are those not known here. */
 int wire_read_request(struct mp *m, struct arena *a, struct request_item *q, uint32_t *more);
 int wire_read_stack(struct mp *m, struct arena *a, struct stack_item *s);
-int wire_read_event(struct mp *m, struct arena *a, struct event_item *e);
+int wire_read_event(struct mp *m, struct arena *a, struct event_item *e, uint32_t *more);

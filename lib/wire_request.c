@@ -237,7 +237,19 @@ int wire_read_stack(struct mp *m, struct arena *a, struct stack_item *s)
 	return r;
 }
 
-int wire_read_event(struct mp *m, struct arena *a, struct event_item *e)
+/* Of a telling without its number it is the first. */
+static void read_lasting(struct mp *m, struct event_item *e, uint32_t *more)
+{
+	uint64_t later[3] = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(later) && *more; i++, --*more)
+		later[i] = i == 0 ? wire_read_u64(m) : wire_read_u32(m);
+	e->id = later[0];
+	e->told = !e->id ? 0 : later[1] ? (uint32_t)later[1] : 1;
+	e->going_on = e->id && later[2] & 1;
+}
+
+int wire_read_event(struct mp *m, struct arena *a, struct event_item *e, uint32_t *more)
 {
 	int r = 0;
 
@@ -252,5 +264,9 @@ int wire_read_event(struct mp *m, struct arena *a, struct event_item *e)
 	e->reason = (uint16_t)mp_uint_max(m, INT16_MAX);
 	if (r == 0)
 		r = read_params(m, a, e->params, &e->nparams);
-	return r < 0 ? r : read_evidence(m, a, e->evidence, &e->nevidence);
+	if (r == 0)
+		r = read_evidence(m, a, e->evidence, &e->nevidence);
+	if (r == 0)
+		read_lasting(m, e, more);
+	return r;
 }

@@ -5,6 +5,7 @@
 
 #include "../lib/reason.h"
 #include "../lib/text.h"
+#include "event_param.h"
 #include "files_calls.h"
 
 enum { WARNING_US = 100000, CRITICAL_US = 10000000 };
@@ -50,43 +51,32 @@ static void put_dev(const struct file_name *n, char *out, size_t size)
 	text_clean_into(out, size, name, strnlen(name, max));
 }
 
-static struct param text_of(const char *key, const char *text)
-{
-	return (struct param){ .key = key, .text = text[0] ? text : "?" };
-}
-
-static struct param ms_of(const char *key, uint64_t us)
-{
-	return (struct param){ .key = key, .number = (double)us / 1000 };
-}
-
 /* Of a call that has none: those of its file. */
-static struct param bytes_of(const struct files_op *op)
+static void put_bytes(const struct files_op *op, struct event_item *e)
 {
 	uint64_t bytes = op->end.bytes;
 
 	if (files_call_syncs(op->end.call) && op->name.head.record)
 		bytes = op->name.size;
 	if (bytes == FILE_NOWHERE)
-		return text_of("bytes", "?");
-	return (struct param){ .key = "bytes", .number = (double)bytes };
+		event_text(e, "bytes", "");
+	else
+		event_number(e, "bytes", (double)bytes);
 }
 
 static void put_params(const struct files_op *op, const struct files_text *t, struct event_item *e)
 {
 	const struct file_end *end = &op->end;
-	uint32_t n = 0;
 
-	e->params[n++] = text_of("comm", t->comm);
-	e->params[n++] = text_of("call", files_call_name(end->call));
-	e->params[n++] = text_of("file", t->file);
-	e->params[n++] = text_of("dev", t->dev);
-	e->params[n++] = bytes_of(op);
-	e->params[n++] = ms_of("ms", e->us);
-	e->params[n++] = ms_of("blocked_ms", end->blocked_ns / 1000);
+	event_text(e, "comm", t->comm);
+	event_text(e, "call", files_call_name(end->call));
+	event_text(e, "file", t->file);
+	event_text(e, "dev", t->dev);
+	put_bytes(op, e);
+	event_ms(e, "ms", e->us);
+	event_ms(e, "blocked_ms", end->blocked_ns / 1000);
 	if (end->offset != FILE_NOWHERE && !(end->head.flags & FILE_APPENDED))
-		e->params[n++] = (struct param){ .key = "offset", .number = (double)end->offset };
-	e->nparams = n;
+		event_number(e, "offset", (double)end->offset);
 }
 
 static void put_part(const struct files_op *op, const struct files_text *t, enum part part,

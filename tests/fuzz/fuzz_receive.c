@@ -119,9 +119,12 @@ void router_send(struct router *r UNUSED, struct peer *to, const struct buf *fra
 /* One letter a field: 2 4 8 bytes, Null or 8, Text, Inet or null, Json, arrays of Doubles, Ints,
  * and null or one of Longs, ints. */
 static const char *const fields[FACT_END] = {
-	[FACT_SAMPLE] = "8888D",	[FACT_REQUEST] = "8888TT44I4I4TTT4288N88884442JJLNl",
-	[FACT_RED] = "8882882A",	[FACT_UNREAD] = "88TT8",
-	[FACT_EVENT] = "8888T244T882J", [FACT_EVIDENCE] = "888288244TTTTN",
+	[FACT_SAMPLE] = "8888D",
+	[FACT_REQUEST] = "8888TT44I4I4TTT4288N88884442JJLNl",
+	[FACT_RED] = "8882882A",
+	[FACT_UNREAD] = "88TT8",
+	[FACT_EVENT] = "8888T244T882J428N",
+	[FACT_EVIDENCE] = "888288244TTTTN",
 };
 
 static uint32_t be32(const uint8_t *p)

@@ -66,6 +66,13 @@ sql -c "alter table evidence drop constraint poison"
 ok "sent once more it is a repetition" probe "$port" "$n" "send 1 5 1 whole" "want ack 1 6"
 ok "rows are counted by table" [ "$(counter "$web" 'seismo_rows_total{table="event"}') $(counter "$web" 'seismo_rows_total{table="evidence"}')" = "2 6" ]
 
+# An event that lasts: each telling is a row, the last one counts.
+l="[e for e in a['events'] if e['kind'] == 'fake.lasting']" began=$(($(date +%s) - 1))
+ok "an event that goes on is told twice" probe "$port" "node n3 13" hello "want welcome 0 0" "send 1 1 1 goes-on-1-$began" "send 1 2 1 goes-on-2-$began" "want ack 1 2"
+ok "it is there once, and goes on" api events "[(e['goingOn'], e['endSeen'], e['told'], e['evidence'][0]['ms'], e['ms'] >= 1000) for e in $l] == [(True, False, 2, 0.002, True)]"
+ok "its end is told" probe "$port" "node n3 13" hello "want welcome 2 0" "send 1 3 1 is-over-3-$began" "want ack 1 3"
+ok "then it is over, and still there once" api events "[(e['goingOn'], e['endSeen'], e['told']) for e in $l] == [(False, True, 3)]"
+
 # Exactly once, for every table that a batch has rows in.
 sql -c "truncate request, event, evidence, stack, checks"
 timeout 60 "$fake" "tcp://127.0.0.1:$port" deliver killed 2 1500 800 64 whole >"$dir/killed" &

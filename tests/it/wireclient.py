@@ -131,7 +131,8 @@ ITEMS = {
     6: ('STACK', record(('id', u63), ('flags', u8), ('frames', array(text, 48)))),
     7: ('EVENT', record(('start_ns', u63), ('us', u63), ('error_us', u63), ('kind', key), ('severity', severity),
                         ('pid', u31), ('tid', u31), ('comm', name), ('reason', u15), ('params', PARAMS),
-                        ('evidence', array(BLOCK, 8)))),
+                        ('evidence', array(BLOCK, 8)),
+                        later=[('id', u63), ('told', u31), ('going_on', u8)])),
 }
 BY_NAME = {n: (i, t) for table in (MESSAGES, ITEMS) for i, (n, t) in table.items()}
 UNPACK = {'raw': False, 'unicode_errors': 'surrogateescape', 'strict_map_key': False}

@@ -77,3 +77,24 @@ static UNUSED void put_whole(struct buf *body, const char *path, uint64_t queue_
 	wire_put_request(body, &q);
 	wire_put_event(body, &e);
 }
+
+/* "goes-on-2-1760000000": the second telling of the event that began in that second. */
+static UNUSED void put_lasting(struct buf *body, const char *what)
+{
+	unsigned told, began_s;
+
+	if (sscanf(what + strlen("goes-on-"), "%u-%u", &told, &began_s) != 2)
+		abort();
+	wire_put_event(body,
+		       &(struct event_item){ .start_ns = began_s * 1000 * MS,
+					     .us = clock_wall_ns() / 1000 - began_s * MS,
+					     .kind = "fake.lasting",
+					     .severity = EVENT_WARNING,
+					     .comm = "fake",
+					     .nevidence = 1,
+					     .evidence = { { began_s * 1000 * MS, told, PART_IO, 7,
+							     8, "fake", "fsync", "/a", "", 0 } },
+					     .id = 4711,
+					     .told = told,
+					     .going_on = *what == 'g' });
+}

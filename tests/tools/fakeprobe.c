@@ -105,6 +105,8 @@ static void put_item(struct buf *body, const char *what, const char *path)
 		put_request(body, "fake", path, clock_wall_ns());
 	else if (strcmp(what, "whole") == 0 || strcmp(what, "uneven") == 0)
 		put_whole(body, path, *what == 'w' ? 500 : 501);
+	else if (strncmp(what, "goes-on-", 8) == 0 || strncmp(what, "is-over-", 8) == 0)
+		put_lasting(body, what);
 	else if (strcmp(what, "dirty") == 0)
 		put_request(body, "fake", "/\xff\x01\"\\<script>\xe2\x80\xae", clock_wall_ns());
 	else if (strcmp(what, "future") == 0)

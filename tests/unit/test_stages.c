@@ -264,3 +264,64 @@ TEST(texts_are_clean_before_they_are_stored)
 	CHECK_STR(b->items.requests[0].app, "a\\xff");
 	tear_down(&r);
 }
+
+static int64_t event_id_of(const struct batch *b)
+{
+	int64_t id;
+
+	memcpy(&id, b->rows[FACT_EVENT].bytes.data + 2 + 12 + 12 + 4, sizeof(id));
+	return id;
+}
+
+static struct batch *telling(struct rig *r, uint64_t id, uint32_t told, uint64_t start_ns)
+{
+	struct event_item e = { .start_ns = start_ns,
+				.us = DAY_S * 1000000ull,
+				.kind = "k",
+				.comm = "c",
+				.id = id,
+				.told = told,
+				.going_on = told == 1 };
+	struct buf body = { 0 };
+	struct batch *b;
+
+	wire_put_event(&body, &e);
+	b = batch_of(&body);
+	b->head.seq += told;
+	CHECK_EQ(line_run(r->front, b), 0);
+	CHECK_EQ(line_run(r->back, b), 0);
+	return b;
+}
+
+TEST(all_tellings_of_an_event_have_one_id_and_those_of_others_another)
+{
+	struct rig r;
+	set_up(&r);
+	AUTO(batch_free) struct batch *first = telling(&r, 5, 1, now_ns);
+	AUTO(batch_free) struct batch *last = telling(&r, 5, 2, now_ns);
+	AUTO(batch_free) struct batch *other = telling(&r, 6, 2, now_ns);
+	AUTO(batch_free) struct batch *once = telling(&r, 0, 0, now_ns);
+
+	CHECK_EQ(event_id_of(first), event_id_of(last));
+	CHECK(event_id_of(first) != event_id_of(other));
+	CHECK(event_id_of(once) != event_id_of(other));
+	tear_down(&r);
+}
+
+TEST(an_event_that_began_before_all_days_is_one_in_each)
+{
+	const uint64_t begin = now_ns - 3 * DAY_S * SEC, midnight = now_ns - now_ns % (DAY_S * SEC);
+	struct buf day = { 0 };
+	struct rig r;
+	set_up(&r);
+	AUTO(batch_free) struct batch *first = telling(&r, 5, 1, begin);
+	AUTO(batch_free) struct batch *last = telling(&r, 5, 2, begin);
+
+	copy_time(&day, midnight);
+	CHECK(memcmp(first->rows[FACT_EVENT].bytes.data + 2, day.data, 12) == 0);
+	CHECK(memcmp(last->rows[FACT_EVENT].bytes.data + 2, day.data, 12) == 0);
+	CHECK_EQ(event_id_of(first), event_id_of(last));
+	CHECK_EQ(first->clamped, 1);
+	buf_free(&day);
+	tear_down(&r);
+}

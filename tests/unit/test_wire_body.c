@@ -85,8 +85,9 @@ static int decode(struct arena *a, const char *name, struct wire_body *b)
 	return wire_body_decode(a, v.b, v.len, b);
 }
 
-static const char *const all[] = { "sample", "red",    "request", "request_bare", "request_split",
-				   "source", "unread", "stack",	  "event",	  "event_bare" };
+static const char *const all[] = { "sample",	    "red",	  "request",	  "request_bare",
+				   "request_split", "source",	  "unread",	  "stack",
+				   "event",	    "event_bare", "event_lasting" };
 
 TEST(encoding_an_item_gives_the_bytes_of_the_reference)
 {
@@ -294,7 +295,7 @@ static uint8_t *width_of(struct vector *v)
 	return v->b[0] == 0xdc ? &v->b[2] : &v->b[0];
 }
 
-enum { REQUEST_WAS = 27 };
+enum { REQUEST_WAS = 27, EVENT_WAS = 0x90 | 12, EVENT_IS = 0x90 | 15 };
 
 TEST(every_item_with_an_appended_tail_decodes_and_with_a_field_less_does_not)
 {
@@ -305,8 +306,13 @@ TEST(every_item_with_an_appended_tail_decodes_and_with_a_field_less_does_not)
 		struct vector v = vector_of(all[i]);
 		struct wire_body b;
 
-		if (*width_of(&v) == REQUEST_WAS)
+		if (*width_of(&v) == REQUEST_WAS || *width_of(&v) == EVENT_WAS)
 			continue; /* what may come next is known */
+		if (*width_of(&v) == EVENT_IS) { /* 16 do not fit into its first byte */
+			memmove(v.b + 2, v.b, v.len);
+			memcpy(v.b, "\xdc\0\xf", 3);
+			v.len += 2;
+		}
 		memcpy(v.b + v.len, tail, sizeof(tail));
 		++*width_of(&v);
 		CHECK_EQ(wire_body_decode(a, v.b, v.len + sizeof(tail), &b), 0);

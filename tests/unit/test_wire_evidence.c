@@ -145,7 +145,7 @@ TEST(a_reader_of_the_first_form_finds_its_fields_in_the_later_one)
  */
 TEST(a_reader_of_the_first_form_can_skip_a_stack_and_an_event)
 {
-	static const char *const later[] = { "stack", "event", "event_bare" };
+	static const char *const later[] = { "stack", "event", "event_bare", "event_lasting" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(later); i++) {
 		struct vector v = vector_of(later[i]);
@@ -317,4 +317,70 @@ TEST(texts_of_evidence_are_cut_to_the_limit_when_written)
 	CHECK_EQ(strlen(b.events[0].evidence[0].what), ITEM_MAX_TEXT);
 	CHECK_EQ(strlen(b.events[0].evidence[0].who), ITEM_MAX_TEXT);
 	buf_free(&f);
+}
+
+static struct event_item lasting(void)
+{
+	return (struct event_item){ .start_ns = WALL,
+				    .us = 10000000,
+				    .kind = "task.stuck",
+				    .severity = EVENT_WARNING,
+				    .pid = 4242,
+				    .tid = 4243,
+				    .comm = "python3",
+				    .reason = 28,
+				    .id = 0x123456789abcdee,
+				    .told = 3,
+				    .going_on = true };
+}
+
+TEST(an_event_that_lasts_has_its_id_and_which_telling_it_is)
+{
+	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
+	struct event_item e = lasting();
+	struct wire_body b = { 0 };
+	struct buf f = { 0 };
+
+	CHECK_EQ(decode(a, "event_lasting", &b), 0);
+	CHECK_EQ(b.events[0].id, e.id);
+	CHECK_EQ(b.events[0].told, 3);
+	CHECK(b.events[0].going_on);
+	wire_put_event(&f, &e);
+	CHECK(is_vector(&f, "event_lasting"));
+	e.going_on = false;
+	e.id = UINT64_MAX;
+	wire_put_event(&f, &e);
+	CHECK_EQ(wire_body_decode(a, f.data, f.len, &b), 0);
+	CHECK_EQ(b.events[0].id, INT64_MAX);
+	CHECK(!b.events[0].going_on);
+	buf_free(&f);
+}
+
+TEST(an_event_of_the_first_form_is_told_once)
+{
+	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
+	struct wire_body b = { 0 };
+
+	CHECK_EQ(decode(a, "event", &b), 0);
+	CHECK_EQ(b.events[0].id, 0);
+	CHECK_EQ(b.events[0].told, 0);
+	CHECK(!b.events[0].going_on);
+}
+
+/* Of a probe that appends less. */
+TEST(a_telling_without_its_number_is_the_first_and_over)
+{
+	static const uint8_t less[] = { 2, 1 }; /* fields, and bytes: told and going_on */
+	struct vector v = vector_of("event_lasting");
+
+	for (uint32_t i = 0; i < ARRAY_SIZE(less); i++) {
+		AUTO(arena_free) struct arena *a = arena_new(1 << 20);
+		struct wire_body b = { 0 };
+
+		v.b[0] = (uint8_t)(0x9f - less[i]);
+		CHECK_EQ(wire_body_decode(a, v.b, v.len - less[i], &b), 0);
+		CHECK_EQ(b.events[0].id, lasting().id);
+		CHECK_EQ(b.events[0].told, less[i] == 2 ? 1 : 3);
+		CHECK(!b.events[0].going_on);
+	}
 }

@@ -22,6 +22,18 @@ TEST('the list of events has the newest first, and older ones on demand', async 
 	CHECK((await t.text('.more')).includes('all events of this range: 130'), 'the end');
 });
 
+TEST('of an event it is said that it goes on, or that its end was not seen', async (t) => {
+	const [on, over, unseen] = [{ goingOn: true, endSeen: false, told: 2 }, {}, { goingOn: false, endSeen: false, told: 2 }].map((of) => some(1, of)[0]);
+	t.mock.incidents = [on, over, unseen];
+	await t.open('/events');
+	await shows(t, 3);
+	const states = await t.page.$$eval('.events tbody tr', (all) => Object.fromEntries(all.map((tr) => [tr.dataset.id, tr.querySelector('.state')?.innerText ?? ''])));
+	CHECK_EQ([on, over, unseen].map((e) => states[e.id]), ['going on', '', 'end not seen'], 'the words');
+	await t.page.goto(t.mock.url + on.diagnosis);
+	await t.page.waitForSelector('.verdict');
+	CHECK_EQ(await told(t, '.line .state'), 'going on', 'on its page');
+});
+
 TEST('node and kind filter the list, are in the address, and come back from it', async (t) => {
 	t.mock.nodes = fleet(3);
 	t.mock.incidents = [...some(3), ...some(2, { node: 'web-2', kind: 'gpu.stall' })];

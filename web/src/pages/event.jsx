@@ -20,7 +20,7 @@ import { bytes, count, duration, isNumber, msFine, reasonText, timeParts, timeTe
 import { NONE, canWant, writeFilters } from '../lib/filters.js';
 import { t, useSettings, word } from '../lib/i18n.js';
 import { messages } from '../lib/messages.js';
-import { howLong } from './events.jsx';
+import { State, howLong } from './events.jsx';
 
 const SIMILAR = 200;
 const LISTED = 8;
@@ -132,6 +132,7 @@ const Head = ({ event, id }) => (
 		<p class="line hint">
 			<Time of={event.time} />
 			<span>{t('ev.ago', { time: duration(Date.now() - Date.parse(event.time)) })}</span>
+			<State of={event} />
 		</p>
 	</>
 );

@@ -35,6 +35,18 @@ const Choice = ({ name, value, values, onChange }) => {
 	);
 };
 
+// Whether it goes on, or nobody saw its end; null of one that is over, and of an older collector's.
+export const stateOf = (event) => (event.goingOn ? 'on' : event.endSeen === false ? 'unseen' : null);
+
+export const State = ({ of }) => {
+	const state = stateOf(of);
+	return state && (
+		<span class={`state ${state === 'on' ? 'warn' : 'hint'}`} data-state={state} title={t(`events.${state}.title`)}>
+			{t(`events.${state}`)}
+		</span>
+	);
+};
+
 export const howLong = (event) => `${msFine(event.ms)}${isNumber(event.errorMs) && event.errorMs > 0 ? ` ± ${msFine(event.errorMs)}` : ''}`;
 
 const Row = ({ event }) => (
@@ -56,7 +68,10 @@ const Row = ({ event }) => (
 			<Text of={reasonText(event.reason)} cut={400} />
 			<span class="hint kind"> {visible(word('kind.', event.kind ?? '–')).slice(0, 60)}</span>
 		</td>
-		<td class="e-ms n">{howLong(event)}</td>
+		<td class="e-ms n">
+			{howLong(event)}
+			<State of={event} />
+		</td>
 		<td class="e-open">
 			<a class="open" href={eventHref(event)} tabIndex={-1} aria-label={t('events.open.title', { what: visible(reasonText(event.reason)).slice(0, 100) })}>
 				{t('open')}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * event_param.h - the parameters of an event, one after the other. Keys and texts are not copied:
+ * they live until the event is put into a sink.
+ */
+#pragma once
+
+#include <assert.h>
+
+#include "../lib/item.h"
+
+static inline void event_put(struct event_item *e, struct param p)
+{
+	assert(e->nparams < ITEM_MAX_PARAMS);
+	e->params[e->nparams++] = p;
+}
+
+static inline void event_number(struct event_item *e, const char *key, double number)
+{
+	event_put(e, (struct param){ .key = key, .number = number });
+}
+
+static inline void event_ms(struct event_item *e, const char *key, uint64_t us)
+{
+	event_number(e, key, (double)us / 1000);
+}
+
+/* "": not known. */
+static inline void event_text(struct event_item *e, const char *key, const char *text)
+{
+	event_put(e, (struct param){ .key = key, .text = text[0] ? text : "?" });
+}
