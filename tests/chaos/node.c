@@ -5,8 +5,9 @@
  * node URLS NAME SPOOL PER_S LOG KEYS COLLECTOR_PUB TOKEN: one event batch of one request a time,
  * whose path is /EPOCH/SEQ, until SIGTERM; then it goes when all are stored. With METRICS=N in its
  * environment each is followed by N metric batches, whose paths are /EPOCH/m/SEQ; DISK and MEMORY
- * are caps in kB. LOG has a line "EPOCH SEQ" of the last batch of each epoch that it knows to be
- * acked, and is appended to, never read.
+ * are caps in kB. LOG has a line "EPOCH SEQ" of the last batch of each epoch that is acked or
+ * dropped, and "EPOCH FROM TO" of what is dropped, as its caps cannot hold it; it is appended to,
+ * never read.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,6 +17,7 @@
 
 #include "../../lib/clock.h"
 #include "../../lib/log.h"
+#include "../../probe/spool_queue.h"
 #include "../../probe/uplink.h"
 #include "../tools/fake_items.h"
 
@@ -39,19 +41,60 @@ static void on_fresh(void *arg UNUSED)
 {
 }
 
+static void log_line(struct node *n, const char *line)
+{
+	const size_t len = strlen(line);
+
+	if (write(n->log, line, len) != (ssize_t)len)
+		die("the log cannot be written");
+}
+
 static void tell(struct node *n)
 {
 	uint64_t epoch = spool_epoch(n->spool), seq = spool_base(n->spool, STREAM_EVENT) - 1;
 	char line[64];
-	int len;
 
 	if (epoch == n->told_epoch && seq == n->told_seq)
 		return;
 	n->told_epoch = epoch;
 	n->told_seq = seq;
-	len = snprintf(line, sizeof(line), "%" PRIu64 " %" PRIu64 "\n", epoch, seq);
-	if (write(n->log, line, (size_t)len) != len)
-		die("the log cannot be written");
+	snprintf(line, sizeof(line), "%" PRIu64 " %" PRIu64 "\n", epoch, seq);
+	log_line(n, line);
+}
+
+static void tell_dropped(struct node *n, uint64_t epoch, uint64_t from, uint64_t to)
+{
+	char line[96];
+
+	if (from > to)
+		return;
+	snprintf(line, sizeof(line), "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", epoch, from, to);
+	log_line(n, line);
+}
+
+/* What memory cannot hold: the youngest run's oldest that no file has, one after the other. */
+static void append(struct node *n, const char *path, uint64_t now)
+{
+	const uint64_t lost = spool_lost(n->spool, STREAM_EVENT).batches;
+	const struct spool_queue *q = &n->spool->back->queue[STREAM_EVENT];
+	uint64_t end;
+
+	buf_reset(&n->body);
+	put_request(&n->body, "chaos", path, now);
+	if (spool_append(n->spool, STREAM_EVENT, now, 1, n->body.data, n->body.len) != n->made)
+		die("a batch has another number than its path");
+	end = q->unwritten ? q->unwritten->record.seq : q->next_seq;
+	tell_dropped(n, n->spool->back->id.epoch,
+		     end - (spool_lost(n->spool, STREAM_EVENT).batches - lost), end - 1);
+}
+
+/* What the files may not hold: the oldest run's oldest. */
+static void keep(struct node *n)
+{
+	const uint64_t base = spool_base(n->spool, STREAM_EVENT);
+
+	spool_keep(n->spool, clock_mono_ns());
+	tell_dropped(n, spool_epoch(n->spool), base, spool_base(n->spool, STREAM_EVENT) - 1);
 }
 
 static void make_metrics(struct node *n)
@@ -72,14 +115,10 @@ static void make_metrics(struct node *n)
 
 static void make_one(struct node *n)
 {
-	uint64_t now = clock_wall_ns();
 	char path[48];
 
 	snprintf(path, sizeof(path), "/%" PRIu64 "/%" PRIu64, n->epoch, ++n->made);
-	buf_reset(&n->body);
-	put_request(&n->body, "chaos", path, now);
-	if (spool_append(n->spool, STREAM_EVENT, now, 1, n->body.data, n->body.len) != n->made)
-		die("a batch has another number than its path");
+	append(n, path, clock_wall_ns());
 	make_metrics(n);
 }
 
@@ -98,7 +137,7 @@ static int on_tick(void *arg)
 {
 	struct node *n = arg;
 
-	spool_keep(n->spool, clock_mono_ns());
+	keep(n);
 	tell(n);
 	if (n->leaving && spool_batches(n->spool) == 0)
 		loop_stop(n->loop);
