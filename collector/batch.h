@@ -12,7 +12,16 @@
 #include "../lib/wire.h"
 #include "layouts.h"
 
-enum fact { FACT_SAMPLE, FACT_REQUEST, FACT_RED, FACT_UNREAD, FACT_EVENT, FACT_EVIDENCE, FACT_END };
+enum fact {
+	FACT_SAMPLE,
+	FACT_SAMPLE_RAW,
+	FACT_REQUEST,
+	FACT_RED,
+	FACT_UNREAD,
+	FACT_EVENT,
+	FACT_EVIDENCE,
+	FACT_END
+};
 
 enum fate { FATE_OPEN, FATE_TAKEN, FATE_DONE, FATE_ASIDE, FATE_TWICE, FATE_GAP, FATE_STRANGER };
 
@@ -34,6 +43,7 @@ struct batch {
 
 	uint64_t now_ns, from_ns,
 		until_ns; /* writer: wall time, and for which there are partitions */
+	uint64_t raw_from_ns, raw_until_ns; /* writer: of these, for which there is sample_raw */
 	uint64_t tick_ns; /* store: head.wall_ns, or now if there is no partition for it */
 	struct rows rows[FACT_END]; /* store */
 	uint64_t *entity_id, *key_id; /* store: of each sample, of each red */

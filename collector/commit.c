@@ -141,9 +141,10 @@ static int store_taken(struct commit *c, struct batch *culprit, const char *stat
 static void count_stored(const struct batch *b)
 {
 	static const enum counter rows[FACT_END] = {
-		[FACT_SAMPLE] = C_ROWS_SAMPLE, [FACT_REQUEST] = C_ROWS_REQUEST,
-		[FACT_RED] = C_ROWS_RED,       [FACT_UNREAD] = C_ROWS_UNREAD,
-		[FACT_EVENT] = C_ROWS_EVENT,   [FACT_EVIDENCE] = C_ROWS_EVIDENCE,
+		[FACT_SAMPLE] = C_ROWS_SAMPLE,	   [FACT_SAMPLE_RAW] = C_ROWS_SAMPLE_RAW,
+		[FACT_REQUEST] = C_ROWS_REQUEST,   [FACT_RED] = C_ROWS_RED,
+		[FACT_UNREAD] = C_ROWS_UNREAD,	   [FACT_EVENT] = C_ROWS_EVENT,
+		[FACT_EVIDENCE] = C_ROWS_EVIDENCE,
 	};
 
 	for (int f = 0; f < FACT_END; f++)

@@ -8,6 +8,11 @@
 #include "listen.h"
 
 #define STR(key) "collector", #key, CONFIG_STR, CONFIG_FIELD(struct config, key)
+#define DAYS(key, field, least, help)                                                              \
+	{                                                                                          \
+		"collector", key, CONFIG_INT, CONFIG_FIELD(struct config, keep.field), least,      \
+			3650, help                                                                 \
+	}
 
 /* Every line is a key of the file and a flag: web_database is --web-database. */
 static const struct config_option options[] = {
@@ -19,11 +24,14 @@ static const struct config_option options[] = {
 	{ STR(keys), 1, 0,
 	  "directory of this collector's key pair (/var/lib/seismo-collector/keys)" },
 	{ STR(user), 0, 0, "user to become once the ports are bound (stay)" },
-	{ "collector", "keep_days", CONFIG_INT, CONFIG_FIELD(struct config, keep_days), 1, 3650,
-	  "older days are dropped (30)" },
-	{ "collector", "keep_evidence_days", CONFIG_INT,
-	  CONFIG_FIELD(struct config, keep_evidence_days), 1, 3650,
-	  "and of evidence and stacks, unless keep_days is less (14)" },
+	DAYS("keep_days", requests, 1, "days that requests, and what is counted, are kept (30)"),
+	DAYS("keep_evidence_days", evidence, 1,
+	     "and evidence and stacks, unless what they belong to is kept for less (14)"),
+	DAYS("keep_events_days", events, 0, "and events; 0: as keep_days (0)"),
+	DAYS("keep_samples_days", samples, 0, "and samples as they came; 0: as keep_days (0)"),
+	DAYS("keep_1m_days", minutes, 0, "and samples by the minute; 0: as keep_days (90)"),
+	DAYS("keep_10m_days", ten_minutes, 0, "and by ten minutes; 0: as keep_days (365)"),
+	DAYS("keep_1h_days", hours, 0, "and by the hour; 0: as keep_days (1825)"),
 	{ "collector", "node_rows_per_s", CONFIG_INT, CONFIG_FIELD(struct config, node_rows_per_s),
 	  1, 1e9, "rows of one node in a second of its clock; more are only counted (20000)" },
 };
@@ -47,8 +55,11 @@ static const struct config defaults = {
 	.web_database = "dbname=seismo user=seismo_web",
 	.region = "local",
 	.keys = "/var/lib/seismo-collector/keys",
-	.keep_days = 30,
-	.keep_evidence_days = 14,
+	.keep = { .requests = 30,
+		  .evidence = 14,
+		  .minutes = 90,
+		  .ten_minutes = 365,
+		  .hours = 1825 },
 	.node_rows_per_s = 20000,
 };
 

@@ -105,14 +105,13 @@ static int start_threads(struct collector *c)
 		.fd = c->web_fd,
 		.database = c->config.web_database,
 		.version = COLLECTOR_VERSION,
-		.keep_days = (unsigned)c->config.keep_days,
+		.keep_days = (unsigned)c->config.keep.requests,
 	};
 	struct writer_config writer = {
 		.link = c->link,
 		.session = { .database = c->config.database,
 			     .region = c->config.region,
-			     .keep_days = c->config.keep_days,
-			     .keep_evidence_days = c->config.keep_evidence_days },
+			     .keep = c->config.keep },
 		.on_requests = on_requests,
 	};
 	int r = web_start(&c->web, &web);

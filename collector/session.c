@@ -16,13 +16,16 @@
  * day. */
 enum { DAYS_BACK = 2, DAYS_AHEAD = 3, SHARED_MARGIN = DAYS_AHEAD + 2 };
 
-static const uint64_t DAY_NS = 86400 * SEC, UPKEEP_NS = 3600 * SEC;
+/* Of samples as they come; those of other hours are few, and stored as such. */
+enum { HOURS_BACK = 2, HOURS_AHEAD = 3 };
+
+static const uint64_t HOUR_NS = 3600 * SEC, DAY_NS = 86400 * SEC, UPKEEP_NS = 3600 * SEC;
 
 struct session {
 	struct session_config cfg;
 	struct pg *pg;
 	bool ready;
-	uint64_t number, region, due_ns, from_ns, until_ns, last_us;
+	uint64_t number, region, due_ns, from_ns, until_ns, hour_ns, last_us;
 	char why[512];
 };
 
@@ -68,29 +71,29 @@ void session_broken(struct session *s)
 	(void)fail(s, 0, "a transaction failed");
 }
 
-/* Days are the server's: it made the partitions by its own clock. */
+/* Hours and days are the server's: it made the partitions by its own clock. */
 static int make_days(struct session *s)
 {
-	static const char sql[] = "select ensure_partitions(%d, %d), drop_old(%d, %d),"
-				  " extract(epoch from (now() at time zone 'utc')::date::timestamp "
-				  "at time zone 'utc')"
-				  "::bigint";
+	static const char sql[] = "select ensure_partitions(%d, %d) + ensure_hours(%d, %d),"
+				  " drop_old('%s'::jsonb), extract(epoch from now())::bigint";
 	AUTO(PQclear) PGresult *res = NULL;
-	char text[256];
-	uint64_t today;
+	char text[RETAIN_TEXT + 160], days[RETAIN_TEXT];
+	uint64_t now_s;
 	int r;
 
-	snprintf(text, sizeof(text), sql, DAYS_BACK, DAYS_AHEAD, (int)s->cfg.keep_days,
-		 (int)s->cfg.keep_evidence_days);
+	retain_text(&s->cfg.keep, days);
+	snprintf(text, sizeof(text), sql, DAYS_BACK, DAYS_AHEAD, HOURS_BACK, HOURS_AHEAD, days);
 	r = pg_ask(s->pg, text, &(struct pg_args){ 0 }, &res);
 	if (r < 0)
 		return r;
 	counter_add(C_PARTITIONS_MADE, strtoull(PQgetvalue(res, 0, 0), NULL, 10));
 	counter_add(C_PARTITIONS_DROPPED, strtoull(PQgetvalue(res, 0, 1), NULL, 10));
-	today = strtoull(PQgetvalue(res, 0, 2), NULL, 10) * SEC;
+	now_s = strtoull(PQgetvalue(res, 0, 2), NULL, 10);
+	s->hour_ns = now_s * SEC / HOUR_NS * HOUR_NS;
 	/* a day that retention drops at once is none to store into */
-	s->from_ns = today - DAY_NS * (s->cfg.keep_days < DAYS_BACK ? 1 : DAYS_BACK);
-	s->until_ns = today + DAY_NS * (DAYS_AHEAD + 1);
+	s->from_ns = now_s * SEC / DAY_NS * DAY_NS -
+		     DAY_NS * (retain_least(&s->cfg.keep) < DAYS_BACK ? 1 : DAYS_BACK);
+	s->until_ns = now_s * SEC / DAY_NS * DAY_NS + DAY_NS * (DAYS_AHEAD + 1);
 	return 0;
 }
 
@@ -102,11 +105,11 @@ static int forget_old(struct session *s)
 		"delete from gap where ts < now() - interval '%d days';"
 		"delete from checks where last_used < now() - interval '%d days';"
 		"delete from stack where last_used < now() - interval '%d days'";
-	int rows = (int)s->cfg.keep_days, evidence = (int)s->cfg.keep_evidence_days;
+	int rows = (int)s->cfg.keep.requests, evidence = (int)retain_evidence(&s->cfg.keep);
 	char text[400];
 
 	snprintf(text, sizeof(text), sql, rows, rows, rows + SHARED_MARGIN,
-		 (evidence < rows ? evidence : rows) + SHARED_MARGIN);
+		 evidence + SHARED_MARGIN);
 	return pg_do(s->pg, text);
 }
 
@@ -215,6 +218,16 @@ uint64_t session_from_ns(const struct session *s)
 uint64_t session_until_ns(const struct session *s)
 {
 	return s->until_ns;
+}
+
+uint64_t session_raw_from_ns(const struct session *s)
+{
+	return s->hour_ns - HOURS_BACK * HOUR_NS;
+}
+
+uint64_t session_raw_until_ns(const struct session *s)
+{
+	return s->hour_ns + (HOURS_AHEAD + 1) * HOUR_NS;
 }
 
 const char *session_why(const struct session *s)

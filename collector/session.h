@@ -8,13 +8,14 @@
  */
 #pragma once
 
+#include "retain.h"
 #include "pg.h"
 
 struct session;
 
 struct session_config {
 	const char *database, *region;
-	int64_t keep_days, keep_evidence_days;
+	struct retain keep;
 };
 
 struct session *session_new(const struct session_config *cfg); /* its strings stay the caller's */
@@ -28,6 +29,9 @@ uint64_t session_number(const struct session *s); /* another one after each conn
 uint64_t session_region(const struct session *s);
 uint64_t session_from_ns(const struct session *s); /* wall: from here on there are partitions */
 uint64_t session_until_ns(const struct session *s); /* up to here */
+/* And within that, what is expected of samples: for these hours there is sample_raw. */
+uint64_t session_raw_from_ns(const struct session *s);
+uint64_t session_raw_until_ns(const struct session *s);
 uint64_t session_commit_ns(struct session *s, uint64_t wall_ns); /* wall, but always rising */
 const char *session_why(const struct session *s);
 

@@ -6,49 +6,12 @@
 #include "copy.h"
 #include "store.h"
 
-/* Of a sample's row in COPY: two bytes, four fields of 12, the array's head of 24; and each value.
- */
-enum { SAMPLE_ROW_BYTES = 2 + 4 * 12 + 24, SAMPLE_VALUE_BYTES = 12 };
-
-static uint64_t hash_name(const char *kind, const char *name)
-{
-	return hash_end(hash_add_str(hash_add_str(HASH_START, kind), name));
-}
-
 static uint64_t hash_key(const struct red_item *q)
 {
 	uint64_t h =
 		hash_add_str(hash_add_str(hash_add_str(HASH_START, q->app), q->route), q->peer);
 
 	return hash_end(hash_add(h, &q->role, sizeof(q->role)));
-}
-
-static void put_sample(struct batch *b, uint32_t i)
-{
-	const struct sample_item *s = &b->items.samples[i];
-	struct rows *rows = &b->rows[FACT_SAMPLE];
-
-	b->entity_id[i] = hash_name(b->layout[i]->kind, s->entity);
-	copy_row(&rows->bytes, 5);
-	copy_time(&rows->bytes, b->tick_ns);
-	copy_int8(&rows->bytes, (int64_t)b->head.node_id);
-	copy_int8(&rows->bytes, (int64_t)b->entity_id[i]);
-	copy_int8(&rows->bytes, (int64_t)s->layout);
-	copy_float8s(&rows->bytes, s->v, s->n);
-	rows->n++;
-}
-
-/* Their bytes are most of all there are, and known beforehand. */
-static void put_samples(struct batch *b)
-{
-	size_t values = 0;
-
-	for (uint32_t i = 0; i < b->items.nsamples; i++)
-		values += b->items.samples[i].n;
-	buf_reserve(&b->rows[FACT_SAMPLE].bytes,
-		    b->items.nsamples * SAMPLE_ROW_BYTES + values * SAMPLE_VALUE_BYTES);
-	for (uint32_t i = 0; i < b->items.nsamples; i++)
-		put_sample(b, i);
 }
 
 static void put_red(struct batch *b, uint32_t i)
@@ -96,7 +59,7 @@ static int store_run(void *self, struct batch *b)
 	b->checks_id = arena_alloc(b->arena, b->items.nrequests * sizeof(*b->checks_id));
 	b->stored_at = arena_alloc(b->arena, b->items.nrequests * sizeof(*b->stored_at));
 	b->event_stored_at = arena_alloc(b->arena, b->items.nevents * sizeof(*b->event_stored_at));
-	put_samples(b);
+	store_samples(b);
 	for (uint32_t i = 0; i < b->items.nreds; i++)
 		put_red(b, i);
 	for (uint32_t i = 0; i < b->items.nunreads; i++)

@@ -99,6 +99,8 @@ static void make_rows(struct writer *w)
 		b->now_ns = clock_wall_ns();
 		b->from_ns = session_from_ns(w->session);
 		b->until_ns = session_until_ns(w->session);
+		b->raw_from_ns = session_raw_from_ns(w->session);
+		b->raw_until_ns = session_raw_until_ns(w->session);
 		if (line_run(w->line, b) < 0 && !b->poison)
 			b->poison = "a stage refused it";
 	}

@@ -11,6 +11,7 @@ cd "$(dirname "$0")/../.." || exit 1
 rm -rf "$tmp"
 . tests/it/ingest_rig.sh
 rounds=${ROUNDS:-5} batches=${BATCHES:-1500} nodes=${NODES:-10000} seconds=${SECONDS_EACH:-30}
+tables="sample_raw sample" entities=10
 senders=8 rows=5120 # of a transaction: ten of each of the 512 batches that a busy collector takes at once
 pg_flags=(-c shared_buffers=512MB -c max_wal_size=4GB -c autovacuum=off)
 read -r port web < <(free_ports 2 | tr '\n' ' ')
@@ -36,7 +37,7 @@ through_collector() { # NAME FILE
 	local c p
 	collector=$2
 	start c "$port" "$web" && let_in
-	sql -c 'truncate sample' -c checkpoint
+	empty
 	c=$(ticks "/proc/${running[c]}/stat") p=$(pg_ticks)
 	"$B/tools/fleet" "tcp://127.0.0.1:$port" nodes=$senders batches="$batches" spread=0 >"$dir/out" || exit 1
 	per_sample $(($(ticks "/proc/${running[c]}/stat") - c)) >>"$dir/$1.client"
@@ -45,22 +46,30 @@ through_collector() { # NAME FILE
 	halt c TERM
 }
 
-by_copy() {
-	local p
-	[ -s "$dir/rows" ] || sql -c "\\copy (select * from sample) to $dir/rows binary"
-	sql -c 'truncate sample' -c checkpoint
-	p=$(pg_ticks)
-	"$B/tools/copyin" "host=$dir/s dbname=seismo user=seismo" sample "$dir/rows" $rows >"$dir/out" || exit 1
-	of cpu_s "$dir/out" | awk -v n=$samples '{ print int($1 * 1e9 / n) }' >>"$dir/copy.client"
-	per_sample $(($(pg_ticks) - p)) >>"$dir/copy.pg"
-	of elapsed_s "$dir/out" >>"$dir/copy.s"
+empty() {
+	sql -c "truncate ${tables// /,}" -c checkpoint
 }
 
-line() { # NAME WHAT: each round beside the COPY of the same round
+by_copy() { # NAME: of what its collector has just stored
+	local p t n=$rows
+	for t in $tables; do
+		[ "$(sql -c "select exists (select from $t)")" = f ] || break
+	done
+	[ "$t" = sample ] || n=$((rows / (entities < 3 ? entities : 3))) # rows with several entities are fewer
+	[ -s "$dir/rows.$1" ] || sql -c "\\copy (select * from $t) to $dir/rows.$1 binary"
+	empty
+	p=$(pg_ticks)
+	"$B/tools/copyin" "host=$dir/s dbname=seismo user=seismo" $t "$dir/rows.$1" $n >"$dir/out" || exit 1
+	of cpu_s "$dir/out" | awk -v n=$samples '{ print int($1 * 1e9 / n) }' >>"$dir/copy-$1.client"
+	per_sample $(($(pg_ticks) - p)) >>"$dir/copy-$1.pg"
+	of elapsed_s "$dir/out" >>"$dir/copy-$1.s"
+}
+
+line() { # NAME WHAT COPY: each round beside the COPY of the same round
 	paste "$dir/$1.client" "$dir/$1.pg" | awk '{ print $1 + $2 }' >"$dir/$1.both"
-	[ -s "$dir/copy.both" ] || paste "$dir/copy.client" "$dir/copy.pg" | awk '{ print $1 + $2 }' >"$dir/copy.both"
+	paste "$dir/$3.client" "$dir/$3.pg" | awk '{ print $1 + $2 }' >"$dir/$3.both"
 	echo "| $2 | $(median <"$dir/$1.client") | $(median <"$dir/$1.pg") | $(median <"$dir/$1.both") |" \
-		"$(paste "$dir/$1.both" "$dir/copy.both" | awk '{ print 100 * $1 / $2 }' | median) |" \
+		"$(paste "$dir/$1.both" "$dir/$3.both" | awk '{ print 100 * $1 / $2 }' | median) |" \
 		"$(awk -v n=$samples '{ print n / $1 / 1e5 }' "$dir/$1.s" | median | sed 's/\([0-9]\)\([^0-9]\|$\)/.\1\2/g') |"
 }
 
@@ -70,8 +79,8 @@ costs() {
 	for ((i = 0; i < rounds; i++)); do
 		for one in ${COLLECTORS:-} "now=$mine"; do
 			through_collector "${one%%=*}" "${one#*=}"
+			by_copy "${one%%=*}"
 		done
-		by_copy
 	done
 	cat <<-END
 	### Cost of a sample on its way into the database, $(date -u +%F)
@@ -86,9 +95,10 @@ costs() {
 	|---|---|---|---|---|---|
 	END
 	for one in ${COLLECTORS:-} "now=$mine"; do
-		line "${one%%=*}" "collector, ${one%%=*}"
+		one=${one%%=*}
+		line "$one" "collector, $one" "copy-$one"
+		line "copy-$one" "COPY BINARY of these rows" "copy-$one"
 	done
-	line copy "COPY BINARY"
 }
 
 worst() { # NAME: of the two halves
@@ -98,7 +108,7 @@ worst() { # NAME: of the two halves
 # A node takes two descriptors, so half of them in each process. Their keys are let in beforehand.
 many() { # SPREAD_MS
 	local half=$((nodes / 2)) c p t
-	sql -c 'truncate sample, node, node_key, ingest_mark'
+	sql -c 'truncate sample, sample_raw, node, node_key, ingest_mark'
 	collector=$mine
 	start c "$port" "$web"
 	"$B/tools/fleet" keys nodes="$nodes" | sed 's/$/,1/' | sql -c "copy node_key (key, node_id, name, state) from stdin csv"

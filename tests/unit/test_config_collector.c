@@ -39,8 +39,8 @@ TEST(without_a_flag_the_defaults_hold)
 	CHECK_EQ(task, CONFIG_CHECK);
 	CHECK_STR(c.bind, "tcp://127.0.0.1:7470");
 	CHECK_STR(c.web, "127.0.0.1:8080");
-	CHECK_EQ(c.keep_days, 30);
-	CHECK_EQ(c.keep_evidence_days, 14);
+	CHECK_EQ(c.keep.requests, 30);
+	CHECK_EQ(c.keep.evidence, 14);
 }
 
 TEST(a_flag_wins_over_the_file_wherever_it_stands)
@@ -54,7 +54,7 @@ TEST(a_flag_wins_over_the_file_wherever_it_stands)
 	CHECK_EQ(READ("--keep-days=7", "--config", path), 0);
 	CHECK_EQ(task, CONFIG_RUN);
 	CHECK_STR(c.region, "north");
-	CHECK_EQ(c.keep_days, 7);
+	CHECK_EQ(c.keep.requests, 7);
 	unlink(path);
 }
 

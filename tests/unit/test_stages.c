@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../test.h"
 
+#include <math.h>
+
 #include "../../collector/copy.h"
 #include "../../collector/line.h"
 
@@ -178,6 +180,41 @@ TEST(a_body_that_cannot_be_read_poisons_its_batch_and_makes_no_row)
 	CHECK(b->poison);
 	CHECK_EQ(line_run(r.back, b), 0);
 	CHECK_EQ(b->rows[FACT_REQUEST].n, 0);
+	tear_down(&r);
+}
+
+TEST(samples_of_one_layout_share_a_row_in_which_zeros_take_no_room)
+{
+	static const double some[3] = { 0, 0.1, 0 }, other[3] = { NAN, 7, -0.0 };
+	static const uint8_t kind[6] = { 0, 2, 0, 1, 1, 1 };
+	static const double all[6] = { 0, 0.1, 0, NAN, 7, -0.0 };
+	const struct wire_metric three[3] = { { "a", "", 0 }, { "b", "", 0 }, { "c", "", 0 } };
+	struct wire_dict dict = { .entity_kind = "disk", .n = 3, .metrics = three };
+	struct buf want = { 0 }, body = { 0 };
+	struct rig r;
+	set_up(&r);
+
+	dict.layout = wire_layout_id(&dict);
+	CHECK_EQ(layouts_add(r.layouts, &dict), 0);
+	wire_put_sample(&body, &(struct sample_item){ dict.layout, "sda", 3, some });
+	wire_put_sample(&body, &(struct sample_item){ dict.layout, "sdb", 3, other });
+	AUTO(batch_free) struct batch *b = batch_of(&body);
+	b->raw_from_ns = now_ns;
+	b->raw_until_ns = now_ns + 1;
+	CHECK_EQ(line_run(r.front, b), 0);
+	CHECK_EQ(line_run(r.back, b), 0);
+	CHECK_EQ(b->rows[FACT_SAMPLE].n, 0);
+	CHECK_EQ(b->rows[FACT_SAMPLE_RAW].n, 1);
+	copy_row(&want, 6);
+	copy_time(&want, now_ns);
+	copy_int8(&want, 7);
+	copy_int8(&want, (int64_t)dict.layout);
+	copy_int8s(&want, b->entity_id, 2);
+	copy_some_float4s(&want, all, kind, 1, 6);
+	copy_some_float8s(&want, all, kind, 2, 6);
+	CHECK_EQ(b->rows[FACT_SAMPLE_RAW].bytes.len, want.len);
+	CHECK(memcmp(b->rows[FACT_SAMPLE_RAW].bytes.data, want.data, want.len) == 0);
+	buf_free(&want);
 	tear_down(&r);
 }
 
