@@ -13,7 +13,8 @@ static bool is_console(const char *url)
 		if (strcmp(url, pages[i]) == 0)
 			return true;
 	return strncmp(url, "/requests/", strlen("/requests/")) == 0 ||
-	       strncmp(url, "/events/", strlen("/events/")) == 0;
+	       strncmp(url, "/events/", strlen("/events/")) == 0 ||
+	       strncmp(url, "/nodes/", strlen("/nodes/")) == 0;
 }
 
 const struct web_asset *web_asset_find(const char *url)

@@ -156,12 +156,13 @@ static int settle(struct web_call *c)
 			web_filter_end(&c->filters[i]);
 			c->bound[at] = web_filter_text(&c->filters[i], WEB_WANTED);
 			c->bound[at + 1] = web_filter_text(&c->filters[i], WEB_UNWANTED);
-		} else if (!c->bound[at] && r->params[i].needed) {
+		}
+		if (!c->bound[at] && r->params[i].needed) {
 			web_call_fail(c, 400, "bad_parameter", "%s is needed.", r->params[i].name);
 			return -EINVAL;
-		} else if (!c->bound[at]) {
-			c->bound[at] = r->params[i].fallback;
 		}
+		if (!c->bound[at])
+			c->bound[at] = r->params[i].fallback;
 	}
 	return 0;
 }

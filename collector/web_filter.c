@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-enum { VALUES_MAX = 10, PATTERN = 2 * WEB_VALUE + 8 };
+enum { VALUES_MAX = 10, NAMES_MAX = 64, PATTERN = 2 * WEB_VALUE + 8 };
 
 static void put_text(struct buf *b, const char *text)
 {
@@ -95,12 +95,46 @@ static void put_value(struct buf *b, enum web_type type, const char *value)
 	}
 }
 
+/* One more of "a,b,c": an empty one is refused like any text without a byte. */
+static int add_name(struct web_filter *f, const struct web_param *p, const char *text, size_t len,
+		    char why[WEB_WHY])
+{
+	char name[WEB_VALUE], value[WEB_VALUE];
+	bool fits = len < sizeof(name) && f->n < NAMES_MAX;
+
+	memcpy(name, text, fits ? len : 0);
+	name[fits ? len : 0] = 0;
+	if (web_param_read(p, name, fits ? len : 0, value, why) < 0)
+		return -EINVAL;
+	put_value(&f->side[WEB_WANTED], p->type, value);
+	f->n++;
+	return 0;
+}
+
+static int add_names(struct web_filter *f, const struct web_param *p, const char *text, size_t len,
+		     char why[WEB_WHY])
+{
+	for (;;) {
+		const char *comma = memchr(text, ',', len);
+		size_t n = comma ? (size_t)(comma - text) : len;
+
+		if (add_name(f, p, text, n, why) < 0)
+			return -EINVAL;
+		if (!comma)
+			return 0;
+		text += n + 1;
+		len -= n + 1;
+	}
+}
+
 int web_filter_add(struct web_filter *f, const struct web_param *p, const char *text, size_t len,
 		   char why[WEB_WHY])
 {
 	enum web_side side = len && *text == '!' ? WEB_UNWANTED : WEB_WANTED;
 	char value[WEB_VALUE];
 
+	if (p->type == WEB_NAMES)
+		return add_names(f, p, text, len, why);
 	if (f->n == VALUES_MAX) {
 		snprintf(why, WEB_WHY, "%s is given more than %d times.", p->name, VALUES_MAX);
 		return -EINVAL;

@@ -28,6 +28,7 @@ static const struct {
 	[WEB_STATUSES] = { 4451, "a status like 502, a class like 5xx, or 0 for no answer, or ! "
 				 "and one of "
 				 "them" },
+	[WEB_NAMES] = { 1009, "1 to 64 names, by commas, of 1 to 200 bytes of UTF-8 text each" },
 	[WEB_ADDRS] = { 1009, "an address, or how one begins, or ! and one of them" },
 };
 
@@ -207,6 +208,7 @@ static bool read_value(enum web_type type, const char *text, size_t len, char va
 	case WEB_TEXT:
 	case WEB_TEXTS:
 	case WEB_ADDRS:
+	case WEB_NAMES:
 		return read_text(text, len, value);
 	case WEB_STATUS:
 	case WEB_STATUSES:

@@ -23,6 +23,7 @@ enum web_type {
 	WEB_TEXTS, /* these may be repeated: see web_filter.h */
 	WEB_STATUSES, /* bound as int4multirange */
 	WEB_ADDRS, /* bound as patterns for LIKE */
+	WEB_NAMES, /* several by commas, too; none is unwanted */
 };
 
 enum { WEB_VALUE = 208, WEB_PARAMS = 13, WEB_BOUND = 24, WEB_WHY = 240 };

@@ -57,31 +57,24 @@ static const struct web_param red_params[] = {
 
 static const struct web_param series_params[] = {
 	RANGE,
-	{ "metric", WEB_TEXT, NULL, true },
+	{ "metric", WEB_NAMES, NULL, true },
 	{ "node", WEB_TEXT, NULL, false },
 	{ "entity", WEB_TEXT, NULL, false },
+	{ "kind", WEB_TEXT, NULL, false },
 	{ "step", WEB_SECONDS, NULL, false },
 };
 
-/* Counters travel as what was added since the last tick, so a step's value is their sum. */
-static const char series_sql[] =
-	"with w as (select make_interval(secs => coalesce($6,"
-	"  greatest(1, ceil(extract(epoch from $2 - $1) / 300)))::float8) as step),"
-	"p as (select node, entity_kind, entity, metric, unit, counter,"
-	"  date_bin(step, ts, timestamptz 'epoch') as t,"
-	"  case when counter then sum(value) else avg(value) end as v from api.series, w"
-	"  where ts >= $1 and ts < $2 and case when right($3, 1) = '*' then starts_with(metric, "
-	"left($3, -1))"
-	"  else metric = $3 end and ($4 is null or node = $4)"
-	"  and ($5 is null or entity = $5) group by 1, 2, 3, 4, 5, 6, 7),"
-	"s as (select node, entity_kind, entity, metric, unit, counter,"
-	"  json_agg(json_build_array(api.rfc3339(t), v) order by t) as points"
-	"  from p group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4 limit 200)"
-	"select coalesce(json_agg(json_build_object('metric', metric, 'node', node, 'entity', "
-	"entity,"
-	" 'labels', json_build_object('kind', entity_kind), 'unit', unit,"
-	" 'kind', case when counter then 'counter' else 'gauge' end, 'points', points)"
-	" order by node, entity_kind, entity, metric), '[]') as series from s";
+static const struct web_param columns_params[] = {
+	RANGE,
+	{ "metric", WEB_NAMES, NULL, true },
+	{ "node", WEB_TEXT, NULL, true },
+	{ "entity", WEB_TEXT, NULL, false },
+	{ "kind", WEB_TEXT, NULL, false },
+	{ "step", WEB_SECONDS, NULL, false },
+	{ "top", WEB_BINS, "8", false },
+};
+
+static const struct web_param names_params[] = { { "node", WEB_TEXT, NULL, true } };
 
 #define PARAMS(table) .params = table, .nparams = ARRAY_SIZE(table)
 
@@ -104,7 +97,10 @@ static const struct web_route routes[] = {
 	{ "/api/v1/coverage", WEB_JSON, PARAMS(coverage_params), .sql = web_sql_coverage },
 	{ "/api/v1/red", WEB_JSON, PARAMS(red_params), .sql = web_sql_red,
 	  .stepped = web_sql_red_steps, .steps = 500 },
-	{ "/api/v1/series", WEB_JSON, PARAMS(series_params), .sql = series_sql, .steps = 5000 },
+	{ "/api/v1/series", WEB_JSON, PARAMS(series_params), .sql = web_sql_series, .steps = 5000 },
+	{ "/api/v1/series/columns", WEB_JSON, PARAMS(columns_params), .sql = web_sql_columns,
+	  .steps = 2000 },
+	{ "/api/v1/series/names", WEB_JSON, PARAMS(names_params), .sql = web_sql_names },
 };
 
 _Static_assert(ARRAY_SIZE(requests_params) <= WEB_PARAMS, "WEB_PARAMS is the longest list");

@@ -92,3 +92,4 @@ extern const char web_sql_coverage[]; /* web_coverage.c */
 extern const char web_sql_facets[], web_sql_histogram[], web_sql_groups[]; /* web_explore.c */
 extern const char web_sql_csv[], web_sql_ndjson[]; /* web_export.c */
 extern const char web_sql_red[], web_sql_red_steps[]; /* web_red.c */
+extern const char web_sql_series[], web_sql_columns[], web_sql_names[]; /* web_series.c */
