@@ -2,13 +2,9 @@
 // visible.mjs URL PORT N - fails N requests at the server on PORT and times their rows in an open page.
 import http from 'node:http';
 import net from 'node:net';
-import { createRequire } from 'node:module';
+import { launch } from '../web/browser.mjs';
 
-const require = createRequire(new URL('../../web/package.json', import.meta.url));
-const { chromium } = require('playwright-core');
 const [url, port, n] = [process.argv[2], Number(process.argv[3]), Number(process.argv[4])];
-const flags = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync',
-	'--disable-background-networking', '--disable-component-update'];
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
 // Runs in the page before its own script: when did which path first appear, and what went wrong.
@@ -40,7 +36,7 @@ function raw(path) {
 	});
 }
 
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: flags });
+const browser = await launch();
 const page = await browser.newPage();
 let errors = 0;
 page.on('pageerror', (e) => { errors++; console.error(e.message); });
