@@ -11,6 +11,8 @@ enum {
 	IS_FILES,
 	IS_FILELOSS,
 	IS_DROP,
+	IS_KLOG,
+	IS_KLOGLOSS,
 	LAYOUTS
 };
 
@@ -36,13 +38,16 @@ struct wire_dict layout_diskio = LAYOUT("disk", DISKIO);
 struct wire_dict layout_files = LAYOUT("files", FILES);
 struct wire_dict layout_fileloss = LAYOUT("coverage", FILELOSS);
 struct wire_dict layout_drop = LAYOUT("drop", DROP);
+struct wire_dict layout_klog = LAYOUT("node", KLOG);
+struct wire_dict layout_klogloss = LAYOUT("coverage", KLOGLOSS);
 
 /* Not a call that a program could forget: a sample with id 0 would be refused for ever. */
 __attribute__((constructor)) static void make_ids(void)
 {
 	struct wire_dict *const all[] = { &layout_coverage, &layout_delivery, &layout_node,
 					  &layout_disk,	    &layout_net,      &layout_diskio,
-					  &layout_files,    &layout_fileloss, &layout_drop };
+					  &layout_files,    &layout_fileloss, &layout_drop,
+					  &layout_klog,	    &layout_klogloss };
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 		all[i]->layout = wire_layout_id(all[i]);

@@ -19,6 +19,8 @@
 #define IN_DISKIO(x)
 #define IN_FILES(x)
 #define IN_FILELOSS(x)
+#define IN_KLOG(x)
+#define IN_KLOGLOSS(x)
 #define IN_DROP(x)
 
 enum coverage_metric {
@@ -101,7 +103,26 @@ enum drop_metric {
 #undef IN_DROP
 #define IN_DROP(x)
 };
+
+enum klog_metric {
+#undef IN_KLOG
+#define IN_KLOG(x) x,
+#include "../schema/metrics.def"
+	KLOG_END
+#undef IN_KLOG
+#define IN_KLOG(x)
+};
+
+enum klogloss_metric {
+#undef IN_KLOGLOSS
+#define IN_KLOGLOSS(x) x,
+#include "../schema/metrics.def"
+	KLOGLOSS_END
+#undef IN_KLOGLOSS
+#define IN_KLOGLOSS(x)
+};
 #undef METRIC
 
 extern struct wire_dict layout_coverage, layout_delivery, layout_node, layout_disk, layout_net;
-extern struct wire_dict layout_diskio, layout_files, layout_fileloss, layout_drop;
+extern struct wire_dict layout_diskio, layout_files, layout_fileloss, layout_drop, layout_klog,
+	layout_klogloss;

@@ -54,6 +54,10 @@ for name in proc 'hooks sockets' 'hooks syscalls' privileges seccomp BTF sys_exi
 	iter/bpf_sk_storage_map iter/bpf_map_elem ancestor_cgroup_id task_pt_regs bpf_rdonly_cast 'ring buffer' /proc/stat /proc/pressure/io; do
 	ok "as root $name is there" says ok "$name"
 done
+unit_capabilities() {
+	sed -n 's/^CapabilityBoundingSet=//p' deploy/seismo-probe.service | tr ' ' '\n' | sed 's/^CAP_/+/' | tr 'A-Z\n' 'a-z,' | sed 's/,$//'
+}
+
 ok "a collector that listens is reached" says ok collector "tcp://127.0.0.1:$port took a connection"
 ok "the clock is told" grep -qE '^(ok |off)  clock +20[0-9-]+T' "$tmp/out"
 ok "nothing is said beside the lines" test ! -s "$tmp/doctor.err"
@@ -93,8 +97,14 @@ ok "without root it says that the source needs root" says off request "needs roo
 ok "without root it says so once more for what root may ask" says off task_storage "only root .*start as root"
 ok "without root it still finds the tracepoints" says ok sock_send_length
 ok "without root the node itself can be measured" says ok proc
-doctor setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=+bpf,+perfmon --ambient-caps=+bpf,+perfmon "$probe"
-ok "two capabilities are enough" [ $status = 0 ]
+doctor setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=+bpf,+perfmon,+syslog --ambient-caps=+bpf,+perfmon,+syslog "$probe"
+ok "three capabilities are enough" [ $status = 0 ]
+
+doctor setpriv --bounding-set "-all,$(unit_capabilities)" "$probe"
+ok "those that the unit leaves it are" [ $status = 0 ]
+doctor setpriv --bounding-set -all,+bpf,+perfmon "$probe"
+ok "without that of the kernel's log its source says so" eval 'says off kmsg "/dev/kmsg: .*CAP_SYSLOG" || [ "$(cat /proc/sys/kernel/dmesg_restrict)" = 0 ]'
+ok "the unit does not hide the log" eval '! grep -qE "^(ProtectKernelLogs|PrivateDevices)=(yes|true)" deploy/seismo-probe.service'
 
 doctor unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$@"' sh "$probe"
 ok "without BTF it ends with status 1" [ $status = 1 ]

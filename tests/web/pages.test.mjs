@@ -125,7 +125,7 @@ TEST('the node list shows tags, silence, sources with their reason, and counters
 TEST('every counter of the probe has words in both languages', async () => {
 	const def = await readFile(new URL('../../schema/metrics.def', import.meta.url), 'utf8');
 	const { messages } = await import('../../web/src/lib/messages.js');
-	const names = [...def.matchAll(/^METRIC\((?:COVERAGE|DELIVERY|FILELOSS), \w+, "([^"]+)"/gm)].map((m) => m[1]);
+	const names = [...def.matchAll(/^METRIC\((?:COVERAGE|DELIVERY|[A-Z]+LOSS), \w+, "([^"]+)"/gm)].map((m) => m[1]);
 	CHECK(names.length > 10, 'the names were found');
 	CHECK_EQ(names.filter((n) => !messages[`c.${n}`]), [], 'counters without words');
 });

@@ -2,6 +2,7 @@
 // Every word of the console, once: key: [English, Chinese]. {x} is a parameter of that name.
 import { coverageMessages } from './messages_coverage.js';
 import { eventMessages } from './messages_event.js';
+import { kernelKindMessages, kernelMessages } from './messages_kernel.js';
 import { reasonMessages } from './messages_reason.js';
 
 export const messages = {
@@ -332,4 +333,6 @@ export const messages = {
 	...coverageMessages,
 	...eventMessages,
 	...reasonMessages,
+	...kernelMessages,
+	...kernelKindMessages,
 };

@@ -150,7 +150,7 @@ export const eventMessages = {
 	'similar.events.cut': ['More than {n} others; of the newest {n}, {mates} are of the same process and {files} of the same file, {from} – {to}.', '另有超过 {n} 个；最新 {n} 个中同一进程 {mates} 个，同一文件 {files} 个，{from} – {to}。'],
 	'similar.events.none': ['No other, {from} – {to}.', '没有其他，{from} – {to}。'],
 
-	'events.about': ['What went wrong on a node besides requests, such as a slow write to a file.', '请求之外节点上出的问题，例如写文件缓慢。'],
+	'events.about': ['What went wrong on a node besides requests, such as a slow write to a file, or an error in the kernel\'s log.', '请求之外节点上出的问题，例如写文件缓慢或内核日志中的错误。'],
 	'events.caption': ['Events, newest first', '事件，最新在前'],
 	'events.node': ['Node', '节点'],
 	'events.kind': ['Kind', '类型'],
@@ -167,7 +167,7 @@ export const eventMessages = {
 	'events.unseen': ['end not seen', '未见结束'],
 	'events.unseen.title': ['Its node fell silent, or its probe ended: this is how long it was seen', '节点已沉默或探针已结束：此为所见到的时长'],
 	'events.none': ['No event in this range.', '此时段内没有事件。'],
-	'events.none.what': ['A read, write or sync of a file that takes longer than 10 ms (settable) becomes an event here, also when no request waited for it.', '文件的读、写或同步超过 10 ms（可设置）就会成为这里的事件，即使没有请求在等它。'],
+	'events.none.what': ['A read, write or sync of a file that takes longer than 10 ms (settable) becomes an event here, also when no request waited for it; so do errors in the kernel\'s log, tasks that are stuck, and processes that are killed for memory.', '文件的读、写或同步超过 10 ms（可设置）就会成为这里的事件，即使没有请求在等它。内核日志中的错误、卡住的任务和因内存不足被终止的进程亦然。'],
 	'events.end': ['These are all events of this range: {n}', '此时段的全部事件：{n}'],
 	'events.shown': ['{n} events shown, there are older ones', '已显示 {n} 个事件，还有更早的'],
 	'event.back': ['Back to the events', '返回事件列表'],

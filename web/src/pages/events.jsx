@@ -10,12 +10,13 @@ import { Text, Time } from '../ui.jsx';
 import { eventHref, eventsAddress, endEvents, listed, loadEvents, loadOlderEvents, older, readEventFilters, together } from '../lib/events.js';
 import { count, isNumber, msFine, reasonText, visible } from '../lib/format.js';
 import { t, useSettings, word } from '../lib/i18n.js';
+import { kernelKinds } from '../lib/messages_kernel.js';
 import { useNodes } from '../lib/nodes.js';
 import { go } from '../lib/router.js';
 import { useStore } from '../lib/store.js';
 import { view } from '../lib/view.js';
 
-const KINDS = ['io.slow'];
+const KINDS = ['io.slow', ...kernelKinds];
 const columns = ['time', 'severity', 'node', 'process', 'what', 'ms', 'open'];
 
 const Choice = ({ name, value, values, onChange }) => {

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * src_kmsg.c - the kernel's log: its lines by level, and an event for those of schema/kmsg.def.
+ *
+ * It is opened while the probe may still do so, and read from its end on. A record that was
+ * overwritten before it was read shows in the numbers of those behind it.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "../lib/clock.h"
+#include "kmsg_fold.h"
+#include "layout.h"
+#include "source.h"
+
+enum { AT_A_TIME = 1000 }; /* lines in one read: about 5 ms; the others wait in the kernel */
+
+#define KERNEL_LOG "/dev/kmsg"
+#define TICK_NS (2 * 1000000000ull)
+
+struct kmsg_source {
+	int fd;
+	struct kmsg_fold *fold;
+	uint64_t next_seq; /* 0: not known yet */
+	uint64_t read_ns, next_tick_ns;
+	uint64_t lines[KLOG_END], lost, withheld; /* since the last tick, but withheld */
+};
+
+static void kmsg_close(void *self)
+{
+	struct kmsg_source *s = self;
+
+	if (s->fold)
+		close(s->fd);
+	kmsg_fold_free(s->fold);
+}
+
+static int kmsg_open(void *self, const struct probe_env *env)
+{
+	struct kmsg_source *s = self;
+	int fd = open(KERNEL_LOG, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0) {
+		snprintf(env->why, WHY_LEN,
+			 KERNEL_LOG ": %s; it needs root with CAP_SYSLOG, and in a container the "
+				    "host's device",
+			 strerror(errno));
+		return -errno;
+	}
+	lseek(fd, 0, SEEK_END);
+	s->fd = fd;
+	s->read_ns = clock_mono_ns();
+	s->fold = kmsg_fold_new(clock_wall_ns());
+	return 0;
+}
+
+/* By its own clock, which drifts, it cannot be older than the read before. */
+static uint64_t wall_of(const struct kmsg_source *s, const struct kmsg_line *l, uint64_t now_ns,
+			uint64_t wall_ns)
+{
+	uint64_t at_ns = l->us * 1000, age = now_ns > at_ns ? now_ns - at_ns : 0;
+
+	return age <= now_ns - s->read_ns ? wall_ns - age : wall_ns;
+}
+
+static void take(struct kmsg_source *s, const char *record, size_t len, uint64_t now_ns,
+		 uint64_t wall_ns)
+{
+	struct kmsg_found found;
+	struct kmsg_line l;
+
+	if (kmsg_line_parse(record, len, &l) < 0) {
+		s->lost++;
+		return;
+	}
+	if (s->next_seq && l.seq > s->next_seq)
+		s->lost += l.seq - s->next_seq;
+	s->next_seq = l.seq + 1;
+	s->lines[l.facility ? KLOG_USER : (int)l.level]++;
+	if (kmsg_line_match(&l, &found))
+		kmsg_fold_line(s->fold, &l, &found, now_ns, wall_of(s, &l, now_ns, wall_ns));
+}
+
+static void tick(struct kmsg_source *s, struct sink *out)
+{
+	uint64_t withheld = kmsg_fold_withheld(s->fold);
+	double v[KLOG_END], loss[KLOGLOSS_END];
+
+	for (int i = 0; i < KLOG_END; i++)
+		v[i] = (double)s->lines[i];
+	loss[KLOGLOSS_LOST] = (double)s->lost;
+	loss[KLOGLOSS_WITHHELD] = (double)(withheld - s->withheld);
+	s->withheld = withheld;
+	s->lost = 0;
+	memset(s->lines, 0, sizeof(s->lines));
+	sink_sample(out, &(struct sample_item){ layout_klog.layout, "", KLOG_END, v });
+	sink_sample(out, &(struct sample_item){ layout_klogloss.layout, "", KLOGLOSS_END, loss });
+}
+
+static int kmsg_read(void *self, struct sink *out)
+{
+	struct kmsg_source *s = self;
+	uint64_t now = clock_mono_ns(), wall = clock_wall_ns();
+	char record[KMSG_RECORD];
+	int r = 0;
+
+	for (int i = 0; i < AT_A_TIME; i++) {
+		ssize_t n = read(s->fd, record, sizeof(record));
+
+		if (n > 0)
+			take(s, record, (size_t)n, now, wall);
+		else if (n == 0 || errno != EPIPE) { /* EPIPE: some were overwritten */
+			r = n == 0 || errno == EAGAIN ? 0 : -errno;
+			break;
+		}
+	}
+	kmsg_fold_tell(s->fold, now, out);
+	s->read_ns = now;
+	if (now >= s->next_tick_ns) {
+		s->next_tick_ns = now + TICK_NS;
+		tick(s, out);
+	}
+	return r;
+}
+
+static const struct wire_dict *const layouts[] = { &layout_klog, &layout_klogloss };
+
+const struct source source_kmsg = {
+	.name = "kmsg",
+	.help = "the kernel's log: errors of disks, file systems, memory, network, hardware",
+	.period_ms = 500,
+	.size = sizeof(struct kmsg_source),
+	.layouts = layouts,
+	.nlayouts = ARRAY_SIZE(layouts),
+	.open = kmsg_open,
+	.read = kmsg_read,
+	.close = kmsg_close,
+};

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The kernel's log, whose lines have names in them that users chose: each record is refused, or
+ * becomes a line that is fit to be shown, and an event that arrives as it was told.
+ */
+#include "../../probe/kmsg_fold.h"
+#include "check.h"
+
+static void arrives(const struct sink *out)
+{
+	static struct arena *arena;
+	struct wire_body b;
+
+	if (!arena)
+		arena = arena_new(1 << 20);
+	must(wire_body_decode(arena, out->event.data, out->event.len, &b) == 0);
+	for (uint32_t i = 0; i < b.nevents; i++)
+		must(b.events[i].id && b.events[i].told && b.events[i].nparams >= 2);
+	arena_reset(arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct kmsg_fold *fold = kmsg_fold_new(1);
+	struct sink out = { 0 };
+	uint64_t now = 1000;
+
+	while (len) {
+		const uint8_t *zero = memchr(data, 0, len);
+		size_t n = zero ? (size_t)(zero - data) : len;
+		struct kmsg_found found = { 0 };
+		struct kmsg_line l;
+
+		if (kmsg_line_parse((const char *)data, n, &l) == 0) {
+			must(strlen(l.text) < sizeof(l.text));
+			if (kmsg_line_match(&l, &found)) {
+				must(l.facility == 0 && found.n <= KMSG_WORDS);
+				kmsg_fold_line(fold, &l, &found, now, l.us * 1000);
+			}
+		}
+		now += 20000000000ull;
+		kmsg_fold_tell(fold, now, &out);
+		arrives(&out);
+		buf_reset(&out.event);
+		n += zero != NULL;
+		data += n;
+		len -= n;
+	}
+	kmsg_fold_free(fold);
+	buf_free(&out.event);
+	return 0;
+}
