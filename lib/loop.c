@@ -6,7 +6,7 @@
 #include "clock.h"
 #include "log.h"
 
-enum { MAX_WATCH = 16, MAX_TIMER = 8 };
+enum { MAX_WATCH = 16, MAX_TIMER = 64 };
 
 struct watch {
 	loop_fn *fn;

@@ -13,6 +13,8 @@ enum {
 	IS_DROP,
 	IS_KLOG,
 	IS_KLOGLOSS,
+	IS_PROCESS,
+	IS_COST,
 	LAYOUTS
 };
 
@@ -40,6 +42,8 @@ struct wire_dict layout_fileloss = LAYOUT("coverage", FILELOSS);
 struct wire_dict layout_drop = LAYOUT("drop", DROP);
 struct wire_dict layout_klog = LAYOUT("node", KLOG);
 struct wire_dict layout_klogloss = LAYOUT("coverage", KLOGLOSS);
+struct wire_dict layout_process = LAYOUT("process", PROCESS);
+struct wire_dict layout_cost = LAYOUT("source", COST);
 
 /* Not a call that a program could forget: a sample with id 0 would be refused for ever. */
 __attribute__((constructor)) static void make_ids(void)
@@ -47,7 +51,8 @@ __attribute__((constructor)) static void make_ids(void)
 	struct wire_dict *const all[] = { &layout_coverage, &layout_delivery, &layout_node,
 					  &layout_disk,	    &layout_net,      &layout_diskio,
 					  &layout_files,    &layout_fileloss, &layout_drop,
-					  &layout_klog,	    &layout_klogloss };
+					  &layout_klog,	    &layout_klogloss, &layout_process,
+					  &layout_cost };
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 		all[i]->layout = wire_layout_id(all[i]);

@@ -22,6 +22,8 @@
 #define IN_KLOG(x)
 #define IN_KLOGLOSS(x)
 #define IN_DROP(x)
+#define IN_PROCESS(x)
+#define IN_COST(x)
 
 enum coverage_metric {
 #undef IN_COVERAGE
@@ -121,8 +123,27 @@ enum klogloss_metric {
 #undef IN_KLOGLOSS
 #define IN_KLOGLOSS(x)
 };
+
+enum process_metric {
+#undef IN_PROCESS
+#define IN_PROCESS(x) x,
+#include "../schema/metrics.def"
+	PROCESS_END
+#undef IN_PROCESS
+#define IN_PROCESS(x)
+};
+
+enum cost_metric {
+#undef IN_COST
+#define IN_COST(x) x,
+#include "../schema/metrics.def"
+	COST_END
+#undef IN_COST
+#define IN_COST(x)
+};
 #undef METRIC
 
 extern struct wire_dict layout_coverage, layout_delivery, layout_node, layout_disk, layout_net;
 extern struct wire_dict layout_diskio, layout_files, layout_fileloss, layout_drop, layout_klog,
 	layout_klogloss;
+extern struct wire_dict layout_process, layout_cost;

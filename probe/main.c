@@ -17,7 +17,13 @@
 
 #define MS 1000000ull
 
-enum { METRIC_TICK_MS = 2000, FAREWELL_MS = 500, MAX_LAYOUTS = 31, MACHINE_ID = 33 };
+enum {
+	METRIC_TICK_MS = 2000,
+	COST_TICK_MS = 10000,
+	FAREWELL_MS = 500,
+	MAX_LAYOUTS = 48,
+	MACHINE_ID = 33
+};
 
 struct probe;
 
@@ -37,7 +43,7 @@ struct probe {
 	struct endpoints collectors;
 	struct keyring keys;
 	struct uplink *uplink;
-	const struct wire_dict *layouts[MAX_LAYOUTS + 1];
+	const struct wire_dict *layouts[MAX_LAYOUTS];
 	size_t nlayouts;
 	uint64_t told_lost[DELIVERY_END]; /* what the collector has heard of */
 	uint64_t leave_ns; /* not 0: leaving, at the latest then */
@@ -98,6 +104,14 @@ static int on_metric_tick(void *arg)
 
 	put_lost(p);
 	on_seal(p, STREAM_METRIC);
+	return 0;
+}
+
+static int on_cost_tick(void *arg)
+{
+	struct probe *p = arg;
+
+	sources_tell_cost(p->sources, &p->sink);
 	return 0;
 }
 
@@ -252,6 +266,7 @@ static int give_up(void)
 /* In this order: the sources need privileges, and the threads of ZeroMQ must have none. */
 static int open_probe(struct probe *p)
 {
+	const struct wire_dict *const own[] = { &layout_delivery, &layout_process, &layout_cost };
 	char why[WHY_LEN];
 	const struct probe_env env = {
 		.procfs = "/proc", .sysfs = "/sys", .config = &p->config, .why = why
@@ -275,8 +290,9 @@ static int open_probe(struct probe *p)
 	if (r < 0)
 		return r;
 	malloc_trim(0); /* what loading BPF programs took and gave back */
-	p->nlayouts = sources_layouts(p->layouts, MAX_LAYOUTS);
-	p->layouts[p->nlayouts++] = &layout_delivery;
+	p->nlayouts = sources_layouts(p->layouts, MAX_LAYOUTS - ARRAY_SIZE(own));
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
+		p->layouts[p->nlayouts++] = own[i];
 	open_spool(p, &up);
 	r = uplink_open(&p->uplink, &up);
 	if (r < 0)
@@ -294,6 +310,7 @@ static void add_timers(struct probe *p)
 		loop_add_timer(p->loop, sources_at(i)->period_ms, on_read, &p->readers[i]);
 	}
 	loop_add_timer(p->loop, METRIC_TICK_MS, on_metric_tick, p);
+	loop_add_timer(p->loop, COST_TICK_MS, on_cost_tick, p);
 	loop_add_timer(p->loop, UPLINK_TICK_MS, on_uplink_tick, p);
 }
 

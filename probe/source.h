@@ -24,6 +24,8 @@ struct source {
 	const char *name;
 	const char *help;
 	uint32_t period_ms; /* between two reads */
+	bool steady; /* what it costs goes by how often it is read: the budget may have it read
+			rarer */
 	size_t size; /* of the private state; the core allocates and zeroes it */
 	const struct wire_dict *const *layouts; /* what its samples mean; NULL: it has none */
 	size_t nlayouts;

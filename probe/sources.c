@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources.h"
 
+#include <math.h>
 #include <stdio.h>
 
+#include "../lib/clock.h"
 #include "../lib/log.h"
+#include "../lib/reason.h"
+#include "budget.h"
+#include "event_param.h"
+#include "lasting.h"
+#include "meter.h"
 
 static const struct source *const table[] = {
 #define SOURCE(name) &source_##name,
@@ -14,6 +21,11 @@ static const struct source *const table[] = {
 struct sources {
 	void *self[ARRAY_SIZE(table)]; /* NULL: off */
 	char why[ARRAY_SIZE(table)][WHY_LEN]; /* "": attached and read */
+	struct budget budget[ARRAY_SIZE(table)];
+	struct lasting over[ARRAY_SIZE(table)]; /* it costs more than it may */
+	double may_percent;
+	const char *procfs;
+	struct meter *meter;
 };
 
 size_t sources_count(void)
@@ -94,14 +106,22 @@ struct sources *sources_open(const struct probe_env *env)
 
 	if (!s)
 		die("out of memory");
+	s->meter = meter_new(ARRAY_SIZE(table));
+	s->may_percent = env->config->budget_percent;
+	s->procfs = env->procfs;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		struct probe_env one = *env;
 
 		one.why = s->why[i];
+		meter_before_open(s->meter);
 		s->self[i] = open_one(i, &one);
+		meter_after_open(s->meter, i);
 		if (!s->self[i])
 			log_warn(0, "source %s is off: %s", table[i]->name, s->why[i]);
 	}
+	if (meter_count(s->meter, clock_mono_ns()) < 0)
+		log_info("how long its kernel programs run is not counted: that takes "
+			 "CAP_SYS_ADMIN");
 	return s;
 }
 
@@ -114,28 +134,81 @@ void sources_close(struct sources *s)
 			table[i]->close(s->self[i]);
 		free(s->self[i]);
 	}
+	meter_free(s->meter);
 	free(s);
 }
 
 static void tell(const struct sources *s, size_t i, struct sink *out)
 {
-	const struct source_item item = {
+	const uint32_t every = 1u << s->budget[i].step;
+	struct source_item item = {
 		.name = table[i]->name,
 		.state = s->why[i][0] ? SOURCE_OFF : SOURCE_ATTACHED,
 		.why = s->why[i],
 	};
+	char why[WHY_LEN];
 
+	if (item.state == SOURCE_ATTACHED && every > 1) {
+		snprintf(why, sizeof(why),
+			 "its reads cost more than %g %% of a processor: read every %u ms, not %u",
+			 s->may_percent, table[i]->period_ms * every, table[i]->period_ms);
+		item.state = SOURCE_THROTTLED;
+		item.why = why;
+	}
 	sink_source(out, &item);
 }
 
-void sources_read(struct sources *s, size_t i, struct sink *out)
+static void tell_over(struct sources *s, size_t i, uint64_t now, struct sink *out)
 {
-	char *why = s->why[i];
-	int r;
+	const struct budget *b = &s->budget[i];
+	struct event_item e = { .kind = "probe.budget",
+				.severity = EVENT_WARNING,
+				.comm = "seismo-probe",
+				.pid = (uint32_t)getpid(),
+				.reason = R_PROBE_BUDGET };
 
-	if (!s->self[i])
-		return;
-	r = table[i]->read(s->self[i], out);
+	event_text(&e, "source", table[i]->name);
+	event_number(&e, "percent", round(b->share * 10000) / 100);
+	event_number(&e, "budget", s->may_percent);
+	event_number(&e, "every_ms", table[i]->period_ms << b->step);
+	lasting_tell(&s->over[i], now, b->step > 0, &e);
+	sink_event(out, &e);
+}
+
+/* What it costs goes with its read; what is read rarer says so, and why. */
+static void mind_budget(struct sources *s, size_t i, uint64_t cpu_ns, struct sink *out)
+{
+	const uint64_t now = clock_mono_ns();
+	struct budget *b = &s->budget[i];
+	enum budget_change change = budget_took(b, now, cpu_ns, s->may_percent / 100);
+
+	if (change == BUDGET_RARER && !s->over[i].id)
+		lasting_begin(&s->over[i], "probe.budget", table[i]->name, now, clock_wall_ns());
+	if (change == BUDGET_RARER)
+		log_warn(0,
+			 "reading source %s took %.2f %% of a processor, more than %g %%: it is "
+			 "read every %u ms",
+			 table[i]->name, b->share * 100, s->may_percent,
+			 table[i]->period_ms << b->step);
+	else if (change == BUDGET_OFTENER)
+		log_info("source %s is read every %u ms again", table[i]->name,
+			 table[i]->period_ms << b->step);
+	if (change != BUDGET_SAME)
+		tell(s, i, out);
+	if (lasting_due(&s->over[i], now) || (change != BUDGET_SAME && s->over[i].id))
+		tell_over(s, i, now, out);
+}
+
+static void read_one(struct sources *s, size_t i, struct sink *out)
+{
+	const uint64_t begin = meter_cpu_ns();
+	char *why = s->why[i];
+	int r = table[i]->read(s->self[i], out);
+	const uint64_t cpu_ns = meter_cpu_ns() - begin;
+
+	meter_read(s->meter, i, cpu_ns, r < 0);
+	if (table[i]->steady)
+		mind_budget(s, i, cpu_ns, out);
 	if (r < 0 && !why[0]) {
 		snprintf(why, WHY_LEN, "cannot be read: %s", strerror(-r));
 		log_warn(0, "source %s %s; asking it again", table[i]->name, why);
@@ -145,6 +218,28 @@ void sources_read(struct sources *s, size_t i, struct sink *out)
 		log_info("source %s can be read again", table[i]->name);
 		tell(s, i, out);
 	}
+}
+
+void sources_read(struct sources *s, size_t i, struct sink *out)
+{
+	if (!s->self[i])
+		return;
+	if (!table[i]->steady || budget_due(&s->budget[i]))
+		read_one(s, i, out);
+	else
+		meter_skipped(s->meter, i);
+}
+
+void sources_tell_cost(struct sources *s, struct sink *out)
+{
+	const char *names[ARRAY_SIZE(table)];
+	bool on[ARRAY_SIZE(table)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		names[i] = table[i]->name;
+		on[i] = s->self[i] != NULL;
+	}
+	meter_tell(s->meter, clock_mono_ns(), names, on, s->procfs, out);
 }
 
 void sources_tell(const struct sources *s, struct sink *out)

@@ -22,6 +22,9 @@ int sources_try(size_t i, const struct probe_env *env) MUST_CHECK;
 size_t sources_layouts(const struct wire_dict **out, size_t room); /* of all; dies without room */
 
 void sources_read(struct sources *s, size_t i, struct sink *out); /* nothing when it is off */
+/* The next read of a source that costs more than its share is left out (budget.h), and that told.
+ */
+void sources_tell_cost(struct sources *s, struct sink *out); /* what came since the last call */
 void sources_tell(const struct sources *s, struct sink *out); /* the state of each */
 
 DEFINE_AUTO(struct sources *, sources_close)

@@ -183,6 +183,7 @@ const struct source source_block = {
 	.name = "block",
 	.help = "latency and size of the requests to each disk",
 	.period_ms = 2000,
+	.steady = true,
 	.size = sizeof(struct block_source),
 	.layouts = layouts,
 	.nlayouts = ARRAY_SIZE(layouts),

@@ -106,6 +106,7 @@ const struct source source_drops = {
 	.name = "drops",
 	.help = "packets that the kernel threw away, by its reason",
 	.period_ms = 2000,
+	.steady = true,
 	.size = sizeof(struct drops_source),
 	.layouts = layouts,
 	.nlayouts = ARRAY_SIZE(layouts),

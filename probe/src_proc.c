@@ -61,6 +61,7 @@ const struct source source_proc = {
 	.name = "proc",
 	.help = "processors, memory, load, pressure, disks and network, from /proc",
 	.period_ms = 2000,
+	.steady = true,
 	.size = sizeof(struct proc),
 	.layouts = layouts,
 	.nlayouts = ARRAY_SIZE(layouts),

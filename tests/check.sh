@@ -39,6 +39,15 @@ free_ports() { # N
 	END
 }
 
+await() { # TENTHS COMMAND...: until it is true
+	local i
+	for ((i = 0; i < $1; i++)); do
+		"${@:2}" >/dev/null 2>&1 && return
+		sleep 0.1
+	done
+	return 1
+}
+
 # Whoever was just started there may take its time on a busy machine.
 listening() { # PORT...: until each has somebody who listens, for 15 s
 	local port until=$((SECONDS + 15))

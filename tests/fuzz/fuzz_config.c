@@ -52,7 +52,8 @@ static void collector(int argc, char *const argv[])
 	check_err(r, err);
 	must(ends(c.bind, sizeof(c.bind)) && ends(c.web, sizeof(c.web)) &&
 	     ends(c.database, sizeof(c.database)) && ends(c.region, sizeof(c.region)));
-	must(c.bind[0] && c.web[0] && c.database[0] && c.keep.requests >= 1 && c.keep.requests <= 3650);
+	must(c.bind[0] && c.web[0] && c.database[0] && c.keep.requests >= 1 &&
+	     c.keep.requests <= 3650);
 	must(c.keep.evidence >= 1 && c.keep.evidence <= 3650);
 }
 

@@ -44,15 +44,6 @@ is() { # EXPECTED SQL
 	[ "$(sql -c "$2" 2>&1)" = "$1" ] || { echo "$2: $(sql -c "$2" 2>&1), not $1" >&2; return 1; }
 }
 
-await() { # TENTHS COMMAND...
-	local i
-	for ((i = 0; i < $1; i++)); do
-		"${@:2}" >/dev/null 2>&1 && return
-		sleep 0.1
-	done
-	return 1
-}
-
 start() { # NAME PORT WEB FLAG...
 	"$collector" --bind "tcp://127.0.0.1:$2" --web "127.0.0.1:$3" --keys "$dir/keys" "$db_flag" \
 		--web-database "host=$dir/s dbname=seismo user=seismo_web" "${@:4}" >>"$dir/$1.log" 2>&1 &

@@ -9,11 +9,11 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
 keys() { # of a sample: its keys as flags
-	sed -nE 's/^#([a-z_]+) =.*/--\1/p' "$1" | tr _ - | sort
+	sed -nE 's/^#([a-z0-9_]+) =.*/--\1/p' "$1" | tr _ - | sort
 }
 
 flags() { # of a program, without those that are no keys
-	"$B/$1" --help 2>&1 | sed -nE 's/^  (--[a-z-]+).*/\1/p' | grep -vxE -e '--(config|check-config|help|version)' | sort
+	"$B/$1" --help 2>&1 | sed -nE 's/^  (--[a-z0-9-]+).*/\1/p' | grep -vxE -e '--(config|check-config|help|version)' | sort
 }
 
 mistake() { # PROGRAM TEXT: refused, and the answer has file and line
@@ -24,11 +24,11 @@ mistake() { # PROGRAM TEXT: refused, and the answer has file and line
 for what in probe collector; do
 	program=seismo-$what sample=deploy/$what.conf
 	ok "$program takes its sample" "$B/$program" --check-config --config "$sample"
-	sed -E 's/^#([a-z_]+ =)/\1/' "$sample" >"$tmp/all.conf"
+	sed -E 's/^#([a-z0-9_]+ =)/\1/' "$sample" >"$tmp/all.conf"
 	ok "$program takes it with every line in force" "$B/$program" --check-config --config "$tmp/all.conf"
 	ok "the sample of $program has just the keys that there are" test "$(keys "$sample")" = "$(flags "$program")"
 	ok "$program refuses an unknown key with file and line" mistake "$program" "# a comment"$'\n'"[$what]"$'\n'"nonsense = 1" 3
-	ok "$program refuses a value that is none" mistake "$program" "$(grep -m1 '^\[' "$sample")"$'\n'"$(sed -nE 's/^#([a-z_]+) = .*/\1 =/p' "$sample" | head -n 1)" 2
+	ok "$program refuses a value that is none" mistake "$program" "$(grep -m1 '^\[' "$sample")"$'\n'"$(sed -nE 's/^#([a-z0-9_]+) = .*/\1 =/p' "$sample" | head -n 1)" 2
 done
 
 ok "make install installs" make -s install DESTDIR="$tmp/a dir" PREFIX=/opt/seismo

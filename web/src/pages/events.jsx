@@ -16,7 +16,7 @@ import { go } from '../lib/router.js';
 import { useStore } from '../lib/store.js';
 import { view } from '../lib/view.js';
 
-const KINDS = ['io.slow', ...kernelKinds];
+const KINDS = ['io.slow', 'probe.budget', ...kernelKinds];
 const columns = ['time', 'severity', 'node', 'process', 'what', 'ms', 'open'];
 
 const Choice = ({ name, value, values, onChange }) => {
