@@ -4,14 +4,18 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "../lib/cgroup_name.h"
 #include "../lib/hash.h"
 #include "../lib/log.h"
 #include "columns.h"
 #include "counters.h"
+#include "jsonb.h"
 #include "pairmap.h"
 
-/* Names of one node: a probe gone wild must not fill the database with them. */
+/* Names of one node in a day: a probe gone wild must not fill the database with them. */
 enum { MAX_ENTITIES = 4096, MAX_KEYS = 16384 };
+
+#define DAY_NS 86400000000000u
 
 struct known {
 	uint32_t entities, keys;
@@ -20,6 +24,7 @@ struct known {
 struct dims {
 	struct pairmap *layouts, *entities, *keys; /* ids */
 	struct pairmap *nodes; /* struct known */
+	uint64_t day;
 };
 
 struct dims *dims_new(void)
@@ -114,6 +119,32 @@ static int store_layouts(struct dims *d, struct pg *p, const struct batch *b)
 	return r;
 }
 
+/* What is known of an entity by its name. */
+static void put_labels(struct buf *out, const char *kind, const char *name)
+{
+	struct buf json = { 0 };
+	struct cgroup_name labels;
+
+	jsonb_raw(&json, "{");
+	if (strcmp(kind, "cgroup") == 0 && name[0] == '/') {
+		cgroup_name_read(name, &labels);
+		jsonb_raw(&json, "\"path\":");
+		jsonb_text(&json, name);
+		for (int i = 0; i < LABEL_END; i++) {
+			if (!labels.value[i][0])
+				continue;
+			jsonb_raw(&json, ",\"");
+			jsonb_raw(&json, cgroup_keys[i]);
+			jsonb_raw(&json, "\":");
+			jsonb_text(&json, labels.value[i]);
+		}
+	}
+	jsonb_raw(&json, "}");
+	buf_put(&json, "", 1);
+	copy_text(out, (const char *)json.data);
+	buf_free(&json);
+}
+
 static void put_entities(struct dims *d, struct columns *c, const struct batch *b)
 {
 	uint64_t node = b->head.node_id;
@@ -126,6 +157,7 @@ static void put_entities(struct dims *d, struct columns *c, const struct batch *
 		copy_int8(&c->column[1], (int64_t)b->entity_id[i]);
 		copy_text(&c->column[2], b->layout[i]->kind);
 		copy_text(&c->column[3], b->items.samples[i].entity);
+		put_labels(&c->column[4], b->layout[i]->kind, b->items.samples[i].entity);
 		columns_row(c);
 	}
 }
@@ -179,11 +211,13 @@ static const struct dim {
 	const char *sql;
 } table[] = {
 	{ put_entities,
-	  4,
-	  { ARRAY_INT8, ARRAY_INT8, ARRAY_TEXT, ARRAY_TEXT },
-	  "insert into entity (node_id, entity_id, kind, name)"
-	  " select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[])"
-	  " on conflict do nothing" },
+	  5,
+	  { ARRAY_INT8, ARRAY_INT8, ARRAY_TEXT, ARRAY_TEXT, ARRAY_TEXT },
+	  "insert into entity as e (node_id, entity_id, kind, name, labels)"
+	  " select node, id, kind, name, labels::jsonb from unnest($1::bigint[], $2::bigint[],"
+	  " $3::text[], $4::text[], $5::text[]) u(node, id, kind, name, labels)"
+	  " on conflict (node_id, entity_id) do update set labels = excluded.labels"
+	  " where e.labels <> excluded.labels" },
 	{ put_keys,
 	  6,
 	  { ARRAY_INT8, ARRAY_INT8, ARRAY_TEXT, ARRAY_TEXT, ARRAY_TEXT, ARRAY_INT2 },
@@ -218,10 +252,20 @@ static int store_dim(struct dims *d, struct pg *p, struct batch *const *b, size_
 	return columns_tell(&c, p, dim->sql);
 }
 
+/* Cgroups come and go: what a node had is not for ever what it may have. */
+static void begin_day(struct dims *d, uint64_t now_ns)
+{
+	if (d->day != now_ns / DAY_NS)
+		dims_forget(d);
+	d->day = now_ns / DAY_NS;
+}
+
 int dims_store(struct dims *d, struct pg *p, struct batch *const *b, size_t n)
 {
 	int r = 0;
 
+	if (n)
+		begin_day(d, b[0]->now_ns);
 	for (size_t i = 0; i < n && r == 0; i++)
 		r = store_layouts(d, p, b[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(table) && r == 0; i++)

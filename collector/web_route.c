@@ -62,6 +62,8 @@ static const struct web_param series_params[] = {
 	{ "entity", WEB_TEXT, NULL, false },
 	{ "kind", WEB_TEXT, NULL, false },
 	{ "step", WEB_SECONDS, NULL, false },
+	{ "label", WEB_TEXTS, NULL, false },
+	{ "top", WEB_COUNT, NULL, false },
 };
 
 static const struct web_param columns_params[] = {

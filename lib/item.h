@@ -41,7 +41,7 @@ enum { PART_END = PART_OTHER + 1 };
 
 struct sample_item { /* the metrics of one entity at one tick */
 	uint64_t layout;
-	const char *entity; /* "" for the node itself, else "sda", "eth0", ... */
+	const char *entity; /* "" for the node itself, else "sda", "/a.slice", ...: a text */
 	uint32_t n;
 	const double *v; /* in the layout's order; NaN is "unavailable" */
 };

@@ -44,7 +44,7 @@ static int read_sample(struct mp *m, struct arena *a, struct sample_item *s)
 	int r = 0;
 
 	s->layout = wire_read_u64(m);
-	s->entity = wire_read_name(m, a, &r);
+	s->entity = wire_read_text(m, a, ITEM_MAX_TEXT, &r);
 	if (r < 0)
 		return r;
 	s->n = mp_array(m);

@@ -60,7 +60,7 @@ void wire_put_sample(struct buf *body, const struct sample_item *s)
 
 	assert(s->n <= ITEM_MAX_VALUES);
 	put_u64(&pk, s->layout);
-	put_name(&pk, s->entity);
+	put_str(&pk, s->entity, ITEM_MAX_TEXT);
 	msgpack_pack_array(&pk, s->n);
 	for (uint32_t i = 0; i < s->n; i++)
 		put_value(&pk, s->v[i]);

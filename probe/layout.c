@@ -15,6 +15,7 @@ enum {
 	IS_KLOGLOSS,
 	IS_PROCESS,
 	IS_COST,
+	IS_CGROUP,
 	LAYOUTS
 };
 
@@ -44,6 +45,7 @@ struct wire_dict layout_klog = LAYOUT("node", KLOG);
 struct wire_dict layout_klogloss = LAYOUT("coverage", KLOGLOSS);
 struct wire_dict layout_process = LAYOUT("process", PROCESS);
 struct wire_dict layout_cost = LAYOUT("source", COST);
+struct wire_dict layout_cgroup = LAYOUT("cgroup", CGROUP);
 
 /* Not a call that a program could forget: a sample with id 0 would be refused for ever. */
 __attribute__((constructor)) static void make_ids(void)
@@ -52,7 +54,7 @@ __attribute__((constructor)) static void make_ids(void)
 					  &layout_disk,	    &layout_net,      &layout_diskio,
 					  &layout_files,    &layout_fileloss, &layout_drop,
 					  &layout_klog,	    &layout_klogloss, &layout_process,
-					  &layout_cost };
+					  &layout_cost,	    &layout_cgroup };
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 		all[i]->layout = wire_layout_id(all[i]);

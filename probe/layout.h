@@ -24,6 +24,7 @@
 #define IN_DROP(x)
 #define IN_PROCESS(x)
 #define IN_COST(x)
+#define IN_CGROUP(x)
 
 enum coverage_metric {
 #undef IN_COVERAGE
@@ -141,9 +142,19 @@ enum cost_metric {
 #undef IN_COST
 #define IN_COST(x)
 };
+
+enum cgroup_metric {
+#undef IN_CGROUP
+#define IN_CGROUP(x) x,
+#include "../schema/metrics.def"
+	CGROUP_END
+#undef IN_CGROUP
+#define IN_CGROUP(x)
+};
 #undef METRIC
 
 extern struct wire_dict layout_coverage, layout_delivery, layout_node, layout_disk, layout_net;
 extern struct wire_dict layout_diskio, layout_files, layout_fileloss, layout_drop, layout_klog,
 	layout_klogloss;
 extern struct wire_dict layout_process, layout_cost;
+extern struct wire_dict layout_cgroup;

@@ -9,9 +9,9 @@
 
 #include "../lib/clock.h"
 #include "../lib/log.h"
+#include "cgroup_find.h"
 
 enum {
-	HANDLE_CGROUP = 0xfe, /* type of a kernfs file handle: the id of its node */
 	MINOR_BITS = 20,
 	MINOR_MASK = (1 << MINOR_BITS) - 1,
 	DEVICES = 16,
@@ -207,38 +207,18 @@ const char *names_file(struct names *n, uint32_t dev, const char *names, size_t 
 	return text;
 }
 
-/* The path of what fd is, as far as it lies below dir. */
-static bool path_below(const struct names *n, int fd, int dir, char text[static NAME_CGROUP])
-{
-	char link[PATH_MAX], path[PATH_MAX], top[PATH_MAX];
-	ssize_t len, top_len;
-
-	snprintf(link, sizeof(link), "%s/self/fd/%d", n->procfs, fd);
-	len = readlink(link, path, sizeof(path) - 1);
-	snprintf(link, sizeof(link), "%s/self/fd/%d", n->procfs, dir);
-	top_len = readlink(link, top, sizeof(top) - 1);
-	if (len < 0 || top_len < 0 || len < top_len)
-		return false;
-	path[len] = 0;
-	if (len - top_len >= NAME_CGROUP) /* its end tells more than its beginning */
-		top_len = len - NAME_CGROUP + 1;
-	snprintf(text, NAME_CGROUP, "%.*s", NAME_CGROUP - 1, len == top_len ? "/" : path + top_len);
-	return true;
-}
-
 const char *names_cgroup(const struct names *n, uint64_t id, enum names_controller c,
 			 char text[static NAME_CGROUP])
 {
-	union {
-		struct file_handle h;
-		char room[sizeof(struct file_handle) + sizeof(uint64_t)];
-	} u = { .h = { .handle_bytes = sizeof(id), .handle_type = HANDLE_CGROUP } };
-	AUTO_CLOSE int fd = -1;
+	char path[PATH_MAX];
+	size_t len, cut;
 
-	memcpy(u.h.f_handle, &id, sizeof(id));
-	if (id && n->dir[c] >= 0)
-		fd = open_by_handle_at(n->dir[c], &u.h, O_PATH | O_CLOEXEC);
-	if (fd < 0 || !path_below(n, fd, n->dir[c], text))
+	if (!id || n->dir[c] < 0 || !cgroup_find(n->dir[c], id, path, sizeof(path))) {
 		snprintf(text, NAME_CGROUP, "cgroup %llu", (unsigned long long)id);
+		return text;
+	}
+	len = strlen(path);
+	cut = len < NAME_CGROUP ? 0 : len - NAME_CGROUP + 1; /* its end tells more than its begin */
+	snprintf(text, NAME_CGROUP, "%s", path + cut);
 	return text;
 }

@@ -132,23 +132,13 @@ static void read_row(struct proc *p, const char *name, const int *at, size_t n, 
 	}
 }
 
-/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=123" in microseconds; no file, no pressure known.
- */
+/* No file, no pressure known. */
 static void read_pressure(struct proc *p, const char *name, int some, int full, double *raw)
 {
-	struct words file, line, word;
-	int at;
+	struct words file;
 
-	if (proc_read(&p->text, p->procfs, name, &file) < 0)
-		return;
-	while (proc_line(&file, &line)) {
-		if (!proc_word(&line, &word))
-			continue;
-		at = proc_is(&word, "some") ? some : proc_is(&word, "full") ? full : -1;
-		while (at >= 0 && proc_word(&line, &word))
-			if (proc_is(&word, "total"))
-				raw[at] = proc_number(&line) * 1e-6;
-	}
+	if (proc_read(&p->text, p->procfs, name, &file) == 0)
+		proc_pressure(file, some, full, raw);
 }
 
 /* Two lines, "Tcp: NAME NAME ..." and "Tcp: 1 2 ...". */

@@ -28,16 +28,12 @@ static int read_all(int fd, struct buf *text)
 	return 0;
 }
 
-int proc_read(struct buf *text, const char *root, const char *name, struct words *file)
+int proc_read_at(struct buf *text, int dir, const char *name, struct words *file)
 {
-	char path[PATH_MAX];
-	AUTO_CLOSE int fd = -1;
+	AUTO_CLOSE int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	const char *end;
 	int r;
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/%s", root, name) >= sizeof(path))
-		return -ENAMETOOLONG;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;
 	r = read_all(fd, text);
@@ -47,6 +43,15 @@ int proc_read(struct buf *text, const char *root, const char *name, struct words
 	file->p = (const char *)text->data;
 	file->end = end ? end + 1 : file->p;
 	return 0;
+}
+
+int proc_read(struct buf *text, const char *root, const char *name, struct words *file)
+{
+	char path[PATH_MAX];
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", root, name) >= sizeof(path))
+		return -ENAMETOOLONG;
+	return proc_read_at(text, AT_FDCWD, path, file);
 }
 
 bool proc_line(struct words *file, struct words *line)
@@ -130,5 +135,21 @@ void proc_keyed(struct words file, const struct proc_key *keys, size_t n, double
 		at = proc_find(keys, n, &word);
 		if (at >= 0)
 			raw[at] = proc_number(&line) * unit;
+	}
+}
+
+/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=123", in microseconds. */
+void proc_pressure(struct words file, int some, int full, double *raw)
+{
+	struct words line, word;
+	int at;
+
+	while (proc_line(&file, &line)) {
+		if (!proc_word(&line, &word))
+			continue;
+		at = proc_is(&word, "some") ? some : proc_is(&word, "full") ? full : -1;
+		while (at >= 0 && proc_word(&line, &word))
+			if (proc_is(&word, "total"))
+				raw[at] = proc_number(&line) * 1e-6;
 	}
 }

@@ -20,9 +20,11 @@ struct proc_key {
 };
 
 int proc_read(struct buf *text, const char *root, const char *name, struct words *file) MUST_CHECK;
+int proc_read_at(struct buf *text, int dir, const char *name, struct words *file) MUST_CHECK;
 bool proc_line(struct words *file, struct words *line);
 bool proc_word(struct words *line, struct words *word);
 double proc_number(struct words *line); /* the next word */
 bool proc_is(const struct words *word, const char *text);
 int proc_find(const struct proc_key *keys, size_t n, const struct words *word); /* index, or -1 */
 void proc_keyed(struct words file, const struct proc_key *keys, size_t n, double unit, double *raw);
+void proc_pressure(struct words file, int some, int full, double *raw); /* seconds */

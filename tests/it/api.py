@@ -166,6 +166,25 @@ def check_paging(c, db, web):
     c.ok('coverage counts what is stored', page['coverage']['stored'] >= 1000, page['coverage'])
 
 
+def check_labels(c, db, web):
+    db.sql("""
+        insert into layout values (9, 'cgroup', '{cpu}', '{s}', '{1}');
+        insert into entity values (11, 31, 'cgroup', '/a', '{"path":"/a","container":"abc1","runtime":"docker"}'),
+            (11, 32, 'cgroup', '/b', '{"path":"/b","container":"abd1","runtime":"crio"}'), (11, 33, 'cgroup', '/c', '{"path":"/c","job":"7"}');
+        insert into sample select now() - interval '1 s', 11, e, 9, array[e] from generate_series(31, 33) e""")
+
+    def found(query):
+        return [s['entity'] for s in web.json('/api/v1/series?metric=cpu&node=web-1&' + query)[1]['series']]
+    c.ok('series of a kind', found('kind=cgroup') == ['/a', '/b', '/c'] and found('kind=disk') == [], found('kind=cgroup'))
+    c.ok('the largest of them come first', found('top=2') == ['/c', '/b'], found('top=2'))
+    for query, want in (('label=container=abc1', ['/a']), ('label=container=ab*', ['/a', '/b']), ('label=container', ['/a', '/b']),
+                        ('label=!container', ['/c']), ('label=container&label=!runtime=crio', ['/a']), ('label=container=ab*&label=runtime=crio', ['/b']),
+                        ('label=path=/c', ['/c']), ('label=job=', []), ('label=job=8', []), ('label=%25=*', [])):
+        c.ok(f'{query} finds {want}', found(query) == want, found(query))
+    labels = web.json('/api/v1/series?metric=cpu&entity=/a')[1]['series'][0]['labels']
+    c.ok('a series has its labels', labels == {'kind': 'cgroup', 'path': '/a', 'container': 'abc1', 'runtime': 'docker'}, labels)
+
+
 def check_numbers(c, db, web):
     db.sql('''
         insert into layout values (7, 'coverage', '{requests_seen,rows_withheld,ring_full,rows}', '{r,r,r,r}', '{1,1,1,1}'),
@@ -192,6 +211,7 @@ def check_numbers(c, db, web):
     status, a = web.json('/api/v1/series?metric=disk_*&node=web-1&entity=sda&step=60')
     c.ok('a metric that ends in * stands for all that begin so', [(s['metric'], s['unit'], [p[1] for p in s['points']]) for s in a['series']]
          == [('disk_free', 'bytes', [7]), ('disk_io_time', 'ms', [60])], a)
+    check_labels(c, db, web)
     c.ok('but one elsewhere is none', web.json('/api/v1/series?metric=disk_*e')[1]['series'] == [])
     status, a = web.json('/api/v1/red?app=nginx')
     r = (a['red'] or [{}])[0]

@@ -115,7 +115,7 @@ MESSAGES = {
     11: ('KEYS', record(('node_id', u63), ('epoch', u63), ('collector', name), ('rotate', u8), ('taken', name))),
 }
 ITEMS = {
-    1: ('SAMPLE', record(('layout', u63), ('entity', name), ('values', array(number, 128)))),
+    1: ('SAMPLE', record(('layout', u63), ('entity', text), ('values', array(number, 128)))),
     2: ('RED', record(('app', name), ('route', name), ('peer', name), ('role', u8), ('status_class', unsigned(5)),
                       ('count', u63), ('sum_us', u63), ('lo', u8), ('b', array(u31, 40)))),
     3: ('REQUEST', record(('start_ns', u63), ('app', name), ('comm', name), ('pid', u31), ('tid', u31),

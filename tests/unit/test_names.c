@@ -3,12 +3,14 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "../../probe/cgroup_find.h"
 #include "../../probe/ksym.h"
 #include "../../probe/names.h"
 #include "../../probe/overflow.h"
 #include "../../probe/stacks.h"
 #include "../../probe/told.h"
 #include "../fake/clock.h"
+#include "../fake/place.h"
 #include "../test.h"
 
 static char root[] = "/tmp/seismo-names.XXXXXX";
@@ -111,6 +113,30 @@ TEST(a_path_that_is_too_long_keeps_its_end)
 		parts[i] = 0;
 	CHECK(strlen(file(n, 7, parts, sizeof(parts))) < NAME_FILE);
 	CHECK(strncmp(file(n, 7, parts, sizeof(parts)), ".../aaa", 7) == 0);
+}
+
+TEST(a_cgroup_is_found_by_its_number_wherever_it_lies)
+{
+	char path[64];
+	struct stat st;
+	int dir;
+
+	CHECK_EQ(place_run("mkdir -p a/b/c a/d e/f; touch a/b/file"), 0);
+	dir = open(place(), O_RDONLY | O_DIRECTORY);
+	for (size_t i = 0; i < 3; i++) {
+		static const char *const known[] = { "/a/b/c", "/e/f", "/a" };
+
+		CHECK_EQ(fstatat(dir, known[i] + 1, &st, 0), 0);
+		CHECK(cgroup_find(dir, st.st_ino, path, sizeof(path)));
+		CHECK_STR(path, known[i]);
+		CHECK(!cgroup_find(dir, st.st_ino, path, strlen(known[i]))); /* no room */
+	}
+	CHECK_EQ(fstat(dir, &st), 0);
+	CHECK(cgroup_find(dir, st.st_ino, path, sizeof(path)));
+	CHECK_STR(path, "/");
+	CHECK(!cgroup_find(dir, 1, path, sizeof(path)));
+	close(dir);
+	place_clean();
 }
 
 TEST(a_cgroup_that_cannot_be_found_keeps_its_number)

@@ -17,7 +17,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "../../probe/names.h"
 #include "../../probe/seccomp.h"
+#include "../../probe/source.h"
 #include "../test.h"
 
 enum { NO_FILTER = 250 };
@@ -88,6 +90,36 @@ static int have_memory(void)
 	if (p == MAP_FAILED)
 		return errno;
 	return error(mprotect(p, len, PROT_READ | PROT_WRITE)) | error(munmap(p, len));
+}
+
+static int name_a_cgroup(void)
+{
+	AUTO(names_free) struct names *n = names_new("/proc", "/sys");
+	char text[NAME_CGROUP];
+
+	names_cgroup(n, 4711, NAMES_CPU, text);
+	return strncmp(text, "cgroup ", 7) != 0 && text[0] != '/';
+}
+
+static int read_cgroups(void)
+{
+	AUTO_FREE void *self = calloc(1, source_cgroup.size);
+	char why[WHY_LEN];
+	const struct probe_env env = { .procfs = "/proc", .why = why };
+	struct sink out = { 0 };
+	int r = source_cgroup.open(self, &env);
+
+	if (r == 0)
+		r = source_cgroup.read(self, &out);
+	source_cgroup.close(self);
+	buf_free(&out.metric);
+	return -r;
+}
+
+TEST(cgroups_are_named_and_read)
+{
+	CHECK_EQ(confined(name_a_cgroup), 0);
+	CHECK_EQ(confined(read_cgroups), 0);
 }
 
 TEST(files_waiting_and_memory_are_as_before)

@@ -188,3 +188,21 @@ TEST(what_a_later_version_appended_inside_a_message_is_ignored)
 	CHECK_STR(got.metrics[0].unit, "s");
 	buf_free(&f);
 }
+
+TEST(the_path_of_a_cgroup_fits_into_a_sample_and_a_longer_one_is_cut)
+{
+	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
+	struct buf f = { 0 };
+	struct wire_body b;
+	char path[400];
+
+	for (size_t len = ITEM_MAX_NAME; len < sizeof(path); len += 16) {
+		memset(path, 'p', len);
+		path[len] = 0;
+		buf_reset(&f);
+		wire_put_sample(&f, &(struct sample_item){ .layout = 1, .entity = path });
+		CHECK_EQ(wire_body_decode(a, f.data, f.len, &b), 0);
+		CHECK_EQ(strlen(b.samples[0].entity), len < ITEM_MAX_TEXT ? len : ITEM_MAX_TEXT);
+	}
+	buf_free(&f);
+}

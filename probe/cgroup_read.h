@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/* cgroup_read.h - what the files of one cgroup say now, not yet as a delta. */
+#pragma once
+
+#include "../lib/buf.h"
+#include "cgroup_tree.h"
+
+/*
+ * raw: all of the layout; NaN for what no file says. A file that was not there is not looked for
+ * again before c->absent is cleared. text is room for a file.
+ */
+void cgroup_read(const struct cgroup_mounts *m, struct cgroup *c, struct buf *text,
+		 double raw[static CGROUP_END]);

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+/* src_cgroup.c - processors, memory, I/O, threads and limits of each cgroup, from its own files. */
+#include <math.h>
+#include <stdio.h>
+
+#include "../lib/hash.h"
+#include "cgroup_others.h"
+#include "cgroup_read.h"
+#include "proc_delta.h"
+#include "source.h"
+
+enum {
+	LOOK_TICKS = 30, /* a controller may be given to a cgroup later: its files are looked for */
+	NAME_TAIL = 200, /* of a path that is too long: its end tells more than its beginning */
+};
+
+struct cgroup_source {
+	struct cgroup_mounts mounts;
+	struct cgroup_tree tree;
+	struct buf text;
+	uint64_t tick;
+};
+
+static void cgroup_close(void *self)
+{
+	struct cgroup_source *s = self;
+
+	cgroup_mounts_close(&s->mounts);
+	cgroup_tree_free(&s->tree);
+	buf_free(&s->text);
+}
+
+static int cgroup_open(void *self, const struct probe_env *env)
+{
+	struct cgroup_source *s = self;
+	int r = cgroup_mounts_open(&s->mounts, env->procfs);
+
+	if (r < 0)
+		snprintf(env->why, WHY_LEN,
+			 "no cgroups are mounted here; mount cgroup2 at /sys/fs/cgroup");
+	return r;
+}
+
+static const char *name_of(const struct cgroup *c, char name[static ITEM_MAX_TEXT])
+{
+	size_t len = strlen(c->path);
+
+	if (len < ITEM_MAX_TEXT)
+		return c->path;
+	snprintf(name, ITEM_MAX_TEXT, "~%016llx%s",
+		 (unsigned long long)hash_end(hash_add_str(HASH_START, c->path)),
+		 c->path + len - NAME_TAIL);
+	return name;
+}
+
+/* What was counted before it was there is nothing, and so all of it was counted since. */
+static void begin_with_0(struct cgroup *c)
+{
+	if (!c->born || !(c->in & ~c->was_in))
+		return;
+	for (int i = 0; i < CGROUP_END; i++)
+		if (isnan(c->last[i]))
+			c->last[i] = 0;
+}
+
+static bool is_idle(const double v[static CGROUP_END])
+{
+	for (uint32_t i = 0; i < CGROUP_END; i++)
+		if (layout_cgroup.metrics[i].kind == METRIC_COUNTER && v[i] > 0)
+			return false;
+	return true;
+}
+
+static void tell(const struct cgroup *c, const double *v, struct sink *out)
+{
+	char name[ITEM_MAX_TEXT];
+
+	sink_sample(out,
+		    &(struct sample_item){ layout_cgroup.layout, name_of(c, name), CGROUP_END, v });
+}
+
+static void read_one(struct cgroup_source *s, struct cgroup *c, struct cgroup_others *others,
+		     struct sink *out)
+{
+	const struct cgroup *parent = cgroup_tree_parent(&s->tree, c);
+	double raw[CGROUP_END], v[CGROUP_END];
+
+	if (s->tick % LOOK_TICKS == 0)
+		c->absent = 0;
+	cgroup_read(&s->mounts, c, &s->text, raw);
+	begin_with_0(c);
+	proc_delta(&layout_cgroup, raw, c->last, v);
+	c->idle = is_idle(v) ? c->idle + 1 : 0;
+	if (c->listed)
+		tell(c, v, out);
+	else
+		cgroup_others_add(others, v, !parent || parent->listed);
+}
+
+static int cgroup_source_read(void *self, struct sink *out)
+{
+	struct cgroup_source *s = self;
+	struct cgroup_others others;
+
+	cgroup_tree_walk(&s->tree, &s->mounts);
+	cgroup_others_begin(&others);
+	for (uint32_t i = 0; i < s->tree.n; i++)
+		read_one(s, s->tree.all[i], &others, out);
+	if (others.n || s->tree.cut) {
+		others.v[CGROUP_CGROUPS] = others.n + s->tree.cut;
+		sink_sample(out, &(struct sample_item){ layout_cgroup.layout, "(others)",
+							CGROUP_END, others.v });
+	}
+	s->tick++;
+	return s->tree.n ? 0 : -ENOENT;
+}
+
+static const struct wire_dict *const layouts[] = { &layout_cgroup };
+
+const struct source source_cgroup = {
+	.name = "cgroup",
+	.help = "processors, memory, I/O and limits of each cgroup",
+	.period_ms = 10000,
+	.size = sizeof(struct cgroup_source),
+	.layouts = layouts,
+	.nlayouts = ARRAY_SIZE(layouts),
+	.open = cgroup_open,
+	.read = cgroup_source_read,
+	.close = cgroup_close,
+};
