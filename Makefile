@@ -25,7 +25,7 @@ PKGS    := libbpf libelf zlib libzmq libseccomp $(MSGPACK) libpq libmicrohttpd i
 pkg      = $(shell pkg-config $(1) 2>/dev/null)
 CFLAGS_PKGS := $(call pkg,--cflags $(PKGS))
 LIBS_PROBE := $(call pkg,--libs libbpf libelf zlib libzmq libseccomp $(MSGPACK) inih) -lm
-LIBS_COLL  := $(call pkg,--libs libzmq $(MSGPACK) libpq libmicrohttpd inih)
+LIBS_COLL  := $(call pkg,--libs libzmq $(MSGPACK) libpq libmicrohttpd inih) -lm
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wcast-qual \
 	-Wwrite-strings -Wvla -Wformat=2 -Wundef -Wconversion -Wno-sign-conversion $(if $(WERROR),-Werror)

@@ -84,13 +84,16 @@ void copy_time(struct buf *b, uint64_t wall_ns)
 	copy_int8(b, (int64_t)(wall_ns / 1000u) - (int64_t)EPOCH_US);
 }
 
-void copy_text(struct buf *b, const char *s)
+void copy_bytes(struct buf *b, const void *p, size_t len)
 {
-	size_t len = strlen(s);
-
 	assert(len < INT32_MAX);
 	put32(b, (uint32_t)len);
-	buf_put(b, s, len);
+	buf_put(b, p, len);
+}
+
+void copy_text(struct buf *b, const char *s)
+{
+	copy_bytes(b, s, strlen(s));
 }
 
 void copy_jsonb(struct buf *b, const void *json, size_t len)

@@ -20,6 +20,7 @@ void copy_int4(struct buf *b, int32_t v);
 void copy_int8(struct buf *b, int64_t v);
 void copy_time(struct buf *b, uint64_t wall_ns);
 void copy_text(struct buf *b, const char *s);
+void copy_bytes(struct buf *b, const void *p, size_t len);
 void copy_jsonb(struct buf *b, const void *json, size_t len);
 void copy_inet(struct buf *b, const struct addr *a); /* null for none */
 void copy_float8s(struct buf *b, const double *v, uint32_t n);

@@ -15,6 +15,7 @@
 #include "listen.h"
 #include "privileges.h"
 #include "receive.h"
+#include "seal.h"
 #include "web.h"
 #include "writer.h"
 
@@ -38,6 +39,7 @@ struct collector {
 	struct receive *receive;
 	struct web *web;
 	struct writer *writer;
+	struct seal *seal;
 };
 
 /* Batches come and go by the hundred. Memory that goes back to the kernel in between comes again
@@ -123,7 +125,10 @@ static int start_threads(struct collector *c)
 	if (r < 0)
 		return log_err(r, "cannot start the thread that stores");
 	r = roster_start(&c->roster, c->config.database);
-	return r < 0 ? log_err(r, "cannot start the thread that knows the nodes") : 0;
+	if (r < 0)
+		return log_err(r, "cannot start the thread that knows the nodes");
+	r = seal_start(&c->seal, c->config.database);
+	return r < 0 ? log_err(r, "cannot start the thread that packs") : 0;
 }
 
 static int on_second(void *arg)
@@ -220,6 +225,7 @@ static void stop(struct collector *c)
 	}
 	if (c->receive)
 		receive_notes(c->receive);
+	seal_stop(c->seal);
 	web_stop(c->web);
 	receive_free(c->receive);
 	door_close(c->door);

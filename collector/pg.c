@@ -151,6 +151,30 @@ int pg_tell(struct pg *p, const char *sql, const struct pg_args *a)
 	return pg_ask(p, sql, a, &res);
 }
 
+/* All of the answer is read, also what nobody looks at any more. */
+int pg_each(struct pg *p, const char *sql, pg_row *on_row, void *arg)
+{
+	int r = 0;
+
+	if (!p->conn)
+		return gone(p, "not connected");
+	if (!PQsendQueryParams(p->conn, sql, 0, NULL, NULL, NULL, NULL, 1) ||
+	    !PQsetSingleRowMode(p->conn))
+		return gone(p, PQerrorMessage(p->conn));
+	for (;;) {
+		AUTO(PQclear) PGresult *res = p->conn ? PQgetResult(p->conn) : NULL;
+		int one;
+
+		if (!res)
+			return r;
+		one = PQresultStatus(res) == PGRES_SINGLE_TUPLE ? 0 : judge(p, res);
+		if (one < 0 && (r == 0 || one == -ENOTCONN))
+			r = one;
+		if (r == 0 && PQresultStatus(res) == PGRES_SINGLE_TUPLE)
+			r = on_row(arg, res);
+	}
+}
+
 static int copy_result(struct pg *p)
 {
 	int r = 0;

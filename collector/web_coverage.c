@@ -14,7 +14,7 @@
 #define WELL "('requests_seen', 'rows', 'client_calls', 'unread')"
 
 const char web_sql_coverage[] =
-	"with place as (select * from api.coverage where " WEB_RANGE_SQL " and " WEB_PLACE_SQL "),"
+	"with place as (select * from api.coverage where " WEB_RANGE_SQL " and " WEB_HOURS_SQL " and " WEB_PLACE_SQL "),"
 	"c as materialized (select node, name, max(unit) as unit, sum(value) as n,"
 	"  min(ts) filter (where value > 0) as first, max(ts) filter (where value > 0) as last"
 	"  from place where value > 0 group by node, name),"

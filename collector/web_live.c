@@ -66,7 +66,7 @@ static const struct web_query status_query = {
 	       "  from api.red where ts > now() - interval '5 min' and role = 'server' group by 1, "
 	       "2, 3),"
 	       "coverage as (select name, value from api.coverage where ts > now() - interval '1 "
-	       "min')"
+	       "min' and hour > now() - interval '2 hours')"
 	       "select json_build_object('database', 'ok',"
 	       " 'nodes', (select coalesce(json_agg(json_build_object('name', name, 'region', "
 	       "region,"

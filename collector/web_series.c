@@ -15,7 +15,7 @@ const char web_sql_series[] =
 	"p as (select node, entity_kind, entity, metric, unit, counter,"
 	"  date_bin(step, ts, timestamptz 'epoch') as t,"
 	"  case when counter then sum(value) else avg(value) end as v from api.series, w"
-	"  where ts >= $1 and ts < $2 and $4 is null and metric = any(" NAMED("metric") ") and entity_kind = any(" NAMED("entity_kind") ")"
+	"  where ts >= $1 and ts < $2 and hour > $1 - interval '1 hour' and hour < $2 and $4 is null and metric = any(" NAMED("metric") ") and entity_kind = any(" NAMED("entity_kind") ")"
 	"  and ($5 is null or node = $5) and ($6 is null or entity = $6)"
 	"  and (coalesce($9, $10) is null or (node, entity_kind, entity) in (select node, entity_kind, entity from api.entity_labels"
 	"   where not exists (select from unnest($9) l where not api.label_is(labels, l))"

@@ -22,6 +22,9 @@
 #define WEB_ROUTE WEB_IS("route", "$9", "$10")
 
 #define WEB_RANGE_SQL "ts >= $1 and ts < $2"
+#define WEB_HOURS_SQL                                                                              \
+	"hour > $1 - interval '1 hour' and hour < $2" /* of samples: finds those that are sealed   \
+						       */
 #define WEB_PLACE_SQL WEB_REGION " and " WEB_NODE
 #define WEB_KEY_SQL WEB_PLACE_SQL " and " WEB_APP " and " WEB_ROUTE
 

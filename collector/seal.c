@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "seal.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+#include "../lib/clock.h"
+#include "../lib/log.h"
+#include "counters.h"
+#include "migrate.h"
+#include "seal_job.h"
+
+/* Any number will do, if it is always the same, and not that of the migrations. */
+#define SEAL_LOCK "select pg_try_advisory_lock(126879331840368)"
+
+enum {
+	JOB_ROWS = 20000, /* of all nodes in one transaction, if they are of one hour */
+	RETRY_MS = 500,
+	RETRY_MAX_MS = 60000,
+	OTHER_MS = 5000, /* another collector packs: who knows for how long */
+	VACUUM_MS = 60000,
+	SETTLE_S = 5, /* after the full hour */
+	STOP_S = 2,
+	LIST_START = 64,
+};
+
+#define MS 1000000ull
+#define HOUR_S 3600ull
+
+struct seal {
+	pthread_t thread;
+	struct pg *pg;
+	struct pairmap *layouts;
+	bool leads, told;
+	int retry_ms, stop_fd;
+	atomic_bool stopping;
+	uint64_t ensured_day, due_ns, vacuum_ns; /* monotonic; 0: now, and never */
+};
+
+static int on_layout(void *arg, const PGresult *row)
+{
+	uint64_t id;
+	uint32_t n;
+
+	memcpy(&id, PQgetvalue(row, 0, 0), sizeof(id));
+	memcpy(&n, PQgetvalue(row, 0, 1), sizeof(n));
+	*(uint32_t *)pairmap_add(arg, __builtin_bswap64(id), 0) = __builtin_bswap32(n);
+	return 0;
+}
+
+static int read_layouts(struct seal *s)
+{
+	return pg_each(s->pg, "select layout_id, cardinality(names)::int4 from layout", on_layout,
+		       s->layouts);
+}
+
+static int ensure(struct seal *s, uint64_t hour_s)
+{
+	char at[32], sql[128];
+	int e;
+
+	if (hour_s / 86400 == s->ensured_day)
+		return 0;
+	seal_time_text(hour_s, at);
+	snprintf(sql, sizeof(sql), "begin; " MIGRATE_LOCK "; select ensure_sealed('%s')", at);
+	e = pg_do(s->pg, sql);
+	if (e == 0)
+		e = pg_commit(s->pg);
+	else
+		pg_rollback(s->pg);
+	if (e == 0)
+		s->ensured_day = hour_s / 86400;
+	return e;
+}
+
+static int run_job(struct seal *s, struct seal_job *job)
+{
+	uint64_t t0 = clock_mono_ns(), values = 0;
+	int e = ensure(s, job->hour_s);
+
+	if (e == 0)
+		e = seal_job_run(s->pg, s->layouts, job, &values);
+	if (e == -EBADMSG && job->merge) {
+		job->merge = false;
+		e = seal_job_run(s->pg, s->layouts, job, &values);
+	}
+	counter_add(C_SEAL_NS, clock_mono_ns() - t0);
+	counter_add(e < 0 ? C_SEAL_FAILURES : C_SEAL_JOBS, 1);
+	counter_add(C_SEALED_SAMPLES, values);
+	return e;
+}
+
+/* A node that has more than a transaction takes, by parts of the hour. */
+static int run_parts(struct seal *s, struct seal_job *job, uint64_t rows)
+{
+	uint64_t parts = rows / JOB_ROWS + 1;
+	int e = 0;
+
+	job->merge = parts == 1;
+	for (uint64_t i = 0; i < parts && e == 0 && !atomic_load(&s->stopping); i++) {
+		job->from_s = job->hour_s + HOUR_S * i / parts;
+		job->until_s = job->hour_s + HOUR_S * (i + 1) / parts;
+		e = run_job(s, job);
+	}
+	return e;
+}
+
+/* Rows of "hour, node, count", by hour: those of one hour together, as far as they fit. */
+static int run_list(struct seal *s, const PGresult *list)
+{
+	int e = 0;
+
+	for (int i = 0, n = PQntuples(list); i < n && e == 0 && !atomic_load(&s->stopping);) {
+		struct seal_job job = { .hour_s = strtoull(PQgetvalue(list, i, 0), NULL, 10) };
+		struct buf nodes = { 0 };
+		uint64_t rows = 0;
+		int from = i;
+
+		buf_put(&nodes, "{", 1);
+		for (; i < n && strcmp(PQgetvalue(list, i, 0), PQgetvalue(list, from, 0)) == 0;
+		     i++) {
+			uint64_t more = strtoull(PQgetvalue(list, i, 2), NULL, 10);
+
+			if (i > from && rows + more > JOB_ROWS)
+				break;
+			buf_put(&nodes, ",", i > from);
+			buf_put(&nodes, PQgetvalue(list, i, 1), strlen(PQgetvalue(list, i, 1)));
+			rows += more;
+		}
+		buf_put(&nodes, "}", 2);
+		job.nodes = (const char *)nodes.data;
+		e = run_parts(s, &job, rows);
+		buf_free(&nodes);
+	}
+	return e;
+}
+
+#define DUE "date_bin('1 hour', now() - interval '1 hour', timestamptz 'epoch')"
+#define OF_NODES(table)                                                                            \
+	"select date_bin('1 hour', ts, timestamptz 'epoch') as hour, node_id, count(*) as n "      \
+	"from " table " where ts < " DUE                                                           \
+	" and layout_id in (select layout_id from layout) group by 1, 2"
+
+static int pass(struct seal *s)
+{
+	static const char sql[] =
+		"select extract(epoch from hour)::bigint, node_id, sum(n) from (" OF_NODES(
+			"sample_raw") " union all " OF_NODES("sample") ") u group by hour, node_id "
+								       "order by hour, node_id";
+	AUTO(PQclear) PGresult *list = NULL;
+	int e = read_layouts(s);
+
+	if (e == 0)
+		e = pg_ask(s->pg, sql, &(struct pg_args){ 0 }, &list);
+	if (e == 0)
+		e = run_list(s, list);
+	if (e == 0 && PQntuples(list))
+		s->vacuum_ns = clock_mono_ns() + VACUUM_MS * MS;
+	return e;
+}
+
+/*
+ * What was packed is deleted, and its room goes back when nobody can see it any more. To truncate
+ * an hour would take it from those who began to read before it was packed.
+ */
+static int vacuum(struct seal *s)
+{
+	static const char sql[] = "select format('vacuum %I', c.relname) from pg_inherits i join "
+				  "pg_class c on c.oid = i.inhrelid"
+				  " where i.inhparent in ('sample_raw'::regclass, "
+				  "'sample'::regclass) and pg_relation_size(c.oid) > 0"
+				  " and c.relname < 'sample_raw_' || to_char(" DUE
+				  " at time zone 'utc', 'YYYYMMDDHH24')";
+	AUTO(PQclear) PGresult *list = NULL;
+	int e = pg_ask(s->pg, sql, &(struct pg_args){ 0 }, &list);
+
+	for (int i = 0; e == 0 && i < PQntuples(list) && !atomic_load(&s->stopping); i++)
+		e = pg_do(s->pg, PQgetvalue(list, i, 0));
+	if (e == 0)
+		e = pg_do(s->pg, "begin; " MIGRATE_LOCK "; select drop_empty_hours()");
+	if (e == 0)
+		e = pg_commit(s->pg);
+	else
+		pg_rollback(s->pg);
+	return e;
+}
+
+/* By the wall, as hours are; a clock that is set is followed at the next one. */
+static uint64_t next_hour_ns(void)
+{
+	uint64_t now_s = clock_wall_ns() / 1000000000u;
+
+	return clock_mono_ns() + (HOUR_S - now_s % HOUR_S + SETTLE_S) * 1000 * MS;
+}
+
+static int lead(struct seal *s)
+{
+	AUTO(PQclear) PGresult *res = NULL;
+	int e = 0;
+
+	if (pg_socket(s->pg) < 0) {
+		s->leads = false;
+		e = pg_connect(s->pg);
+		if (e == 0)
+			e = pg_do(s->pg, "listen seismo_seal");
+	}
+	if (e < 0 || s->leads)
+		return e;
+	e = pg_ask(s->pg, SEAL_LOCK, &(struct pg_args){ 0 }, &res);
+	s->leads = e == 0 && *PQgetvalue(res, 0, 0) == 't';
+	return e;
+}
+
+static int work(struct seal *s)
+{
+	int e = lead(s);
+
+	if (e < 0 || !s->leads)
+		return e;
+	if (clock_mono_ns() >= s->due_ns) {
+		e = pass(s);
+		if (e == 0)
+			s->due_ns = next_hour_ns();
+	}
+	if (e == 0 && s->vacuum_ns && clock_mono_ns() >= s->vacuum_ns) {
+		e = vacuum(s);
+		if (e == 0)
+			s->vacuum_ns = 0;
+	}
+	return e;
+}
+
+/* While the writer has no database either, it says so, and before it made the tables it is early.
+ */
+static void tell(struct seal *s, int e)
+{
+	if (e == -ENOTCONN || counter_get(C_DATABASE_UP) == 0)
+		return;
+	if (e < 0 && !s->told)
+		log_warn(0,
+			 "hours that are over cannot be packed: %s%s%s; they stay as they are, and "
+			 "it is tried again",
+			 e == -EBADMSG ? "a row is not what it should be" : pg_why(s->pg),
+			 *pg_state(s->pg) ? ", SQLSTATE " : "", pg_state(s->pg));
+	if (e == 0 && s->told)
+		log_info("hours that are over are packed again");
+	s->told = e < 0;
+}
+
+static int wait_ms(struct seal *s, int e)
+{
+	uint64_t now = clock_mono_ns(), due = s->due_ns;
+
+	if (e < 0) {
+		s->retry_ms = s->retry_ms < RETRY_MAX_MS / 2 ? 2 * s->retry_ms : RETRY_MAX_MS;
+		return counter_get(C_DATABASE_UP) && s->told ? s->retry_ms : RETRY_MS;
+	}
+	s->retry_ms = RETRY_MS;
+	if (!s->leads)
+		return OTHER_MS;
+	if (s->vacuum_ns && s->vacuum_ns < due)
+		due = s->vacuum_ns;
+	return due > now ? (int)((due - now) / MS) + 1 : 0;
+}
+
+static void *run(void *arg)
+{
+	struct seal *s = arg;
+
+	while (!atomic_load(&s->stopping)) {
+		int e = work(s);
+		struct pollfd p[2] = { { .fd = s->stop_fd, .events = POLLIN },
+				       { .fd = pg_socket(s->pg), .events = POLLIN } };
+
+		tell(s, e);
+		poll(p, 2, wait_ms(s, e));
+		if (p[1].revents && pg_notified(s->pg))
+			s->due_ns = 0;
+	}
+	return NULL;
+}
+
+int seal_start(struct seal **out, const char *database)
+{
+	struct seal *s = calloc(1, sizeof(*s));
+	int e;
+
+	if (!s)
+		die("out of memory");
+	s->pg = pg_new(database);
+	s->layouts = pairmap_new(sizeof(uint32_t));
+	s->retry_ms = RETRY_MS;
+	s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (s->stop_fd < 0)
+		die("eventfd: %s", strerror(errno));
+	e = -pthread_create(&s->thread, NULL, run, s);
+	if (e == 0)
+		*out = s;
+	return e; /* a process that cannot start ends */
+}
+
+/* A thread that is in the middle of it is left: the process ends next, and so does its transaction.
+ */
+void seal_stop(struct seal *s)
+{
+	struct timespec until;
+
+	if (!s)
+		return;
+	atomic_store(&s->stopping, true);
+	(void)!eventfd_write(s->stop_fd, 1);
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += STOP_S;
+	if (pthread_clockjoin_np(s->thread, NULL, CLOCK_MONOTONIC, &until) != 0)
+		return;
+	pg_free(s->pg);
+	pairmap_free(s->layouts);
+	close(s->stop_fd);
+	free(s);
+}

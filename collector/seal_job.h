@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * seal_job.h - what is packed in one transaction: an hour, or a part of it, of some nodes.
+ *
+ * Their rows are taken out and put in as chunks and rollups, or nothing happens. Each chunk was
+ * read again and was what it was made of. Errors are pg.h's; -EBADMSG: a chunk of before is
+ * damaged, and can stay as it is if merge is false.
+ */
+#pragma once
+
+#include "pairmap.h"
+#include "pg.h"
+
+struct seal_job {
+	uint64_t hour_s, from_s, until_s; /* wall */
+	const char *nodes; /* "{1,2}" */
+	bool merge; /* with what is packed of them */
+};
+
+int seal_job_run(struct pg *p, const struct pairmap *layouts, const struct seal_job *job,
+		 uint64_t *values) MUST_CHECK;
+void seal_time_text(uint64_t wall_s, char text[static 32]);
