@@ -11,6 +11,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "block.h"
+#include "bound.h"
 
 enum { STARTS = 4096 };
 
@@ -53,7 +54,8 @@ static __always_inline __u32 log2_up(__u64 v)
 	return n + (v ? 1 : 0);
 }
 
-static __always_inline __u32 slot_of(__u64 v, __u32 first, __u32 slots)
+/* Global: the verifier reads it once, and no combination of what two calls may find. */
+__noinline __u32 slot_of(__u64 v, __u32 first, __u32 slots)
 {
 	__u32 n = log2_up(v);
 
@@ -120,17 +122,21 @@ static __always_inline __u32 kind_of(struct request *rq, __u32 bytes)
 
 static __always_inline void count(struct block_disk *d, __u32 kind, __u32 bytes, __u64 start)
 {
-	__u64 ns = bpf_ktime_get_ns() - start;
+	__u64 ns = bpf_ktime_get_ns() - start, slot;
 
-	if (kind < BLOCK_SIZED)
-		__sync_fetch_and_add(
-			&d->bytes[kind][slot_of(bytes, BLOCK_BYTES_FIRST, BLOCK_BYTES_SLOTS)], 1);
+	if (kind < BLOCK_SIZED) {
+		slot = slot_of(bytes, BLOCK_BYTES_FIRST, BLOCK_BYTES_SLOTS);
+		slot = at_most(slot, BLOCK_BYTES_SLOTS - 1);
+		__sync_fetch_and_add(&d->bytes[kind][slot], 1);
+	}
 	if (!start) {
 		__sync_fetch_and_add(&d->untimed, 1);
 		return;
 	}
 	__sync_fetch_and_add(&d->sum_ns[kind], ns);
-	__sync_fetch_and_add(&d->ns[kind][slot_of(ns, BLOCK_NS_FIRST, BLOCK_NS_SLOTS)], 1);
+	slot = slot_of(ns, BLOCK_NS_FIRST, BLOCK_NS_SLOTS);
+	slot = at_most(slot, BLOCK_NS_SLOTS - 1);
+	__sync_fetch_and_add(&d->ns[kind][slot], 1);
 }
 
 SEC("tp_btf/block_rq_complete")

@@ -7,15 +7,16 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
+#include "bound.h"
 #include "path.h"
 
 static __always_inline struct file *file_of_fd(struct task_struct *t, __u64 fd)
 {
-	struct fdtable *table = t->files->fdt;
-	struct file *f = NULL;
+	struct fdtable *table = BPF_CORE_READ(t, files, fdt);
+	struct file **files = BPF_CORE_READ(table, fd), *f = NULL;
 
-	if ((__u32)fd >= table->max_fds ||
-	    bpf_probe_read_kernel(&f, sizeof(f), table->fd + (__u32)fd))
+	if ((__u32)fd >= BPF_CORE_READ(table, max_fds) ||
+	    bpf_probe_read_kernel(&f, sizeof(f), files + (__u32)fd))
 		return NULL;
 	return f;
 }
@@ -26,7 +27,7 @@ struct mapped {
 
 static long on_mapping(struct task_struct *t, struct vm_area_struct *vma, struct mapped *m)
 {
-	m->file = vma->vm_file;
+	BPF_CORE_READ_INTO(&m->file, vma, vm_file); /* a number, as all other files are here */
 	return 0;
 }
 
@@ -40,40 +41,52 @@ static __always_inline struct file *file_of_address(struct task_struct *t, __u64
 	return m.file;
 }
 
-/* One step towards the root; false: there is none any more. */
-static __always_inline bool path_step(struct path_parts *p, struct dentry **d, struct mount **m)
+/* Where a walk from a file to the root of the mounts is. */
+struct walk {
+	struct dentry *d;
+	struct mount *m;
+};
+
+/* One step towards the root; 0: there is none any more. Global: the verifier reads it once. */
+__noinline int path_step(struct path_parts *p, struct walk *w)
 {
-	struct dentry *parent = BPF_CORE_READ(*d, d_parent);
-	__u32 at = p->len;
+	struct dentry *d, *parent;
+	struct mount *m;
+	__u64 at;
 	long n;
 
-	if (*d == BPF_CORE_READ(*m, mnt.mnt_root)) {
-		struct mount *around = BPF_CORE_READ(*m, mnt_parent);
-
-		p->whole = around == *m;
-		*d = BPF_CORE_READ(*m, mnt_mountpoint);
-		*m = around;
+	if (!p || !w)
+		return 0;
+	d = w->d;
+	m = w->m;
+	at = p->len;
+	parent = BPF_CORE_READ(d, d_parent);
+	if (d == BPF_CORE_READ(m, mnt.mnt_root)) {
+		w->m = BPF_CORE_READ(m, mnt_parent);
+		w->d = BPF_CORE_READ(m, mnt_mountpoint);
+		p->whole = w->m == m;
 		return !p->whole;
 	}
-	if (parent == *d || at > PATH_BYTES - PATH_PART)
-		return false;
-	n = bpf_probe_read_kernel_str(p->b + at, PATH_PART, BPF_CORE_READ(*d, d_name.name));
+	if (parent == d || at > PATH_BYTES - PATH_PART)
+		return 0;
+	n = bpf_probe_read_kernel_str(p->b + at_most(at, PATH_BYTES - PATH_PART), PATH_PART,
+				      BPF_CORE_READ(d, d_name.name));
 	if (n <= 0)
-		return false;
+		return 0;
 	p->len = at + (__u32)n;
-	*d = parent;
-	return true;
+	w->d = parent;
+	return 1;
 }
 
 static __always_inline void path_of(struct path_parts *p, struct file *f)
 {
-	struct dentry *d = BPF_CORE_READ(f, f_path.dentry);
-	struct mount *m = (void *)((__u64)BPF_CORE_READ(f, f_path.mnt) -
-				   bpf_core_field_offset(struct mount, mnt));
+	struct walk w = { BPF_CORE_READ(f, f_path.dentry),
+			  (void *)((__u64)BPF_CORE_READ(f, f_path.mnt) -
+				   bpf_core_field_offset(struct mount, mnt)) };
 
 	p->len = 0;
 	p->whole = 0;
 	for (int i = 0; i < PATH_PARTS; i++)
-		if (!path_step(p, &d, &m))
+		if (!path_step(p, &w))
 			break;
 }

@@ -70,7 +70,7 @@ static __always_inline void op_fill(struct op *o, const struct look *l, struct f
 	o->file = (__u64)f;
 	o->out_ns = out;
 	o->first_ns = o->last_ns = now;
-	extent_of(o, l, f);
+	extent_of(o, l);
 }
 
 /* What the thread is in now, if it is an operation on a file. out: when it was not in it yet. */

@@ -181,20 +181,24 @@ static __always_inline bool is_storage(__u64 magic)
 	return true;
 }
 
+/* A regular file, and data. Global, as extent_of: the verifier reads it once. */
+__noinline int is_data(__u64 file)
+{
+	struct inode *i = BPF_CORE_READ((struct file *)file, f_inode);
+
+	return (BPF_CORE_READ(i, i_mode) & S_IFMT) == S_IFREG &&
+	       is_storage(BPF_CORE_READ(i, i_sb, s_magic));
+}
+
 static __always_inline struct file *file_of(struct task_struct *t, const struct look *l)
 {
-	struct inode *i;
 	struct file *f;
 
 	if (l->call == FILE_MSYNC)
 		f = file_of_address(t, l->arg[0]);
 	else /* of what copies between two, the one that is read */
 		f = file_of_fd(t, l->call == FILE_SENDFILE ? l->arg[1] : l->arg[0]);
-	i = f ? BPF_CORE_READ(f, f_inode) : NULL;
-
-	if (!i || (BPF_CORE_READ(i, i_mode) & S_IFMT) != S_IFREG)
-		return NULL;
-	return is_storage(BPF_CORE_READ(i, i_sb, s_magic)) ? f : NULL;
+	return f && is_data((__u64)f) ? f : NULL;
 }
 
 /* Of this thread's own memory; FILE_NOWHERE: it is not there, or they are too many to be added up.
@@ -214,9 +218,35 @@ static __always_inline __u64 bytes_of_vector(__u64 at, __u64 n)
 	return sum;
 }
 
-/* Where in the file, and how much. The thread is the current one. */
-static __always_inline void extent_of(struct op *o, const struct look *l, struct file *f)
+/* Of a call that moves no bytes. */
+static __always_inline void extent_of_range(struct op *o, const struct look *l)
 {
+	switch (l->call) {
+	case FILE_SYNC_RANGE:
+		o->offset = l->arg[1];
+		o->asked = l->arg[2];
+		break;
+	case FILE_FALLOCATE:
+		o->offset = l->arg[2];
+		o->asked = l->arg[3];
+		break;
+	case FILE_TRUNCATE:
+		o->offset = l->arg[1];
+		break;
+	case FILE_MSYNC:
+		o->asked = l->arg[1];
+		break;
+	}
+}
+
+/* Where in o's file, and how much. The thread is the current one. */
+__noinline int extent_of(struct op *o, const struct look *l)
+{
+	struct file *f;
+
+	if (!o || !l)
+		return 0;
+	f = (struct file *)o->file;
 	o->offset = o->asked = FILE_NOWHERE;
 	if (l->call >= FILE_READV && l->call <= FILE_PWRITEV)
 		o->asked = bytes_of_vector(l->arg[1], l->arg[2]);
@@ -249,21 +279,10 @@ static __always_inline void extent_of(struct op *o, const struct look *l, struct
 		if (!l->arg[1])
 			o->offset = BPF_CORE_READ(f, f_pos);
 		break;
-	case FILE_SYNC_RANGE:
-		o->offset = l->arg[1];
-		o->asked = l->arg[2];
-		break;
-	case FILE_FALLOCATE:
-		o->offset = l->arg[2];
-		o->asked = l->arg[3];
-		break;
-	case FILE_TRUNCATE:
-		o->offset = l->arg[1];
-		break;
-	case FILE_MSYNC:
-		o->asked = l->arg[1];
-		break;
+	default:
+		extent_of_range(o, l);
 	}
+	return 0;
 }
 
 static __always_inline bool in_scope(struct task_struct *t)

@@ -14,6 +14,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "bound.h"
 #include "nginx.h"
 
 #if defined(__TARGET_ARCH_x86)
@@ -70,16 +71,6 @@ struct text {
 struct array {
 	__u64 elts, nelts, size, nalloc;
 };
-
-/* value, but at most top, a constant; said on the register that is then used. */
-#define at_most(value, top)                                                                        \
-	({                                                                                         \
-		__u64 v_ = (value);                                                                \
-		asm volatile("if %[v] <= %[t] goto +1\n\t%[v] = %[t]"                              \
-			     : [v] "+r"(v_)                                                        \
-			     : [t] "i"(top));                                                      \
-		v_;                                                                                \
-	})
 
 static __always_inline void lose(struct nginx_layout *l)
 {

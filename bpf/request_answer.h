@@ -38,42 +38,51 @@ static __always_inline bool answer_head_ends(const struct conn *c, __u64 n)
 	return w == HEAD_END;
 }
 
-/* Adds to what is kept of the answer, up to the end of its head. */
+/* Adds to what is kept of the answer, up to the end of its head. Global. */
+__noinline int answer_add(struct conn *c, const struct span *s)
+{
+	struct scratch *x = scratch_of(HOOK_SEND);
+	struct span rest;
+	bool first;
+	__u32 at;
+	__u64 n;
+
+	if (!x || !c || !s)
+		return 0;
+	at = c->answer_len;
+	first = at == 0;
+	if (at >= REQ_ANSWER)
+		return 0;
+	if (first) {
+		n = at_most(s->len, REQ_ANSWER);
+		if (bpf_probe_read_user(c->answer, n, s->p)) {
+			count(STAT_USER_FAULT);
+			return 0;
+		}
+		c->answer_len = at = n;
+		if (!span_has_next(s) || n == REQ_ANSWER || answer_head_ends(c, n))
+			return 0;
+	}
+	rest = *s;
+	if (first)
+		span_next(&rest);
+	__builtin_memcpy(x->b, c->answer, REQ_ANSWER);
+	n = span_gather(HOOK_SEND, at, REQ_ANSWER, &rest);
+	__builtin_memcpy(c->answer, x->b, REQ_ANSWER);
+	c->answer_len = n <= REQ_ANSWER ? n : 0;
+	return 0;
+}
+
 static __always_inline void answer_keep(struct conn *c, struct sock *sk, const struct span *s)
 {
 	struct scratch *x = scratch_of(HOOK_SEND);
-	__u32 at = c->answer_len;
-	__u64 n;
 
-	if (!x || at >= REQ_ANSWER)
-		return;
-	if (!s->p) {
-		if (at == 0 && is_uring()) {
-			c->answer_len = packet_head_take(sk, true, x);
-			__builtin_memcpy(c->answer, x->b, REQ_ANSWER);
-		}
-		return;
+	if (s->p) {
+		answer_add(c, s);
+	} else if (x && c->answer_len == 0 && is_uring()) {
+		c->answer_len = packet_head_take(sk, true, x);
+		__builtin_memcpy(c->answer, x->b, REQ_ANSWER);
 	}
-	n = at_most(s->len, REQ_ANSWER);
-	if (at == 0) {
-		if (bpf_probe_read_user(c->answer, n, s->p)) {
-			count(STAT_USER_FAULT);
-			return;
-		}
-		c->answer_len = n;
-		if (!span_has_next(s) || n == REQ_ANSWER || answer_head_ends(c, n))
-			return;
-	}
-	__builtin_memcpy(x->b, c->answer, REQ_ANSWER);
-	if (at == 0) {
-		struct span rest = span_next(s);
-
-		n = span_gather(HOOK_SEND, n, REQ_ANSWER, &rest);
-	} else {
-		n = span_gather(HOOK_SEND, at, REQ_ANSWER, s);
-	}
-	__builtin_memcpy(c->answer, x->b, REQ_ANSWER);
-	c->answer_len = n <= REQ_ANSWER ? n : 0;
 }
 
 /* The last chunk may be the end of what was just sent. */
@@ -149,30 +158,48 @@ static __always_inline enum framing framing_of(const struct conn *c, const volat
 	return x->head_len ? FRAMING_CLOSE : FRAMING_OPEN;
 }
 
-/* Global, so that the verifier reads its loop once and not from every caller. */
+enum { SCAN_BYTES = 16 };
+
+/*
+ * Searches SCAN_BYTES of what is kept, from at on; 0: no more are to be searched. Global, and few
+ * at a time: the verifier reads each turn of its loop anew, but reads it once, and not from every
+ * caller.
+ */
+__noinline int scan_some(const struct conn *c, __u32 hook, __u32 at)
+{
+	volatile struct scan *x = bpf_map_lookup_elem(&scans, &hook);
+
+	if (!c || !x)
+		return 0;
+	at &= REQ_ANSWER - SCAN_BYTES;
+	for (__u32 i = 0; i < SCAN_BYTES; i++) {
+		if (at + i >= c->answer_len)
+			return 0;
+		scan_byte(x, c->answer[at + i]);
+		if (x->raw == 0x0d0a0d0a) {
+			x->head_len = at + i + 1;
+			return 0;
+		}
+	}
+	return 1;
+}
+
+/* Global, so that the verifier reads it once. */
 __noinline int answer_scan(struct conn *c, __u32 hook)
 {
 	volatile struct scan *x = bpf_map_lookup_elem(&scans, &hook);
-	__u32 n;
 
 	if (!c || !x)
 		return 0;
 	x->last = x->length = 0;
 	x->raw = x->head_len = x->found = 0;
-	n = c->answer_len;
-	for (__u32 i = 0; i < REQ_ANSWER; i++) {
-		if (i >= n)
+	for (__u32 at = 0; at < REQ_ANSWER; at += SCAN_BYTES)
+		if (!scan_some(c, hook, at))
 			break;
-		scan_byte(x, c->answer[i]);
-		if (x->raw == 0x0d0a0d0a) {
-			x->head_len = i + 1;
-			break;
-		}
-	}
 	c->stream = (x->found & FOUND_EVENTS) != 0;
 	c->framing = framing_of(c, x);
 	c->head_whole = x->head_len != 0;
-	c->whole_at = x->head_len ? x->head_len : n;
+	c->whole_at = x->head_len ? x->head_len : c->answer_len;
 	if (c->framing == FRAMING_LENGTH)
 		c->whole_at += x->length;
 	return 0;

@@ -17,6 +17,7 @@ struct slice {
 };
 
 struct slices {
+	__u64 longest_ns; /* while one is looked for; here the verifier does not follow it */
 	__u32 next;
 	__u32 unused;
 	struct slice slice[SLICES];
@@ -47,27 +48,30 @@ static __always_inline void slice_keep(struct task_struct *t, __u64 now, __u64 r
 
 /*
  * Who else had this CPU for the longest in one go since the wait began, in which the thread itself
- * may have run in between; prev, if nobody had it for long.
+ * may have run in between; who has it yet, if nobody had it for long.
  */
-static __always_inline void who_ran(struct req_block *b, struct task_struct *prev)
+static __always_inline void who_ran(struct req_block *b)
 {
+	struct task_struct *prev = bpf_get_current_task_btf();
 	__u32 zero = 0;
-	struct slices *all = bpf_map_lookup_elem(&slices_of, &zero);
-	__u64 longest = 0;
+	volatile struct slices *all = bpf_map_lookup_elem(&slices_of, &zero);
 
 	b->who_tgid = prev->tgid;
 	b->who_tid = prev->pid;
 	__builtin_memcpy(b->who, prev->comm, REQ_COMM);
 	b->flags |= prev->pid ? BLOCK_HAS_WHO : 0;
-	for (__u32 i = 0; all && i < SLICES; i++) {
-		struct slice *s = &all->slice[i];
+	if (!all)
+		return;
+	all->longest_ns = 0;
+	for (__u32 i = 0; i < SLICES; i++) {
+		const struct slice *s = (const struct slice *)&all->slice[i];
 		__u64 ns = s->end_ns > b->start_ns ? s->end_ns - b->start_ns : 0;
 
 		if (s->ran_ns < ns)
 			ns = s->ran_ns;
-		if (ns <= longest || s->tid == b->tid)
+		if (ns <= all->longest_ns || s->tid == b->tid)
 			continue;
-		longest = ns;
+		all->longest_ns = ns;
 		b->who_tgid = s->tgid;
 		b->who_tid = s->tid;
 		__builtin_memcpy(b->who, s->comm, REQ_COMM);
@@ -145,43 +149,56 @@ static __always_inline __u64 cgroup_of_memory(struct task_struct *t)
 	return css ? id_of_cgroup(BPF_CORE_READ(css, cgroup)) : 0;
 }
 
-/* t: the thread itself, off or on its CPU. prev: who had the CPU before it, for WAIT_RUNQ. */
-static __always_inline void block_tell(struct thread *th, struct waiting *w, struct task_struct *t,
-				       struct task_struct *prev, __u64 now)
+/* Whom it waited for. */
+static __always_inline void block_who(struct req_block *b, const struct thread *th,
+				      struct task_struct *t)
 {
-	struct req_block *b = bpf_ringbuf_reserve(&ring, sizeof(*b), 0);
+	switch (b->wait) {
+	case WAIT_RUNQ:
+		who_ran(b);
+		break;
+	case WAIT_LOCK:
+		b->flags |= th->by;
+		b->who_tgid = th->who_tgid;
+		b->who_tid = th->who_tid;
+		__builtin_memcpy(b->who, th->who, REQ_COMM);
+		break;
+	case WAIT_THROTTLED:
+		b->cgroup = cgroup_with_quota(t);
+		break;
+	case WAIT_RECLAIM:
+		b->cgroup = cgroup_of_memory(t);
+		break;
+	}
+}
+
+/*
+ * All of it but the stack; where the thread's struct task_struct lies, stands in frame[0]. Global,
+ * so that the verifier reads its loops once and not for each way to come here.
+ */
+__noinline int block_fill(struct req_block *b, const struct thread *th, const struct waiting *w,
+			  __u64 now)
+{
+	struct task_struct *t;
 	struct file *f = NULL;
 	int arg;
-	long n;
 
-	if (!b) {
-		count(STAT_BLOCK_FULL);
-		return;
-	}
+	if (!b || !th || !w)
+		return 0;
+	t = (struct task_struct *)b->frame[0];
 	__builtin_memset(b, 0, sizeof(*b));
 	b->kind = REQ_KIND_BLOCK;
 	b->id = th->cur == CUR_NOBODY ? 0 : th->cur ? th->cur : th->job;
 	b->start_ns = w->start_ns;
 	b->end_ns = now;
 	b->off_ns = w->off_ns;
-	b->tgid = t->tgid;
-	b->tid = t->pid;
-	__builtin_memcpy(b->comm, t->comm, REQ_COMM);
+	b->tgid = BPF_CORE_READ(t, tgid);
+	b->tid = BPF_CORE_READ(t, pid);
+	bpf_probe_read_kernel(b->comm, REQ_COMM, t->comm);
 	b->wait = w->wait;
 	b->nr = w->nr;
 	__builtin_memcpy(b->arg, w->arg, sizeof(b->arg));
-	if (w->wait == WAIT_RUNQ) {
-		who_ran(b, prev);
-	} else if (w->wait == WAIT_LOCK) {
-		b->flags |= th->by;
-		b->who_tgid = th->who_tgid;
-		b->who_tid = th->who_tid;
-		__builtin_memcpy(b->who, th->who, REQ_COMM);
-	}
-	if (w->wait == WAIT_THROTTLED)
-		b->cgroup = cgroup_with_quota(t);
-	if (w->wait == WAIT_RECLAIM)
-		b->cgroup = cgroup_of_memory(t);
+	block_who(b, th, t);
 	arg = w->wait == WAIT_IO || w->wait == WAIT_DIRTY ? file_arg(w->nr) : -1;
 	if (arg >= 0)
 		f = file_of(t, arg ? w->arg[1] : w->arg[0]);
@@ -189,6 +206,22 @@ static __always_inline void block_tell(struct thread *th, struct waiting *w, str
 		block_file(b, f);
 	if (w->nr == NR_SYNC || w->nr == NR_SYNCFS)
 		b->flags |= BLOCK_SYNC;
+	return 0;
+}
+
+/* t: the thread itself, off or on its CPU. For WAIT_RUNQ: who has this CPU yet, had it before t. */
+static __always_inline void block_tell(struct thread *th, struct waiting *w, struct task_struct *t,
+				       __u64 now)
+{
+	struct req_block *b = bpf_ringbuf_reserve(&ring, sizeof(*b), 0);
+	long n;
+
+	if (!b) {
+		count(STAT_BLOCK_FULL);
+		return;
+	}
+	b->frame[0] = (__u64)t;
+	block_fill(b, th, w, now);
 	if (w->wait != WAIT_RUNQ && w->wait != WAIT_THROTTLED) {
 		n = bpf_get_task_stack(t, b->frame, sizeof(b->frame), 0);
 		b->nframes = n > 0 ? n / sizeof(b->frame[0]) : 0;

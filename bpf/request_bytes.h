@@ -24,64 +24,67 @@ struct span {
 
 enum { SPAN_PIECES = 8 }; /* looked at, when the first ones are too short to be of use */
 
-static __always_inline struct span span_of_iov(const struct user_iovec *iov, __u64 niov, __u32 len)
+/* s: all zero. */
+static __always_inline void span_of_iov(struct span *s, const struct user_iovec *iov, __u64 niov,
+					__u32 len)
 {
-	struct span s = { .total = len };
 	struct user_iovec v[2] = {};
 
+	s->total = len;
 	if (bpf_probe_read_user(v, niov > 1 ? sizeof(v) : sizeof(v[0]), iov)) {
 		count(STAT_USER_FAULT);
-		return s;
+		return;
 	}
-	s.p = (const void *)v[0].base;
-	s.len = v[0].len < len ? v[0].len : len;
-	s.iov = iov;
-	s.niov = niov;
-	s.second = v[1];
-	return s;
+	s->p = (const void *)v[0].base;
+	s->len = v[0].len < len ? v[0].len : len;
+	s->iov = iov;
+	s->niov = niov;
+	s->second = v[1];
 }
 
-static __always_inline struct span span_of_msg(const void *arg, __u32 len)
+static __always_inline void span_of_msg(struct span *s, const void *arg, __u32 len)
 {
 	struct user_msghdr m;
-	struct span s = { 0 };
 
-	if (bpf_probe_read_user(&m, sizeof(m), arg)) {
+	if (bpf_probe_read_user(&m, sizeof(m), arg))
 		count(STAT_USER_FAULT);
-		return s;
-	}
-	return span_of_iov((const struct user_iovec *)m.iov, m.iovlen, len);
+	else
+		span_of_iov(s, (const struct user_iovec *)m.iov, m.iovlen, len);
 }
 
 /*
- * Of several messages in one call the first is taken, as which one this is cannot be told:
- * calls_many says that it may be another.
+ * s is all zero, and becomes where the bytes lie that this thread's call has moved. Of several
+ * messages in one call the first is taken, as which one this is cannot be told: calls_many says
+ * that it may be another. Global, as are others here: the verifier reads each once, and not in
+ * every state that a caller may be in.
  */
-static __always_inline struct span span_of_call(__u32 len)
+__noinline int span_of_call(struct span *s, __u32 len)
 {
 	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	const void *arg = (const void *)REGS_ARG2(r);
-	struct span s = { 0 };
 
+	if (!s)
+		return 0;
 	switch (REGS_NR(r)) {
 	case NR_READ:
 	case NR_WRITE:
 	case NR_SENDTO:
 	case NR_RECVFROM:
-		s.p = arg;
-		s.len = s.total = len;
-		return s;
+		s->p = arg;
+		s->len = s->total = len;
+		break;
 	case NR_READV:
 	case NR_WRITEV:
-		return span_of_iov(arg, REGS_ARG3(r), len);
+		span_of_iov(s, arg, REGS_ARG3(r), len);
+		break;
 	case NR_SENDMSG:
 	case NR_RECVMSG:
 	case NR_RECVMMSG:
 	case NR_SENDMMSG:
-		return span_of_msg(arg, len);
-	default:
-		return s;
+		span_of_msg(s, arg, len);
+		break;
 	}
+	return 0;
 }
 
 static __always_inline bool calls_many(void)
@@ -96,40 +99,56 @@ static __always_inline bool span_has_next(const struct span *s)
 	return s->p && s->iov && s->len < s->total && s->niov > 1;
 }
 
-static __always_inline struct span span_next(const struct span *s)
+/* What lies behind its first piece; p is NULL if that cannot be read. */
+__noinline int span_next(struct span *s)
 {
-	return span_of_iov(s->iov + 1, s->niov - 1, s->total - s->len);
+	const struct user_iovec *iov;
+	__u32 niov, len;
+
+	if (!s)
+		return 0;
+	iov = s->iov + 1;
+	niov = s->niov - 1;
+	len = s->total - s->len;
+	__builtin_memset(s, 0, sizeof(*s));
+	span_of_iov(s, iov, niov, len);
+	return 0;
+}
+
+/* Adds its first piece, and moves on to the next; p is NULL if there is none to be added. */
+__noinline int span_add(__u32 hook, __u32 at, __u32 max, struct span *s)
+{
+	struct scratch *x = scratch_of(hook);
+	__u32 n;
+
+	if (!x || !s)
+		return at;
+	n = s->len;
+	if (max > REQ_ANSWER || at >= max) {
+		s->p = NULL;
+		return at;
+	}
+	n = n < max - at ? n : max - at;
+	if (bpf_probe_read_user(x->b + at_most(at, REQ_ANSWER), at_most(n, REQ_ANSWER), s->p)) {
+		count(STAT_USER_FAULT);
+		s->p = NULL;
+		return at;
+	}
+	if (span_has_next(s))
+		span_next(s);
+	else
+		s->p = NULL;
+	return at + n;
 }
 
 /*
  * Adds the call's bytes behind the at bytes of the hook's scratch, until there are max, at most
- * half of what it holds; returns how many there are. Global, so that the verifier reads its loop
- * once and not from every caller.
+ * half of what it holds; returns how many there are. s is used up.
  */
-__noinline int span_gather(__u32 hook, __u32 at, __u32 max, const struct span *s)
+static __always_inline __u32 span_gather(__u32 hook, __u32 at, __u32 max, struct span *s)
 {
-	struct scratch *x = scratch_of(hook);
-	struct span piece;
-
-	if (!x || !s)
-		return at;
-	piece = *s;
-	for (int i = 0; i < SPAN_PIECES; i++) {
-		__u32 n = piece.len;
-
-		if (!piece.p || max > REQ_ANSWER || at >= max)
-			return at;
-		n = n < max - at ? n : max - at;
-		if (bpf_probe_read_user(x->b + at_most(at, REQ_ANSWER), at_most(n, REQ_ANSWER),
-					piece.p)) {
-			count(STAT_USER_FAULT);
-			return at;
-		}
-		at += n;
-		if (!span_has_next(&piece))
-			return at;
-		piece = span_next(&piece);
-	}
+	for (int i = 0; i < SPAN_PIECES && s->p; i++)
+		at = span_add(hook, at, max, s);
 	return at;
 }
 

@@ -149,10 +149,10 @@ static __always_inline void client_connected(struct conn *c, struct sock *sk)
 static __always_inline void client_send(struct conn *c, struct sock *sk, int len)
 {
 	__u64 now = bpf_ktime_get_ns();
-	struct span s;
+	struct span s = {};
 
 	if (c->state != CONN_OPEN || c->fresh) {
-		s = span_of_call(len);
+		span_of_call(&s, len);
 		if (is_request(first_word(&s))) {
 			if (!c->fresh) {
 				call_end(c);
@@ -172,10 +172,10 @@ static __always_inline void client_send(struct conn *c, struct sock *sk, int len
 
 static __always_inline void client_answer(struct conn *c, struct sock *sk, int len, __u64 now)
 {
-	struct span s;
+	struct span s = {};
 
 	if (c->state == CONN_OPEN) {
-		s = span_of_call(len);
+		span_of_call(&s, len);
 		c->call.status = status_of(&s);
 		if (c->call.status < 100 || c->call.status >= 200)
 			c->state = CONN_ANSWERED;

@@ -29,9 +29,10 @@ static __always_inline bool is_candidate(struct sock *sk)
 
 static __always_inline void client_first(struct sock *sk, int len)
 {
-	struct span s = span_of_call(len);
+	struct span s = {};
 	struct conn *c;
 
+	span_of_call(&s, len);
 	if (!is_request(first_word(&s)))
 		return;
 	c = conn_make(sk, ROLE_CLIENT, STAT_CLIENT_FULL);

@@ -13,6 +13,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "bound.h"
 #include "request.h"
 
 enum conn_role { ROLE_NEW, ROLE_SERVER, ROLE_CLIENT, ROLE_IGNORED };
@@ -132,19 +133,6 @@ struct {
 } scratches SEC(".maps");
 
 struct req_control control;
-
-/*
- * value, but at most top, a constant. Said to the verifier on the register that is then used:
- * before 6.3 it forgets a bound that was tested on another copy of the value.
- */
-#define at_most(value, top)                                                                        \
-	({                                                                                         \
-		__u64 v_ = (value);                                                                \
-		asm volatile("if %[v] <= %[t] goto +1\n\t%[v] = %[t]"                              \
-			     : [v] "+r"(v_)                                                        \
-			     : [t] "i"(top));                                                      \
-		v_;                                                                                \
-	})
 
 static __always_inline void count(__u32 stat)
 {

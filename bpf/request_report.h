@@ -61,7 +61,8 @@ static __always_inline void calls_check(struct conn *c, const struct req_calls *
 
 static __always_inline void request_report_with_calls(struct conn *c, enum hook hook)
 {
-	struct req_calls *cs = bpf_map_lookup_elem(&calls_of, &c->head.id);
+	__u64 id = c->head.id;
+	struct req_calls *cs = bpf_map_lookup_elem(&calls_of, &id);
 	struct req_event *e;
 
 	calls_check(c, cs, hook);
@@ -73,25 +74,32 @@ static __always_inline void request_report_with_calls(struct conn *c, enum hook 
 		count(STAT_RING_FULL);
 	}
 	if (cs)
-		bpf_map_delete_elem(&calls_of, &c->head.id);
+		bpf_map_delete_elem(&calls_of, &id);
 }
 
-/* The caller has just moved the state away from ANSWERED, SWEEPING or OPEN, alone. */
-static __always_inline void request_report(struct conn *c, enum hook hook)
+/*
+ * The caller has just moved the state away from ANSWERED, SWEEPING or OPEN, alone. Global, so that
+ * the verifier reads it once.
+ */
+__noinline int request_report(struct conn *c, enum hook hook)
 {
-	__u32 n = c->head.line_len;
+	__u32 n;
 
+	if (!c)
+		return 0;
+	n = c->head.line_len;
 	count(STAT_SEEN);
 	if (c->pipelined)
 		c->head.flags |= REQ_PIPELINED;
 	if (c->has_calls) {
 		request_report_with_calls(c, hook);
-		return;
+		return 0;
 	}
 	if (n > REQ_LINE)
 		n = REQ_LINE;
 	if (bpf_ringbuf_output(&ring, &c->head, sizeof(c->head) + n, BPF_RB_NO_WAKEUP))
 		count(STAT_RING_FULL);
+	return 0;
 }
 
 static __always_inline void request_facts(struct conn *c, struct sock *sk, enum hook hook)

@@ -58,21 +58,32 @@ static __always_inline bool goes_on_after(__u32 wait)
 	return wait == WAIT_IO || wait == WAIT_DIRTY || wait == WAIT_FAULT;
 }
 
-/* The switch is counted already: what the thread worked on until then. */
-static __always_inline void thread_leaves(struct thread *th, struct task_struct *t, bool preempt,
-					  __u64 now)
+/* The thread could run, and is kept from it. */
+static __always_inline void thread_kept(struct thread *th, struct task_struct *t, __u64 now)
 {
+	th->out_ns = now;
+	th->wait = WAIT_RUNQ;
+	th->wake_ns = now;
+	th->throttled_ns = throttled_of(t);
+}
+
+/*
+ * This thread leaves its CPU: the switch is counted already. What it worked on until then. Global,
+ * as is thread_enters.
+ */
+__noinline int thread_leaves(struct thread *th, bool preempt, __u64 now)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
 	unsigned int state = t->__state;
 	struct pt_regs *r;
 	__s32 nr;
 
-	time_back(th, t, now);
+	if (!th)
+		return 0;
+	time_back(th, now);
 	if (preempt || !state) {
-		th->out_ns = now;
-		th->wait = WAIT_RUNQ;
-		th->wake_ns = now;
-		th->throttled_ns = throttled_of(t);
-		return;
+		thread_kept(th, t, now);
+		return 0;
 	}
 	th->wake_ns = 0;
 	r = (struct pt_regs *)bpf_task_pt_regs(t);
@@ -93,7 +104,7 @@ static __always_inline void thread_leaves(struct thread *th, struct task_struct 
 	th->out_ns = now; /* not before: up to here it has its CPU */
 	if (th->off.wait == th->wait && th->off.nr == nr && th->off.arg[0] == REGS_ARG1(r) &&
 	    th->off.off_ns)
-		return;
+		return 0;
 	th->off.wait = th->wait;
 	th->off.nr = nr;
 	th->off.arg[0] = REGS_ARG1(r);
@@ -101,6 +112,7 @@ static __always_inline void thread_leaves(struct thread *th, struct task_struct 
 	th->off.arg[2] = REGS_ARG3(r);
 	th->off.start_ns = now;
 	th->off.off_ns = 0;
+	return 0;
 }
 
 /* Waiting for bytes or for the next piece of work has no culprit on this thread. */
@@ -109,22 +121,21 @@ static __always_inline bool is_told(__u32 wait)
 	return wait != WAIT_RECV && wait != WAIT_POLL && wait != WAIT_UPSTREAM && wait != WAIT_SEND;
 }
 
-static __always_inline void waited(struct thread *th, struct waiting *w, __u64 ns,
-				   struct task_struct *t, struct task_struct *prev, __u64 now)
+/* True: for so long that it is to be told, and then forgotten. */
+static __always_inline bool waited(struct waiting *w, __u64 ns, __u64 now)
 {
 	w->off_ns += ns;
 	if (w->off_ns < control.block_ns)
-		return;
+		return false;
 	if (is_told(w->wait))
-		block_tell(th, w, t, prev, now);
+		return true;
 	w->off_ns = 0;
 	w->start_ns = now;
+	return false;
 }
 
 /* Runnable for ns, of that without a quota left for stopped: told apart from the rest. */
-static __always_inline void waited_runnable(struct thread *th, __u64 ns, __u64 stopped,
-					    struct task_struct *t, struct task_struct *prev,
-					    __u64 now)
+static __always_inline bool waited_runnable(struct thread *th, __u64 ns, __u64 stopped, __u64 now)
 {
 	__u32 wait = stopped * 2 > ns ? WAIT_THROTTLED : WAIT_RUNQ;
 
@@ -134,26 +145,28 @@ static __always_inline void waited_runnable(struct thread *th, __u64 ns, __u64 s
 		th->runq.off_ns = 0;
 		th->runq.start_ns = now - ns;
 	}
-	waited(th, &th->runq, ns, t, prev, now);
+	return waited(&th->runq, ns, now);
 }
 
-static __always_inline void thread_enters(struct thread *th, struct task_struct *t,
-					  struct task_struct *prev, __u64 now)
-{
-	__u64 out = th->out_ns, wake = th->wake_ns, runnable, stopped = 0;
-	bool for_work = was_for_work(th);
+enum { TELL_OFF = 1, TELL_RUNQ = 2 };
 
-	if (!out)
-		return; /* it had its CPU when it was first seen */
+/*
+ * The thread gets a CPU that it did not have, and was woken at the time wake; stopped: for how long
+ * quotas stopped it since. Says what has become long enough to be told: th->off, th->runq.
+ */
+__noinline int thread_enters(struct thread *th, __u64 wake, __u64 stopped, __u64 now)
+{
+	__u64 out, runnable = now - wake;
+	bool for_work;
+	int tell = 0;
+
+	if (!th)
+		return 0;
+	for_work = was_for_work(th);
+	out = th->out_ns;
 	th->out_ns = 0;
-	if (wake < out)
-		wake = now; /* nobody was seen to wake it */
-	runnable = now - wake;
-	if (runnable > WAIT_KNOWN_NS) {
-		stopped = throttled_of(t) - th->throttled_ns;
-		if (stopped > runnable)
-			stopped = runnable;
-	}
+	if (stopped > runnable)
+		stopped = runnable;
 	if (th->wait == WAIT_POLL || th->wait == WAIT_RECV || for_work) {
 		th->woke_ns = wake;
 		th->in_ns = now;
@@ -162,7 +175,7 @@ static __always_inline void thread_enters(struct thread *th, struct task_struct 
 	th->dirty = 0;
 	if (for_work) {
 		work_begins(th, out, wake, now);
-		return;
+		return 0;
 	}
 	if (th->wait == WAIT_RUNQ && runnable > WAIT_KNOWN_NS) {
 		th->held_from_ns = out;
@@ -175,10 +188,37 @@ static __always_inline void thread_enters(struct thread *th, struct task_struct 
 	th->wait_ns[WAIT_THROTTLED] += stopped;
 	if (th->reclaim_ns)
 		th->reclaim_off_ns += now - out;
-	if (th->wait != WAIT_RUNQ)
-		waited(th, &th->off, wake - out, t, prev, now);
-	if (runnable)
-		waited_runnable(th, runnable, stopped, t, prev, now);
+	if (th->wait != WAIT_RUNQ && waited(&th->off, wake - out, now))
+		tell |= TELL_OFF;
+	if (runnable && waited_runnable(th, runnable, stopped, now))
+		tell |= TELL_RUNQ;
+	return tell;
+}
+
+static __always_inline void wait_tell(struct thread *th, struct waiting *w, struct task_struct *t,
+				      __u64 now)
+{
+	block_tell(th, w, t, now);
+	w->off_ns = 0;
+	w->start_ns = now;
+}
+
+static __always_inline void task_enters(struct thread *th, struct task_struct *t, __u64 now)
+{
+	__u64 out = th->out_ns, wake = th->wake_ns, stopped = 0;
+	int tell;
+
+	if (!out)
+		return; /* it had its CPU when it was first seen */
+	if (wake < out)
+		wake = now; /* nobody was seen to wake it */
+	if (now - wake > WAIT_KNOWN_NS)
+		stopped = throttled_of(t) - th->throttled_ns;
+	tell = thread_enters(th, wake, stopped, now);
+	if (tell & TELL_OFF)
+		wait_tell(th, &th->off, t, now);
+	if (tell & TELL_RUNQ)
+		wait_tell(th, &th->runq, t, now);
 }
 
 SEC("tp_btf/sched_switch")
@@ -199,9 +239,9 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (ran >= SLICE_NS && prev->pid)
 		slice_keep(prev, now, ran);
 	if (leaves)
-		thread_leaves(leaves, prev, preempt, now);
+		thread_leaves(leaves, preempt, now);
 	if (enters)
-		thread_enters(enters, next, prev, now);
+		task_enters(enters, next, now);
 	return 0;
 }
 
@@ -267,7 +307,7 @@ static __always_inline void reclaim_ends(void)
 			.wait = WAIT_RECLAIM, .nr = -1, .start_ns = now - ns, .off_ns = ns
 		};
 
-		block_tell(th, &w, t, t, now);
+		block_tell(th, &w, t, now);
 	}
 }
 

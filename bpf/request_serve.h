@@ -16,12 +16,16 @@ static __always_inline bool answer_ends(struct conn *c)
 }
 
 /* The first bytes of what came; the first eight of them as a word, filled up with zeroes. */
-static __always_inline __u64 line_read(struct scratch *x, struct sock *sk, const struct span *s,
-				       __u32 *n)
+static __always_inline __u64 line_read(struct scratch *x, struct sock *sk, int len, __u32 *n)
 {
+	struct span s = {};
+	bool known;
+
 	__builtin_memset(x->b, 0, sizeof(__u64));
-	*n = span_gather(HOOK_RECV, 0, REQ_LINE, s);
-	if (!s->p && is_uring())
+	span_of_call(&s, len);
+	known = s.p;
+	*n = span_gather(HOOK_RECV, 0, REQ_LINE, &s);
+	if (!known && is_uring())
 		*n = at_most(packet_head_take(sk, false, x), REQ_LINE);
 	return *n ? word_of(x->b) : 0;
 }
@@ -76,7 +80,6 @@ static __always_inline void request_begin(struct conn *c, struct sock *sk, const
 /* The first request on a socket makes it a server's. */
 static __always_inline void server_first(struct sock *sk, int len)
 {
-	struct span s = span_of_call(len);
 	struct scratch *x = scratch_of(HOOK_RECV);
 	struct conn *c;
 	__u32 n;
@@ -84,7 +87,7 @@ static __always_inline void server_first(struct sock *sk, int len)
 
 	if (!x)
 		return;
-	w = line_read(x, sk, &s, &n);
+	w = line_read(x, sk, len, &n);
 	if (is_client_hello(w) || is_http2(w)) {
 		if (conn_make(sk, ROLE_IGNORED, STAT_END))
 			unread_report(is_http2(w) ? REQ_UNREAD_HTTP2 : REQ_UNREAD_TLS);
@@ -123,18 +126,19 @@ static __always_inline void server_works(struct conn *c, __u64 now)
 }
 
 /* The rest of a head, or a body: what is missing of the line is added to it. */
-static __always_inline void server_more(struct conn *c, struct scratch *x, const struct span *s,
-					int len)
+static __always_inline void server_more(struct conn *c, struct scratch *x, int len)
 {
 	__u32 at = c->head.line_len;
+	struct span s = {};
 	__u64 w, now;
 
 	c->head.bytes_in += len;
 	if (c->state != CONN_OPEN)
 		return;
 	if (at < REQ_LINE) {
+		span_of_call(&s, len);
 		__builtin_memcpy(x->b, c->line, REQ_LINE);
-		c->head.line_len = span_gather(HOOK_RECV, at, REQ_LINE, s);
+		c->head.line_len = span_gather(HOOK_RECV, at, REQ_LINE, &s);
 		__builtin_memcpy(c->line, x->b, REQ_LINE);
 	}
 	w = word_of(c->line);
@@ -159,18 +163,15 @@ static __always_inline void server_bytes(struct conn *c, struct sock *sk, int le
 	struct scratch *x = scratch_of(HOOK_RECV);
 	bool open = c->state == CONN_OPEN;
 	bool more = open && (c->has_body || c->unsure || calls_many());
-	struct span s = { 0 };
 	__u64 w = 0;
 	__u32 n = 0, was;
 
 	if (!x)
 		return;
-	if (!more || c->head.line_len < REQ_LINE)
-		s = span_of_call(len);
 	if (!more)
-		w = line_read(x, sk, &s, &n);
+		w = line_read(x, sk, len, &n);
 	if (more || (c->state != CONN_IDLE && !is_request(w))) {
-		server_more(c, x, &s, len);
+		server_more(c, x, len);
 		return;
 	}
 	if (!begins_request(w, n))
@@ -242,9 +243,10 @@ static __always_inline void answer_begins(struct conn *c, struct thread *th, __u
 static __always_inline bool answer_opens(struct conn *c, struct sock *sk, struct thread *th,
 					 __u64 now, int len)
 {
-	struct span s = span_of_call(len);
+	struct span s = {};
 	__u16 status;
 
+	span_of_call(&s, len);
 	answer_keep(c, sk, &s);
 	status = c->answer_len < STATUS_LINE ? 0 : status_in(c->answer);
 	if (status >= 100 && status < 200 && status != 101) {
@@ -270,11 +272,11 @@ static __always_inline void answer_goes_on(struct conn *c, struct sock *sk, int 
 {
 	enum framing f = answer_framing(c, HOOK_SEND);
 	bool whole = answer_is_whole(c, HOOK_SEND);
-	struct span s;
+	struct span s = {};
 
 	if (f == FRAMING_CLOSE || (f == FRAMING_LENGTH && !whole) || calls_many())
 		return;
-	s = span_of_call(len);
+	span_of_call(&s, len);
 	if (f == FRAMING_OPEN && c->answer_len < REQ_ANSWER)
 		answer_keep(c, sk, &s);
 	else if ((whole || f == FRAMING_OPEN) && is_answer(first_word(&s)))

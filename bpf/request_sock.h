@@ -148,27 +148,30 @@ static __always_inline struct conn *conn_make(struct sock *sk, enum conn_role ro
 	return c;
 }
 
-/* The address that an AF_UNIX socket's peer is bound to, by name. */
-static __always_inline void unix_addr_of(struct req_addr *a, struct sock *sk)
+/*
+ * The address that an AF_UNIX socket's peer, at that place in memory, is bound to, by name. Global,
+ * as its stack is too large to be a part of its callers'.
+ */
+__noinline int unix_addr_of(struct req_addr *a, __u64 peer)
 {
-	const struct unix_sock *u;
+	const struct unix_sock *u = (const struct unix_sock *)peer;
 	struct req_unix name = {};
 	struct unix_address *at;
 	__u64 key;
 
-	if (!bpf_core_type_exists(struct unix_sock))
-		return;
-	u = (const struct unix_sock *)BPF_CORE_READ((const struct unix_sock *)sk, peer);
+	if (!a)
+		return 0;
 	at = BPF_CORE_READ(u, addr);
 	if (!at)
-		return;
+		return 0;
 	name.len = BPF_CORE_READ(at, len) - sizeof(unsigned short);
 	if (bpf_probe_read_kernel(name.path, sizeof(name.path), &at->name[0].sun_path))
-		return;
+		return 0;
 	key = (__u64)at;
 	bpf_map_update_elem(&unix_names, &key, &name, BPF_ANY);
 	__builtin_memcpy(a->ip, &key, sizeof(key));
 	a->len = REQ_ADDR_UNIX;
+	return 0;
 }
 
 static __always_inline void addr_of(struct req_addr *a, struct sock *sk, bool remote)
@@ -187,8 +190,8 @@ static __always_inline void addr_of(struct req_addr *a, struct sock *sk, bool re
 					     : &sk->__sk_common.skc_v6_rcv_saddr);
 		a->len = 16;
 	} else {
-		if (remote)
-			unix_addr_of(a, sk);
+		if (remote && bpf_core_type_exists(struct unix_sock))
+			unix_addr_of(a, (__u64)BPF_CORE_READ((const struct unix_sock *)sk, peer));
 		return;
 	}
 	a->port = remote ? bpf_ntohs(SOCK_READ(sk, __sk_common.skc_dport))

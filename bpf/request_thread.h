@@ -199,13 +199,19 @@ static __always_inline void work_begins(struct thread *th, __u64 out_ns, __u64 w
  * The thread runs, and nobody told that it had got a CPU: some switches pass no tracepoint (seen:
  * those away from one task of a virtual machine's agent). How long it has run is in the scheduler's
  * own account, exact at a switch and as of the last tick elsewhere; what came before was its wait.
+ *
+ * Global, as are others here: the verifier reads each once, and not in every state that a caller
+ * may be in.
  */
-static __always_inline void time_back(struct thread *th, struct task_struct *t, __u64 now)
+__noinline int thread_is_back(struct thread *th, __u64 now)
 {
-	__u64 out = th->out_ns, wake = th->wake_ns, in;
+	struct task_struct *t = bpf_get_current_task_btf();
+	__u64 out, wake, in;
 
-	if (!out)
-		return;
+	if (!th)
+		return 0;
+	out = th->out_ns;
+	wake = th->wake_ns;
 	in = now - (t->se.sum_exec_runtime - t->se.prev_sum_exec_runtime);
 	if (in < out || in > now)
 		in = out;
@@ -219,26 +225,45 @@ static __always_inline void time_back(struct thread *th, struct task_struct *t, 
 	}
 	if (was_for_work(th)) {
 		work_begins(th, out, wake, in);
-		return;
+		return 0;
 	}
 	th->wait_ns[th->wait < WAIT_END ? th->wait : WAIT_OTHER] += wake - out;
 	th->wait_ns[WAIT_RUNQ] += in - wake;
 	th->busy = 1;
+	return 0;
 }
 
-/* A wait for bytes counts as one for them: enum req_wait, by whose socket it is. */
+/* th is this thread's. */
+static __always_inline void time_back(struct thread *th, __u64 now)
+{
+	if (th->out_ns)
+		thread_is_back(th, now);
+}
+
+/* What the thread waited for goes to a request. A wait for bytes counts as one for them. */
+__noinline int waits_to(struct thread *th, struct req_split *s, enum req_wait bytes)
+{
+	if (!th || !s)
+		return 0;
+	th->busy = 0;
+	for (__u32 i = 0; i < WAIT_END; i++) {
+		__u32 to = i == WAIT_RECV || i == WAIT_POLL ? bytes : i;
+
+		if (to < WAIT_END)
+			s->wait_ns[to] += th->wait_ns[i];
+		th->wait_ns[i] = 0;
+	}
+	return 0;
+}
+
+/* bytes: enum req_wait, by whose socket it is. */
 static __always_inline void time_to(struct thread *th, struct req_split *s, __u64 now,
 				    enum req_wait bytes)
 {
-	time_back(th, bpf_get_current_task_btf(), now);
+	time_back(th, now);
 	if (th->mark_ns && control.split)
 		s->own_ns += now - th->mark_ns;
 	th->mark_ns = now;
-	if (!th->busy)
-		return;
-	th->busy = 0;
-	for (__u32 i = 0; i < WAIT_END; i++) {
-		s->wait_ns[i == WAIT_RECV || i == WAIT_POLL ? bytes : i] += th->wait_ns[i];
-		th->wait_ns[i] = 0;
-	}
+	if (th->busy)
+		waits_to(th, s, bytes);
 }

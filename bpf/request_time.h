@@ -28,27 +28,30 @@ static __always_inline struct req_calls *calls_make(__u64 id)
 #define TIME_WORTH_NS 1000000 /* less is not worth an entry in a map */
 #define TIME_LITTLE_NS 50000 /* nor, where there may be one already, looking for it */
 
-/* The thread turns to something else: its time belongs to the request with this id, if to any. */
-static __always_inline void time_leave(struct thread *th, __u64 id, __u64 now)
+/* This thread turns to something else: its time belongs to the request with this id, if to any. */
+__noinline int time_leave(struct thread *th, __u64 id, __u64 now)
 {
 	struct req_calls *cs;
 	__u64 ns;
 
-	time_back(th, bpf_get_current_task_btf(), now);
+	if (!th)
+		return 0;
+	time_back(th, now);
 	ns = now - th->mark_ns;
 	if (!id || id == CUR_NOBODY || !control.split ||
 	    ns < (th->calls ? TIME_LITTLE_NS : TIME_WORTH_NS)) {
 		time_drop(th, now);
-		return;
+		return 0;
 	}
 	cs = ns < TIME_WORTH_NS ? bpf_map_lookup_elem(&calls_of, &id) : calls_make(id);
 	if (!cs || cs->answered) {
 		time_drop(th, now);
-		return;
+		return 0;
 	}
 	cs->touched_ns = now;
 	th->calls = 1;
 	time_to(th, &cs->split, now, WAIT_RECV);
+	return 0;
 }
 
 #define QUEUE_FRESH_NS 1000000 /* since it got a CPU: this is what it was woken for */
