@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import path from 'node:path';
+import { columns, names } from './columns.mjs';
 import { fleet, loss, request, some, unread } from './data.mjs';
 import { event as incident, explained, listEvents, oneEvent, parts, series } from './events.mjs';
 import { Refused, counts, fits, inRange, newestFirst, red, shapes } from './explore.mjs';
@@ -71,6 +72,8 @@ const answer = (server, url) => {
 	if (url.pathname === '/api/v1/coverage') return cover(server, url.searchParams);
 	if (url.pathname === '/api/v1/nodes') return { nodes: server.nodes };
 	if (url.pathname === '/api/v1/parts') return { parts };
+	if (url.pathname === '/api/v1/series/columns') return columns(server, url.searchParams);
+	if (url.pathname === '/api/v1/series/names') return names(server, url.searchParams);
 	if (url.pathname === '/api/v1/series') return series(server, url.searchParams);
 	if (url.pathname === '/api/v1/events') return listEvents(server.incidents, url.searchParams);
 	if (url.pathname.startsWith('/api/v1/events/')) return oneEvent(server.incidents, decodeURIComponent(url.pathname.slice(15)));
@@ -126,6 +129,7 @@ export class Mock {
 	constructor() {
 		Object.assign(this, { rows: [], nodes: fleet(1), servers: [], shapes: [], seen: 0, withheld: 0, lost: 0, lostBatches: 0, losses: [], unread: [], away: false, slow: 0 });
 		Object.assign(this, { incidents: [], stall: Date.now() - 60e3, mute: [], refuse: [], most: 10_000 });
+		Object.assign(this, { silent: [], without: [], entities: {} });
 		Object.assign(this, { events: [], streams: new Set(), resumed: [], asked: [] });
 	}
 	async start(port = 0) {
@@ -158,6 +162,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 	const told = explained();
 	server.rows.push(told, ...[3, 5, 8].map((s) => explained({ time: Date.parse(told.time) - s * 1e3 })));
 	server.incidents = Array.from({ length: 130 }, (_, i) => incident({ time: Date.parse(told.time) + 100 - i * 31e3, n: i, ms: 1204.3 + i, severity: ['warning', 'critical', 'info'][i % 3] }));
+	Object.assign(server, { stall: Date.parse(told.time) - 300e3, silent: [[Date.now() - 1500e3, Date.now() - 1300e3]] });
 	console.log(server.url + told.diagnosis, server.url + server.incidents[0].diagnosis);
 	setInterval(() => server.emit(request({ time: Date.now() })), Number(process.argv[3] ?? 1500));
 	console.log(server.url);

@@ -10,6 +10,7 @@ import { back, go, place } from './lib/router.js';
 import { useStore } from './lib/store.js';
 import { EventPage } from './pages/event.jsx';
 import { EventsPage } from './pages/events.jsx';
+import { NodePage } from './pages/node.jsx';
 import { NodesPage } from './pages/nodes.jsx';
 import { RedPage } from './pages/red.jsx';
 import { RequestPage } from './pages/request.jsx';
@@ -44,7 +45,7 @@ const Header = ({ page, onHelp }) => {
 				<NavLink href="/red" here={page === 'red'}>
 					{t('title.red')}
 				</NavLink>
-				<NavLink href="/nodes" here={page === 'nodes'}>
+				<NavLink href="/nodes" here={page === 'nodes' || page === 'node'}>
 					{t('title.nodes')}
 				</NavLink>
 				<NavLink href="/events" here={page === 'events'}>
@@ -69,6 +70,7 @@ const Header = ({ page, onHelp }) => {
 const pageOf = (path) => {
 	if (path === '/') return 'requests';
 	if (path === '/nodes') return 'nodes';
+	if (path.startsWith('/nodes/')) return 'node';
 	if (path === '/red') return 'red';
 	if (path === '/events') return 'events';
 	if (path.startsWith('/events/')) return 'event';
@@ -79,6 +81,7 @@ const Page = ({ page, path, search }) => {
 	if (page === 'requests') return <RequestsPage search={search} />;
 	if (page === 'red') return <RedPage search={search} />;
 	if (page === 'nodes') return <NodesPage />;
+	if (page === 'node') return <NodePage path={path.slice('/nodes/'.length)} search={search} key={path} />;
 	if (page === 'events') return <EventsPage search={search} />;
 	if (page === 'event') return <EventPage id={path.slice('/events/'.length)} />;
 	if (page === 'request') return <RequestPage id={path.slice('/requests/'.length)} />;
@@ -105,7 +108,7 @@ export const App = () => {
 		() =>
 			onKey({
 				'?': () => setHelp(true),
-				Escape: () => (help ? setHelp(false) : page !== 'requests' && back(page === 'event' ? '/events' : '/')),
+				Escape: () => (help ? setHelp(false) : page !== 'requests' && back({ event: '/events', node: '/nodes' }[page] ?? '/')),
 				1: () => go('/'),
 				2: () => go('/red'),
 				3: () => go('/nodes'),

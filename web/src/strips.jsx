@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { isNumber, msFine, timeParts, timeText, visible } from './lib/format.js';
 import { t, useSettings } from './lib/i18n.js';
+import { nodeAround } from './lib/node.js';
 import { loadPanels, saidOf, timesOf, useAround, windowOf } from './lib/strips.js';
 import { Text } from './ui.jsx';
 
@@ -108,6 +109,11 @@ export const Strips = ({ node, time, end }) => {
 	return (
 		<section class="card wide" id="strips">
 			<h2>{t('node.title', { node: visible(node ?? '–').slice(0, 60) })}</h2>
+			{typeof node === 'string' && node && (
+				<p>
+					<a href={nodeAround(node, begin, until)}>{t('np.same')}</a>
+				</p>
+			)}
 			<p class="hint">{t('node.about', { from: timeText(win.from, false), to: timeText(win.to, false) })}</p>
 			{error && <p class="warn">{t('part.failed', { message: visible(error.message) })}</p>}
 			{!panels && !error && <p>{t('table.loading')}</p>}

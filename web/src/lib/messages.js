@@ -3,6 +3,7 @@
 import { coverageMessages } from './messages_coverage.js';
 import { eventMessages } from './messages_event.js';
 import { kernelKindMessages, kernelMessages } from './messages_kernel.js';
+import { nodeMessages } from './messages_node.js';
 import { reasonMessages } from './messages_reason.js';
 
 export const messages = {
@@ -332,6 +333,7 @@ export const messages = {
 
 	...coverageMessages,
 	...eventMessages,
+	...nodeMessages,
 	...reasonMessages,
 	...kernelMessages,
 	...kernelKindMessages,

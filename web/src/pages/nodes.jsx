@@ -10,6 +10,7 @@ import { canWant, writeFilters } from '../lib/filters.js';
 import { count, duration, isNumber, timeText, visible } from '../lib/format.js';
 import { t, word } from '../lib/i18n.js';
 import { messages } from '../lib/messages.js';
+import { nodeAddress } from '../lib/node.js';
 import { askNodes, isSilent, lostOf, unreadOf, useNodes } from '../lib/nodes.js';
 
 const FEW = 3; /* so few nodes are shown with all their details */
@@ -25,7 +26,7 @@ const Tags = ({ tags }) => {
 	));
 };
 
-const Source = ({ source, why = false }) => (
+export const Source = ({ source, why = false }) => (
 	<span class={`source state-${source.state}`} title={source.why ? visible(source.why) : undefined}>
 		<Icon name={stateIcon[source.state] ?? 'warn'} /> <Text of={source.name} /> <span class="state">{word('src.', source.state)}</span>
 		{why && source.why && (
@@ -68,6 +69,9 @@ const Details = ({ node }) => {
 						</li>
 					))}
 				</ul>
+				<p class="see">
+					<a href={nodeAddress(node.name)}>{t('np.open', { node: visible(node.name).slice(0, 60) })}</a>
+				</p>
 				{canWant(node.name) && (
 					<p class="see">
 						{t('nodes.see')}: <a href={writeFilters({ node: [node.name], view: 'rows' })}>{t('nodes.requests')}</a> · <a href={eventsAddress({ node: node.name })}>{t('nodes.events')}</a>
@@ -127,8 +131,11 @@ const Row = ({ node, open, onToggle }) => {
 			<tr class={open ? 'open' : ''} data-node={node.name}>
 				<td>
 					<button type="button" class="expand" aria-expanded={open} aria-label={t('nodes.details', { node: visible(node.name) })} onClick={onToggle}>
-						<span aria-hidden="true">{open ? '▾' : '▸'}</span> <Text of={node.name} />
-					</button>
+						<span aria-hidden="true">{open ? '▾' : '▸'}</span>
+					</button>{' '}
+					<a href={nodeAddress(node.name)}>
+						<Text of={node.name} />
+					</a>
 				</td>
 				<td>{node.region ? <Text of={node.region} /> : <span class="none">{t('nodes.noregion')}</span>}</td>
 				<td>

@@ -18,6 +18,7 @@ import { useAnswer } from '../lib/answer.js';
 import { NONE, canWant, writeFilters } from '../lib/filters.js';
 import { bytes, count, duration, isNumber, isSlow, msFine, reasonText, timeParts, visible } from '../lib/format.js';
 import { t, useSettings, word } from '../lib/i18n.js';
+import { nodeAround } from '../lib/node.js';
 import { redAddress } from '../lib/red.js';
 import { table } from '../lib/rows.js';
 import { mainOf, sharesOf, totalOf } from '../lib/shares.js';
@@ -118,7 +119,7 @@ const linksOf = (req) => {
 	const upstream = code.startsWith('up.') ? (addr ?? req.upstreamAddr) : (req.upstreams ?? []).find((up) => up.addr === peer)?.addr;
 	follow('upstream', upstream);
 	if (!upstream && /^(client|net)\./.test(code)) follow('remote', req.remoteAddr?.replace(/:\d+$/, ''));
-	links.push({ href: '#strips', text: t('link.strips') }, { href: '#hit', text: t('hit.title') });
+	links.push(req.node ? { href: nodeAround(req.node, Date.parse(req.time), Date.parse(req.end) || Date.parse(req.time)), text: t('np.same') } : { href: '#strips', text: t('link.strips') }, { href: '#hit', text: t('hit.title') });
 	return links;
 };
 

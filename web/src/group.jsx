@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// One group of panels of a node.
+import { useEffect, useMemo } from 'preact/hooks';
+import { Panel } from './panel.jsx';
+import { Text } from './ui.jsx';
+import { silences } from './lib/columns.js';
+import { visible } from './lib/format.js';
+import { t } from './lib/i18n.js';
+import { named } from './lib/node.js';
+import { useColumns, useSeen } from './lib/seen.js';
+
+// Names of one entity; the list offers what the node has.
+const Only = ({ group, kinds, only, onOnly }) => {
+	const names = useMemo(() => [...new Set(kinds.filter((k) => group.entity.includes(k.kind)).flatMap((k) => k.entities))], [kinds, group]);
+	const id = `only-${group.name}`;
+	if (names.length < 2 && !only) return null;
+	const onKeyDown = (event) => event.key === 'Enter' && onOnly(event.currentTarget.value.trim());
+	return (
+		<span class="only">
+			<label for={id}>{t('np.only')}</label> <input id={id} list={`${id}-names`} defaultValue={only ?? ''} key={only ?? ''} placeholder={t('np.only.hint')} maxLength={200} onChange={(e) => onOnly(e.currentTarget.value.trim())} onKeyDown={onKeyDown} />
+			<datalist id={`${id}-names`}>
+				{names.map((n) => (
+					<option key={n} value={n} />
+				))}
+			</datalist>
+			{only && (
+				<button type="button" class="quiet" onClick={() => onOnly('')}>
+					{t('np.only.drop')}
+				</button>
+			)}
+		</span>
+	);
+};
+
+export const Group = ({ name, group, panels, kinds, range, marks, only, onOnly, onZoom, onSilent, look }) => {
+	const [ref, seen] = useSeen();
+	const { data, error } = useColumns(name, range, panels, only, seen);
+	useEffect(() => data && onSilent?.(silences(data.alive, data.from, data.step)), [data]);
+	return (
+		<section class="np-group" id={`group-${group.name}`} ref={ref}>
+			<h2>
+				{named(group.title)} {group.entity && <Only {...{ group, kinds, only, onOnly }} />}
+				{only && (
+					<span class="hint">
+						<Text of={only} cut={60} />
+					</span>
+				)}
+			</h2>
+			{error && <p class="warn">{t('np.failed', { message: visible(error.message).slice(0, 200) })}</p>}
+			<div class="np-panels">
+				{panels.map((panel) => (
+					<Panel key={panel.name} {...{ panel, data, marks, onZoom, look }} />
+				))}
+			</div>
+		</section>
+	);
+};

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the API gave of a group of panels, as the lines and fields of each. Nothing here knows of a page: tests call it.
+import { PERCENT } from './panels.js';
+
+export const TOP = 8; /* entities on a panel */
+const LATE_MS = 10e3; /* what came in the last ten seconds may still be on its way */
+const JOINED = 1.5; /* times the usual distance of two values: what is as near is one line */
+const TICKS_MS = 5e3; /* two ticks: so near is one line, too, as a short step may fall between them */
+const ROWS = 6;
+
+const isNumber = (n) => typeof n === 'number' && Number.isFinite(n);
+const most = (values) => values.reduce((n, v) => (v > n ? v : n), -Infinity);
+const by = (of) => (a, b) => of(b) - of(a);
+
+// The entities of a group in one order, so that one has the same colour on each panel.
+export const entitiesOf = (series) => [...new Set(series.map((s) => s.entity))].sort();
+
+// What came at each step, of anything that is told at every tick.
+export const aliveOf = (series, n) => {
+	const alive = new Array(n).fill(false);
+	for (const s of series.filter((one) => !one.onlyChanges)) for (const [i, v] of (s.values ?? s.buckets).entries()) if (v !== null) alive[i] = true;
+	return alive;
+};
+
+// Nulls between values that are as near as usual are undefined: a line goes on there. All other nulls are gaps.
+export const joined = (values, step) => {
+	const at = values.flatMap((v, i) => (v === null ? [] : [i]));
+	const distances = at.slice(1).map((i, k) => i - at[k]).sort((a, b) => a - b);
+	const usual = distances[Math.floor(distances.length / 2)] ?? 1;
+	const out = [...values];
+	for (let k = 1; k < at.length; k += 1) if (at[k] - at[k - 1] <= Math.max(usual * JOINED, TICKS_MS / step)) out.fill(undefined, at[k - 1] + 1, at[k]);
+	return out;
+};
+
+const times = (values, factor) => values?.map((v) => (v === null ? null : v * factor));
+const added = (lists) => lists[0].map((_, i) => lists.reduce((sum, list) => (list[i] === null ? sum : (sum ?? 0) + list[i]), null));
+const divided = (values, other) => values.map((v, i) => (v === null || !(other?.[i] > 0) ? null : v / other[i]));
+
+// Where nothing was told because nothing happened is a nought.
+const filled = (s, alive) => (s.onlyChanges ? { ...s, values: s.values.map((v, i) => (v === null && alive[i] ? 0 : v)) } : s);
+
+const whole = (series, metric, alive) => {
+	const found = series.filter((s) => s.metric === metric && s.values).map((s) => filled(s, alive));
+	if (!found.length) return null;
+	const alone = found.length === 1 ? found[0] : {};
+	return { values: added(found.map((s) => s.values)), low: alone.min, high: alone.max };
+};
+
+const byEntity = (panel, series, alive, top) => {
+	const entities = new Map();
+	for (const { metric } of panel.lines) {
+		for (const s of series.filter((one) => one.metric === metric && one.values)) entities.set(s.entity, [...(entities.get(s.entity) ?? []), filled(s, alive)]);
+	}
+	const order = entitiesOf(series);
+	const lines = [...entities].map(([entity, found]) => {
+		const values = added(found.map((s) => s.values));
+		const other = panel.by && series.find((s) => s.metric === panel.by && s.entity === entity);
+		return { name: entity, stranger: true, look: order.indexOf(entity), values: times(panel.by ? divided(values, other?.values) : values, panel.factor) };
+	});
+	return lines.sort(by((l) => most(l.values))).slice(0, top);
+};
+
+const shared = (lines) => {
+	const sum = added(lines.map((l) => l.values));
+	return lines.map((l) => ({ ...l, values: l.values.map((v, i) => (v === null || !sum[i] ? null : (v / sum[i]) * PERCENT)), low: undefined, high: undefined }));
+};
+
+const byMetric = (panel, series, alive) => {
+	const lines = panel.lines.flatMap((l) => {
+		const found = whole(series, l.metric, alive);
+		return found ? [{ name: l.name, rest: l.metric === panel.rest, values: times(found.values, panel.factor), low: times(found.low, panel.factor), high: times(found.high, panel.factor) }] : [];
+	});
+	return panel.share && lines.length ? shared(lines) : lines;
+};
+
+// The fields of a histogram, all entities together: counts[step][bucket], from the lowest to the highest that was used.
+const fieldsOf = (panel, series) => {
+	const found = series.filter((s) => s.metric === panel.lines[0].metric && s.buckets);
+	if (!found.length) return null;
+	const { edges } = found[0];
+	const counts = found[0].buckets.map((_, i) => {
+		const here = found.map((s) => s.buckets[i]).filter(Boolean);
+		return here.length ? edges.map((_e, k) => here.reduce((n, b) => n + (b[k] ?? 0), 0)) : null;
+	});
+	const used = edges.map((_, k) => counts.some((c) => c?.[k] > 0));
+	const low = Math.max(0, Math.min(used.indexOf(true), edges.length - ROWS));
+	const n = Math.min(edges.length - low, Math.max(ROWS, used.lastIndexOf(true) - low + 1));
+	return { edges, low, n, counts, any: used.includes(true), entities: found.map((s) => s.entity) };
+};
+
+// {lines | fields, limit, shown, total}: what a panel draws. An empty one has neither.
+export const drawn = (panel, answer, alive, top = TOP) => {
+	const { series, cut } = answer;
+	const total = (cut ?? []).find((c) => c.metric === panel.lines[0].metric)?.total;
+	if (panel.form === 'heat') return { fields: fieldsOf(panel, series), total };
+	const lines = panel.each ? byEntity(panel, series, alive, top) : byMetric(panel, series, alive);
+	const limit = panel.limit ? whole(series, panel.limit.metric, alive) : null;
+	return { lines, limit: limit && { name: panel.limit.name, values: times(limit.values, panel.factor) }, total };
+};
+
+// Runs of steps in which the node said nothing: [first, last + 1] in ms, but for what may still come.
+export const silences = (alive, from, step, now = Date.now()) => {
+	const end = Math.min(alive.length, Math.floor((now - LATE_MS - from) / step));
+	const runs = [];
+	for (let i = 0; i < end; i += 1) {
+		if (alive[i]) continue;
+		const first = i;
+		while (i < end && !alive[i]) i += 1;
+		if ((i - first) * step >= LATE_MS) runs.push([from + first * step, from + i * step]);
+	}
+	return runs;
+};
+
+export const lastOf = (values) => values.findLast(isNumber) ?? null;
+export const mostOf = (line) => {
+	const high = most((line.high ?? line.values).filter(isNumber));
+	return Number.isFinite(high) ? high : null;
+};

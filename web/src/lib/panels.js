@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the page of a node draws, once: groups of panels. A panel is {name, title, unit, lines} and what follows here;
+// title and the names of lines are [English, Chinese].
+//
+// lines: [metric, name]. form: 'lines' (the default), 'stack', or 'heat' for a histogram. each: a line for each entity,
+// of which the first metric alone, or the sum of all, is drawn. by: each value divided by this metric's, at the same entity.
+// share: percent of the sum of all lines. factor: from the API's unit to the panel's. limit: a metric drawn as where the
+// scale ends. A counter comes as a rate by second. tests/web/panels.test.mjs holds this table against schema/metrics.def.
+export const PERCENT = 100;
+const KIB = 1024;
+const MS = 1000;
+
+const line = (metric, en, zh = en) => ({ metric, name: [en, zh] });
+const panel = (name, en, zh, unit, lines, more = {}) => ({ name, title: [en, zh], unit, form: 'lines', factor: 1, lines, ...more });
+const each = (name, en, zh, unit, metrics, more = {}) => panel(name, en, zh, unit, metrics.map((metric) => line(metric, '')), { each: true, ...more });
+const heat = (name, en, zh, unit, metric) => panel(name, en, zh, unit, [line(metric, '')], { form: 'heat', each: true });
+const psi = (of, en, zh) => panel(`psi-${of}`, en, zh, '%', [line(`pressure_${of}_waiting_seconds_total`, 'some waited', '部分等待'), line(`pressure_${of}_stalled_seconds_total`, 'all waited', '全部等待')], { factor: PERCENT });
+
+const CPU = [
+	panel('cpu', 'CPU time', 'CPU 时间', '%', [line('cpu_iowait_seconds_total', 'I/O wait', '等待 I/O'), line('cpu_steal_seconds_total', 'stolen', '被窃取'), line('cpu_irq_seconds_total', 'interrupts', '硬中断'), line('cpu_softirq_seconds_total', 'soft interrupts', '软中断'), line('cpu_system_seconds_total', 'kernel', '内核'), line('cpu_nice_seconds_total', 'nice', 'nice'), line('cpu_user_seconds_total', 'programs', '用户'), line('cpu_idle_seconds_total', 'idle', '空闲')], { form: 'stack', share: true, rest: 'cpu_idle_seconds_total' }),
+	panel('load', 'Load average', '平均负载', 'threads', [line('load1', '1 min', '1 分钟'), line('load5', '5 min', '5 分钟'), line('load15', '15 min', '15 分钟')], { limit: line('cpus_online', 'CPUs', 'CPU 数') }),
+	panel('threads', 'Threads running and blocked', '运行与阻塞的线程', 'threads', [line('procs_running', 'running', '运行'), line('procs_blocked', 'blocked', '阻塞')]),
+	panel('switches', 'Context switches and interrupts', '上下文切换与中断', '/s', [line('context_switches_total', 'switches', '切换'), line('intr_total', 'interrupts', '中断')]),
+	panel('forks', 'New processes and threads', '新建进程与线程', '/s', [line('forks_total', 'forks', '创建')]),
+];
+
+const PRESSURE = [psi('cpu', 'Waiting for a CPU', '等待 CPU'), psi('memory', 'Waiting for memory', '等待内存'), psi('io', 'Waiting for I/O', '等待 I/O')];
+
+const MEMORY = [
+	panel('memory', 'Memory', '内存', 'bytes', [line('memory_AnonPages_bytes', 'programs', '程序'), line('memory_Slab_bytes', 'kernel slab', '内核 slab'), line('memory_PageTables_bytes', 'page tables', '页表'), line('memory_Buffers_bytes', 'buffers', '缓冲'), line('memory_Cached_bytes', 'page cache', '页缓存'), line('memory_MemFree_bytes', 'free', '空闲')], { form: 'stack', rest: 'memory_MemFree_bytes', limit: line('memory_MemTotal_bytes', 'total', '总量') }),
+	panel('available', 'Memory available to programs', '可用内存', 'bytes', [line('memory_MemAvailable_bytes', 'available', '可用')], { limit: line('memory_MemTotal_bytes', 'total', '总量') }),
+	panel('committed', 'Memory promised, mapped and shared', '已承诺、映射与共享的内存', 'bytes', [line('memory_Committed_AS_bytes', 'promised', '已承诺'), line('memory_Mapped_bytes', 'mapped files', '映射文件'), line('memory_Shmem_bytes', 'shared', '共享'), line('memory_SReclaimable_bytes', 'slab that can be given back', '可回收 slab')]),
+	panel('dirty', 'Not yet written to disk', '尚未写盘', 'bytes', [line('memory_Dirty_bytes', 'dirty', '脏页'), line('memory_Writeback_bytes', 'being written', '正在写回')]),
+	panel('swap', 'Swap that is free', '空闲交换空间', 'bytes', [line('memory_SwapFree_bytes', 'free', '空闲')], { limit: line('memory_SwapTotal_bytes', 'total', '总量') }),
+];
+
+const PAGES = [
+	panel('faults', 'Page faults', '缺页', '/s', [line('vmstat_pgfault', 'all', '全部')]),
+	panel('majfaults', 'Page faults that read a disk', '读盘的缺页', '/s', [line('vmstat_pgmajfault', 'major', '主缺页')]),
+	panel('paged', 'Paged in and out', '页换入换出', 'B/s', [line('vmstat_pgpgin', 'in', '入'), line('vmstat_pgpgout', 'out', '出')], { factor: KIB }),
+	panel('swapped', 'Swapped in and out', '交换换入换出', 'pages/s', [line('vmstat_pswpin', 'in', '入'), line('vmstat_pswpout', 'out', '出')]),
+	panel('reclaim', 'Short of memory: programs look for pages themselves', '内存不足：程序自行回收', '/s', [line('vmstat_pgscan_direct', 'pages looked at', '扫描页'), line('vmstat_compact_stall', 'waits for compaction', '规整等待')]),
+	panel('oom', 'Processes killed for memory', '因内存被杀的进程', '/s', [line('vmstat_oom_kill', 'OOM kills', 'OOM 终止')]),
+	panel('files', 'Open files', '打开的文件', 'files', [line('filefd_allocated', 'open', '已打开')]),
+];
+
+const DISKS = [
+	each('disk-busy', 'Disk busy', '磁盘忙碌', '%', ['disk_io_time_seconds_total'], { factor: PERCENT }),
+	each('disk-queue', 'Requests waiting or at the disk', '等待或处理中的磁盘请求', 'requests', ['disk_io_time_weighted_seconds_total']),
+	each('disk-read', 'Read from disk', '读盘', 'B/s', ['disk_read_bytes_total']),
+	each('disk-written', 'Written to disk', '写盘', 'B/s', ['disk_written_bytes_total']),
+	each('disk-reads', 'Reads', '读请求', '/s', ['disk_reads_completed_total']),
+	each('disk-writes', 'Writes', '写请求', '/s', ['disk_writes_completed_total']),
+	each('disk-read-ms', 'Mean time of a read', '读平均耗时', 'ms', ['disk_read_time_seconds_total'], { by: 'disk_reads_completed_total', factor: MS }),
+	each('disk-write-ms', 'Mean time of a write', '写平均耗时', 'ms', ['disk_write_time_seconds_total'], { by: 'disk_writes_completed_total', factor: MS }),
+	each('disk-flush-ms', 'Mean time of a flush', '刷新平均耗时', 'ms', ['disk_flush_requests_time_seconds_total'], { by: 'disk_flush_requests_total', factor: MS }),
+	each('disk-errors', 'Disk errors', '磁盘错误', '/s', ['disk_errors_total']),
+	heat('disk-read-us', 'How long reads took', '读耗时分布', 'µs', 'disk_read_latency_us_*'),
+	heat('disk-write-us', 'How long writes took', '写耗时分布', 'µs', 'disk_write_latency_us_*'),
+	heat('disk-flush-us', 'How long flushes took', '刷新耗时分布', 'µs', 'disk_flush_latency_us_*'),
+	heat('disk-read-size', 'How big reads were', '读大小分布', 'bytes', 'disk_read_size_bytes_*'),
+	heat('disk-write-size', 'How big writes were', '写大小分布', 'bytes', 'disk_write_size_bytes_*'),
+	panel('slow-files', 'Slow file operations', '慢文件操作', '/s', [line('file_slow_operations_total', 'slow', '慢'), line('file_slow_told_total', 'told as events', '成为事件')]),
+];
+
+const NETWORK = [
+	each('net-rx', 'Received', '接收', 'B/s', ['network_receive_bytes_total']),
+	each('net-tx', 'Sent', '发送', 'B/s', ['network_transmit_bytes_total']),
+	each('net-rx-packets', 'Packets received', '接收包', '/s', ['network_receive_packets_total']),
+	each('net-tx-packets', 'Packets sent', '发送包', '/s', ['network_transmit_packets_total']),
+	each('net-drops', 'Packets an interface dropped', '接口丢包', '/s', ['network_receive_drop_total', 'network_transmit_drop_total']),
+	each('net-errors', 'Packets an interface found bad', '接口错包', '/s', ['network_receive_errs_total', 'network_receive_fifo_total', 'network_receive_frame_total', 'network_transmit_errs_total', 'network_transmit_fifo_total', 'network_transmit_colls_total', 'network_transmit_carrier_total']),
+	each('kernel-drops', 'Packets the kernel dropped, by its reason', '内核丢包（按原因）', '/s', ['skb_drops_total']),
+];
+
+const TCP = [
+	panel('tcp-open', 'Connections established', '已建立连接', 'connections', [line('netstat_Tcp_CurrEstab', 'established', '已建立')]),
+	panel('tcp-opened', 'Connections opened', '新建连接', '/s', [line('netstat_Tcp_PassiveOpens', 'accepted', '接受'), line('netstat_Tcp_ActiveOpens', 'asked for', '发起')]),
+	panel('tcp-failed', 'Connections failed', '失败的连接', '/s', [line('netstat_Tcp_AttemptFails', 'never made', '未建立'), line('netstat_Tcp_EstabResets', 'reset', '被重置'), line('netstat_Tcp_OutRsts', 'resets sent', '发出重置')]),
+	panel('tcp-segments', 'Segments', '报文段', '/s', [line('netstat_Tcp_InSegs', 'in', '入'), line('netstat_Tcp_OutSegs', 'out', '出')]),
+	panel('tcp-again', 'Segments sent again', '重传', '/s', [line('netstat_Tcp_RetransSegs', 'all', '全部'), line('netstat_TcpExt_TCPSynRetrans', 'SYN', 'SYN'), line('netstat_TcpExt_TCPTimeouts', 'timeouts', '超时')]),
+	panel('tcp-listen', 'Accept queue overflows', '监听队列溢出', '/s', [line('netstat_TcpExt_ListenOverflows', 'full', '已满'), line('netstat_TcpExt_ListenDrops', 'dropped', '丢弃')]),
+	panel('bad-packets', 'Bad segments and datagrams', '错误报文', '/s', [line('netstat_Tcp_InErrs', 'TCP, bad', 'TCP 错误'), line('netstat_Udp_InErrors', 'UDP, bad', 'UDP 错误'), line('netstat_Udp_RcvbufErrors', 'UDP, receive buffer full', 'UDP 接收缓冲满')]),
+];
+
+const LOG = [
+	panel('log-bad', 'Lines of the kernel log: warnings and worse', '内核日志：警告及以上', '/s', [line('kernel_log_warning_total', 'warning', '警告'), line('kernel_log_error_total', 'error', '错误'), line('kernel_log_critical_total', 'critical', '严重'), line('kernel_log_alert_total', 'alert', '告急'), line('kernel_log_emergency_total', 'emergency', '紧急')]),
+	panel('log-other', 'Lines of the kernel log: others', '内核日志：其他', '/s', [line('kernel_log_notice_total', 'notice', '注意'), line('kernel_log_info_total', 'info', '信息'), line('kernel_log_debug_total', 'debug', '调试'), line('kernel_log_user_total', 'written by users', '用户写入')]),
+];
+
+const REQUESTS = [
+	panel('requests', 'HTTP requests', 'HTTP 请求', '/s', [line('requests_seen', 'served here', '在此应答'), line('client_calls', 'asked of others', '向外请求')]),
+	panel('abnormal', 'Abnormal requests', '异常请求', '/s', [line('rows', 'told as rows', '成为行'), line('rows_withheld', 'withheld', '被扣留')]),
+	panel('not-read', 'Not read', '未读', '/s', [line('unread', 'connections (TLS, HTTP/2 …)', '连接（TLS、HTTP/2 等）'), line('pipelined', 'pipelined', '流水线'), line('io_uring', 'io_uring', 'io_uring'), line('upstream_unknown', 'upstream calls of nobody', '归属不明的上游调用')]),
+];
+
+const PROBE = [
+	panel('probe-cpu', 'CPU of the probe', '探针 CPU', '%', [line('process_cpu_seconds_total', 'of one processor', '占单个处理器')], { factor: PERCENT }),
+	panel('probe-memory', 'Memory of the probe', '探针内存', 'bytes', [line('process_resident_memory_bytes', 'resident', '常驻')]),
+	panel('probe-files', 'Files the probe has open', '探针打开的文件', 'files', [line('process_open_fds', 'open', '已打开')]),
+	each('source-cpu', 'CPU of each source, reading', '各数据源读取 CPU', '%', ['source_cpu_seconds_total'], { factor: PERCENT }),
+	each('source-kernel', 'CPU of each source, its kernel programs', '各数据源内核程序 CPU', '%', ['source_program_seconds_total'], { factor: PERCENT }),
+	each('source-runs', 'Runs of kernel programs', '内核程序运行次数', '/s', ['source_program_runs_total']),
+	each('source-maps', 'Memory of kernel maps', '内核映射内存', 'bytes', ['source_map_bytes']),
+	each('source-reads', 'Reads of each source', '各数据源读取次数', '/s', ['source_reads_total']),
+	each('source-missed', 'Reads left out or failed', '略过或失败的读取', '/s', ['source_reads_skipped_total', 'source_read_errors_total']),
+	panel('log-lost', 'Lines of the kernel log the probe missed', '探针漏掉的内核日志', '/s', [line('kernel_lines_lost', 'lost', '丢失'), line('kernel_lines_withheld', 'withheld', '被扣留')]),
+	panel('lost', 'Requests the probe missed', '探针漏掉的请求', '/s', [line('ring_full', 'ring full', '环满'), line('head_missed', 'beginning missed', '错过开头'), line('user_fault', 'unreadable', '不可读'), line('uncounted', 'table of routes full', '路由表满'), line('nginx_lost', "nginx's own records", 'nginx 自身记录'), line('nginx_unread', 'unread by nginx', 'nginx 未读')]),
+	panel('tables', 'Tables of the probe that were full', '探针中已满的表', '/s', [line('conn_full', 'connections', '连接'), line('calls_full', 'calls', '调用'), line('client_full', 'client calls', '客户端调用'), line('evidence_pushed_out', 'evidence', '证据'), line('late_bytes', 'late bytes', '迟到字节')]),
+	panel('file-lost', 'File operations the probe missed', '探针漏掉的文件操作', '/s', [line('file_ring_full', 'ring full', '环满'), line('file_operations_full', 'operations full', '操作表满'), line('file_detail_full', 'names and stacks', '名字与栈'), line('file_name_unknown', 'without a name', '无名'), line('file_slow_withheld', 'withheld', '被扣留'), line('file_samples_late', 'samples late', '采样迟到'), line('file_32bit_calls', '32-bit calls', '32 位调用')]),
+	panel('undelivered', 'What could not be delivered', '未能送达', '/s', [line('requests_lost', 'requests', '请求'), line('samples_lost', 'samples', '采样'), line('batches_lost', 'batches', '批次')]),
+	panel('state', "The probe's own files refused", '探针自身文件被拒', '/s', [line('state_refused', 'not read', '未读'), line('state_unsaved', 'not saved', '未存')]),
+	panel('cut', 'Devices left out, as there are too many', '因过多而略去的设备', 'devices', [line('disk_devices_cut', 'disks', '磁盘'), line('network_devices_cut', 'interfaces', '接口')]),
+	each('untimed', 'Disk requests without a time', '没有时间的磁盘请求', '/s', ['disk_untimed_total']),
+];
+
+// entity: the word for what its panels have a line each of.
+export const GROUPS = [
+	{ name: 'cpu', title: ['CPU', 'CPU'], panels: CPU },
+	{ name: 'pressure', title: ['Pressure', '压力'], panels: PRESSURE },
+	{ name: 'memory', title: ['Memory', '内存'], panels: MEMORY },
+	{ name: 'pages', title: ['Pages and files', '页与文件'], panels: PAGES },
+	{ name: 'disks', title: ['Disks', '磁盘'], panels: DISKS, entity: ['disk', 'diskio'] },
+	{ name: 'network', title: ['Network', '网络'], panels: NETWORK, entity: ['net'] },
+	{ name: 'tcp', title: ['TCP and UDP', 'TCP 与 UDP'], panels: TCP },
+	{ name: 'log', title: ['Kernel log', '内核日志'], panels: LOG },
+	{ name: 'requests', title: ['Requests', '请求'], panels: REQUESTS },
+	{ name: 'probe', title: ['The probe itself', '探针自身'], panels: PROBE, entity: ['cost'] },
+];
+
+// Why these are on no panel. A name that ends in * stands for all that begin so.
+export const NOT_DRAWN = {
+	boot_time_seconds: 'a moment, and the same until the next',
+	filefd_maximum: 'beyond any number of files: the line would lie on the ground',
+	disk_io_now: 'of one moment each two seconds; disk-queue is its mean',
+	'disk_reads_merged_total': 'what was merged is in the bytes',
+	'disk_writes_merged_total': 'what was merged is in the bytes',
+	'disk_discard*': 'rare and of no delay',
+	'disk_read_device_seconds_total': 'the histograms tell more',
+	'disk_write_device_seconds_total': 'the histograms tell more',
+	'disk_flush_device_seconds_total': 'the histograms tell more',
+	source_programs: 'a number that does not change; the runs do',
+	network_receive_compressed_total: 'only dial-up lines have it',
+	network_transmit_compressed_total: 'only dial-up lines have it',
+	network_receive_multicast_total: 'within the packets received',
+};
+
+const isLike = (pattern, metric) => (pattern.endsWith('*') ? metric.startsWith(pattern.slice(0, -1)) : metric === pattern);
+export const metricsOf = (p) => [...p.lines.map((l) => l.metric), ...(p.by ? [p.by] : []), ...(p.limit ? [p.limit.metric] : [])];
+
+// What a node has and this console has no place for: of a newer probe.
+const placed = [...GROUPS.flatMap((g) => g.panels.flatMap(metricsOf)), ...Object.keys(NOT_DRAWN)];
+export const unplacedOf = (metrics) => metrics.filter((m) => !placed.some((p) => isLike(p, m)));
+
+// The panels that a node has something for, by the names that it was ever told to have.
+export const panelsFor = (group, metrics) => group.panels.filter((p) => p.lines.some((l) => metrics.some((m) => isLike(l.metric, m))));

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of one node: all that is measured there, on one time axis. The range is in the address; without an end it is
+// live. Groups of panels are asked for as they come into view.
+import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
+import { Coverage } from '../coverage.jsx';
+import { Group } from '../group.jsx';
+import { Lane, endOf } from '../lane.jsx';
+import { Range } from '../range.jsx';
+import { Source } from './nodes.jsx';
+import { CopyButton, Icon, Text } from '../ui.jsx';
+import { get } from '../lib/api.js';
+import { useAnswer } from '../lib/answer.js';
+import { eventsAddress } from '../lib/events.js';
+import { canWant, writeFilters } from '../lib/filters.js';
+import { drawn } from '../lib/columns.js';
+import { duration, isNumber, timeText, visible } from '../lib/format.js';
+import { t, useSettings } from '../lib/i18n.js';
+import { onKey } from '../lib/keys.js';
+import { isOpen, named, nodeAddress, rangeOf, readNode } from '../lib/node.js';
+import { isSilent, useNodes } from '../lib/nodes.js';
+import { GROUPS, panelsFor, unplacedOf } from '../lib/panels.js';
+import { quantity } from '../lib/quantity.js';
+import { redAddress } from '../lib/red.js';
+import { go } from '../lib/router.js';
+import { useColumns, useSeen } from '../lib/seen.js';
+
+const EVERY_MS = 10e3;
+const RARELY_MS = 60e3;
+const EVENTS = 1000;
+const BINS = 120;
+const LEAST_MS = 20e3;
+const NONE = [];
+const ALL = 64; /* sources; a probe has fewer */
+const iso = (ms) => new Date(ms).toISOString();
+
+// Long ranges have long steps: they need no new drawing every few seconds.
+const everyOf = (range) => Math.min(RARELY_MS, Math.max(EVERY_MS, (range.to - range.from) / 360));
+
+// Now, every few seconds, while the range is live and somebody looks.
+const useNow = (view) => {
+	const [now, set] = useState(Date.now());
+	const open = isOpen(view, now);
+	const every = everyOf(rangeOf(view, now));
+	useEffect(() => {
+		set(Date.now());
+		if (!open) return undefined;
+		const look = () => !document.hidden && set(Date.now());
+		const timer = setInterval(look, every);
+		document.addEventListener('visibilitychange', look);
+		return () => {
+			clearInterval(timer);
+			document.removeEventListener('visibilitychange', look);
+		};
+	}, [view.from, view.to, open, every]);
+	return [now, open];
+};
+
+const binsOf = (answer) => answer.bins.map((b, i) => ({ from: Date.parse(b.time), to: i + 1 < answer.bins.length ? Date.parse(answer.bins[i + 1].time) : Date.parse(answer.to), counts: b.counts }));
+
+// {events, cut, bins}: what happened in the range; what cannot be had is left out and costs no panel.
+const useHappened = (name, range) => {
+	const [state, set] = useState({ events: [], cut: false, bins: [] });
+	useEffect(() => {
+		let gone = false;
+		const ends = [['node', name], ['from', iso(range.from)], ['to', iso(range.to)]];
+		if (canWant(name)) {
+			get('/api/v1/events', [...ends, ['limit', EVENTS]]).then(({ events, next }) => !gone && set((was) => ({ ...was, events, cut: Boolean(next) })), () => null);
+			get('/api/v1/requests/histogram', [...ends, ['bins', BINS]]).then((answer) => !gone && set((was) => ({ ...was, bins: binsOf(answer) })), () => null);
+		}
+		return () => {
+			gone = true;
+		};
+	}, [name, range]);
+	return state;
+};
+
+const useMarks = (view, happened, silent) => {
+	const moment = useMemo(() => view.at && [Date.parse(view.at), Math.max(Date.parse(view.at), Date.parse(view.until ?? view.at))], [view.at, view.until]);
+	const marks = useMemo(() => ({ silent, moment, events: happened.events.map((e) => [Date.parse(e.time), endOf(e, Date.now())]) }), [silent, moment, happened.events]);
+	return marks;
+};
+
+const State = ({ node }) => {
+	if (!node) return null;
+	const silent = isSilent(node);
+	return (
+		<span class={silent ? 'warn' : ''}>
+			<Icon name={silent ? 'warn' : 'ok'} /> {t(silent ? 'nodes.silent' : 'nodes.reporting')} · {duration(node.lag)}
+		</span>
+	);
+};
+
+// Times of a range moved or made longer, never beyond now.
+const moved = ({ from, to }, by, factor) => {
+	const middle = (from + to) / 2 + by * (to - from);
+	const half = Math.max(LEAST_MS, (to - from) * factor) / 2;
+	const end = Math.min(middle + half, Date.now() + LEAST_MS);
+	return [end - 2 * half, end];
+};
+
+const Tools = ({ name, view, range, open, onZoom, onView }) => {
+	const move = (by, factor) => () => onZoom(...moved(range, by, factor));
+	return (
+		<div class="np-tools">
+			<Range filters={view} onChange={(f) => onView({ ...view, from: f.from, to: f.to })} />
+			<button type="button" id="np-earlier" onClick={move(-0.5, 1)}>
+				← {t('np.earlier')}
+			</button>
+			<button type="button" id="np-later" disabled={open && !view.to} onClick={move(0.5, 1)}>
+				{t('np.later')} →
+			</button>
+			<button type="button" id="np-in" title={t('np.in.title')} onClick={move(0, 1 / 3)}>
+				{t('np.in')}
+			</button>
+			<button type="button" id="np-out" title={t('np.out.title')} onClick={move(0, 3)}>
+				{t('np.out')}
+			</button>
+			{(view.from || view.to) && (
+				<button type="button" id="np-live" title={t('np.live.title')} onClick={() => onView({ only: view.only })}>
+					{t('np.live')}
+				</button>
+			)}
+			<CopyButton class="quiet" label={t('np.link')} title={t('np.link.title')} text={() => `${location.origin}${nodeAddress(name, { ...view, from: iso(range.from), to: iso(range.to) })}`} />
+			<span class="hint np-state">{open ? t('np.live.on', { time: duration(everyOf(range)) }) : t('np.live.off')}</span>
+		</div>
+	);
+};
+
+const Head = ({ name, node, range }) => {
+	const filters = { node: [name], from: iso(range.from), to: iso(range.to) };
+	return (
+		<>
+			<p class="crumb">
+				<a href="/nodes">← {t('np.back')}</a>
+			</p>
+			<h1 class="np-name">
+				<Text of={name} cut={120} /> {node?.region && <span class="hint">{visible(node.region)}</span>}
+			</h1>
+			<p class="line">
+				<State node={node} />
+				{canWant(name) && (
+					<span class="sees">
+						<a href={writeFilters({ ...filters, view: 'rows' })}>{t('np.sees')}</a> · <a href={eventsAddress({ ...filters, node: name })}>{t('np.events')}</a> · <a href={redAddress(filters)}>{t('np.reds')}</a>
+					</span>
+				)}
+				<span class="hint">{t('np.how')}</span>
+			</p>
+		</>
+	);
+};
+
+const COSTS = ['source-cpu', 'source-kernel', 'source-maps'].map((name) => GROUPS.flatMap((g) => g.panels).find((p) => p.name === name));
+const mean = (values) => {
+	const all = values.filter(isNumber);
+	return all.length ? all.reduce((a, b) => a + b, 0) / all.length : null;
+};
+
+// "0.12 % CPU, 0.4 % in the kernel, 1.2 MiB of maps", as far as it is known.
+const costOf = (found, name) => COSTS.flatMap((panel, i) => {
+	const line = found[i]?.lines.find((l) => l.name === name);
+	const value = line ? mean(line.values) : null;
+	return value === null ? [] : [t(`np.cost.${panel.name}`, { value: quantity(value, panel.unit) })];
+}).join(', ');
+
+const Sources = ({ name, node, range, known }) => {
+	const [ref, seen] = useSeen();
+	const { data } = useColumns(name, range, known ? COSTS : NONE, null, seen, ALL);
+	const found = useMemo(() => (data ? COSTS.map((panel) => drawn(panel, data.answer, data.alive, Infinity)) : []), [data]);
+	return (
+		<section class="np-group" id="group-sources" ref={ref}>
+			<h2>{t('nodes.sources')}</h2>
+			{!node?.sources?.length && <p>{t('src.none')}</p>}
+			<ul class="np-sources">
+				{(node?.sources ?? []).map((s) => (
+					<li key={s.name}>
+						<Source source={s} why /> {costOf(found, s.name) && <span class="cost">{costOf(found, s.name)}</span>} {s.since && <span class="hint">{t('src.since', { time: timeText(s.since, false) })}</span>}
+					</li>
+				))}
+			</ul>
+		</section>
+	);
+};
+
+const Missing = ({ name }) => (
+	<main class="page" id="content">
+		<h1>{t('np.none', { node: visible(name).slice(0, 200) })}</h1>
+		<p>
+			{t('np.none.do')} <a href="/nodes">{t('title.nodes')}</a>
+		</p>
+	</main>
+);
+
+const decode = (text) => {
+	try {
+		return decodeURIComponent(text);
+	} catch {
+		return text;
+	}
+};
+
+const Groups = ({ name, kinds, view, range, marks, onView, onZoom, onSilent, look }) => {
+	const metrics = useMemo(() => kinds.flatMap((k) => k.metrics), [kinds]);
+	const groups = useMemo(() => GROUPS.map((group) => ({ group, panels: panelsFor(group, metrics) })).filter((g) => g.panels.length), [metrics]);
+	const unplaced = useMemo(() => unplacedOf(metrics), [metrics]);
+	return (
+		<>
+			<nav class="np-nav" aria-label={t('np.groups')}>
+				{[...groups.map(({ group }) => [group.name, named(group.title)]), ['sources', t('nodes.sources')]].map(([id, title]) => (
+					<a key={id} href={`#group-${id}`} data-plain>
+						{title}
+					</a>
+				))}
+			</nav>
+			{groups.map(({ group, panels }, i) => (
+				<Group key={group.name} {...{ name, group, panels, kinds, range, marks, onZoom, look }} only={view.only[group.name]} onOnly={(value) => onView({ ...view, only: { ...view.only, [group.name]: value || undefined } })} onSilent={i === 0 ? onSilent : undefined} />
+			))}
+			{unplaced.length > 0 && <p class="hint np-unplaced">{t('np.unplaced', { names: visible(unplaced.join(', ')).slice(0, 2000) })}</p>}
+		</>
+	);
+};
+
+export const NodePage = ({ path, search }) => {
+	const name = decode(path);
+	const { lang, zone } = useSettings();
+	const view = useMemo(() => readNode(search, GROUPS), [search]);
+	const [now, open] = useNow(view);
+	const range = useMemo(() => rangeOf(view, now), [view.from, view.to, open ? now : 0]);
+	const { list } = useNodes();
+	const node = list?.find((n) => n.name === name);
+	const { data, error } = useAnswer('/api/v1/series/names', [['node', name]]);
+	const happened = useHappened(name, range);
+	const [silent, onSilent] = useState([]);
+	const marks = useMarks(view, happened, silent);
+	const onView = (next, options) => go(nodeAddress(name, next), options);
+	const onZoom = (from, to) => onView({ ...view, from: iso(from), to: iso(Math.max(to, from + LEAST_MS)) });
+	const kinds = data?.kinds;
+	useLayoutEffect(() => onKey({ '+': () => onZoom(...moved(range, 0, 1 / 3)), '-': () => onZoom(...moved(range, 0, 3)), '[': () => onZoom(...moved(range, -0.5, 1)), ']': () => onZoom(...moved(range, 0.5, 1)) }), [search, range]);
+	if (kinds && !kinds.length && list && !node) return <Missing name={name} />;
+	return (
+		<>
+			<main class="page np" id="content">
+				<Head name={name} node={node} range={range} />
+				<div class="np-top">
+					<Tools {...{ name, view, range, open, onZoom, onView }} />
+					<Lane {...{ name, range, silent, ...happened }} moment={marks.moment} />
+				</div>
+				{error && <p class="warn">{t('np.failed', { message: visible(error.message).slice(0, 200) })}</p>}
+				{!kinds && !error && <p class="more">{t('table.loading')}</p>}
+				{kinds && <Groups {...{ name, kinds, view, range, marks, onView, onZoom, onSilent }} look={`${lang} ${zone}`} />}
+				{(kinds || error) && <Sources {...{ name, node, range }} known={kinds?.some((k) => k.kind === 'cost')} />}
+			</main>
+			<Coverage filters={canWant(name) ? { node: [name], from: view.from, to: view.to } : { from: view.from, to: view.to }} />
+		</>
+	);
+};
