@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # run.sh [SUITE...] - everything that can be checked on this machine. Every suite ends in "N passed, N failed";
-# one that dies or says nothing counts as a failure. T= seconds for each fuzzer (5).
+# one that dies or says nothing counts as a failure. T= seconds for each fuzzer (3).
 #
 # Lanes run side by side, as most suites wait most of the time. What waits longest runs while the rest is built; then come
 # four lanes, one for those where a delay counts most, one for the others that watch real servers, and two of lower
@@ -143,7 +143,7 @@ working() {
 browsing() { # one after the other, as each of the two takes a whole processor
 	! wanted web || [ ! -x tests/web/run ] || suite web 720 tests/web/run
 	! wanted lint || suite lint 480 env COMPILERS=clang tests/lint/all.sh
-	! wanted fuzz || suite fuzz 400 tests/fuzz.sh build-clang/fuzz "${T:-5}"
+	! wanted fuzz || suite fuzz 400 tests/fuzz.sh build-clang/fuzz "${T:-3}"
 	standing
 }
 

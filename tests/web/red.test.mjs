@@ -66,15 +66,18 @@ TEST('panels list regions, nodes, apps and routes with the requests of each unde
 	t.mock.nodes = [node({ name: 'a', region: 'eu-1' }), node({ name: 'b', region: null })];
 	await t.open(`/red?${fixed}`, { timezoneId: 'UTC' });
 	await t.page.waitForSelector('#server .plain');
-	const panel = async (name) => {
+	// The panel before this one may still be there for a moment.
+	const lists = async (name, wanted) => {
 		await t.page.click(`#facet-${name}`);
-		await t.page.waitForSelector('.facet li');
-		return t.page.$$eval('.facet li', (all) => all.map((li) => `${li.querySelector('bdi').innerText} ${li.querySelector('.n').innerText}`));
+		await until(`${name} has ${wanted}`, async () => {
+			const seen = await t.page.$$eval('.facet li', (all) => all.map((li) => `${li.querySelector('bdi')?.innerText} ${li.querySelector('.n')?.innerText}`));
+			return JSON.stringify(seen) === JSON.stringify(wanted);
+		});
 	};
-	CHECK_EQ(await panel('node'), ['b 101', 'a 100'], 'nodes');
-	CHECK_EQ(await panel('region'), ['none 101', 'eu-1 100'], 'regions');
-	CHECK_EQ(await panel('app'), ['shop 201'], 'apps');
-	CHECK_EQ(await panel('route'), ['/pay 201'], 'routes');
+	await lists('node', ['b 101', 'a 100']);
+	await lists('region', ['none 101', 'eu-1 100']);
+	await lists('app', ['shop 201']);
+	await lists('route', ['/pay 201']);
 	await t.page.click('#facet-node');
 	await t.page.click('.facet .only:has-text("b")');
 	await until('one node is left', async () => (await cells(t, 'server'))[0]?.[4] === '101');
