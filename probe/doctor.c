@@ -50,33 +50,77 @@ bool doctor_line(bool good, const char *name, const char *fmt, ...)
 	return good;
 }
 
-/* Opened and read as a probe would, then closed. */
-static bool see_source(size_t i, const struct probe_env *env)
+static bool source_line(size_t i, int r, const char *why)
 {
-	int r = sources_try(i, env);
-
 	return doctor_line(r == 0, sources_at(i)->name, "%s%s", r == 0 ? "attached and read: " : "",
-			   r == 0 ? sources_at(i)->help : env->why);
+			   r == 0 ? sources_at(i)->help : why);
 }
 
-/* The ways to see requests that --hooks auto chooses from, each tried by itself. */
-static void see_hooks(size_t request, const struct probe_env *env, struct probe_config *c)
+/* The ways to see requests that --hooks auto chooses from, in its order. */
+static const struct way {
+	const char *name, *help;
+} ways[] = {
+	{ "sockets", "the tracepoints of sockets: other system calls cost nothing" },
+	{ "syscalls", "the exit of each system call, which costs each a little" },
+};
+
+struct ways_tried {
+	int r[ARRAY_SIZE(ways)];
+	char why[ARRAY_SIZE(ways)][WHY_LEN];
+};
+
+/* Each by itself, and once: most of what the doctor costs is the loading of their programs. */
+static void try_ways(struct ways_tried *t, size_t request, const struct probe_env *env,
+		     struct probe_config *c)
 {
-	static const struct {
-		const char *name, *help;
-	} ways[] = {
-		{ "sockets", "the tracepoints of sockets: other system calls cost nothing" },
-		{ "syscalls", "the exit of each system call, which costs each a little" },
-	};
+	char asked[sizeof(c->hooks)];
+
+	memcpy(asked, c->hooks, sizeof(asked));
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		snprintf(c->hooks, sizeof(c->hooks), "%s", ways[i].name);
+		t->r[i] = sources_try(request, env);
+		snprintf(t->why[i], WHY_LEN, "%s", env->why);
+	}
+	memcpy(c->hooks, asked, sizeof(asked));
+}
+
+/* The source takes the way that is asked for, or the first that works. */
+static bool see_request(const struct ways_tried *t, size_t request, const char *hooks)
+{
+	bool any = strcmp(hooks, "auto") == 0;
+	size_t i = 0;
+
+	while (i + 1 < ARRAY_SIZE(ways) && (any ? t->r[i] < 0 : strcmp(ways[i].name, hooks) != 0))
+		i++;
+	return source_line(request, t->r[i], t->why[i]);
+}
+
+/* Opened and read as a probe would, then closed. */
+static bool see_sources(struct ways_tried *t, const struct probe_env *env, struct probe_config *c)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < sources_count(); i++) {
+		if (strcmp(sources_at(i)->name, "request") == 0) {
+			try_ways(t, i, env, c);
+			all &= see_request(t, i, c->hooks);
+		} else {
+			int r = sources_try(i, env);
+
+			all &= source_line(i, r, env->why);
+		}
+	}
+	return all;
+}
+
+static void see_ways(const struct ways_tried *t)
+{
 	char name[32];
-	int r;
 
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
 		snprintf(name, sizeof(name), "hooks %s", ways[i].name);
-		snprintf(c->hooks, sizeof(c->hooks), "%s", ways[i].name);
-		r = sources_try(request, env);
-		doctor_line(r == 0, name, "%s%s", r == 0 ? "attached: " : "",
-			    r == 0 ? ways[i].help : env->why);
+		doctor_line(t->r[i] == 0, name, "%s%s", t->r[i] == 0 ? "attached: " : "",
+			    t->r[i] == 0 ? ways[i].help : t->why[i]);
 	}
 }
 
@@ -258,15 +302,13 @@ int doctor_run(const struct probe_config *given)
 		.procfs = "/proc", .sysfs = "/sys", .config = &c, .why = why
 	};
 	struct endpoints collectors;
-	bool all = true;
+	struct ways_tried tried = { 0 };
+	bool all;
 
 	c.state[0] = 0; /* the running probe's: not to be written here */
 	libbpf_set_print(NULL); /* every refusal becomes a line here */
-	for (size_t i = 0; i < sources_count(); i++)
-		all &= see_source(i, &env);
-	for (size_t i = 0; i < sources_count(); i++)
-		if (strcmp(sources_at(i)->name, "request") == 0)
-			see_hooks(i, &env, &c);
+	all = see_sources(&tried, &env, &c);
+	see_ways(&tried);
 	doctor_kernel();
 	doctor_nginx(env.procfs);
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
