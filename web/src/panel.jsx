@@ -5,7 +5,7 @@ import { useMemo } from 'preact/hooks';
 import { Plot, lookOf } from './plot.jsx';
 import { memo } from './memo.js';
 import { Text } from './ui.jsx';
-import { count, timeText } from './lib/format.js';
+import { count, timeText, visible } from './lib/format.js';
 import { t } from './lib/i18n.js';
 import { drawn, lastOf, mostOf } from './lib/columns.js';
 import { named } from './lib/node.js';
@@ -20,9 +20,13 @@ const Key = ({ look, limit, area }) => (
 	</svg>
 );
 
+// Of a long path the end tells most.
+const LONG = 40;
+const Name = ({ of }) => (of.length > LONG ? <span title={visible(of).slice(0, 500)}><Text of={`…${of.slice(1 - LONG)}`} /></span> : <Text of={of} />);
+
 const Line = ({ line, i, idx, panel }) => (
 	<li>
-		<Key look={line.rest ? REST : lookOf(line, i, panel.form)} area={panel.form === 'stack'} /> {line.stranger ? <Text of={line.name} cut={40} /> : named(line.name)} <b>{quantity(idx === null ? lastOf(line.values) : (line.values[idx] ?? null), panel.unit)}</b> <span class="hint">{t('np.most', { value: quantity(mostOf(line), panel.unit) })}</span>
+		<Key look={line.rest ? REST : lookOf(line, i, panel.form)} area={panel.form === 'stack'} /> {line.stranger ? <Name of={line.name} /> : named(line.name)} <b>{quantity(idx === null ? lastOf(line.values) : (line.values[idx] ?? null), panel.unit)}</b> <span class="hint">{t('np.most', { value: quantity(mostOf(line), panel.unit) })}</span>
 	</li>
 );
 
