@@ -40,7 +40,7 @@ descends() { # PID FROM
 
 kill_leftovers() {
 	left_processes | xargs -r kill -KILL 2>/dev/null
-	rm -f "$TMPDIR".*
+	rm -rf "$TMPDIR".*
 }
 
 # Prints what is left and the count as a suite does; the kernel frees BPF objects a moment after their owner.
