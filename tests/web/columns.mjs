@@ -5,10 +5,12 @@ import { readFileSync } from 'node:fs';
 import { Refused, range } from './explore.mjs';
 
 const def = readFileSync(new URL('../../schema/metrics.def', import.meta.url), 'utf8');
+/* as probe/layout.c: layouts may share a kind of entity */
+const KINDS = { DELIVERY: 'coverage', FILELOSS: 'coverage', KLOGLOSS: 'coverage', DISKIO: 'disk', KLOG: 'node', COST: 'source' };
 // {metric: {kind, unit, counter}}
-export const METRICS = Object.fromEntries([...def.matchAll(/^METRIC\((\w+), \w+, "([^"]+)", "([^"]+)", (\w+)\)/gm)].map(([, layout, name, unit, kind]) => [name, { kind: layout.toLowerCase(), unit, counter: kind === 'COUNTER' }]));
+export const METRICS = Object.fromEntries([...def.matchAll(/^METRIC\((\w+), \w+, "([^"]+)", "([^"]+)", (\w+)\)/gm)].map(([, layout, name, unit, kind]) => [name, { kind: KINDS[layout] ?? layout.toLowerCase(), unit, counter: kind === 'COUNTER' }]));
 
-const NAMES = { disk: ['nvme0n1', 'sda'], diskio: ['nvme0n1', 'sda'], net: ['eth0', 'lo', 'veth1'], drop: ['NO_SOCKET', 'SOCKET_RCVBUFF'], cost: ['proc', 'request', 'block'], cgroup: ['/', '/system.slice', '/system.slice/nginx.service', '/kubepods/burstable/pod1a/0f3c9ae1b7d24a6f8c5e90b1d2c3e4f5a6b7c8d9e0f1a2b3c4d5e6f708192a3b'] };
+const NAMES = { disk: ['nvme0n1', 'sda'], net: ['eth0', 'lo', 'veth1'], drop: ['NO_SOCKET', 'SOCKET_RCVBUFF'], source: ['proc', 'request', 'block'], cgroup: ['/', '/system.slice', '/system.slice/nginx.service', '/kubepods/burstable/pod1a/0f3c9ae1b7d24a6f8c5e90b1d2c3e4f5a6b7c8d9e0f1a2b3c4d5e6f708192a3b'] };
 const GIB = 2 ** 30;
 const LEVELS = {
 	cpu_user_seconds_total: 0.5, cpu_system_seconds_total: 0.25, cpu_iowait_seconds_total: 0.06, cpu_idle_seconds_total: 3.1, cpu_softirq_seconds_total: 0.04, cpu_irq_seconds_total: 0.01, cpu_nice_seconds_total: 0, cpu_steal_seconds_total: 0,
@@ -44,7 +46,7 @@ const heat = (server, pattern, entity, times) => {
 	const edges = Object.keys(METRICS).filter((m) => m.startsWith(pattern.slice(0, -1))).map((m) => m.slice(pattern.length - 1)).map((e) => (e === 'more' ? null : Number(e)));
 	const centre = (ms) => (Math.abs(ms - server.stall) < STALL_MS ? Math.min(edges.length - 3, 13) : 3 + Math.round(Math.sin(ms / 90e3)));
 	const buckets = times.map((ms) => (isSilent(server, ms) ? null : edges.map((_, i) => Math.max(0, 40 - 16 * Math.abs(i - centre(ms))))));
-	return { metric: pattern, entity, labels: { kind: 'diskio' }, unit: 'requests', kind: 'histogram', edgeUnit: 'us', edges, buckets };
+	return { metric: pattern, entity, labels: { kind: 'disk' }, unit: 'requests', kind: 'histogram', edgeUnit: 'us', edges, buckets };
 };
 
 const NICE = [2, 4, 6, 10, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 86400];
@@ -59,7 +61,7 @@ export const columns = (server, q) => {
 	if (asked.length > 64) throw new Refused(400, 'bad_parameter', 'metric must be 1 to 64 names.');
 	const cut = [];
 	const series = asked.flatMap((metric) => {
-		const kind = metric.endsWith('*') ? 'diskio' : METRICS[metric]?.kind;
+		const kind = metric.endsWith('*') ? 'disk' : METRICS[metric]?.kind;
 		if (!kind || server.mute.includes(metric)) return [];
 		const all = entitiesOf(server, kind).filter((e) => !q.get('entity') || e === q.get('entity'));
 		if (all.length > top) cut.push({ metric, kind, shown: top, total: all.length });

@@ -24,6 +24,10 @@ TEST('a node is drawn in groups, each asked for once and only when it comes into
 	await t.page.$eval('#group-probe', (el) => el.scrollIntoView());
 	await until('then it is', async () => asked(t, 'series/columns').some((q) => q.get('metric').includes('ring_full')));
 	await until('and drawn', async () => (await drawnPanels(t)).includes('lost'));
+	CHECK(/Zero throughout: .*What could not be delivered/.test(await t.text('#group-probe .quiet-panels')), await t.text('#group-probe .quiet-panels'));
+	CHECK_EQ(await t.page.$('[data-panel="undelivered"]'), null, 'a panel of noughts');
+	await t.page.click('#group-probe .quiet-panels button');
+	await t.page.waitForSelector('[data-panel="undelivered"] .uplot');
 	const cpu = await t.text('[data-panel="cpu"]');
 	CHECK(/CPU time %/.test(cpu) && /programs \d+(\.\d)? %/.test(cpu) && /most \d/.test(cpu), cpu);
 	await t.page.$eval('#group-memory', (el) => el.scrollIntoView());
@@ -113,12 +117,12 @@ TEST('from a request one comes to the same moment on its node, five minutes arou
 });
 
 TEST('only panels of what the node has are there; of many disks eight are drawn, how many there are is said, and one can be chosen', async (t) => {
-	t.mock.without = ['diskio', 'drop', 'coverage'];
+	t.mock.without = ['drop', 'coverage'];
 	t.mock.entities = { disk: Array.from({ length: 12 }, (_, i) => `sd${'abcdefghijkl'[i]}`) };
 	await openNode(t, `/nodes/web-1?${FIXED}`);
 	const names = await t.page.$$eval('.np-panel', (all) => all.map((el) => el.dataset.panel));
 	CHECK(names.includes('disk-busy') && names.includes('tcp-again'), 'those it has');
-	CHECK(!names.some((n) => ['disk-read-us', 'kernel-drops', 'requests', 'lost'].includes(n)), `not those it has not: ${names}`);
+	CHECK(!names.some((n) => ['kernel-drops', 'requests', 'lost'].includes(n)), `not those it has not: ${names}`);
 	CHECK_EQ(await t.page.$('#group-requests'), null, 'a group without panels');
 	await t.page.$eval('#group-disks', (el) => el.scrollIntoView());
 	await t.page.waitForSelector('[data-panel="disk-busy"] .uplot');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of panels against schema/metrics.def, and how columns become lines.
-import { aliveOf, drawn, joined, silences } from '../../web/src/lib/columns.js';
+import { aliveOf, drawn, joined, saysOf, silences } from '../../web/src/lib/columns.js';
 import { GROUPS, NOT_DRAWN, metricsOf, panelsFor, unplacedOf } from '../../web/src/lib/panels.js';
 import { CHECK, CHECK_EQ, TEST } from './browser.mjs';
 import { METRICS } from './columns.mjs';
@@ -34,7 +34,7 @@ TEST('the lines of a panel have its unit: seconds by second are a share, what is
 });
 
 TEST('a node without a source has none of its panels', async () => {
-	const metrics = Object.keys(METRICS).filter((m) => METRICS[m].kind !== 'diskio' && METRICS[m].kind !== 'coverage');
+	const metrics = Object.keys(METRICS).filter((m) => !/latency|_size_bytes_|disk_errors/.test(m) && METRICS[m].kind !== 'coverage');
 	const names = GROUPS.flatMap((g) => panelsFor(g, metrics)).map((p) => p.name);
 	CHECK(names.includes('disk-busy') && !names.some((n) => /-us$|-size$|^requests$|^disk-errors$/.test(n)), names.join(' '));
 	CHECK_EQ(unplacedOf(['load1', 'of_tomorrow_total', 'disk_discarded_bytes_total']), ['of_tomorrow_total'], 'what has no place');
@@ -61,6 +61,13 @@ TEST('CPU time is percent of all, a mean time is by what was done, entities are 
 	CHECK_EQ(drops.map((l) => [l.name, l.values]), [['b', [9, 0]], ['a', [2, 2]]], 'sums, the highest first');
 	const rare = linesOf('kernel-drops', [series('skb_drops_total', [null, 3, null], 'NO_SOCKET', { onlyChanges: true })], [true, true, false]);
 	CHECK_EQ(rare[0].values, [0, 3, null], 'nothing told is nothing dropped, unless the node was silent');
+});
+
+TEST('a line of noughts is left out beside others, and a panel of them is told from one that was not measured', async () => {
+	const busy = (list) => drawn(panelOf('disk-busy'), { series: list, cut: [] }, [true, true]);
+	const of = (entity, values) => series('disk_io_time_seconds_total', values, entity);
+	CHECK_EQ(busy([of('a', [0, 0]), of('b', [0, 0.1]), of('c', [null, null])]).lines.map((l) => l.name), ['b'], 'lines');
+	CHECK_EQ([[of('a', [0, 0.1])], [of('a', [0, null]), of('b', [null, null])], [of('a', [null, null])], []].map((list) => saysOf(busy(list))), ['some', 'nought', 'nothing', 'nothing'], 'what they say');
 });
 
 TEST('fields of several disks are added up, and begin where something was counted', async () => {

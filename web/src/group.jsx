@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One group of panels of a node.
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Panel } from './panel.jsx';
 import { Text } from './ui.jsx';
-import { silences } from './lib/columns.js';
+import { drawn, saysOf, silences } from './lib/columns.js';
 import { visible } from './lib/format.js';
 import { t } from './lib/i18n.js';
 import { named } from './lib/node.js';
@@ -32,9 +32,29 @@ const Only = ({ group, kinds, only, onOnly }) => {
 	);
 };
 
+// Panels of noughts alone, or of nothing, are named in a line and drawn when one asks.
+const Quiet = ({ quiet, all, onAll }) => {
+	if (!quiet.length) return null;
+	const names = (which) => quiet.filter((q) => q.says === which).map((q) => named(q.panel.title));
+	return (
+		<p class="quiet-panels hint">
+			{['nought', 'nothing'].map((which) => names(which).length > 0 && <span key={which}>{t(`np.${which}`, { names: names(which).join(' · ') })} </span>)}
+			<button type="button" class="quiet" aria-expanded={all} onClick={() => onAll(!all)}>
+				{t(all ? 'np.hide' : 'np.show')}
+			</button>
+		</p>
+	);
+};
+
 export const Group = ({ name, group, panels, kinds, range, marks, only, onOnly, onZoom, onSilent, look }) => {
 	const [ref, seen] = useSeen();
 	const { data, error } = useColumns(name, range, panels, only, seen);
+	const [all, onAll] = useState(false);
+	const found = useMemo(() => panels.map((panel) => {
+		const here = data && drawn(panel, data.answer, data.alive);
+		return { panel, found: here, says: here && saysOf(here) };
+	}), [panels, data]);
+	const quiet = found.filter((f) => f.says === 'nought' || f.says === 'nothing');
 	useEffect(() => data && onSilent?.(silences(data.alive, data.from, data.step)), [data]);
 	return (
 		<section class="np-group" id={`group-${group.name}`} ref={ref}>
@@ -48,10 +68,11 @@ export const Group = ({ name, group, panels, kinds, range, marks, only, onOnly, 
 			</h2>
 			{error && <p class="warn">{t('np.failed', { message: visible(error.message).slice(0, 200) })}</p>}
 			<div class="np-panels">
-				{panels.map((panel) => (
-					<Panel key={panel.name} {...{ panel, data, marks, onZoom, look }} />
+				{found.filter((f) => all || !quiet.includes(f)).map((f) => (
+					<Panel key={f.panel.name} panel={f.panel} found={f.found} {...{ data, marks, onZoom, look }} />
 				))}
 			</div>
+			<Quiet {...{ quiet, all, onAll }} />
 		</section>
 	);
 };

@@ -7,7 +7,7 @@ import { memo } from './memo.js';
 import { Text } from './ui.jsx';
 import { count, timeText, visible } from './lib/format.js';
 import { t } from './lib/i18n.js';
-import { drawn, lastOf, mostOf } from './lib/columns.js';
+import { lastOf, mostOf, saysOf } from './lib/columns.js';
 import { named } from './lib/node.js';
 import { edgeText, quantity } from './lib/quantity.js';
 import { store, useStore } from './lib/store.js';
@@ -77,16 +77,15 @@ const Says = ({ found, panel, at, from, step }) => {
 	);
 };
 
-export const Panel = memo(({ panel, data, marks, onZoom, look }) => {
+export const Panel = memo(({ panel, data, found, marks, onZoom, look }) => {
 	const at = useMemo(() => store(null), []);
-	const found = useMemo(() => data && drawn(panel, data.answer, data.alive), [panel, data, look]);
 	const title = named(panel.title);
-	const any = found && (found.fields ? found.fields.any : found.lines?.some((l) => lastOf(l.values) !== null));
+	const any = found && saysOf(found) !== 'nothing' && (!found.fields || found.fields.any);
 	return (
 		<section class="np-panel" data-panel={panel.name}>
 			<h3>
 				{title} <span class="unit">{panel.unit}</span>
-				{found?.total && <span class="hint cutting"> {t('np.top', { shown: (found.fields?.entities ?? found.lines).length, total: found.total })}</span>}
+				{found?.total && <span class="hint cutting"> {t('np.top', { shown: (found.fields?.entities ?? found.lines ?? []).length, total: found.total })}</span>}
 				{found?.fields?.entities.length > 1 && <span class="hint cutting"> {t('np.together', { n: found.fields.entities.length })}</span>}
 			</h3>
 			{!any && <p class="hint empty-panel">{t(!data ? 'table.loading' : found.fields ? 'np.noevent' : 'np.nodata')}</p>}

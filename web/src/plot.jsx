@@ -11,6 +11,7 @@ import { t, zone } from './lib/i18n.js';
 const HEIGHT = 150;
 const LEFT = 56;
 const DAY_S = 86400;
+const CLOSE_S = 150; /* so near seconds are told */
 const HEADROOM = 1.08;
 const FIELD_PX = 5;
 const ROW_NAMES = 7;
@@ -20,16 +21,20 @@ const COLOURS = ['--own', '--up', '--wait', '--net', '--mem', '--client', '--io'
 const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3]];
 const MARK_PX = 2;
 const EVENT_PX = 5;
+const INFO_PX = 3;
+const SEVERITY = { critical: '--bad', warning: '--warn' };
 const SHADE_PX = 6;
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const faint = (hex, alpha) => `${hex.length === 4 ? `#${[...hex.slice(1)].map((c) => c + c).join('')}` : hex}${alpha}`;
-export const lookOf = ({ look }, i, form) => ({ name: COLOURS[(look ?? i) % COLOURS.length], dash: form === 'stack' ? [] : DASHES[(look ?? i) % DASHES.length] });
+export const lookOf = ({ look }, i, form) => ({ name: COLOURS[(look ?? i) % COLOURS.length], dash: form === 'stack' ? [] : DASHES[i % DASHES.length] });
 
 const clockOf = (span) => (s) => {
 	const p = timeParts(s * 1e3);
-	return span > DAY_S ? `${p.date.slice(5)} ${p.time.slice(0, 5)}` : p.time.slice(0, span > 600 ? 5 : 8);
+	return span > DAY_S ? `${p.date.slice(5)} ${p.time.slice(0, 5)}` : p.time.slice(0, span > CLOSE_S ? 5 : 8);
 };
+
+const spaceOf = (span) => (span > DAY_S ? 90 : span > CLOSE_S ? 44 : 60);
 
 const axis = (more) => ({ stroke: colour('--soft'), font: `10px ${colour('--sans')}`, grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false }, gap: 4, ...more });
 
@@ -44,13 +49,13 @@ const band = (u, [from, to], least, height = u.bbox.height) => {
 // Many short events would hide what they are to explain: they are marks on the ground, and lasting ones a shade besides.
 const drawEvents = (u, events) => {
 	const px = devicePixelRatio;
-	u.ctx.fillStyle = colour('--warn');
-	for (const run of events) {
+	for (const { run, severity } of events) {
 		const lasts = u.valToPos(run[1] / 1e3, 'x', true) - u.valToPos(run[0] / 1e3, 'x', true) > SHADE_PX * px;
+		u.ctx.fillStyle = colour(SEVERITY[severity] ?? '--soft');
 		u.ctx.globalAlpha = 0.12;
 		if (lasts) band(u, run, 0);
-		u.ctx.globalAlpha = 0.9;
-		band(u, run, MARK_PX * px, EVENT_PX * px);
+		u.ctx.globalAlpha = severity === 'info' ? 0.5 : 0.9;
+		band(u, run, MARK_PX * px, (severity === 'info' ? INFO_PX : EVENT_PX) * px);
 	}
 };
 
@@ -163,12 +168,12 @@ const optionsOf = (props, made, width, on) => {
 	return {
 		width,
 		height: HEIGHT,
-		padding: [8, 8, 0, 0],
+		padding: [8, 18, 0, 0],
 		legend: { show: false },
 		...(zone.get() === 'utc' ? { tzDate: (s) => uPlot.tzDate(new Date(s * 1e3), 'Etc/UTC') } : {}),
 		cursor: { y: false, drag: { x: true, y: false, setScale: false, dist: 5 }, sync: { key: 'node', setSeries: false, scales: ['x', null] }, points: { show: panel.form === 'lines' } },
 		scales: { x: { time: true, range: () => [range.from / 1e3, range.to / 1e3] }, y: { range: () => [0, made.top] } },
-		axes: [axis({ values: (u, all) => all.map(clockOf((range.to - range.from) / 1e3)), size: 22, space: range.to - range.from > DAY_S * 1e3 ? 90 : 60 }), axis({ values, size: LEFT, ...(made.splits ? { splits: made.splits } : {}), ...(bytes && !made.splits ? { incrs: POWERS } : {}) })],
+		axes: [axis({ values: (u, all) => all.map(clockOf((range.to - range.from) / 1e3)), size: 22, space: spaceOf((range.to - range.from) / 1e3) }), axis({ values, size: LEFT, ...(made.splits ? { splits: made.splits } : {}), ...(bytes && !made.splits ? { incrs: POWERS } : {}) })],
 		series: [{}, ...made.series],
 		bands: made.bands,
 		hooks: { drawAxes: [(u) => drawMarks(u, props.marks), ...(made.paint ? [made.paint] : [])], setCursor: [on.cursor], setSelect: [on.select] },

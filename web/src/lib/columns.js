@@ -57,7 +57,9 @@ const byEntity = (panel, series, alive, top) => {
 		const other = panel.by && series.find((s) => s.metric === panel.by && s.entity === entity);
 		return { name: entity, stranger: true, look: order.indexOf(entity), values: times(panel.by ? divided(values, other?.values) : values, panel.factor) };
 	});
-	return lines.sort(by((l) => most(l.values))).slice(0, top);
+	const told = lines.filter((l) => l.values.some((v) => v !== null));
+	const moved = told.filter((l) => l.values.some((v) => v > 0));
+	return (moved.length ? moved : told).sort(by((l) => most(l.values))).slice(0, top);
 };
 
 const shared = (lines) => {
@@ -75,7 +77,7 @@ const byMetric = (panel, series, alive) => {
 
 // The fields of a histogram, all entities together: counts[step][bucket], from the lowest to the highest that was used.
 const fieldsOf = (panel, series) => {
-	const found = series.filter((s) => s.metric === panel.lines[0].metric && s.buckets);
+	const found = series.filter((s) => s.metric === panel.lines[0].metric && s.buckets?.some((b) => b?.some((n) => n > 0)));
 	if (!found.length) return null;
 	const { edges } = found[0];
 	const counts = found[0].buckets.map((_, i) => {
@@ -96,6 +98,13 @@ export const drawn = (panel, answer, alive, top = TOP) => {
 	const lines = panel.each ? byEntity(panel, series, alive, top) : byMetric(panel, series, alive);
 	const limit = panel.limit ? whole(series, panel.limit.metric, alive) : null;
 	return { lines, limit: limit && { name: panel.limit.name, values: times(limit.values, panel.factor) }, total };
+};
+
+// Is there anything to see: more than nothing, more than noughts?
+export const saysOf = (found) => {
+	if (found.fields) return found.fields.any ? 'some' : 'nought';
+	const highest = Math.max(-Infinity, ...(found.lines ?? []).map((l) => mostOf(l) ?? -Infinity));
+	return highest === -Infinity ? 'nothing' : highest > 0 ? 'some' : 'nought';
 };
 
 // Runs of steps in which the node said nothing: [first, last + 1] in ms, but for what may still come.

@@ -142,13 +142,13 @@ export const GROUPS = [
 	{ name: 'pressure', title: ['Pressure', '压力'], panels: PRESSURE },
 	{ name: 'memory', title: ['Memory', '内存'], panels: MEMORY },
 	{ name: 'pages', title: ['Pages and files', '页与文件'], panels: PAGES },
-	{ name: 'disks', title: ['Disks', '磁盘'], panels: DISKS, entity: ['disk', 'diskio'] },
+	{ name: 'disks', title: ['Disks', '磁盘'], panels: DISKS, entity: ['disk'] },
 	{ name: 'network', title: ['Network', '网络'], panels: NETWORK, entity: ['net'] },
 	{ name: 'tcp', title: ['TCP and UDP', 'TCP 与 UDP'], panels: TCP },
 	{ name: 'cgroups', title: ['Cgroups and containers', 'Cgroup 与容器'], panels: CGROUPS, entity: ['cgroup'] },
 	{ name: 'log', title: ['Kernel log', '内核日志'], panels: LOG },
 	{ name: 'requests', title: ['Requests', '请求'], panels: REQUESTS },
-	{ name: 'probe', title: ['The probe itself', '探针自身'], panels: PROBE, entity: ['cost'] },
+	{ name: 'probe', title: ['The probe itself', '探针自身'], panels: PROBE, entity: ['source'] },
 ];
 
 // Why these are on no panel. A name that ends in * stands for all that begin so.

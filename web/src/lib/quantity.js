@@ -16,7 +16,7 @@ const scaled = (n, base, names) => {
 const short = (n) => {
 	const size = Math.abs(n);
 	if (size === 0) return '0';
-	if (size < 0.01) return n.toExponential(0).replace('e-', 'e−');
+	if (size < 0.01) return '<0.01';
 	return String(Number(n.toFixed(size < 1 ? 2 : size < 100 ? 1 : 0)));
 };
 

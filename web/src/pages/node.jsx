@@ -76,9 +76,12 @@ const useHappened = (name, range) => {
 
 const useMarks = (view, happened, silent) => {
 	const moment = useMemo(() => view.at && [Date.parse(view.at), Math.max(Date.parse(view.at), Date.parse(view.until ?? view.at))], [view.at, view.until]);
-	const marks = useMemo(() => ({ silent, moment, events: happened.events.map((e) => [Date.parse(e.time), endOf(e, Date.now())]) }), [silent, moment, happened.events]);
+	const marks = useMemo(() => ({ silent, moment, events: happened.events.map((e) => ({ run: [Date.parse(e.time), endOf(e, Date.now())], severity: e.severity })) }), [silent, moment, happened.events]);
 	return marks;
 };
+
+// Nobody was silent before it was first heard.
+const since = (runs, first) => (first ? runs.filter((r) => r[1] > first).map(([a, b]) => [Math.max(a, first), b]) : runs);
 
 const State = ({ node }) => {
 	if (!node) return null;
@@ -229,7 +232,8 @@ export const NodePage = ({ path, search }) => {
 	const node = list?.find((n) => n.name === name);
 	const { data, error } = useAnswer('/api/v1/series/names', [['node', name]]);
 	const happened = useHappened(name, range);
-	const [silent, onSilent] = useState([]);
+	const [runs, onSilent] = useState([]);
+	const silent = useMemo(() => since(runs, Date.parse(node?.firstSeen)), [runs, node?.firstSeen]);
 	const marks = useMarks(view, happened, silent);
 	const onView = (next, options) => go(nodeAddress(name, next), options);
 	const onZoom = (from, to) => onView({ ...view, from: iso(from), to: iso(Math.max(to, from + LEAST_MS)) });
@@ -247,7 +251,7 @@ export const NodePage = ({ path, search }) => {
 				{error && <p class="warn">{t('np.failed', { message: visible(error.message).slice(0, 200) })}</p>}
 				{!kinds && !error && <p class="more">{t('table.loading')}</p>}
 				{kinds && <Groups {...{ name, kinds, view, range, marks, onView, onZoom, onSilent }} look={`${lang} ${zone}`} />}
-				{(kinds || error) && <Sources {...{ name, node, range }} known={kinds?.some((k) => k.kind === 'cost')} />}
+				{(kinds || error) && <Sources {...{ name, node, range }} known={kinds?.some((k) => k.kind === 'source')} />}
 			</main>
 			<Coverage filters={canWant(name) ? { node: [name], from: view.from, to: view.to } : { from: view.from, to: view.to }} />
 		</>
