@@ -51,13 +51,14 @@ LIB   := $(patsubst %.c,$O/%.o,$(wildcard lib/*.c))
 PROBE := $(patsubst %.c,$O/%.o,$(wildcard probe/*.c))
 COLL  := $(patsubst %.c,$O/%.o,$(wildcard collector/*.c))
 SKEL  := $(patsubst bpf/%.bpf.c,$K/%.skel.h,$(wildcard bpf/*.bpf.c))
+OWN   := $(patsubst bpf/own/%.bpf.c,$B/programs/%.bpf.o,$(wildcard bpf/own/*.bpf.c))
 FAKE  := $(patsubst %.c,$O/%.o,$(wildcard tests/fake/*.c))
 UNIT  := $(patsubst tests/unit/%.c,$B/test/%,$(wildcard tests/unit/*.c))
 TOOLS := $(patsubst tests/tools/%.c,$B/tools/%,$(wildcard tests/tools/*.c))
 FUZZ  := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(wildcard tests/fuzz/*.c))
 FAULT := $(patsubst tests/fault/%.c,$O/tests/fault/%.o,$(filter-out %.bpf.c,$(wildcard tests/fault/*.c)))
 
-all: $B/seismo-probe $B/seismo-collector
+all: $B/seismo-probe $B/seismo-collector $(OWN)
 
 # What the collector embeds: each .mk makes $O/collector/X.S with .incbin and adds X.o to COLL.
 -include $(wildcard collector/*.mk)
@@ -118,6 +119,12 @@ $(SKEL:.skel.h=.bpf.o): $K/%.bpf.o: bpf/%.bpf.c $K/flags
 	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter -D__TARGET_ARCH_$(if $(filter aarch64,$(ARCH)),arm64,x86) \
 		-I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $(@:.o=.d) -MT $@ -c -o $@ $<
 	$(Q)$(STRIP) -g $@
+# What is shipped as an example of programs of one's own: built by the line that README.md there has.
+$(OWN): $B/programs/%.bpf.o: bpf/own/%.bpf.c bpf/own/%.conf $O/flags
+	@mkdir -p $(@D) $O/bpf/own
+	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter -D__TARGET_ARCH_$(if $(filter aarch64,$(ARCH)),arm64,x86) \
+		-I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $O/bpf/own/$*.d -MT $@ -c -o $@ $<
+	$(Q)$(STRIP) -g $@ && install -m 644 bpf/own/$*.conf $(@D)/
 $(SKEL): $K/%.skel.h: $K/%.bpf.o
 	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< > $@
 
@@ -186,6 +193,8 @@ install: all
 		sed 's|@PREFIX@|$(PREFIX)|' deploy/seismo-$$u.service > "$(DESTDIR)$(PREFIX)/lib/systemd/system/seismo-$$u.service" || exit 1; \
 	done
 	install -D -m 644 deploy/seismo-collector.nft "$(DESTDIR)/etc/seismo/seismo-collector.nft"
+	install -d "$(DESTDIR)$(PREFIX)/lib/seismo/programs"
+	install -m 644 $(OWN) $(wildcard bpf/own/*) "$(DESTDIR)$(PREFIX)/lib/seismo/programs/"
 	install -D -m 644 schema/WIRE.md "$(DESTDIR)$(PREFIX)/share/doc/seismo/WIRE.md"
 
 clean:

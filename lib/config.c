@@ -9,15 +9,20 @@
 #include <strings.h>
 
 struct load {
-	const struct config_option *table;
-	size_t n;
-	void *into;
+	const struct config_visit *visit;
 	const char *path;
 	char *err;
 	size_t errlen;
 	FILE *file;
 	int line;
 	int r; /* the first error: the rest is only read to its end */
+};
+
+struct table {
+	const struct config_option *options;
+	size_t n;
+	void *into;
+	const char *section; /* where the file is */
 };
 
 static int refuse(char *err, size_t errlen, const char *fmt, ...) PRINTF(3, 4);
@@ -175,7 +180,7 @@ static void fail_at(struct load *l, int r, const char *what)
 	}
 }
 
-static int on_pair(void *arg, const char *section, const char *key, const char *value)
+static int on_pair(void *arg, const char *section UNUSED, const char *key, const char *value)
 {
 	struct load *l = arg;
 	char what[512];
@@ -183,20 +188,10 @@ static int on_pair(void *arg, const char *section, const char *key, const char *
 
 	if (l->r < 0)
 		return 1;
-	if (!value)
-		value = "";
-	r = config_set(l->table, l->n, l->into, section, key, value, what, sizeof(what));
+	r = l->visit->pair(l->visit->arg, key, value ? value : "", what, sizeof(what));
 	if (r < 0)
 		fail_at(l, r, what);
 	return 1;
-}
-
-static bool has_section(const struct load *l, const char *name, size_t len)
-{
-	for (size_t i = 0; i < l->n; i++)
-		if (strlen(l->table[i].section) == len && !memcmp(l->table[i].section, name, len))
-			return true;
-	return false;
 }
 
 /* inih calls nobody for a section's own line, and goes on past one that has no end. */
@@ -204,13 +199,15 @@ static void check_section(struct load *l, const char *line)
 {
 	size_t len = strcspn(line + 1, "]");
 	char name[64], what[512];
+	int r;
 
 	if (!line[1 + len])
 		return fail_at(l, -EINVAL, "a section's name ends in ]");
-	if (has_section(l, line + 1, len))
-		return;
 	snprintf(name, sizeof(name), "%.*s", (int)len, line + 1);
-	fail_at(l, refuse_name(l->table, l->n, name, "", what, sizeof(what)), what);
+	r = len < sizeof(name) ? l->visit->section(l->visit->arg, l->line, name, what, sizeof(what))
+			       : refuse(what, sizeof(what), "the section's name is too long");
+	if (r < 0)
+		fail_at(l, r, what);
 }
 
 /*
@@ -238,35 +235,59 @@ static char *read_line(char *line, int size, void *arg)
 	return l->r < 0 ? NULL : line;
 }
 
-static void load_file(struct load *l)
+int config_read_file(FILE *f, const char *path, const struct config_visit *v, char *err,
+		     size_t errlen)
 {
-	int bad = ini_parse_stream(read_line, l, on_pair, l);
+	struct load l = { .visit = v, .path = path, .err = err, .errlen = errlen, .file = f };
+	int bad;
 
-	if (l->r == 0 && ferror(l->file)) {
-		l->r = -EIO;
-		snprintf(l->err, l->errlen, "%s: it cannot be read", l->path);
+	assert(errlen);
+	bad = ini_parse_stream(read_line, &l, on_pair, &l);
+	if (l.r == 0 && ferror(l.file)) {
+		l.r = -EIO;
+		snprintf(err, errlen, "%s: it cannot be read", path);
 	}
-	if (l->r == 0 && bad > 0) {
-		l->line = bad;
-		fail_at(l, -EINVAL, "neither [section] nor key = value");
+	if (l.r == 0 && bad > 0) {
+		l.line = bad;
+		fail_at(&l, -EINVAL, "neither [section] nor key = value");
 	}
+	return l.r;
+}
+
+static int to_section(void *arg, int line UNUSED, const char *name, char *err, size_t errlen)
+{
+	struct table *t = arg;
+
+	for (size_t i = 0; i < t->n; i++) {
+		if (strcmp(t->options[i].section, name) == 0) {
+			t->section = t->options[i].section;
+			return 0;
+		}
+	}
+	return refuse_name(t->options, t->n, name, "", err, errlen);
+}
+
+static int to_field(void *arg, const char *key, const char *value, char *err, size_t errlen)
+{
+	struct table *t = arg;
+
+	return config_set(t->options, t->n, t->into, t->section, key, value, err, errlen);
 }
 
 int config_load(const struct config_option *table, size_t n, void *into, const char *path,
 		char *err, size_t errlen)
 {
-	struct load l = {
-		.table = table, .n = n, .into = into, .path = path, .err = err, .errlen = errlen
-	};
+	struct table t = { .options = table, .n = n, .into = into, .section = "" };
+	const struct config_visit visit = { to_section, to_field, &t };
+	FILE *f = fopen(path, "re");
+	int r = -errno;
 
 	assert(errlen);
-	l.file = fopen(path, "re");
-	if (!l.file) {
-		l.r = -errno;
-		snprintf(err, errlen, "%s: %s", path, strerror(errno));
-		return l.r;
+	if (!f) {
+		snprintf(err, errlen, "%s: %s", path, strerror(-r));
+		return r;
 	}
-	load_file(&l);
-	fclose(l.file);
-	return l.r;
+	r = config_read_file(f, path, &visit, err, errlen);
+	fclose(f);
+	return r;
 }

@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include <stdio.h>
+
 #include "base.h"
 
 enum config_type { CONFIG_STR, CONFIG_INT, CONFIG_REAL, CONFIG_BOOL };
@@ -20,6 +22,17 @@ struct config_option {
 };
 
 #define CONFIG_FIELD(type, field) offsetof(type, field), sizeof(((type *)0)->field)
+
+/* A file whose sections are not known before: what is refused (< 0, a sentence in err) ends it. */
+struct config_visit {
+	int (*section)(void *arg, int line, const char *name, char *err, size_t errlen);
+	int (*pair)(void *arg, const char *key, const char *value, char *err, size_t errlen);
+	void *arg;
+};
+
+/* path is for the sentence; f stays the caller's. */
+int config_read_file(FILE *f, const char *path, const struct config_visit *v, char *err,
+		     size_t errlen) MUST_CHECK;
 
 /* 0, -EINVAL or -errno of opening; stops at the first mistake. */
 int config_load(const struct config_option *table, size_t n, void *into, const char *path,

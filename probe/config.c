@@ -31,6 +31,8 @@ static const struct config_option options[] = {
 	  "file that keeps what is normal here over a restart (none)" },
 	{ "probe", "budget_percent", CONFIG_REAL, CONFIG_FIELD(struct probe_config, budget_percent),
 	  0, 100, "of one processor, for reading one source; above it is read rarer; 0: any (1)" },
+	{ "probe", "programs", CONFIG_STR, CONFIG_FIELD(struct probe_config, programs), 0, 0,
+	  "directory of kernel programs of your own, each with what it tells (none)" },
 	{ "request", "slow_ms", CONFIG_REAL, CONFIG_FIELD(struct probe_config, slow_ms), -1, 3.6e6,
 	  "a slower request is abnormal; -1: by each route's own limit (-1)" },
 	{ "request", "query_string", CONFIG_BOOL, CONFIG_FIELD(struct probe_config, query_string),

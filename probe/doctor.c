@@ -307,7 +307,9 @@ int doctor_run(const struct probe_config *given)
 
 	c.state[0] = 0; /* the running probe's: not to be written here */
 	libbpf_set_print(NULL); /* every refusal becomes a line here */
+	sources_use(c.programs);
 	all = see_sources(&tried, &env, &c);
+	sources_forget();
 	see_ways(&tried);
 	doctor_kernel();
 	doctor_nginx(env.procfs);

@@ -47,6 +47,15 @@ struct wire_dict layout_process = LAYOUT("process", PROCESS);
 struct wire_dict layout_cost = LAYOUT("source", COST);
 struct wire_dict layout_cgroup = LAYOUT("cgroup", CGROUP);
 
+bool layout_has(const char *name)
+{
+	for (size_t i = 0; i < LAYOUTS; i++)
+		for (size_t j = 0; j < ITEM_MAX_VALUES && metrics[i][j].name; j++)
+			if (strcmp(metrics[i][j].name, name) == 0)
+				return true;
+	return false;
+}
+
 /* Not a call that a program could forget: a sample with id 0 would be refused for ever. */
 __attribute__((constructor)) static void make_ids(void)
 {

@@ -158,3 +158,5 @@ extern struct wire_dict layout_diskio, layout_files, layout_fileloss, layout_dro
 	layout_klogloss;
 extern struct wire_dict layout_process, layout_cost;
 extern struct wire_dict layout_cgroup;
+
+bool layout_has(const char *name); /* whether a metric of any of them is called so */

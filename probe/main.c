@@ -17,13 +17,7 @@
 
 #define MS 1000000ull
 
-enum {
-	METRIC_TICK_MS = 2000,
-	COST_TICK_MS = 10000,
-	FAREWELL_MS = 500,
-	MAX_LAYOUTS = 48,
-	MACHINE_ID = 33
-};
+enum { METRIC_TICK_MS = 2000, COST_TICK_MS = 10000, FAREWELL_MS = 500, MACHINE_ID = 33 };
 
 struct probe;
 
@@ -43,7 +37,7 @@ struct probe {
 	struct endpoints collectors;
 	struct keyring keys;
 	struct uplink *uplink;
-	const struct wire_dict *layouts[MAX_LAYOUTS];
+	const struct wire_dict *layouts[UPLINK_LAYOUTS];
 	size_t nlayouts;
 	uint64_t told_lost[DELIVERY_END]; /* what the collector has heard of */
 	uint64_t leave_ns; /* not 0: leaving, at the latest then */
@@ -285,12 +279,13 @@ static int open_probe(struct probe *p)
 	if (r < 0)
 		return r;
 	read_machine_id(p->machine);
+	sources_use(p->config.programs);
 	p->sources = sources_open(&env);
 	r = give_up();
 	if (r < 0)
 		return r;
 	malloc_trim(0); /* what loading BPF programs took and gave back */
-	p->nlayouts = sources_layouts(p->layouts, MAX_LAYOUTS - ARRAY_SIZE(own));
+	p->nlayouts = sources_layouts(p->layouts, UPLINK_LAYOUTS - ARRAY_SIZE(own));
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
 		p->layouts[p->nlayouts++] = own[i];
 	open_spool(p, &up);
@@ -319,6 +314,7 @@ static void close_probe(struct probe *p)
 	uplink_close(p->uplink);
 	sources_close(p->sources);
 	spool_free(p->spool);
+	sources_forget(); /* its layouts were the spool's, too */
 	buf_free(&p->sink.event);
 	buf_free(&p->sink.metric);
 	loop_free(p->loop);

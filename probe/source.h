@@ -16,6 +16,7 @@ struct probe_env {
 	const char *sysfs;
 	const struct probe_config *config;
 	char *why; /* WHY_LEN bytes: open says here what is missing and what to do */
+	void *arg; /* of the source that is opened */
 };
 
 enum { WHY_LEN = 256 };
@@ -29,6 +30,7 @@ struct source {
 	size_t size; /* of the private state; the core allocates and zeroes it */
 	const struct wire_dict *const *layouts; /* what its samples mean; NULL: it has none */
 	size_t nlayouts;
+	void *arg; /* what tells sources with the same functions apart */
 
 	int (*open)(void *self, const struct probe_env *env);
 	int (*read)(void *self, struct sink *out);

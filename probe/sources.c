@@ -11,26 +11,53 @@
 #include "event_param.h"
 #include "lasting.h"
 #include "meter.h"
+#include "own.h"
 
-static const struct source *const table[] = {
+enum { ROOM = 64 };
+
+static const struct source *table[ROOM] = {
 #define SOURCE(name) &source_##name,
 #include "sources.def"
 #undef SOURCE
 };
 
+enum {
+#define SOURCE(name) OURS_##name,
+#include "sources.def"
+#undef SOURCE
+	OURS
+};
+
+_Static_assert(OURS + OWN_SOURCES <= ROOM, "room");
+
+static size_t ntable = OURS;
+
 struct sources {
-	void *self[ARRAY_SIZE(table)]; /* NULL: off */
-	char why[ARRAY_SIZE(table)][WHY_LEN]; /* "": attached and read */
-	struct budget budget[ARRAY_SIZE(table)];
-	struct lasting over[ARRAY_SIZE(table)]; /* it costs more than it may */
+	void *self[ROOM]; /* NULL: off */
+	char why[ROOM][WHY_LEN]; /* "": attached and read */
+	struct budget budget[ROOM];
+	struct lasting over[ROOM]; /* it costs more than it may */
 	double may_percent;
 	const char *procfs;
 	struct meter *meter;
 };
 
+void sources_use(const char *programs)
+{
+	sources_forget();
+	if (*programs)
+		ntable += own_find(programs, table + OURS);
+}
+
+void sources_forget(void)
+{
+	own_forget();
+	ntable = OURS;
+}
+
 size_t sources_count(void)
 {
-	return ARRAY_SIZE(table);
+	return ntable;
 }
 
 const struct source *sources_at(size_t i)
@@ -42,7 +69,7 @@ size_t sources_layouts(const struct wire_dict **out, size_t room)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+	for (size_t i = 0; i < ntable; i++) {
 		for (size_t j = 0; j < table[i]->nlayouts; j++) {
 			if (n == room)
 				die("more than %zu layouts", room);
@@ -65,13 +92,15 @@ static void explain(char why[static WHY_LEN], int err)
 /* NULL: env->why says what is missing. */
 static void *open_one(size_t i, const struct probe_env *env)
 {
+	struct probe_env one = *env;
 	void *self = calloc(1, table[i]->size);
 	int r;
 
 	if (!self)
 		die("out of memory");
 	env->why[0] = 0;
-	r = table[i]->open(self, env);
+	one.arg = table[i]->arg;
+	r = table[i]->open(self, &one);
 	if (r == 0) {
 		env->why[0] = 0;
 		return self;
@@ -106,10 +135,10 @@ struct sources *sources_open(const struct probe_env *env)
 
 	if (!s)
 		die("out of memory");
-	s->meter = meter_new(ARRAY_SIZE(table));
+	s->meter = meter_new(ntable);
 	s->may_percent = env->config->budget_percent;
 	s->procfs = env->procfs;
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+	for (size_t i = 0; i < ntable; i++) {
 		struct probe_env one = *env;
 
 		one.why = s->why[i];
@@ -129,7 +158,7 @@ void sources_close(struct sources *s)
 {
 	if (!s)
 		return;
-	for (size_t i = ARRAY_SIZE(table); i-- > 0;) {
+	for (size_t i = ntable; i-- > 0;) {
 		if (s->self[i])
 			table[i]->close(s->self[i]);
 		free(s->self[i]);
@@ -232,10 +261,10 @@ void sources_read(struct sources *s, size_t i, struct sink *out)
 
 void sources_tell_cost(struct sources *s, struct sink *out)
 {
-	const char *names[ARRAY_SIZE(table)];
-	bool on[ARRAY_SIZE(table)];
+	const char *names[ROOM];
+	bool on[ROOM];
 
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+	for (size_t i = 0; i < ntable; i++) {
 		names[i] = table[i]->name;
 		on[i] = s->self[i] != NULL;
 	}
@@ -244,6 +273,6 @@ void sources_tell_cost(struct sources *s, struct sink *out)
 
 void sources_tell(const struct sources *s, struct sink *out)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+	for (size_t i = 0; i < ntable; i++)
 		tell(s, i, out);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * sources.h - every line of sources.def, opened, read and told about as a whole.
+ * sources.h - every line of sources.def and every program of the operator's own, opened, read and
+ * told about as a whole.
  *
  * Each source fails alone: one that cannot be opened is off for good, one that cannot be read says
  * so once and is asked again. What became of each is an item in the sink.
@@ -11,6 +12,8 @@
 
 struct sources;
 
+void sources_use(const char *programs); /* a directory of own.h, "": none; before all else */
+void sources_forget(void); /* those programs */
 struct sources *
 sources_open(const struct probe_env *env); /* env->why is scratch; the rest is kept */
 void sources_close(struct sources *s); /* NULL is fine */

@@ -39,7 +39,7 @@ int uplink_open(struct uplink **out, const struct uplink_config *cfg)
 
 	if (!u)
 		die("out of memory");
-	assert(cfg->nlayouts <= MAX_LAYOUTS);
+	assert(cfg->nlayouts <= UPLINK_LAYOUTS);
 	u->cfg = *cfg;
 	u->node_id = hash_node_id(cfg->node);
 	u->patience_ns = PATIENCE_NS;

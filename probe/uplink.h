@@ -16,7 +16,7 @@
 
 struct uplink;
 
-enum { UPLINK_TICK_MS = 100 };
+enum { UPLINK_TICK_MS = 100, UPLINK_LAYOUTS = 192 };
 
 struct uplink_config {
 	const char *node, *machine, *version;
@@ -25,7 +25,7 @@ struct uplink_config {
 	size_t spool_mb; /* for what is said, like the next */
 	const char *spool_where; /* "in memory" */
 	const struct wire_dict *const *layouts; /* of what this process puts into the spool */
-	size_t nlayouts;
+	size_t nlayouts; /* UPLINK_LAYOUTS at most */
 	struct spool *spool;
 	struct loop *loop;
 	void (*on_fresh)(void *arg); /* the collector knows nothing of this probe any more */

@@ -7,8 +7,6 @@
 
 #define MS 1000000ull
 
-enum { MAX_LAYOUTS = 32 };
-
 static const uint64_t PATIENCE_NS =
 	3000 * MS; /* without an answer; doubles each time it was in vain */
 
@@ -28,7 +26,7 @@ struct uplink {
 	uint64_t progress_ns; /* when the window last opened or an ack moved it */
 	uint64_t patience_ns;
 	uint64_t nack_mark[STREAM_END], nack_until_ns[STREAM_END];
-	uint64_t dict_until_ns[MAX_LAYOUTS + 1]; /* the last: of those that are not ours */
+	uint64_t dict_until_ns[UPLINK_LAYOUTS + 1]; /* the last: of those that are not ours */
 	uint64_t hello_ns; /* not before */
 	bool away, foreign; /* said so */
 	uint8_t refused; /* enum wire_why that was said */

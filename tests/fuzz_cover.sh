@@ -14,6 +14,7 @@ covers() { # FUZZER: the files whose reading of outside bytes it is for
 	fuzz_state) echo probe/baseline_pack.c probe/detect.c ;;
 	fuzz_elf) echo probe/elf_file.c probe/perf_map.c ;;
 	fuzz_config) echo lib/config.c probe/config.c collector/config.c ;;
+	fuzz_manifest) echo probe/own_manifest.c probe/own_layout.c lib/config.c ;;
 	fuzz_uplink) echo probe/uplink.c probe/uplink_answer.c probe/spool.c ;;
 	fuzz_spool) echo probe/segment.c probe/segment_scan.c probe/spool.c probe/spool_disk.c ;;
 	fuzz_receive) echo collector/receive.c collector/marks.c collector/decode.c collector/enrich.c collector/store.c \

@@ -33,6 +33,8 @@ done
 
 ok "make install installs" make -s install DESTDIR="$tmp/a dir" PREFIX=/opt/seismo
 ok "the programs are there" test -x "$tmp/a dir/opt/seismo/sbin/seismo-probe" -a -x "$tmp/a dir/opt/seismo/sbin/seismo-collector"
+ok "the programs of one's own that are shipped are there, with manifest and source" test -s "$tmp/a dir/opt/seismo/lib/seismo/programs/runqlat.bpf.o" \
+	-a -s "$tmp/a dir/opt/seismo/lib/seismo/programs/tcpconnect.conf" -a -s "$tmp/a dir/opt/seismo/lib/seismo/programs/tcpconnect.bpf.c"
 ok "the samples are there" cmp deploy/collector.conf "$tmp/a dir/etc/seismo/collector.conf"
 ok "the units name the programs" grep -q '^ExecStart=/opt/seismo/sbin/seismo-probe ' "$tmp/a dir/opt/seismo/lib/systemd/system/seismo-probe.service"
 done_checking

@@ -25,7 +25,7 @@
 #include "../../lib/text.h"
 #include "../../lib/wire.h"
 
-enum { MAX_DICTS = 16, MAX_PEER = 64, BODY_LIMIT = 64 << 20, DICT_LIMIT = 1 << 20 };
+enum { MAX_DICTS = 64, MAX_PEER = 64, BODY_LIMIT = 64 << 20, DICT_LIMIT = 1 << 20 };
 
 struct fake {
 	void *zmq, *sock;

@@ -49,13 +49,14 @@ TEST(without_a_word_the_probe_has_its_defaults)
 	CHECK_EQ(c.ring_mb, 4);
 	CHECK_STR(c.scope, "");
 	CHECK_STR(c.state, "");
+	CHECK_STR(c.programs, "");
 }
 
 TEST(every_option_is_a_flag)
 {
 	CHECK_EQ(READ("--node", "n1", "--collector", "tcp://[::1]:1", "--spool-mb", "2",
 		      "--slow-ms", "0.5", "--query-string", "--rows-per-s", "7", "--ring-mb=16",
-		      "--scope", "cgroup=/c", "--state", "s"),
+		      "--scope", "cgroup=/c", "--state", "s", "--programs", "p"),
 		 0);
 	CHECK_STR(c.node, "n1");
 	CHECK_STR(c.collector, "tcp://[::1]:1");
@@ -66,17 +67,20 @@ TEST(every_option_is_a_flag)
 	CHECK_EQ(c.ring_mb, 16);
 	CHECK_STR(c.scope, "cgroup=/c");
 	CHECK_STR(c.state, "s");
+	CHECK_STR(c.programs, "p");
 }
 
 TEST(every_option_is_a_key_of_the_file)
 {
-	char *path = file_of("[probe]\nnode = n2\ncollector = tcp://h:2\nspool_mb = 3\n[request]\n"
-			     "slow_ms = 250\nquery_string = yes\nrows_per_s = 9\nring_mb = 1\n");
+	char *path = file_of(
+		"[probe]\nnode = n2\ncollector = tcp://h:2\nspool_mb = 3\nprograms = d\n"
+		"[request]\nslow_ms = 250\nquery_string = yes\nrows_per_s = 9\nring_mb = 1\n");
 
 	CHECK_EQ(READ("--config", path), 0);
 	CHECK_STR(c.node, "n2");
 	CHECK_STR(c.collector, "tcp://h:2");
 	CHECK_EQ(c.spool_mb, 3);
+	CHECK_STR(c.programs, "d");
 	CHECK_EQ(c.slow_ms, 250);
 	CHECK_EQ(c.query_string, true);
 	CHECK_EQ(c.rows_per_s, 9);
