@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static const double TOO_LARGE = 1e290;
+static const double TOO_LARGE = 1e290, FLOAT_ERROR = 1e-7;
 
 struct sums {
 	double n, min, max, sum;
@@ -40,9 +40,12 @@ static double *numbers(struct arena *a, const struct chunk *c, double span_us,
 	return number;
 }
 
+/* As a float, if it is within what a float holds. */
 static double as_kept(double sum)
 {
-	return sum == trunc(sum) ? sum : (double)(float)sum;
+	double kept = (double)(float)sum;
+
+	return sum == trunc(sum) || !(fabs(kept - sum) <= FLOAT_ERROR * fabs(sum)) ? sum : kept;
 }
 
 static struct sums sums_of(const double *v, uint32_t n)

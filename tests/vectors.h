@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* vectors.h - the hex test vectors of schema/WIRE.md: lines between "```vector NAME" and "```". */
+/* vectors.h - the hex test vectors of schema/WIRE.md and CHUNK.md: lines between "```vector NAME"
+ * and "```". */
 #pragma once
 
 #include <ctype.h>
@@ -25,12 +26,12 @@ static inline void vector_line(struct vector *v, const char *s)
 }
 
 /* Its bytes; a vector that is not there fails the test and has none. */
-static inline struct vector vector_of(const char *name)
+static inline struct vector vector_of_file(const char *path, const char *name)
 {
 	struct vector v = { .len = 0 };
 	char line[512], open[64];
 	bool in = false;
-	FILE *f = fopen("schema/WIRE.md", "r");
+	FILE *f = fopen(path, "r");
 
 	snprintf(open, sizeof(open), "```vector %s\n", name);
 	while (f && fgets(line, sizeof(line), f)) {
@@ -43,9 +44,14 @@ static inline struct vector vector_of(const char *name)
 	if (f)
 		fclose(f);
 	if (!v.len) {
-		printf("    schema/WIRE.md has no vector \"%s\" (the tests run at the top level)\n",
+		printf("    %s has no vector \"%s\" (the tests run at the top level)\n", path,
 		       name);
 		test_failed = true;
 	}
 	return v;
+}
+
+static inline struct vector vector_of(const char *name)
+{
+	return vector_of_file("schema/WIRE.md", name);
 }
