@@ -210,8 +210,8 @@ static int get_entity(struct arena *a, const struct whole *w, size_t place, uint
 int chunk_unpack(struct arena *a, const void *data, size_t len, struct chunk *out)
 {
 	struct whole w;
-	struct chunk c;
-	void *entity;
+	struct chunk c = { 0 };
+	void *entity = NULL;
 	int r = look(data, len, &w);
 
 	if (r == 0)

@@ -72,8 +72,9 @@ static struct series *find(struct shelf *s, uint64_t node, uint64_t layout, uint
 	if (!*entities)
 		*entities = pairmap_new(sizeof(struct series *));
 	one = pairmap_add(*entities, entity, values);
-	if (*one)
-		return *one;
+	made = *one;
+	if (made)
+		return made;
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		die("out of memory");
@@ -85,7 +86,8 @@ static struct series *find(struct shelf *s, uint64_t node, uint64_t layout, uint
 		s->series = grown(s->series, s->cap, sizeof(struct series *));
 	}
 	s->series[s->n++] = made;
-	return *one = made;
+	*one = made;
+	return made;
 }
 
 void shelf_add(struct shelf *s, uint64_t node, uint64_t layout, uint64_t entity, double us,

@@ -393,28 +393,4 @@ cross join lateral unnest(s.entities) with ordinality x(entity_id, k)
 join entity e on e.node_id = s.node_id and e.entity_id = x.entity_id
 cross join lateral api.chunk_rollup(s.chunk, s.hour, x.k, m.i) c;
 
-create or replace view api.node as
-select n.name, coalesce(g.name, '') as region, n.last_seen,
-	json_build_object(
-		'id', lpad(to_hex(n.node_id), 16, '0'),
-		'name', n.name, 'region', g.name, 'tags', n.tags, 'version', n.version,
-		'firstSeen', api.rfc3339(n.first_seen),
-		'lastSeen', api.rfc3339(n.last_seen),
-		'lag', greatest(0, round(extract(epoch from now() - n.last_seen) * 1000)),
-		'lostBatches', (select coalesce(sum(m.lost), 0) from ingest_mark m where m.node_id = n.node_id),
-		'sources', (select coalesce(json_agg(json_build_object(
-				'name', s.name,
-				'state', case s.state when 0 then 'off' when 1 then 'attached' else 'throttled' end,
-				'why', s.why, 'since', api.rfc3339(s.since)) order by s.name), '[]')
-			from source s where s.node_id = n.node_id),
-		'coverage', (select coalesce(json_object_agg(c.name, c.total order by c.name), '{}')
-			from (select name, coalesce(sum(value), 0) as total from api.coverage
-				where node_id = n.node_id and ts > now() - interval '1 hour' and hour > now() - interval '2 hours' group by name) c),
-		'unread', (select coalesce(json_agg(json_build_object('app', u.app, 'kind', u.kind, 'count', u.total)
-				order by u.total desc, u.app, u.kind), '[]')
-			from (select app, kind, sum(n) as total from unread
-				where node_id = n.node_id and ts > now() - interval '1 hour' group by app, kind) u)) as body
-from node n
-left join region g using (region_id);
-
 do $$ begin perform grant_web(); end $$;
