@@ -12,6 +12,7 @@
 
 #include "block.h"
 #include "bound.h"
+#include "slot.h"
 
 enum { STARTS = 4096 };
 
@@ -37,31 +38,6 @@ const volatile __u32 issue_args = 1; /* of the tracepoint: before 5.11 the queue
 const struct block_disk no_disk = {};
 struct block_lost lost;
 __u32 by_hand; /* on_issue is attached */
-
-/* The number of the smallest power of two that is not below v. */
-static __always_inline __u32 log2_up(__u64 v)
-{
-	__u32 n = 0;
-
-	v = v ? v - 1 : 0;
-#pragma unroll
-	for (int step = 32; step; step /= 2) {
-		if (v >> step) {
-			v >>= step;
-			n += step;
-		}
-	}
-	return n + (v ? 1 : 0);
-}
-
-/* Global: the verifier reads it once, and no combination of what two calls may find. */
-__noinline __u32 slot_of(__u64 v, __u32 first, __u32 slots)
-{
-	__u32 n = log2_up(v);
-
-	n = n > first ? n - first : 0;
-	return n < slots ? n : slots - 1;
-}
 
 static __always_inline struct gendisk *disk_of(struct request *rq)
 {

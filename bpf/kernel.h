@@ -234,6 +234,25 @@ struct task_io_accounting {
 	__u64 syscr, syscw; /* calls, counted when they end */
 };
 
+struct percpu_counter {
+	__s64 count; /* without what CPUs have not added yet: a few pages each */
+};
+
+struct mm_struct {
+	struct percpu_counter rss_stat[4]; /* pages: of files, anonymous, in swap, shared */
+	unsigned long total_vm; /* pages */
+};
+
+struct mm_rss_stat { /* before 6.2 */
+	struct {
+		long counter;
+	} count[4];
+};
+
+struct mm_struct___old {
+	struct mm_rss_stat rss_stat;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -248,6 +267,9 @@ struct task_struct {
 	struct task_struct *group_leader;
 	char comm[16];
 	unsigned long nvcsw; /* times it gave up the CPU by itself */
+	unsigned long nivcsw; /* and by force */
+	__u64 start_time; /* ns, of the monotonic clock */
+	struct mm_struct *mm; /* NULL: a kernel thread, or one that has given it up */
 	struct task_io_accounting ioac;
 };
 
@@ -275,8 +297,12 @@ struct pt_regs {
 };
 #endif
 
-struct bpf_iter_meta;
 struct bpf_map;
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
 
 struct bpf_iter__bpf_sk_storage_map {
 	struct bpf_iter_meta *meta;

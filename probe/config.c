@@ -60,6 +60,9 @@ static const struct config_option options[] = {
 	{ "files", "slow_files_per_s", CONFIG_INT,
 	  CONFIG_FIELD(struct probe_config, slow_files_per_s), 0, 1e6,
 	  "slow file operations told in a second; more are only counted (100)" },
+	{ "kernel", "stuck_s", CONFIG_REAL, CONFIG_FIELD(struct probe_config, stuck_s), 0, 86400,
+	  "a task in uninterruptible sleep that does not move for so many s is told; 0: none "
+	  "(10)" },
 };
 
 static const struct word {
@@ -100,6 +103,7 @@ static void set_defaults(struct probe_config *c)
 		.slow_file_ms = 10,
 		.slow_file_clock = "auto",
 		.slow_files_per_s = 100,
+		.stuck_s = 10,
 	};
 	if (gethostname(c->node, sizeof(c->node) - 1) < 0)
 		c->node[0] = 0;

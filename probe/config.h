@@ -29,6 +29,7 @@ struct probe_config {
 	double slow_file_ms; /* an operation on a file is told if it takes as long */
 	char slow_file_clock[8]; /* what is looked by: "auto", "tick", "timer" */
 	int64_t slow_files_per_s; /* more of them than this are counted, not told */
+	double stuck_s; /* a task that sleeps uninterruptibly as long is told; 0: none is */
 };
 
 #define PROBE_VERSION "0.2.0"

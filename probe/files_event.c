@@ -1,46 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "files_event.h"
 
-#include <stdio.h>
-
 #include "../lib/reason.h"
 #include "../lib/text.h"
 #include "event_param.h"
 #include "files_calls.h"
+#include "path_text.h"
 
 enum { WARNING_US = 100000, CRITICAL_US = 10000000 };
-
-/* Puts "/part" before what stands at *at; false: no room. */
-static bool put_before(char *text, size_t *at, const char *part, size_t len)
-{
-	if (*at < len + 1)
-		return false;
-	*at -= len;
-	memcpy(text + *at, part, len);
-	text[--*at] = '/';
-	return true;
-}
-
-/* "/data/ckpt/17.pt", or ".../17.pt" if its beginning is not known; without a name: its inode. */
-static void put_file(const struct files_op *op, char out[static ITEM_MAX_TEXT])
-{
-	static const char cut[] = "...", deleted[] = " (deleted)";
-	const struct path_parts *p = &op->name.path;
-	size_t room = ITEM_MAX_TEXT - sizeof(cut) - sizeof(deleted), at = room, i = 0;
-	size_t len = p->len < PATH_BYTES ? p->len : PATH_BYTES;
-	char path[ITEM_MAX_TEXT], whole[ITEM_MAX_TEXT];
-	bool fits = true;
-
-	while (i < len && fits) {
-		size_t n = strnlen(p->b + i, len - i);
-
-		fits = put_before(path, &at, p->b + i, n);
-		i += n + 1;
-	}
-	snprintf(whole, sizeof(whole), "%s%.*s%s", p->whole && fits ? "" : cut, (int)(room - at),
-		 path + at, op->name.head.flags & FILE_DELETED ? deleted : "");
-	text_clean_into(out, ITEM_MAX_TEXT, whole, strlen(whole));
-}
 
 /* A file system without a disk of its own is called by its kind. */
 static void put_dev(const struct file_name *n, char *out, size_t size)
@@ -124,7 +91,7 @@ void files_event(const struct files_op *op, int64_t wall_minus_mono_ns, struct f
 	text_clean_into(text->comm, sizeof(text->comm), end->comm,
 			strnlen(end->comm, sizeof(end->comm)));
 	if (op->name.head.record) {
-		put_file(op, text->file);
+		path_text(&op->name.path, op->name.head.flags & FILE_DELETED, text->file);
 		put_dev(&op->name, text->dev, sizeof(text->dev));
 	}
 	*out = (struct event_item){ .start_ns = start + (uint64_t)wall_minus_mono_ns,

@@ -16,6 +16,12 @@ enum {
 	IS_PROCESS,
 	IS_COST,
 	IS_CGROUP,
+	IS_TASKS,
+	IS_TASKSLOSS,
+	IS_OOM,
+	IS_OOMLOSS,
+	IS_RECLAIM,
+	IS_RECLAIMLOSS,
 	LAYOUTS
 };
 
@@ -46,6 +52,12 @@ struct wire_dict layout_klogloss = LAYOUT("coverage", KLOGLOSS);
 struct wire_dict layout_process = LAYOUT("process", PROCESS);
 struct wire_dict layout_cost = LAYOUT("source", COST);
 struct wire_dict layout_cgroup = LAYOUT("cgroup", CGROUP);
+struct wire_dict layout_tasks = LAYOUT("node", TASKS);
+struct wire_dict layout_tasksloss = LAYOUT("coverage", TASKSLOSS);
+struct wire_dict layout_oom = LAYOUT("node", OOM);
+struct wire_dict layout_oomloss = LAYOUT("coverage", OOMLOSS);
+struct wire_dict layout_reclaim = LAYOUT("node", RECLAIM);
+struct wire_dict layout_reclaimloss = LAYOUT("coverage", RECLAIMLOSS);
 
 bool layout_has(const char *name)
 {
@@ -59,11 +71,13 @@ bool layout_has(const char *name)
 /* Not a call that a program could forget: a sample with id 0 would be refused for ever. */
 __attribute__((constructor)) static void make_ids(void)
 {
-	struct wire_dict *const all[] = { &layout_coverage, &layout_delivery, &layout_node,
-					  &layout_disk,	    &layout_net,      &layout_diskio,
-					  &layout_files,    &layout_fileloss, &layout_drop,
-					  &layout_klog,	    &layout_klogloss, &layout_process,
-					  &layout_cost,	    &layout_cgroup };
+	struct wire_dict *const all[] = { &layout_coverage,  &layout_delivery,	 &layout_node,
+					  &layout_disk,	     &layout_net,	 &layout_diskio,
+					  &layout_files,     &layout_fileloss,	 &layout_drop,
+					  &layout_klog,	     &layout_klogloss,	 &layout_process,
+					  &layout_cost,	     &layout_cgroup,	 &layout_tasks,
+					  &layout_tasksloss, &layout_oom,	 &layout_oomloss,
+					  &layout_reclaim,   &layout_reclaimloss };
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 		all[i]->layout = wire_layout_id(all[i]);

@@ -25,6 +25,12 @@
 #define IN_PROCESS(x)
 #define IN_COST(x)
 #define IN_CGROUP(x)
+#define IN_TASKS(x)
+#define IN_TASKSLOSS(x)
+#define IN_OOM(x)
+#define IN_OOMLOSS(x)
+#define IN_RECLAIM(x)
+#define IN_RECLAIMLOSS(x)
 
 enum coverage_metric {
 #undef IN_COVERAGE
@@ -151,6 +157,60 @@ enum cgroup_metric {
 #undef IN_CGROUP
 #define IN_CGROUP(x)
 };
+
+enum tasks_metric {
+#undef IN_TASKS
+#define IN_TASKS(x) x,
+#include "../schema/metrics.def"
+	TASKS_END
+#undef IN_TASKS
+#define IN_TASKS(x)
+};
+
+enum tasksloss_metric {
+#undef IN_TASKSLOSS
+#define IN_TASKSLOSS(x) x,
+#include "../schema/metrics.def"
+	TASKSLOSS_END
+#undef IN_TASKSLOSS
+#define IN_TASKSLOSS(x)
+};
+
+enum oom_metric {
+#undef IN_OOM
+#define IN_OOM(x) x,
+#include "../schema/metrics.def"
+	OOM_END
+#undef IN_OOM
+#define IN_OOM(x)
+};
+
+enum oomloss_metric {
+#undef IN_OOMLOSS
+#define IN_OOMLOSS(x) x,
+#include "../schema/metrics.def"
+	OOMLOSS_END
+#undef IN_OOMLOSS
+#define IN_OOMLOSS(x)
+};
+
+enum reclaim_metric {
+#undef IN_RECLAIM
+#define IN_RECLAIM(x) x,
+#include "../schema/metrics.def"
+	RECLAIM_END
+#undef IN_RECLAIM
+#define IN_RECLAIM(x)
+};
+
+enum reclaimloss_metric {
+#undef IN_RECLAIMLOSS
+#define IN_RECLAIMLOSS(x) x,
+#include "../schema/metrics.def"
+	RECLAIMLOSS_END
+#undef IN_RECLAIMLOSS
+#define IN_RECLAIMLOSS(x)
+};
 #undef METRIC
 
 extern struct wire_dict layout_coverage, layout_delivery, layout_node, layout_disk, layout_net;
@@ -158,5 +218,7 @@ extern struct wire_dict layout_diskio, layout_files, layout_fileloss, layout_dro
 	layout_klogloss;
 extern struct wire_dict layout_process, layout_cost;
 extern struct wire_dict layout_cgroup;
+extern struct wire_dict layout_tasks, layout_tasksloss, layout_oom, layout_oomloss;
+extern struct wire_dict layout_reclaim, layout_reclaimloss;
 
 bool layout_has(const char *name); /* whether a metric of any of them is called so */

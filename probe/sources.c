@@ -12,6 +12,7 @@
 #include "lasting.h"
 #include "meter.h"
 #include "own.h"
+#include "story.h"
 
 enum { ROOM = 64 };
 
@@ -33,6 +34,7 @@ _Static_assert(OURS + OWN_SOURCES <= ROOM, "room");
 static size_t ntable = OURS;
 
 struct sources {
+	struct story story;
 	void *self[ROOM]; /* NULL: off */
 	char why[ROOM][WHY_LEN]; /* "": attached and read */
 	struct budget budget[ROOM];
@@ -142,6 +144,7 @@ struct sources *sources_open(const struct probe_env *env)
 		struct probe_env one = *env;
 
 		one.why = s->why[i];
+		one.story = &s->story;
 		meter_before_open(s->meter);
 		s->self[i] = open_one(i, &one);
 		meter_after_open(s->meter, i);

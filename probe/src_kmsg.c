@@ -9,9 +9,12 @@
 #include <stdio.h>
 
 #include "../lib/clock.h"
+#include "../lib/reason.h"
 #include "kmsg_fold.h"
 #include "layout.h"
+#include "oom_event.h"
 #include "source.h"
+#include "story.h"
 
 enum { AT_A_TIME = 1000 }; /* lines in one read: about 5 ms; the others wait in the kernel */
 
@@ -21,6 +24,9 @@ enum { AT_A_TIME = 1000 }; /* lines in one read: about 5 ms; the others wait in 
 struct kmsg_source {
 	int fd;
 	struct kmsg_fold *fold;
+	struct story *story;
+	struct oom_report oom;
+	uint64_t page_bytes;
 	uint64_t next_seq; /* 0: not known yet */
 	uint64_t read_ns, next_tick_ns;
 	uint64_t lines[KLOG_END], lost, withheld; /* since the last tick, but withheld */
@@ -30,6 +36,8 @@ static void kmsg_close(void *self)
 {
 	struct kmsg_source *s = self;
 
+	if (s->story)
+		s->story->log_is_read = false;
 	if (s->fold)
 		close(s->fd);
 	kmsg_fold_free(s->fold);
@@ -51,6 +59,10 @@ static int kmsg_open(void *self, const struct probe_env *env)
 	s->fd = fd;
 	s->read_ns = clock_mono_ns();
 	s->fold = kmsg_fold_new(clock_wall_ns());
+	s->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+	s->story = env->story;
+	if (s->story)
+		s->story->log_is_read = true;
 	return 0;
 }
 
@@ -63,8 +75,39 @@ static uint64_t wall_of(const struct kmsg_source *s, const struct kmsg_line *l, 
 	return age <= now_ns - s->read_ns ? wall_ns - age : wall_ns;
 }
 
+/* True: it is told with what the source stuck knows of that task. */
+static bool give_hung(struct kmsg_source *s, const struct kmsg_found *f)
+{
+	struct story *t = s->story;
+	unsigned long tid = strtoul(kmsg_found_word(f, "pid"), NULL, 10);
+
+	if (f->pattern->reason != R_TASK_STUCK || !t || !t->stuck_is_watched ||
+	    t->nhung == STORY_HUNG)
+		return false;
+	t->hung[t->nhung++] = (uint32_t)tid;
+	return true;
+}
+
+/* A report of a kill is put to what the source oom saw of it, or told alone if that is off. */
+static void give_report(struct kmsg_source *s, uint64_t now_ns, uint64_t wall_ns, struct sink *out)
+{
+	struct story *t = s->story;
+
+	if (t && t->oom_is_watched && t->nreports < STORY_REPORTS) {
+		t->report[t->nreports].at_ns = now_ns;
+		t->report[t->nreports++].of = s->oom;
+	} else {
+		oom_event_tell(&(struct oom_seen){ .report = &s->oom,
+						   .wall_ns = wall_ns,
+						   .page_bytes = s->page_bytes,
+						   .cgroup = "" },
+			       out);
+	}
+	s->oom = (struct oom_report){ 0 };
+}
+
 static void take(struct kmsg_source *s, const char *record, size_t len, uint64_t now_ns,
-		 uint64_t wall_ns)
+		 uint64_t wall_ns, struct sink *out)
 {
 	struct kmsg_found found;
 	struct kmsg_line l;
@@ -77,7 +120,9 @@ static void take(struct kmsg_source *s, const char *record, size_t len, uint64_t
 		s->lost += l.seq - s->next_seq;
 	s->next_seq = l.seq + 1;
 	s->lines[l.facility ? KLOG_USER : (int)l.level]++;
-	if (kmsg_line_match(&l, &found))
+	if (l.facility == 0 && oom_report_line(&s->oom, l.text, s->page_bytes) == 1)
+		give_report(s, now_ns, wall_of(s, &l, now_ns, wall_ns), out);
+	else if (kmsg_line_match(&l, &found) && !give_hung(s, &found))
 		kmsg_fold_line(s->fold, &l, &found, now_ns, wall_of(s, &l, now_ns, wall_ns));
 }
 
@@ -108,7 +153,7 @@ static int kmsg_read(void *self, struct sink *out)
 		ssize_t n = read(s->fd, record, sizeof(record));
 
 		if (n > 0)
-			take(s, record, (size_t)n, now, wall);
+			take(s, record, (size_t)n, now, wall, out);
 		else if (n == 0 || errno != EPIPE) { /* EPIPE: some were overwritten */
 			r = n == 0 || errno == EAGAIN ? 0 : -errno;
 			break;

@@ -15,7 +15,8 @@ static struct probe_config config = { .node = "n",
 				      .conns = 1024,
 				      .slow_file_ms = 10,
 				      .slow_file_clock = "auto",
-				      .slow_files_per_s = 100 };
+				      .slow_files_per_s = 100,
+				      .stuck_s = 10 };
 
 static int open_fds(void)
 {

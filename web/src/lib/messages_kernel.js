@@ -28,7 +28,7 @@ export const kernelMessages = {
 	'reason.clock.unstable': ['Clock unstable', '时钟不稳'],
 	'reason.proc.limit': ['Process limit', '进程数上限'],
 
-	'next.task.stuck': ['Look at the stack: what it waits for (a disk, a file server, a frozen file system) must answer or go; it cannot be killed before.', '看栈：它所等待的（磁盘、文件服务器、被冻结的文件系统）必须应答或移除；在此之前无法终止它。'],
+	'next.task.stuck': ['Look at the stack: what it waits for (a disk, a file server, a frozen file system) must answer or go; mostly it cannot even be killed before.', '看栈：它所等待的（磁盘、文件服务器、被冻结的文件系统）必须应答或移除；在此之前通常无法终止它。'],
 	'next.mem.oom': ['See who held the most memory, named below; raise the limit of that cgroup, or find what grows in it.', '看下方谁占用内存最多；提高该 cgroup 的上限，或找出其中的增长者。'],
 	'next.kernel.lockup': ['Read the stack that the kernel logged behind this line; of a virtual machine see first whether its host took the CPU away.', '查看内核在此行之后记录的栈；虚拟机则先看宿主机是否抢走了 CPU。'],
 	'next.kernel.rcu': ['As of a CPU that is locked up: the stacks behind this line say who held it; on a virtual machine look at its host.', '与 CPU 卡死相同：此行之后的栈说明谁占住了它；虚拟机请看宿主机。'],
