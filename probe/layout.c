@@ -22,6 +22,7 @@ enum {
 	IS_OOMLOSS,
 	IS_RECLAIM,
 	IS_RECLAIMLOSS,
+	IS_OWN,
 	LAYOUTS
 };
 
@@ -58,6 +59,7 @@ struct wire_dict layout_oom = LAYOUT("node", OOM);
 struct wire_dict layout_oomloss = LAYOUT("coverage", OOMLOSS);
 struct wire_dict layout_reclaim = LAYOUT("node", RECLAIM);
 struct wire_dict layout_reclaimloss = LAYOUT("coverage", RECLAIMLOSS);
+struct wire_dict layout_own = LAYOUT("source", OWN);
 
 bool layout_has(const char *name)
 {
@@ -71,13 +73,13 @@ bool layout_has(const char *name)
 /* Not a call that a program could forget: a sample with id 0 would be refused for ever. */
 __attribute__((constructor)) static void make_ids(void)
 {
-	struct wire_dict *const all[] = { &layout_coverage,  &layout_delivery,	 &layout_node,
-					  &layout_disk,	     &layout_net,	 &layout_diskio,
-					  &layout_files,     &layout_fileloss,	 &layout_drop,
-					  &layout_klog,	     &layout_klogloss,	 &layout_process,
-					  &layout_cost,	     &layout_cgroup,	 &layout_tasks,
-					  &layout_tasksloss, &layout_oom,	 &layout_oomloss,
-					  &layout_reclaim,   &layout_reclaimloss };
+	struct wire_dict *const all[] = { &layout_coverage,  &layout_delivery,	  &layout_node,
+					  &layout_disk,	     &layout_net,	  &layout_diskio,
+					  &layout_files,     &layout_fileloss,	  &layout_drop,
+					  &layout_klog,	     &layout_klogloss,	  &layout_process,
+					  &layout_cost,	     &layout_cgroup,	  &layout_tasks,
+					  &layout_tasksloss, &layout_oom,	  &layout_oomloss,
+					  &layout_reclaim,   &layout_reclaimloss, &layout_own };
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 		all[i]->layout = wire_layout_id(all[i]);

@@ -31,6 +31,7 @@
 #define IN_OOMLOSS(x)
 #define IN_RECLAIM(x)
 #define IN_RECLAIMLOSS(x)
+#define IN_OWN(x)
 
 enum coverage_metric {
 #undef IN_COVERAGE
@@ -211,6 +212,15 @@ enum reclaimloss_metric {
 #undef IN_RECLAIMLOSS
 #define IN_RECLAIMLOSS(x)
 };
+
+enum own_metric_of_all {
+#undef IN_OWN
+#define IN_OWN(x) x,
+#include "../schema/metrics.def"
+	OWN_END
+#undef IN_OWN
+#define IN_OWN(x)
+};
 #undef METRIC
 
 extern struct wire_dict layout_coverage, layout_delivery, layout_node, layout_disk, layout_net;
@@ -220,5 +230,6 @@ extern struct wire_dict layout_process, layout_cost;
 extern struct wire_dict layout_cgroup;
 extern struct wire_dict layout_tasks, layout_tasksloss, layout_oom, layout_oomloss;
 extern struct wire_dict layout_reclaim, layout_reclaimloss;
+extern struct wire_dict layout_own;
 
 bool layout_has(const char *name); /* whether a metric of any of them is called so */

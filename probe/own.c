@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "../lib/log.h"
+#include "layout.h"
 #include "own_file.h"
 #include "own_table.h"
 
@@ -22,14 +23,16 @@ struct program {
 	char title[NAME + 5]; /* "own.NAME" */
 	struct own_manifest manifest;
 	struct own_layout *layout[OWN_MAPS]; /* of what was opened last */
-	const struct wire_dict *dict[OWN_MAPS];
+	const struct wire_dict *dict[OWN_MAPS + 1];
 };
 
 struct own_source {
 	struct program *program;
 	struct own_fds fds;
 	struct own_table *table[OWN_MAPS];
-	bool told_cut;
+	uint64_t told_cut;
+	uint64_t reads;
+	bool said_cut;
 };
 
 static struct {
@@ -64,7 +67,8 @@ static int make_layouts(struct program *p, const char *conf, char *why)
 	}
 	if (r == 0) {
 		p->source.layouts = p->dict;
-		p->source.nlayouts = p->manifest.nmaps;
+		p->dict[p->manifest.nmaps] = &layout_own;
+		p->source.nlayouts = p->manifest.nmaps + 1;
 	}
 	return r;
 }
@@ -154,22 +158,36 @@ static int own_open(void *self, const struct probe_env *env)
 	return 0;
 }
 
-static void tell_cut(struct own_source *s)
+static void say_cut(struct own_source *s, uint32_t map, uint64_t cut)
 {
-	const struct own_manifest *m = &s->program->manifest;
+	const struct program *p = s->program;
 
-	for (uint32_t i = 0; i < m->nmaps && !s->told_cut; i++) {
+	s->said_cut = true;
+	log_warn(0,
+		 "source %s: map %s has %llu keys more than the %lld that are told: entities = in "
+		 "%s.conf says how many",
+		 p->title, p->manifest.map[map].name, (unsigned long long)cut,
+		 (long long)p->manifest.map[map].entities, p->name);
+}
+
+static void tell_cut(struct own_source *s, struct sink *out)
+{
+	const struct program *p = s->program;
+	uint64_t sum = 0;
+	double v;
+
+	for (uint32_t i = 0; i < p->manifest.nmaps; i++) {
 		uint64_t cut = own_table_cut(s->table[i]);
 
-		if (!cut)
-			continue;
-		s->told_cut = true;
-		log_warn(0,
-			 "source %s: map %s has %llu keys more than the %lld that are told: "
-			 "entities = in %s.conf says how many",
-			 s->program->title, m->map[i].name, (unsigned long long)cut,
-			 (long long)m->map[i].entities, s->program->name);
+		if (cut && s->reads > 1 && !s->said_cut) /* the doctor's is the first */
+			say_cut(s, i, cut);
+		sum += cut;
 	}
+	if (sum == s->told_cut)
+		return;
+	s->told_cut = sum;
+	v = (double)sum;
+	sink_sample(out, &(struct sample_item){ layout_own.layout, p->title, OWN_END, &v });
 }
 
 static int own_read(void *self, struct sink *out)
@@ -179,7 +197,8 @@ static int own_read(void *self, struct sink *out)
 
 	for (uint32_t i = 0; i < s->program->manifest.nmaps && r == 0; i++)
 		r = own_table_read(s->table[i], out);
-	tell_cut(s);
+	s->reads++;
+	tell_cut(s, out);
 	return r;
 }
 

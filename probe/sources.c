@@ -67,12 +67,22 @@ const struct source *sources_at(size_t i)
 	return table[i];
 }
 
+static bool is_among(const struct wire_dict *d, const struct wire_dict **of, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (of[i] == d)
+			return true;
+	return false;
+}
+
 size_t sources_layouts(const struct wire_dict **out, size_t room)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < ntable; i++) {
 		for (size_t j = 0; j < table[i]->nlayouts; j++) {
+			if (is_among(table[i]->layouts[j], out, n))
+				continue;
 			if (n == room)
 				die("more than %zu layouts", room);
 			out[n++] = table[i]->layouts[j];

@@ -31,11 +31,12 @@ manifest() { # NAME [SED_EXPRESSION]
 	END
 }
 
-# 16 in all: two that are good, and of each mistake one.
+# 16 in all: the two that are shipped, one that has many keys, and of each mistake one.
 programs() {
 	local w
 	install -d -m 755 "$dir"
 	install -m 644 "$B"/programs/* "$dir"
+	object plenty -DPLENTY && sed -i 's/^.map counts.$/&\nentities = 2/' "$dir/plenty.conf" || return
 	for w in BIG PINNED RING SIGNAL TRAFFIC NOWHERE REFUSED; do
 		object "$w" -D$w || return
 	done
@@ -47,7 +48,6 @@ programs() {
 	chmod o+w "$dir/whose.bpf.o"
 	manifest field 's/= n$/= m/'
 	mv "$dir/plain.conf" "$tmp"
-	echo 'not an object' >"$dir/kind.bpf.o" && manifest kind 's/counter/count/'
 }
 
 value() { # ENTITY METRIC: all that was told of it, together
@@ -170,10 +170,12 @@ ok "they took as long as the kernel says (${seconds_least:-none} to ${seconds_mo
 	within "$(awk -v s="${seconds_least:-9}" 'BEGIN { print s * 0.9 - 0.01 }')" "$(awk -v s="${seconds_most:-0}" 'BEGIN { print s * 1.1 + 0.01 }')" \
 	value "cgroup=$id" runqueue_wait_seconds_total
 ok "none of these was missed" test "$(value "" runqueue_missed_total)" = 0
+ok "keys beyond those that may be told are counted" within 1 1000 last own.plenty program_keys_untold
+ok "and said once, with what to do" test "$(grep -c 'source own.plenty: map counts has [0-9]* keys more than the 2 that are told: entities = in plenty.conf' "$tmp/err")" = 1
 ok "all that under the filter of system calls" grep -qx "Seccomp:[[:space:]]2" "/proc/$probe_pid/status"
 
 "${probe[@]}" doctor >"$tmp/doctor" 2>"$tmp/doctor.err"
-for name in proc own.runqlat own.tcpconnect; do
+for name in proc own.plenty own.runqlat own.tcpconnect; do
 	ok "$name runs" eval 'grep -q "^source	$name	attached" "$told" && grep -qE "^ok   $name " "$tmp/doctor"'
 done
 ok "maps that are too big are told with their figures" off BIG "its maps take more than 4 MiB: counts is 1048576 entries of 20 + 72 bytes"
@@ -188,15 +190,17 @@ ok "one of another byte order is told" off eb "is no object that libbpf can read
 ok "one that is cut is told" off torn "torn.bpf.o is"
 ok "one that others may write is told, with what to do" off whose "others may write $dir/whose.bpf.o, which goes into the kernel: chmod go-w it"
 ok "a field that there is not is told with those that there are, file and line" off field "field.conf:2: the value has no member m; it has slots, n"
-ok "a kind that there is not is told, file and line" off kind 'kind.conf:2: kind = "count": counter, gauge or histogram is allowed'
 ok "one without a manifest is told" off plain "plain.conf cannot be read: No such file or directory"
 ok "nothing is said beside the doctor's lines" test ! -s "$tmp/doctor.err"
 ok "the probe runs on" kill -0 "$probe_pid"
 
 cp "$tmp/plain.conf" "$dir"
 cp "$dir/plain.bpf.o" "$dir/zlast.bpf.o"
+manifest field 's/counter/count/'
 "${probe[@]}" doctor >"$tmp/doctor" 2>&1
 ok "a mended one is attached" grep -qE '^ok   own.plain ' "$tmp/doctor"
+ok "a kind that there is not is told, file and line" \
+	grep -qE '^off  own.field +field.conf:2: kind = "count": counter, gauge or histogram is allowed' "$tmp/doctor"
 ok "of too many the last is told" grep -qE '^off  own  .*has more than 16 programs: zlast is one too many' "$tmp/doctor"
 chmod g+w "$dir"
 "${probe[@]}" doctor >"$tmp/doctor" 2>&1

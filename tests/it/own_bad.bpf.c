@@ -49,7 +49,9 @@ static __noinline int act(void *at)
 #endif
 }
 
-#if defined(TRAFFIC)
+#if defined(PLENTY)
+SEC("raw_tp/sched_switch")
+#elif defined(TRAFFIC)
 SEC("xdp")
 #elif defined(NOWHERE)
 SEC("tracepoint")
@@ -59,7 +61,14 @@ SEC("raw_tp/cpuhp_enter") /* when a processor comes or goes */
 int on_call(void *ctx)
 {
 	struct key key = { .id = 1 };
-	struct value *v = bpf_map_lookup_elem(&counts, &key);
+	struct value *v;
+#ifdef PLENTY
+	const struct value one = { .n = 1 };
+
+	key.id = bpf_get_prandom_u32() % 8;
+	bpf_map_update_elem(&counts, &key, &one, BPF_ANY);
+#endif
+	v = bpf_map_lookup_elem(&counts, &key);
 
 #ifdef REFUSED
 	v->n++; /* it may be NULL */

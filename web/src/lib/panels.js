@@ -126,6 +126,7 @@ const PROBE = [
 	each('source-maps', 'Memory of kernel maps', '内核映射内存', 'bytes', ['source_map_bytes']),
 	each('source-reads', 'Reads of each source', '各数据源读取次数', '/s', ['source_reads_total']),
 	each('source-missed', 'Reads left out or failed', '略过或失败的读取', '/s', ['source_reads_skipped_total', 'source_read_errors_total']),
+	each('source-untold', 'Keys of your own programs that are not told', '自有程序未上报的键', 'keys', ['program_keys_untold']),
 	panel('log-lost', 'Lines of the kernel log the probe missed', '探针漏掉的内核日志', '/s', [line('kernel_lines_lost', 'lost', '丢失'), line('kernel_lines_withheld', 'withheld', '被扣留')]),
 	panel('lost', 'Requests the probe missed', '探针漏掉的请求', '/s', [line('ring_full', 'ring full', '环满'), line('head_missed', 'beginning missed', '错过开头'), line('user_fault', 'unreadable', '不可读'), line('uncounted', 'table of routes full', '路由表满'), line('nginx_lost', "nginx's own records", 'nginx 自身记录'), line('nginx_unread', 'unread by nginx', 'nginx 未读')]),
 	panel('tables', 'Tables of the probe that were full', '探针中已满的表', '/s', [line('conn_full', 'connections', '连接'), line('calls_full', 'calls', '调用'), line('client_full', 'client calls', '客户端调用'), line('evidence_pushed_out', 'evidence', '证据'), line('late_bytes', 'late bytes', '迟到字节')]),
