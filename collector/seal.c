@@ -18,7 +18,7 @@
 #define SEAL_LOCK "select pg_try_advisory_lock(126879331840368)"
 
 enum {
-	JOB_ROWS = 20000, /* of all nodes in one transaction, if they are of one hour */
+	JOB_VALUES = 4 << 20, /* in one transaction, of all nodes, if they are of one hour */
 	RETRY_MS = 500,
 	RETRY_MAX_MS = 60000,
 	OTHER_MS = 5000, /* another collector packs: who knows for how long */
@@ -95,9 +95,9 @@ static int run_job(struct seal *s, struct seal_job *job)
 }
 
 /* A node that has more than a transaction takes, by parts of the hour. */
-static int run_parts(struct seal *s, struct seal_job *job, uint64_t rows)
+static int run_parts(struct seal *s, struct seal_job *job, uint64_t values)
 {
-	uint64_t parts = rows / JOB_ROWS + 1;
+	uint64_t parts = values / JOB_VALUES + 1;
 	int e = 0;
 
 	job->merge = parts == 1;
@@ -109,48 +109,85 @@ static int run_parts(struct seal *s, struct seal_job *job, uint64_t rows)
 	return e;
 }
 
-/* Rows of "hour, node, count", by hour: those of one hour together, as far as they fit. */
-static int run_list(struct seal *s, const PGresult *list)
+static int run_nodes(struct seal *s, const PGresult *list, int from, int until)
 {
-	int e = 0;
+	struct seal_job job = { .hour_s = strtoull(PQgetvalue(list, from, 0), NULL, 10) };
+	struct buf nodes = { 0 };
+	uint64_t values = 0;
+	int e;
 
-	for (int i = 0, n = PQntuples(list); i < n && e == 0 && !atomic_load(&s->stopping);) {
-		struct seal_job job = { .hour_s = strtoull(PQgetvalue(list, i, 0), NULL, 10) };
-		struct buf nodes = { 0 };
-		uint64_t rows = 0;
-		int from = i;
-
-		buf_put(&nodes, "{", 1);
-		for (; i < n && strcmp(PQgetvalue(list, i, 0), PQgetvalue(list, from, 0)) == 0;
-		     i++) {
-			uint64_t more = strtoull(PQgetvalue(list, i, 2), NULL, 10);
-
-			if (i > from && rows + more > JOB_ROWS)
-				break;
-			buf_put(&nodes, ",", i > from);
-			buf_put(&nodes, PQgetvalue(list, i, 1), strlen(PQgetvalue(list, i, 1)));
-			rows += more;
-		}
-		buf_put(&nodes, "}", 2);
-		job.nodes = (const char *)nodes.data;
-		e = run_parts(s, &job, rows);
-		buf_free(&nodes);
+	for (int i = from; i < until; i++) {
+		buf_put(&nodes, i > from ? "," : "{", 1);
+		buf_put(&nodes, PQgetvalue(list, i, 1), strlen(PQgetvalue(list, i, 1)));
+		values += strtoull(PQgetvalue(list, i, 2), NULL, 10);
 	}
+	buf_put(&nodes, "}", 2);
+	job.nodes = (const char *)nodes.data;
+	e = run_parts(s, &job, values);
+	buf_free(&nodes);
 	return e;
 }
 
+/* The end of those from here on that are of one hour and fit into one transaction. */
+static int group_end(const PGresult *list, int from)
+{
+	uint64_t values = 0;
+	int i = from;
+
+	for (; i < PQntuples(list); i++) {
+		values += strtoull(PQgetvalue(list, i, 2), NULL, 10);
+		if (strcmp(PQgetvalue(list, i, 0), PQgetvalue(list, from, 0)) != 0 ||
+		    (i > from && values > JOB_VALUES))
+			break;
+	}
+	return i;
+}
+
+static int run_each(struct seal *s, const PGresult *list, int from, int until)
+{
+	int bad = 0;
+
+	for (int i = from; i < until && !atomic_load(&s->stopping); i++) {
+		int e = run_nodes(s, list, i, i + 1);
+
+		if (e == -EBADMSG)
+			bad = e;
+		else if (e < 0)
+			return e;
+	}
+	return bad;
+}
+
+/* Rows of "hour, node, values", by hour. A row that cannot be read holds up nobody but its node. */
+static int run_list(struct seal *s, const PGresult *list)
+{
+	int e = 0, bad = 0, until;
+
+	for (int i = 0; i < PQntuples(list) && e == 0 && !atomic_load(&s->stopping); i = until) {
+		until = group_end(list, i);
+		e = run_nodes(s, list, i, until);
+		if (e == -EBADMSG && until - i > 1)
+			e = run_each(s, list, i, until);
+		if (e == -EBADMSG) {
+			bad = e;
+			e = 0;
+		}
+	}
+	return e < 0 ? e : bad;
+}
+
 #define DUE "date_bin('1 hour', now() - interval '1 hour', timestamptz 'epoch')"
-#define OF_NODES(table)                                                                            \
-	"select date_bin('1 hour', ts, timestamptz 'epoch') as hour, node_id, count(*) as n "      \
-	"from " table " where ts < " DUE                                                           \
-	" and layout_id in (select layout_id from layout) group by 1, 2"
+#define OF_NODES(table, values)                                                                    \
+	"select date_bin('1 hour', ts, timestamptz 'epoch') as hour, node_id, sum(" values ") n "  \
+	"from " table " join layout l using (layout_id) where ts < " DUE " group by 1, 2"
 
 static int pass(struct seal *s)
 {
-	static const char sql[] =
-		"select extract(epoch from hour)::bigint, node_id, sum(n) from (" OF_NODES(
-			"sample_raw") " union all " OF_NODES("sample") ") u group by hour, node_id "
-								       "order by hour, node_id";
+	static const char
+		sql[] = "select extract(epoch from hour)::bigint, node_id, sum(n)::bigint from "
+			"(" OF_NODES("sample_raw", "cardinality(entities) * cardinality(l.names)") " union all " OF_NODES(
+				"sample", "cardinality(l.names)") ") u group by hour, node_id "
+								  "order by hour, node_id";
 	AUTO(PQclear) PGresult *list = NULL;
 	int e = read_layouts(s);
 
@@ -158,7 +195,7 @@ static int pass(struct seal *s)
 		e = pg_ask(s->pg, sql, &(struct pg_args){ 0 }, &list);
 	if (e == 0)
 		e = run_list(s, list);
-	if (e == 0 && PQntuples(list))
+	if ((e == 0 || e == -EBADMSG) && PQntuples(list) && !s->vacuum_ns)
 		s->vacuum_ns = clock_mono_ns() + VACUUM_MS * MS;
 	return e;
 }
@@ -226,10 +263,12 @@ static int work(struct seal *s)
 		if (e == 0)
 			s->due_ns = next_hour_ns();
 	}
-	if (e == 0 && s->vacuum_ns && clock_mono_ns() >= s->vacuum_ns) {
-		e = vacuum(s);
-		if (e == 0)
-			s->vacuum_ns = 0;
+	if ((e == 0 || e == -EBADMSG) && s->vacuum_ns && clock_mono_ns() >= s->vacuum_ns) {
+		int r = vacuum(s);
+
+		if (r < 0)
+			return r;
+		s->vacuum_ns = 0;
 	}
 	return e;
 }

@@ -157,6 +157,13 @@ ok "late rows beside a damaged chunk are packed" packs
 ok "into one of their own" is 2 "select count(*) from sealed, base where (node_id, layout_id, hour) = (2, 7, t)"
 sql -c "delete from sealed using base where (node_id, layout_id, hour, part) = (2, 7, t, 0)"
 
+# A row that is not what it should be: its layout has one metric.
+sql -c "select ensure_partition('sample_raw', 'hour', t) from base" -c "insert into sample_raw select t + interval '4 s', 2, 8, array[9], array[1, 2, 3], null from base" \
+	-c "insert into sample select t + interval '4 s', n, 1, 7, made(1, 1) from base, unnest(array[1, 3]) n" -c "notify seismo_seal" >/dev/null
+ok "a row that cannot be read holds up no node but its own" await 200 is "0|1" "select (select count(*) from sample), (select count(*) from sample_raw, base where ts < t + interval '2 hours')"
+ok "which is said" await 100 grep -q "a row is not what it should be" "$dir/one.log"
+sql -c "delete from sample_raw using base where ts = t + interval '4 s'"
+
 # Two collectors: one packs, and the other one when that is gone.
 start two "$port2" "$web2"
 ok "of two collectors one packs" await 50 is 1 "select count(*) from pg_locks where locktype = 'advisory' and mode = 'ExclusiveLock' and granted and objid <> 1"
