@@ -2,24 +2,28 @@
 -- 016_unseal.sql - hours that are packed, for those who read.
 
 -- The hours of sample_raw that nothing is left of for anyone, not even for who began to read before they were packed, and
--- that nothing is stored into any more.
-create function drop_empty_hours() returns int language plpgsql as $$
+-- that nothing is stored into any more. Where somebody reads for long it is left for later: whoever waits for such a lock
+-- has all others wait.
+create function drop_empty_hours() returns int language plpgsql set lock_timeout = '500ms' as $$
 declare
-	part record;
+	empty regclass[] := array(select c.oid::regclass from pg_inherits i join pg_class c on c.oid = i.inhrelid
+		where i.inhparent = 'sample_raw'::regclass and pg_relation_size(c.oid) = 0
+		  and c.relname < 'sample_raw_' || to_char((now() - interval '8 hours') at time zone 'utc', 'YYYYMMDDHH24'));
+	part regclass;
 	dropped int := 0;
 begin
-	for part in
-		select c.oid, c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
-		where i.inhparent = 'sample_raw'::regclass and pg_relation_size(c.oid) = 0
-		  and c.relname < 'sample_raw_' || to_char((now() - interval '8 hours') at time zone 'utc', 'YYYYMMDDHH24')
-	loop
-		execute format('lock table %I in access exclusive mode', part.relname);
-		if pg_relation_size(part.oid) = 0 then
-			execute format('drop table %I', part.relname);
+	if empty <> '{}' then
+		lock table only sample_raw in access exclusive mode;
+	end if;
+	foreach part in array empty loop
+		if pg_relation_size(part) = 0 then
+			execute format('drop table %s', part);
 			dropped := dropped + 1;
 		end if;
 	end loop;
 	return dropped;
+exception when lock_not_available then
+	return 0;
 end $$;
 revoke execute on function drop_empty_hours() from public;
 
