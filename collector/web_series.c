@@ -35,9 +35,10 @@ const char web_sql_columns[] =
 
 /* What a node was ever told to have: its kinds of entities, the metrics of each, and the first 500 of them by name. */
 const char web_sql_names[] =
-	"with e as (select entity_kind, entity, row_number() over (partition by entity_kind order by entity) as i"
-	"  from api.entity where node = $1),"
-	"k as (select entity_kind, count(*) as n, json_agg(entity order by i) filter (where i <= 500) as entities from e group by 1),"
+	"with e as (select entity_kind, entity, labels, row_number() over (partition by entity_kind order by entity) as i"
+	"  from api.entity_labels where node = $1),"
+	"k as (select entity_kind, count(*) as n, json_agg(entity order by i) filter (where i <= 500) as entities,"
+	"  coalesce(json_object_agg(entity, labels) filter (where i <= 500 and labels <> '{}'), '{}') as labels from e group by 1),"
 	"m as (select entity_kind, json_agg(metric order by metric) as metrics from api.metric group by 1)"
-	"select coalesce(json_agg(json_build_object('kind', entity_kind, 'metrics', metrics, 'entities', entities, 'total', n)"
+	"select coalesce(json_agg(json_build_object('kind', entity_kind, 'metrics', metrics, 'entities', entities, 'labels', labels, 'total', n)"
 	" order by entity_kind), '[]') as kinds from k join m using (entity_kind)";

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Samples in steps: rates, averages, least and most, gaps and histograms, equal to what one works out by hand from the stored samples."""
+import json
 import sys
 import time
 import urllib.parse
@@ -67,8 +68,8 @@ def fill(db):
     text = "insert into region values (1, 'home'); insert into node (node_id, region_id, name) values (11, 1, 'web-1'), (12, 1, 'web-2');select ensure_partitions(1, 1);\n"
     for layout, (kind, names, units, kinds) in LAYOUTS.items():
         text += f"insert into layout values ({layout}, '{kind}', array[{quoted(names)}], array[{quoted(units)}], '{{{','.join(map(str, kinds))}}}');\n"
-    text += "insert into entity values (11, 1, 'node', ''), (12, 1, 'node', ''), (11, 200, 'diskio', 'sd0'), (11, 300, 'drop', 'NO_SOCKET');\n"
-    text += ''.join(f"insert into entity values (11, {100 + d}, 'disk', 'sd{d}');\n" for d in range(DISKS))
+    text += "insert into entity (node_id, entity_id, kind, name) values (11, 1, 'node', ''), (12, 1, 'node', ''), (11, 200, 'diskio', 'sd0'), (11, 300, 'drop', 'NO_SOCKET');\n"
+    text += ''.join(f"insert into entity (node_id, entity_id, kind, name, labels) values (11, {100 + d}, 'disk', 'sd{d}', '{json.dumps({'rack': 'r1'} if d == 3 else {})}');\n" for d in range(DISKS))
     db.sql(text + 'insert into sample values ' + ',\n'.join(rows()) + ';')
 
 
@@ -139,6 +140,7 @@ def check_entities(c, web):
     names = web.json('/api/v1/series/names?node=web-1')[1]['kinds']
     c.ok('what there is to ask for is told by kind', [(k['kind'], len(k['metrics']), len(k['entities']), k['total']) for k in names] ==
          [('disk', 2, 12, 12), ('diskio', 5, 1, 1), ('drop', 1, 1, 1), ('node', 2, 1, 1)], names)
+    c.ok('with the labels of those that have some', [k['labels'] for k in names] == [{'sd3': {'rack': 'r1'}}, {}, {}, {}], names)
     c.ok('of a node alone', [k['kind'] for k in web.json('/api/v1/series/names?node=web-2')[1]['kinds']] == ['node'])
 
 

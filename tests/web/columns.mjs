@@ -70,8 +70,10 @@ export const columns = (server, q) => {
 	return { from: new Date(begin).toISOString(), to: new Date(begin + times.length * step).toISOString(), step: step / 1e3, series: series.map((s) => ({ ...s, node: q.get('node') })), cut };
 };
 
+const LABELS = { '/system.slice/nginx.service': { unit: 'nginx.service', slice: 'system.slice' }, [NAMES.cgroup[3]]: { container: NAMES.cgroup[3].split('/').at(-1), runtime: 'containerd', qos: 'burstable' } };
+
 export const names = (server, q) => {
 	if (!server.nodes.some((n) => n.name === q.get('node'))) return { kinds: [] };
 	const kinds = [...new Set(Object.values(METRICS).map((m) => m.kind))].filter((kind) => !server.without.includes(kind));
-	return { kinds: kinds.map((kind) => ({ kind, metrics: Object.keys(METRICS).filter((m) => METRICS[m].kind === kind), entities: entitiesOf(server, kind), total: entitiesOf(server, kind).length })) };
+	return { kinds: kinds.map((kind) => ({ kind, metrics: Object.keys(METRICS).filter((m) => METRICS[m].kind === kind), entities: entitiesOf(server, kind), labels: kind === 'cgroup' ? LABELS : {}, total: entitiesOf(server, kind).length })) };
 };

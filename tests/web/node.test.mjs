@@ -128,6 +128,10 @@ TEST('only panels of what the node has are there; of many disks eight are drawn,
 	await t.page.waitForSelector('[data-panel="disk-busy"] .uplot');
 	CHECK((await t.text('[data-panel="disk-busy"] h3')).includes('8 that reached the most, of 12'), await t.text('[data-panel="disk-busy"] h3'));
 	CHECK_EQ(await t.page.$$eval('[data-panel="disk-busy"] .says li', (all) => all.length), 8, 'lines');
+	await t.page.$eval('#group-cgroups', (el) => el.scrollIntoView());
+	await t.page.waitForSelector('[data-panel="cgroup-cpu"] .uplot');
+	const called = await t.page.$$eval('[data-panel="cgroup-cpu"] .says bdi', (all) => all.map((el) => el.innerText));
+	CHECK_EQ(called.sort(), ['/', '/system.slice', 'containerd 0f3c9ae1b7d2', 'nginx.service'], 'cgroups by what they are');
 	await t.page.fill('#only-disks', 'sdk');
 	await t.page.press('#only-disks', 'Enter');
 	await until('the address has it', async () => new URL(t.page.url()).searchParams.get('disks') === 'sdk');

@@ -6,11 +6,12 @@ import { Text } from './ui.jsx';
 import { drawn, saysOf, silences } from './lib/columns.js';
 import { visible } from './lib/format.js';
 import { t } from './lib/i18n.js';
+import { calledOf, labelsOf } from './lib/labels.js';
 import { named } from './lib/node.js';
 import { useColumns, useSeen } from './lib/seen.js';
 
 // Names of one entity; the list offers what the node has.
-const Only = ({ group, kinds, only, onOnly }) => {
+const Only = ({ group, kinds, labels, only, onOnly }) => {
 	const names = useMemo(() => [...new Set(kinds.filter((k) => group.entity.includes(k.kind)).flatMap((k) => k.entities))], [kinds, group]);
 	const id = `only-${group.name}`;
 	if (names.length < 2 && !only) return null;
@@ -20,7 +21,9 @@ const Only = ({ group, kinds, only, onOnly }) => {
 			<label for={id}>{t('np.only')}</label> <input id={id} list={`${id}-names`} defaultValue={only ?? ''} key={only ?? ''} placeholder={t('np.only.hint')} maxLength={200} onChange={(e) => onOnly(e.currentTarget.value.trim())} onKeyDown={onKeyDown} />
 			<datalist id={`${id}-names`}>
 				{names.map((n) => (
-					<option key={n} value={n} />
+					<option key={n} value={n}>
+						{calledOf(n, labels)}
+					</option>
 				))}
 			</datalist>
 			{only && (
@@ -50,6 +53,7 @@ export const Group = ({ name, group, panels, kinds, range, marks, only, onOnly, 
 	const [ref, seen] = useSeen();
 	const { data, error } = useColumns(name, range, panels, only, seen);
 	const [all, onAll] = useState(false);
+	const labels = useMemo(() => labelsOf(kinds), [kinds]);
 	const found = useMemo(() => panels.map((panel) => {
 		const here = data && drawn(panel, data.answer, data.alive);
 		return { panel, found: here, says: here && saysOf(here) };
@@ -59,17 +63,17 @@ export const Group = ({ name, group, panels, kinds, range, marks, only, onOnly, 
 	return (
 		<section class="np-group" id={`group-${group.name}`} ref={ref}>
 			<h2>
-				{named(group.title)} {group.entity && <Only {...{ group, kinds, only, onOnly }} />}
+				{named(group.title)} {group.entity && <Only {...{ group, kinds, labels, only, onOnly }} />}
 				{only && (
 					<span class="hint">
-						<Text of={only} cut={60} />
+						<Text of={calledOf(only, labels)} cut={60} />
 					</span>
 				)}
 			</h2>
 			{error && <p class="warn">{t('np.failed', { message: visible(error.message).slice(0, 200) })}</p>}
 			<div class="np-panels">
 				{found.filter((f) => all || !quiet.includes(f)).map((f) => (
-					<Panel key={f.panel.name} panel={f.panel} found={f.found} {...{ data, marks, onZoom, look }} />
+					<Panel key={f.panel.name} panel={f.panel} found={f.found} {...{ data, labels, marks, onZoom, look }} />
 				))}
 			</div>
 			<Quiet {...{ quiet, all, onAll }} />

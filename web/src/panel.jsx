@@ -8,6 +8,7 @@ import { Text } from './ui.jsx';
 import { count, timeText, visible } from './lib/format.js';
 import { t } from './lib/i18n.js';
 import { lastOf, mostOf, saysOf } from './lib/columns.js';
+import { calledOf } from './lib/labels.js';
 import { named } from './lib/node.js';
 import { edgeText, quantity } from './lib/quantity.js';
 import { store, useStore } from './lib/store.js';
@@ -20,20 +21,22 @@ const Key = ({ look, limit, area }) => (
 	</svg>
 );
 
-// Of a long path the end tells most.
-const LONG = 40;
-const Name = ({ of }) => (of.length > LONG ? <span title={visible(of).slice(0, 500)}><Text of={`…${of.slice(1 - LONG)}`} /></span> : <Text of={of} />);
+const Name = ({ of, labels }) => (
+	<span title={visible(of).slice(0, 500)}>
+		<Text of={calledOf(of, labels)} />
+	</span>
+);
 
-const Line = ({ line, i, idx, panel }) => (
+const Line = ({ line, i, idx, panel, labels }) => (
 	<li>
-		<Key look={line.rest ? REST : lookOf(line, i, panel.form)} area={panel.form === 'stack'} /> {line.stranger ? <Name of={line.name} /> : named(line.name)} <b>{quantity(idx === null ? lastOf(line.values) : (line.values[idx] ?? null), panel.unit)}</b> <span class="hint">{t('np.most', { value: quantity(mostOf(line), panel.unit) })}</span>
+		<Key look={line.rest ? REST : lookOf(line, i, panel.form)} area={panel.form === 'stack'} /> {line.stranger ? <Name of={line.name} labels={labels} /> : named(line.name)} <b>{quantity(idx === null ? lastOf(line.values) : (line.values[idx] ?? null), panel.unit)}</b> <span class="hint">{t('np.most', { value: quantity(mostOf(line), panel.unit) })}</span>
 	</li>
 );
 
-const Lines = ({ found, panel, idx }) => (
+const Lines = ({ found, panel, idx, labels }) => (
 	<ul class="says">
 		{found.lines.map((line, i) => (
-			<Line key={line.name} {...{ line, i, idx, panel }} />
+			<Line key={line.name} {...{ line, i, idx, panel, labels }} />
 		))}
 		{found.limit && (
 			<li>
@@ -65,11 +68,11 @@ const Fields = ({ fields, panel, idx }) => {
 	);
 };
 
-const Says = ({ found, panel, at, from, step }) => {
+const Says = ({ found, panel, at, from, step, labels }) => {
 	const idx = useStore(at);
 	return (
 		<>
-			{found.fields ? <Fields fields={found.fields} panel={panel} idx={idx} /> : <Lines found={found} panel={panel} idx={idx} />}
+			{found.fields ? <Fields fields={found.fields} panel={panel} idx={idx} /> : <Lines {...{ found, panel, idx, labels }} />}
 			<p class="at hint" role="status">
 				{idx === null ? '' : timeText(from + idx * step, false)}
 			</p>
@@ -77,7 +80,7 @@ const Says = ({ found, panel, at, from, step }) => {
 	);
 };
 
-export const Panel = memo(({ panel, data, found, marks, onZoom, look }) => {
+export const Panel = memo(({ panel, data, found, labels, marks, onZoom, look }) => {
 	const at = useMemo(() => store(null), []);
 	const title = named(panel.title);
 	const any = found && saysOf(found) !== 'nothing' && (!found.fields || found.fields.any);
@@ -90,7 +93,7 @@ export const Panel = memo(({ panel, data, found, marks, onZoom, look }) => {
 			</h3>
 			{!any && <p class="hint empty-panel">{t(!data ? 'table.loading' : found.fields ? 'np.noevent' : 'np.nodata')}</p>}
 			{any && <Plot {...{ range: data.range, from: data.from, step: data.step, n: data.alive.length, panel, marks, at, onZoom, look, label: `${title}, ${panel.unit}` }} lines={found.lines} limit={found.limit} fields={found.fields} />}
-			{any && <Says {...{ found, panel, at, from: data.from, step: data.step }} />}
+			{any && <Says {...{ found, panel, at, from: data.from, step: data.step, labels }} />}
 		</section>
 	);
 });
