@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samples in steps: rates, averages, least and most, gaps and histograms, equal to what one works out by hand from the stored samples."""
 import json
+import struct
 import sys
 import time
 import urllib.parse
@@ -37,7 +38,7 @@ def ticks():
 
 
 def load(i):
-    return (i % 50) / 4
+    return (i % 50) / 4 + (0.1 if i % 9 == 0 else 0)  # 0.1 is no float4
 
 
 def switches(at, i):
@@ -52,10 +53,20 @@ def sample(at, entity, layout, values):
     return f"(to_timestamp({BEGIN + at:.3f}), 11, {entity}, {layout}, array[{','.join('float8 ' + repr('NaN') if v is None else repr(float(v)) for v in values)}])"
 
 
+def raw(at, layout, entities, values):
+    """As the collector packs them: a float4 where that is exact, a zero is null."""
+    single = [v is None or struct.unpack('f', struct.pack('f', v))[0] == v for v in values]
+    text = lambda v: "'NaN'" if v is None else repr(float(v)) if v else 'null'  # noqa: E731
+    a = ','.join(text(v) if s else 'null' for v, s in zip(values, single))
+    b = ','.join('null' if s else text(v) for v, s in zip(values, single))
+    return f"(to_timestamp({BEGIN + at:.3f}), 11, {layout}, array{entities}::bigint[], array[{a}]::float4[], {'null' if all(single) else f'array[{b}]'}::float8[])"
+
+
 def rows():
     for at, i in ticks():
-        yield sample(at, 1, 7, [load(i), switches(at, i)])
-        if i % 5 == 0:  # of the disks every ten seconds
+        if i % 3:
+            yield sample(at, 1, 7, [load(i), switches(at, i)])
+        if i % 10 == 0:  # of the disks every ten seconds
             for d in range(DISKS):
                 yield sample(at, 100 + d, 8, [1000 * (d + 1), d])
         yield sample(at, 200, 9, [bucket(i, k) for k in range(4)] + [0])
@@ -63,14 +74,23 @@ def rows():
         yield sample(at, 300, 10, [60])
 
 
+def raw_rows():
+    """What the others are stored as: several entities of a layout in one row."""
+    for at, i in ticks():
+        if i % 3 == 0:
+            yield raw(at, 7, [1], [load(i), switches(at, i)])
+        if i % 10 == 5:
+            yield raw(at, 8, [100 + d for d in range(DISKS)], [v for d in range(DISKS) for v in (1000 * (d + 1), d)])
+
+
 def fill(db):
     quoted = lambda names: ','.join(f"'{n}'" for n in names)  # noqa: E731
-    text = "insert into region values (1, 'home'); insert into node (node_id, region_id, name) values (11, 1, 'web-1'), (12, 1, 'web-2');select ensure_partitions(1, 1);\n"
+    text = "insert into region values (1, 'home'); insert into node (node_id, region_id, name) values (11, 1, 'web-1'), (12, 1, 'web-2');select ensure_partitions(1, 1); select ensure_hours(4, 1);\n"
     for layout, (kind, names, units, kinds) in LAYOUTS.items():
         text += f"insert into layout values ({layout}, '{kind}', array[{quoted(names)}], array[{quoted(units)}], '{{{','.join(map(str, kinds))}}}');\n"
     text += "insert into entity (node_id, entity_id, kind, name) values (11, 1, 'node', ''), (12, 1, 'node', ''), (11, 200, 'diskio', 'sd0'), (11, 300, 'drop', 'NO_SOCKET');\n"
     text += ''.join(f"insert into entity (node_id, entity_id, kind, name, labels) values (11, {100 + d}, 'disk', 'sd{d}', '{json.dumps({'rack': 'r1'} if d == 3 else {})}');\n" for d in range(DISKS))
-    db.sql(text + 'insert into sample values ' + ',\n'.join(rows()) + ';')
+    db.sql(text + 'insert into sample values ' + ',\n'.join(rows()) + ';insert into sample_raw values ' + ',\n'.join(raw_rows()) + ';')
 
 
 def near(a, b):
