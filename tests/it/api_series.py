@@ -21,6 +21,7 @@ LAYOUTS = {
     8: ('disk', ['disk_read_bytes_total', 'disk_io_now'], ['bytes', 'requests'], [1, 0]),
     9: ('diskio', [f'disk_read_latency_us_{e}' for e in EDGES] + ['disk_errors_total'], ['requests'] * 5, [1] * 5),
     10: ('drop', ['skb_drops_total'], ['packets'], [1]),
+    11: ('node', ['oom_killed_processes_total'], ['processes'], [1]),
 }
 DISKS = 12
 
@@ -72,6 +73,7 @@ def rows():
         yield sample(at, 200, 9, [bucket(i, k) for k in range(4)] + [0])
     for at in (100, 102, 3000):
         yield sample(at, 300, 10, [60])
+        yield sample(at, 1, 11, [6])
 
 
 def raw_rows():
@@ -157,9 +159,11 @@ def check_entities(c, web):
     c.ok('one kind and one entity', [(s['metric'], s['entity']) for s in a['series']] == [('disk_io_now', 'sd3'), ('disk_read_bytes_total', 'sd3')] and a['cut'] == [], a)
     a = ask(web, f'{when()}&node=web-1&metric=skb_drops_total&step=60')
     c.ok('what tells changes only is by the whole step', same([v for v in a['series'][0]['values'] if v is not None], [2, 1]) and a['series'][0]['onlyChanges'] is True, a)
+    a = ask(web, f'{when()}&node=web-1&metric=oom_killed_processes_total&step=60')
+    c.ok('also where that is known by the metric', same([v for v in a['series'][0]['values'] if v is not None], [0.2, 0.1]) and a['series'][0]['onlyChanges'] is True, a)
     names = web.json('/api/v1/series/names?node=web-1')[1]['kinds']
     c.ok('what there is to ask for is told by kind', [(k['kind'], len(k['metrics']), len(k['entities']), k['total']) for k in names] ==
-         [('disk', 2, 12, 12), ('diskio', 5, 1, 1), ('drop', 1, 1, 1), ('node', 2, 1, 1)], names)
+         [('disk', 2, 12, 12), ('diskio', 5, 1, 1), ('drop', 1, 1, 1), ('node', 3, 1, 1)], names)
     c.ok('with the labels of those that have some', [k['labels'] for k in names] == [{'sd3': {'rack': 'r1'}}, {}, {}, {}], names)
     c.ok('of a node alone', [k['kind'] for k in web.json('/api/v1/series/names?node=web-2')[1]['kinds']] == ['node'])
 

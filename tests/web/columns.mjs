@@ -6,7 +6,7 @@ import { Refused, range } from './explore.mjs';
 
 const def = readFileSync(new URL('../../schema/metrics.def', import.meta.url), 'utf8');
 /* as probe/layout.c: layouts may share a kind of entity */
-const KINDS = { DELIVERY: 'coverage', FILELOSS: 'coverage', KLOGLOSS: 'coverage', DISKIO: 'disk', KLOG: 'node', COST: 'source' };
+const KINDS = { DELIVERY: 'coverage', FILELOSS: 'coverage', KLOGLOSS: 'coverage', DISKIO: 'disk', KLOG: 'node', TASKS: 'node', OOM: 'node', RECLAIM: 'node', TASKSLOSS: 'coverage', OOMLOSS: 'coverage', RECLAIMLOSS: 'coverage', COST: 'source' };
 // {metric: {kind, unit, counter}}
 export const METRICS = Object.fromEntries([...def.matchAll(/^METRIC\((\w+), \w+, "([^"]+)", "([^"]+)", (\w+)\)/gm)].map(([, layout, name, unit, kind]) => [name, { kind: KINDS[layout] ?? layout.toLowerCase(), unit, counter: kind === 'COUNTER' }]));
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of panels against schema/metrics.def, and how columns become lines.
 import { aliveOf, drawn, joined, saysOf, silences } from '../../web/src/lib/columns.js';
-import { GROUPS, NOT_DRAWN, metricsOf, panelsFor, unplacedOf } from '../../web/src/lib/panels.js';
+import { GROUPS, NOT_DRAWN, metricsOf, ownGroup, panelsFor, unplacedOf } from '../../web/src/lib/panels.js';
 import { CHECK, CHECK_EQ, TEST } from './browser.mjs';
 import { METRICS } from './columns.mjs';
 
@@ -68,6 +68,17 @@ TEST('a line of noughts is left out beside others, and a panel of them is told f
 	const of = (entity, values) => series('disk_io_time_seconds_total', values, entity);
 	CHECK_EQ(busy([of('a', [0, 0]), of('b', [0, 0.1]), of('c', [null, null])]).lines.map((l) => l.name), ['b'], 'lines');
 	CHECK_EQ([[of('a', [0, 0.1])], [of('a', [0, null]), of('b', [null, null])], [of('a', [null, null])], []].map((list) => saysOf(busy(list))), ['some', 'nought', 'nothing', 'nothing'], 'what they say');
+});
+
+TEST('what has no panel of its own has one by its name: histograms by the beginning of theirs, gauges held until told anew', async () => {
+	const metrics = ['load1', 'mine_total', 'mine_latency_us_32', 'mine_latency_us_64', 'mine_latency_us_more', 'mine_now'];
+	const { panels } = ownGroup(metrics);
+	CHECK_EQ(panels.map((p) => [p.name, p.form, p.lines[0].metric]), [['own-mine_latency_us', 'heat', 'mine_latency_us_*'], ['own-mine_now', 'lines', 'mine_now'], ['own-mine_total', 'lines', 'mine_total']], 'panels');
+	CHECK_EQ(panelsFor(ownGroup(metrics), metrics).length, 3, 'all are there');
+	const held = drawn(panels[1], { step: 30, cut: [], series: [series('mine_now', [null, 7, null, null, null, null], 'port=1', { kind: 'gauge', unit: 'calls', onlyChanges: true })] }, [true, true, true, false, true, true]);
+	CHECK_EQ([held.lines[0].values, held.unit], [[null, 7, 7, null, 7, null], 'calls'], 'a gauge');
+	const rate = drawn(panels[2], { step: 30, cut: [], series: [series('mine_total', [1, null], '', { unit: 'calls', onlyChanges: true })] }, [true, true]);
+	CHECK_EQ([rate.lines[0].values, rate.unit], [[1, 0], 'calls/s'], 'a counter');
 });
 
 TEST('fields of several disks are added up, and begin where something was counted', async () => {

@@ -80,9 +80,10 @@ const Says = ({ found, panel, at, from, step, labels }) => {
 	);
 };
 
-export const Panel = memo(({ panel, data, found, labels, marks, onZoom, look }) => {
+export const Panel = memo(({ panel: plain, data, found, labels, marks, onZoom, look }) => {
 	const at = useMemo(() => store(null), []);
-	const title = named(panel.title);
+	const panel = useMemo(() => (plain.stranger && found ? { ...plain, unit: found.unit } : plain), [plain, found?.unit]);
+	const title = visible(named(panel.title));
 	const any = found && saysOf(found) !== 'nothing' && (!found.fields || found.fields.any);
 	return (
 		<section class="np-panel" data-panel={panel.name}>

@@ -36,20 +36,31 @@ const times = (values, factor) => values?.map((v) => (v === null ? null : v * fa
 const added = (lists) => lists[0].map((_, i) => lists.reduce((sum, list) => (list[i] === null ? sum : (sum ?? 0) + list[i]), null));
 const divided = (values, other) => values.map((v, i) => (v === null || !(other?.[i] > 0) ? null : v / other[i]));
 
-// Where nothing was told because nothing happened is a nought.
-const filled = (s, alive) => (s.onlyChanges ? { ...s, values: s.values.map((v, i) => (v === null && alive[i] ? 0 : v)) } : s);
+// Where nothing was told because nothing happened is a nought; a gauge stays as it was, told anew each minute.
+const HELD_MS = 90e3;
+const held = (values, alive, step) => {
+	let last = -Infinity;
+	return values.map((v, i) => {
+		if (v !== null) last = i;
+		return v ?? (alive[i] && (i - last) * step <= HELD_MS ? values[last] : null);
+	});
+};
+const filled = (s, alive, step) => {
+	if (!s.onlyChanges) return s;
+	return { ...s, values: s.kind === 'gauge' ? held(s.values, alive, step) : s.values.map((v, i) => (v === null && alive[i] ? 0 : v)) };
+};
 
-const whole = (series, metric, alive) => {
-	const found = series.filter((s) => s.metric === metric && s.values).map((s) => filled(s, alive));
+const whole = (series, metric) => {
+	const found = series.filter((s) => s.metric === metric && s.values);
 	if (!found.length) return null;
 	const alone = found.length === 1 ? found[0] : {};
 	return { values: added(found.map((s) => s.values)), low: alone.min, high: alone.max };
 };
 
-const byEntity = (panel, series, alive, top) => {
+const byEntity = (panel, series, top) => {
 	const entities = new Map();
 	for (const { metric } of panel.lines) {
-		for (const s of series.filter((one) => one.metric === metric && one.values)) entities.set(s.entity, [...(entities.get(s.entity) ?? []), filled(s, alive)]);
+		for (const s of series.filter((one) => one.metric === metric && one.values)) entities.set(s.entity, [...(entities.get(s.entity) ?? []), s]);
 	}
 	const order = entitiesOf(series);
 	const lines = [...entities].map(([entity, found]) => {
@@ -67,9 +78,9 @@ const shared = (lines) => {
 	return lines.map((l) => ({ ...l, values: l.values.map((v, i) => (v === null || !sum[i] ? null : (v / sum[i]) * PERCENT)), low: undefined, high: undefined }));
 };
 
-const byMetric = (panel, series, alive) => {
+const byMetric = (panel, series) => {
 	const lines = panel.lines.flatMap((l) => {
-		const found = whole(series, l.metric, alive);
+		const found = whole(series, l.metric);
 		return found ? [{ name: l.name, rest: l.metric === panel.rest, values: times(found.values, panel.factor), low: times(found.low, panel.factor), high: times(found.high, panel.factor) }] : [];
 	});
 	return panel.share && lines.length ? shared(lines) : lines;
@@ -90,14 +101,23 @@ const fieldsOf = (panel, series) => {
 	return { edges, low, n, counts, any: used.includes(true), entities: found.map((s) => s.entity) };
 };
 
-// {lines | fields, limit, shown, total}: what a panel draws. An empty one has neither.
+// As the API says it, for a metric that this console does not know.
+const unitOf = (s) => {
+	if (!s) return '';
+	if (s.kind === 'histogram') return s.edgeUnit === 'us' ? 'µs' : (s.edgeUnit ?? '');
+	return s.kind === 'gauge' ? s.unit : `${s.unit}/s`;
+};
+
+// {lines | fields, limit, unit, total}: what a panel draws. An empty one has neither.
 export const drawn = (panel, answer, alive, top = TOP) => {
-	const { series, cut } = answer;
+	const { cut } = answer;
+	const series = answer.series.map((s) => (s.values ? filled(s, alive, answer.step * 1e3) : s));
 	const total = (cut ?? []).find((c) => c.metric === panel.lines[0].metric)?.total;
-	if (panel.form === 'heat') return { fields: fieldsOf(panel, series), total };
-	const lines = panel.each ? byEntity(panel, series, alive, top) : byMetric(panel, series, alive);
-	const limit = panel.limit ? whole(series, panel.limit.metric, alive) : null;
-	return { lines, limit: limit && { name: panel.limit.name, values: times(limit.values, panel.factor) }, total };
+	const unit = panel.stranger ? unitOf(series.find((s) => s.metric === panel.lines[0].metric)) : panel.unit;
+	if (panel.form === 'heat') return { fields: fieldsOf(panel, series), total, unit };
+	const lines = panel.each ? byEntity(panel, series, top) : byMetric(panel, series);
+	const limit = panel.limit ? whole(series, panel.limit.metric) : null;
+	return { lines, unit, limit: limit && { name: panel.limit.name, values: times(limit.values, panel.factor) }, total };
 };
 
 // Is there anything to see: more than nothing, more than noughts?

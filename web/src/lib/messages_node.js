@@ -56,7 +56,6 @@ export const nodeMessages = {
 	'np.cost.source-cpu': ['{value} of a CPU to read', '读取占 CPU {value}'],
 	'np.cost.source-kernel': ['{value} of a CPU in the kernel', '内核占 CPU {value}'],
 	'np.cost.source-maps': ['{value} of maps', '映射 {value}'],
-	'np.unplaced': ['Also measured here, and not drawn: {names}', '此处还测量但未绘制：{names}'],
 	'np.same': ['Same moment on the node, all panels', '该时刻节点的全部面板'],
 	'np.open': ['Panels of {node}', '{node} 的面板'],
 };

@@ -42,7 +42,8 @@ export const rangeOf = (view, now = Date.now()) => {
 export const isOpen = (view, now = Date.now()) => !view.to || Date.parse(view.to) + LATE_MS > now;
 
 export const question = (name, range, panels, entity, top = TOP) => {
-	const metrics = [...new Set(panels.flatMap(metricsOf))];
+	/* what comes at every tick: of others alone nobody could tell silence from rest */
+	const metrics = [...new Set([...panels.flatMap(metricsOf), ...(panels.some((p) => p.stranger) ? ['load1'] : [])])];
 	return [['node', name], ['from', iso(range.from)], ['to', iso(range.to)], ['metric', metrics.join(',')], ['top', top], ...(entity ? [['entity', entity]] : [])];
 };
 

@@ -20,6 +20,7 @@ const CPU = [
 	panel('cpu', 'CPU time', 'CPU 时间', '%', [line('cpu_iowait_seconds_total', 'I/O wait', '等待 I/O'), line('cpu_steal_seconds_total', 'stolen', '被窃取'), line('cpu_irq_seconds_total', 'interrupts', '硬中断'), line('cpu_softirq_seconds_total', 'soft interrupts', '软中断'), line('cpu_system_seconds_total', 'kernel', '内核'), line('cpu_nice_seconds_total', 'nice', 'nice'), line('cpu_user_seconds_total', 'programs', '用户'), line('cpu_idle_seconds_total', 'idle', '空闲')], { form: 'stack', share: true, rest: 'cpu_idle_seconds_total' }),
 	panel('load', 'Load average', '平均负载', 'threads', [line('load1', '1 min', '1 分钟'), line('load5', '5 min', '5 分钟'), line('load15', '15 min', '15 分钟')], { limit: line('cpus_online', 'CPUs', 'CPU 数') }),
 	panel('threads', 'Threads running and blocked', '运行与阻塞的线程', 'threads', [line('procs_running', 'running', '运行'), line('procs_blocked', 'blocked', '阻塞')]),
+	panel('asleep', 'Tasks that sleep uninterruptibly', '不可中断睡眠的任务', 'tasks', [line('tasks_uninterruptible', 'the most at once', '同时最多'), line('tasks_stuck', 'that do not move', '停滞不动')]),
 	panel('switches', 'Context switches and interrupts', '上下文切换与中断', '/s', [line('context_switches_total', 'switches', '切换'), line('intr_total', 'interrupts', '中断')]),
 	panel('forks', 'New processes and threads', '新建进程与线程', '/s', [line('forks_total', 'forks', '创建')]),
 ];
@@ -40,7 +41,11 @@ const PAGES = [
 	panel('paged', 'Paged in and out', '页换入换出', 'B/s', [line('vmstat_pgpgin', 'in', '入'), line('vmstat_pgpgout', 'out', '出')], { factor: KIB }),
 	panel('swapped', 'Swapped in and out', '交换换入换出', 'pages/s', [line('vmstat_pswpin', 'in', '入'), line('vmstat_pswpout', 'out', '出')]),
 	panel('reclaim', 'Short of memory: programs look for pages themselves', '内存不足：程序自行回收', '/s', [line('vmstat_pgscan_direct', 'pages looked at', '扫描页'), line('vmstat_compact_stall', 'waits for compaction', '规整等待')]),
-	panel('oom', 'Processes killed for memory', '因内存被杀的进程', '/s', [line('vmstat_oom_kill', 'OOM kills', 'OOM 终止')]),
+	panel('oom', 'Processes killed for memory', '因内存被杀的进程', '/s', [line('vmstat_oom_kill', 'as the kernel counts', '内核计数'), line('oom_killed_processes_total', 'seen by the probe', '探针所见')]),
+	panel('reclaiming', 'Time that tasks spent on freeing memory', '任务用于回收内存的时间', '%', [line('memory_reclaim_seconds_total', 'of the node', '节点'), line('memory_cgroup_reclaim_seconds_total', 'of their cgroup', 'cgroup'), line('memory_compaction_seconds_total', 'moving pages together', '规整')], { factor: PERCENT }),
+	heat('reclaim-us', 'How long freeing memory took', '回收内存耗时分布', 'µs', 'memory_reclaim_latency_us_*'),
+	heat('cgroup-reclaim-us', "How long freeing a cgroup's memory took", 'cgroup 回收内存耗时分布', 'µs', 'memory_cgroup_reclaim_latency_us_*'),
+	heat('compaction-us', 'How long moving pages together took', '内存规整耗时分布', 'µs', 'memory_compaction_latency_us_*'),
 	panel('files', 'Open files', '打开的文件', 'files', [line('filefd_allocated', 'open', '已打开')]),
 ];
 
@@ -131,6 +136,7 @@ const PROBE = [
 	panel('lost', 'Requests the probe missed', '探针漏掉的请求', '/s', [line('ring_full', 'ring full', '环满'), line('head_missed', 'beginning missed', '错过开头'), line('user_fault', 'unreadable', '不可读'), line('uncounted', 'table of routes full', '路由表满'), line('nginx_lost', "nginx's own records", 'nginx 自身记录'), line('nginx_unread', 'unread by nginx', 'nginx 未读')]),
 	panel('tables', 'Tables of the probe that were full', '探针中已满的表', '/s', [line('conn_full', 'connections', '连接'), line('calls_full', 'calls', '调用'), line('client_full', 'client calls', '客户端调用'), line('evidence_pushed_out', 'evidence', '证据'), line('late_bytes', 'late bytes', '迟到字节')]),
 	panel('file-lost', 'File operations the probe missed', '探针漏掉的文件操作', '/s', [line('file_ring_full', 'ring full', '环满'), line('file_operations_full', 'operations full', '操作表满'), line('file_detail_full', 'names and stacks', '名字与栈'), line('file_name_unknown', 'without a name', '无名'), line('file_slow_withheld', 'withheld', '被扣留'), line('file_samples_late', 'samples late', '采样迟到'), line('file_32bit_calls', '32-bit calls', '32 位调用')]),
+	panel('kernel-lost', 'Kills, stuck tasks and reclaim the probe missed', '探针漏掉的终止、停滞与回收', '/s', [line('oom_kills_withheld', 'kills', '终止'), line('stuck_tasks_withheld', 'stuck tasks', '停滞任务'), line('reclaim_untimed', 'reclaim without a time', '无时间的回收')]),
 	panel('undelivered', 'What could not be delivered', '未能送达', '/s', [line('requests_lost', 'requests', '请求'), line('samples_lost', 'samples', '采样'), line('batches_lost', 'batches', '批次')]),
 	panel('state', "The probe's own files refused", '探针自身文件被拒', '/s', [line('state_refused', 'not read', '未读'), line('state_unsaved', 'not saved', '未存')]),
 	panel('cut', 'Devices left out, as there are too many', '因过多而略去的设备', 'devices', [line('disk_devices_cut', 'disks', '磁盘'), line('network_devices_cut', 'interfaces', '接口')]),
@@ -183,9 +189,23 @@ export const NOT_DRAWN = {
 const isLike = (pattern, metric) => (pattern.endsWith('*') ? metric.startsWith(pattern.slice(0, -1)) : metric === pattern);
 export const metricsOf = (p) => [...p.lines.map((l) => l.metric), ...(p.by ? [p.by] : []), ...(p.limit ? [p.limit.metric] : [])];
 
+const OWN = 60; /* panels, one question */
+
 // What a node has and this console has no place for: of a newer probe.
 const placed = [...GROUPS.flatMap((g) => g.panels.flatMap(metricsOf)), ...Object.keys(NOT_DRAWN)];
 export const unplacedOf = (metrics) => metrics.filter((m) => !placed.some((p) => isLike(p, m)));
+
+// What has no place, as of programs of the operator's own or a newer probe, is drawn by its own name: several whose names differ
+// by a number at the end are a histogram.
+const BUCKET = /_(\d+|more)$/;
+export const ownGroup = (metrics) => {
+	const patterns = new Set(unplacedOf(metrics).map((m) => (BUCKET.test(m) ? m.replace(BUCKET, '_*') : m)));
+	const panels = [...patterns].sort().slice(0, OWN).map((m) => {
+		const name = m.replace(/_\*$/, '');
+		return { ...panel(`own-${name}`, name, name, '', [line(m, '')], { each: true, form: m.endsWith('_*') ? 'heat' : 'lines' }), stranger: true };
+	});
+	return { name: 'own', title: ['Others: programs of your own', '其他：自有程序'], panels };
+};
 
 // The panels that a node has something for, by the names that it was ever told to have.
 export const panelsFor = (group, metrics) => group.panels.filter((p) => p.lines.some((l) => metrics.some((m) => isLike(l.metric, m))));

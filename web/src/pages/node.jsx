@@ -18,7 +18,7 @@ import { t, useSettings } from '../lib/i18n.js';
 import { onKey } from '../lib/keys.js';
 import { isOpen, named, nodeAddress, rangeOf, readNode } from '../lib/node.js';
 import { isSilent, useNodes } from '../lib/nodes.js';
-import { GROUPS, panelsFor, unplacedOf } from '../lib/panels.js';
+import { GROUPS, ownGroup, panelsFor } from '../lib/panels.js';
 import { quantity } from '../lib/quantity.js';
 import { redAddress } from '../lib/red.js';
 import { go } from '../lib/router.js';
@@ -203,8 +203,7 @@ const decode = (text) => {
 
 const Groups = ({ name, kinds, view, range, marks, onView, onZoom, onSilent, look }) => {
 	const metrics = useMemo(() => kinds.flatMap((k) => k.metrics), [kinds]);
-	const groups = useMemo(() => GROUPS.map((group) => ({ group, panels: panelsFor(group, metrics) })).filter((g) => g.panels.length), [metrics]);
-	const unplaced = useMemo(() => unplacedOf(metrics), [metrics]);
+	const groups = useMemo(() => [...GROUPS, ownGroup(metrics)].map((group) => ({ group, panels: panelsFor(group, metrics) })).filter((g) => g.panels.length), [metrics]);
 	return (
 		<>
 			<nav class="np-nav" aria-label={t('np.groups')}>
@@ -217,7 +216,6 @@ const Groups = ({ name, kinds, view, range, marks, onView, onZoom, onSilent, loo
 			{groups.map(({ group, panels }, i) => (
 				<Group key={group.name} {...{ name, group, panels, kinds, range, marks, onZoom, look }} only={view.only[group.name]} onOnly={(value) => onView({ ...view, only: { ...view.only, [group.name]: value || undefined } })} onSilent={i === 0 ? onSilent : undefined} />
 			))}
-			{unplaced.length > 0 && <p class="hint np-unplaced">{t('np.unplaced', { names: visible(unplaced.join(', ')).slice(0, 2000) })}</p>}
 		</>
 	);
 };
