@@ -63,6 +63,13 @@ static const struct config_option options[] = {
 	{ "kernel", "stuck_s", CONFIG_REAL, CONFIG_FIELD(struct probe_config, stuck_s), 0, 86400,
 	  "a task in uninterruptible sleep that does not move for so many s is told; 0: none "
 	  "(10)" },
+	{ "stalls", "cpu_stall_pct", CONFIG_INT, CONFIG_FIELD(struct probe_config, cpu_stall_pct),
+	  0, 100,
+	  "tasks waited for a CPU in as much of the time, in %, to be told; 0: never (40)" },
+	{ "stalls", "io_stall_pct", CONFIG_INT, CONFIG_FIELD(struct probe_config, io_stall_pct), 0,
+	  100, "likewise for a disk (30)" },
+	{ "stalls", "memory_stall_pct", CONFIG_INT,
+	  CONFIG_FIELD(struct probe_config, memory_stall_pct), 0, 100, "likewise for memory (15)" },
 };
 
 static const struct word {
@@ -104,6 +111,9 @@ static void set_defaults(struct probe_config *c)
 		.slow_file_clock = "auto",
 		.slow_files_per_s = 100,
 		.stuck_s = 10,
+		.cpu_stall_pct = 40,
+		.io_stall_pct = 30,
+		.memory_stall_pct = 15,
 	};
 	if (gethostname(c->node, sizeof(c->node) - 1) < 0)
 		c->node[0] = 0;

@@ -30,6 +30,8 @@ struct probe_config {
 	char slow_file_clock[8]; /* what is looked by: "auto", "tick", "timer" */
 	int64_t slow_files_per_s; /* more of them than this are counted, not told */
 	double stuck_s; /* a task that sleeps uninterruptibly as long is told; 0: none is */
+	/* share of the time in which something waits for it, to be told at the least; 0: never */
+	int64_t cpu_stall_pct, io_stall_pct, memory_stall_pct;
 };
 
 #define PROBE_VERSION "0.2.0"

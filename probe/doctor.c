@@ -17,6 +17,7 @@
 #include "endpoints.h"
 #include "keyring.h"
 #include "sources.h"
+#include "stalls.h"
 #include "state_file.h"
 
 enum { CONNECT_MS = 2000 };
@@ -220,6 +221,18 @@ static void see_clock(void)
 			   : ", and nothing keeps it in step; start chrony or systemd-timesyncd");
 }
 
+/* What has no cgroup of its own is told of the whole host. */
+static void see_scope(const struct probe_config *c)
+{
+	const char *path = c->scope + strlen("cgroup=");
+	bool own = stalls_in_scope(c);
+
+	doctor_line(own, "stalls of the scope",
+		    own ? "those of %s, by its own pressure"
+			: "%s has no cpu.pressure of its own; stalls are those of the whole host",
+		    path);
+}
+
 static void see_state(const char *path)
 {
 	struct state_file f;
@@ -315,6 +328,8 @@ int doctor_run(const struct probe_config *given)
 	doctor_nginx(env.procfs);
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		see_file(env.procfs, &files[i]);
+	if (given->scope[0])
+		see_scope(given);
 	if (given->state[0])
 		see_state(given->state);
 	if (given->spool[0])

@@ -93,6 +93,22 @@ int scope_find(const char *text, const char *procfs, struct scope *out, char *wh
 	return 0;
 }
 
+int scope_path(const char *text, const char *procfs, char *out, size_t size)
+{
+	char real[PATH_MAX], root[PATH_MAX];
+	int r;
+
+	out[0] = 0;
+	if (!text[0])
+		return 0;
+	if (!realpath(text + strlen("cgroup="), real))
+		return -errno;
+	r = find_mount(procfs, real, root);
+	if (r == 0 && (size_t)snprintf(out, size, "%s", real + strlen(root)) >= size)
+		r = -ENAMETOOLONG;
+	return r;
+}
+
 int scope_root(const char *procfs)
 {
 	char mounts[PATH_MAX], line[PATH_MAX * 2];

@@ -16,4 +16,7 @@ struct scope {
  */
 int scope_find(const char *text, const char *procfs, struct scope *out, char *why) MUST_CHECK;
 
+/* Its path in the hierarchy, "" for all; or -errno. */
+int scope_path(const char *text, const char *procfs, char *out, size_t size) MUST_CHECK;
+
 int scope_root(const char *procfs); /* cgroup2's root directory, open; the caller closes it */

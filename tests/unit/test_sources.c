@@ -16,7 +16,10 @@ static struct probe_config config = { .node = "n",
 				      .slow_file_ms = 10,
 				      .slow_file_clock = "auto",
 				      .slow_files_per_s = 100,
-				      .stuck_s = 10 };
+				      .stuck_s = 10,
+				      .cpu_stall_pct = 40,
+				      .io_stall_pct = 30,
+				      .memory_stall_pct = 15 };
 
 static int open_fds(void)
 {

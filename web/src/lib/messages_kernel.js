@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Of what the kernel itself tells: the short name of each reason (reason.) and what to do next (next.).
 export const kernelMessages = {
+	'reason.cpu.stall': ['CPU stall', 'CPU 停滞'],
+	'reason.io.stall': ['I/O stall', 'I/O 停滞'],
+	'reason.mem.stall': ['Memory stall', '内存停滞'],
 	'reason.task.stuck': ['Task stuck', '任务卡住'],
 	'reason.mem.oom': ['Killed: out of memory', '内存不足被终止'],
 	'reason.kernel.lockup': ['CPU locked up', 'CPU 卡死'],
@@ -29,6 +32,9 @@ export const kernelMessages = {
 	'reason.proc.limit': ['Process limit', '进程数上限'],
 
 	'next.task.stuck': ['Look at the stack: what it waits for (a disk, a file server, a frozen file system) must answer or go; mostly it cannot even be killed before.', '看栈：它所等待的（磁盘、文件服务器、被冻结的文件系统）必须应答或移除；在此之前通常无法终止它。'],
+	'next.cpu.stall': ['Limit or move who had the CPUs, named here, or give this node more of them; requests below say who waited.', '限制或迁移此处所列占用 CPU 者，或为该节点增加 CPU；下方请求说明谁在等待。'],
+	'next.io.stall': ['See the latency of that disk around this moment, and the slow file operations of it; then move who used it, or slow it down.', '查看该磁盘在此时刻前后的延迟与慢文件操作；然后迁移或限制其使用者。'],
+	'next.mem.stall': ['Raise the limit of that cgroup, or find what grows in it; without a limit the node itself is short of memory.', '提高该 cgroup 的上限，或找出其中的增长者；若无上限，则是节点自身内存不足。'],
 	'next.mem.oom': ['See who held the most memory, named below; raise the limit of that cgroup, or find what grows in it.', '看下方谁占用内存最多；提高该 cgroup 的上限，或找出其中的增长者。'],
 	'next.kernel.lockup': ['Read the stack that the kernel logged behind this line; of a virtual machine see first whether its host took the CPU away.', '查看内核在此行之后记录的栈；虚拟机则先看宿主机是否抢走了 CPU。'],
 	'next.kernel.rcu': ['As of a CPU that is locked up: the stacks behind this line say who held it; on a virtual machine look at its host.', '与 CPU 卡死相同：此行之后的栈说明谁占住了它；虚拟机请看宿主机。'],
