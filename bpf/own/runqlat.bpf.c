@@ -6,7 +6,6 @@
 #include <linux/bpf.h>
 #include <stdbool.h>
 
-#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
@@ -89,7 +88,7 @@ static __always_inline void end(struct task_struct *t)
 		return;
 	ns = bpf_ktime_get_ns() - *at;
 	*at = 0;
-	cgroup = BPF_CORE_READ(t, cgroups, dfl_cgrp, kn, id);
+	cgroup = t->cgroups->dfl_cgrp->kn->id;
 	w = bpf_map_lookup_elem(&waits, &cgroup);
 	if (!w) {
 		bpf_map_update_elem(&waits, &cgroup, &none, BPF_NOEXIST);
