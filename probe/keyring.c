@@ -15,7 +15,8 @@ static int take_word(struct keyring *k, const char *word, char *err, size_t errl
 {
 	int r;
 
-	if (key_is_text(word)) {
+	/* A path of 40 characters may look like a key. */
+	if (key_is_text(word) && access(word, F_OK) < 0) {
 		keys_add(&k->collectors, word);
 		return 0;
 	}

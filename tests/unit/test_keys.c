@@ -161,6 +161,27 @@ TEST(a_node_trusts_the_keys_it_is_given_by_text_and_by_file)
 	place_clean();
 }
 
+TEST(a_file_whose_path_is_as_long_as_a_key_is_a_file)
+{
+	char name[KEY_TEXT], command[256];
+	struct keyring_config cfg;
+	struct keyring ring;
+	size_t left;
+
+	place_clean();
+	left = KEY_TEXT - 2 - strlen(place());
+	CHECK(left > 0 && left < KEY_TEXT);
+	memset(name, 'k', sizeof(name));
+	name[left] = 0;
+	snprintf(command, sizeof(command), "printf '%%s\n' '%s' >%s", B, name);
+	CHECK_EQ(place_run(command), 0);
+	cfg = trusting(in_place(name));
+	CHECK(key_is_text(cfg.collector_key));
+	CHECK_EQ(keyring_open(&ring, &cfg, err, sizeof(err)), 0);
+	CHECK(ring.collectors.n == 1 && keys_has(&ring.collectors, B));
+	place_clean();
+}
+
 TEST(a_key_that_a_collector_told_is_trusted_after_a_restart)
 {
 	struct keyring ring;
