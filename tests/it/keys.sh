@@ -70,7 +70,7 @@ ok "so is the operator" says one "node alone (key .* waits to be let in: seismo-
 ok "it is among those that wait" eval 'seismo node list --waiting | grep -q "^waits .*alone"'
 ok "nothing of it is stored" is 0 "select count(*) from node where name = 'alone'"
 ok "a batch of such a key is dropped and counted" eval 'printf "node stranger 1\nsend 1 1 1 request\nwant nothing 300\n" | "$fake" "$url" script | grep -q ^yes && counts key'
-ok "who is approved by name comes in" eval 'seismo node approve alone | grep -qF "$(key_of alone)"'
+ok "who is approved by name comes in" eval 'seismo node approve alone | grep -qF -- "$(key_of alone)"'
 ok "and delivers what had waited" flows alone
 ok "from its first batch" await 50 whole alone
 
@@ -141,7 +141,7 @@ ok "no key is left over" test ! -e "$dir/keys.turn/node.next"
 next=$(seismo key next | cut -d' ' -f1)
 ok "the next key of a collector is told to its nodes" says turn.turn "will go on with key"
 ok "both are what new nodes are given" [ "$(seismo key | wc -l)" = 2 ]
-await 80 grep -qF "$next" "$dir/keys.alone/collectors.pub"
+await 80 grep -qF -- "$next" "$dir/keys.alone/collectors.pub"
 seismo key rotate >/dev/null
 halt one TERM
 start one "$port" "$web"
