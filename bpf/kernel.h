@@ -197,7 +197,13 @@ struct thread_info {
 };
 
 struct kernfs_node {
+	struct kernfs_node *parent; /* of a root: NULL */
+	const char *name;
 	__u64 id;
+};
+
+struct kernfs_node___later { /* since 6.15 */
+	struct kernfs_node *__parent;
 };
 
 struct cgroup {
@@ -211,6 +217,7 @@ struct cgroup_subsys_state {
 enum cgroup_subsys_id { memory_cgrp_id = 4 }; /* the kernel's own is asked for */
 
 struct css_set {
+	struct cgroup *dfl_cgrp; /* of version 2, also where that is not mounted */
 	struct cgroup_subsys_state *subsys[1]; /* more */
 };
 
@@ -232,6 +239,8 @@ struct sched_entity {
 struct task_io_accounting {
 	__u64 rchar, wchar; /* bytes, as system calls returned them */
 	__u64 syscr, syscw; /* calls, counted when they end */
+	__u64 read_bytes, write_bytes; /* from disks; to be written to them */
+	__u64 cancelled_write_bytes; /* of these, thrown away before they were */
 };
 
 struct percpu_counter {

@@ -17,9 +17,6 @@ struct key {
 	double unit;
 };
 
-/* Not a metric of its own: what working_set leaves out. */
-enum { INACTIVE_FILE = CGROUP_END, FIELDS };
-
 static const struct key cpu_stat[] = {
 	{ "usage_usec", CGROUP_CPU_USAGE, US },
 	{ "user_usec", CGROUP_CPU_USER, US },
@@ -32,13 +29,13 @@ static const struct key cpu_stat[] = {
 
 static const struct key memory_stat[] = {
 	{ "anon", CGROUP_MEM_ANON, 1 },	    { "file", CGROUP_MEM_FILE, 1 },
-	{ "kernel", CGROUP_MEM_KERNEL, 1 }, { "inactive_file", INACTIVE_FILE, 1 },
+	{ "kernel", CGROUP_MEM_KERNEL, 1 }, { "inactive_file", CGROUP_INACTIVE_FILE, 1 },
 	{ "pgfault", CGROUP_PGFAULT, 1 },   { "pgmajfault", CGROUP_PGMAJFAULT, 1 },
 };
 
 static const struct key memory_stat_v1[] = {
 	{ "total_rss", CGROUP_MEM_ANON, 1 },	{ "total_cache", CGROUP_MEM_FILE, 1 },
-	{ "total_swap", CGROUP_MEM_SWAP, 1 },	{ "total_inactive_file", INACTIVE_FILE, 1 },
+	{ "total_swap", CGROUP_MEM_SWAP, 1 },	{ "total_inactive_file", CGROUP_INACTIVE_FILE, 1 },
 	{ "total_pgfault", CGROUP_PGFAULT, 1 }, { "total_pgmajfault", CGROUP_PGMAJFAULT, 1 },
 };
 
@@ -72,6 +69,13 @@ enum form {
 	PRESSURE, /* keys: some, full */
 };
 
+/* When it is read. */
+enum when {
+	AT_WORK, /* when CPU time was used there */
+	ALWAYS, /* it says so */
+	NOW_AND_THEN, /* somebody may have set it anew */
+};
+
 #define KEYS(table) table, ARRAY_SIZE(table)
 #define ONE(i, unit) &(const struct key){ NULL, (i), (unit) }, 1
 #define TWO(a, b) (const struct key[]){ { NULL, (a), 1 }, { NULL, (b), 1 } }, 2
@@ -83,36 +87,43 @@ static const struct file {
 	enum form form;
 	const struct key *keys;
 	size_t nkeys;
+	enum when when;
 } files[] = {
-	{ SERVES_ALL, "cpu.stat", KEYED, KEYS(cpu_stat) },
-	{ SERVES_ALL, "cpu.max", NUMBERS, TWO(CGROUP_CPU_QUOTA, CGROUP_CPU_PERIOD) },
-	{ SERVES_ALL, "memory.current", NUMBERS, ONE(CGROUP_MEM_USAGE, 1) },
-	{ SERVES_ALL, "memory.max", NUMBERS, ONE(CGROUP_MEM_LIMIT, 1) },
-	{ SERVES_ALL, "memory.swap.current", NUMBERS, ONE(CGROUP_MEM_SWAP, 1) },
-	{ SERVES_ALL, "memory.stat", KEYED, KEYS(memory_stat) },
-	{ SERVES_ALL, "memory.events.local", KEYED, KEYS(memory_events) },
-	{ SERVES_ALL, "cpu.pressure", PRESSURE, TWO(CGROUP_PSI_CPU_SOME, CGROUP_PSI_CPU_FULL) },
-	{ SERVES_ALL, "memory.pressure", PRESSURE, TWO(CGROUP_PSI_MEM_SOME, CGROUP_PSI_MEM_FULL) },
-	{ SERVES_ALL, "io.pressure", PRESSURE, TWO(CGROUP_PSI_IO_SOME, CGROUP_PSI_IO_FULL) },
-	{ SERVES_ALL, "pids.current", NUMBERS, ONE(CGROUP_PIDS, 1) },
-	{ SERVES_ALL, "pids.max", NUMBERS, ONE(CGROUP_PIDS_MAX, 1) },
-	{ SERVES_ALL, "io.stat", DEVICES, KEYS(io_stat) },
-	{ SERVES_CPU, "cpu.stat", KEYED, KEYS(cpu_stat) },
-	{ SERVES_CPU, "cpu.cfs_quota_us", NUMBERS, ONE(CGROUP_CPU_QUOTA, 1) },
-	{ SERVES_CPU, "cpu.cfs_period_us", NUMBERS, ONE(CGROUP_CPU_PERIOD, 1) },
-	{ SERVES_CPUACCT, "cpuacct.usage", NUMBERS, ONE(CGROUP_CPU_USAGE, NS) },
-	{ SERVES_CPUACCT, "cpuacct.usage_user", NUMBERS, ONE(CGROUP_CPU_USER, NS) },
-	{ SERVES_CPUACCT, "cpuacct.usage_sys", NUMBERS, ONE(CGROUP_CPU_SYSTEM, NS) },
-	{ SERVES_MEMORY, "memory.usage_in_bytes", NUMBERS, ONE(CGROUP_MEM_USAGE, 1) },
-	{ SERVES_MEMORY, "memory.limit_in_bytes", NUMBERS, ONE(CGROUP_MEM_LIMIT, 1) },
-	{ SERVES_MEMORY, "memory.kmem.usage_in_bytes", NUMBERS, ONE(CGROUP_MEM_KERNEL, 1) },
-	{ SERVES_MEMORY, "memory.stat", KEYED, KEYS(memory_stat_v1) },
-	{ SERVES_MEMORY, "memory.failcnt", NUMBERS, ONE(CGROUP_MEM_LIMIT_HITS, 1) },
-	{ SERVES_MEMORY, "memory.oom_control", KEYED, KEYS(memory_events) },
-	{ SERVES_PIDS, "pids.current", NUMBERS, ONE(CGROUP_PIDS, 1) },
-	{ SERVES_PIDS, "pids.max", NUMBERS, ONE(CGROUP_PIDS_MAX, 1) },
-	{ SERVES_BLKIO, "blkio.throttle.io_service_bytes_recursive", DEVICES, KEYS(blkio_bytes) },
-	{ SERVES_BLKIO, "blkio.throttle.io_serviced_recursive", DEVICES, KEYS(blkio_calls) },
+	{ SERVES_ALL, "cpu.stat", KEYED, KEYS(cpu_stat), ALWAYS },
+	{ SERVES_ALL, "cpu.max", NUMBERS, TWO(CGROUP_CPU_QUOTA, CGROUP_CPU_PERIOD), NOW_AND_THEN },
+	{ SERVES_ALL, "memory.current", NUMBERS, ONE(CGROUP_MEM_USAGE, 1), AT_WORK },
+	{ SERVES_ALL, "memory.max", NUMBERS, ONE(CGROUP_MEM_LIMIT, 1), NOW_AND_THEN },
+	{ SERVES_ALL, "memory.swap.current", NUMBERS, ONE(CGROUP_MEM_SWAP, 1), AT_WORK },
+	{ SERVES_ALL, "memory.stat", KEYED, KEYS(memory_stat), AT_WORK },
+	{ SERVES_ALL, "memory.events.local", KEYED, KEYS(memory_events), AT_WORK },
+	{ SERVES_ALL, "cpu.pressure", PRESSURE, TWO(CGROUP_PSI_CPU_SOME, CGROUP_PSI_CPU_FULL),
+	  AT_WORK },
+	{ SERVES_ALL, "memory.pressure", PRESSURE, TWO(CGROUP_PSI_MEM_SOME, CGROUP_PSI_MEM_FULL),
+	  AT_WORK },
+	{ SERVES_ALL, "io.pressure", PRESSURE, TWO(CGROUP_PSI_IO_SOME, CGROUP_PSI_IO_FULL),
+	  AT_WORK },
+	{ SERVES_ALL, "pids.current", NUMBERS, ONE(CGROUP_PIDS, 1), AT_WORK },
+	{ SERVES_ALL, "pids.max", NUMBERS, ONE(CGROUP_PIDS_MAX, 1), NOW_AND_THEN },
+	{ SERVES_ALL, "io.stat", DEVICES, KEYS(io_stat), AT_WORK },
+	{ SERVES_CPU, "cpu.stat", KEYED, KEYS(cpu_stat), AT_WORK },
+	{ SERVES_CPU, "cpu.cfs_quota_us", NUMBERS, ONE(CGROUP_CPU_QUOTA, 1), NOW_AND_THEN },
+	{ SERVES_CPU, "cpu.cfs_period_us", NUMBERS, ONE(CGROUP_CPU_PERIOD, 1), NOW_AND_THEN },
+	{ SERVES_CPUACCT, "cpuacct.usage", NUMBERS, ONE(CGROUP_CPU_USAGE, NS), ALWAYS },
+	{ SERVES_CPUACCT, "cpuacct.usage_user", NUMBERS, ONE(CGROUP_CPU_USER, NS), AT_WORK },
+	{ SERVES_CPUACCT, "cpuacct.usage_sys", NUMBERS, ONE(CGROUP_CPU_SYSTEM, NS), AT_WORK },
+	{ SERVES_MEMORY, "memory.usage_in_bytes", NUMBERS, ONE(CGROUP_MEM_USAGE, 1), AT_WORK },
+	{ SERVES_MEMORY, "memory.limit_in_bytes", NUMBERS, ONE(CGROUP_MEM_LIMIT, 1), NOW_AND_THEN },
+	{ SERVES_MEMORY, "memory.kmem.usage_in_bytes", NUMBERS, ONE(CGROUP_MEM_KERNEL, 1),
+	  AT_WORK },
+	{ SERVES_MEMORY, "memory.stat", KEYED, KEYS(memory_stat_v1), AT_WORK },
+	{ SERVES_MEMORY, "memory.failcnt", NUMBERS, ONE(CGROUP_MEM_LIMIT_HITS, 1), AT_WORK },
+	{ SERVES_MEMORY, "memory.oom_control", KEYED, KEYS(memory_events), AT_WORK },
+	{ SERVES_PIDS, "pids.current", NUMBERS, ONE(CGROUP_PIDS, 1), AT_WORK },
+	{ SERVES_PIDS, "pids.max", NUMBERS, ONE(CGROUP_PIDS_MAX, 1), NOW_AND_THEN },
+	{ SERVES_BLKIO, "blkio.throttle.io_service_bytes_recursive", DEVICES, KEYS(blkio_bytes),
+	  AT_WORK },
+	{ SERVES_BLKIO, "blkio.throttle.io_serviced_recursive", DEVICES, KEYS(blkio_calls),
+	  AT_WORK },
 };
 
 _Static_assert(ARRAY_SIZE(files) <= 32, "a bit each in absent");
@@ -183,14 +194,16 @@ static void take_file(struct words file, const struct file *f, double *raw)
 	}
 }
 
-static void read_in(int dir, uint32_t serves, struct cgroup *c, struct buf *text, double *raw)
+static void read_in(int dir, uint32_t serves, struct cgroup *c, uint32_t whens, struct buf *text,
+		    double *raw)
 {
 	struct words file;
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		int r;
 
-		if (!(files[i].serves & serves) || (c->absent & 1u << i))
+		if (!(files[i].serves & serves) || (c->absent & 1u << i) ||
+		    !(whens & 1u << files[i].when))
 			continue;
 		r = proc_read_at(text, dir, files[i].name, &file);
 		if (r == 0)
@@ -204,29 +217,53 @@ static void settle(double *raw)
 {
 	if (raw[CGROUP_MEM_LIMIT] >= NO_LIMIT)
 		raw[CGROUP_MEM_LIMIT] = NAN;
-	raw[CGROUP_MEM_WORKING_SET] = fmax(raw[CGROUP_MEM_USAGE] - raw[INACTIVE_FILE], 0);
-	if (isnan(raw[CGROUP_MEM_USAGE]) || isnan(raw[INACTIVE_FILE]))
+	raw[CGROUP_MEM_WORKING_SET] = fmax(raw[CGROUP_MEM_USAGE] - raw[CGROUP_INACTIVE_FILE], 0);
+	if (isnan(raw[CGROUP_MEM_USAGE]) || isnan(raw[CGROUP_INACTIVE_FILE]))
 		raw[CGROUP_MEM_WORKING_SET] = NAN;
 	raw[CGROUP_CGROUPS] = 1;
 }
 
-void cgroup_read(const struct cgroup_mounts *m, struct cgroup *c, struct buf *text,
-		 double raw[static CGROUP_END])
+static bool has_any(uint32_t serves, uint32_t whens)
 {
-	double all[FIELDS];
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		if ((files[i].serves & serves) && (whens & 1u << files[i].when))
+			return true;
+	return false;
+}
 
-	proc_clear(all, FIELDS);
+static void read_files(const struct cgroup_mounts *m, struct cgroup *c, uint32_t whens,
+		       struct buf *text, double *raw)
+{
 	for (int v1 = 0; v1 < 2; v1++)
 		for (uint32_t i = 0; i < m->n; i++) {
 			AUTO_CLOSE int dir = -1;
 
-			if (!(c->in & 1u << i) || v1 == !!(m->mount[i].serves & SERVES_ALL))
+			if (!(c->in & 1u << i) || v1 == !!(m->mount[i].serves & SERVES_ALL) ||
+			    !has_any(m->mount[i].serves, whens))
 				continue;
 			dir = openat(m->mount[i].fd, c->depth ? c->path + 1 : ".",
 				     O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 			if (dir >= 0)
-				read_in(dir, m->mount[i].serves, c, text, all);
+				read_in(dir, m->mount[i].serves, c, whens, text, raw);
 		}
-	settle(all);
-	memcpy(raw, all, CGROUP_END * sizeof(*raw));
+}
+
+void cgroup_read(const struct cgroup_mounts *m, struct cgroup *c, bool all, struct buf *text)
+{
+	double raw[CGROUP_FIELDS];
+
+	all |= !c->was_read || c->in != c->was_in;
+	if (all)
+		proc_clear(raw, CGROUP_FIELDS);
+	else
+		memcpy(raw, c->raw, sizeof(raw));
+	if (!all) {
+		read_files(m, c, 1u << ALWAYS, text, raw);
+		if (raw[CGROUP_CPU_USAGE] == c->raw[CGROUP_CPU_USAGE])
+			return;
+	}
+	read_files(m, c, all ? ~0u : 1u << ALWAYS | 1u << AT_WORK, text, raw);
+	settle(raw);
+	memcpy(c->raw, raw, sizeof(raw));
+	c->was_read = true;
 }

@@ -6,8 +6,8 @@
 #include "cgroup_tree.h"
 
 /*
- * raw: all of the layout; NaN for what no file says. A file that was not there is not looked for
- * again before c->absent is cleared. text is room for a file.
+ * Leaves in c->raw the metrics of the layout; NaN for what no file says. One that used no CPU since
+ * the last time keeps what it had, and limits are as they were, unless all is asked for. A file
+ * that was not there is not looked for again before c->absent is cleared. text is room for a file.
  */
-void cgroup_read(const struct cgroup_mounts *m, struct cgroup *c, struct buf *text,
-		 double raw[static CGROUP_END]);
+void cgroup_read(const struct cgroup_mounts *m, struct cgroup *c, bool all, struct buf *text);

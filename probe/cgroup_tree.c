@@ -53,7 +53,7 @@ struct cgroup *cgroup_tree_parent(const struct cgroup_tree *t, const struct cgro
 	return find(t, c->path, slash == c->path ? 1 : (size_t)(slash - c->path));
 }
 
-static struct cgroup *make(const struct cgroup_tree *t, const char *path, uint32_t depth)
+static struct cgroup *make(struct cgroup_tree *t, const char *path, uint32_t depth)
 {
 	struct cgroup *c = calloc(1, sizeof(*c));
 
@@ -64,6 +64,7 @@ static struct cgroup *make(const struct cgroup_tree *t, const char *path, uint32
 		die("out of memory");
 	c->depth = depth;
 	c->born = t->walked;
+	c->turn = t->made++;
 	proc_clear(c->last, CGROUP_END);
 	return c;
 }

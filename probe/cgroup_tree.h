@@ -13,6 +13,9 @@
 
 enum { CGROUP_MAX = 4096, CGROUP_LISTED = 512, CGROUP_IDLE_TICKS = 30 };
 
+/* Beside the metrics what one of them is made of. */
+enum { CGROUP_INACTIVE_FILE = CGROUP_END, CGROUP_FIELDS };
+
 struct cgroup {
 	char *path; /* "/" is the root */
 	uint64_t id[CGROUP_MOUNTS]; /* the kernel's, in each hierarchy */
@@ -20,15 +23,19 @@ struct cgroup {
 	uint32_t absent; /* bit of each file: it was looked for, and is not there */
 	uint32_t depth; /* 0: the root */
 	uint32_t idle; /* reads in a row in which nothing was counted */
+	uint32_t turn; /* not all are read whole in the same tick */
+	bool was_read;
 	bool listed;
 	bool born; /* after the first walk: its counters began with 0 */
-	double last[CGROUP_END];
+	double raw[CGROUP_FIELDS]; /* what its files said last */
+	double last[CGROUP_END]; /* what its counters are counted from */
 };
 
 struct cgroup_tree {
 	struct cgroup **all; /* by path: a parent comes before its children */
 	uint32_t n, room, listed;
 	uint32_t cut; /* beyond CGROUP_MAX, in the last walk */
+	uint32_t made; /* since ever */
 	bool walked;
 };
 

@@ -23,6 +23,8 @@ enum {
 	IS_RECLAIM,
 	IS_RECLAIMLOSS,
 	IS_OWN,
+	IS_CGROUPIO,
+	IS_PROGRAMIO,
 	LAYOUTS
 };
 
@@ -53,6 +55,8 @@ struct wire_dict layout_klogloss = LAYOUT("coverage", KLOGLOSS);
 struct wire_dict layout_process = LAYOUT("process", PROCESS);
 struct wire_dict layout_cost = LAYOUT("source", COST);
 struct wire_dict layout_cgroup = LAYOUT("cgroup", CGROUP);
+struct wire_dict layout_cgroupio = LAYOUT("cgroup", CGROUPIO);
+struct wire_dict layout_programio = LAYOUT("program", PROGRAMIO);
 struct wire_dict layout_tasks = LAYOUT("node", TASKS);
 struct wire_dict layout_tasksloss = LAYOUT("coverage", TASKSLOSS);
 struct wire_dict layout_oom = LAYOUT("node", OOM);
@@ -79,7 +83,8 @@ __attribute__((constructor)) static void make_ids(void)
 					  &layout_klog,	     &layout_klogloss,	  &layout_process,
 					  &layout_cost,	     &layout_cgroup,	  &layout_tasks,
 					  &layout_tasksloss, &layout_oom,	  &layout_oomloss,
-					  &layout_reclaim,   &layout_reclaimloss, &layout_own };
+					  &layout_reclaim,   &layout_reclaimloss, &layout_own,
+					  &layout_cgroupio,  &layout_programio };
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 		all[i]->layout = wire_layout_id(all[i]);

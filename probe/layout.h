@@ -32,6 +32,8 @@
 #define IN_RECLAIM(x)
 #define IN_RECLAIMLOSS(x)
 #define IN_OWN(x)
+#define IN_CGROUPIO(x)
+#define IN_PROGRAMIO(x)
 
 enum coverage_metric {
 #undef IN_COVERAGE
@@ -221,13 +223,31 @@ enum own_metric_of_all {
 #undef IN_OWN
 #define IN_OWN(x)
 };
+
+enum cgroupio_metric {
+#undef IN_CGROUPIO
+#define IN_CGROUPIO(x) x,
+#include "../schema/metrics.def"
+	CGROUPIO_END
+#undef IN_CGROUPIO
+#define IN_CGROUPIO(x)
+};
+
+enum programio_metric {
+#undef IN_PROGRAMIO
+#define IN_PROGRAMIO(x) x,
+#include "../schema/metrics.def"
+	PROGRAMIO_END
+#undef IN_PROGRAMIO
+#define IN_PROGRAMIO(x)
+};
 #undef METRIC
 
 extern struct wire_dict layout_coverage, layout_delivery, layout_node, layout_disk, layout_net;
 extern struct wire_dict layout_diskio, layout_files, layout_fileloss, layout_drop, layout_klog,
 	layout_klogloss;
 extern struct wire_dict layout_process, layout_cost;
-extern struct wire_dict layout_cgroup;
+extern struct wire_dict layout_cgroup, layout_cgroupio, layout_programio;
 extern struct wire_dict layout_tasks, layout_tasksloss, layout_oom, layout_oomloss;
 extern struct wire_dict layout_reclaim, layout_reclaimloss;
 extern struct wire_dict layout_own;

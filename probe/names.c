@@ -9,7 +9,7 @@
 
 #include "../lib/clock.h"
 #include "../lib/log.h"
-#include "cgroup_find.h"
+#include "cgroup_path.h"
 
 enum {
 	MINOR_BITS = 20,

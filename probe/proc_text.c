@@ -8,8 +8,11 @@
 
 enum { CHUNK = 8192, MAX_FILE = 1 << 20 };
 
-/* /proc makes its text while it is read: until the end is seen there may be more. */
-static int read_all(int fd, struct buf *text)
+/*
+ * /proc makes its text while it is read: until the end is seen there may be more. What comes in one
+ * piece has ended if there was room for more.
+ */
+static int read_all(int fd, bool one_piece, struct buf *text)
 {
 	char chunk[CHUNK];
 	ssize_t n;
@@ -24,11 +27,13 @@ static int read_all(int fd, struct buf *text)
 		if (n == 0)
 			return 0;
 		buf_put(text, chunk, (size_t)n);
+		if (one_piece && n < CHUNK)
+			return 0;
 	}
 	return 0;
 }
 
-int proc_read_at(struct buf *text, int dir, const char *name, struct words *file)
+static int read_at(struct buf *text, int dir, const char *name, bool one_piece, struct words *file)
 {
 	AUTO_CLOSE int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	const char *end;
@@ -36,7 +41,7 @@ int proc_read_at(struct buf *text, int dir, const char *name, struct words *file
 
 	if (fd < 0)
 		return -errno;
-	r = read_all(fd, text);
+	r = read_all(fd, one_piece, text);
 	if (r < 0)
 		return r;
 	end = text->len ? memrchr(text->data, '\n', text->len) : NULL;
@@ -45,13 +50,18 @@ int proc_read_at(struct buf *text, int dir, const char *name, struct words *file
 	return 0;
 }
 
+int proc_read_at(struct buf *text, int dir, const char *name, struct words *file)
+{
+	return read_at(text, dir, name, true, file);
+}
+
 int proc_read(struct buf *text, const char *root, const char *name, struct words *file)
 {
 	char path[PATH_MAX];
 
 	if ((size_t)snprintf(path, sizeof(path), "%s/%s", root, name) >= sizeof(path))
 		return -ENAMETOOLONG;
-	return proc_read_at(text, AT_FDCWD, path, file);
+	return read_at(text, AT_FDCWD, path, false, file);
 }
 
 bool proc_line(struct words *file, struct words *line)

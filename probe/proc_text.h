@@ -20,6 +20,7 @@ struct proc_key {
 };
 
 int proc_read(struct buf *text, const char *root, const char *name, struct words *file) MUST_CHECK;
+/* Of a file that the kernel hands over in one piece, as those of cgroups. */
 int proc_read_at(struct buf *text, int dir, const char *name, struct words *file) MUST_CHECK;
 bool proc_line(struct words *file, struct words *line);
 bool proc_word(struct words *line, struct words *word);

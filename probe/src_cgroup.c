@@ -3,15 +3,15 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "../lib/hash.h"
 #include "cgroup_others.h"
+#include "cgroup_path.h"
 #include "cgroup_read.h"
 #include "proc_delta.h"
 #include "source.h"
 
 enum {
+	WHOLE_TICKS = 6, /* even one that does nothing is read whole so often */
 	LOOK_TICKS = 30, /* a controller may be given to a cgroup later: its files are looked for */
-	NAME_TAIL = 200, /* of a path that is too long: its end tells more than its beginning */
 };
 
 struct cgroup_source {
@@ -41,18 +41,6 @@ static int cgroup_open(void *self, const struct probe_env *env)
 	return r;
 }
 
-static const char *name_of(const struct cgroup *c, char name[static ITEM_MAX_TEXT])
-{
-	size_t len = strlen(c->path);
-
-	if (len < ITEM_MAX_TEXT)
-		return c->path;
-	snprintf(name, ITEM_MAX_TEXT, "~%016llx%s",
-		 (unsigned long long)hash_end(hash_add_str(HASH_START, c->path)),
-		 c->path + len - NAME_TAIL);
-	return name;
-}
-
 /* What was counted before it was there is nothing, and so all of it was counted since. */
 static void begin_with_0(struct cgroup *c)
 {
@@ -75,21 +63,21 @@ static void tell(const struct cgroup *c, const double *v, struct sink *out)
 {
 	char name[ITEM_MAX_TEXT];
 
-	sink_sample(out,
-		    &(struct sample_item){ layout_cgroup.layout, name_of(c, name), CGROUP_END, v });
+	cgroup_entity(c->path, name);
+	sink_sample(out, &(struct sample_item){ layout_cgroup.layout, name, CGROUP_END, v });
 }
 
 static void read_one(struct cgroup_source *s, struct cgroup *c, struct cgroup_others *others,
 		     struct sink *out)
 {
 	const struct cgroup *parent = cgroup_tree_parent(&s->tree, c);
-	double raw[CGROUP_END], v[CGROUP_END];
+	double v[CGROUP_END];
 
 	if (s->tick % LOOK_TICKS == 0)
 		c->absent = 0;
-	cgroup_read(&s->mounts, c, &s->text, raw);
+	cgroup_read(&s->mounts, c, (s->tick + c->turn) % WHOLE_TICKS == 0, &s->text);
 	begin_with_0(c);
-	proc_delta(&layout_cgroup, raw, c->last, v);
+	proc_delta(&layout_cgroup, c->raw, c->last, v);
 	c->idle = is_idle(v) ? c->idle + 1 : 0;
 	if (c->listed)
 		tell(c, v, out);
@@ -121,6 +109,7 @@ const struct source source_cgroup = {
 	.name = "cgroup",
 	.help = "processors, memory, I/O and limits of each cgroup",
 	.period_ms = 10000,
+	.steady = true,
 	.size = sizeof(struct cgroup_source),
 	.layouts = layouts,
 	.nlayouts = ARRAY_SIZE(layouts),

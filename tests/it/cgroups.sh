@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # cgroups.sh - what is told of cgroups against their own files: CPU time, throttling, memory limit and OOM kills, the names
-# of containers, pods and jobs, and 600 of them at once.
+# of containers, pods and jobs, and 600 of them at once; and the I/O of their tasks against /proc/PID/io.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/check.sh
@@ -13,10 +13,11 @@ where() { # TYPE [CONTROLLER]: the directory of that hierarchy
 
 cpu=$(where cgroup cpu) cpuacct=$(where cgroup cpuacct) memory=$(where cgroup memory) v2=$(where cgroup2)
 [ -n "$cpu" ] && [ -n "$cpuacct" ] && [ -n "$memory" ] && [ -n "$v2" ] || { echo "this test needs cgroups of both versions"; echo "0 passed, 1 failed"; exit 1; }
-mine=seismo-cgroups.$$ hog=
+mine=seismo-cgroups.$$ hog= live= loop=
 on_exit() {
 	local i d
-	[ -z "$hog" ] || kill -9 "$hog" 2>/dev/null
+	for i in $hog $live; do kill -9 "$i" 2>/dev/null; done
+	[ -z "$loop" ] || losetup -d "$loop"
 	for ((i = 0; i < 50; i++)); do # one that had tasks just now is busy for a moment
 		for d in "$cpu" "$cpuacct" "$memory" "$v2"; do
 			[ ! -d "$d/$mine" ] || find "$d/$mine" -depth -type d -exec rmdir {} + 2>/dev/null
@@ -73,7 +74,42 @@ foreign() { # cgroups that are not ours
 	find "$cpu" "$v2" -type d -not -path "*/$mine*" 2>/dev/null | sort
 }
 
+# I/O of a program of its own name in a cgroup, as it says itself: READS, WRITES and then its seven numbers in $io.
+io_in() { # CGROUP_DIR NAME READS WRITES: $live is stopped
+	local i
+	cp "$B/tools/diskio" "$tmp/$2"
+	(echo $BASHPID >"$1/cgroup.procs" && exec "$tmp/$2" "$loop" "$3" "$4") & live=$!
+	for ((i = 0; i < 300; i++)); do
+		[ "$(awk '{ print $3 }' "/proc/$live/stat")" = T ] && break
+		sleep 0.1
+	done
+	io=$(awk '{ v[$1] = $2 } END { print v["read_bytes:"], v["write_bytes:"], v["cancelled_write_bytes:"], v["rchar:"], v["wchar:"], v["syscr:"], v["syscw:"] }' "/proc/$live/io")
+}
+
+io_told() { # KIND ENTITY: the same, all ticks together
+	ask "select coalesce(sum(value) filter (where metric = 'task_read_bytes_total'), 0), sum(value) filter (where metric = 'task_write_bytes_total'),
+		sum(value) filter (where metric = 'task_cancelled_write_bytes_total'), sum(value) filter (where metric = 'task_rchar_bytes_total'),
+		sum(value) filter (where metric = 'task_wchar_bytes_total'), sum(value) filter (where metric = 'task_read_calls_total'),
+		sum(value) filter (where metric = 'task_write_calls_total') from api.series where entity_kind = '$1' and entity = '$2'"
+}
+
+io_is_right() { # KIND ENTITY
+	local i
+	for ((i = 0; i < 40; i++)); do
+		[ "$(io_told "$@")" = "$io" ] && return
+		sleep 1
+	done
+	echo "$2: $(io_told "$@"), not $io"
+	return 1
+}
+
+new_disk() {
+	truncate -s 64M "$tmp/disk.img"
+	loop=$(losetup -f --show "$tmp/disk.img")
+}
+
 stack_open
+new_disk || { echo "no loop device here"; echo "0 passed, 1 failed"; exit 1; }
 has_root() {
 	ask "select count(*) > 0 from entity where kind = 'cgroup' and name = '/'"
 }
@@ -97,6 +133,36 @@ ok "a pod by its uid" has_label "pod=$uid" "$pod"
 ok "a job by its number" has_label "job=$$" "$job"
 ok "with all that its path tells" test "$(labels_of "pod=${uid%-*}*" "container=${id//0/f}")" = \
 	"{\"container\": \"${id//0/f}\", \"kind\": \"cgroup\", \"path\": \"$pod\", \"pod\": \"$uid\", \"qos\": \"burstable\", \"runtime\": \"containerd\", \"slice\": \"kubepods-burstable-pod${uid//-/_}.slice\"}"
+
+# I/O: of one that is made and gone between two looks, and of one that lives, in either version.
+mkdir -p "$memory/$mine/io/made" "$v2/$mine/io2"
+made=0
+io_in "$memory/$mine/io/made" "made$$" 100 50
+kill -9 "$live"
+wait "$live" 2>/dev/null
+for _ in $(seq 50); do # it may be busy for a moment
+	rmdir "$memory/$mine/io/made" 2>/dev/null && made=1 && break
+	sleep 0.1
+done
+made_io=$io
+io_in "$memory/$mine/io" "live$$" 300 200
+live_io=$io first=$live
+io_in "$v2/$mine/io2" "two$$" 10 20
+ok "a cgroup of version 2: bytes and calls are those of /proc/PID/io ($io)" io_is_right cgroup "/$mine/io2"
+kill -9 "$live"
+wait "$live" 2>/dev/null
+io=$live_io live=$first
+ok "of a cgroup that lives as well ($io)" io_is_right cgroup "/$mine/io"
+ok "and of the program" io_is_right program "live$$"
+ok "the bytes are those that were read and written" test "${io%% 0 *}" = "$((300 * 65536)) $((200 * 4096))"
+io=$made_io
+ok "of one that is made and removed meanwhile" test "$made" = 1
+ok "bytes and calls are told under its name" io_is_right cgroup "/$mine/io/made"
+ok "and under that of the program" io_is_right program "made$$"
+io=$live_io
+kill -9 "$live"
+wait "$live" 2>/dev/null
+live=
 
 # 600 with a quota each, in each of which somebody burns CPU: beyond 512 they are one, with nothing lost.
 before=$(foreign)
@@ -139,6 +205,7 @@ ok "the time that its quota stopped it as well ($throttled s)" await_about "$thr
 ok "and there was some" awk -v a="$throttled" 'BEGIN { exit !(a > 1) }'
 ok "and the periods" await_about "$(line "$cpu/$mine/hog/cpu.stat" nr_periods)" "/$mine/hog" container_cpu_cfs_periods_total
 ok "the quota is told" test "$(ask "select max(value) from api.series where entity = '/$mine/hog' and metric = 'container_spec_cpu_quota'")" = 10000
+ok "nothing is counted twice at the end of a program" io_is_right cgroup "/$mine/io"
 ok "hits of a memory limit are counted" await_about "$(cat "$memory/$mine/mem/memory.failcnt")" "/$mine/mem" container_memory_failcnt
 ok "OOM kills are counted" await_about "$(line "$memory/$mine/mem/memory.oom_control" oom_kill)" "/$mine/mem" container_oom_events_total
 ok "the limit is told" test "$(ask "select max(value) from api.series where entity = '/$mine/mem' and metric = 'container_spec_memory_limit_bytes'")" = 16777216

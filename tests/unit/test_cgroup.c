@@ -216,6 +216,33 @@ TEST(a_cgroup_that_was_made_since_counts_from_0_and_one_that_comes_back_as_well)
 	host_close(&h);
 }
 
+TEST(one_that_used_no_cpu_keeps_what_it_had_for_some_ticks)
+{
+	struct host h;
+	int kept = 0;
+
+	place_run("mkdir -p v2/a");
+	v2_files("/a", 1000, 0);
+	put("v2/a/memory.current", "100\n");
+	put("v2/a/cpu.max", "max 100000\n");
+	CHECK_EQ(host_open(&h, "cgroup2 v2 rw"), 0);
+	tick(&h);
+	CHECK(V("/a", MEM_USAGE) == 100 && isnan(V("/a", CPU_QUOTA)));
+	put("v2/a/memory.current", "200\n");
+	v2_files("/a", 2000, 0);
+	tick(&h);
+	CHECK(V("/a", MEM_USAGE) == 200 && near(V("/a", CPU_USAGE), 0.001));
+	put("v2/a/memory.current", "300\n");
+	put("v2/a/cpu.max", "5000 100000\n");
+	for (tick(&h); V("/a", MEM_USAGE) == 200 && kept < 10; tick(&h)) {
+		CHECK(V("/a", CPU_USAGE) == 0 && V("/a", CPU_PERIOD) == 100000);
+		kept++;
+	}
+	CHECK(kept >= 1 && kept < 6);
+	CHECK(V("/a", MEM_USAGE) == 300 && V("/a", CPU_QUOTA) == 5000);
+	host_close(&h);
+}
+
 TEST(a_path_that_is_too_long_keeps_its_end_and_is_told_from_others)
 {
 	struct host h;

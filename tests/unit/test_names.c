@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "../../probe/cgroup_find.h"
+#include "../../probe/cgroup_path.h"
 #include "../../probe/ksym.h"
 #include "../../probe/names.h"
 #include "../../probe/overflow.h"

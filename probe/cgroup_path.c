@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cgroup_find.h"
+#include "cgroup_path.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
-enum { DEPTH_MAX = 32, LOOKED_MAX = 10000, LEAF = 2 };
+#include "../lib/hash.h"
+
+enum { DEPTH_MAX = 32, LOOKED_MAX = 10000, LEAF = 2, TAIL = 200 };
 
 struct search {
 	uint64_t id;
@@ -73,4 +75,16 @@ bool cgroup_find(int root, uint64_t id, char *path, size_t room)
 	}
 	dir = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return dir >= 0 && search(&s, dir, 0, 0);
+}
+
+void cgroup_entity(const char *path, char entity[static ITEM_MAX_TEXT])
+{
+	size_t len = strlen(path);
+
+	if (len < ITEM_MAX_TEXT)
+		memcpy(entity, path, len + 1);
+	else
+		snprintf(entity, ITEM_MAX_TEXT, "~%016llx%s",
+			 (unsigned long long)hash_end(hash_add_str(HASH_START, path)),
+			 path + len - TAIL);
 }

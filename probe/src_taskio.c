@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+/* src_taskio.c - bytes and calls of I/O of each cgroup and program, from bpf/taskio.bpf.c. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <stdio.h>
+
+#include "../lib/clock.h"
+#include "../lib/log.h"
+#include "kernel_load.h"
+#include "layout.h"
+#include "source.h"
+#include "taskio.skel.h"
+#include "taskio_table.h"
+
+struct taskio_source {
+	struct taskio_bpf *bpf;
+	struct taskio_table cgroups, programs;
+	bool told_lost;
+};
+
+static void taskio_close(void *self)
+{
+	struct taskio_source *s = self;
+
+	taskio_bpf__destroy(s->bpf);
+	taskio_table_free(&s->cgroups);
+	taskio_table_free(&s->programs);
+}
+
+/* One for what has no place: it is never deleted, so that there is always one. */
+static int make_others(struct taskio_source *s)
+{
+	static const struct taskio_cgroup cgroup = { .len = sizeof("(others)"),
+						     .path = "(others)" };
+	static const struct taskio_program program = { "(others)" };
+	static const struct taskio none;
+	const uint64_t id = TASKIO_OTHERS;
+	int r = bpf_map_update_elem(bpf_map__fd(s->bpf->maps.cgroups), &id, &cgroup, BPF_NOEXIST);
+
+	if (r < 0)
+		return -errno;
+	r = bpf_map_update_elem(bpf_map__fd(s->bpf->maps.programs), &program, &none, BPF_NOEXIST);
+	return r < 0 ? -errno : 0;
+}
+
+static int look(const struct taskio_source *s)
+{
+	AUTO_CLOSE int fd = bpf_iter_create(bpf_link__fd(s->bpf->links.on_look));
+	char none[64];
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	do
+		n = read(fd, none, sizeof(none));
+	while (n > 0 || (n < 0 && errno == EINTR));
+	return n < 0 ? -errno : 0;
+}
+
+static int taskio_open(void *self, const struct probe_env *env)
+{
+	struct taskio_source *s = self;
+	int r = kernel_can_load(env->why);
+
+	if (r < 0)
+		return r;
+	s->bpf = taskio_bpf__open();
+	if (!s->bpf)
+		return -ENOMEM;
+	s->bpf->rodata->begin_ns = clock_mono_ns();
+	r = taskio_bpf__load(s->bpf);
+	if (r < 0)
+		return kernel_say(r, env->why);
+	r = make_others(s);
+	if (r < 0)
+		return r;
+	r = taskio_bpf__attach(s->bpf);
+	if (r < 0)
+		return kernel_say(r, env->why);
+	r = look(s);
+	if (r == 0 && s->bpf->bss->not_counted) {
+		snprintf(env->why, WHY_LEN,
+			 "this kernel does not count the I/O of tasks; boot one with "
+			 "CONFIG_TASK_IO_ACCOUNTING=y");
+		return -EOPNOTSUPP;
+	}
+	return r;
+}
+
+static void read_cgroups(struct taskio_source *s)
+{
+	struct bpf_map *map = s->bpf->maps.cgroups;
+	uint64_t id, last = 0, key[TASKIO_KEY / sizeof(uint64_t)] = { 0 };
+	char name[ITEM_MAX_TEXT];
+	struct taskio_cgroup c;
+	bool more = bpf_map__get_next_key(map, NULL, &id, sizeof(id)) == 0;
+
+	for (int i = 0; more && i < 2 * TASKIO_CGROUPS; i++) {
+		int r = bpf_map__lookup_elem(map, &id, sizeof(id), &c, sizeof(c), 0);
+
+		last = id;
+		more = bpf_map__get_next_key(map, &last, &id, sizeof(id)) == 0;
+		if (r < 0 || !c.len)
+			continue;
+		key[0] = last;
+		if (last == TASKIO_OTHERS)
+			snprintf(name, sizeof(name), "(others)");
+		else if (!taskio_knows(&s->cgroups, key))
+			taskio_path(&c, last, name);
+		if (!taskio_seen(&s->cgroups, key, name, &c.io))
+			bpf_map__delete_elem(map, &last, sizeof(last), 0);
+	}
+}
+
+static void read_programs(struct taskio_source *s)
+{
+	struct bpf_map *map = s->bpf->maps.programs;
+	struct taskio_program p, last;
+	char name[TASKIO_NAME + 1] = "";
+	struct taskio io;
+	bool more = bpf_map__get_next_key(map, NULL, &p, sizeof(p)) == 0;
+
+	for (int i = 0; more && i < 2 * TASKIO_CGROUPS; i++) {
+		int r = bpf_map__lookup_elem(map, &p, sizeof(p), &io, sizeof(io), 0);
+
+		last = p;
+		more = bpf_map__get_next_key(map, &last, &p, sizeof(p)) == 0;
+		if (r < 0)
+			continue;
+		memcpy(name, last.name, TASKIO_NAME);
+		if (!taskio_seen(&s->programs, &last, name, &io))
+			bpf_map__delete_elem(map, &last, sizeof(last), 0);
+	}
+}
+
+static void tell_lost(struct taskio_source *s)
+{
+	if (s->told_lost || !s->bpf->bss->lost)
+		return;
+	s->told_lost = true;
+	log_warn(0, "source taskio: of some threads only the I/O at their end is counted: the "
+		    "kernel had no memory to remember them");
+}
+
+static int taskio_read(void *self, struct sink *out)
+{
+	struct taskio_source *s = self;
+	int r = look(s);
+
+	read_cgroups(s);
+	read_programs(s);
+	taskio_tell(&s->cgroups, &layout_cgroupio, out);
+	taskio_tell(&s->programs, &layout_programio, out);
+	tell_lost(s);
+	return r;
+}
+
+static const struct wire_dict *const layouts[] = { &layout_cgroupio, &layout_programio };
+
+const struct source source_taskio = {
+	.name = "taskio",
+	.help = "bytes and calls of I/O of each cgroup and program",
+	.period_ms = 10000,
+	.steady = true,
+	.size = sizeof(struct taskio_source),
+	.layouts = layouts,
+	.nlayouts = ARRAY_SIZE(layouts),
+	.open = taskio_open,
+	.read = taskio_read,
+	.close = taskio_close,
+};
