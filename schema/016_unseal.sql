@@ -266,22 +266,22 @@ end $$;
 create function api.chunk_rollup(chunk bytea, hour timestamptz, entity bigint, metric bigint)
 returns table (ts timestamptz, n float8, min float8, max float8, sum float8) language plpgsql immutable parallel safe cost 10000 rows 60 as $$
 declare
-	head bytea := substr(chunk, 9, 2);
+	flat bytea := chunk || ''::bytea; -- unpacked by PostgreSQL once
+	head bytea := substr(flat, 9, 2);
 	place int := 1 + (entity - 1) * (1 + ((get_byte(head, 0) << 8) | get_byte(head, 1)));
 	first int := place + (metric - 1) * 4;
-	ticks float8[] := api.chunk_column(chunk, 0);
-	number float8[] := api.chunk_column(chunk, place);
-	v1 float8[] := api.chunk_column(chunk, first + 1);
-	v2 float8[] := api.chunk_column(chunk, first + 2);
-	v3 float8[] := api.chunk_column(chunk, first + 3);
-	v4 float8[] := api.chunk_column(chunk, first + 4);
+	ticks float8[] := api.chunk_column(flat, 0);
+	number float8[] := api.chunk_column(flat, place);
+	v1 float8[] := api.chunk_column(flat, first + 1);
+	v2 float8[] := api.chunk_column(flat, first + 2);
+	v3 float8[] := api.chunk_column(flat, first + 3);
+	v4 float8[] := api.chunk_column(flat, first + 4);
 begin
 	return query select hour + ticks[coalesce(number[j]::int + 1, j)] * interval '1 microsecond', v1[j], nullif(v2[j], 'NaN'), nullif(v3[j], 'NaN'), nullif(v4[j], 'NaN')
 		from generate_subscripts(v1, 1) j where v1[j] > 0;
 end $$;
 
--- A row for each entity and tick, with all its values.
-create view sample_sealed as
+create view sample_sealed as -- a row for each entity and tick, with all its values
 select t.ts, s.node_id, x.entity_id, s.layout_id, t.v
 from sealed s
 join layout l using (layout_id)
