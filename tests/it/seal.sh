@@ -8,19 +8,37 @@ cd "$(dirname "$0")/../.." || exit 1
 export PGOPTIONS="-c jit=off" # which takes longer than what it is to speed up
 read -r port web port2 web2 < <(free_ports 4 | tr '\n' ' ')
 
-# Two hours that are due, as they come (node 1, 2) and as an older version stored them (node 3), and one of yesterday that is.
+# A database as an older version left it, with samples in it: a row for each entity.
+older() {
+	local f n
+	{
+		echo "begin; create table migration (number int primary key, name text not null, applied timestamptz not null default now());"
+		for f in schema/00*.sql schema/01[0-2]_*.sql; do
+			n=${f##*/}
+			cat "$f"
+			echo "insert into migration (number, name) values ('${n%%_*}', '$n');"
+		done
+		cat <<-'END'
+		select ensure_partitions(2, 1);
+		insert into region values (1, 'home');
+		insert into node (node_id, region_id, name) values (1, 1, 'one'), (2, 1, 'two'), (3, 1, 'old');
+		insert into layout values (7, 'disk', '{zero,count,share,big,odd,gap,steady}', '{a,b,c,d,e,f,g}', '{1,1,0,0,0,0,1}'), (8, 'coverage', '{rows}', '{r}', '{1}');
+		insert into entity select n, e, case e when 9 then 'coverage' else 'disk' end, case e when 9 then '' else 'd' || e end from generate_series(1, 3) n, unnest(array[1, 2, 9]) e;
+		create table base as select date_bin('1 hour', now(), timestamptz 'epoch') - interval '3 hours' as t;
+		create function made(i int, e int) returns float8[] language sql as $$ select array[0, i * 7919 % 1000 * (i % 3), (i * 31 % 200 / 100.0)::float4, 4e9 + i * 4096,
+			(array['Infinity', '-Infinity', -1.5, 0.1, 1e300, 1e-300, 5e-324, 3.4e38, 1e-40, 9007199254740993, -0.0])[1 + i % 11]::float8,
+			case when i % 5 < e then float8 'NaN' else i end, 12.5] $$;
+		insert into sample select t - d * interval '20 hours' + i * interval '20 s', 3, 1, 7, made(i, 1) from base, generate_series(0, 179) i, generate_series(0, 1) d;
+		commit;
+		END
+	} | sql -U seismo >/dev/null
+}
+
+# Two hours of two nodes that are due, as they come, beside those of before, which are due, too.
 samples() {
 	sql -c "
-	insert into region values (1, 'home') on conflict do nothing;
-	insert into node (node_id, region_id, name) values (1, 1, 'one'), (2, 1, 'two'), (3, 1, 'old');
-	insert into layout values (7, 'disk', '{zero,count,share,big,odd,gap,steady}', '{a,b,c,d,e,f,g}', '{1,1,0,0,0,0,1}'), (8, 'coverage', '{rows}', '{r}', '{1}');
-	insert into entity select n, e, case e when 9 then 'coverage' else 'disk' end, case e when 9 then '' else 'd' || e end from generate_series(1, 3) n, unnest(array[1, 2, 9]) e;
-	create table base as select date_bin('1 hour', now(), timestamptz 'epoch') - interval '3 hours' as t;
 	select ensure_partition('sample_raw', 'hour', t) from base;
 	select ensure_sealed(t), ensure_sealed(t - interval '20 hours') from base;
-	create function made(i int, e int) returns float8[] language sql as \$\$ select array[0, i * 7919 % 1000 * (i % 3), (i * 31 % 200 / 100.0)::float4, 4e9 + i * 4096,
-		(array['Infinity', '-Infinity', -1.5, 0.1, 1e300, 1e-300, 5e-324, 3.4e38, 1e-40, 9007199254740993, -0.0])[1 + i % 11]::float8,
-		case when i % 5 < e then float8 'NaN' else i end, 12.5] \$\$;
 	insert into sample_raw select t + i * interval '20 s' + (i * 977 % 5000) * interval '1 us', n, 7, array[1, 2],
 		array(select case when v = 0 then null when abs(v) < 1e38 and abs(v) > 1e-37 and v = v::float4 or v::text in ('NaN', 'Infinity', '-Infinity') then v::float4 end
 			from unnest(made(i, 1) || made(i + 1, 2)) with ordinality u(v, o) order by o),
@@ -28,10 +46,8 @@ samples() {
 			from unnest(made(i, 1) || made(i + 1, 2)) with ordinality u(v, o) order by o)
 		from base, generate_series(0, 359) i, generate_series(1, 2) n;
 	insert into sample_raw select t + i * interval '20 s', n, 8, array[9], array[i], null from base, generate_series(0, 359) i, generate_series(1, 2) n;
-	insert into sample select t - d * interval '20 hours' + i * interval '20 s', 3, 1, 7, made(i, 1) from base, generate_series(0, 179) i, generate_series(0, 1) d;
 	create view everything as select * from sample_unsealed union all select * from sample_sealed;
-	create table before as select * from everything;
-	create table rolled (span interval, view text)" >/dev/null
+	create table before as select * from everything" >/dev/null
 }
 
 same() { # TABLE: it holds what is stored, and nothing else is
@@ -88,13 +104,18 @@ packs() { # by the thread of whichever collector leads
 }
 
 pg_make
+older
+coproc holder { sql; }
+echo "select pg_advisory_lock(126879331840368);" >&"${holder[1]}" # of who packs
+await 50 is 1 "select count(*) from pg_locks where locktype = 'advisory' and granted" || echo "nobody holds it"
 start one "$port" "$web"
-ok "the database is made ready" await 100 grep -q "is ready" "$dir/one.log"
+ok "a database of an older version is brought up to date" await 100 grep -q "is ready" "$dir/one.log"
+ok "and has its samples" is "360|324" "select count(*), count(value) from api.series where node = 'old' and metric in ('count', 'gap') and ts < (select t from base)"
 halt one KILL
 samples
+echo "select pg_advisory_unlock(126879331840368);" >&"${holder[1]}"
 
 # Killed in the middle: it has taken the rows, and waits to put them.
-coproc holder { sql; }
 echo "begin; lock table sealed in share mode; select pg_advisory_xact_lock(1);" >&"${holder[1]}"
 await 50 is 1 "select count(*) from pg_locks where locktype = 'advisory' and objid = 1 and granted" || echo "nobody holds it"
 start one "$port" "$web"
