@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kmsg_fold.h"
 
-#include "../lib/hash.h"
 #include "../lib/log.h"
 #include "../lib/reason.h"
 #include "../lib/text.h"
-#include "again.h"
 #include "event_param.h"
+#include "lasting.h"
 
 #define SEC 1000000000ull
 
 struct event {
 	struct kmsg_found found; /* of the first line; pattern NULL: free */
 	char line[ITEM_MAX_TEXT]; /* the last */
-	uint64_t id, start_ns, last_wall_ns; /* wall */
-	uint64_t last_ns, next_ns; /* when its last line came; when it may be told again */
-	uint32_t lines, told_lines, told;
+	struct lasting lasting;
+	uint64_t last_ns; /* when its last line came */
+	uint32_t lines, told_lines;
 	bool going_on; /* as it was told */
 };
 
@@ -25,18 +24,17 @@ struct begun { /* events of a reason in this minute */
 };
 
 struct kmsg_fold {
-	uint64_t epoch, serial, withheld, minute;
+	uint64_t withheld, minute;
 	struct event event[FOLD_EVENTS];
 	struct begun begun[FOLD_EVENTS];
 };
 
-struct kmsg_fold *kmsg_fold_new(uint64_t epoch)
+struct kmsg_fold *kmsg_fold_new(void)
 {
 	struct kmsg_fold *f = calloc(1, sizeof(*f));
 
 	if (!f)
 		die("out of memory");
-	f->epoch = epoch;
 	return f;
 }
 
@@ -84,17 +82,14 @@ static struct event *begin(struct kmsg_fold *f, const struct kmsg_found *found, 
 			   uint64_t wall_ns)
 {
 	struct event *e = f->event;
-	uint64_t h;
 
 	while (e < f->event + FOLD_EVENTS && e->found.pattern)
 		e++;
 	if (e == f->event + FOLD_EVENTS || !may_begin(f, found->pattern->reason, now_ns))
 		return NULL;
-	*e = (struct event){ .found = *found, .start_ns = wall_ns, .next_ns = now_ns };
-	f->serial++;
-	h = hash_add_str(HASH_START, "kmsg");
-	h = hash_add(h, &f->epoch, sizeof(f->epoch));
-	e->id = hash_end(hash_add(h, &f->serial, sizeof(f->serial)));
+	*e = (struct event){ .found = *found };
+	lasting_begin(&e->lasting, reason_find(found->pattern->reason)->code,
+		      kmsg_found_about(found), now_ns, wall_ns);
 	return e;
 }
 
@@ -113,7 +108,6 @@ void kmsg_fold_line(struct kmsg_fold *f, const struct kmsg_line *l, const struct
 		e->found.pattern = found->pattern;
 	e->lines++;
 	e->last_ns = now_ns;
-	e->last_wall_ns = wall_ns;
 	text_clean_into(e->line, sizeof(e->line), l->text, strlen(l->text));
 }
 
@@ -133,26 +127,16 @@ static uint32_t pid_of(const struct kmsg_found *found)
 	return pid <= INT32_MAX ? (uint32_t)pid : 0;
 }
 
-static const char *code_of(uint16_t reason)
-{
-	return reason_find(reason)->code;
-}
-
 static void tell(struct event *e, bool going_on, struct sink *out)
 {
-	struct event_item item = {
-		.start_ns = e->start_ns,
-		.us = e->last_wall_ns > e->start_ns ? (e->last_wall_ns - e->start_ns) / 1000 : 0,
-		.kind = code_of(e->found.pattern->reason),
-		.severity = e->found.pattern->severity,
-		.pid = pid_of(&e->found),
-		.comm = kmsg_found_word(&e->found, "comm"),
-		.reason = e->found.pattern->reason,
-		.id = e->id,
-		.told = ++e->told,
-		.going_on = going_on,
-	};
+	struct event_item item = { .kind = reason_find(e->found.pattern->reason)->code,
+				   .severity = e->found.pattern->severity,
+				   .pid = pid_of(&e->found),
+				   .comm = kmsg_found_word(&e->found, "comm"),
+				   .reason = e->found.pattern->reason };
 
+	lasting_tell(&e->lasting, e->last_ns, true, &item);
+	item.going_on = going_on; /* what is over may go on again, for a minute */
 	item.tid = item.pid;
 	event_text(&item, "line", e->line);
 	event_number(&item, "lines", e->lines);
@@ -169,9 +153,8 @@ static void step(struct event *e, uint64_t now_ns, struct sink *out)
 		if (e->going_on || e->told_lines != e->lines)
 			tell(e, false, out);
 		e->found.pattern = NULL;
-	} else if (now_ns >= e->next_ns && (e->told_lines != e->lines || e->going_on)) {
+	} else if (lasting_due(&e->lasting, now_ns) && (e->told_lines != e->lines || e->going_on)) {
 		tell(e, e->lines > 1, out);
-		e->next_ns = now_ns + again_ns(e->told);
 	}
 }
 

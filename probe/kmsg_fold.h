@@ -2,7 +2,7 @@
 /*
  * kmsg_fold.h - lines of the kernel's log as events, without a flood. No system calls.
  *
- * Repeats of one reason and device are one event, which is told when it begins, again by again.h
+ * Repeats of one reason and device are one event, which is told when it begins, again by lasting.h
  * as long as lines come, and when none has come for a minute. Of each reason so many events may
  * begin in a minute; what is more, or finds no room, is only counted.
  */
@@ -15,7 +15,7 @@ enum { FOLD_EVENTS = 24, FOLD_PER_MINUTE = 6, FOLD_QUIET_S = 60 };
 
 struct kmsg_fold;
 
-struct kmsg_fold *kmsg_fold_new(uint64_t epoch); /* epoch: tells ids of one process from another */
+struct kmsg_fold *kmsg_fold_new(void);
 void kmsg_fold_free(struct kmsg_fold *f);
 
 /* wall_ns: when the line came. */

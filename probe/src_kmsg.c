@@ -58,7 +58,7 @@ static int kmsg_open(void *self, const struct probe_env *env)
 	lseek(fd, 0, SEEK_END);
 	s->fd = fd;
 	s->read_ns = clock_mono_ns();
-	s->fold = kmsg_fold_new(clock_wall_ns());
+	s->fold = kmsg_fold_new();
 	s->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 	s->story = env->story;
 	if (s->story)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stuck_table.h"
 
-#include "../lib/hash.h"
+#include <stdio.h>
+
 #include "../lib/reason.h"
 #include "../lib/text.h"
-#include "again.h"
 #include "event_param.h"
 #include "names.h"
 #include "path_text.h"
@@ -37,7 +37,7 @@ struct stuck_task *stuck_table_see(struct stuck_table *t, const struct stuck_rec
 				   const struct stuck_pass *p)
 {
 	struct stuck_task *k = find(t, r);
-	uint64_t h = hash_add_str(HASH_START, "stuck");
+	char tid[16];
 
 	if (k) {
 		k->seen = true;
@@ -57,10 +57,10 @@ struct stuck_task *stuck_table_see(struct stuck_table *t, const struct stuck_rec
 				  .task_ns = r->start_ns,
 				  .first_ns = r->first_ns,
 				  .seen_ns = r->now_ns,
-				  .start_ns = r->first_ns + (uint64_t)p->wall_minus_mono_ns,
 				  .seen = true };
-	h = hash_add(h, &k->start_ns, sizeof(k->start_ns));
-	k->id = hash_end(hash_add(h, &k->tid, sizeof(k->tid)));
+	snprintf(tid, sizeof(tid), "%u", r->tid);
+	lasting_begin(&k->lasting, "task.stuck", tid, r->first_ns,
+		      r->first_ns + (uint64_t)p->wall_minus_mono_ns);
 	put_texts(k, r);
 	return k;
 }
@@ -71,7 +71,7 @@ void stuck_table_hung(struct stuck_table *t, uint32_t tid)
 		if (t->task[i].tid != tid || t->task[i].hung)
 			continue;
 		t->task[i].hung = true;
-		t->task[i].next_ns = 0;
+		t->task[i].lasting.next_ns = 0;
 	}
 }
 
@@ -93,25 +93,21 @@ static void tell(const struct stuck_table *t, struct stuck_task *k, bool going_o
 {
 	uint64_t until = going_on ? p->now_ns : k->seen_ns + p->period_ns / 2;
 	bool critical = k->hung || until - k->first_ns >= CRITICAL_NS;
-	struct event_item e = { .start_ns = k->start_ns,
-				.us = (until - k->first_ns) / 1000,
-				.error_us = p->period_ns / 1000,
+	struct event_item e = { .error_us = p->period_ns / 1000,
 				.kind = "task.stuck",
 				.severity = critical ? EVENT_CRITICAL : EVENT_WARNING,
 				.pid = k->tgid,
 				.tid = k->tid,
 				.comm = k->comm,
-				.reason = R_TASK_STUCK,
-				.id = k->id,
-				.told = ++k->told,
-				.going_on = going_on };
+				.reason = R_TASK_STUCK };
 	char call[NAME_CALL];
 
+	lasting_tell(&k->lasting, until, going_on, &e);
 	names_call(k->call, call);
 	put_params(t, k, call, &e);
 	e.nevidence = 1;
 	e.evidence[0] = (struct evidence_item){
-		.start_ns = k->start_ns,
+		.start_ns = e.start_ns,
 		.us = e.us,
 		.part = k->flags & STUCK_IOWAIT ? PART_IO : PART_LOCK,
 		.pid = k->tgid,
@@ -123,7 +119,6 @@ static void tell(const struct stuck_table *t, struct stuck_task *k, bool going_o
 		.stack = k->stack,
 	};
 	sink_event(out, &e);
-	k->next_ns = p->now_ns + again_ns(k->told);
 }
 
 void stuck_table_end(struct stuck_table *t, const struct stuck_pass *p, struct sink *out)
@@ -131,7 +126,7 @@ void stuck_table_end(struct stuck_table *t, const struct stuck_pass *p, struct s
 	for (struct stuck_task *k = t->task; k < t->task + STUCK_TABLE; k++) {
 		if (!k->tid)
 			continue;
-		if (!k->seen || p->now_ns >= k->next_ns)
+		if (!k->seen || lasting_due(&k->lasting, p->now_ns))
 			tell(t, k, k->seen, p, out);
 		if (!k->seen)
 			k->tid = 0;

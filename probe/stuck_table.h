@@ -2,7 +2,7 @@
 /*
  * stuck_table.h - tasks that do not move, as events that last. No system calls.
  *
- * One that is seen in a pass is told when it is new, by again.h as long as it is seen, and when a
+ * One that is seen in a pass is told when it is new, by lasting.h as long as it is seen, and when a
  * pass does not see it any more. So many at most are events; the others are counted.
  */
 #pragma once
@@ -10,6 +10,7 @@
 #include <linux/types.h>
 
 #include "../bpf/stuck.h"
+#include "lasting.h"
 #include "sink.h"
 
 enum { STUCK_TABLE = 16 };
@@ -19,9 +20,8 @@ struct stuck_task {
 	int32_t call;
 	uint32_t flags; /* enum stuck_flag */
 	uint64_t task_ns, first_ns, seen_ns; /* when the task began, its sleep, it was last seen */
-	uint64_t start_ns; /* wall */
-	uint64_t id, stack, next_ns;
-	uint32_t told;
+	uint64_t stack;
+	struct lasting lasting;
 	bool seen, hung;
 	char comm[4 * STUCK_COMM], dev[4 * STUCK_DISK], file[ITEM_MAX_TEXT];
 };

@@ -34,7 +34,7 @@ static void kill_told(struct oom_report *r, const char *line, struct sink *out)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	struct kmsg_fold *fold = kmsg_fold_new(1);
+	struct kmsg_fold *fold = kmsg_fold_new();
 	struct sink out = { 0 };
 	struct oom_report oom = { 0 };
 	uint64_t now = 1000;

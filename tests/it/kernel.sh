@@ -57,7 +57,7 @@ done
 mkdir "$limited" && echo 20M >"$limited/memory.limit_in_bytes"
 (echo $BASHPID >"$limited/cgroup.procs" && exec python3 -c 'a = bytearray(100 << 20)') 2>/dev/null &
 victim=$!
-wait $victim
+{ wait $victim; } 2>/dev/null
 ok "a process is killed for want of memory" test $? = 137
 o="v.kind = 'mem.oom' and v.pid = $victim"
 ok "that is one event, with who and where" await_value "1 python3 /seismo-test.$$" events "$o" "count(*), min(comm), min(params ->> 'cgroup')"

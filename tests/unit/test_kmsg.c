@@ -152,7 +152,7 @@ struct rig {
 
 static struct rig rig_new(void)
 {
-	return (struct rig){ .fold = kmsg_fold_new(7),
+	return (struct rig){ .fold = kmsg_fold_new(),
 			     .arena = arena_new(1 << 20),
 			     .now = 1000 * SEC };
 }
