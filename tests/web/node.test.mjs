@@ -105,6 +105,15 @@ TEST('what happened is marked on the axis, and leads to it', async (t) => {
 	await t.page.waitForSelector('.verdict');
 });
 
+TEST('of more events than are asked for it is shown where they are left out', async (t) => {
+	t.mock.incidents = Array.from({ length: 1001 }, (_, i) => event({ time: AN_HOUR_AGO + 1750e3 - i * 1000, n: i, evidence: [] }));
+	await openNode(t, `/nodes/web-1?${FIXED}`);
+	const ends = await t.page.waitForSelector('.lane .beyond', { state: 'attached' }).then((el) => el.getAttribute('d'));
+	const whole = await t.page.$eval('.lane svg[role]', (el) => Number(el.getAttribute('width')));
+	CHECK(Math.abs(Number(ends.split('H')[1]) / whole - 751 / 1800) < 0.01, `up to the oldest that is here (${ends} of ${whole})`);
+	CHECK((await t.text('.lane-says')).includes('dashed there are more'), 'it is said');
+});
+
 TEST('from a request one comes to the same moment on its node, five minutes around, with the moment marked', async (t) => {
 	const row = explained({ time: AN_HOUR_AGO });
 	t.mock.rows = [row];

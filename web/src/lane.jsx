@@ -83,6 +83,7 @@ export const Lane = ({ name, range, events, cut, bins, silent, moment }) => {
 	const now = Date.now();
 	const xOf = useMemo(() => (ms) => (Math.max(range.from, Math.min(range.to, ms)) - range.from) * (width / (range.to - range.from)), [range, width]);
 	const link = canWant(name);
+	const oldest = cut ? Math.min(...events.map((e) => Date.parse(e.time))) : range.from; /* before it there are more, which are not here */
 	return (
 		<section class="lane" aria-label={t('np.lane')}>
 			<Patterns />
@@ -96,6 +97,7 @@ export const Lane = ({ name, range, events, cut, bins, silent, moment }) => {
 					<path class="ground" d={`M0 ${BAR_H + 0.5}h${width}`} />
 					{link && <Bars {...{ bins, name, xOf }} />}
 					{moment && <rect class="moment" x={xOf(moment[0])} width={Math.max(2, xOf(moment[1]) - xOf(moment[0]))} height={BAR_H + EVENT_H} />}
+					{cut && <path class="beyond" d={`M0 ${BAR_H + EVENT_H / 2 + 1}H${xOf(oldest)}`} />}
 					{link && <Marks {...{ events, name, xOf, now }} />}
 				</svg>
 			</div>

@@ -29,7 +29,7 @@ export const nodeMessages = {
 	'np.lane.request.one': ['{time}: {n} abnormal requests, mostly {reason}', '{time}：{n} 个异常请求，主要为 {reason}'],
 	'np.lane.event.many': ['{time}: {n} events', '{time}：{n} 个事件'],
 	'np.lane.none': ['none', '无'],
-	'np.lane.cut': ['The newest {n} events; there are more.', '仅最新 {n} 个事件；还有更多。'],
+	'np.lane.cut': ['the newest {n}; where the line is dashed there are more', '仅最新 {n} 个；虚线处还有更多'],
 	'np.lane.moment': ['the moment', '该时刻'],
 	'np.lane.silent': ['node silent', '节点沉默'],
 	'np.lane.goingon': ['going on', '持续中'],
