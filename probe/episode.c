@@ -24,7 +24,7 @@ void episode_init(struct episode *e, double floor)
 
 double episode_limit(const struct episode *e)
 {
-	double limit = fmin(e->usual * 1.5 + 0.1, CEILING_PCT / 100.0);
+	double limit = fmin(e->usual * 2, CEILING_PCT / 100.0);
 
 	if (e->open)
 		return e->limit;

@@ -4,8 +4,8 @@
  *
  * A share (0 to 1: of the time, something waited) is stepped in at every look. An episode opens
  * when the share has been half of a limit for OPEN_NS without a pause and is at the limit on
- * average; it ends when it has been below half of it for a while. The limit is a floor, or what
- * is usual here and half as much again, whichever is higher: a slow estimate of the 95th
+ * average; it ends when it has been below half of it for a while. The limit is a floor, or
+ * twice what is usual here, whichever is higher: a slow estimate of the 95th
  * percentile, taught by 10 s means. What happens in an episode teaches it nothing before that has
  * lasted for a day; then it is the usual.
  *
