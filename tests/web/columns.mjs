@@ -6,11 +6,11 @@ import { Refused, range } from './explore.mjs';
 
 const def = readFileSync(new URL('../../schema/metrics.def', import.meta.url), 'utf8');
 /* as probe/layout.c: layouts may share a kind of entity */
-const KINDS = { DELIVERY: 'coverage', FILELOSS: 'coverage', KLOGLOSS: 'coverage', DISKIO: 'disk', KLOG: 'node', TASKS: 'node', OOM: 'node', RECLAIM: 'node', TASKSLOSS: 'coverage', OOMLOSS: 'coverage', RECLAIMLOSS: 'coverage', COST: 'source' };
+const KINDS = { DELIVERY: 'coverage', FILELOSS: 'coverage', KLOGLOSS: 'coverage', DISKIO: 'disk', KLOG: 'node', CGROUPIO: 'cgroup', PROGRAMIO: 'program', TASKS: 'node', OOM: 'node', RECLAIM: 'node', TASKSLOSS: 'coverage', OOMLOSS: 'coverage', RECLAIMLOSS: 'coverage', COST: 'source' };
 // {metric: {kind, unit, counter}}
 export const METRICS = Object.fromEntries([...def.matchAll(/^METRIC\((\w+), \w+, "([^"]+)", "([^"]+)", (\w+)\)/gm)].map(([, layout, name, unit, kind]) => [name, { kind: KINDS[layout] ?? layout.toLowerCase(), unit, counter: kind === 'COUNTER' }]));
 
-const NAMES = { disk: ['nvme0n1', 'sda'], net: ['eth0', 'lo', 'veth1'], drop: ['NO_SOCKET', 'SOCKET_RCVBUFF'], source: ['proc', 'request', 'block'], cgroup: ['/', '/system.slice', '/system.slice/nginx.service', '/kubepods/burstable/pod1a/0f3c9ae1b7d24a6f8c5e90b1d2c3e4f5a6b7c8d9e0f1a2b3c4d5e6f708192a3b'] };
+const NAMES = { disk: ['nvme0n1', 'sda'], net: ['eth0', 'lo', 'veth1'], drop: ['NO_SOCKET', 'SOCKET_RCVBUFF'], source: ['proc', 'request', 'block'], program: ['nginx', 'postgres'], cgroup: ['/', '/system.slice', '/system.slice/nginx.service', '/kubepods/burstable/pod1a/0f3c9ae1b7d24a6f8c5e90b1d2c3e4f5a6b7c8d9e0f1a2b3c4d5e6f708192a3b'] };
 const GIB = 2 ** 30;
 const LEVELS = {
 	cpu_user_seconds_total: 0.5, cpu_system_seconds_total: 0.25, cpu_iowait_seconds_total: 0.06, cpu_idle_seconds_total: 3.1, cpu_softirq_seconds_total: 0.04, cpu_irq_seconds_total: 0.01, cpu_nice_seconds_total: 0, cpu_steal_seconds_total: 0,
@@ -61,7 +61,7 @@ export const columns = (server, q) => {
 	if (asked.length > 64) throw new Refused(400, 'bad_parameter', 'metric must be 1 to 64 names.');
 	const cut = [];
 	const series = asked.flatMap((metric) => {
-		const kind = metric.endsWith('*') ? 'disk' : METRICS[metric]?.kind;
+		const kind = metric.endsWith('*') ? 'disk' : (METRICS[metric] && (q.get('kind') ?? METRICS[metric].kind));
 		if (!kind || server.mute.includes(metric)) return [];
 		const all = entitiesOf(server, kind).filter((e) => !q.get('entity') || e === q.get('entity'));
 		if (all.length > top) cut.push({ metric, kind, shown: top, total: all.length });

@@ -51,7 +51,7 @@ const Quiet = ({ quiet, all, onAll }) => {
 
 export const Group = ({ name, group, panels, kinds, range, marks, only, onOnly, onZoom, onSilent, look }) => {
 	const [ref, seen] = useSeen();
-	const { data, error } = useColumns(name, range, panels, only, seen);
+	const { data, error } = useColumns(name, range, panels, only, seen, undefined, group.kind);
 	const [all, onAll] = useState(false);
 	const labels = useMemo(() => labelsOf(kinds), [kinds]);
 	const found = useMemo(() => panels.map((panel) => {

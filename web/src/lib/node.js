@@ -41,10 +41,10 @@ export const rangeOf = (view, now = Date.now()) => {
 // Does the range have an end that is still to come, or none?
 export const isOpen = (view, now = Date.now()) => !view.to || Date.parse(view.to) + LATE_MS > now;
 
-export const question = (name, range, panels, entity, top = TOP) => {
+export const question = (name, range, panels, entity, top = TOP, kind = undefined) => {
 	/* what comes at every tick: of others alone nobody could tell silence from rest */
 	const metrics = [...new Set([...panels.flatMap(metricsOf), ...(panels.some((p) => p.stranger) ? ['load1'] : [])])];
-	return [['node', name], ['from', iso(range.from)], ['to', iso(range.to)], ['metric', metrics.join(',')], ['top', top], ...(entity ? [['entity', entity]] : [])];
+	return [['node', name], ['from', iso(range.from)], ['to', iso(range.to)], ['metric', metrics.join(',')], ['top', top], ...(entity ? [['entity', entity]] : []), ...(kind ? [['kind', kind]] : [])];
 };
 
 // A title or the name of a line, in the language of the page.

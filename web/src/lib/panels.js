@@ -88,6 +88,16 @@ const TCP = [
 	panel('bad-packets', 'Bad segments and datagrams', '错误报文', '/s', [line('netstat_Tcp_InErrs', 'TCP, bad', 'TCP 错误'), line('netstat_Udp_InErrors', 'UDP, bad', 'UDP 错误'), line('netstat_Udp_RcvbufErrors', 'UDP, receive buffer full', 'UDP 接收缓冲满')]),
 ];
 
+// What the kernel counts of each task: the same of cgroups, without those below, and of programs.
+const taskIo = (of) => [
+	each(`${of}-task-read`, 'Its tasks read from disks', '任务读盘', 'B/s', ['task_read_bytes_total']),
+	each(`${of}-task-write`, 'Its tasks gave to be written to disks', '任务待写盘', 'B/s', ['task_write_bytes_total']),
+	each(`${of}-task-rchar`, 'Its tasks read, of anything', '任务读取（任意对象）', 'B/s', ['task_rchar_bytes_total']),
+	each(`${of}-task-wchar`, 'Its tasks wrote, to anything', '任务写入（任意对象）', 'B/s', ['task_wchar_bytes_total']),
+	each(`${of}-task-calls`, 'Calls of read and write', '读写调用', '/s', ['task_read_calls_total', 'task_write_calls_total']),
+];
+const PROGRAMS = taskIo('program');
+
 // Of a cgroup and all below it.
 const CGROUPS = [
 	each('cgroup-cpu', 'CPU used, of one processor', 'CPU 用量（占单个处理器）', '%', ['container_cpu_usage_seconds_total'], { factor: PERCENT }),
@@ -108,6 +118,7 @@ const CGROUPS = [
 	each('cgroup-reads', 'Reads', '读请求', '/s', ['container_fs_reads_total']),
 	each('cgroup-writes', 'Writes', '写请求', '/s', ['container_fs_writes_total']),
 	each('cgroup-threads', 'Threads', '线程', 'threads', ['container_threads']),
+	...taskIo('cgroup'),
 ];
 
 const LOG = [
@@ -143,7 +154,7 @@ const PROBE = [
 	each('untimed', 'Disk requests without a time', '没有时间的磁盘请求', '/s', ['disk_untimed_total']),
 ];
 
-// entity: the word for what its panels have a line each of.
+// kind: of entities, where several have metrics of the same name; entity: the word for what its panels have a line each of.
 export const GROUPS = [
 	{ name: 'cpu', title: ['CPU', 'CPU'], panels: CPU },
 	{ name: 'pressure', title: ['Pressure', '压力'], panels: PRESSURE },
@@ -152,7 +163,8 @@ export const GROUPS = [
 	{ name: 'disks', title: ['Disks', '磁盘'], panels: DISKS, entity: ['disk'] },
 	{ name: 'network', title: ['Network', '网络'], panels: NETWORK, entity: ['net'] },
 	{ name: 'tcp', title: ['TCP and UDP', 'TCP 与 UDP'], panels: TCP },
-	{ name: 'cgroups', title: ['Cgroups and containers', 'Cgroup 与容器'], panels: CGROUPS, entity: ['cgroup'] },
+	{ name: 'cgroups', title: ['Cgroups and containers', 'Cgroup 与容器'], panels: CGROUPS, entity: ['cgroup'], kind: 'cgroup' },
+	{ name: 'programs', title: ['I/O of programs', '程序 I/O'], panels: PROGRAMS, entity: ['program'], kind: 'program' },
 	{ name: 'log', title: ['Kernel log', '内核日志'], panels: LOG },
 	{ name: 'requests', title: ['Requests', '请求'], panels: REQUESTS },
 	{ name: 'probe', title: ['The probe itself', '探针自身'], panels: PROBE, entity: ['source'] },
@@ -180,6 +192,7 @@ export const NOT_DRAWN = {
 	container_pressure_cpu_stalled_seconds_total: 'within the time some waited',
 	container_pressure_memory_stalled_seconds_total: 'within the time some waited',
 	container_pressure_io_stalled_seconds_total: 'within the time some waited',
+	task_cancelled_write_bytes_total: 'thrown away before they were written: of no delay',
 	source_programs: 'a number that does not change; the runs do',
 	network_receive_compressed_total: 'only dial-up lines have it',
 	network_transmit_compressed_total: 'only dial-up lines have it',

@@ -25,14 +25,14 @@ const taken = (answer, range) => {
 };
 
 // {data, error}: what was asked last and came; while something newer is on its way, that stays.
-export const useColumns = (name, range, panels, entity, seen, top) => {
+export const useColumns = (name, range, panels, entity, seen, top, kind) => {
 	const [state, set] = useState({ key: null, data: null, error: null });
 	const key = `${range.from} ${range.to} ${entity ?? ''}`;
 	const last = useRef(null);
 	useEffect(() => {
 		if (!seen || !panels.length || last.current === key) return undefined;
 		last.current = key;
-		get('/api/v1/series/columns', question(name, range, panels, entity, top)).then(
+		get('/api/v1/series/columns', question(name, range, panels, entity, top, kind)).then(
 			(answer) => last.current === key && set({ data: taken(answer, range), error: null }),
 			(error) => {
 				if (last.current !== key) return;
