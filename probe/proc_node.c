@@ -177,9 +177,11 @@ int proc_node_read(struct proc *p, double raw[static NODE_END])
 {
 	static const int load[] = { NODE_LOAD1, NODE_LOAD5, NODE_LOAD15 };
 	static const int files[] = { NODE_FILES_ALLOCATED, -1, NODE_FILES_MAXIMUM };
+	static const int dentries[] = { NODE_DENTRIES, NODE_DENTRIES_UNUSED };
 
 	read_row(p, "loadavg", load, ARRAY_SIZE(load), raw);
 	read_row(p, "sys/fs/file-nr", files, ARRAY_SIZE(files), raw);
+	read_row(p, "sys/fs/dentry-state", dentries, ARRAY_SIZE(dentries), raw);
 	read_keyed(p, "meminfo", memory_keys, ARRAY_SIZE(memory_keys), KIB, raw);
 	read_keyed(p, "vmstat", vmstat_keys, ARRAY_SIZE(vmstat_keys), 1, raw);
 	read_pressure(p, "pressure/cpu", NODE_PSI_CPU_SOME, NODE_PSI_CPU_FULL, raw);
@@ -187,5 +189,6 @@ int proc_node_read(struct proc *p, double raw[static NODE_END])
 	read_pressure(p, "pressure/io", NODE_PSI_IO_SOME, NODE_PSI_IO_FULL, raw);
 	read_netstat(p, "net/snmp", raw);
 	read_netstat(p, "net/netstat", raw);
+	proc_soft_read(p, raw);
 	return read_stat(p, raw);
 }

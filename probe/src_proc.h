@@ -11,9 +11,11 @@ struct proc {
 	bool has_sys_block; /* tells a disk from its partitions; else the name has to */
 	struct buf text; /* the file being read */
 	double last[NODE_END];
+	uint32_t softnet_lines; /* one for each processor; 0: not read yet */
 	struct devices disks, nets;
 };
 
+void proc_soft_read(struct proc *p, double raw[static NODE_END]);
 int proc_node_read(struct proc *p, double raw[static NODE_END]);
 void proc_disk_read(struct proc *p, struct sink *out);
 void proc_net_read(struct proc *p, struct sink *out);

@@ -8,9 +8,9 @@
 #include "../test.h"
 
 const char *const host_files[HOST_FILES] = {
-	"stat",		"loadavg",	   "meminfo",	  "vmstat",
-	"diskstats",	"net/dev",	   "net/snmp",	  "net/netstat",
-	"pressure/cpu", "pressure/memory", "pressure/io", "sys/fs/file-nr"
+	"stat",	       "loadavg",	 "meminfo",	"vmstat",	    "diskstats",
+	"net/dev",     "net/snmp",	 "net/netstat", "pressure/cpu",	    "pressure/memory",
+	"pressure/io", "sys/fs/file-nr", "softirqs",	"net/softnet_stat", "sys/fs/dentry-state"
 };
 
 void host_put_bytes(const struct host *h, const char *name, const void *data, size_t len)

@@ -47,7 +47,30 @@ TEST(the_gauges_of_the_node_are_what_its_files_say)
 	CHECK_EQ(NODE(&h, FILES_ALLOCATED), 521);
 	CHECK_EQ(NODE(&h, FILES_MAXIMUM), 2466170);
 	CHECK_EQ(NODE(&h, TCP_ESTABLISHED), 5);
+	CHECK(NODE(&h, DENTRIES) == 297203 && NODE(&h, DENTRIES_UNUSED) == 295266);
 	CHECK_EQ(NODE(&h, DISKS_CUT), 0);
+	host_close(&h);
+}
+
+TEST(soft_interrupts_and_the_queues_of_the_network_are_those_of_all_processors)
+{
+	struct host h;
+
+	host_open(&h, DATA "/sys");
+	host_tick(&h);
+	host_put(&h, "softirqs", " CPU0 CPU1\nNET_RX: 1100 2011\n TIMER: 526800 426537\nX: 1\n");
+	host_put(&h, "net/softnet_stat",
+		 "00000100 00000004 0000000B 0\n00001001 00000010 0000000a\n");
+	host_tick(&h);
+	CHECK_EQ(NODE(&h, SOFTIRQ_NET_RX), 111);
+	CHECK_EQ(NODE(&h, SOFTIRQ_TIMER), 1);
+	CHECK(isnan(NODE(&h, SOFTIRQ_RCU)));
+	CHECK_EQ(NODE(&h, SOFTNET_PROCESSED), 2);
+	CHECK_EQ(NODE(&h, SOFTNET_DROPPED), 18);
+	CHECK_EQ(NODE(&h, SOFTNET_SQUEEZED), 10);
+	host_put(&h, "net/softnet_stat", "00000100 xyz 0000000B\n");
+	host_tick(&h);
+	CHECK(isnan(NODE(&h, SOFTNET_DROPPED)));
 	host_close(&h);
 }
 
