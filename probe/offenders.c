@@ -139,7 +139,7 @@ static void see(struct offenders *o, uint32_t old, uint32_t pid, struct sums *su
 {
 	const struct row key = { .last = { .pid = pid } };
 	const struct offender_counts nothing = { 0 };
-	struct row *r = bsearch(&key, o->rows, old, sizeof(key), by_pid);
+	struct row *r = old ? bsearch(&key, o->rows, old, sizeof(key), by_pid) : NULL;
 	struct offender_counts now = { .pid = pid };
 	struct offender_counts before = r ? r->last : nothing;
 
@@ -201,7 +201,8 @@ int offenders_look(struct offenders *o, uint64_t now_ns)
 			see(o, old, (uint32_t)strtoul(e->d_name, NULL, 10), &sum);
 	closedir(d);
 	bury(o);
-	qsort(o->rows, o->n, sizeof(*o->rows), by_pid);
+	if (o->n)
+		qsort(o->rows, o->n, sizeof(*o->rows), by_pid);
 	if (o->looks && now_ns > o->last_ns) {
 		o->waiting = sum.waited_s / ((double)(now_ns - o->last_ns) / 1e9);
 		o->busy = sum.busy_s / ((double)(now_ns - o->last_ns) / 1e9);

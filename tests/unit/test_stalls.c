@@ -45,7 +45,7 @@ TEST(who_takes_the_cpus_of_others_is_named_until_it_is_over)
 
 	stall_host_open(&h);
 	app = stall_host_start(&h, 70, "app");
-	quiet(&h, 30);
+	quiet(&h, 10);
 	hog = stall_host_start(&h, 90, "hog (of 1)");
 	hog->cgroup = "/box";
 	hog->cpu = 1.8;
@@ -80,11 +80,11 @@ TEST(who_takes_the_cpus_of_others_is_named_until_it_is_over)
 	CHECK(e && !e->going_on && e->id == id && e->told == 3 && e->start_ns == start_ns);
 	CHECK_STR(e->comm, "hog (of 1)"); /* who is gone by now */
 	CHECK(e->us > 30000000 && e->us < 34000000);
-	quiet(&h, 10 * MINUTE);
+	quiet(&h, MINUTE);
 	stall_host_close(&h);
 }
 
-/* PSI says that tasks waited for all of half an hour; they were those that are to wait. */
+/* PSI says that tasks waited all the time; they were those that are to wait. */
 static void build(int nice, int policy)
 {
 	struct stall_host h;
@@ -100,7 +100,7 @@ static void build(int nice, int policy)
 	}
 	stall_host_start(&h, 70, "app")->wait = 0.05;
 	h.share[OFFENCE_CPU] = 0.97;
-	quiet(&h, 30 * MINUTE);
+	quiet(&h, 2 * MINUTE);
 	stall_host_close(&h);
 }
 
@@ -124,13 +124,13 @@ TEST(who_is_hit_beside_such_a_build_is_seen_and_the_build_is_not_the_cause)
 	cc->wait = 2;
 	app = stall_host_start(&h, 70, "app");
 	h.share[OFFENCE_CPU] = 0.97;
-	quiet(&h, 30 * MINUTE);
+	quiet(&h, 2 * MINUTE);
 	hog = stall_host_start(&h, 110, "hog");
 	hog->cpu = 1.1;
 	cc->cpu = 0.7;
 	app->cpu = 0.1;
 	app->wait = 1.8;
-	e = stall_until(&h, 3); /* half an hour of builds taught nothing */
+	e = stall_until(&h, 3); /* the builds taught nothing */
 	CHECK(e != NULL);
 	CHECK_STR(param(e, "who")->text, "hog[110]");
 	CHECK_STR(param(e, "waiter")->text, "app[70]");
@@ -146,7 +146,7 @@ TEST(a_build_at_ordinary_priority_is_one_event_however_it_comes_and_goes)
 	stall_host_open(&h);
 	cc = stall_host_start(&h, 100, "cc1");
 	cc->threads = 3;
-	for (double s = 0; s < 30 * MINUTE; s += 0.5) {
+	for (double s = 0; s < 6 * MINUTE; s += 0.5) {
 		bool busy = (int)s % 40 < 25; /* it links and waits for the rest */
 
 		cc->cpu = busy ? 2 : 0.1;
@@ -172,7 +172,7 @@ TEST(a_busy_disk_is_named_with_who_uses_it)
 	stall_host_open(&h);
 	dd = stall_host_start(&h, 100, "dd");
 	stall_host_start(&h, 70, "app")->read = 0.1 * MB;
-	quiet(&h, 30);
+	quiet(&h, 10);
 	dd->written = 50 * MB;
 	dd->cgroup = "/box";
 	h.share[OFFENCE_IO] = 0.8;
@@ -193,7 +193,7 @@ TEST(a_busy_disk_is_named_with_who_uses_it)
 	h.util = h.queue = 0;
 	e = stall_until(&h, 10);
 	CHECK(e && !e->going_on);
-	quiet(&h, 10 * MINUTE);
+	quiet(&h, MINUTE);
 	stall_host_close(&h);
 }
 
@@ -208,7 +208,7 @@ TEST(who_fills_the_memory_is_named_with_its_cgroup_and_its_limit)
 	leak->cgroup = "/box";
 	cache = stall_host_start(&h, 70, "cache");
 	cache->rss = 900 * MB; /* large, and does nothing */
-	quiet(&h, 30);
+	quiet(&h, 10);
 	leak->grows = 30 * MB;
 	h.share[OFFENCE_MEMORY] = 0.3;
 	e = stall_until(&h, 3);
