@@ -22,6 +22,7 @@ const CPU = [
 	panel('threads', 'Threads running and blocked', '运行与阻塞的线程', 'threads', [line('procs_running', 'running', '运行'), line('procs_blocked', 'blocked', '阻塞')]),
 	panel('asleep', 'Tasks that sleep uninterruptibly', '不可中断睡眠的任务', 'tasks', [line('tasks_uninterruptible', 'the most at once', '同时最多'), line('tasks_stuck', 'that do not move', '停滞不动')]),
 	panel('switches', 'Context switches and interrupts', '上下文切换与中断', '/s', [line('context_switches_total', 'switches', '切换'), line('intr_total', 'interrupts', '中断')]),
+	panel('softirqs', 'Soft interrupts', '软中断', '/s', [line('softirqs_net_rx_total', 'received packets', '收包'), line('softirqs_net_tx_total', 'sent packets', '发包'), line('softirqs_block_total', 'disks', '磁盘'), line('softirqs_timer_total', 'timers', '定时器'), line('softirqs_sched_total', 'scheduler', '调度'), line('softirqs_rcu_total', 'RCU', 'RCU'), line('softirqs_hrtimer_total', 'fine timers', '高精度定时器'), line('softirqs_tasklet_total', 'tasklets', 'tasklet'), line('softirqs_hi_total', 'urgent tasklets', '紧急 tasklet'), line('softirqs_irq_poll_total', 'polled disks', '轮询磁盘')]),
 	panel('forks', 'New processes and threads', '新建进程与线程', '/s', [line('forks_total', 'forks', '创建')]),
 ];
 
@@ -46,6 +47,7 @@ const PAGES = [
 	heat('reclaim-us', 'How long freeing memory took', '回收内存耗时分布', 'µs', 'memory_reclaim_latency_us_*'),
 	heat('cgroup-reclaim-us', "How long freeing a cgroup's memory took", 'cgroup 回收内存耗时分布', 'µs', 'memory_cgroup_reclaim_latency_us_*'),
 	heat('compaction-us', 'How long moving pages together took', '内存规整耗时分布', 'µs', 'memory_compaction_latency_us_*'),
+	panel('dentries', 'Names of files in memory', '内存中的文件名', 'dentries', [line('dentry_state_dentries', 'all', '全部'), line('dentry_state_unused', 'not in use', '未使用')]),
 	panel('files', 'Open files', '打开的文件', 'files', [line('filefd_allocated', 'open', '已打开')]),
 ];
 
@@ -75,6 +77,8 @@ const NETWORK = [
 	each('net-tx-packets', 'Packets sent', '发送包', '/s', ['network_transmit_packets_total']),
 	each('net-drops', 'Packets an interface dropped', '接口丢包', '/s', ['network_receive_drop_total', 'network_transmit_drop_total']),
 	each('net-errors', 'Packets an interface found bad', '接口错包', '/s', ['network_receive_errs_total', 'network_receive_fifo_total', 'network_receive_frame_total', 'network_transmit_errs_total', 'network_transmit_fifo_total', 'network_transmit_colls_total', 'network_transmit_carrier_total']),
+	panel('softnet', 'Packets taken from the network cards', '从网卡取得的包', '/s', [line('softnet_processed_total', 'taken', '已取')]),
+	panel('softnet-late', 'Network cards waited, or their queue was full', '网卡等待或队列已满', '/s', [line('softnet_times_squeezed_total', 'put off', '推迟'), line('softnet_dropped_total', 'dropped', '丢弃')]),
 	each('kernel-drops', 'Packets the kernel dropped, by its reason', '内核丢包（按原因）', '/s', ['skb_drops_total']),
 ];
 
