@@ -64,8 +64,11 @@ static uint64_t count_of(const struct reclaim_source *s, int i)
 {
 	uint64_t sum = 0;
 
-	for (int cpu = 0; cpu < s->ncpu; cpu++)
-		sum += s->percpu[cpu].ns[0][i];
+	for (int cpu = 0; cpu < s->ncpu; cpu++) {
+		const __u64 *n = s->percpu[cpu].ns[0]; /* and what follows it */
+
+		sum += n[i];
+	}
 	return sum;
 }
 
