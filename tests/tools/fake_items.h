@@ -81,9 +81,10 @@ static UNUSED void put_whole(struct buf *body, const char *path, uint64_t queue_
 /* "goes-on-2-1760000000": the second telling of the event that began in that second. */
 static UNUSED void put_lasting(struct buf *body, const char *what)
 {
-	unsigned told, began_s;
+	unsigned told;
+	unsigned long began_s;
 
-	if (sscanf(what + strlen("goes-on-"), "%u-%u", &told, &began_s) != 2)
+	if (sscanf(what + strlen("goes-on-"), "%u-%lu", &told, &began_s) != 2)
 		abort();
 	wire_put_event(body,
 		       &(struct event_item){ .start_ns = began_s * 1000 * MS,
