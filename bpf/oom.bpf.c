@@ -26,7 +26,9 @@ static __always_inline __u64 pages_of(struct mm_struct *mm, int i)
 	struct mm_struct___old *old = (struct mm_struct___old *)mm;
 	__s64 n = 0;
 
-	if (bpf_core_type_exists(struct mm_rss_stat))
+	/* not whether the type exists: for one that does not libbpf reads modules' types, as root
+	 * only */
+	if (bpf_core_field_exists(old->rss_stat.count))
 		bpf_probe_read_kernel(&n, sizeof(n), &old->rss_stat.count[i]);
 	else
 		n = BPF_CORE_READ(mm, rss_stat[i].count);

@@ -70,6 +70,7 @@ static int load(struct files_kernel *k, const struct files_how *how, char *why)
 	bpf_program__set_autoload(
 		how->clock.ticks ? k->bpf->progs.on_sample : k->bpf->progs.on_tick, false);
 	r = files_bpf__load(k->bpf);
+	kernel_loaded(k->bpf->skeleton->data, k->bpf->skeleton->data_sz);
 	return r < 0 ? kernel_say(r, why) : 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include <bpf/btf.h>
 #include <stdio.h>
+#include <sys/mman.h>
 
 #include "privilege.h"
 #include "request_kernel.h"
@@ -49,6 +50,15 @@ int kernel_tracepoint_args(const char *name, char *why)
 	if (n < 0)
 		snprintf(why, WHY_LEN, "no tracepoint %s in this kernel", name);
 	return n;
+}
+
+void kernel_loaded(const void *object, size_t len)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)object;
+	const uintptr_t begin = (from + page - 1) & ~(page - 1), end = (from + len) & ~(page - 1);
+
+	if (begin < end)
+		(void)madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
 int kernel_say(int err, char *why)

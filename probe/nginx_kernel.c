@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 
 #include "../lib/log.h"
+#include "kernel_load.h"
 #include "nginx.skel.h"
 
 /*
@@ -65,6 +66,7 @@ static int load(struct nginx_kernel *k, int ring_fd, int type)
 	r = bpf_map__reuse_fd(bpf_object__find_map_by_name(k->obj, "ring"), ring_fd);
 	if (r == 0)
 		r = bpf_object__load(k->obj);
+	kernel_loaded(bytes, len);
 	if (r < 0)
 		return r;
 	k->program = program;

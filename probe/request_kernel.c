@@ -10,6 +10,7 @@
 #include "../lib/log.h"
 #include "cpu_clock.h"
 #include "kernel_counts.h"
+#include "kernel_load.h"
 #include "privilege.h"
 #include "request_programs.h"
 #include "request_sockets.skel.h"
@@ -190,10 +191,14 @@ static int attach(struct request_kernel *k, const struct request_options *o)
 static int load(struct request_kernel *k, const struct hooks *h, const struct request_options *o,
 		char *why)
 {
+	const void *bytes;
+	size_t len;
 	int r = open_object(k, h, o);
 
 	if (r == 0)
 		r = bpf_object__load(k->obj);
+	bytes = h->object(&len);
+	kernel_loaded(bytes, len);
 	if (r == -EACCES)
 		return say(why, r,
 			   "this kernel's verifier refused the program; please report its version");

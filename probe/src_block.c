@@ -67,6 +67,7 @@ static int block_open(void *self, const struct probe_env *env)
 		return args;
 	s->bpf->rodata->issue_args = (__u32)args;
 	r = block_bpf__load(s->bpf);
+	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
 		return kernel_say(r, env->why);
 	s->bpf->links.on_complete = bpf_program__attach(s->bpf->progs.on_complete);

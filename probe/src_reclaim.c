@@ -57,6 +57,7 @@ static int reclaim_open(void *self, const struct probe_env *env)
 		bpf_program__set_autoload(s->bpf->progs.cgroup_ends, false);
 	}
 	r = reclaim_bpf__load(s->bpf);
+	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	return r < 0 ? kernel_say(r, env->why) : reclaim_bpf__attach(s->bpf);
 }
 

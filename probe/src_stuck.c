@@ -83,6 +83,7 @@ static int load(struct stuck_source *s, char *why)
 		return -errno;
 	calls_on_fd(s->bpf->rodata->on_fd);
 	r = stuck_bpf__load(s->bpf);
+	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
 		return kernel_say(r, why);
 	s->bpf->links.on_task = bpf_program__attach(s->bpf->progs.on_task);

@@ -69,6 +69,7 @@ static int taskio_open(void *self, const struct probe_env *env)
 		return -ENOMEM;
 	s->bpf->rodata->begin_ns = clock_mono_ns();
 	r = taskio_bpf__load(s->bpf);
+	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
 		return kernel_say(r, env->why);
 	r = make_others(s);
