@@ -2,8 +2,7 @@
 #include "lasting.h"
 
 #include "../lib/hash.h"
-
-static const uint64_t FIRST_NS = 30000000000u, MOST_NS = 600000000000u;
+#include "again.h"
 
 void lasting_begin(struct lasting *l, const char *kind, const char *key, uint64_t mono_ns,
 		   uint64_t wall_ns)
@@ -13,8 +12,7 @@ void lasting_begin(struct lasting *l, const char *kind, const char *key, uint64_
 	*l = (struct lasting){ .id = hash_end(hash_add(h, &wall_ns, sizeof(wall_ns))),
 			       .wall_ns = wall_ns,
 			       .mono_ns = mono_ns,
-			       .next_ns = mono_ns,
-			       .wait_ns = FIRST_NS };
+			       .next_ns = mono_ns };
 }
 
 bool lasting_due(const struct lasting *l, uint64_t mono_ns)
@@ -29,10 +27,8 @@ void lasting_tell(struct lasting *l, uint64_t mono_ns, bool going_on, struct eve
 	e->id = l->id;
 	e->told = ++l->told;
 	e->going_on = going_on;
-	if (!going_on) {
+	if (going_on)
+		l->next_ns = mono_ns + again_ns(l->told);
+	else
 		*l = (struct lasting){ 0 };
-		return;
-	}
-	l->next_ns = mono_ns + l->wait_ns;
-	l->wait_ns = l->wait_ns * 2 < MOST_NS ? l->wait_ns * 2 : MOST_NS;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * lasting.h - the tellings of an event that goes on: when it begins, 30 s later, then after twice
- * as long each time but at most 600 s, and when it is over. The reader of what is stored knows
- * these times: what is not told again for longer has no end that anybody saw.
+ * lasting.h - the tellings of an event that goes on: when it begins, at the times of again.h, and
+ * when it is over. The reader of what is stored knows these times: what is not told again for
+ * longer has no end that anybody saw.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 struct lasting { /* zeroed: nothing goes on */
 	uint64_t id; /* 0: nothing does */
 	uint64_t wall_ns, mono_ns; /* when it began */
-	uint64_t next_ns, wait_ns;
+	uint64_t next_ns;
 	uint32_t told;
 };
 
