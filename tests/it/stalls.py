@@ -5,6 +5,7 @@
 import mmap, os, random, sys, time
 
 kind, seconds, path, *cgroups = sys.argv[1:]
+os.setpriority(os.PRIO_PROCESS, 0, 0)  # what is nice waits by its own will, and does not count
 SIZE = 24 << 20
 
 
