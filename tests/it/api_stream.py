@@ -155,7 +155,7 @@ def check_slow(c, web, rows):
         web.notify()
         pump([quick], lambda: len(numbers(quick)) == total, 5)
     c.ok('a slow page does not slow the others', len(numbers(quick)) == total, len(numbers(quick)))
-    pump([slow], lambda: numbers(slow)[-1:] == [rows.n], 30)
+    pump([slow], lambda: numbers(slow)[-1:] == [rows.n], 90)
     got, skipped = numbers(slow), sum(e[2]['count'] for e in slow.of('skipped'))
     c.ok('it is told how much it missed', skipped > 0 and len(got) + skipped == total, (len(got), skipped, total))
     c.ok('what it gets is in order and once', got == sorted(set(got)))
