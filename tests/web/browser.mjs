@@ -32,7 +32,7 @@ export const CHECK_EQ = (a, b, what = '') => {
 	if (x !== y) throw new Error(`${what} is ${x}, not ${y}`);
 };
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
-export const until = async (what, ask, limit = 5000) => {
+export const until = async (what, ask, limit = 20000) => { // how long is no promise: a busy machine takes longer
 	const end = Date.now() + limit;
 	let pause = 10;
 	for (;;) {
