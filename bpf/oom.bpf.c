@@ -9,6 +9,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "cgroup.h"
 #include "oom.h"
 
 struct {
@@ -35,25 +36,13 @@ static __always_inline __u64 pages_of(struct mm_struct *mm, int i)
 	return n > 0 ? (__u64)n : 0;
 }
 
-static __always_inline __u64 memory_cgroup_of(struct task_struct *t)
-{
-	struct cgroup_subsys_state *css = NULL;
-	struct css_set *set = BPF_CORE_READ(t, cgroups);
-	int at;
-
-	if (!bpf_core_enum_value_exists(enum cgroup_subsys_id, memory_cgrp_id))
-		return 0;
-	at = bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id);
-	bpf_probe_read_kernel(&css, sizeof(css), &set->subsys[0] + at);
-	return css ? BPF_CORE_READ(css, cgroup, kn, id) : 0;
-}
-
 static __always_inline void put_victim(struct oom_victim *v, struct task_struct *t)
 {
 	struct mm_struct *mm = BPF_CORE_READ(t, mm);
+	struct cgroup *g = memory_cgroup_of(t);
 
 	v->pid = (__u32)BPF_CORE_READ(t, tgid);
-	v->cgroup = memory_cgroup_of(t);
+	v->cgroup = g ? id_of_cgroup(g) : 0;
 	bpf_probe_read_kernel_str(v->comm, sizeof(v->comm), &t->comm);
 	if (!mm)
 		return;

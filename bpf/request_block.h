@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "cgroup.h"
 #include "request_wait.h"
 
 enum { SLICES = 16, SLICE_NS = 500000, NAMES = 8, NAME = 48 };
@@ -114,11 +115,6 @@ static __always_inline void block_file(struct req_block *b, struct file *f)
 	b->file_len = len;
 }
 
-static __always_inline __u64 id_of_cgroup(struct cgroup *g)
-{
-	return BPF_CORE_READ(g, kn, id);
-}
-
 /* The nearest of a thread's CPU cgroups that has a quota. */
 static __always_inline __u64 cgroup_with_quota(struct task_struct *t)
 {
@@ -138,15 +134,9 @@ static __always_inline __u64 cgroup_with_quota(struct task_struct *t)
 
 static __always_inline __u64 cgroup_of_memory(struct task_struct *t)
 {
-	struct cgroup_subsys_state *css = NULL;
-	struct css_set *set = BPF_CORE_READ(t, cgroups);
-	int at;
+	struct cgroup *g = memory_cgroup_of(t);
 
-	if (!bpf_core_enum_value_exists(enum cgroup_subsys_id, memory_cgrp_id))
-		return 0;
-	at = bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id);
-	bpf_probe_read_kernel(&css, sizeof(css), &set->subsys[0] + at);
-	return css ? id_of_cgroup(BPF_CORE_READ(css, cgroup)) : 0;
+	return g ? id_of_cgroup(g) : 0;
 }
 
 /* Whom it waited for. */

@@ -12,6 +12,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
+#include "cgroup.h"
 #include "taskio.h"
 
 enum { PF_EXITING = 0x4, PF_KTHREAD = 0x200000 };
@@ -121,17 +122,12 @@ static __always_inline struct taskio_cgroup *cgroup_entry(struct cgroup *g)
  */
 static __always_inline struct cgroup *cgroup_of(struct task_struct *t)
 {
-	struct css_set *set = BPF_CORE_READ(t, cgroups);
-	struct cgroup *g = BPF_CORE_READ(set, dfl_cgrp);
-	struct cgroup_subsys_state *css = NULL;
-	int at;
+	struct cgroup *g = BPF_CORE_READ(t, cgroups, dfl_cgrp), *of_memory;
 
-	if (parent_of(BPF_CORE_READ(g, kn)) ||
-	    !bpf_core_enum_value_exists(enum cgroup_subsys_id, memory_cgrp_id))
+	if (parent_of(BPF_CORE_READ(g, kn)))
 		return g;
-	at = bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id);
-	bpf_probe_read_kernel(&css, sizeof(css), &set->subsys[0] + at);
-	return css ? BPF_CORE_READ(css, cgroup) : g;
+	of_memory = memory_cgroup_of(t);
+	return of_memory ? of_memory : g;
 }
 
 static __always_inline struct taskio *program_entry(struct task_struct *t)

@@ -25,9 +25,7 @@ struct table {
 	const char *section; /* where the file is */
 };
 
-static int refuse(char *err, size_t errlen, const char *fmt, ...) PRINTF(3, 4);
-
-static int refuse(char *err, size_t errlen, const char *fmt, ...)
+int config_refuse(char *err, size_t errlen, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -46,10 +44,11 @@ static int refuse_number(const struct config_option *o, const char *value, const
 			 char *err, size_t errlen)
 {
 	if (is_bounded(o))
-		return refuse(err, errlen, "[%s] %s = \"%s\": %s from %.15g to %.15g is allowed",
-			      o->section, o->key, value, what, o->min, o->max);
-	return refuse(err, errlen, "[%s] %s = \"%s\": %s is allowed", o->section, o->key, value,
-		      what);
+		return config_refuse(err, errlen,
+				     "[%s] %s = \"%s\": %s from %.15g to %.15g is allowed",
+				     o->section, o->key, value, what, o->min, o->max);
+	return config_refuse(err, errlen, "[%s] %s = \"%s\": %s is allowed", o->section, o->key,
+			     value, what);
 }
 
 static bool in_range(const struct config_option *o, double v)
@@ -63,11 +62,12 @@ static int set_str(const struct config_option *o, char *field, const char *value
 	size_t len = strlen(value);
 
 	if (len >= o->size)
-		return refuse(err, errlen, "[%s] %s is %zu bytes long: at most %zu are allowed",
-			      o->section, o->key, len, o->size - 1);
+		return config_refuse(err, errlen,
+				     "[%s] %s is %zu bytes long: at most %zu are allowed",
+				     o->section, o->key, len, o->size - 1);
 	if (o->min >= 1 && !len)
-		return refuse(err, errlen, "[%s] %s is empty: it needs a value", o->section,
-			      o->key);
+		return config_refuse(err, errlen, "[%s] %s is empty: it needs a value", o->section,
+				     o->key);
 	memset(field, 0, o->size);
 	memcpy(field, value, len);
 	return 0;
@@ -110,8 +110,8 @@ static int set_bool(const struct config_option *o, bool *field, const char *valu
 			return 0;
 		}
 	}
-	return refuse(err, errlen, "[%s] %s = \"%s\": yes or no is allowed", o->section, o->key,
-		      value);
+	return config_refuse(err, errlen, "[%s] %s = \"%s\": yes or no is allowed", o->section,
+			     o->key, value);
 }
 
 static int set(const struct config_option *o, void *into, const char *value, char *err,
@@ -146,11 +146,11 @@ static int refuse_name(const struct config_option *table, size_t n, const char *
 	for (size_t i = 0; i < n; i++)
 		known |= strcmp(table[i].section, section) == 0;
 	if (known)
-		refuse(err, errlen, "[%s] has no key \"%s\"; it has", section, key);
+		config_refuse(err, errlen, "[%s] has no key \"%s\"; it has", section, key);
 	else if (*key && !*section)
-		refuse(err, errlen, "\"%s\" stands before the first section; there is", key);
+		config_refuse(err, errlen, "\"%s\" stands before the first section; there is", key);
 	else
-		refuse(err, errlen, "there is no section [%s]; there is", section);
+		config_refuse(err, errlen, "there is no section [%s]; there is", section);
 	for (size_t i = 0; i < n; i++) {
 		len = strnlen(err, errlen);
 		if (known && strcmp(table[i].section, section) == 0)
@@ -204,8 +204,9 @@ static void check_section(struct load *l, const char *line)
 	if (!line[1 + len])
 		return fail_at(l, -EINVAL, "a section's name ends in ]");
 	snprintf(name, sizeof(name), "%.*s", (int)len, line + 1);
-	r = len < sizeof(name) ? l->visit->section(l->visit->arg, l->line, name, what, sizeof(what))
-			       : refuse(what, sizeof(what), "the section's name is too long");
+	r = len < sizeof(name)
+		    ? l->visit->section(l->visit->arg, l->line, name, what, sizeof(what))
+		    : config_refuse(what, sizeof(what), "the section's name is too long");
 	if (r < 0)
 		fail_at(l, r, what);
 }

@@ -39,3 +39,6 @@ int config_load(const struct config_option *table, size_t n, void *into, const c
 		char *err, size_t errlen) MUST_CHECK;
 int config_set(const struct config_option *table, size_t n, void *into, const char *section,
 	       const char *key, const char *value, char *err, size_t errlen) MUST_CHECK;
+
+/* A sentence into err; -EINVAL. */
+int config_refuse(char *err, size_t errlen, const char *fmt, ...) PRINTF(3, 4);

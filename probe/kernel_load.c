@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel_load.h"
 
+#include <bpf/bpf.h>
 #include <bpf/btf.h>
+#include <bpf/libbpf.h>
 #include <stdio.h>
 #include <sys/mman.h>
 
@@ -59,6 +61,20 @@ void kernel_loaded(const void *object, size_t len)
 
 	if (begin < end)
 		(void)madvise((void *)begin, end - begin, MADV_DONTNEED);
+}
+
+int kernel_iterate(const struct bpf_link *iterator)
+{
+	AUTO_CLOSE int fd = bpf_iter_create(bpf_link__fd(iterator));
+	char none[64];
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	do
+		n = read(fd, none, sizeof(none));
+	while (n > 0 || (n < 0 && errno == EINTR));
+	return n < 0 ? -errno : 0;
 }
 
 int kernel_say(int err, char *why)

@@ -15,4 +15,6 @@ int kernel_args_in(const struct btf *btf, const char *name) MUST_CHECK; /* its t
 /* A program as it lies in ours is not read again: its pages go, and would come back from the file.
  */
 void kernel_loaded(const void *object, size_t len);
+struct bpf_link;
+int kernel_iterate(const struct bpf_link *iterator) MUST_CHECK; /* once, to its end; -errno */
 int kernel_say(int err, char *why); /* why a program was not loaded; returns err */

@@ -3,9 +3,9 @@
 
 #include <limits.h>
 #include <math.h>
-#include <mntent.h>
 #include <stdio.h>
 
+#include "cgroup_mounts.h"
 #include "proc_text.h"
 
 static const double no_limit = 1e18; /* and more: how the older hierarchy says that there is none */
@@ -24,45 +24,35 @@ static double number_of(struct buf *text, const char *dir, const char *name)
 	return proc_number(&line); /* "max": none */
 }
 
-/* Which of files it has; the older hierarchy if both are mounted, as then that one counts. */
-static int find_mount(const char *procfs, char dir[static PATH_MAX])
+/* Which of files the hierarchy has, and its root; the older one if there are both, as then that one
+ * counts. */
+static int find_root(const struct cgroup_mounts *m, int *fd)
 {
-	char mounts[PATH_MAX], line[PATH_MAX * 2];
-	struct mntent m;
-	int which = -ENOENT;
-	FILE *f;
+	static const uint32_t serves[] = { SERVES_MEMORY, SERVES_ALL };
 
-	snprintf(mounts, sizeof(mounts), "%s/self/mounts", procfs);
-	f = setmntent(mounts, "re");
-	if (!f)
-		return -errno;
-	while (which != 0 && getmntent_r(f, &m, line, sizeof(line))) {
-		bool old = strcmp(m.mnt_type, "cgroup") == 0 && hasmntopt(&m, "memory");
-
-		if (!old && strcmp(m.mnt_type, "cgroup2") != 0)
-			continue;
-		snprintf(dir, PATH_MAX, "%s", m.mnt_dir);
-		which = old ? 0 : 1;
-	}
-	endmntent(f);
-	return which;
+	for (size_t which = 0; which < ARRAY_SIZE(serves); which++)
+		for (uint32_t i = 0; i < m->n; i++)
+			if (m->mount[i].serves & serves[which]) {
+				*fd = m->mount[i].fd;
+				return (int)which;
+			}
+	return -ENOENT;
 }
 
-void memory_limit(struct buf *text, const char *procfs, const char *path, double *used_bytes,
-		  double *limit_bytes)
+static void nearest(struct buf *text, const struct cgroup_mounts *m, const char *path,
+		    double *used_bytes, double *limit_bytes)
 {
 	char dir[PATH_MAX];
-	int which = find_mount(procfs, dir);
+	int fd, which = find_root(m, &fd);
 	size_t root, len;
 
-	*used_bytes = *limit_bytes = NAN;
 	if (which < 0 || path[0] != '/')
 		return;
-	root = strlen(dir);
+	root = (size_t)snprintf(dir, sizeof(dir), "/proc/self/fd/%d", fd);
 	len = (size_t)snprintf(dir + root, sizeof(dir) - root, "%s", path);
 	if (len >= sizeof(dir) - root)
 		return;
-	while (strlen(dir) > root) {
+	for (; strlen(dir) > root; *strrchr(dir, '/') = 0) {
 		double limit = number_of(text, dir, files[which].limit);
 
 		if (limit < no_limit) {
@@ -70,6 +60,16 @@ void memory_limit(struct buf *text, const char *procfs, const char *path, double
 			*limit_bytes = limit;
 			return;
 		}
-		*strrchr(dir, '/') = 0;
 	}
+}
+
+void memory_limit(struct buf *text, const char *procfs, const char *path, double *used_bytes,
+		  double *limit_bytes)
+{
+	struct cgroup_mounts m;
+
+	*used_bytes = *limit_bytes = NAN;
+	if (cgroup_mounts_open(&m, procfs) == 0)
+		nearest(text, &m, path, used_bytes, limit_bytes);
+	cgroup_mounts_close(&m);
 }

@@ -53,18 +53,6 @@ static const struct config_option text_metric[] = {
 	{ "metric", "first", CONFIG_INT, CONFIG_FIELD(struct text_of_metric, first), 0, 62, "" },
 };
 
-static int refuse(char *err, size_t errlen, const char *fmt, ...) PRINTF(3, 4);
-
-static int refuse(char *err, size_t errlen, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err, errlen, fmt, ap);
-	va_end(ap);
-	return -EINVAL;
-}
-
 static bool has_key(const struct config_option *table, size_t n, const char *key)
 {
 	for (size_t i = 0; i < n; i++)
@@ -81,10 +69,11 @@ static int map_begin(struct reading *r, int line, const char *name, char *err, s
 
 	for (uint32_t i = 0; i < m->nmaps; i++)
 		if (strcmp(m->map[i].name, name) == 0)
-			return refuse(err, errlen, "[map %s] stands in line %d already", name,
-				      m->map[i].line);
+			return config_refuse(err, errlen, "[map %s] stands in line %d already",
+					     name, m->map[i].line);
 	if (m->nmaps == OWN_MAPS)
-		return refuse(err, errlen, "[map %s]: at most %d maps are allowed", name, OWN_MAPS);
+		return config_refuse(err, errlen, "[map %s]: at most %d maps are allowed", name,
+				     OWN_MAPS);
 	*map = (struct own_map){ .entities = 64, .line = line };
 	snprintf(map->name, sizeof(map->name), "%s", name);
 	m->nmaps++;
@@ -99,11 +88,11 @@ static int metric_begin(struct reading *r, int line, const char *name, char *err
 
 	for (uint32_t i = 0; i < m->nmetrics; i++)
 		if (strcmp(m->metric[i].name, name) == 0)
-			return refuse(err, errlen, "[metric %s] stands in line %d already", name,
-				      m->metric[i].line);
+			return config_refuse(err, errlen, "[metric %s] stands in line %d already",
+					     name, m->metric[i].line);
 	if (m->nmetrics == OWN_METRICS)
-		return refuse(err, errlen, "[metric %s]: at most %d metrics are allowed", name,
-			      OWN_METRICS);
+		return config_refuse(err, errlen, "[metric %s]: at most %d metrics are allowed",
+				     name, OWN_METRICS);
 	*metric = (struct own_metric){ .scale = 1, .line = line };
 	snprintf(metric->name, sizeof(metric->name), "%s", name);
 	r->metric[m->nmetrics] = (struct text_of_metric){ .first = -1 };
@@ -133,24 +122,24 @@ static int on_section(void *arg, int line, const char *name, char *err, size_t e
 	if (strncmp(name, "map ", 4) == 0) {
 		what = name + 4;
 		if (!is_name(what, LETTERS ".", LETTERS DIGITS "."))
-			return refuse(err, errlen,
-				      "[%s]: the name of a map in C is allowed, like "
-				      "[map latency]",
-				      name);
+			return config_refuse(err, errlen,
+					     "[%s]: the name of a map in C is allowed, like "
+					     "[map latency]",
+					     name);
 		return map_begin(r, line, what, err, errlen);
 	}
 	if (strncmp(name, "metric ", 7) == 0) {
 		what = name + 7;
 		if (!is_name(what, LOWER, LOWER DIGITS "_"))
-			return refuse(err, errlen,
-				      "[%s]: a small letter, then small letters, "
-				      "digits and _ are allowed",
-				      name);
+			return config_refuse(err, errlen,
+					     "[%s]: a small letter, then small letters, "
+					     "digits and _ are allowed",
+					     name);
 		return metric_begin(r, line, what, err, errlen);
 	}
-	return refuse(err, errlen,
-		      "there is no section [%s]; there is [program] [map NAME] [metric NAME]",
-		      name);
+	return config_refuse(
+		err, errlen,
+		"there is no section [%s]; there is [program] [map NAME] [metric NAME]", name);
 }
 
 static int set_map(struct reading *r, const char *key, const char *value, char *err, size_t errlen)
@@ -163,7 +152,7 @@ static int set_map(struct reading *r, const char *key, const char *value, char *
 	if (has_key(of_map, ARRAY_SIZE(of_map), key))
 		return config_set(of_map, ARRAY_SIZE(of_map), &r->m->map[i], "map", key, value, err,
 				  errlen);
-	return refuse(err, errlen, "[map] has no key \"%s\"; it has labels entities", key);
+	return config_refuse(err, errlen, "[map] has no key \"%s\"; it has labels entities", key);
 }
 
 static int set_metric(struct reading *r, const char *key, const char *value, char *err,
@@ -179,8 +168,9 @@ static int set_metric(struct reading *r, const char *key, const char *value, cha
 	if (has_key(of_metric, ARRAY_SIZE(of_metric), key))
 		return config_set(of_metric, ARRAY_SIZE(of_metric), &r->m->metric[i], "metric", key,
 				  value, err, errlen);
-	return refuse(err, errlen,
-		      "[metric] has no key \"%s\"; it has map field kind unit scale first", key);
+	return config_refuse(err, errlen,
+			     "[metric] has no key \"%s\"; it has map field kind unit scale first",
+			     key);
 }
 
 static int on_pair(void *arg, const char *key, const char *value, char *err, size_t errlen)
@@ -198,10 +188,11 @@ static int on_pair(void *arg, const char *key, const char *value, char *err, siz
 	case METRIC:
 		return set_metric(r, key, value, err, errlen);
 	}
-	return refuse(err, errlen,
-		      "\"%s\" stands before the first section; there is [program] [map NAME] "
-		      "[metric NAME]",
-		      key);
+	return config_refuse(
+		err, errlen,
+		"\"%s\" stands before the first section; there is [program] [map NAME] "
+		"[metric NAME]",
+		key);
 }
 
 /* "dport, comm": names, parted by commas. */
@@ -212,17 +203,19 @@ static int split_labels(const struct reading *r, struct own_map *map, char *list
 
 	for (char *s = strtok_r(list, ", \t", &rest); s; s = strtok_r(NULL, ", \t", &rest)) {
 		if (!is_name(s, LETTERS, LETTERS DIGITS) || strlen(s) >= OWN_NAME)
-			return refuse(err, errlen,
-				      "%s:%d: labels = \"%s\": names of members are allowed, "
-				      "like dport, comm",
-				      r->path, map->line, s);
+			return config_refuse(
+				err, errlen,
+				"%s:%d: labels = \"%s\": names of members are allowed, "
+				"like dport, comm",
+				r->path, map->line, s);
 		if (map->nlabels == OWN_LABELS)
-			return refuse(err, errlen, "%s:%d: at most %d labels are allowed", r->path,
-				      map->line, OWN_LABELS);
+			return config_refuse(err, errlen, "%s:%d: at most %d labels are allowed",
+					     r->path, map->line, OWN_LABELS);
 		for (uint32_t i = 0; i < map->nlabels; i++)
 			if (strcmp(map->label[i].name, s) == 0)
-				return refuse(err, errlen, "%s:%d: label %s stands there twice",
-					      r->path, map->line, s);
+				return config_refuse(err, errlen,
+						     "%s:%d: label %s stands there twice", r->path,
+						     map->line, s);
 		snprintf(map->label[map->nlabels++].name, OWN_NAME, "%s", s);
 	}
 	return 0;
@@ -244,29 +237,32 @@ static int finish_metric(const struct reading *r, struct own_metric *metric,
 	size_t kind = 0;
 
 	if (map < 0)
-		return refuse(err, errlen, "%s:%d: map = \"%s\": there is no section [map %s]",
-			      r->path, metric->line, t->map, *t->map ? t->map : "NAME");
+		return config_refuse(err, errlen,
+				     "%s:%d: map = \"%s\": there is no section [map %s]", r->path,
+				     metric->line, t->map, *t->map ? t->map : "NAME");
 	while (kind < ARRAY_SIZE(kinds) && strcmp(kinds[kind], t->kind) != 0)
 		kind++;
 	if (kind == ARRAY_SIZE(kinds))
-		return refuse(err, errlen,
-			      "%s:%d: kind = \"%s\": counter, gauge or histogram is allowed",
-			      r->path, metric->line, t->kind);
+		return config_refuse(err, errlen,
+				     "%s:%d: kind = \"%s\": counter, gauge or histogram is allowed",
+				     r->path, metric->line, t->kind);
 	for (const char *c = metric->unit; *c; c++)
 		if (*c <= ' ' || *c > '~')
-			return refuse(err, errlen,
-				      "%s:%d: unit = \"%s\": a word is allowed, "
-				      "like requests",
-				      r->path, metric->line, metric->unit);
+			return config_refuse(err, errlen,
+					     "%s:%d: unit = \"%s\": a word is allowed, "
+					     "like requests",
+					     r->path, metric->line, metric->unit);
 	if ((kind == OWN_HISTOGRAM) != (t->first >= 0))
-		return refuse(err, errlen, "%s:%d: %s", r->path, metric->line,
-			      kind == OWN_HISTOGRAM
-				      ? "a histogram needs first =, log2 of the upper edge of its "
-					"first slot, from 0 to 62"
-				      : "first = is for a histogram");
+		return config_refuse(
+			err, errlen, "%s:%d: %s", r->path, metric->line,
+			kind == OWN_HISTOGRAM
+				? "a histogram needs first =, log2 of the upper edge of its "
+				  "first slot, from 0 to 62"
+				: "first = is for a histogram");
 	if (kind == OWN_HISTOGRAM && t->has_scale)
-		return refuse(err, errlen, "%s:%d: a histogram counts: no scale = is allowed",
-			      r->path, metric->line);
+		return config_refuse(err, errlen,
+				     "%s:%d: a histogram counts: no scale = is allowed", r->path,
+				     metric->line);
 	metric->map = (uint32_t)map;
 	metric->kind = (enum own_kind)kind;
 	metric->first = t->first >= 0 ? (uint32_t)t->first : 0;
@@ -279,9 +275,9 @@ static int finish(struct reading *r, char *err, size_t errlen)
 	int bad = 0;
 
 	if (!m->nmetrics)
-		return refuse(err, errlen,
-			      "%s: nothing is told: it needs a [map NAME] and a [metric NAME]",
-			      r->path);
+		return config_refuse(
+			err, errlen,
+			"%s: nothing is told: it needs a [map NAME] and a [metric NAME]", r->path);
 	for (uint32_t i = 0; i < m->nmaps && !bad; i++)
 		bad = split_labels(r, &m->map[i], r->map[i].labels, err, errlen);
 	for (uint32_t i = 0; i < m->nmetrics && !bad; i++)
@@ -292,8 +288,8 @@ static int finish(struct reading *r, char *err, size_t errlen)
 		for (uint32_t j = 0; j < m->nmetrics; j++)
 			told += m->metric[j].map == i;
 		if (!told)
-			bad = refuse(err, errlen, "%s:%d: no [metric NAME] has map = %s", r->path,
-				     m->map[i].line, m->map[i].name);
+			bad = config_refuse(err, errlen, "%s:%d: no [metric NAME] has map = %s",
+					    r->path, m->map[i].line, m->map[i].name);
 	}
 	return bad;
 }

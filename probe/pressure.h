@@ -7,7 +7,7 @@
 
 struct pressure {
 	int fd; /* -1: not open */
-	double total_us;
+	double total_s;
 	uint64_t read_ns; /* 0: not yet */
 };
 

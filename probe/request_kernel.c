@@ -280,22 +280,6 @@ const char *request_kernel_unix(struct request_kernel *k, const struct req_addr 
 	return text;
 }
 
-static int run(const struct bpf_link *iterator)
-{
-	int fd = bpf_iter_create(bpf_link__fd(iterator));
-	char none[64];
-	ssize_t n;
-
-	if (fd < 0)
-		return -errno;
-	do
-		n = read(fd, none, sizeof(none));
-	while (n > 0 || (n < 0 && errno == EINTR));
-	n = n < 0 ? -errno : 0;
-	close(fd);
-	return (int)n;
-}
-
 static uint64_t stat_sum(struct request_kernel *k, uint32_t stat)
 {
 	uint64_t sum = 0;
@@ -375,13 +359,13 @@ int request_kernel_read(struct request_kernel *k, uint64_t now_ns, uint64_t *jif
 
 	if (now_ns >= k->next_sweep_ns) {
 		k->next_sweep_ns = now_ns + SWEEP_NS;
-		r = run(k->sweep);
+		r = kernel_iterate(k->sweep);
 		watch_packets(k);
 		measure_jiffy(k, jiffy_ns);
 	}
 	if (k->adopt && now_ns >= k->next_adopt_ns) {
 		k->next_adopt_ns = now_ns + ADOPT_NS;
-		run(k->adopt);
+		(void)!kernel_iterate(k->adopt); /* what is not adopted is not attributed */
 	}
 	if (now_ns >= k->next_prune_ns) {
 		k->next_prune_ns = now_ns + PRUNE_NS;

@@ -43,20 +43,6 @@ static int make_others(struct taskio_source *s)
 	return r < 0 ? -errno : 0;
 }
 
-static int look(const struct taskio_source *s)
-{
-	AUTO_CLOSE int fd = bpf_iter_create(bpf_link__fd(s->bpf->links.on_look));
-	char none[64];
-	ssize_t n;
-
-	if (fd < 0)
-		return -errno;
-	do
-		n = read(fd, none, sizeof(none));
-	while (n > 0 || (n < 0 && errno == EINTR));
-	return n < 0 ? -errno : 0;
-}
-
 static int taskio_open(void *self, const struct probe_env *env)
 {
 	struct taskio_source *s = self;
@@ -78,7 +64,7 @@ static int taskio_open(void *self, const struct probe_env *env)
 	r = taskio_bpf__attach(s->bpf);
 	if (r < 0)
 		return kernel_say(r, env->why);
-	r = look(s);
+	r = kernel_iterate(s->bpf->links.on_look);
 	if (r == 0 && s->bpf->bss->not_counted) {
 		snprintf(env->why, WHY_LEN,
 			 "this kernel does not count the I/O of tasks; boot one with "
@@ -146,7 +132,7 @@ static void tell_lost(struct taskio_source *s)
 static int taskio_read(void *self, struct sink *out)
 {
 	struct taskio_source *s = self;
-	int r = look(s);
+	int r = kernel_iterate(s->bpf->links.on_look);
 
 	read_cgroups(s);
 	read_programs(s);

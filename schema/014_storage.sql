@@ -32,32 +32,10 @@ create table sealed (
 	chunk       bytea not null                     -- schema/CHUNK.md: a column for each metric of each entity
 ) partition by range (hour);
 
-create table sample_1m (                           -- as sealed, but each metric has four columns: n, min, max and sum of a minute
-	hour        timestamptz not null,
-	node_id     bigint not null,
-	layout_id   bigint not null,
-	part        int not null,
-	entities    bigint[] not null,
-	chunk       bytea not null
-) partition by range (hour);
-
-create table sample_10m (                          -- of ten minutes
-	hour        timestamptz not null,
-	node_id     bigint not null,
-	layout_id   bigint not null,
-	part        int not null,
-	entities    bigint[] not null,
-	chunk       bytea not null
-) partition by range (hour);
-
-create table sample_1h (                           -- of the hour
-	hour        timestamptz not null,
-	node_id     bigint not null,
-	layout_id   bigint not null,
-	part        int not null,
-	entities    bigint[] not null,
-	chunk       bytea not null
-) partition by range (hour);
+-- Each metric has four columns in these: n, min, max and sum of a minute, of ten minutes, and of the hour.
+create table sample_1m (like sealed) partition by range (hour);
+create table sample_10m (like sealed) partition by range (hour);
+create table sample_1h (like sealed) partition by range (hour);
 
 -- Packed once is enough, and what is not packed again can be read in part. Of rollups the directory is the most, as their
 -- columns are short: PostgreSQL packs them once more.
@@ -138,52 +116,30 @@ from sample_raw r
 join layout l using (layout_id)
 cross join lateral unnest(r.entities) with ordinality x(entity_id, k);
 
--- The views of samples look into both. hour is when the hour of ts began: who asks for a range does well to say it of
--- hour, too, as sealed hours are found by it: ts >= since and ts < until and hour > since - interval '1 hour' and hour < until.
-create or replace view api.coverage as
-select s.ts, s.node_id, n.name as node, coalesce(g.name, '') as region, m.name, case when abs(s.v[m.i]) < 1e18 then s.v[m.i] end as value,
-	m.unit, date_bin('1 hour', s.ts, timestamptz 'epoch') as hour
-from layout l
-join entity e on e.kind = l.entity_kind
-cross join lateral unnest(l.names, l.units) with ordinality m(name, unit, i)
-join sample s on s.layout_id = l.layout_id and s.node_id = e.node_id and s.entity_id = e.entity_id
-left join node n on n.node_id = s.node_id
-left join region g using (region_id)
-where l.entity_kind = 'coverage'
-union all
-select r.ts, r.node_id, n.name, coalesce(g.name, ''), m.name, case when abs(w.v) < 1e18 then w.v end, m.unit,
-	date_bin('1 hour', r.ts, timestamptz 'epoch')
-from layout l
-join sample_raw r using (layout_id)
-left join node n on n.node_id = r.node_id
-left join region g using (region_id)
-cross join lateral generate_series(0, cardinality(r.entities) - 1) k
-cross join lateral unnest(l.names, l.units) with ordinality m(name, unit, i)
-cross join lateral (select api.sample_value(r.a, r.b, k * cardinality(l.names) + m.i) as v) w
-where l.entity_kind = 'coverage';
+-- The hours of sample_raw that nothing is left of for anyone, not even for who began to read before they were packed, and
+-- that nothing is stored into any more. Where somebody reads for long it is left for later: whoever waits for such a lock
+-- has all others wait.
+create function drop_empty_hours() returns int language plpgsql set lock_timeout = '500ms' as $$
+declare
+	empty regclass[] := array(select c.oid::regclass from pg_inherits i join pg_class c on c.oid = i.inhrelid
+		where i.inhparent = 'sample_raw'::regclass and pg_relation_size(c.oid) = 0
+		  and c.relname < 'sample_raw_' || to_char((now() - interval '8 hours') at time zone 'utc', 'YYYYMMDDHH24'));
+	part regclass;
+	dropped int := 0;
+begin
+	if empty <> '{}' then
+		lock table only sample_raw in access exclusive mode;
+	end if;
+	foreach part in array empty loop
+		if pg_relation_size(part) = 0 then
+			execute format('drop table %s', part);
+			dropped := dropped + 1;
+		end if;
+	end loop;
+	return dropped;
+exception when lock_not_available then
+	return 0;
+end $$;
 
-create or replace view api.series as
-select s.ts, n.name as node, coalesce(g.name, '') as region, e.kind as entity_kind, e.name as entity,
-	m.name as metric, m.unit, m.kind = 1 as counter,
-	case when abs(s.v[m.i]) < 1e290 then s.v[m.i] end as value, -- no NaN: it is above all
-	date_bin('1 hour', s.ts, timestamptz 'epoch') as hour
-from layout l
-cross join lateral unnest(l.names, l.units, l.kinds) with ordinality m(name, unit, kind, i)
-join sample s using (layout_id)
-join entity e using (node_id, entity_id)
-join node n using (node_id)
-left join region g using (region_id)
-union all
-select r.ts, n.name, coalesce(g.name, ''), e.kind, e.name, m.name, m.unit, m.kind = 1,
-	case when abs(w.v) < 1e290 then w.v end, date_bin('1 hour', r.ts, timestamptz 'epoch')
-from layout l
-cross join lateral unnest(l.names, l.units, l.kinds) with ordinality m(name, unit, kind, i)
-join sample_raw r using (layout_id)
-join node n using (node_id)
-left join region g using (region_id)
-cross join lateral unnest(r.entities) with ordinality x(entity_id, k)
-join entity e on e.node_id = r.node_id and e.entity_id = x.entity_id
-cross join lateral (select api.sample_value(r.a, r.b, (x.k - 1) * cardinality(l.names) + m.i) as v) w;
-
-revoke execute on function ensure_partition(text, text, timestamptz), ensure_hours(int, int), ensure_sealed(timestamptz), drop_old(jsonb) from public;
+revoke execute on function ensure_partition(text, text, timestamptz), ensure_hours(int, int), ensure_sealed(timestamptz), drop_old(jsonb), drop_empty_hours() from public;
 do $$ begin perform grant_web(); end $$;

@@ -1,32 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- 016_unseal.sql - hours that are packed, for those who read.
 
--- The hours of sample_raw that nothing is left of for anyone, not even for who began to read before they were packed, and
--- that nothing is stored into any more. Where somebody reads for long it is left for later: whoever waits for such a lock
--- has all others wait.
-create function drop_empty_hours() returns int language plpgsql set lock_timeout = '500ms' as $$
-declare
-	empty regclass[] := array(select c.oid::regclass from pg_inherits i join pg_class c on c.oid = i.inhrelid
-		where i.inhparent = 'sample_raw'::regclass and pg_relation_size(c.oid) = 0
-		  and c.relname < 'sample_raw_' || to_char((now() - interval '8 hours') at time zone 'utc', 'YYYYMMDDHH24'));
-	part regclass;
-	dropped int := 0;
-begin
-	if empty <> '{}' then
-		lock table only sample_raw in access exclusive mode;
-	end if;
-	foreach part in array empty loop
-		if pg_relation_size(part) = 0 then
-			execute format('drop table %s', part);
-			dropped := dropped + 1;
-		end if;
-	end loop;
-	return dropped;
-exception when lock_not_available then
-	return 0;
-end $$;
-revoke execute on function drop_empty_hours() from public;
-
 -- One column of a chunk, as schema/CHUNK.md has it: its place is 0 for the times, then for each entity 1 for the numbers
 -- of its times, which is null if it has all, and those of its metrics. Only the bytes of that column are read, and every one of them is accounted for.
 create function api.chunk_column(chunk bytea, place int) returns float8[] language plpgsql immutable strict parallel safe as $$
@@ -289,6 +263,8 @@ cross join lateral unnest(s.entities) with ordinality x(entity_id, k)
 cross join lateral (select c.ts, array_agg(c.value order by m) as v
 	from generate_series(1, cardinality(l.names)) m, api.chunk_series(s.chunk, s.hour, x.k, m) with ordinality c(ts, value, i) group by c.ts, c.i) t;
 
+-- The views of samples look into all three. hour is when the hour of ts began: who asks for a range does well to say it of
+-- hour, too, as sealed hours are found by it: ts >= since and ts < until and hour > since - interval '1 hour' and hour < until.
 create or replace view api.coverage as
 select s.ts, s.node_id, n.name as node, coalesce(g.name, '') as region, m.name, case when abs(s.v[m.i]) < 1e18 then s.v[m.i] end as value,
 	m.unit, date_bin('1 hour', s.ts, timestamptz 'epoch') as hour
@@ -361,40 +337,48 @@ create or replace view api.series as
 select * from api.series_unsealed union all select * from api.series_sealed;
 
 -- What is sealed by the minute, ten minutes and hour; ts is when that began. Add to it what is in series_unsealed.
-create view api.series_1m as
+do $$
+declare
+	span text;
+begin
+	foreach span in array array['1m', '10m', '1h'] loop
+		execute format($view$create view api.%I as
 select c.ts, n.name as node, coalesce(g.name, '') as region, e.kind as entity_kind, e.name as entity,
 	m.name as metric, m.unit, m.kind = 1 as counter, c.n, c.min, c.max, c.sum, s.hour
 from layout l
 cross join lateral unnest(l.names, l.units, l.kinds) with ordinality m(name, unit, kind, i)
-join sample_1m s using (layout_id)
+join %I s using (layout_id)
 join node n using (node_id)
 left join region g using (region_id)
 cross join lateral unnest(s.entities) with ordinality x(entity_id, k)
 join entity e on e.node_id = s.node_id and e.entity_id = x.entity_id
-cross join lateral api.chunk_rollup(s.chunk, s.hour, x.k, m.i) c;
+cross join lateral api.chunk_rollup(s.chunk, s.hour, x.k, m.i) c$view$, 'series_' || span, 'sample_' || span);
+	end loop;
+end $$;
 
-create view api.series_10m as
-select c.ts, n.name as node, coalesce(g.name, '') as region, e.kind as entity_kind, e.name as entity,
-	m.name as metric, m.unit, m.kind = 1 as counter, c.n, c.min, c.max, c.sum, s.hour
-from layout l
-cross join lateral unnest(l.names, l.units, l.kinds) with ordinality m(name, unit, kind, i)
-join sample_10m s using (layout_id)
-join node n using (node_id)
-left join region g using (region_id)
-cross join lateral unnest(s.entities) with ordinality x(entity_id, k)
-join entity e on e.node_id = s.node_id and e.entity_id = x.entity_id
-cross join lateral api.chunk_rollup(s.chunk, s.hour, x.k, m.i) c;
-
-create view api.series_1h as
-select c.ts, n.name as node, coalesce(g.name, '') as region, e.kind as entity_kind, e.name as entity,
-	m.name as metric, m.unit, m.kind = 1 as counter, c.n, c.min, c.max, c.sum, s.hour
-from layout l
-cross join lateral unnest(l.names, l.units, l.kinds) with ordinality m(name, unit, kind, i)
-join sample_1h s using (layout_id)
-join node n using (node_id)
-left join region g using (region_id)
-cross join lateral unnest(s.entities) with ordinality x(entity_id, k)
-join entity e on e.node_id = s.node_id and e.entity_id = x.entity_id
-cross join lateral api.chunk_rollup(s.chunk, s.hour, x.k, m.i) c;
+-- As in 002, but that the coverage of the last hour is not looked for in all that is sealed.
+create or replace view api.node as
+select n.name, coalesce(g.name, '') as region, n.last_seen,
+	json_build_object(
+		'id', lpad(to_hex(n.node_id), 16, '0'),
+		'name', n.name, 'region', g.name, 'tags', n.tags, 'version', n.version,
+		'firstSeen', api.rfc3339(n.first_seen),
+		'lastSeen', api.rfc3339(n.last_seen),
+		'lag', greatest(0, round(extract(epoch from now() - n.last_seen) * 1000)),
+		'lostBatches', (select coalesce(sum(m.lost), 0) from ingest_mark m where m.node_id = n.node_id),
+		'sources', (select coalesce(json_agg(json_build_object(
+				'name', s.name,
+				'state', case s.state when 0 then 'off' when 1 then 'attached' else 'throttled' end,
+				'why', s.why, 'since', api.rfc3339(s.since)) order by s.name), '[]')
+			from source s where s.node_id = n.node_id),
+		'coverage', (select coalesce(json_object_agg(c.name, c.total order by c.name), '{}')
+			from (select name, coalesce(sum(value), 0) as total from api.coverage
+				where node_id = n.node_id and ts > now() - interval '1 hour' and hour > now() - interval '2 hours' group by name) c),
+		'unread', (select coalesce(json_agg(json_build_object('app', u.app, 'kind', u.kind, 'count', u.total)
+				order by u.total desc, u.app, u.kind), '[]')
+			from (select app, kind, sum(n) as total from unread
+				where node_id = n.node_id and ts > now() - interval '1 hour' group by app, kind) u)) as body
+from node n
+left join region g using (region_id);
 
 do $$ begin perform grant_web(); end $$;

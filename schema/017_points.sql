@@ -2,7 +2,7 @@
 -- 017_points.sql - samples in steps, as a drawing wants them: a rate or an average for each step, its least and its
 -- most, and null where the node said nothing.
 --
--- All that is read of samples comes through api.series_steps, which reads api.series: how samples are stored is known there.
+-- All that is read of samples comes through api.series_steps: how they are stored is known there and in 016.
 
 -- What there is to ask for: every metric that a layout ever had.
 create view api.metric as
@@ -23,31 +23,105 @@ returns table (pattern text, entity_kind text, metric text, unit text, counter b
 	where the_kind is null or m.entity_kind = the_kind
 $$;
 
--- Planned for its values, each time: kinds and range then decide what is read at all. Without the kinds every entity of
--- the node was read: 195 ms of CPU time for 20 metrics of an hour, 28 so.
+-- The places of metrics in a layout, and the keys of entities, for functions with a reader's rights.
+create view api.layout_place as
+select l.layout_id, l.entity_kind, m.name as metric, m.i::int as i, cardinality(l.names) as width
+from layout l cross join lateral unnest(l.names) with ordinality m(name, i);
+
+create view api.entity_key as
+select n.name as node, e.node_id, e.entity_id, e.kind as entity_kind, e.name as entity from entity e join node n using (node_id);
+
+create view api.sample_row as select ts, node_id, entity_id, layout_id, v from sample;
+
+create view api.sample_raw_row as select ts, node_id, layout_id, entities, a, b from sample_raw;
+
+-- The samples of one node that are not sealed, by step; columns as of api.series_steps. Planned for its values, each time: kinds
+-- and range then decide what is read at all. By the view, the names of a layout were looked through for every row.
+create function api.unsealed_steps(metrics text[], kinds text[], the_node text, the_entity text, since timestamptz, until timestamptz,
+	step interval)
+returns table (entity_kind text, entity text, metric text, t timestamptz, ticks bigint, n bigint, total float8, low float8, high float8,
+	first_tick timestamptz, last_tick timestamptz)
+language plpgsql stable parallel safe set plan_cache_mode = force_custom_plan set enable_sort = off as $$
+#variable_conflict use_column
+declare
+	nodes bigint[] := array(select distinct k.node_id from api.entity_key k where k.node = the_node);
+	layouts bigint[] := array(select distinct p.layout_id from api.layout_place p where p.metric = any(metrics) and p.entity_kind = any(kinds));
+begin
+	return query
+	with who as materialized (select entity_id, entity_kind, entity from api.entity_key
+		where node_id = any(nodes) and entity_kind = any(kinds) and (the_entity is null or entity = the_entity)),
+	place as materialized (select layout_id, metric, i, width from api.layout_place where layout_id = any(layouts) and metric = any(metrics)),
+	told as (
+		select s.entity_id, s.layout_id, s.ts, s.v, null::float4[] as a, null::float8[] as b, 0 as k from api.sample_row s
+		where s.node_id = any(nodes) and s.layout_id = any(layouts) and s.ts >= since and s.ts < until
+			and s.entity_id = any(array(select entity_id from who))
+		union all
+		select x.entity_id, r.layout_id, r.ts, null, r.a, r.b, x.k::int - 1 from api.sample_raw_row r
+		cross join lateral unnest(r.entities) with ordinality x(entity_id, k)
+		where r.node_id = any(nodes) and r.layout_id = any(layouts) and r.ts >= since and r.ts < until),
+	value as (select who.entity_kind, who.entity, p.metric, d.ts, -- no NaN: it is above all
+			nullif(case when d.a is null and d.b is null and d.v is not null then d.v[p.i] else coalesce(d.a[d.k * p.width + p.i], d.b[d.k * p.width + p.i], 0) end, 'NaN') as value
+		from told d join who using (entity_id) join place p using (layout_id))
+	select entity_kind, entity, metric, date_bin(step, ts, timestamptz 'epoch'), count(*), count(value) filter (where abs(value) < 1e290),
+		sum(value) filter (where abs(value) < 1e290), min(value) filter (where abs(value) < 1e290), max(value) filter (where abs(value) < 1e290), min(ts), max(ts)
+	from value group by 1, 2, 3, 4;
+end $$;
+
+-- Of whole minutes (and ten of them, and hours, if steps are) of sealed hours the rollups are read; their first and last tick
+-- are where they begin and end. By the hour, too, so that sealed hours are found.
 create function api.series_steps(metrics text[], kinds text[], the_node text, the_entity text, since timestamptz, until timestamptz,
 	step interval)
 returns table (entity_kind text, entity text, metric text, t timestamptz, ticks bigint, n bigint, total float8, low float8, high float8,
 	first_tick timestamptz, last_tick timestamptz)
 language plpgsql stable parallel safe set plan_cache_mode = force_custom_plan set enable_sort = off as $$
+#variable_conflict use_column
+declare
+	seconds bigint := extract(epoch from step);
+	span text := case when step <> make_interval(secs => seconds) then null when seconds % 3600 = 0 then '1 hour'
+		when seconds % 600 = 0 then '10 minutes' when seconds % 60 = 0 then '1 minute' end;
+	-- what is read of the rollups: as much of the range as is whole spans
+	begins timestamptz := case when span is null then until else least(until, date_bin(span::interval, since + span::interval - interval '1 us', timestamptz 'epoch')) end;
+	ends timestamptz := case when span is null then until else greatest(begins, date_bin(span::interval, until, timestamptz 'epoch')) end;
 begin
-	return query select s.entity_kind, s.entity, s.metric, date_bin(step, s.ts, timestamptz 'epoch') as t,
-		count(*), count(s.value), sum(s.value), min(s.value), max(s.value), min(s.ts), max(s.ts)
-	from api.series s
-	where s.ts >= since and s.ts < until and s.node = the_node and s.metric = any(metrics) and s.entity_kind = any(kinds)
-		and (the_entity is null or s.entity = the_entity)
-	group by 1, 2, 3, 4;
+	return query
+	with part as (
+		select * from api.unsealed_steps(metrics, kinds, the_node, the_entity, since, until, step)
+		union all
+		select s.entity_kind, s.entity, s.metric, date_bin(step, s.ts, timestamptz 'epoch') as t,
+			count(*) as ticks, count(s.value) as n, sum(s.value) as total, min(s.value) as low, max(s.value) as high,
+			min(s.ts) as first_tick, max(s.ts) as last_tick
+		from api.series_sealed s
+		where s.ts >= since and s.ts < until and (s.ts < begins or s.ts >= ends or span is null)
+			and s.hour > since - interval '1 hour' and s.hour < until and (span is null or s.hour < begins or s.hour > ends - interval '1 hour')
+			and s.node = the_node and s.metric = any(metrics) and s.entity_kind = any(kinds)
+			and (the_entity is null or s.entity = the_entity)
+		group by 1, 2, 3, 4
+		union all
+		select s.entity_kind, s.entity, s.metric, date_bin(step, s.ts, timestamptz 'epoch'),
+			sum(s.n)::bigint, sum(s.n)::bigint, sum(s.sum), min(s.min), max(s.max), min(s.ts), max(s.ts) + span::interval
+		from (select * from api.series_1m where span = '1 minute' union all select * from api.series_10m where span = '10 minutes'
+			union all select * from api.series_1h where span = '1 hour') s
+		where s.ts >= begins and s.ts < ends and s.hour > begins - interval '1 hour' and s.hour < ends
+			and s.node = the_node and s.metric = any(metrics) and s.entity_kind = any(kinds)
+			and (the_entity is null or s.entity = the_entity)
+		group by 1, 2, 3, 4)
+	select entity_kind, entity, metric, t, sum(ticks)::bigint, sum(n)::bigint, sum(total), min(low), max(high), min(first_tick), max(last_tick)
+	from part group by 1, 2, 3, 4;
 end $$;
 
--- Of these kinds a tick at which nothing was added is not told at all.
-create function api.tells_changes(kind text) returns bool language sql immutable parallel safe as $$ select kind in ('drop') $$;
+-- Not told at every tick: packets dropped by a reason, kills and reclaim are told when there were any, what programs of the
+-- operator's own count when it changed, and once a minute.
+create function api.tells_changes(kind text, metric text) returns bool language sql immutable parallel safe as $$
+	select kind = 'drop' or kind like 'own.%' or metric like 'memory\_reclaim\_%' or metric like 'memory\_cgroup\_reclaim\_%'
+		or metric like 'memory\_compaction\_%' or metric = 'oom_killed_processes_total'
+$$;
 
 -- The seconds that what was added in a step was added in. Ticks do not fall on steps, so this is from the last tick of the
 -- step before to its own last one. Where a tick has no value (the first, and after a counter went back) or there is none
 -- before, it is as many ticks as have one, as long as those of the step; of one alone nobody knows.
-create function api.step_seconds(kind text, ticks bigint, n bigint, first_tick timestamptz, last_tick timestamptz, before timestamptz,
+create function api.step_seconds(only_changes bool, ticks bigint, n bigint, first_tick timestamptz, last_tick timestamptz, before timestamptz,
 	step interval) returns float8 language sql immutable parallel safe as $$
-	select nullif(case when api.tells_changes(kind) then date_part('epoch', step)
+	select nullif(case when only_changes then date_part('epoch', step)
 		when n = ticks and before is not null then date_part('epoch', last_tick - before)
 		when ticks > 1 then date_part('epoch', last_tick - first_tick) / (ticks - 1) * n end, 0)
 $$;
@@ -74,7 +148,7 @@ begin
 	read as (select * from api.series_steps((select array_agg(distinct metric) from want), (select array_agg(distinct entity_kind) from want),
 		the_node, the_entity, since - greatest(step, interval '1 minute'), until, step)),
 	after as (select *, lag(last_tick) over (partition by entity collate "C", metric collate "C", entity_kind collate "C" order by t) as before from read),
-	timed as (select *, api.step_seconds(entity_kind, ticks, n, first_tick, last_tick, before, step) as secs from after)
+	timed as (select *, api.step_seconds(api.tells_changes(entity_kind, metric), ticks, n, first_tick, last_tick, before, step) as secs from after)
 	select w.pattern, entity_kind, entity, metric, w.unit, w.counter,
 		round(date_part('epoch', t - since) / date_part('epoch', step))::int, n, total,
 		case when w.counter then total / secs else total / nullif(n, 0) end,
@@ -101,7 +175,7 @@ begin
 	select metric, entity_kind, r.place, case when r.place > top then null else concat(
 		'{"metric":', to_json(metric), ',"node":', to_json(the_node), ',"entity":', to_json(entity), ',"labels":{"kind":', to_json(entity_kind),
 		'},"unit":', to_json(unit), ',"kind":"', case when counter then 'rate' else 'gauge' end, '"',
-		case when api.tells_changes(entity_kind) then ',"onlyChanges":true' end, ',"values":', api.json_list(value),
+		case when api.tells_changes(entity_kind, metric) then ',"onlyChanges":true' end, ',"values":', api.json_list(value),
 		case when many then concat(',"min":', api.json_list(low), ',"max":', api.json_list(high)) end, '}')::json end
 	from ranked r left join filled using (metric, entity_kind, entity);
 end $$;

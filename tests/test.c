@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "test.h"
 
+#include <dirent.h>
+
 struct test *test_list;
 bool test_failed;
 
@@ -20,4 +22,16 @@ int main(int argc, char *argv[])
 	}
 	printf("%d passed, %d failed\n", ran - bad, bad);
 	return bad || !ran;
+}
+
+int test_open_fds(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (d && readdir(d))
+		n++;
+	if (d)
+		closedir(d);
+	return n;
 }

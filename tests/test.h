@@ -34,6 +34,8 @@ extern bool test_failed;
 	}                                                                                          \
 	static void id(void)
 
+int test_open_fds(void); /* descriptors that this process has, and one */
+
 #define CHECK(cond)                                                                                \
 	do {                                                                                       \
 		if (!(cond)) {                                                                     \

@@ -92,7 +92,7 @@ ok "no block is without its owner" is 0 "select count(*) from evidence e where n
 # Retention: evidence goes before its request; what is shared goes when it is not used.
 sql -c "set role seismo" -c "create table evidence_20200101 partition of evidence for values from ('2020-01-01') to ('2020-01-02')" \
 	-c "create table event_20200101 partition of event for values from ('2020-01-01') to ('2020-01-02')" \
-	-c "select drop_old(3650, 1)" -c "insert into stack values (1, '{x}', 0, now() - interval '40 days')" \
+	-c "select drop_old('{\"event\":3650,\"evidence\":1}'::jsonb)" -c "insert into stack values (1, '{x}', 0, now() - interval '40 days')" \
 	-c "insert into checks values (1, '[]', '[]', now() - interval '40 days')" >/dev/null
 ok "of a longer retention the shorter one of evidence is kept" is "0|1" "select count(*) filter (where relname = 'evidence_20200101'), count(*) filter (where relname = 'event_20200101')
 	from pg_class where relname like '%_20200101'"

@@ -43,23 +43,11 @@ static int load(const void *data, size_t len)
 	return own_load(&f, &m, &fds, shape, why);
 }
 
-static int open_fds(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (d && readdir(d))
-		n++;
-	if (d)
-		closedir(d);
-	return n;
-}
-
 TEST(a_good_object_is_loaded_attached_and_let_go)
 {
 	size_t len;
 	const void *elf = drops_bpf__elf_bytes(&len);
-	int before = open_fds();
+	int before = test_open_fds();
 
 	if (geteuid() != 0)
 		return;
@@ -68,9 +56,9 @@ TEST(a_good_object_is_loaded_attached_and_let_go)
 	CHECK(fds.n >= 3 && fds.map[0] < fds.n); /* a map, a program, its link */
 	CHECK_EQ(shape[0].key_size, 4);
 	CHECK_EQ(shape[0].value_size, 8);
-	CHECK_EQ(open_fds(), before + (int)fds.n);
+	CHECK_EQ(test_open_fds(), before + (int)fds.n);
 	own_unload(&fds);
-	CHECK_EQ(open_fds(), before);
+	CHECK_EQ(test_open_fds(), before);
 }
 
 TEST(a_manifest_that_does_not_fit_its_object_is_refused)
@@ -102,24 +90,24 @@ TEST(an_object_that_breaks_libbpf_breaks_nothing_else)
 	static char data[ROOM];
 	int fd = open("tests/data/own/damaged.bpf.o", O_RDONLY | O_CLOEXEC);
 	ssize_t len = fd < 0 ? -1 : read(fd, data, sizeof(data));
-	int before = open_fds();
+	int before = test_open_fds();
 
 	CHECK(len > 1000);
 	CHECK(load(data, (size_t)len) < 0);
 	CHECK(strstr(why, "x.bpf.o is damaged: what read it broke") ||
 	      strstr(why, "x.bpf.o is no object that libbpf can read"));
-	CHECK_EQ(open_fds(), before);
+	CHECK_EQ(test_open_fds(), before);
 	close(fd);
 }
 
 static void survives(const void *data, size_t len)
 {
-	int before = open_fds(), r = load(data, len);
+	int before = test_open_fds(), r = load(data, len);
 
 	CHECK((r < 0) == (why[0] != 0));
 	if (r == 0)
 		own_unload(&fds);
-	CHECK_EQ(open_fds(), before);
+	CHECK_EQ(test_open_fds(), before);
 }
 
 TEST(an_object_that_is_cut_is_refused_with_a_sentence)

@@ -21,18 +21,6 @@ static struct probe_config config = { .node = "n",
 				      .io_stall_pct = 30,
 				      .memory_stall_pct = 15 };
 
-static int open_fds(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (d && readdir(d))
-		n++;
-	if (d)
-		closedir(d);
-	return n;
-}
-
 static void check_items(const struct source *s, const struct sink *out)
 {
 	AUTO(arena_free) struct arena *a = arena_new(8 << 20);
@@ -56,7 +44,7 @@ static bool live_and_close(const struct source *s, const struct probe_env *env)
 {
 	AUTO_FREE void *self = calloc(1, s->size);
 	struct sink out = { 0 };
-	int fds = open_fds(), r = s->open(self, env);
+	int fds = test_open_fds(), r = s->open(self, env);
 
 	if (r == 0) {
 		CHECK_EQ(s->read(self, &out), 0);
@@ -64,7 +52,7 @@ static bool live_and_close(const struct source *s, const struct probe_env *env)
 		check_items(s, &out);
 	}
 	s->close(self);
-	CHECK_EQ(open_fds(), fds);
+	CHECK_EQ(test_open_fds(), fds);
 	buf_free(&out.event);
 	buf_free(&out.metric);
 	return r == 0;
@@ -106,7 +94,7 @@ TEST(a_source_that_is_tried_leaves_no_fd_and_says_what_is_missing)
 	const struct probe_env env = {
 		.procfs = "/nonexistent", .sysfs = "/", .config = &config, .why = why
 	};
-	int fds = open_fds();
+	int fds = test_open_fds();
 
 	CHECK(sources_try(0, &env) < 0);
 	CHECK(strstr(why, "/nonexistent/stat") != NULL);
@@ -118,7 +106,7 @@ TEST(a_source_that_is_tried_leaves_no_fd_and_says_what_is_missing)
 		CHECK_EQ(sources_try(i, &here), 0);
 		CHECK_STR(why, "");
 	}
-	CHECK_EQ(open_fds(), fds);
+	CHECK_EQ(test_open_fds(), fds);
 }
 
 TEST(every_source_says_what_it_is_and_when_to_read_it)

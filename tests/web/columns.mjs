@@ -5,10 +5,9 @@ import { readFileSync } from 'node:fs';
 import { Refused, range } from './explore.mjs';
 
 const def = readFileSync(new URL('../../schema/metrics.def', import.meta.url), 'utf8');
-/* as probe/layout.c: layouts may share a kind of entity */
-const KINDS = { DELIVERY: 'coverage', FILELOSS: 'coverage', KLOGLOSS: 'coverage', DISKIO: 'disk', KLOG: 'node', CGROUPIO: 'cgroup', PROGRAMIO: 'program', TASKS: 'node', OOM: 'node', RECLAIM: 'node', TASKSLOSS: 'coverage', OOMLOSS: 'coverage', RECLAIMLOSS: 'coverage', COST: 'source' };
+const KINDS = Object.fromEntries([...def.matchAll(/^LAYOUT\((\w+), \w+, "([^"]+)"\)/gm)].map(([, layout, kind]) => [layout, kind]));
 // {metric: {kind, unit, counter}}
-export const METRICS = Object.fromEntries([...def.matchAll(/^METRIC\((\w+), \w+, "([^"]+)", "([^"]+)", (\w+)\)/gm)].map(([, layout, name, unit, kind]) => [name, { kind: KINDS[layout] ?? layout.toLowerCase(), unit, counter: kind === 'COUNTER' }]));
+export const METRICS = Object.fromEntries([...def.matchAll(/^METRIC\((\w+), \w+, "([^"]+)", "([^"]+)", (\w+)\)/gm)].map(([, layout, name, unit, kind]) => [name, { kind: KINDS[layout], unit, counter: kind === 'COUNTER' }]));
 
 const NAMES = { disk: ['nvme0n1', 'sda'], net: ['eth0', 'lo', 'veth1'], drop: ['NO_SOCKET', 'SOCKET_RCVBUFF'], source: ['proc', 'request', 'block'], program: ['nginx', 'postgres'], cgroup: ['/', '/system.slice', '/system.slice/nginx.service', '/kubepods/burstable/pod1a/0f3c9ae1b7d24a6f8c5e90b1d2c3e4f5a6b7c8d9e0f1a2b3c4d5e6f708192a3b'] };
 const GIB = 2 ** 30;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Durations over time: columns of time, rows that double, darker where more requests were. Lines for p50 and
 // p99. Pointer or arrow keys say a field in words.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { count, duration, msFine, timeText } from './lib/format.js';
 import { t } from './lib/i18n.js';
 import { percentile } from './lib/red.js';
+import { useWidth } from './lib/width.js';
 
 const LEVELS = 6;
 const ROW_H = 13;
@@ -23,17 +24,6 @@ const slotsOf = (all) => {
 	const used = Object.keys(all.slots).map(Number);
 	const low = Math.min(...used);
 	return { low, n: Math.max(LEAST_ROWS, Math.max(...used) - low + 1) };
-};
-
-const useWidth = () => {
-	const ref = useRef(null);
-	const [width, set] = useState(0);
-	useEffect(() => {
-		const watcher = new ResizeObserver(([entry]) => set(Math.floor(entry.contentRect.width)));
-		watcher.observe(ref.current);
-		return () => watcher.disconnect();
-	}, []);
-	return [ref, width];
 };
 
 const Legend = ({ most }) => {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The strip above the table: how many requests in each part of the range, by reason. Pointer or arrow keys say
 // the counts of a part in words; dragging, or Shift with the arrows and Enter, chooses a range.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { asked } from './lib/asked.js';
 import { count, timeParts, timeText } from './lib/format.js';
 import { isLive, pairs } from './lib/filters.js';
 import { t, useSettings, word } from './lib/i18n.js';
 import { useStore } from './lib/store.js';
 import { spanOf } from './lib/span.js';
+import { useWidth } from './lib/width.js';
 import { Patterns, Swatch, fillOf } from './reasons.jsx';
 
 const HEIGHT = 52;
@@ -21,17 +22,6 @@ const question = (filters) => () => {
 	const { from, to, n } = spanOf(filters);
 	const range = { ...filters, from: new Date(from).toISOString(), to: new Date(to).toISOString() };
 	return { path: '/api/v1/requests/histogram', params: [...pairs(range), ['bins', n]], live: isLive(filters) };
-};
-
-const useWidth = () => {
-	const ref = useRef(null);
-	const [width, set] = useState(0);
-	useEffect(() => {
-		const watcher = new ResizeObserver(([entry]) => set(Math.floor(entry.contentRect.width)));
-		watcher.observe(ref.current);
-		return () => watcher.disconnect();
-	}, []);
-	return [ref, width];
 };
 
 const sum = (counts) => Object.values(counts).reduce((a, b) => a + b, 0);

@@ -1,28 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happened on a node, on the time axis of its panels: abnormal requests as bars, events as marks that last as long
 // as they did, the moment one came for, and when the node was silent. Each leads to what it stands for.
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { Patterns, fillOf } from './reasons.jsx';
 import { eventHref, eventsAddress } from './lib/events.js';
 import { canWant, writeFilters } from './lib/filters.js';
 import { count, reasonText, timeText, visible } from './lib/format.js';
 import { t, word } from './lib/i18n.js';
+import { useWidth } from './lib/width.js';
 
 const BAR_H = 30;
 const EVENT_H = 14;
 const LEAST_PX = 4;
 const EVENTS = 1000;
-
-const useWidth = () => {
-	const ref = useRef(null);
-	const [width, set] = useState(0);
-	useEffect(() => {
-		const watcher = new ResizeObserver(([entry]) => set(Math.floor(entry.contentRect.width)));
-		watcher.observe(ref.current);
-		return () => watcher.disconnect();
-	}, []);
-	return [ref, width];
-};
 
 const iso = (ms) => new Date(ms).toISOString();
 const sum = (counts) => Object.values(counts).reduce((a, b) => a + b, 0);

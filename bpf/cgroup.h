@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* cgroup.h - which cgroup of the memory controller a task is in: of version 1, or of the only one.
+ */
+#pragma once
+
+#include "kernel.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+static __always_inline __u64 id_of_cgroup(struct cgroup *g)
+{
+	return BPF_CORE_READ(g, kn, id);
+}
+
+/* NULL: this kernel has no such controller. */
+static __always_inline struct cgroup *memory_cgroup_of(struct task_struct *t)
+{
+	struct cgroup_subsys_state *css = NULL;
+	struct css_set *set = BPF_CORE_READ(t, cgroups);
+	int at;
+
+	if (!bpf_core_enum_value_exists(enum cgroup_subsys_id, memory_cgrp_id))
+		return NULL;
+	at = bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id);
+	bpf_probe_read_kernel(&css, sizeof(css), &set->subsys[0] + at);
+	return css ? BPF_CORE_READ(css, cgroup) : NULL;
+}
