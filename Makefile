@@ -18,7 +18,7 @@ K     := build/obj/bpf
 ARCH  := $(shell uname -m)
 
 # Where `make run` keeps its data and listens; deploy/stack.sh has the defaults.
-export VAR WEB BIND NODE T PROBE_FLAGS
+export VAR WEB BIND NODE T PROBE_FLAGS DATA MIN
 
 MSGPACK := $(shell pkg-config --exists msgpack 2>/dev/null && echo msgpack || echo msgpack-c)
 PKGS    := libbpf libelf zlib libzmq libseccomp $(MSGPACK) libpq libmicrohttpd inih
@@ -50,6 +50,7 @@ endif
 LIB   := $(patsubst %.c,$O/%.o,$(wildcard lib/*.c))
 PROBE := $(patsubst %.c,$O/%.o,$(wildcard probe/*.c))
 COLL  := $(patsubst %.c,$O/%.o,$(wildcard collector/*.c))
+REPLAY := $(patsubst %.c,$O/%.o,$(wildcard replay/*.c))
 SKEL  := $(patsubst bpf/%.bpf.c,$K/%.skel.h,$(wildcard bpf/*.bpf.c))
 OWN   := $(patsubst bpf/own/%.bpf.c,$B/programs/%.bpf.o,$(wildcard bpf/own/*.bpf.c))
 FAKE  := $(patsubst %.c,$O/%.o,$(wildcard tests/fake/*.c))
@@ -58,7 +59,7 @@ TOOLS := $(patsubst tests/tools/%.c,$B/tools/%,$(wildcard tests/tools/*.c))
 FUZZ  := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(wildcard tests/fuzz/*.c))
 FAULT := $(patsubst tests/fault/%.c,$O/tests/fault/%.o,$(filter-out %.bpf.c,$(wildcard tests/fault/*.c)))
 
-all: $B/seismo-probe $B/seismo-collector $(OWN)
+all: $B/seismo-probe $B/seismo-collector $B/seismo-replay $(OWN)
 
 # What the collector embeds: each .mk makes $O/collector/X.S with .incbin and adds X.o to COLL.
 -include $(wildcard collector/*.mk)
@@ -67,6 +68,10 @@ $B/seismo-probe: $(PROBE) $O/lib.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE)
 $B/seismo-collector: $(COLL) $O/lib.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_COLL)
+
+# Its clock.o comes before that of lib.
+$B/seismo-replay: $(REPLAY) $O/probe.a $O/lib.a
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE)
 
 # Archives, so that a test takes only what it names, and a fake before them stands in for the real one.
 $O/lib.a: $(LIB)
@@ -81,7 +86,9 @@ $B/test/%: $O/tests/unit/%.o $O/tests/test.o $(FAKE) $O/probe.a $O/collector.a $
 $B/tools/%: $O/tests/tools/%.o $O/lib.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE) $(LIBS_COLL)
+$B/tools/reads $B/tools/alone: $B/tools/%: $O/tests/tools/%.o $O/probe.a $O/lib.a
 $B/chaos/node: $O/tests/chaos/node.o $O/probe.a $O/lib.a
+$B/tools/reads $B/tools/alone $B/chaos/node:
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE)
 $B/fuzz/%: $O/tests/fuzz/%.o $O/probe.a $O/collector.a $O/lib.a
@@ -157,9 +164,9 @@ row: $B/tools/server $B/tools/load
 demo: $B/tools/server $B/tools/load
 	@B=$B deploy/demo.sh
 unit: $(UNIT)
-tools: $(TOOLS) $B/chaos/node
+tools: $(TOOLS) $B/chaos/node $B/fault/drop $B/fault/drop.bpf.o
 fuzzers: $(FUZZ)
-objects: $(LIB) $(PROBE) $(COLL) $(UNIT:$B/test/%=$O/tests/unit/%.o) $(FUZZ:$B/fuzz/%=$O/tests/fuzz/%.o) $(TOOLS:$B/%=$O/tests/%.o) \
+objects: $(LIB) $(PROBE) $(COLL) $(REPLAY) $(UNIT:$B/test/%=$O/tests/unit/%.o) $(FUZZ:$B/fuzz/%=$O/tests/fuzz/%.o) $(TOOLS:$B/%=$O/tests/%.o) \
 	$O/tests/test.o $O/tests/chaos/node.o $(FAKE) $(FAULT)
 all-tested: objects unit fuzzers
 test:
@@ -175,13 +182,17 @@ fuzz: clang-fuzzers
 	@tests/fuzz.sh build-clang/fuzz $(or $(T),60)
 bench: all tools
 	@for b in tests/bench/*.sh; do B=$B "$$b" || exit 1; done
+bench-io: all tools
+	@B=$B tests/bench/io/run.sh
 chaos: all tools
 	@B=$B tests/chaos/run.sh
+bench-incidents: all
+	@B=$B tests/incidents/run.sh
 fault-tools: $B/fault/server $B/fault/faulthog $B/fault/drop $B/fault/drop.bpf.o
 faults: all fault-tools
 	@B=$B tests/fault/run.sh
 fmt:
-	clang-format -i $$(find lib probe collector bpf tests -name '*.[ch]')
+	clang-format -i $$(find lib probe collector replay bpf tests -name '*.[ch]')
 
 PREFIX ?= /usr
 install: all
@@ -203,7 +214,7 @@ clean:
 help:
 	@deploy/help.sh
 
-.PHONY: all deps run stop status collector row demo unit tools fuzzers objects all-tested test test-kernels lint fuzz bench chaos faults fault-tools fmt install clean help FORCE
+.PHONY: all deps run stop status collector row demo unit tools fuzzers objects all-tested test test-kernels lint fuzz bench bench-io bench-incidents chaos faults fault-tools fmt install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $O -name '*.d' 2>/dev/null)

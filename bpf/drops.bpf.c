@@ -9,24 +9,15 @@
 
 #include "drops.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, DROPS_REASONS);
-	__type(key, __u32);
-	__type(value, __u64);
-} drops SEC(".maps");
+#define COUNTS DROPS_REASONS
+#include "counts.h"
 
 SEC("tp_btf/kfree_skb")
 int on_drop(__u64 *ctx) /* skb, location, reason, since 6.11 the receiving socket */
 {
 	__u32 reason = (__u32)ctx[2];
-	__u64 *n;
 
-	if (reason >= DROPS_REASONS)
-		reason = DROPS_OTHER;
-	n = bpf_map_lookup_elem(&drops, &reason);
-	if (n)
-		(*n)++;
+	count(reason < DROPS_REASONS ? reason : DROPS_OTHER);
 	return 0;
 }
 

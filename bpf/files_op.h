@@ -12,6 +12,9 @@
 #include "files.h"
 #include "syscall.h"
 
+#define COUNTS FILE_STAT_END
+#include "counts.h"
+
 enum { OPS = 4096, HINTS = 4096, VECTOR = 16 };
 
 /* include/linux/sched.h; the same in every version */
@@ -49,13 +52,6 @@ struct {
 	__uint(max_entries, 1024 * 1024);
 } ring SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, FILE_STAT_END);
-	__type(key, __u32);
-	__type(value, __u64);
-} stats SEC(".maps");
-
 /* Set before the load. */
 const volatile __u8 call_of[FILE_NRS]; /* enum file_call, by the number of the system call */
 const volatile __u64 slow_ns = 10000000;
@@ -72,14 +68,6 @@ __u32 hint[HINTS];
  * been in user mode since it lost its CPU.
  */
 __u64 kept_bits = ~0ull;
-
-static __always_inline void count(__u32 stat)
-{
-	__u64 *n = bpf_map_lookup_elem(&stats, &stat);
-
-	if (n)
-		(*n)++;
-}
 
 #if defined(__TARGET_ARCH_x86)
 #define IS_COMPAT(t) ((t)->thread_info.status & TS_COMPAT)

@@ -41,13 +41,13 @@ static __noinline void tell_name(struct op *o, struct task_struct *t)
 	head_of(&n->head, FILE_IS_NAME, o, t);
 	name_fill(n, (struct file *)o->file);
 	o->named = 1;
-	bpf_ringbuf_submit(n, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(n, 0);
 }
 
 static __always_inline void stack_end(struct file_stack *s, long bytes)
 {
 	s->n = bytes > 0 ? (__u32)bytes / sizeof(__u64) : 0;
-	bpf_ringbuf_submit(s, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(s, 0);
 }
 
 /* Where it was blocked; it has not run yet since. */
@@ -125,5 +125,5 @@ static __always_inline void tell_end(struct op *o, struct task_struct *t, __u64 
 		e->bytes = t->ioac.rchar + t->ioac.wchar - o->bytes;
 		e->head.flags |= FILE_DONE_KNOWN;
 	}
-	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(e, 0);
 }

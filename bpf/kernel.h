@@ -20,10 +20,12 @@ enum { TS_COMPAT = 2 }; /* arch/x86: the thread is in a 32-bit system call */
 enum tcp_state {
 	TCP_ESTABLISHED = 1,
 	TCP_SYN_SENT = 2,
+	TCP_SYN_RECV = 3,
 	TCP_FIN_WAIT1 = 4,
 	TCP_CLOSE = 7,
 	TCP_CLOSE_WAIT = 8,
 	TCP_LAST_ACK = 9,
+	TCP_LISTEN = 10,
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -54,10 +56,19 @@ struct sock_common {
 	struct in6_addr skc_v6_daddr;
 	struct in6_addr skc_v6_rcv_saddr;
 	possible_net_t skc_net;
+	unsigned long skc_flags; /* bits: enum sock_flags */
 };
 
 struct hlist_head;
 struct sock;
+
+struct net_device {
+	char name[16];
+};
+
+struct dst_entry {
+	struct net_device *dev;
+};
 
 struct gendisk {
 	int major;
@@ -154,6 +165,7 @@ struct sock {
 	__u16 sk_type;
 	int sk_err;
 	struct socket *sk_socket;
+	struct dst_entry *sk_dst_cache; /* the way to the peer; NULL: not known just now */
 };
 
 struct inet_sock {
@@ -176,6 +188,9 @@ struct tcp_sock {
 	__u32 srtt_us; /* smoothed round trip time << 3 */
 	__u32 total_retrans;
 	__u32 rcv_ooopack;
+	__u64 bytes_sent, bytes_retrans; /* of the stream: all, and of these what was sent again */
+	__u64 bytes_received; /* of the stream, and the FIN */
+	__u32 segs_in, segs_out, data_segs_out;
 };
 
 struct unix_address {
@@ -236,6 +251,11 @@ struct sched_entity {
 	__u64 sum_exec_runtime, prev_sum_exec_runtime; /* ns; and when it last got a CPU */
 };
 
+struct sched_info {
+	unsigned long pcount; /* times it was given a CPU */
+	unsigned long long run_delay; /* ns in all that it could run and had none */
+};
+
 struct task_io_accounting {
 	__u64 rchar, wchar; /* bytes, as system calls returned them */
 	__u64 syscr, syscw; /* calls, counted when they end */
@@ -280,6 +300,8 @@ struct task_struct {
 	__u64 start_time; /* ns, of the monotonic clock */
 	struct mm_struct *mm; /* NULL: a kernel thread, or one that has given it up */
 	struct task_io_accounting ioac;
+	struct sched_info sched_info;
+	int exit_code; /* as wait() tells it */
 };
 
 struct task_struct___old { /* before 5.14 */
@@ -323,6 +345,12 @@ struct bpf_iter__bpf_sk_storage_map {
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;
+};
+
+struct bpf_iter__task_file {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	struct file *file;
 };
 
 struct bpf_iter__bpf_map_elem {

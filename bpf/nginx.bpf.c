@@ -207,7 +207,7 @@ static __always_inline void event_send(struct nginx_event *e, struct nginx_layou
 	if (e->head.ntries)
 		len = offsetof(struct nginx_event, tries) +
 		      at_most(e->head.ntries, NGINX_TRIES) * sizeof(struct nginx_try);
-	if (bpf_ringbuf_output(&ring, e, len, BPF_RB_NO_WAKEUP))
+	if (bpf_ringbuf_output(&ring, e, len, 0))
 		lose(l);
 }
 
@@ -264,9 +264,9 @@ static __always_inline void request_look(struct nginx_layout *l, __u32 binary, _
 	if (bpf_probe_read_user(k->request, sizeof(k->request), (void *)r) ||
 	    bpf_probe_read_user(&k->connection, sizeof(k->connection), (void *)k->request[1]) ||
 	    !head_of(&k->head, l, k->request[1]))
-		bpf_ringbuf_discard(k, BPF_RB_NO_WAKEUP);
+		bpf_ringbuf_discard(k, 0);
 	else
-		bpf_ringbuf_submit(k, BPF_RB_NO_WAKEUP);
+		bpf_ringbuf_submit(k, 0);
 }
 
 static __always_inline struct room *room_take(void)

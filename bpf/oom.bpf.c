@@ -70,7 +70,7 @@ int on_victim(struct bpf_raw_tracepoint_args *ctx)
 		put_victim(v, (struct task_struct *)ctx->args[0]);
 	n = bpf_get_stack(ctx, v->frame, sizeof(v->frame), 0);
 	v->n = n > 0 ? (__u32)n / sizeof(v->frame[0]) : 0;
-	bpf_ringbuf_submit(v, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(v, 0);
 	return 0;
 }
 

@@ -262,12 +262,12 @@ struct req_control {
 	__u64 scope_id; /* of the cgroup2 whose tasks are watched; 0: all are */
 	__u32 scope_level;
 	__u32 conns, conns_max; /* TCP sockets followed; where they are in a hash, its size tells */
-	__u32 unused;
+	__u32 resting; /* nobody sweeps: an answer that begins says so in the ring */
 	__u64 socket_fops; /* file_operations of sockets, once one was seen; else 0 */
 	__u64 clock_ns, clock_jiffies; /* one moment, on both clocks: gives the length of a jiffy */
 	__u64 jiffy_ns; /* which user space has from them; 0: not known yet */
 	__u32 split; /* the hooks on the scheduler are there: time is told apart */
-	__u32 unused2;
+	__u32 answered; /* set by the sweep: there is an answer whose end it may be to find */
 	__u64 block_ns; /* a thread that is off its CPU for so long is told of */
 };
 

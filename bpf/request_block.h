@@ -216,5 +216,5 @@ static __always_inline void block_tell(struct thread *th, struct waiting *w, str
 		n = bpf_get_task_stack(t, b->frame, sizeof(b->frame), 0);
 		b->nframes = n > 0 ? n / sizeof(b->frame[0]) : 0;
 	}
-	bpf_ringbuf_submit(b, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(b, 0);
 }

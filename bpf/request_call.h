@@ -63,7 +63,7 @@ static __always_inline void call_report(struct conn *c)
 	e->tgid = c->tgid;
 	__builtin_memcpy(e->comm, c->comm, REQ_COMM);
 	e->call = c->call;
-	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(e, 0);
 }
 
 /* One more call for request id; its place, or -1 when there is no such request any more. */
@@ -177,8 +177,10 @@ static __always_inline void client_answer(struct conn *c, struct sock *sk, int l
 	if (c->state == CONN_OPEN) {
 		span_of_call(&s, len);
 		c->call.status = status_of(&s);
-		if (c->call.status < 100 || c->call.status >= 200)
+		if (c->call.status < 100 || c->call.status >= 200) {
 			c->state = CONN_ANSWERED;
+			wake();
+		}
 	}
 	c->call.last_ns = now;
 	call_facts(c, sk);
@@ -194,6 +196,7 @@ static __always_inline void client_gone(struct conn *c, struct sock *sk, int err
 		c->call.error = error;
 	call_facts(c, sk);
 	c->state = CONN_ANSWERED;
+	wake();
 }
 
 /* Nothing to read yet, or a signal came first. */

@@ -161,6 +161,7 @@ static __always_inline void sweep_conn(struct conn *c, struct sock *sk, __u64 no
 {
 	if (c->state != CONN_ANSWERED)
 		return;
+	control.answered = 1;
 	if (c->role == ROLE_SERVER)
 		sweep_server(c, sk, now - c->head.last_ns);
 	else if (c->role == ROLE_CLIENT && !c->parent && now - c->call.last_ns > REQ_SWEEP_NS)

@@ -16,6 +16,9 @@
 #include "bound.h"
 #include "request.h"
 
+#define COUNTS STAT_END
+#include "counts.h"
+
 enum conn_role { ROLE_NEW, ROLE_SERVER, ROLE_CLIENT, ROLE_IGNORED };
 
 /*
@@ -110,13 +113,6 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, STAT_END);
-	__type(key, __u32);
-	__type(value, __u64);
-} stats SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct req_calls);
@@ -134,12 +130,16 @@ struct {
 
 struct req_control control;
 
-static __always_inline void count(__u32 stat)
+/*
+ * The first record in an empty ring wakes a reader that rests; one that is awake does not wait on
+ * it. An answer that only the sweep will find to be whole has no record yet: this is one.
+ */
+static __always_inline void wake(void)
 {
-	__u64 *n = bpf_map_lookup_elem(&stats, &stat);
+	__u64 nothing = 0;
 
-	if (n)
-		(*n)++;
+	if (control.resting)
+		bpf_ringbuf_output(&ring, &nothing, sizeof(nothing), 0);
 }
 
 static __always_inline struct scratch *scratch_of(__u32 hook)

@@ -5,10 +5,10 @@
  */
 #pragma once
 
+#include "loss.h"
 #include "request_sock.h"
 
 enum { CHRONO_BUSY = 1, CHRONO_RWND = 2, CHRONO_SNDBUF = 3 }; /* enum tcp_chrono */
-enum { CA_RECOVERY = 3, CA_LOSS = 4, TIMER_LOSS_PROBE = 5 }; /* enum tcp_ca_state; ICSK_TIME_... */
 
 /* Of one chronograph, the period that goes on included. */
 static __always_inline __u32 chrono_of(struct sock *sk, __u32 which, __u32 running, __u32 since)
@@ -57,22 +57,6 @@ static __always_inline void net_facts(struct conn *c, struct sock *sk)
 	/* From the read on: an answer in one blocking call has begun when it ends. */
 	if (h->last_ns - h->read_ns > REQ_HELD_NS) /* shorter: nothing to ask for */
 		net_held(c, sk);
-}
-
-/* Why TCP sends a segment again, as it stands at that moment; in this order. */
-static __always_inline __u32 loss_kind(struct sock *sk)
-{
-	struct inet_connection_sock *icsk = (struct inet_connection_sock *)sk;
-	__u8 ca = BPF_CORE_READ_BITFIELD_PROBED(icsk, icsk_ca_state);
-	__u8 timer = BPF_CORE_READ(icsk, icsk_pending);
-
-	if (BPF_CORE_READ(sk, __sk_common.skc_state) == TCP_SYN_SENT)
-		return REQ_LOSS_SYN;
-	if (ca == CA_RECOVERY)
-		return REQ_LOSS_FAST;
-	if (ca == CA_LOSS)
-		return timer ? REQ_LOSS_SLOW_START : REQ_LOSS_RTO;
-	return timer == TIMER_LOSS_PROBE ? REQ_LOSS_TLP : REQ_LOSS_RTO;
 }
 
 static __always_inline void loss_add(struct req_net *n, __u32 kind)

@@ -28,7 +28,7 @@ static __always_inline void profile_tell(struct thread *th, __u64 id, __u64 now,
 	n = bpf_get_stack(ctx, s->frame, sizeof(s->frame), BPF_F_USER_STACK | BPF_F_USER_BUILD_ID);
 	s->nframes = n > 0 ? n / sizeof(s->frame[0]) : 0;
 	s->unused = 0;
-	bpf_ringbuf_submit(s, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(s, 0);
 }
 
 SEC("perf_event")

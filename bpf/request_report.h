@@ -21,7 +21,7 @@ static __always_inline void unread_report(enum req_unread what)
 	h->flags = what;
 	h->tgid = bpf_get_current_pid_tgid() >> 32;
 	process_name(h->comm);
-	bpf_ringbuf_submit(h, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(h, 0);
 }
 
 static __always_inline void split_add(struct req_split *to, const struct req_split *s)
@@ -69,7 +69,7 @@ static __always_inline void request_report_with_calls(struct conn *c, enum hook 
 	e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
 	if (e) {
 		event_fill(e, c, cs);
-		bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+		bpf_ringbuf_submit(e, 0);
 	} else {
 		count(STAT_RING_FULL);
 	}
@@ -97,7 +97,7 @@ __noinline int request_report(struct conn *c, enum hook hook)
 	}
 	if (n > REQ_LINE)
 		n = REQ_LINE;
-	if (bpf_ringbuf_output(&ring, &c->head, sizeof(c->head) + n, BPF_RB_NO_WAKEUP))
+	if (bpf_ringbuf_output(&ring, &c->head, sizeof(c->head) + n, 0))
 		count(STAT_RING_FULL);
 	return 0;
 }

@@ -237,6 +237,7 @@ static __always_inline void answer_begins(struct conn *c, struct thread *th, __u
 		bpf_map_update_elem(&hoppers, &tgid, &one, BPF_ANY);
 	}
 	c->state = CONN_ANSWERED;
+	wake();
 }
 
 /* False: what was sent is not the beginning of the answer, or not enough of it. */
@@ -343,9 +344,9 @@ static __always_inline void request_sweep(struct conn *c, struct sock *sk)
 	}
 	event_fill(e, c, cs);
 	if (sweep_claimed(c))
-		bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+		bpf_ringbuf_submit(e, 0);
 	else
-		bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);
+		bpf_ringbuf_discard(e, 0);
 }
 
 /* An upgraded connection (101) speaks something else from here on. */

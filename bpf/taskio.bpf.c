@@ -12,7 +12,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-#include "cgroup.h"
+#include "cgroup_tell.h"
 #include "taskio.h"
 
 enum { PF_EXITING = 0x4, PF_KTHREAD = 0x200000 };
@@ -57,39 +57,6 @@ static __always_inline void add(struct taskio *to, const struct taskio *more)
 			__sync_fetch_and_add(&to->v[i], more->v[i]);
 }
 
-static __always_inline struct kernfs_node *parent_of(struct kernfs_node *n)
-{
-	struct kernfs_node___later *later = (void *)n;
-
-	return bpf_core_field_exists(later->__parent) ? BPF_CORE_READ(later, __parent)
-						      : BPF_CORE_READ(n, parent);
-}
-
-static __noinline void name(struct taskio_cgroup *c, struct kernfs_node *n)
-{
-	__u32 len = 0;
-
-	for (int i = 0; i < TASKIO_PARTS; i++) {
-		struct kernfs_node *up = parent_of(n);
-		long got;
-
-		if (!up)
-			break;
-		if (len > TASKIO_PATH - TASKIO_PART) {
-			c->cut = 1;
-			break;
-		}
-		got = bpf_probe_read_kernel_str(c->path + len, TASKIO_PART, BPF_CORE_READ(n, name));
-		if (got <= 0)
-			break;
-		len += (__u32)got;
-		n = up;
-	}
-	if (parent_of(n))
-		c->cut = 1;
-	c->len = len ? len : 1; /* the root's one name is "" */
-}
-
 static __always_inline struct taskio_cgroup *cgroup_entry(struct cgroup *g)
 {
 	struct kernfs_node *n = BPF_CORE_READ(g, kn);
@@ -106,28 +73,14 @@ static __always_inline struct taskio_cgroup *cgroup_entry(struct cgroup *g)
 	if (!bpf_map_update_elem(&cgroups, &id, new, BPF_NOEXIST)) {
 		c = bpf_map_lookup_elem(&cgroups, &id);
 		if (c)
-			name(c, n);
+			cgroup_tell(&c->at, n);
 		return c;
 	}
 	c = bpf_map_lookup_elem(&cgroups, &id); /* somebody else's, just now */
 	if (c)
 		return c;
-	id = TASKIO_OTHERS;
+	id = CGROUP_TOLD_OTHERS;
 	return bpf_map_lookup_elem(&cgroups, &id);
-}
-
-/*
- * Its cgroup of version 2; if that is the root, which has whatever is in none, the one of version
- * 1's memory controller (of version 2 that is the root again).
- */
-static __always_inline struct cgroup *cgroup_of(struct task_struct *t)
-{
-	struct cgroup *g = BPF_CORE_READ(t, cgroups, dfl_cgrp), *of_memory;
-
-	if (parent_of(BPF_CORE_READ(g, kn)))
-		return g;
-	of_memory = memory_cgroup_of(t);
-	return of_memory ? of_memory : g;
 }
 
 static __always_inline struct taskio *program_entry(struct task_struct *t)

@@ -18,6 +18,7 @@ void admit_ask(struct ask *out, const struct sender *from, const struct wire_hel
 	out->peer = from->peer;
 	out->node = hash_node_id(h->node);
 	out->epoch = h->epoch;
+	out->wall_ns = h->wall_ns;
 	snprintf(out->key, sizeof(out->key), "%s", from->key ? from->key : "");
 	if (key_is_text(h->next_key))
 		snprintf(out->next, sizeof(out->next), "%s", h->next_key);

@@ -20,6 +20,7 @@ enum fact {
 	FACT_UNREAD,
 	FACT_EVENT,
 	FACT_EVIDENCE,
+	FACT_PROFILE,
 	FACT_END
 };
 
@@ -67,7 +68,12 @@ static inline size_t batch_bytes(const struct batch *b)
 /* Of its items, those that are limited in a second. */
 static inline uint32_t batch_item_rows(const struct batch *b)
 {
-	return b->items.nrequests + b->items.nevents + b->items.nreds + b->items.nsamples;
+	uint32_t n = b->items.nrequests + b->items.nevents + b->items.nreds + b->items.nsamples +
+		     b->items.nprofiles;
+
+	for (uint32_t i = 0; i < b->items.nplaces; i++)
+		n += b->items.places[i].n;
+	return n;
 }
 
 DEFINE_AUTO(struct batch *, batch_free)

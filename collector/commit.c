@@ -6,6 +6,7 @@
 #include "../lib/clock.h"
 #include "../lib/log.h"
 #include "counters.h"
+#include "places.h"
 #include "shared.h"
 #include "tables.h"
 
@@ -133,6 +134,8 @@ static int store_taken(struct commit *c, struct batch *culprit, const char *stat
 	if (r == 0)
 		r = shared_store(c->shared, p, c->taken, c->ntaken);
 	if (r == 0)
+		r = places_store(p, c->taken, c->ntaken);
+	if (r == 0)
 		r = tables_rows(p, c->taken, c->ntaken,
 				session_commit_ns(c->session, clock_wall_ns()), &c->rows);
 	return r;
@@ -144,7 +147,7 @@ static void count_stored(const struct batch *b)
 		[FACT_SAMPLE] = C_ROWS_SAMPLE,	   [FACT_SAMPLE_RAW] = C_ROWS_SAMPLE_RAW,
 		[FACT_REQUEST] = C_ROWS_REQUEST,   [FACT_RED] = C_ROWS_RED,
 		[FACT_UNREAD] = C_ROWS_UNREAD,	   [FACT_EVENT] = C_ROWS_EVENT,
-		[FACT_EVIDENCE] = C_ROWS_EVIDENCE,
+		[FACT_EVIDENCE] = C_ROWS_EVIDENCE, [FACT_PROFILE] = C_ROWS_PROFILE,
 	};
 
 	for (int f = 0; f < FACT_END; f++)

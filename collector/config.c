@@ -14,7 +14,14 @@
 			3650, help                                                                 \
 	}
 
-/* Every line is a key of the file and a flag: web_database is --web-database. */
+#define INCIDENTS(key, field, least, most, help)                                                   \
+	{                                                                                          \
+		"incidents", key, CONFIG_INT, CONFIG_FIELD(struct config, incidents.field), least, \
+			most, help                                                                 \
+	}
+
+/* Every line is a key of the file and a flag: web_database is --web-database, and of another
+ * section than collector's that comes first: --incidents-quiet-s. */
 static const struct config_option options[] = {
 	{ STR(bind), 1, 0, "where probes connect (tcp://127.0.0.1:7470)" },
 	{ STR(web), 1, 0, "host:port of the console (127.0.0.1:8080)" },
@@ -28,12 +35,22 @@ static const struct config_option options[] = {
 	DAYS("keep_evidence_days", evidence, 1,
 	     "and evidence and stacks, unless what they belong to is kept for less (14)"),
 	DAYS("keep_events_days", events, 0, "and events; 0: as keep_days (0)"),
+	DAYS("keep_profile_days", profiles, 0, "and profiles; 0: as keep_days (7)"),
 	DAYS("keep_samples_days", samples, 0, "and samples as they came; 0: as keep_days (0)"),
 	DAYS("keep_1m_days", minutes, 0, "and samples by the minute; 0: as keep_days (90)"),
 	DAYS("keep_10m_days", ten_minutes, 0, "and by ten minutes; 0: as keep_days (365)"),
 	DAYS("keep_1h_days", hours, 0, "and by the hour; 0: as keep_days (1825)"),
 	{ "collector", "node_rows_per_s", CONFIG_INT, CONFIG_FIELD(struct config, node_rows_per_s),
 	  1, 1e9, "rows of one node in a second of its clock; more are only counted (20000)" },
+	INCIDENTS("events", least_events, 1, 1e6, "abnormal requests that are a signal (5)"),
+	INCIDENTS("percent", least_percent, 0, 100, "of the requests of their route (2)"),
+	INCIDENTS("excess_ms", least_excess_ms, 0, 3600000,
+		  "by so much slower than is normal, on the average (20)"),
+	INCIDENTS("window_s", window_s, 30, 600, "seconds in which these are counted (300)"),
+	INCIDENTS("join_s", join_s, 1, 86400,
+		  "and after which a signal joins an incident no more (300)"),
+	INCIDENTS("quiet_s", quiet_s, 1, 86400, "without a signal, and an incident is over (600)"),
+	INCIDENTS("reopen_s", reopen_s, 0, 86400, "after that it may go on again (1800)"),
 };
 
 static const struct word {
@@ -45,6 +62,8 @@ static const struct word {
 	{ "--help", "this text", CONFIG_HELP },
 	{ "--version", "the version", CONFIG_TELL_VERSION },
 	{ "node", "commands on nodes, see below", CONFIG_COMMAND },
+	{ "inventory", "what nodes are, from a file, see below", CONFIG_COMMAND },
+	{ "incident", "commands on incidents, see below", CONFIG_COMMAND },
 	{ "key", "commands on this collector's key, see below", CONFIG_COMMAND },
 };
 
@@ -57,15 +76,25 @@ static const struct config defaults = {
 	.keys = "/var/lib/seismo-collector/keys",
 	.keep = { .requests = 30,
 		  .evidence = 14,
+		  .profiles = 7,
 		  .minutes = 90,
 		  .ten_minutes = 365,
 		  .hours = 1825 },
 	.node_rows_per_s = 20000,
+	.incidents = { .least_events = 5,
+		       .least_percent = 2,
+		       .least_excess_ms = 20,
+		       .window_s = 300,
+		       .join_s = 300,
+		       .quiet_s = 600,
+		       .reopen_s = 1800 },
 };
 
 static void flag_of(const struct config_option *o, char flag[static 32])
 {
-	snprintf(flag, 32, "--%s", o->key);
+	bool own = strcmp(o->section, "collector") == 0;
+
+	snprintf(flag, 32, "--%s%s%s", own ? "" : o->section, own ? "" : "-", o->key);
 	for (char *c = flag; *c; c++)
 		if (*c == '_')
 			*c = '-';
@@ -165,13 +194,14 @@ void config_help(void)
 	char flag[32];
 
 	printf("seismo-collector: stores what probes send and serves the console\n\n"
-	       "  %-16s %s\n",
-	       "--config FILE", "read FILE first: the same keys, in section [collector]");
+	       "  %-22s %s\n",
+	       "--config FILE",
+	       "read FILE first: the same keys, in sections [collector] and [incidents]");
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
 		flag_of(&options[i], flag);
-		printf("  %-16s %s\n", flag, options[i].help);
+		printf("  %-22s %s\n", flag, options[i].help);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		printf("  %-16s %s\n", words[i].flag, words[i].help);
+		printf("  %-22s %s\n", words[i].flag, words[i].help);
 	command_help();
 }

@@ -2,6 +2,7 @@
 /* config.h - what seismo-collector can be told, by file and by flag. */
 #pragma once
 
+#include "incident.h"
 #include "retain.h"
 
 #define COLLECTOR_VERSION "0.2.0"
@@ -15,6 +16,7 @@ struct config {
 	char user[64]; /* to become after the ports are bound; "": stay */
 	char keys[256]; /* directory of this collector's key pair */
 	struct retain keep;
+	struct incident_limits incidents;
 	int64_t node_rows_per_s; /* more of one node are counted, not kept */
 	char *const *command; /* CONFIG_COMMAND: "node" or "key", and what follows it */
 };

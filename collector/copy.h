@@ -35,7 +35,13 @@ void copy_some_float8s(struct buf *b, const double *v, const uint8_t *kind, uint
 void copy_int4s(struct buf *b, const uint32_t *v, uint32_t n);
 void copy_int8s(struct buf *b, const uint64_t *v, uint32_t n);
 
-enum array_type { ARRAY_INT2 = 21, ARRAY_INT8 = 20, ARRAY_TEXT = 25, ARRAY_TIME = 1184 };
+enum array_type {
+	ARRAY_INT2 = 21,
+	ARRAY_INT8 = 20,
+	ARRAY_TEXT = 25,
+	ARRAY_INET = 869,
+	ARRAY_TIME = 1184
+};
 
 /* The elements are appended by the copy_X of the type; array_end sets how many there are. */
 void array_begin(struct buf *b, enum array_type type);

@@ -55,6 +55,12 @@ static void clean_request(struct arena *a, struct request_item *q)
 	clean_evidence(a, q->evidence, q->nevidence);
 }
 
+static void clean_places(struct arena *a, struct place_item *item)
+{
+	for (uint32_t i = 0; i < item->n; i++)
+		clean(a, &item->places[i].app);
+}
+
 static void clean_all(struct arena *a, struct wire_body *items)
 {
 	for (uint32_t i = 0; i < items->nsamples; i++)
@@ -74,10 +80,14 @@ static void clean_all(struct arena *a, struct wire_body *items)
 		clean(a, &items->unreads[i].app);
 		clean(a, &items->unreads[i].kind);
 	}
+	for (uint32_t i = 0; i < items->nprofiles; i++)
+		clean(a, &items->profiles[i].app);
 	for (uint32_t i = 0; i < items->nstacks; i++)
 		clean_stack(a, &items->stacks[i]);
 	for (uint32_t i = 0; i < items->nevents; i++)
 		clean_event(a, &items->events[i]);
+	for (uint32_t i = 0; i < items->nplaces; i++)
+		clean_places(a, &items->places[i]);
 }
 
 static int decode_run(void *self UNUSED, struct batch *b)

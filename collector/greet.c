@@ -7,11 +7,12 @@
 /* A node that says what is known of it changes no row, so that nothing is written or waited for. */
 static const char sql[] =
 	"with said as materialized (select distinct on (node) node, name, machine, version, "
-	"region, i"
-	" from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[])"
-	" with ordinality u(node, name, machine, version, region, i) order by node, i desc),"
-	" news as (insert into node (node_id, region_id, name, machine, version)"
-	" select s.node, s.region, s.name, s.machine, s.version"
+	"region, wall, i"
+	" from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[],"
+	" $6::timestamptz[]) with ordinality u(node, name, machine, version, region, wall, i) "
+	"order by node, i desc),"
+	" news as (insert into node (node_id, region_id, name, machine, version,"
+	" last_seen) select s.node, s.region, s.name, s.machine, s.version, least(s.wall, now())"
 	" from said s left join node n on n.node_id = s.node where n.node_id is null"
 	" or (n.region_id, n.machine, n.version) is distinct from (s.region, s.machine, s.version)"
 	" order by s.node on conflict (node_id) do update set region_id = excluded.region_id,"
@@ -21,8 +22,8 @@ static const char sql[] =
 
 static int store(struct pg *p, uint64_t region, const struct greeting *g, size_t n)
 {
-	static const enum array_type types[] = { ARRAY_INT8, ARRAY_TEXT, ARRAY_TEXT, ARRAY_TEXT,
-						 ARRAY_INT8 };
+	static const enum array_type types[] = { ARRAY_INT8, ARRAY_TEXT, ARRAY_TEXT,
+						 ARRAY_TEXT, ARRAY_INT8, ARRAY_TIME };
 	AUTO(columns_free) struct columns c = { 0 };
 	AUTO(PQclear) PGresult *res = NULL;
 	int r;
@@ -34,6 +35,7 @@ static int store(struct pg *p, uint64_t region, const struct greeting *g, size_t
 		copy_text(&c.column[2], g[i].machine);
 		copy_text(&c.column[3], g[i].version);
 		copy_int8(&c.column[4], (int64_t)region);
+		copy_time(&c.column[5], g[i].wall_ns);
 		columns_row(&c);
 	}
 	r = columns_ask(&c, p, sql, &res);

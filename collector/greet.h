@@ -10,7 +10,7 @@
 #include "pg.h"
 
 struct greeting {
-	uint64_t node;
+	uint64_t node, wall_ns; /* wall: by the node's clock, as ticks are */
 	const char *name, *machine, *version;
 	bool refused; /* by the database, as data: it gets no answer */
 };

@@ -2,13 +2,13 @@
 /*
  * limit.c - what a node sends beyond its rows of one second is not kept; how much that was is.
  *
- * Requests stay before events, events before counts, counts before samples. What goes is counted in
- * a sample of kind "coverage" of the same batch, like what a probe withholds itself, so that every
- * page shows it.
+ * Requests stay before events, events before places, then counts, then samples, and profiles last.
+ * What goes is counted in a sample of kind "coverage" of the same batch, like what a probe
+ * withholds itself, so that every page shows it.
  */
 #include "stage.h"
 
-enum { REQUESTS, EVENTS, COUNTS, SAMPLES, KINDS };
+enum { REQUESTS, EVENTS, COUNTS, SAMPLES, PROFILES, PLACES, KINDS };
 
 /* The first is the probe's own name for it: they add up. */
 static const struct wire_metric metrics[KINDS] = {
@@ -16,6 +16,8 @@ static const struct wire_metric metrics[KINDS] = {
 	[EVENTS] = { "events_withheld", "events", METRIC_COUNTER },
 	[COUNTS] = { "counts_withheld", "counts", METRIC_COUNTER },
 	[SAMPLES] = { "samples_withheld", "samples", METRIC_COUNTER },
+	[PROFILES] = { "profiles_withheld", "profiles", METRIC_COUNTER },
+	[PLACES] = { "places_withheld", "places", METRIC_COUNTER },
 };
 
 static struct wire_dict own_dict(void)
@@ -42,6 +44,25 @@ static uint32_t cut(uint32_t *n, uint32_t *room)
 	return gone;
 }
 
+/* Of a node's places all of one telling stay or none: a part would end the others. */
+static uint32_t cut_places(struct wire_body *w, uint32_t *room)
+{
+	uint32_t gone = 0, kept = 0;
+
+	for (uint32_t i = 0; i < w->nplaces; i++) {
+		const struct place_item p = w->places[i];
+
+		if (p.n <= *room) {
+			*room -= p.n;
+			w->places[kept++] = p;
+		} else {
+			gone += p.n;
+		}
+	}
+	w->nplaces = kept;
+	return gone;
+}
+
 static void put_sample(struct batch *b, const double gone[static KINDS])
 {
 	struct wire_body *w = &b->items;
@@ -65,8 +86,10 @@ static int limit_run(void *self UNUSED, struct batch *b)
 
 	gone[REQUESTS] = cut(&w->nrequests, &room);
 	gone[EVENTS] = cut(&w->nevents, &room);
+	gone[PLACES] = cut_places(w, &room);
 	gone[COUNTS] = cut(&w->nreds, &room);
 	gone[SAMPLES] = cut(&w->nsamples, &room);
+	gone[PROFILES] = cut(&w->nprofiles, &room);
 	for (int i = 0; i < KINDS; i++)
 		all += gone[i];
 	if (all > 0) {

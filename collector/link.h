@@ -21,6 +21,7 @@ struct work {
 	uint64_t node, epoch;
 	struct batch *batch; /* WORK_BATCH; owned */
 	char name[WORK_TEXT], machine[WORK_TEXT], version[WORK_TEXT]; /* WORK_HELLO */
+	uint64_t wall_ns; /* the same, by the node's clock */
 };
 
 enum note_kind {

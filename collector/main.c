@@ -2,14 +2,14 @@
 /* main.c - seismo-collector: bind, give up privileges, then the writer, the web server, the loop.
  */
 #include <malloc.h>
-#include <signal.h>
 #include <stdio.h>
-#include <sys/signalfd.h>
 
 #include "../lib/log.h"
 #include "../lib/loop.h"
+#include "../lib/signals.h"
 #include "command.h"
 #include "config.h"
+#include "correlate.h"
 #include "door.h"
 #include "gate.h"
 #include "listen.h"
@@ -40,6 +40,7 @@ struct collector {
 	struct web *web;
 	struct writer *writer;
 	struct seal *seal;
+	struct correlate *correlate;
 };
 
 /* Batches come and go by the hundred. Memory that goes back to the kernel in between comes again
@@ -61,19 +62,6 @@ static int on_signal(void *arg)
 static void on_requests(void *arg)
 {
 	web_notify(arg);
-}
-
-static int block_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 /* What may need privileges; and then there are none. No thread and no byte from outside before. */
@@ -100,14 +88,20 @@ static int bind_and_drop(struct collector *c)
 	return 0;
 }
 
+static int on_command(void *arg, struct incident_command *c)
+{
+	return correlate_put(arg, c);
+}
+
 static int start_threads(struct collector *c)
 {
-	const struct web_config web = {
+	struct web_config web = {
 		.listen = c->config.web,
 		.fd = c->web_fd,
 		.database = c->config.web_database,
 		.version = COLLECTOR_VERSION,
 		.keep_days = (unsigned)c->config.keep.requests,
+		.on_command = on_command,
 	};
 	struct writer_config writer = {
 		.link = c->link,
@@ -116,8 +110,16 @@ static int start_threads(struct collector *c)
 			     .keep = c->config.keep },
 		.on_requests = on_requests,
 	};
-	int r = web_start(&c->web, &web);
+	const struct correlate_config correlate = {
+		.database = c->config.database,
+		.limits = c->config.incidents,
+	};
+	int r = correlate_start(&c->correlate, &correlate);
 
+	if (r < 0)
+		return log_err(r, "cannot start the thread that makes incidents");
+	web.commands = c->correlate;
+	r = web_start(&c->web, &web);
 	if (r < 0)
 		return log_err(r, "cannot start the console on %s", c->config.web);
 	writer.arg = c->web;
@@ -225,8 +227,12 @@ static void stop(struct collector *c)
 	}
 	if (c->receive)
 		receive_notes(c->receive);
+	/* in the middle of a question: its transaction is given up, and all else is done */
+	if (correlate_stop(c->correlate) < 0)
+		_exit(EXIT_SUCCESS);
 	seal_stop(c->seal);
 	web_stop(c->web);
+	correlate_free(c->correlate);
 	receive_free(c->receive);
 	door_close(c->door);
 	router_close(c->router);
@@ -262,9 +268,7 @@ int main(int argc, char *argv[])
 		return command_run(&c.config);
 	if (task != CONFIG_RUN)
 		return EXIT_SUCCESS;
-	c.signal_fd = block_signals();
-	if (c.signal_fd < 0)
-		die("signalfd: %s", strerror(errno));
+	c.signal_fd = signals_open();
 	r = run(&c);
 	stop(&c);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

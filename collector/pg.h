@@ -15,7 +15,7 @@
 
 struct pg;
 
-enum { PG_MAX_ARGS = 8 };
+enum { PG_MAX_ARGS = 10 };
 
 struct pg_args {
 	int n;

@@ -83,6 +83,7 @@ static void accept(struct receive *r, const struct ask *a)
 	if (!k)
 		return;
 	w = work_new(WORK_HELLO, k->node, k->epoch);
+	w->wall_ns = a->wall_ns;
 	snprintf(w->name, sizeof(w->name), "%s", a->name);
 	snprintf(w->machine, sizeof(w->machine), "%s", a->machine);
 	snprintf(w->version, sizeof(w->version), "%s", a->version);

@@ -15,18 +15,25 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Of requests and of events, which have one table of it: no day of it is dropped before both. */
-int64_t retain_evidence(const struct retain *k)
+/* Never longer than what it belongs to: requests and events, which have one table of it. */
+static int64_t evidence_days(const struct retain *k)
 {
 	int64_t events = days(k, k->events);
 
 	return least(days(k, k->evidence), events > k->requests ? events : k->requests);
 }
 
+int64_t retain_stacks(const struct retain *k)
+{
+	int64_t profiles = days(k, k->profiles), evidence = evidence_days(k);
+
+	return profiles > evidence ? profiles : evidence;
+}
+
 int64_t retain_least(const struct retain *k)
 {
-	return least(least(k->requests, retain_evidence(k)),
-		     least(days(k, k->events), days(k, k->samples)));
+	return least(least(k->requests, evidence_days(k)),
+		     least(least(days(k, k->events), days(k, k->profiles)), days(k, k->samples)));
 }
 
 void retain_text(const struct retain *k, char text[static RETAIN_TEXT])
@@ -38,8 +45,9 @@ void retain_text(const struct retain *k, char text[static RETAIN_TEXT])
 		{ "request", k->requests },
 		{ "red", k->requests },
 		{ "unread", k->requests },
-		{ "evidence", retain_evidence(k) },
+		{ "evidence", evidence_days(k) },
 		{ "event", days(k, k->events) },
+		{ "profile", days(k, k->profiles) },
 		{ "sample", days(k, k->samples) },
 		{ "sample_raw", days(k, k->samples) },
 		{ "sealed", days(k, k->samples) },

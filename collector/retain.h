@@ -8,11 +8,12 @@
 struct retain {
 	int64_t requests; /* and what is counted of them */
 	int64_t evidence, events;
+	int64_t profiles;
 	int64_t samples, minutes, ten_minutes, hours; /* minutes: samples rolled up to these */
 };
 
-enum { RETAIN_TEXT = 256 };
+enum { RETAIN_TEXT = 280 };
 
 void retain_text(const struct retain *k, char text[static RETAIN_TEXT]); /* for drop_old(jsonb) */
-int64_t retain_evidence(const struct retain *k); /* never longer than what it belongs to */
+int64_t retain_stacks(const struct retain *k); /* of evidence and of profiles */
 int64_t retain_least(const struct retain *k); /* of all that new rows are stored into */

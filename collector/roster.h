@@ -34,7 +34,7 @@ enum ask_kind { ASK_ENROL, ASK_NEXT, ASK_USED };
 struct ask {
 	enum ask_kind kind;
 	struct peer peer;
-	uint64_t node, epoch;
+	uint64_t node, epoch, wall_ns; /* wall: by its clock */
 	char key[KEY_TEXT];
 	char next[KEY_TEXT]; /* ASK_NEXT */
 	char address[64];

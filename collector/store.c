@@ -20,7 +20,7 @@ static void put_red(struct batch *b, uint32_t i)
 	struct rows *rows = &b->rows[FACT_RED];
 
 	b->key_id[i] = hash_key(q);
-	copy_row(&rows->bytes, 8);
+	copy_row(&rows->bytes, 10);
 	copy_time(&rows->bytes, b->tick_ns);
 	copy_int8(&rows->bytes, (int64_t)b->head.node_id);
 	copy_int8(&rows->bytes, (int64_t)b->key_id[i]);
@@ -29,6 +29,11 @@ static void put_red(struct batch *b, uint32_t i)
 	copy_int8(&rows->bytes, copy_bigint(q->sum_us));
 	copy_int2(&rows->bytes, q->lo);
 	copy_int4s(&rows->bytes, q->b, q->nb);
+	if (q->judged)
+		copy_int8(&rows->bytes, copy_bigint(q->excess_us));
+	else
+		copy_null(&rows->bytes);
+	copy_int8(&rows->bytes, copy_bigint(q->judged));
 	rows->n++;
 }
 
@@ -64,6 +69,8 @@ static int store_run(void *self, struct batch *b)
 		put_red(b, i);
 	for (uint32_t i = 0; i < b->items.nunreads; i++)
 		put_unread(b, &b->items.unreads[i]);
+	for (uint32_t i = 0; i < b->items.nprofiles; i++)
+		store_profile(b, i);
 	for (uint32_t i = 0; i < b->items.nrequests; i++)
 		store_request(b, i, json);
 	for (uint32_t i = 0; i < b->items.nevents; i++)

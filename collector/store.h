@@ -12,6 +12,7 @@ static inline bool store_has_day(const struct batch *b, uint64_t wall_ns)
 	return wall_ns >= b->from_ns && wall_ns < b->until_ns;
 }
 
+void store_profile(struct batch *b, uint32_t i); /* store_profile.c */
 void store_samples(struct batch *b); /* store_sample.c */
 /* json is memory to use again. */
 void store_request(struct batch *b, uint32_t i, struct buf *json); /* store_request.c */

@@ -66,7 +66,8 @@ static const char *const copy_sql[FACT_END] = {
 			 "reason_id, params,"
 			 " upstreams, shares, checks_id, losses) from stdin binary",
 	[FACT_RED] =
-		"copy red (ts, node_id, key_id, status_class, n, sum_us, lo, b) from stdin binary",
+		"copy red (ts, node_id, key_id, status_class, n, sum_us, lo, b, excess_us, judged) "
+		"from stdin binary",
 	[FACT_UNREAD] = "copy unread (ts, node_id, app, kind, n) from stdin binary",
 	[FACT_EVENT] =
 		("copy event (ts, node_id, event_id, stored, kind, severity, pid, tid, comm, us,"
@@ -75,6 +76,8 @@ static const char *const copy_sql[FACT_END] = {
 	[FACT_EVIDENCE] =
 		("copy evidence (ts, node_id, owner_id, place, start_us, us, part_id, pid, tid,"
 		 " comm, call, what, who, stack_id) from stdin binary"),
+	[FACT_PROFILE] = "copy profile (ts, node_id, app, period_us, kernel_ids, user_ids, n) from "
+			 "stdin binary",
 };
 
 int tables_rows(struct pg *p, struct batch *const *b, size_t n, uint64_t commit_ns,

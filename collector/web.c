@@ -135,6 +135,8 @@ static int start(struct web *w, const struct web_config *cfg)
 		return r;
 	w->http.version = cfg->version;
 	w->http.keep_days = cfg->keep_days;
+	w->http.on_command = cfg->on_command;
+	w->http.commands = cfg->commands;
 	w->http.hub = web_hub_new();
 	w->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->stop_fd < 0 || !w->http.hub)

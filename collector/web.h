@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "incident_command.h"
 
 struct web;
 
@@ -19,6 +19,9 @@ struct web_config {
 	const char *version;
 	unsigned
 		keep_days; /* retention: what a page about an aged-out request says; 0: not known */
+	/* Takes what a person decides, or -EBUSY; NULL: nobody does. */
+	int (*on_command)(void *commands, struct incident_command *c);
+	void *commands;
 };
 
 int web_listen(const char *listen); /* fd, or -errno after one sentence in the log */

@@ -8,12 +8,14 @@ static const char page[] = "/index.html";
 /* A page by its name, and what stands below one that has its things one by one. */
 static bool is_console(const char *url)
 {
-	static const char *const pages[] = { "/", "/nodes", "/red", "/requests", "/events" };
+	static const char *const pages[] = { "/",	"/nodes",   "/red",	  "/requests",
+					     "/events", "/profile", "/incidents", "/topology" };
 	for (size_t i = 0; i < ARRAY_SIZE(pages); i++)
 		if (strcmp(url, pages[i]) == 0)
 			return true;
 	return strncmp(url, "/requests/", strlen("/requests/")) == 0 ||
 	       strncmp(url, "/events/", strlen("/events/")) == 0 ||
+	       strncmp(url, "/incidents/", strlen("/incidents/")) == 0 ||
 	       strncmp(url, "/nodes/", strlen("/nodes/")) == 0;
 }
 

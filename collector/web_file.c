@@ -5,14 +5,15 @@
 #include <time.h>
 
 static const struct {
-	const char *type, *suffix, *cut;
+	const char *type, *what, *suffix, *cut;
 } forms[] = {
-	[WEB_CSV] = { "text/csv; charset=utf-8; header=present", "csv",
+	[WEB_CSV] = { "text/csv; charset=utf-8; header=present", "requests", "csv",
 		      "Cut: only the newest 10000 rows are here; ask for a shorter time." },
-	[WEB_NDJSON] = { "application/x-ndjson; charset=utf-8", "ndjson",
+	[WEB_NDJSON] = { "application/x-ndjson; charset=utf-8", "requests", "ndjson",
 			 "{\"cut\":10000,\"message\":\"Only the newest 10000 rows are here; ask "
 			 "for "
 			 "a shorter time.\"}" },
+	[WEB_FOLDED] = { "text/plain; charset=utf-8", "profile", "folded", "(other) 0" },
 };
 
 static void put_cell(struct buf *b, const char *text, size_t len)
@@ -91,6 +92,6 @@ void web_file_name(enum web_form form, char text[WEB_FILE_NAME])
 
 	gmtime_r(&now, &t);
 	strftime(date, sizeof(date), "%Y%m%dT%H%M%SZ", &t);
-	snprintf(text, WEB_FILE_NAME, "attachment; filename=\"seismo-requests-%s.%s\"", date,
-		 forms[form].suffix);
+	snprintf(text, WEB_FILE_NAME, "attachment; filename=\"seismo-%s-%s.%s\"", forms[form].what,
+		 date, forms[form].suffix);
 }

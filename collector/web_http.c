@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "web_http.h"
 
-#include <stdio.h>
-#include <strings.h>
-
 #include "../lib/log.h"
-#include "counters.h"
 #include "web_asset.h"
 #include "web_call.h"
 #include "web_file.h"
-
-enum { URI_MAX = 4096 };
+#include "web_guard.h"
+#include "web_metrics.h"
 
 enum step {
 	STEP_HEAD, /* headers came; a body would come next */
@@ -32,6 +28,7 @@ struct exchange {
 	struct web_mark since, upto;
 	uint64_t next;
 	struct web_blob *backlog;
+	struct incident_command cmd; /* verb NULL: none */
 };
 
 static const struct {
@@ -73,6 +70,8 @@ void web_http_on_done(void *arg, struct MHD_Connection *conn, void **context,
 	if (!x)
 		return;
 	web_call_free(&x->call);
+	buf_free(&x->cmd.body);
+	buf_free(&x->cmd.answer);
 	free(x);
 	*context = NULL;
 }
@@ -132,62 +131,6 @@ static enum MHD_Result send_call(struct exchange *x)
 {
 	return send_body(x, x->call.status, is_file(x) ? web_file_type(x->call.route->form) : json,
 			 &x->call.body);
-}
-
-static bool is_loopback_name(const char *name, size_t len, const char *listened)
-{
-	const char *const names[] = { "127.0.0.1", "localhost", "[::1]", listened };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (strlen(names[i]) == len && strncasecmp(name, names[i], len) == 0)
-			return true;
-	return false;
-}
-
-/* Another site can make its own name point here; it cannot make a browser send our name. */
-bool web_http_host_ok(const struct web_http *h, const char *host)
-{
-	const char *end = host ? strchr(host, ']') : NULL;
-	const char *colon = host ? strchr(end ? end : host, ':') : NULL;
-	char port[8];
-
-	if (!host)
-		return false;
-	snprintf(port, sizeof(port), "%u", h->port);
-	if (!colon && h->port != 80)
-		return false;
-	if (colon && strcmp(colon + 1, port) != 0)
-		return false;
-	return is_loopback_name(host, colon ? (size_t)(colon - host) : strlen(host), h->host);
-}
-
-static bool has_body(struct MHD_Connection *conn)
-{
-	const char *len = MHD_lookup_connection_value(conn, MHD_HEADER_KIND, "Content-Length");
-
-	return (len && strcmp(len, "0") != 0) ||
-	       MHD_lookup_connection_value(conn, MHD_HEADER_KIND, "Transfer-Encoding");
-}
-
-/* What is refused before any route is looked at. */
-static bool refused(struct exchange *x, const char *method)
-{
-	const struct web_http *h = x->http;
-
-	if (!web_http_host_ok(h, MHD_lookup_connection_value(x->conn, MHD_HEADER_KIND, "Host")))
-		web_call_fail(&x->call, 421, "wrong_host",
-			      "This console answers to its loopback name only: open http://%s:%u/ "
-			      "on its machine.",
-			      h->host, h->port);
-	else if (strcmp(method, "GET") != 0 && !x->head)
-		web_call_fail(&x->call, 405, "method", "Only GET and HEAD are answered here.");
-	else if (has_body(x->conn))
-		web_call_fail(&x->call, 413, "body", "A request with a body is not answered here.");
-	else if (x->uri_len > URI_MAX)
-		web_call_fail(&x->call, 414, "too_long", "The URL is longer than 4096 bytes.");
-	else
-		return false;
-	return true;
 }
 
 static void on_query(struct web_job *job, struct web_db *db)
@@ -296,23 +239,9 @@ static enum MHD_Result stream(struct exchange *x)
 
 static enum MHD_Result metrics(struct exchange *x)
 {
-	struct web_http *h = x->http;
-	struct web_hub_stats s = web_hub_stats(h->hub);
 	struct buf b = { 0 };
 
-	counters_text(&b);
-	web_put(&b, "# TYPE seismo_web_requests_total counter\nseismo_web_requests_total %llu\n",
-		(unsigned long long)atomic_load(&h->requests));
-	web_put(&b, "# TYPE seismo_web_errors_total counter\nseismo_web_errors_total %llu\n",
-		(unsigned long long)atomic_load(&h->unavailable));
-	web_put(&b, "# TYPE seismo_web_streams gauge\nseismo_web_streams %llu\n",
-		(unsigned long long)s.clients);
-	web_put(&b, "# TYPE seismo_web_events_total counter\nseismo_web_events_total %llu\n",
-		(unsigned long long)s.published);
-	web_put(&b,
-		"# TYPE seismo_web_events_skipped_total counter\nseismo_web_events_skipped_total "
-		"%llu\n",
-		(unsigned long long)s.skipped);
+	web_metrics_text(x->http, &b);
 	return send_body(x, 200, "text/plain; version=0.0.4; charset=utf-8", &b);
 }
 
@@ -370,20 +299,87 @@ static enum MHD_Result route(struct exchange *x, const char *url)
 	return send_call(x);
 }
 
+static const char *code_of(unsigned status)
+{
+	switch (status) {
+	case 404:
+		return "not_found";
+	case 409:
+		return "conflict";
+	case 503:
+		return "database_away";
+	default:
+		return "bad_parameter";
+	}
+}
+
+/* In the thread that decided. */
+static void on_decided(struct incident_command *c)
+{
+	struct exchange *x = CONTAINER_OF(c, struct exchange, cmd);
+
+	x->call.status = c->status;
+	if (c->status == 200)
+		buf_put(&x->call.body, c->answer.data, c->answer.len);
+	else
+		web_call_fail(&x->call, c->status, code_of(c->status), "%.*s",
+			      c->answer.len ? (int)c->answer.len : 40,
+			      c->answer.len ? (const char *)c->answer.data
+					    : "The database is away; decide again later.");
+	x->step = STEP_ANSWER;
+	MHD_resume_connection(x->conn);
+}
+
+static enum MHD_Result decide(struct exchange *x)
+{
+	struct web_http *h = x->http;
+
+	buf_put(&x->cmd.body, "", 1);
+	x->cmd.done = on_decided;
+	MHD_suspend_connection(x->conn);
+	if (h->on_command(h->commands, &x->cmd) < 0) {
+		web_call_fail(&x->call, 503, "busy",
+			      "Too many decisions wait; decide again in a moment.");
+		x->step = STEP_ANSWER;
+		MHD_resume_connection(x->conn);
+	}
+	return MHD_YES;
+}
+
+/* The body comes in pieces, then nothing. */
+static enum MHD_Result on_body(struct exchange *x, const char *upload, size_t *size)
+{
+	struct buf *b = &x->cmd.body;
+
+	if (!*size && b->len <= INCIDENT_COMMAND_BODY)
+		return decide(x);
+	if (!*size) {
+		web_call_fail(&x->call, 413, "body", "The body is longer than %d bytes.",
+			      INCIDENT_COMMAND_BODY);
+		return send_call(x);
+	}
+	if (b->len <= INCIDENT_COMMAND_BODY)
+		buf_put(b, upload, *size);
+	*size = 0;
+	return MHD_YES;
+}
+
 enum MHD_Result web_http_on_request(void *arg, struct MHD_Connection *conn, const char *url,
 				    const char *method, const char *version, const char *upload,
 				    size_t *upload_size, void **context)
 {
 	struct exchange *x = *context;
 
-	(void)arg, (void)conn, (void)version, (void)upload, (void)upload_size;
+	(void)version;
 	switch (x->step) {
 	case STEP_HEAD:
 		x->step = STEP_ROUTE;
 		x->head = strcmp(method, "HEAD") == 0;
-		return refused(x, method) ? send_call(x) : MHD_YES;
+		return web_guard_refuses(arg, conn, method, url, x->uri_len, &x->cmd, &x->call)
+			       ? send_call(x)
+			       : MHD_YES;
 	case STEP_ROUTE:
-		return route(x, url);
+		return x->cmd.verb ? on_body(x, upload, upload_size) : route(x, url);
 	case STEP_ANSWER:
 		return send_call(x);
 	case STEP_STREAM:

@@ -20,6 +20,8 @@ struct web_http {
 	struct web_live *live;
 	const char *version;
 	unsigned keep_days;
+	int (*on_command)(void *commands, struct incident_command *c);
+	void *commands;
 	char host[WEB_HOST]; /* as listened on, IPv6 in brackets */
 	uint16_t port;
 	atomic_ullong requests, unavailable;
@@ -32,5 +34,3 @@ enum MHD_Result web_http_on_request(void *arg, struct MHD_Connection *conn, cons
 				    size_t *upload_size, void **context);
 void web_http_on_done(void *arg, struct MHD_Connection *conn, void **context,
 		      enum MHD_RequestTerminationCode code);
-
-bool web_http_host_ok(const struct web_http *h, const char *host);

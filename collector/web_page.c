@@ -10,15 +10,17 @@
  */
 const char web_sql_page[] =
 	"with page as materialized (select row_number() over (order by ts desc, request_id desc) as i, ts, request_id from ("
-	"  select ts, request_id from api.request_key where " WEB_FIND_UNTIL("coalesce(api.id_time($21), $2)")
+	"  select ts, request_id from api.request_key where " WEB_FIND_UNTIL("coalesce(api.id_time($23), $2)")
 	"  and " WEB_FIND_ALL
-	"  and ($21 is null or ts <= api.id_time($21))"
-	"  and ($21 is null or (ts, request_id) < (api.id_time($21), api.id_number($21)))"
-	"  order by " WEB_NEWEST " limit $20 + 1) r),"
-	"shown as materialized (select b.* from (select array_agg(ts order by i) as times, array_agg(request_id order by i) as numbers"
-	"  from page where i <= $20) k, api.bodies(times, numbers, $1, $2) b)"
-	"select coalesce((select json_agg(body order by i) from shown), '[]') as requests,"
-	" (select to_json(id) from shown where i = $20 and exists (select from page where i > $20)) as next";
+	"  and ($23 is null or ts <= api.id_time($23))"
+	"  and ($23 is null or (ts, request_id) < (api.id_time($23), api.id_number($23)))"
+	"  order by " WEB_NEWEST " limit $22 + 1) r),"
+	"k as materialized (select array_agg(ts order by i) as times, array_agg(request_id order by i) as numbers from page where i <= $22),"
+	"part as materialized (select o.i, o.incident from k, api.incidents_of(times, numbers) o),"
+	"shown as materialized (select b.i, b.id, left(b.body, -1) || ',\"incident\":' || coalesce('\"' || incident || '\"', 'null') || '}' as body"
+	"  from k, api.named_bodies(times, numbers, $1, $2) b left join part using (i))"
+	"select coalesce((select json_agg(body::json order by i) from shown), '[]') as requests,"
+	" (select to_json(id) from shown where i = $22 and exists (select from page where i > $22)) as next";
 
 /*
  * Rows are counted up to 10,000. Of more only red knows the number, and only of what always makes a
@@ -28,7 +30,7 @@ const char web_sql_page[] =
 #define RED_KNOWS \
 	"$11 <@ " ERRORS " and ($11 @> int4range(0, 1) or lower($11) > 0) and ($11 @> int4range(500, 600) or upper($11) = 1)" \
 	" and $12 is null and $13 is null and $14 is null and $15 is null and $16 is null" \
-	" and $17 is null and $18 is null and $19 is null"
+	" and $17 is null and $18 is null and $19 is null and $20 is null and $21 is null"
 
 const char web_sql_count[] =
 	"with k as materialized (select count(*) as n from (select from api.request_key"

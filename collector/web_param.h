@@ -26,7 +26,7 @@ enum web_type {
 	WEB_NAMES, /* several by commas, too; none is unwanted */
 };
 
-enum { WEB_VALUE = 208, WEB_PARAMS = 13, WEB_BOUND = 24, WEB_WHY = 240 };
+enum { WEB_VALUE = 208, WEB_PARAMS = 14, WEB_BOUND = 26, WEB_WHY = 240 };
 
 struct web_param {
 	const char *name;

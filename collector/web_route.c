@@ -15,9 +15,7 @@
 	RANGE, FILTER("region"), FILTER("node"), FILTER("app"), FILTER("route"),                   \
 		{ "status", WEB_STATUSES, NULL, false }, FILTER("reason"),                         \
 		{ "remote", WEB_ADDRS, NULL, false }, { "upstream", WEB_ADDRS, NULL, false },      \
-	{                                                                                          \
-		"q", WEB_TEXT, NULL, false                                                         \
-	}
+		{ "q", WEB_TEXT, NULL, false }, FILTER("tag")
 
 static const struct web_param requests_params[] = {
 	FILTERS,
@@ -38,12 +36,36 @@ static const struct web_param events_params[] = {
 	FILTER("kind"),
 	{ "limit", WEB_COUNT, "100", false },
 	{ "cursor", WEB_ID, NULL, false },
+	FILTER("tag"),
 };
 
-static const struct web_param nodes_params[] = { { "region", WEB_TEXT, NULL, false } };
+static const struct web_param incidents_params[] = {
+	RANGE,
+	FILTER("region"),
+	FILTER("node"),
+	FILTER("app"),
+	{ "state", WEB_TEXT, NULL, false },
+	{ "limit", WEB_COUNT, "100", false },
+	{ "cursor", WEB_ID, NULL, false },
+};
+
+static const struct web_param nodes_params[] = { { "region", WEB_TEXT, NULL, false },
+						 FILTER("tag") };
 
 static const char nodes_sql[] = "select coalesce(json_agg(body order by name), '[]') as nodes"
-				" from api.node where $1 is null or region = $1";
+				" from api.node where ($1 is null or region = $1)"
+				" and ($2 is null or api.tagged(name, now(), $2))"
+				" and ($3 is null or not api.tagged(name, now(), $3))";
+
+static const struct web_param tags_params[] = { { "node", WEB_TEXT, NULL, true },
+						{ "at", WEB_TIME, NULL, false } };
+
+static const char tags_sql[] =
+	"select coalesce(json_agg(json_build_object('kind', kind, 'entity', entity, 'tags', tags)"
+	" order by entity_id <> 0, kind, entity), '[]') as tagged from (select kind, entity, "
+	"entity_id, json_object_agg(key, value order by key) as tags from api.tag where node = $1"
+	" and since <= coalesce($2, now()) and until > coalesce($2, now())"
+	" group by kind, entity, entity_id) t";
 
 static const char parts_sql[] =
 	"select coalesce(json_agg(body order by place), '[]') as parts from api.part";
@@ -54,6 +76,18 @@ static const struct web_param red_params[] = {
 	RANGE,	       FILTER("region"), FILTER("node"),
 	FILTER("app"), FILTER("route"),	 { "step", WEB_SECONDS, NULL, false },
 };
+
+static const struct web_param topology_params[] = {
+	RANGE,
+	{ "region", WEB_TEXT, NULL, false },
+	{ "node", WEB_TEXT, NULL, false },
+	{ "app", WEB_TEXT, NULL, false },
+	{ "limit", WEB_COUNT, "200", false },
+};
+
+/* One row of two members, which one query makes. */
+static const char topology_sql[] = "select t -> 'edges' as edges, t -> 'total' as total"
+				   " from api.topology($1, $2, $3, $4, $5, $6::int) t";
 
 static const struct web_param series_params[] = {
 	RANGE,
@@ -76,6 +110,14 @@ static const struct web_param columns_params[] = {
 	{ "top", WEB_BINS, "8", false },
 };
 
+static const struct web_param profile_params[] = {
+	RANGE,
+	{ "node", WEB_TEXT, NULL, false },
+	{ "app", WEB_TEXT, NULL, false },
+	{ "base_from", WEB_TIME, NULL, false },
+	{ "base_to", WEB_TIME, NULL, false },
+};
+
 static const struct web_param names_params[] = { { "node", WEB_TEXT, NULL, true } };
 
 #define PARAMS(table) .params = table, .nparams = ARRAY_SIZE(table)
@@ -94,11 +136,18 @@ static const struct web_route routes[] = {
 	  .one = "request" },
 	{ "/api/v1/events", WEB_JSON, PARAMS(events_params), .sql = web_sql_events },
 	{ "/api/v1/events/", WEB_JSON, PARAMS(one_params), .sql = web_sql_event, .one = "event" },
+	{ "/api/v1/incidents", WEB_JSON, PARAMS(incidents_params), .sql = web_sql_incidents },
+	{ "/api/v1/incidents/", WEB_JSON, PARAMS(one_params), .sql = web_sql_incident,
+	  .one = "incident" },
 	{ "/api/v1/parts", WEB_JSON, .sql = parts_sql },
 	{ "/api/v1/nodes", WEB_JSON, PARAMS(nodes_params), .sql = nodes_sql },
+	{ "/api/v1/tags", WEB_JSON, PARAMS(tags_params), .sql = tags_sql },
 	{ "/api/v1/coverage", WEB_JSON, PARAMS(coverage_params), .sql = web_sql_coverage },
 	{ "/api/v1/red", WEB_JSON, PARAMS(red_params), .sql = web_sql_red,
 	  .stepped = web_sql_red_steps, .steps = 500 },
+	{ "/api/v1/profile", WEB_JSON, PARAMS(profile_params), .sql = web_sql_profile },
+	{ "/api/v1/profile.folded", WEB_FOLDED, PARAMS(profile_params), .sql = web_sql_folded },
+	{ "/api/v1/topology", WEB_JSON, PARAMS(topology_params), .sql = topology_sql },
 	{ "/api/v1/series", WEB_JSON, PARAMS(series_params), .sql = web_sql_series, .steps = 5000 },
 	{ "/api/v1/series/columns", WEB_JSON, PARAMS(columns_params), .sql = web_sql_columns,
 	  .steps = 2000 },

@@ -11,7 +11,7 @@
 #include "web_db.h"
 #include "web_param.h"
 
-enum web_form { WEB_JSON, WEB_CSV, WEB_NDJSON };
+enum web_form { WEB_JSON, WEB_CSV, WEB_NDJSON, WEB_FOLDED };
 
 struct web_route {
 	const char *path;

@@ -3,8 +3,8 @@
  * web_sql.h - the queries behind the routes. Constant texts; every value of a URL is a parameter.
  *
  * All that look at requests have the same first parameters: $1 from, $2 to, then two for each
- * filter, the values wanted and those not (null: none), then $19 for q. Those of numbers have the
- * first four filters, coverage the first two.
+ * filter, the values wanted and those not (null: none), then $19 for q, and $20 and $21 for tag.
+ * Those of numbers have the first four filters, coverage the first two.
  *
  * The filters come in two forms: WEB_X for views with names, and WEB_FIND_X for api.request_key,
  * which has ids and is found by index. The latter are written so that nothing but plain conditions
@@ -66,6 +66,10 @@
 #define WEB_FIND_Q \
 	"($19 is null or case when cardinality(api.nodes_with($19)) = 0 then text ilike api.like_text($19)" \
 	"  else text ilike api.like_text($19) or node_id = any(api.nodes_with($19)) end)"
+/* What the node was at that moment; of those that never had such a tag nothing is looked at. */
+#define WEB_FIND_TAG \
+	"(($20 is null or " WEB_FIND_IN("node_id", "api.nodes_tagged($20)") " and api.tagged(node_id, ts, $20))" \
+	" and ($21 is null or not api.tagged(node_id, ts, $21)))"
 
 /*
  * A filter with one value has an index in the order of minutes; without one the order is that of
@@ -85,14 +89,16 @@
 
 #define WEB_FIND_ALL \
 	WEB_FIND_REGION " and " WEB_FIND_NODE " and " WEB_FIND_APP " and " WEB_FIND_ROUTE " and " WEB_FIND_STATUS \
-	" and " WEB_FIND_REASON " and " WEB_FIND_REMOTE " and " WEB_FIND_UPSTREAM " and " WEB_FIND_Q
+	" and " WEB_FIND_REASON " and " WEB_FIND_REMOTE " and " WEB_FIND_UPSTREAM " and " WEB_FIND_Q " and " WEB_FIND_TAG
 
 /* clang-format on */
 
 extern const char web_sql_page[], web_sql_count[]; /* web_page.c */
 extern const char web_sql_request[], web_sql_events[], web_sql_event[]; /* web_one.c */
+extern const char web_sql_incidents[], web_sql_incident[]; /* web_incident.c */
 extern const char web_sql_coverage[]; /* web_coverage.c */
 extern const char web_sql_facets[], web_sql_histogram[], web_sql_groups[]; /* web_explore.c */
 extern const char web_sql_csv[], web_sql_ndjson[]; /* web_export.c */
 extern const char web_sql_red[], web_sql_red_steps[]; /* web_red.c */
+extern const char web_sql_profile[], web_sql_folded[]; /* web_profile.c */
 extern const char web_sql_series[], web_sql_columns[], web_sql_names[]; /* web_series.c */

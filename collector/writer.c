@@ -130,9 +130,11 @@ static int answer(struct writer *w)
 		const struct work *one = w->work[i];
 
 		if (one->kind == WORK_HELLO)
-			w->greeting[hellos++] =
-				(struct greeting){ one->node, one->name, one->machine, one->version,
-						   false };
+			w->greeting[hellos++] = (struct greeting){ .node = one->node,
+								   .wall_ns = one->wall_ns,
+								   .name = one->name,
+								   .machine = one->machine,
+								   .version = one->version };
 	}
 	r = greet(session_pg(w->session), session_region(w->session), w->greeting, hellos);
 	if (r < 0)

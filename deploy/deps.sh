@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# deps.sh build|test|kernels - installs the Debian packages that are missing, asks nothing, starts nothing.
+# deps.sh build|test|kernels|bench - installs the Debian packages that are missing, asks nothing, starts nothing.
 # A|B means either will do (names differ between releases).
 set -u
 log=$(mktemp /tmp/seismo-deps.XXXXXX) || exit 1
@@ -11,9 +11,11 @@ build=(gcc libc6-dev make "pkg-config|pkgconf" clang llvm bpftool libbpf-dev lib
 	libzmq3-dev "libmsgpack-dev|libmsgpack-c-dev" libpq-dev libmicrohttpd-dev libinih-dev libseccomp-dev
 	util-linux procps iproute2 passwd)
 # To test, besides.
-test=(nginx-light wrk curl python3 cppcheck clang-format "chromium-headless-shell|chromium" nftables python3-zmq python3-msgpack "libclang-rt-dev|libclang-rt-14-dev" lld)
+test=(nginx-light wrk curl python3 cppcheck clang-format "chromium-headless-shell|chromium" nftables python3-zmq python3-msgpack strace "libclang-rt-dev|libclang-rt-14-dev" lld)
 # To boot other kernels, besides what building takes.
 kernels=(nginx-light python3 qemu-system-x86 busybox-static cpio)
+# To put figures of I/O beside those of others (make bench-io), besides what building takes.
+bench=(python3 fio libbpf-tools)
 
 fail() {
 	echo "Seismo: $*." >&2
@@ -33,6 +35,7 @@ wanted() {
 	printf '%s\n' "${build[@]}"
 	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || echo postgresql
 	[ "$1" != kernels ] || printf '%s\n' "${kernels[@]}"
+	[ "$1" != bench ] || printf '%s\n' "${bench[@]}"
 	[ "$1" = test ] || return 0
 	printf '%s\n' "${test[@]}"
 	major=$(node --version 2>/dev/null | sed 's/^v\([0-9]*\).*/\1/')
@@ -107,6 +110,6 @@ main() {
 }
 
 case ${1:-} in
-build | test | kernels) main "$1" ;;
-*) fail "usage: deps.sh build|test|kernels" ;;
+build | test | kernels | bench) main "$1" ;;
+*) fail "usage: deps.sh build|test|kernels|bench" ;;
 esac

@@ -14,6 +14,8 @@ make test         everything that can be checked here, in under fifteen minutes;
 make test-kernels the probe on other distributions' kernels, under QEMU: 5.10 to the newest, about three minutes each
 make chaos        everything is killed at random: is anything lost or doubled? SEED=1 KILLS=200 BATCHES=500000 COLLECTORS=1
 make faults       sixteen causes of slowness into four servers: is each found, named and measured? CELLS="node/*" only these
+make bench-incidents  recorded faults through seismo-replay: is the right host named first? DATA=dir MIN=first,three
+make bench-io     the figures of I/O beside fio, the disk and libbpf-tools, and what each source costs; 30 minutes, SHORT=1 tries it
 make lint         layering, dead exports, sizes, warnings of both compilers
 make fuzz T=60    T seconds of each fuzzer          make bench   figures, see tests/bench
 make fmt          clang-format, in place            make clean   remove build*/

@@ -23,13 +23,20 @@ bool addr_equal(const struct addr *a, const struct addr *b)
 	return a->len == b->len && a->port == b->port && memcmp(a->ip, b->ip, a->len) == 0;
 }
 
+const char *addr_ip_text(const struct addr *a, char text[static ADDR_TEXT])
+{
+	text[0] = 0;
+	if (a->len)
+		inet_ntop(a->len == 4 ? AF_INET : AF_INET6, a->ip, text, ADDR_TEXT);
+	return text;
+}
+
 const char *addr_text(const struct addr *a, char text[static ADDR_TEXT])
 {
-	char ip[INET6_ADDRSTRLEN] = "";
+	char ip[ADDR_TEXT];
 
 	text[0] = 0;
-	if (a->len == 0 || !inet_ntop(a->len == 4 ? AF_INET : AF_INET6, a->ip, ip, sizeof(ip)))
-		return text;
-	snprintf(text, ADDR_TEXT, a->len == 4 ? "%s:%u" : "[%s]:%u", ip, a->port);
+	if (*addr_ip_text(a, ip))
+		snprintf(text, ADDR_TEXT, a->len == 4 ? "%s:%u" : "[%s]:%u", ip, a->port);
 	return text;
 }

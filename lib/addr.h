@@ -17,3 +17,4 @@ struct addr addr_make(const void *ip, size_t len, uint16_t port);
 bool addr_equal(const struct addr *a, const struct addr *b);
 const char *addr_text(const struct addr *a,
 		      char text[static ADDR_TEXT]); /* "10.0.0.1:80", "" for none */
+const char *addr_ip_text(const struct addr *a, char text[static ADDR_TEXT]); /* without the port */

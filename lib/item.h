@@ -29,6 +29,8 @@ enum {
 	ITEM_MAX_LOSSES = 10, /* two sides, five kinds */
 	ITEM_MAX_EVIDENCE = 8,
 	ITEM_MAX_FRAMES = 48, /* of a stack */
+	ITEM_MAX_SEEN = 256, /* stacks in one item of a profile */
+	ITEM_MAX_PLACES = 4096, /* of a node */
 };
 
 enum part { /* what time goes into */
@@ -46,17 +48,24 @@ struct sample_item { /* the metrics of one entity at one tick */
 	const double *v; /* in the layout's order; NaN is "unavailable" */
 };
 
-enum red_role { RED_SERVER = 0, RED_CLIENT = 1 };
+enum red_role {
+	RED_SERVER = 0,
+	RED_CLIENT = 1,
+	RED_OWN = 2, /* what a server did itself: its requests' times less their upstream calls */
+	RED_SERVED = 3, /* its requests again, by who asked */
+};
 
 struct red_item { /* requests counted since the last such item */
-	const char *app, *route,
-		*peer; /* peer: the server's own port ":80", or the upstream's addr */
+	/* peer: the server's own port ":80", the upstream's addr, or the client's without its port
+	 */
+	const char *app, *route, *peer;
 	uint8_t role; /* enum red_role */
 	uint8_t status_class; /* 1..5; 0: closed without an answer */
 	uint64_t count, sum_us;
 	uint8_t lo; /* number of the first slot in b */
 	uint32_t nb;
 	const uint32_t *b;
+	uint64_t excess_us, judged; /* over what is usual; of so many of them this is known */
 };
 
 struct param {
@@ -127,6 +136,19 @@ struct stack_item { /* told once; what has its id has these frames */
 	uint32_t n;
 	/* innermost first: "do_fsync+0x1a", "build-id+0x1f0a" */
 	const char *frame[ITEM_MAX_FRAMES];
+};
+
+struct seen_stack { /* so many samples found both */
+	uint64_t kernel, user; /* ids of STACKs; 0: none, or not known */
+	uint32_t n;
+};
+
+struct profile_item { /* what an app did on CPUs, in a part of a minute */
+	uint64_t start_ns; /* wall: when the minute began */
+	uint32_t period_us; /* what one sample stands for */
+	const char *app;
+	uint32_t n;
+	const struct seen_stack *seen;
 };
 
 enum event_severity { EVENT_INFO = 1, EVENT_WARNING = 2, EVENT_CRITICAL = 3 };
@@ -204,4 +226,26 @@ struct unread_item { /* connections seen and not read */
 	const char *app;
 	const char *kind; /* "tls", "http2", "upgraded", "pipelined" */
 	uint64_t count;
+};
+
+enum place_kind {
+	PLACE_ADDRESS = 1, /* of an interface */
+	PLACE_LISTENER = 2, /* where an app takes connections; 0.0.0.0 and :: are all addresses */
+	PLACE_CONTAINER = 3, /* an address in another network namespace of the node */
+	PLACE_FORWARD = 4, /* a port of the node that leads to an app in a container */
+};
+
+struct place { /* what an address is on this node */
+	uint8_t kind; /* enum place_kind */
+	struct addr addr; /* port 0: any */
+	const char *app; /* who listens; "": not known */
+	uint64_t netns; /* inode of the network namespace; 0: the node's own */
+	bool gone; /* it is so no more */
+};
+
+struct place_item {
+	bool whole; /* what is not among these is so no more, either */
+	uint32_t left_out; /* so many more were not told */
+	uint32_t n;
+	struct place *places;
 };

@@ -6,9 +6,10 @@
 #include "clock.h"
 #include "log.h"
 
-enum { MAX_WATCH = 16, MAX_TIMER = 64 };
+enum { MAX_WATCH = 128, MAX_TIMER = 64 };
 
 struct watch {
+	int fd; /* -1: a socket of ZeroMQ */
 	loop_fn *fn;
 	void *arg;
 };
@@ -46,7 +47,7 @@ static void add(struct loop *l, void *sock, int fd, loop_fn *fn, void *arg)
 	if (l->nwatch == MAX_WATCH)
 		die("loop: more than %d watches", MAX_WATCH);
 	l->item[l->nwatch] = (zmq_pollitem_t){ .socket = sock, .fd = fd, .events = ZMQ_POLLIN };
-	l->watch[l->nwatch++] = (struct watch){ fn, arg };
+	l->watch[l->nwatch++] = (struct watch){ fd, fn, arg };
 }
 
 void loop_add_zmq(struct loop *l, void *sock, loop_fn *fn, void *arg)
@@ -71,13 +72,33 @@ void loop_add_fd(struct loop *l, int fd, loop_fn *fn, void *arg)
 	add(l, NULL, fd, fn, arg);
 }
 
-void loop_add_timer(struct loop *l, uint64_t every_ms, loop_fn *fn, void *arg)
+/* One that is -1 is not looked at; to ask for no events would still tell of errors. */
+void loop_mute_fd(struct loop *l, int fd, bool mute)
+{
+	for (int i = 0; i < l->nwatch; i++) {
+		if (l->watch[i].fd != fd)
+			continue;
+		l->item[i].fd = mute ? -1 : fd;
+		l->item[i].revents = 0;
+	}
+}
+
+int loop_add_timer(struct loop *l, uint64_t every_ms, loop_fn *fn, void *arg)
 {
 	uint64_t every = every_ms * 1000000u;
 
 	if (l->ntimer == MAX_TIMER)
 		die("loop: more than %d timers", MAX_TIMER);
-	l->timer[l->ntimer++] = (struct timer){ every, clock_mono_ns() + every, fn, arg };
+	l->timer[l->ntimer] = (struct timer){ every, clock_next(clock_mono_ns(), every), fn, arg };
+	return l->ntimer++;
+}
+
+void loop_set_timer(struct loop *l, int timer, uint64_t every_ms)
+{
+	struct timer *t = &l->timer[timer];
+
+	t->every_ns = every_ms * 1000000u;
+	t->due_ns = clock_next(clock_mono_ns(), t->every_ns);
 }
 
 static long wait_ms(const struct loop *l)
@@ -102,7 +123,7 @@ static int run_timers(struct loop *l)
 
 		if (t->due_ns > now)
 			continue;
-		t->due_ns = now + t->every_ns;
+		t->due_ns = clock_next(now, t->every_ns);
 		r = t->fn(t->arg);
 		if (r < 0)
 			return r;

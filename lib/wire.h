@@ -25,6 +25,9 @@ enum {
 	WIRE_LOSS_FIELDS = 3,
 	WIRE_EVIDENCE_FIELDS = 10,
 	WIRE_LASTING_FIELDS = 3, /* more of an EVENT that lasts */
+	WIRE_SEEN_FIELDS = 3,
+	WIRE_JUDGED_FIELDS = 2, /* more of a RED whose excess is known */
+	WIRE_PLACE_FIELDS = 6, /* of one place of a PLACE, at least */
 };
 
 enum wire_type {
@@ -119,7 +122,10 @@ struct wire_body {
 	struct unread_item *unreads;
 	struct stack_item *stacks;
 	struct event_item *events;
-	uint32_t nsamples, nreds, nrequests, nsources, nunreads, nstacks, nevents;
+	struct profile_item *profiles;
+	struct place_item *places;
+	uint32_t nsamples, nreds, nrequests, nsources, nunreads, nstacks, nevents, nprofiles,
+		nplaces;
 	uint32_t nunknown; /* items of a kind this version does not know: skipped */
 };
 
@@ -141,6 +147,8 @@ void wire_put_source(struct buf *body, const struct source_item *s);
 void wire_put_unread(struct buf *body, const struct unread_item *u);
 void wire_put_stack(struct buf *body, const struct stack_item *s);
 void wire_put_event(struct buf *body, const struct event_item *e);
+void wire_put_profile(struct buf *body, const struct profile_item *p);
+void wire_put_place(struct buf *body, const struct place_item *p);
 
 int wire_type_of(const void *frame, size_t len, enum wire_type *type) MUST_CHECK;
 int wire_hello_decode(struct arena *a, const void *f, size_t len, struct wire_hello *h) MUST_CHECK;

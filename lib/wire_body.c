@@ -37,6 +37,19 @@ const char *wire_read_key(struct mp *m, struct arena *a, int *r)
 	return s;
 }
 
+struct addr wire_read_addr(struct mp *m)
+{
+	uint32_t len;
+	const uint8_t *ip = mp_bin(m, &len);
+	uint16_t port = (uint16_t)mp_uint_max(m, UINT16_MAX);
+
+	if (mp_bad(m) || (len != 0 && len != 4 && len != 16)) {
+		wire_read_fail(m);
+		return (struct addr){ 0 };
+	}
+	return addr_make(ip, len, port);
+}
+
 static int read_sample(struct mp *m, struct arena *a, struct sample_item *s)
 {
 	double *v;
@@ -59,7 +72,18 @@ static int read_sample(struct mp *m, struct arena *a, struct sample_item *s)
 	return 0;
 }
 
-static int read_red(struct mp *m, struct arena *a, struct red_item *red)
+/* Of how many it is known tells whether it is. */
+static void read_judged(struct mp *m, struct red_item *red, uint32_t *more)
+{
+	uint64_t later[WIRE_JUDGED_FIELDS] = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(later) && *more; i++, --*more)
+		later[i] = wire_read_u64(m);
+	red->judged = later[1] < red->count ? later[1] : red->count;
+	red->excess_us = red->judged ? later[0] : 0;
+}
+
+static int read_red(struct mp *m, struct arena *a, struct red_item *red, uint32_t *more)
 {
 	uint32_t *b;
 	void *p;
@@ -85,6 +109,7 @@ static int read_red(struct mp *m, struct arena *a, struct red_item *red)
 	for (uint32_t i = 0; i < red->nb; i++)
 		b[i] = wire_read_u32(m);
 	red->b = b;
+	read_judged(m, red, more);
 	return 0;
 }
 
@@ -108,6 +133,69 @@ static int read_unread(struct mp *m, struct arena *a, struct unread_item *u)
 	return r;
 }
 
+static int read_profile(struct mp *m, struct arena *a, struct profile_item *q)
+{
+	struct seen_stack *seen;
+	void *p;
+	int r = 0;
+
+	q->start_ns = wire_read_u64(m);
+	q->period_us = wire_read_u32(m);
+	q->app = wire_read_name(m, a, &r);
+	q->n = mp_array(m);
+	if (r < 0 || q->n > ITEM_MAX_SEEN)
+		return r < 0 ? r : -EBADMSG;
+	r = arena_try(a, q->n, sizeof(*seen), &p);
+	if (r < 0)
+		return r;
+	seen = p;
+	for (uint32_t i = 0; i < q->n; i++) {
+		uint32_t width = mp_array(m);
+
+		if (width < WIRE_SEEN_FIELDS)
+			return -EBADMSG;
+		seen[i].kernel = wire_read_u64(m);
+		seen[i].user = wire_read_u64(m);
+		seen[i].n = wire_read_u32(m);
+		mp_skip_n(m, width - WIRE_SEEN_FIELDS);
+	}
+	q->seen = seen;
+	return 0;
+}
+
+static int read_places(struct mp *m, struct arena *a, struct place_item *item)
+{
+	struct place *p;
+	void *room;
+	int r = 0;
+
+	item->whole = mp_uint_max(m, UINT8_MAX) & 1;
+	item->left_out = wire_read_u32(m);
+	item->n = mp_array(m);
+	if (item->n > ITEM_MAX_PLACES)
+		return -EBADMSG;
+	r = arena_try(a, item->n, sizeof(*p), &room);
+	if (r < 0)
+		return r;
+	p = room;
+	for (uint32_t i = 0; i < item->n; i++) {
+		uint32_t width = mp_array(m);
+
+		p[i].kind = (uint8_t)mp_uint_max(m, UINT8_MAX);
+		p[i].addr = wire_read_addr(m);
+		p[i].app = wire_read_name(m, a, &r);
+		p[i].netns = wire_read_u64(m);
+		p[i].gone = mp_uint_max(m, UINT8_MAX) & 1;
+		if (r < 0)
+			return r;
+		if (width < WIRE_PLACE_FIELDS || !p[i].addr.len)
+			return -EBADMSG;
+		mp_skip_n(m, width - WIRE_PLACE_FIELDS);
+	}
+	item->places = p;
+	return 0;
+}
+
 static int read_item(struct mp *m, struct arena *a, uint64_t kind, uint32_t *more,
 		     struct wire_body *b)
 {
@@ -115,7 +203,7 @@ static int read_item(struct mp *m, struct arena *a, uint64_t kind, uint32_t *mor
 	case ITEM_SAMPLE:
 		return read_sample(m, a, &b->samples[b->nsamples++]);
 	case ITEM_RED:
-		return read_red(m, a, &b->reds[b->nreds++]);
+		return read_red(m, a, &b->reds[b->nreds++], more);
 	case ITEM_REQUEST:
 		return wire_read_request(m, a, &b->requests[b->nrequests++], more);
 	case ITEM_SOURCE:
@@ -126,6 +214,10 @@ static int read_item(struct mp *m, struct arena *a, uint64_t kind, uint32_t *mor
 		return wire_read_stack(m, a, &b->stacks[b->nstacks++]);
 	case ITEM_EVENT:
 		return wire_read_event(m, a, &b->events[b->nevents++], more);
+	case ITEM_PROFILE:
+		return read_profile(m, a, &b->profiles[b->nprofiles++]);
+	case ITEM_PLACE:
+		return read_places(m, a, &b->places[b->nplaces++]);
 	}
 	return -EBADMSG;
 }
@@ -179,7 +271,11 @@ static int make_room(struct arena *a, const uint32_t *n, struct wire_body *b)
 		r = room(a, n[ITEM_UNREAD], sizeof(*b->unreads), &b->unreads);
 	if (r == 0)
 		r = room(a, n[ITEM_STACK], sizeof(*b->stacks), &b->stacks);
-	return r < 0 ? r : room(a, n[ITEM_EVENT], sizeof(*b->events), &b->events);
+	if (r == 0)
+		r = room(a, n[ITEM_PROFILE], sizeof(*b->profiles), &b->profiles);
+	if (r == 0)
+		r = room(a, n[ITEM_EVENT], sizeof(*b->events), &b->events);
+	return r < 0 ? r : room(a, n[ITEM_PLACE], sizeof(*b->places), &b->places);
 }
 
 int wire_body_decode(struct arena *a, const void *f, size_t len, struct wire_body *b)

@@ -68,7 +68,7 @@ void wire_put_sample(struct buf *body, const struct sample_item *s)
 
 void wire_put_red(struct buf *body, const struct red_item *r)
 {
-	msgpack_packer pk = item(body, ITEM_RED);
+	msgpack_packer pk = wider_item(body, ITEM_RED, r->judged ? WIRE_JUDGED_FIELDS : 0);
 
 	assert(r->lo + r->nb <= ITEM_MAX_SLOTS && r->status_class <= 5);
 	put_name(&pk, r->app);
@@ -82,6 +82,10 @@ void wire_put_red(struct buf *body, const struct red_item *r)
 	msgpack_pack_array(&pk, r->nb);
 	for (uint32_t i = 0; i < r->nb; i++)
 		put_u32(&pk, r->b[i]);
+	if (!r->judged)
+		return;
+	put_u64(&pk, r->excess_us);
+	put_u64(&pk, r->judged);
 }
 
 static void put_param(msgpack_packer *pk, const struct param *p)
@@ -267,6 +271,43 @@ void wire_put_event(struct buf *body, const struct event_item *e)
 	put_u64(&pk, e->id);
 	put_u32(&pk, e->told);
 	msgpack_pack_uint8(&pk, e->going_on);
+}
+
+void wire_put_profile(struct buf *body, const struct profile_item *p)
+{
+	msgpack_packer pk = item(body, ITEM_PROFILE);
+
+	assert(p->n <= ITEM_MAX_SEEN);
+	put_u64(&pk, p->start_ns);
+	put_u32(&pk, p->period_us);
+	put_name(&pk, p->app);
+	msgpack_pack_array(&pk, p->n);
+	for (uint32_t i = 0; i < p->n; i++) {
+		msgpack_pack_array(&pk, WIRE_SEEN_FIELDS);
+		put_u64(&pk, p->seen[i].kernel);
+		put_u64(&pk, p->seen[i].user);
+		put_u32(&pk, p->seen[i].n);
+	}
+}
+
+void wire_put_place(struct buf *body, const struct place_item *told)
+{
+	msgpack_packer pk = item(body, ITEM_PLACE);
+
+	assert(told->n <= ITEM_MAX_PLACES);
+	msgpack_pack_uint8(&pk, told->whole);
+	put_u32(&pk, told->left_out);
+	msgpack_pack_array(&pk, told->n);
+	for (uint32_t i = 0; i < told->n; i++) {
+		const struct place *p = &told->places[i];
+
+		msgpack_pack_array(&pk, WIRE_PLACE_FIELDS);
+		msgpack_pack_uint8(&pk, p->kind);
+		put_addr(&pk, &p->addr);
+		put_name(&pk, p->app);
+		put_u64(&pk, p->netns);
+		msgpack_pack_uint8(&pk, p->gone);
+	}
 }
 
 void wire_put_source(struct buf *body, const struct source_item *s)

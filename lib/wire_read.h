@@ -32,6 +32,8 @@ const char *wire_read_name(struct mp *m, struct arena *a, int *r); /* <= ITEM_MA
 const char *wire_read_key(struct mp *m, struct arena *a, int *r); /* a name that is not "" */
 const char *wire_read_text(struct mp *m, struct arena *a, size_t max, int *r);
 
+struct addr wire_read_addr(struct mp *m);
+
 /* more: how many fields follow those that there always were; left are those not known here. */
 int wire_read_request(struct mp *m, struct arena *a, struct request_item *q, uint32_t *more);
 int wire_read_stack(struct mp *m, struct arena *a, struct stack_item *s);

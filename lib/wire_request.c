@@ -4,19 +4,6 @@
 
 #include <math.h>
 
-static struct addr read_addr(struct mp *m)
-{
-	uint32_t len;
-	const uint8_t *ip = mp_bin(m, &len);
-	uint16_t port = (uint16_t)mp_uint_max(m, UINT16_MAX);
-
-	if (mp_bad(m) || (len != 0 && len != 4 && len != 16)) {
-		wire_read_fail(m);
-		return (struct addr){ 0 };
-	}
-	return addr_make(ip, len, port);
-}
-
 static bool is_str(const struct mp *m)
 {
 	return m->p < m->end && (*m->p >> 5 == 5 || (*m->p >= 0xd9 && *m->p <= 0xdb));
@@ -60,7 +47,7 @@ static int read_ups(struct mp *m, struct arena *a, struct request_item *q)
 
 		if (width < WIRE_UP_FIELDS)
 			return -EBADMSG;
-		u->addr = read_addr(m);
+		u->addr = wire_read_addr(m);
 		u->start_us = wire_read_u64(m);
 		u->connect_us = wire_read_u64(m);
 		u->response_us = wire_read_u64(m);
@@ -89,8 +76,8 @@ static int read_request_head(struct mp *m, struct arena *a, struct request_item 
 	q->comm = wire_read_name(m, a, &r);
 	q->pid = wire_read_u32(m);
 	q->tid = wire_read_u32(m);
-	q->remote = read_addr(m);
-	q->local = read_addr(m);
+	q->remote = wire_read_addr(m);
+	q->local = wire_read_addr(m);
 	q->method = wire_read_name(m, a, &r);
 	q->path = wire_read_text(m, a, ITEM_MAX_PATH, &r);
 	q->route = wire_read_name(m, a, &r);

@@ -6,6 +6,8 @@
 #include <mntent.h>
 #include <stdio.h>
 
+#define BLKIO_ROOT "blkio.throttle.io_service_bytes_recursive"
+
 static const struct {
 	const char *option;
 	uint32_t serves;
@@ -28,6 +30,19 @@ static uint32_t serves(const struct mntent *m)
 	return bits;
 }
 
+/*
+ * From 6.10 on the kernel counts the I/O of version 1 only while somebody limits it: then the file
+ * of the root has a line for each disk, and it has none, and so have all others, where nobody does.
+ */
+static bool counts_io(int root)
+{
+	AUTO_CLOSE int fd = openat(root, BLKIO_ROOT, O_RDONLY | O_CLOEXEC);
+	char text[4096];
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text));
+
+	return n < 0 || memmem(text, (size_t)n, " Read ", 6);
+}
+
 /* The first mount of each counts: a later one is a part of it, made for a container. */
 static void add(struct cgroup_mounts *c, const struct mntent *m)
 {
@@ -39,8 +54,11 @@ static void add(struct cgroup_mounts *c, const struct mntent *m)
 	if (!bits || c->n == CGROUP_MOUNTS)
 		return;
 	fd = open(m->mnt_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0)
-		c->mount[c->n++] = (struct cgroup_mount){ fd, bits };
+	if (fd < 0)
+		return;
+	if ((bits & SERVES_BLKIO) && !counts_io(fd))
+		bits &= ~(uint32_t)SERVES_BLKIO;
+	c->mount[c->n++] = (struct cgroup_mount){ fd, bits };
 }
 
 int cgroup_mounts_open(struct cgroup_mounts *c, const char *procfs)

@@ -3,9 +3,11 @@
 
 #include <bpf/libbpf.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 
 #include "../lib/log.h"
+#include "source.h"
 
 struct cpu_clock {
 	int n;
@@ -53,6 +55,14 @@ int cpu_clock_open(struct cpu_clock **out, struct bpf_program *p, uint32_t hz)
 	else
 		cpu_clock_close(c);
 	return r;
+}
+
+void cpu_clock_explain(int err, char *why)
+{
+	snprintf(why, WHY_LEN,
+		 "no perf event cpu-clock here (%s); give it CAP_PERFMON, on a kernel with "
+		 "CONFIG_PERF_EVENTS=y",
+		 strerror(-err));
 }
 
 void cpu_clock_close(struct cpu_clock *c)

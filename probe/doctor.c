@@ -108,7 +108,7 @@ static bool see_sources(struct ways_tried *t, const struct probe_env *env, struc
 		} else {
 			int r = sources_try(i, env);
 
-			all &= source_line(i, r, env->why);
+			all &= source_line(i, r, env->why) || sources_at(i)->of_hardware;
 		}
 	}
 	return all;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * event_param.h - the parameters of an event, one after the other. Keys and texts are not copied:
- * they live until the event is put into a sink.
+ * they live until the event is put into a sink. And the id of one.
  */
 #pragma once
 
 #include <assert.h>
 
+#include "../lib/hash.h"
 #include "../lib/item.h"
 
 static inline void event_put(struct event_item *e, struct param p)
@@ -29,4 +30,12 @@ static inline void event_ms(struct event_item *e, const char *key, uint64_t us)
 static inline void event_text(struct event_item *e, const char *key, const char *text)
 {
 	event_put(e, (struct param){ .key = key, .text = text[0] ? text : "?" });
+}
+
+/* Of one of this kind that began then: no two of a kind begin at once. */
+static inline uint64_t event_id(const char *kind, uint64_t start_ns)
+{
+	uint64_t h = hash_add_str(HASH_START, kind);
+
+	return hash_end(hash_add(h, &start_ns, sizeof(start_ns)));
 }

@@ -269,3 +269,8 @@ void explain_step(struct explain *x, struct sink *out)
 			 "without names");
 	x->told_hidden = stacks_hidden(x->stacks);
 }
+
+bool explain_waits(const struct explain *x)
+{
+	return stacks_wait(x->stacks) || ustacks_wait(x->ustacks);
+}

@@ -38,6 +38,7 @@ void explain_request(struct explain *x, const struct req_head *h, const struct s
 
 /* A little of what takes longer: tells the stacks that requests have named. */
 void explain_step(struct explain *x, struct sink *out);
+bool explain_waits(const struct explain *x); /* there is more for it */
 
 uint64_t explain_pushed_out(const struct explain *x); /* waits that found no room for 30 s */
 

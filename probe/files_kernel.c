@@ -26,8 +26,8 @@ void files_kernel_close(struct files_kernel *k)
 		return;
 	cpu_clock_close(k->clock);
 	ring_buffer__free(k->ring);
-	files_bpf__destroy(k->bpf);
 	kernel_counts_close(&k->counts);
+	files_bpf__destroy(k->bpf);
 	free(k);
 }
 
@@ -43,10 +43,7 @@ static int start_clock(struct files_kernel *k, const struct files_clock *c, char
 	}
 	r = cpu_clock_open(&k->clock, k->bpf->progs.on_sample, hz);
 	if (r < 0)
-		snprintf(why, WHY_LEN,
-			 "no perf event cpu-clock here (%s); give it CAP_PERFMON, on a kernel with "
-			 "CONFIG_PERF_EVENTS=y",
-			 strerror(-r));
+		cpu_clock_explain(r, why);
 	return r;
 }
 
@@ -69,9 +66,13 @@ static int load(struct files_kernel *k, const struct files_how *how, char *why)
 	k->bpf->rodata->scope_level = how->scope.level;
 	bpf_program__set_autoload(
 		how->clock.ticks ? k->bpf->progs.on_sample : k->bpf->progs.on_tick, false);
-	r = files_bpf__load(k->bpf);
+	r = kernel_counts_size(k->bpf->maps.counts);
+	if (r == 0)
+		r = files_bpf__load(k->bpf);
 	kernel_loaded(k->bpf->skeleton->data, k->bpf->skeleton->data_sz);
-	return r < 0 ? kernel_say(r, why) : 0;
+	if (r < 0)
+		return kernel_say(r, why);
+	return kernel_counts_open(&k->counts, k->bpf->maps.counts);
 }
 
 static int start(struct files_kernel *k, const struct files_clock *clock, char *why)
@@ -95,7 +96,6 @@ int files_kernel_open(struct files_kernel **out, const struct files_how *how,
 	k = calloc(1, sizeof(*k));
 	if (!k)
 		die("out of memory");
-	kernel_counts_open(&k->counts);
 	r = load(k, how, why);
 	if (r == 0)
 		r = start(k, &how->clock, why);
@@ -113,17 +113,16 @@ int files_kernel_open(struct files_kernel **out, const struct files_how *how,
 
 int files_kernel_read(struct files_kernel *k)
 {
-	int r = ring_buffer__consume(k->ring);
+	return ring_buffer__consume(k->ring);
+}
 
-	return r < 0 ? r : 0;
+int files_kernel_ring(const struct files_kernel *k)
+{
+	return bpf_map__fd(k->bpf->maps.ring);
 }
 
 void files_kernel_stats(struct files_kernel *k, uint64_t out[static FILE_STAT_END])
 {
-	int fd = bpf_map__fd(k->bpf->maps.stats);
-
-	for (uint32_t i = 0; i < FILE_STAT_END; i++) {
-		out[i] = 0;
-		kernel_counts_read(&k->counts, fd, i, &out[i]);
-	}
+	for (uint32_t i = 0; i < FILE_STAT_END; i++)
+		out[i] = kernel_counts_sum(&k->counts, i);
 }

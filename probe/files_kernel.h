@@ -22,5 +22,6 @@ int files_kernel_open(struct files_kernel **out, const struct files_how *how,
 		      int (*on_record)(void *arg, void *data, size_t len), void *arg, char *why);
 void files_kernel_close(struct files_kernel *k); /* NULL is fine */
 
-int files_kernel_read(struct files_kernel *k); /* hands every record to on_record */
+int files_kernel_read(struct files_kernel *k); /* hands every record to on_record: how many */
+int files_kernel_ring(const struct files_kernel *k); /* readable when there is one */
 void files_kernel_stats(struct files_kernel *k, uint64_t out[static FILE_STAT_END]);

@@ -1,32 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel_counts.h"
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <sys/mman.h>
 
-#include "../lib/log.h"
-
-void kernel_counts_open(struct kernel_counts *c)
+int kernel_counts_size(struct bpf_map *map)
 {
 	int n = libbpf_num_possible_cpus();
 
-	c->ncpu = n > 0 ? n : 1;
-	c->percpu = calloc((size_t)c->ncpu, sizeof(c->percpu[0]));
-	if (!c->percpu)
-		die("out of memory");
+	return n < 0 ? n : bpf_map__set_max_entries(map, (uint32_t)n);
+}
+
+int kernel_counts_open(struct kernel_counts *c, const struct bpf_map *map)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	const size_t all = (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map);
+	const size_t bytes = (all + page - 1) & ~(page - 1);
+	void *p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	*c = (struct kernel_counts){ .at = p,
+				     .bytes = bytes,
+				     .of_cpu = bpf_map__value_size(map) / sizeof(uint64_t),
+				     .ncpu = (int)bpf_map__max_entries(map) };
+	return 0;
 }
 
 void kernel_counts_close(struct kernel_counts *c)
 {
-	free(c->percpu);
-	c->percpu = NULL;
+	if (c->at)
+		munmap((void *)(uintptr_t)c->at, c->bytes);
+	c->at = NULL;
 }
 
-void kernel_counts_read(const struct kernel_counts *c, int map_fd, uint32_t key, uint64_t *sum)
+uint64_t kernel_counts_sum(const struct kernel_counts *c, uint32_t what)
 {
-	if (bpf_map_lookup_elem(map_fd, &key, c->percpu) < 0)
-		return;
-	*sum = 0;
+	uint64_t sum = 0;
+
 	for (int cpu = 0; cpu < c->ncpu; cpu++)
-		*sum += c->percpu[cpu];
+		sum += __atomic_load_n(&c->at[(size_t)cpu * c->of_cpu + what], __ATOMIC_RELAXED);
+	return sum;
 }

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/* kernel_counts.h - what a program counts in an array of its own on each CPU, added up. */
+/*
+ * kernel_counts.h - what a program counts for each CPU by bpf/counts.h, added up. They are mapped:
+ * to read them is no system call.
+ */
 #pragma once
 
 #include "../lib/base.h"
 
+struct bpf_map;
+
 struct kernel_counts {
+	const uint64_t *at; /* NULL: not open */
+	size_t bytes, of_cpu; /* of_cpu: places from one CPU's to the next one's */
 	int ncpu;
-	uint64_t *percpu; /* room for one entry of all CPUs */
 };
 
-void kernel_counts_open(struct kernel_counts *c);
+int kernel_counts_size(struct bpf_map *map) MUST_CHECK; /* before it is loaded */
+int kernel_counts_open(struct kernel_counts *c, const struct bpf_map *map) MUST_CHECK; /* after */
 void kernel_counts_close(struct kernel_counts *c); /* one that is all zero is fine */
 
-/* *sum stays as it is if the map cannot be read. */
-void kernel_counts_read(const struct kernel_counts *c, int map_fd, uint32_t key, uint64_t *sum);
+uint64_t kernel_counts_sum(const struct kernel_counts *c, uint32_t what);

@@ -15,6 +15,7 @@ enum {
 
 struct found {
 	uint64_t addr, at; /* asked for; the nearest symbol at or below it, 0: none yet */
+	uint64_t next; /* the nearest above it */
 	char name[NAME];
 };
 
@@ -63,7 +64,7 @@ void ksyms_begin(struct ksyms *k, const uint64_t *addr, size_t n)
 	if (!k->found)
 		die("out of memory");
 	for (size_t i = 0; i < n; i++)
-		k->found[i].addr = addr[i];
+		k->found[i] = (struct found){ .addr = addr[i], .next = UINT64_MAX };
 	qsort(k->found, n, sizeof(*k->found), by_addr);
 	k->nfound = n;
 	k->len = 0;
@@ -88,6 +89,15 @@ static struct found *next_above(const struct ksyms *k, uint64_t at)
 	return lo < k->nfound ? &k->found[lo] : NULL;
 }
 
+/* What lies below this symbol is not in it. Those further down have a nearer one, or this one. */
+static void ends_below(struct ksyms *k, const struct found *above, uint64_t at)
+{
+	size_t n = above ? (size_t)(above - k->found) : k->nfound;
+
+	if (n && at < k->found[n - 1].next)
+		k->found[n - 1].next = at;
+}
+
 /* "ffffffff81000000 T _text\t[module]": code only. Those further up have their own, or this one. */
 static void on_line(struct ksyms *k, char *line)
 {
@@ -99,6 +109,7 @@ static void on_line(struct ksyms *k, char *line)
 		return;
 	k->hidden = false;
 	f = next_above(k, at);
+	ends_below(k, f, at);
 	if (!f || f->at >= at)
 		return;
 	f->at = at;
@@ -128,14 +139,16 @@ static void on_piece(struct ksyms *k, size_t len)
 /* Where several lie in one function, only the first of them has been given its name. */
 static void spread(struct ksyms *k)
 {
+	for (size_t i = k->nfound; i-- > 1;)
+		if (k->found[i].next < k->found[i - 1].next)
+			k->found[i - 1].next = k->found[i].next;
 	for (size_t i = 1; i < k->nfound; i++) {
 		const struct found *below = &k->found[i - 1];
-		uint64_t addr = k->found[i].addr;
 
 		if (below->at <= k->found[i].at)
 			continue;
-		k->found[i] = *below;
-		k->found[i].addr = addr;
+		k->found[i].at = below->at;
+		memcpy(k->found[i].name, below->name, NAME);
 	}
 }
 
@@ -160,12 +173,32 @@ bool ksyms_hidden(const struct ksyms *k)
 	return k->hidden;
 }
 
-const char *ksyms_name(const struct ksyms *k, uint64_t addr, char text[static KSYM_TEXT])
+static const struct found *of_addr(const struct ksyms *k, uint64_t addr)
 {
 	const struct found *f = next_above(k, addr);
-	char *module = NULL;
 
-	if (!f || f->addr != addr || !f->at || addr - f->at > FAR) {
+	return f && f->addr == addr && f->at && addr - f->at <= FAR ? f : NULL;
+}
+
+bool ksyms_function(const struct ksyms *k, uint64_t addr, char text[static KSYM_TEXT],
+		    uint64_t *start, uint64_t *end)
+{
+	const struct found *f = of_addr(k, addr);
+
+	if (!f)
+		return false;
+	snprintf(text, KSYM_TEXT, "%s", f->name);
+	*start = f->at;
+	*end = f->next;
+	return true;
+}
+
+const char *ksyms_name(const struct ksyms *k, uint64_t addr, char text[static KSYM_TEXT])
+{
+	const struct found *f = of_addr(k, addr);
+	const char *module = NULL;
+
+	if (!f) {
 		snprintf(text, KSYM_TEXT, "0x%llx", (unsigned long long)addr);
 		return text;
 	}

@@ -28,4 +28,8 @@ bool ksyms_hidden(const struct ksyms *k); /* the last pass saw no addresses: kpt
 /* Of an address of the last pass: "do_fsync+0x1a", "ext4_sync_file+0x2c [ext4]"; or "0xff.." */
 const char *ksyms_name(const struct ksyms *k, uint64_t addr, char text[static KSYM_TEXT]);
 
+/* Likewise without the offset, and from where to where that has this name; false: it has none. */
+bool ksyms_function(const struct ksyms *k, uint64_t addr, char text[static KSYM_TEXT],
+		    uint64_t *start, uint64_t *end);
+
 DEFINE_AUTO(struct ksyms *, ksyms_free)

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 /* main.c - seismo-probe: open the sources, read each on its own period, bring what they say home.
  */
-#include <malloc.h>
-#include <signal.h>
 #include <stdio.h>
-#include <sys/signalfd.h>
 
 #include "../lib/clock.h"
 #include "../lib/log.h"
+#include "../lib/signals.h"
 #include "doctor.h"
+#include "footprint.h"
 #include "layout.h"
 #include "privilege.h"
+#include "reading.h"
 #include "seccomp.h"
 #include "sources.h"
 #include "uplink.h"
 
 #define MS 1000000ull
 
-enum { METRIC_TICK_MS = 2000, COST_TICK_MS = 10000, FAREWELL_MS = 500, MACHINE_ID = 33 };
-
-struct probe;
-
-struct reader {
-	struct probe *probe;
-	size_t source;
+enum {
+	METRIC_TICK_MS = 2000,
+	CALM_TICK_MS = 500,
+	COST_TICK_MS = 10000,
+	FAREWELL_MS = 500,
+	MACHINE_ID = 33,
+	SHRINK_COSTS = 6, /* a minute */
 };
 
 struct probe {
@@ -31,7 +31,7 @@ struct probe {
 	char machine[MACHINE_ID];
 	struct loop *loop;
 	struct sources *sources;
-	struct reader *readers;
+	struct reading *reading;
 	struct sink sink;
 	struct spool *spool;
 	struct endpoints collectors;
@@ -41,6 +41,9 @@ struct probe {
 	size_t nlayouts;
 	uint64_t told_lost[DELIVERY_END]; /* what the collector has heard of */
 	uint64_t leave_ns; /* not 0: leaving, at the latest then */
+	int uplink_timer;
+	uint32_t told_cost; /* so many times */
+	bool calm; /* there is nothing to bring home */
 	bool met; /* the collector has been there once */
 	int disk_error; /* of the spool, as it was said */
 };
@@ -59,15 +62,16 @@ static void on_seal(void *arg, enum wire_stream stream)
 	uplink_send(p->uplink);
 }
 
-static int on_read(void *arg)
+static bool on_read(void *arg, size_t source)
 {
-	struct reader *r = arg;
+	struct probe *p = arg;
+	bool rests;
 
-	if (r->probe->leave_ns)
-		return 0;
-	sources_read(r->probe->sources, r->source, &r->probe->sink);
-	on_seal(r->probe, STREAM_EVENT);
-	return 0;
+	if (p->leave_ns)
+		return true;
+	rests = sources_read(p->sources, source, &p->sink);
+	on_seal(p, STREAM_EVENT);
+	return rests;
 }
 
 /* While the collector is away this would only be dropped in its turn: it is told when it is back.
@@ -106,6 +110,8 @@ static int on_cost_tick(void *arg)
 	struct probe *p = arg;
 
 	sources_tell_cost(p->sources, &p->sink);
+	if (++p->told_cost % SHRINK_COSTS == 1)
+		footprint_shrink();
 	return 0;
 }
 
@@ -136,6 +142,16 @@ static void keep_spool(struct probe *p)
 		log_info("the spool in %s can be written again", p->config.spool);
 }
 
+/* What is told is sent at once; what its answer is, the socket says. */
+static void mind_uplink_pace(struct probe *p)
+{
+	bool calm = !p->leave_ns && uplink_up(p->uplink) && !spool_batches(p->spool);
+
+	if (calm != p->calm)
+		loop_set_timer(p->loop, p->uplink_timer, calm ? CALM_TICK_MS : UPLINK_TICK_MS);
+	p->calm = calm;
+}
+
 static int on_uplink_tick(void *arg)
 {
 	struct probe *p = arg;
@@ -148,6 +164,7 @@ static int on_uplink_tick(void *arg)
 	}
 	if (p->leave_ns && (spool_batches(p->spool) == 0 || clock_mono_ns() >= p->leave_ns))
 		loop_stop(p->loop);
+	mind_uplink_pace(p);
 	return uplink_tick(p->uplink);
 }
 
@@ -168,26 +185,10 @@ static int on_signal(void *arg)
 	read_all(p);
 	on_metric_tick(p);
 	p->leave_ns = clock_mono_ns() + FAREWELL_MS * MS;
+	mind_uplink_pace(p);
 	if (!uplink_up(p->uplink))
 		loop_stop(p->loop);
 	return 0;
-}
-
-static int signal_fd(void)
-{
-	sigset_t set;
-	int fd;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (fd < 0)
-		die("signalfd: %s", strerror(errno));
-	return fd;
 }
 
 static void read_machine_id(char id[static MACHINE_ID])
@@ -284,7 +285,6 @@ static int open_probe(struct probe *p)
 	r = give_up();
 	if (r < 0)
 		return r;
-	malloc_trim(0); /* what loading BPF programs took and gave back */
 	p->nlayouts = sources_layouts(p->layouts, UPLINK_LAYOUTS - ARRAY_SIZE(own));
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
 		p->layouts[p->nlayouts++] = own[i];
@@ -297,16 +297,13 @@ static int open_probe(struct probe *p)
 
 static void add_timers(struct probe *p)
 {
-	p->readers = calloc(sources_count(), sizeof(*p->readers));
-	if (!p->readers)
-		die("out of memory");
-	for (size_t i = 0; i < sources_count(); i++) {
-		p->readers[i] = (struct reader){ p, i };
-		loop_add_timer(p->loop, sources_at(i)->period_ms, on_read, &p->readers[i]);
-	}
+	p->reading = reading_begin(p->loop, on_read, p);
+	for (size_t i = 0; i < sources_count(); i++)
+		if (sources_on(p->sources, i))
+			reading_add(p->reading, i, sources_at(i), sources_wakes(p->sources, i));
 	loop_add_timer(p->loop, METRIC_TICK_MS, on_metric_tick, p);
 	loop_add_timer(p->loop, COST_TICK_MS, on_cost_tick, p);
-	loop_add_timer(p->loop, UPLINK_TICK_MS, on_uplink_tick, p);
+	p->uplink_timer = loop_add_timer(p->loop, UPLINK_TICK_MS, on_uplink_tick, p);
 }
 
 static void close_probe(struct probe *p)
@@ -318,7 +315,7 @@ static void close_probe(struct probe *p)
 	buf_free(&p->sink.event);
 	buf_free(&p->sink.metric);
 	loop_free(p->loop);
-	free(p->readers);
+	reading_free(p->reading);
 }
 
 static int run(struct probe *p)
@@ -332,6 +329,7 @@ static int run(struct probe *p)
 	sources_tell(p->sources, &p->sink);
 	read_all(p); /* what counters are counted from */
 	add_timers(p);
+	footprint_shrink();
 	r = loop_run(p->loop);
 	if (!spool_batches(p->spool))
 		return r;
@@ -381,7 +379,7 @@ int main(int argc, char *argv[])
 	}
 	if (task != PROBE_RUN)
 		return tell(task, &p.config);
-	sigfd = signal_fd();
+	sigfd = signals_open();
 	p.loop = loop_new();
 	loop_add_fd(p.loop, sigfd, on_signal, &p);
 	r = run(&p);

@@ -43,6 +43,7 @@ static void on_line(const char *p, const char *end, struct symbol_asked *a, size
 		if (a[i].addr < start || a[i].addr - start >= size)
 			continue;
 		a[i].start = start;
+		a[i].end = start + size;
 		a[i].found =
 			text_clean_into(a[i].name, sizeof(a[i].name), p, (size_t)(end - p)) > 0;
 	}

@@ -116,18 +116,19 @@ static bool is_nowhere(const struct req_frame *f)
 	return f->where < FIRST_PAGES || f->where >= USER_END;
 }
 
-static uint32_t frames_of(const struct req_stack *s)
+uint32_t profile_frames(const struct req_frame *f, uint32_t max)
 {
-	uint32_t max = s->nframes < STACK_FRAMES ? s->nframes : STACK_FRAMES, n = max ? 1 : 0;
+	uint32_t n = max ? 1 : 0;
 
-	while (n < max && !is_nowhere(&s->frame[n]))
+	while (n < max && !is_nowhere(&f[n]))
 		n++;
 	return n;
 }
 
 void profile_push(struct profile *p, const struct req_stack *s)
 {
-	uint32_t n = frames_of(s), number, *before;
+	uint32_t max = s->nframes < STACK_FRAMES ? s->nframes : STACK_FRAMES;
+	uint32_t n = profile_frames(s->frame, max), number, *before;
 	struct kept *k;
 	uint64_t key;
 

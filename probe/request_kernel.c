@@ -35,9 +35,11 @@ struct request_kernel {
 	struct cpu_clock *clock; /* NULL: what a busy thread does is not seen */
 	size_t nlinks;
 	bool split; /* the hooks on the scheduler are loaded */
-	int calls_fd, stats_fd, unix_fd;
+	int calls_fd, unix_fd;
 	int cgroup_fd; /* the root's, until the programs on packets are attached; -1: none */
 	uint64_t next_sweep_ns, next_prune_ns, next_adopt_ns;
+	bool may_sweep; /* of answers that began when nothing was said of them, it is not known yet
+			 */
 	uint64_t clock_ns, clock_jiffies; /* at the first sweep */
 	struct kernel_counts counts;
 };
@@ -77,6 +79,7 @@ static void unload(struct request_kernel *k)
 		bpf_link__destroy(k->link[--k->nlinks]);
 	if (k->control)
 		munmap(k->control, k->control_len);
+	kernel_counts_close(&k->counts);
 	bpf_object__close(k->obj);
 	k->ring = NULL;
 	k->clock = NULL;
@@ -90,7 +93,6 @@ void request_kernel_close(struct request_kernel *k)
 	if (!k)
 		return;
 	unload(k);
-	kernel_counts_close(&k->counts);
 	free(k);
 }
 
@@ -136,9 +138,8 @@ static int find_maps(struct request_kernel *k)
 		return -errno;
 	k->control = p;
 	k->calls_fd = map_fd(k, "calls_of");
-	k->stats_fd = map_fd(k, "stats");
 	k->unix_fd = map_fd(k, "unix_names");
-	return 0;
+	return kernel_counts_open(&k->counts, bpf_object__find_map_by_name(k->obj, "counts"));
 }
 
 /* Iterators run when they are read. The sweep walks the map of connections, adopt all threads. */
@@ -196,6 +197,8 @@ static int load(struct request_kernel *k, const struct hooks *h, const struct re
 	int r = open_object(k, h, o);
 
 	if (r == 0)
+		r = kernel_counts_size(bpf_object__find_map_by_name(k->obj, "counts"));
+	if (r == 0)
 		r = bpf_object__load(k->obj);
 	bytes = h->object(&len);
 	kernel_loaded(bytes, len);
@@ -244,7 +247,6 @@ int request_kernel_open(struct request_kernel **out, const struct request_option
 	if (!k)
 		die("out of memory");
 	k->cgroup_fd = -1;
-	kernel_counts_open(&k->counts);
 	r = load_any(k, o, why);
 	if (r == 0) {
 		k->ring = ring_buffer__new(map_fd(k, "ring"), on_record, arg, NULL);
@@ -280,14 +282,6 @@ const char *request_kernel_unix(struct request_kernel *k, const struct req_addr 
 	return text;
 }
 
-static uint64_t stat_sum(struct request_kernel *k, uint32_t stat)
-{
-	uint64_t sum = 0;
-
-	kernel_counts_read(&k->counts, k->stats_fd, stat, &sum);
-	return sum;
-}
-
 /*
  * io_uring moves bytes on some socket: from now on they are read from packets. Not before, as this
  * costs every packet of the host a little. Without a root cgroup2 they stay unread, and counted.
@@ -296,7 +290,7 @@ static void watch_packets(struct request_kernel *k)
 {
 	struct bpf_program *p;
 
-	if (k->cgroup_fd < 0 || !stat_sum(k, STAT_URING))
+	if (k->cgroup_fd < 0 || !kernel_counts_sum(&k->counts, STAT_URING))
 		return;
 	bpf_object__for_each_program(p, k->obj)
 	{
@@ -353,17 +347,37 @@ bool request_kernel_splits(const struct request_kernel *k)
 	return k->split;
 }
 
+/* Who rests is told of an answer that begins from then on; one that began before is swept once. */
+void request_kernel_rest(struct request_kernel *k, bool rests)
+{
+	if (k->control->resting == rests)
+		return;
+	k->control->resting = rests;
+	k->may_sweep = true;
+}
+
+static int sweep(struct request_kernel *k, uint64_t now_ns)
+{
+	int r;
+
+	k->next_sweep_ns = now_ns + SWEEP_NS;
+	k->control->answered = 0;
+	r = kernel_iterate(k->sweep);
+	k->may_sweep = k->control->answered;
+	return r;
+}
+
 int request_kernel_read(struct request_kernel *k, uint64_t now_ns, uint64_t *jiffy_ns)
 {
+	const bool rests = k->control->resting;
 	int r = 0;
 
-	if (now_ns >= k->next_sweep_ns) {
-		k->next_sweep_ns = now_ns + SWEEP_NS;
-		r = kernel_iterate(k->sweep);
+	if (now_ns >= k->next_sweep_ns && (!rests || k->may_sweep)) {
+		r = sweep(k, now_ns);
 		watch_packets(k);
 		measure_jiffy(k, jiffy_ns);
 	}
-	if (k->adopt && now_ns >= k->next_adopt_ns) {
+	if (k->adopt && !rests && now_ns >= k->next_adopt_ns) {
 		k->next_adopt_ns = now_ns + ADOPT_NS;
 		(void)!kernel_iterate(k->adopt); /* what is not adopted is not attributed */
 	}
@@ -371,13 +385,11 @@ int request_kernel_read(struct request_kernel *k, uint64_t now_ns, uint64_t *jif
 		k->next_prune_ns = now_ns + PRUNE_NS;
 		prune(k, now_ns);
 	}
-	if (r == 0)
-		r = ring_buffer__consume(k->ring);
-	return r < 0 ? r : 0;
+	return r < 0 ? r : ring_buffer__consume(k->ring);
 }
 
 void request_kernel_stats(struct request_kernel *k, uint64_t out[static STAT_END])
 {
 	for (uint32_t i = 0; i < STAT_END; i++)
-		out[i] = stat_sum(k, i);
+		out[i] = kernel_counts_sum(&k->counts, i);
 }

@@ -38,10 +38,12 @@ int request_kernel_open(struct request_kernel **out, const struct request_option
 			int (*on_record)(void *arg, void *data, size_t len), void *arg, char *why);
 void request_kernel_close(struct request_kernel *k); /* NULL is fine */
 int request_kernel_ring(const struct request_kernel *k); /* others may write there too */
+void request_kernel_rest(struct request_kernel *k,
+			 bool rests); /* its reader, until a record comes */
 
 bool request_kernel_splits(const struct request_kernel *k); /* the time of requests, that is */
 
-/* Hands every record to on_record. *jiffy_ns is set once a jiffy has been measured. */
+/* Hands every record to on_record: how many. *jiffy_ns is set once a jiffy has been measured. */
 int request_kernel_read(struct request_kernel *k, uint64_t now_ns, uint64_t *jiffy_ns);
 void request_kernel_stats(struct request_kernel *k, uint64_t out[static STAT_END]);
 

@@ -32,6 +32,12 @@ void sink_unread(struct sink *s, const struct unread_item *i)
 	metric_put(s);
 }
 
+void sink_profile(struct sink *s, const struct profile_item *i)
+{
+	wire_put_profile(&s->metric, i);
+	metric_put(s);
+}
+
 void sink_request(struct sink *s, const struct request_item *i)
 {
 	wire_put_request(&s->event, i);
@@ -54,5 +60,11 @@ void sink_stack(struct sink *s, const struct stack_item *i)
 void sink_event(struct sink *s, const struct event_item *i)
 {
 	wire_put_event(&s->event, i);
+	event_put(s);
+}
+
+void sink_place(struct sink *s, const struct place_item *i)
+{
+	wire_put_place(&s->event, i);
 	event_put(s);
 }

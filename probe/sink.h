@@ -23,7 +23,9 @@ struct sink {
 void sink_sample(struct sink *s, const struct sample_item *i); /* metric */
 void sink_red(struct sink *s, const struct red_item *i); /* metric */
 void sink_unread(struct sink *s, const struct unread_item *i); /* metric */
+void sink_profile(struct sink *s, const struct profile_item *i); /* metric */
 void sink_request(struct sink *s, const struct request_item *i); /* event */
 void sink_source(struct sink *s, const struct source_item *i); /* event */
 void sink_stack(struct sink *s, const struct stack_item *i); /* event */
 void sink_event(struct sink *s, const struct event_item *i); /* event */
+void sink_place(struct sink *s, const struct place_item *i); /* event */

@@ -24,19 +24,27 @@ struct probe_env {
 
 enum { WHY_LEN = 256 };
 
+/* What a read says when nothing happens: it need not be read again before rest_ms are over, or its
+ * descriptor is readable.
+ */
+enum { SOURCE_RESTS = 1 };
+
 struct source {
 	const char *name;
 	const char *help;
 	uint32_t period_ms; /* between two reads */
+	uint32_t rest_ms; /* and while it rests; 0: it never does */
 	bool steady; /* what it costs goes by how often it is read: the budget may have it read
 			rarer */
+	bool of_hardware; /* a host without what it reads is whole: nobody minds */
 	size_t size; /* of the private state; the core allocates and zeroes it */
 	const struct wire_dict *const *layouts; /* what its samples mean; NULL: it has none */
 	size_t nlayouts;
 	void *arg; /* what tells sources with the same functions apart */
 
 	int (*open)(void *self, const struct probe_env *env);
-	int (*read)(void *self, struct sink *out);
+	int (*read)(void *self, struct sink *out); /* 0, SOURCE_RESTS or -errno */
+	int (*wakes)(void *self); /* NULL, or a descriptor: readable when there is something */
 	void (*close)(void *self);
 };
 

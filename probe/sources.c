@@ -37,6 +37,7 @@ struct sources {
 	struct story story;
 	void *self[ROOM]; /* NULL: off */
 	char why[ROOM][WHY_LEN]; /* "": attached and read */
+	bool rests[ROOM];
 	struct budget budget[ROOM];
 	struct lasting over[ROOM]; /* it costs more than it may */
 	double may_percent;
@@ -158,7 +159,7 @@ struct sources *sources_open(const struct probe_env *env)
 		meter_before_open(s->meter);
 		s->self[i] = open_one(i, &one);
 		meter_after_open(s->meter, i);
-		if (!s->self[i])
+		if (!s->self[i] && !table[i]->of_hardware)
 			log_warn(0, "source %s is off: %s", table[i]->name, s->why[i]);
 	}
 	if (meter_count(s->meter, clock_mono_ns()) < 0)
@@ -248,6 +249,7 @@ static void read_one(struct sources *s, size_t i, struct sink *out)
 	int r = table[i]->read(s->self[i], out);
 	const uint64_t cpu_ns = meter_cpu_ns() - begin;
 
+	s->rests[i] = r == SOURCE_RESTS;
 	meter_read(s->meter, i, cpu_ns, r < 0);
 	if (table[i]->steady)
 		mind_budget(s, i, cpu_ns, out);
@@ -262,14 +264,25 @@ static void read_one(struct sources *s, size_t i, struct sink *out)
 	}
 }
 
-void sources_read(struct sources *s, size_t i, struct sink *out)
+bool sources_read(struct sources *s, size_t i, struct sink *out)
 {
 	if (!s->self[i])
-		return;
+		return true;
 	if (!table[i]->steady || budget_due(&s->budget[i]))
 		read_one(s, i, out);
 	else
 		meter_skipped(s->meter, i);
+	return s->rests[i];
+}
+
+bool sources_on(const struct sources *s, size_t i)
+{
+	return s->self[i] != NULL;
+}
+
+int sources_wakes(struct sources *s, size_t i)
+{
+	return sources_on(s, i) && table[i]->wakes ? table[i]->wakes(s->self[i]) : -1;
 }
 
 void sources_tell_cost(struct sources *s, struct sink *out)
@@ -279,7 +292,7 @@ void sources_tell_cost(struct sources *s, struct sink *out)
 
 	for (size_t i = 0; i < ntable; i++) {
 		names[i] = table[i]->name;
-		on[i] = s->self[i] != NULL;
+		on[i] = sources_on(s, i);
 	}
 	meter_tell(s->meter, clock_mono_ns(), names, on, s->procfs, out);
 }

@@ -24,7 +24,9 @@ const struct source *sources_at(size_t i);
 int sources_try(size_t i, const struct probe_env *env) MUST_CHECK;
 size_t sources_layouts(const struct wire_dict **out, size_t room); /* of all; dies without room */
 
-void sources_read(struct sources *s, size_t i, struct sink *out); /* nothing when it is off */
+bool sources_read(struct sources *s, size_t i, struct sink *out); /* whether it rests; off: yes */
+bool sources_on(const struct sources *s, size_t i); /* it could be opened: it may be read */
+int sources_wakes(struct sources *s, size_t i); /* its descriptor, or -1 */
 /* The next read of a source that costs more than its share is left out (budget.h), and that told.
  */
 void sources_tell_cost(struct sources *s, struct sink *out); /* what came since the last call */

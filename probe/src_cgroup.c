@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* src_cgroup.c - processors, memory, I/O, threads and limits of each cgroup, from its own files. */
+/*
+ * src_cgroup.c - processors, memory, I/O, threads and limits of each cgroup, from its own files;
+ * and an event of one that its CPU quota stops.
+ */
 #include <math.h>
 #include <stdio.h>
 
+#include "../lib/clock.h"
 #include "cgroup_others.h"
 #include "cgroup_path.h"
 #include "cgroup_read.h"
 #include "proc_delta.h"
 #include "source.h"
+#include "throttles.h"
 
 enum {
 	WHOLE_TICKS = 6, /* even one that does nothing is read whole so often */
@@ -17,6 +22,7 @@ enum {
 struct cgroup_source {
 	struct cgroup_mounts mounts;
 	struct cgroup_tree tree;
+	struct throttles throttles;
 	struct buf text;
 	uint64_t tick;
 };
@@ -27,6 +33,7 @@ static void cgroup_close(void *self)
 
 	cgroup_mounts_close(&s->mounts);
 	cgroup_tree_free(&s->tree);
+	throttles_free(&s->throttles);
 	buf_free(&s->text);
 }
 
@@ -67,6 +74,19 @@ static void tell(const struct cgroup *c, const double *v, struct sink *out)
 	sink_sample(out, &(struct sample_item){ layout_cgroup.layout, name, CGROUP_END, v });
 }
 
+/* One without a quota has no periods. */
+static void watch_quota(struct cgroup_source *s, const struct cgroup *c, const double *v)
+{
+	if (v[CGROUP_CPU_PERIODS] > 0)
+		throttles_seen(&s->throttles, c->path,
+			       &(struct throttled){
+				       .periods = v[CGROUP_CPU_PERIODS],
+				       .stopped = v[CGROUP_CPU_THROTTLED_PERIODS],
+				       .seconds = v[CGROUP_CPU_THROTTLED],
+				       .cpus = c->raw[CGROUP_CPU_QUOTA] / c->raw[CGROUP_CPU_PERIOD],
+			       });
+}
+
 static void read_one(struct cgroup_source *s, struct cgroup *c, struct cgroup_others *others,
 		     struct sink *out)
 {
@@ -78,6 +98,7 @@ static void read_one(struct cgroup_source *s, struct cgroup *c, struct cgroup_ot
 	cgroup_read(&s->mounts, c, (s->tick + c->turn) % WHOLE_TICKS == 0, &s->text);
 	begin_with_0(c);
 	proc_delta(&layout_cgroup, c->raw, c->last, v);
+	watch_quota(s, c, v);
 	c->idle = is_idle(v) ? c->idle + 1 : 0;
 	if (c->listed)
 		tell(c, v, out);
@@ -99,6 +120,7 @@ static int cgroup_source_read(void *self, struct sink *out)
 		sink_sample(out, &(struct sample_item){ layout_cgroup.layout, "(others)",
 							CGROUP_END, others.v });
 	}
+	throttles_step(&s->throttles, clock_mono_ns(), clock_wall_ns(), out);
 	s->tick++;
 	return s->tree.n ? 0 : -ENOENT;
 }

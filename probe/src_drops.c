@@ -25,8 +25,8 @@ static void drops_close(void *self)
 {
 	struct drops_source *s = self;
 
-	drops_bpf__destroy(s->bpf);
 	kernel_counts_close(&s->counts);
+	drops_bpf__destroy(s->bpf);
 }
 
 /* As the running kernel numbers them: they are not the same in every version. */
@@ -70,10 +70,18 @@ static int drops_open(void *self, const struct probe_env *env)
 			 "this kernel does not say why it drops packets (5.17 does)");
 		return -EOPNOTSUPP;
 	}
-	kernel_counts_open(&s->counts);
-	s->bpf = drops_bpf__open_and_load();
+	s->bpf = drops_bpf__open();
 	if (!s->bpf)
-		return kernel_say(-errno, env->why);
+		return -errno;
+	r = kernel_counts_size(s->bpf->maps.counts);
+	if (r == 0)
+		r = drops_bpf__load(s->bpf);
+	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
+	if (r < 0)
+		return kernel_say(r, env->why);
+	r = kernel_counts_open(&s->counts, s->bpf->maps.counts);
+	if (r < 0)
+		return r;
 	s->bpf->links.on_drop = bpf_program__attach(s->bpf->progs.on_drop);
 	return s->bpf->links.on_drop ? 0 : -errno;
 }
@@ -82,15 +90,11 @@ static int drops_open(void *self, const struct probe_env *env)
 static int drops_read(void *self, struct sink *out)
 {
 	struct drops_source *s = self;
-	int fd = bpf_map__fd(s->bpf->maps.drops);
-
 	for (uint32_t i = 0; i < DROPS_REASONS; i++) {
-		uint64_t n = s->told[i];
+		uint64_t n = kernel_counts_sum(&s->counts, i);
 		double v;
 
-		if (s->name[i][0])
-			kernel_counts_read(&s->counts, fd, i, &n);
-		if (n == s->told[i])
+		if (n == s->told[i] || !s->name[i][0])
 			continue;
 		v = (double)(n - s->told[i]);
 		s->told[i] = n;

@@ -10,6 +10,7 @@
 #include "stacks.h"
 
 #define TICK_NS (2 * 1000000000ull)
+#define BUSY_NS 1000000000ull /* so long after a record it does not rest */
 
 enum { STACK_STEPS = 8 };
 
@@ -20,7 +21,7 @@ struct files_source {
 	const struct probe_config *config;
 	uint64_t loss[FILELOSS_END], told_loss[FILELOSS_END];
 	uint64_t slow, told, told_slow, told_told;
-	uint64_t now_ns, next_tick_ns, second_ns;
+	uint64_t now_ns, busy_ns, next_tick_ns, second_ns;
 	int64_t left; /* events that may still be told in this second */
 	int64_t wall_minus_mono_ns;
 	struct sink *out; /* during a read */
@@ -149,14 +150,25 @@ static int files_read(void *self, struct sink *out)
 		s->left = s->config->slow_files_per_s;
 	}
 	r = files_kernel_read(s->kernel);
+	if (r > 0)
+		s->busy_ns = now;
 	for (int i = 0; i < STACK_STEPS; i++) /* all of a pass in half a second */
 		stacks_step(s->stacks, out, now);
 	if (now >= s->next_tick_ns) {
-		s->next_tick_ns = now + TICK_NS;
+		s->next_tick_ns = clock_next(now, TICK_NS);
 		tick(s);
 	}
 	s->out = NULL;
-	return r;
+	if (r < 0)
+		return r;
+	return now - s->busy_ns >= BUSY_NS && !stacks_wait(s->stacks) ? SOURCE_RESTS : 0;
+}
+
+static int files_wakes(void *self)
+{
+	const struct files_source *s = self;
+
+	return files_kernel_ring(s->kernel);
 }
 
 static const struct wire_dict *const layouts[] = { &layout_files, &layout_fileloss };
@@ -165,10 +177,12 @@ const struct source source_files = {
 	.name = "files",
 	.help = "slow reads, writes and syncs of files, of any process",
 	.period_ms = 100,
+	.rest_ms = 2000,
 	.size = sizeof(struct files_source),
 	.layouts = layouts,
 	.nlayouts = ARRAY_SIZE(layouts),
 	.open = files_open,
 	.read = files_read,
+	.wakes = files_wakes,
 	.close = files_close,
 };

@@ -20,6 +20,7 @@ enum { AT_A_TIME = 1000 }; /* lines in one read: about 5 ms; the others wait in 
 
 #define KERNEL_LOG "/dev/kmsg"
 #define TICK_NS (2 * 1000000000ull)
+#define BUSY_NS 5000000000ull /* so long after a line it does not rest */
 
 struct kmsg_source {
 	int fd;
@@ -28,7 +29,7 @@ struct kmsg_source {
 	struct oom_report oom;
 	uint64_t page_bytes;
 	uint64_t next_seq; /* 0: not known yet */
-	uint64_t read_ns, next_tick_ns;
+	uint64_t read_ns, busy_ns, next_tick_ns;
 	uint64_t lines[KLOG_END], lost, withheld; /* since the last tick, but withheld */
 };
 
@@ -119,6 +120,7 @@ static void take(struct kmsg_source *s, const char *record, size_t len, uint64_t
 	if (s->next_seq && l.seq > s->next_seq)
 		s->lost += l.seq - s->next_seq;
 	s->next_seq = l.seq + 1;
+	s->busy_ns = now_ns;
 	s->lines[l.facility ? KLOG_USER : (int)l.level]++;
 	if (l.facility == 0 && oom_report_line(&s->oom, l.text, s->page_bytes) == 1)
 		give_report(s, now_ns, wall_of(s, &l, now_ns, wall_ns), out);
@@ -162,10 +164,19 @@ static int kmsg_read(void *self, struct sink *out)
 	kmsg_fold_tell(s->fold, now, out);
 	s->read_ns = now;
 	if (now >= s->next_tick_ns) {
-		s->next_tick_ns = now + TICK_NS;
+		s->next_tick_ns = clock_next(now, TICK_NS);
 		tick(s, out);
 	}
-	return r;
+	if (r < 0)
+		return r;
+	return now - s->busy_ns >= BUSY_NS ? SOURCE_RESTS : 0;
+}
+
+static int kmsg_wakes(void *self)
+{
+	const struct kmsg_source *s = self;
+
+	return s->fd;
 }
 
 static const struct wire_dict *const layouts[] = { &layout_klog, &layout_klogloss };
@@ -174,10 +185,12 @@ const struct source source_kmsg = {
 	.name = "kmsg",
 	.help = "the kernel's log: errors of disks, file systems, memory, network, hardware",
 	.period_ms = 500,
+	.rest_ms = 2000,
 	.size = sizeof(struct kmsg_source),
 	.layouts = layouts,
 	.nlayouts = ARRAY_SIZE(layouts),
 	.open = kmsg_open,
 	.read = kmsg_read,
+	.wakes = kmsg_wakes,
 	.close = kmsg_close,
 };

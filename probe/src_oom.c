@@ -193,7 +193,18 @@ static int oom_read(void *self, struct sink *out)
 	stacks_step(s->stacks, out, s->now_ns);
 	tick(s);
 	s->out = NULL;
-	return r < 0 ? r : 0;
+	if (r < 0)
+		return r;
+	return s->npending || (s->story && s->story->nreports) || stacks_wait(s->stacks)
+		       ? 0
+		       : SOURCE_RESTS;
+}
+
+static int oom_wakes(void *self)
+{
+	const struct oom_source *s = self;
+
+	return bpf_map__fd(s->bpf->maps.ring);
 }
 
 static const struct wire_dict *const layouts[] = { &layout_oom, &layout_oomloss };
@@ -202,10 +213,12 @@ const struct source source_oom = {
 	.name = "oom",
 	.help = "processes that are killed for want of memory",
 	.period_ms = 500,
+	.rest_ms = 2000,
 	.size = sizeof(struct oom_source),
 	.layouts = layouts,
 	.nlayouts = ARRAY_SIZE(layouts),
 	.open = oom_open,
 	.read = oom_read,
+	.wakes = oom_wakes,
 	.close = oom_close,
 };

@@ -11,13 +11,14 @@
 #include "keep.h"
 #include "layout.h"
 #include "nginx.h"
-#include "red.h"
+#include "red_item.h"
 #include "request_event.h"
 #include "request_kernel.h"
 #include "source.h"
 #include "verdict.h"
 
 #define TICK_NS (2 * 1000000000ull)
+#define BUSY_NS (2 * 1000000000ull) /* so long after a record it does not rest */
 #define LOSSY_NS (5 * 1000000000ull) /* after a loss nothing is called clean for so long */
 enum {
 	FLUSH_TICKS = 5, /* counts of known keys travel so rarely, of new ones with the next tick */
@@ -43,6 +44,7 @@ struct request_source {
 	struct unread unread[UNREAD_APPS];
 	size_t nunread;
 	uint64_t n[COVERAGE_END], sent[COVERAGE_END]; /* totals, and what of them has travelled */
+	uint64_t busy_ns; /* when there was a record */
 	uint64_t next_tick_ns, tick;
 	uint64_t blocks_full; /* waits that the ring had no room for */
 	uint64_t lost, lossy_ns; /* records and sockets not followed; when the last one was lost */
@@ -73,41 +75,6 @@ static void unread_count(struct request_source *s, const char *app, const char *
 	if (u)
 		u->count++;
 	s->n[COVERAGE_UNREAD]++;
-}
-
-static uint8_t class_of(uint16_t status)
-{
-	return status >= 100 && status < 600 ? (uint8_t)(status / 100) : 0;
-}
-
-static void count_call(struct request_source *s, const char *app, const char *route,
-		       const struct up_item *u)
-{
-	char peer[ADDR_TEXT];
-	struct red_key k = { .app = app,
-			     .route = route,
-			     .peer = up_addr_text(u, peer),
-			     .role = RED_CLIENT,
-			     .status_class = class_of(u->status) };
-
-	red_count(s->red, &k, u->response_us);
-}
-
-/* counted: the places of its calls that are counted as calls of nobody. */
-static void count_request(struct request_source *s, const struct request_item *r, uint32_t counted)
-{
-	char peer[16];
-	struct red_key k = { .app = r->app,
-			     .route = r->route,
-			     .peer = peer,
-			     .role = RED_SERVER,
-			     .status_class = class_of(r->status) };
-
-	snprintf(peer, sizeof(peer), r->local.len ? ":%u" : "unix:", r->local.port);
-	red_count(s->red, &k, item_judged_us(r));
-	for (uint32_t i = 0; i < r->nups; i++)
-		if (!(counted >> i & 1))
-			count_call(s, r->app, r->route, &r->ups[i]);
 }
 
 /* A row, if the budget of this second has room for it. */
@@ -163,7 +130,7 @@ static void on_request(void *arg, const struct req_event *e, size_t len,
 	explain_seen(s->explain, &e->head);
 	split_of(&e->head, split_help(e, len), &r, &split);
 	abnormal = detect_judge(s->detect, &r, &split, &judged); /* tells also by what */
-	count_request(s, &r, c.alone ? 0 : unseen);
+	red_item_request(s->red, &r, c.alone ? 0 : unseen, s->now_ns);
 	c.unseen = unseen != 0;
 	if (abnormal)
 		tell(s, &e->head, &split, &judged, &c, &r);
@@ -180,7 +147,7 @@ static void on_call(struct request_source *s, const struct req_call_event *e)
 		return;
 	request_call_read(&e->call, e->call.start_ns, e->call.last_ns, &s->context, path, &u);
 	s->n[COVERAGE_CLIENT_CALLS]++;
-	count_call(s, apps_name(s->apps, e->tgid, comm), "(client)", &u);
+	red_item_call(s->red, apps_name(s->apps, e->tgid, comm), "(client)", &u, s->now_ns);
 }
 
 static void on_unread(struct request_source *s, const struct req_head *h)
@@ -307,6 +274,7 @@ static void tell_coverage(struct request_source *s)
 	s->n[COVERAGE_NGINX_LOST] = nginx.lost;
 	s->n[COVERAGE_NGINX_UNREAD] = nginx.unread;
 	s->n[COVERAGE_RED_FULL] = red_overflow(s->red);
+	s->n[COVERAGE_UNJUDGED] = red_unjudged(s->red);
 	s->n[COVERAGE_STATE_REFUSED] = keep_refused(s->keep);
 	s->n[COVERAGE_STATE_UNSAVED] = keep_unsaved(s->keep);
 	for (size_t m = 0; m < COVERAGE_END; m++) {
@@ -328,6 +296,16 @@ static void tick(struct request_source *s)
 	s->nunread = 0;
 }
 
+/* Who looks seldom is woken by the next record. */
+static bool rests(struct request_source *s, uint64_t now)
+{
+	bool quiet =
+		now - s->busy_ns >= BUSY_NS && s->context.jiffy_ns && !explain_waits(s->explain);
+
+	request_kernel_rest(s->kernel, quiet);
+	return quiet;
+}
+
 static int request_read(void *self, struct sink *out)
 {
 	struct request_source *s = self;
@@ -343,15 +321,26 @@ static int request_read(void *self, struct sink *out)
 	}
 	kernel_counts(s); /* first: what is told below must know what was lost */
 	r = request_kernel_read(s->kernel, now, &s->context.jiffy_ns);
+	if (r > 0)
+		s->busy_ns = now;
 	explain_step(s->explain, out);
 	nginx_tick(s->nginx, now);
 	if (now >= s->next_tick_ns) {
-		s->next_tick_ns = now + TICK_NS;
+		s->next_tick_ns = clock_next(now, TICK_NS);
 		tick(s);
 		keep_tick(s->keep, now);
 	}
 	s->out = NULL;
-	return r;
+	if (r < 0)
+		return r;
+	return rests(s, now) ? SOURCE_RESTS : 0;
+}
+
+static int request_wakes(void *self)
+{
+	const struct request_source *s = self;
+
+	return request_kernel_ring(s->kernel);
 }
 
 static const struct wire_dict *const layouts[] = { &layout_coverage };
@@ -360,10 +349,12 @@ const struct source source_request = {
 	.name = "request",
 	.help = "HTTP/1 requests of every server: counted, and told when slow or failed",
 	.period_ms = 50,
+	.rest_ms = 500,
 	.size = sizeof(struct request_source),
 	.layouts = layouts,
 	.nlayouts = ARRAY_SIZE(layouts),
 	.open = request_open,
 	.read = request_read,
+	.wakes = request_wakes,
 	.close = request_close,
 };

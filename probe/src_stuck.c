@@ -241,12 +241,14 @@ static int stuck_read(void *self, struct sink *out)
 		r = look(s, now);
 	stacks_step(s->stacks, out, now);
 	if (now >= s->next_tick_ns) {
-		s->next_tick_ns = now + TICK_S * SEC;
+		s->next_tick_ns = clock_next(now, TICK_S * SEC);
 		s->pressed = is_pressed(s);
 		tick(s);
 	}
 	s->out = NULL;
-	return r;
+	if (r < 0)
+		return r;
+	return s->pressed || stacks_wait(s->stacks) ? 0 : SOURCE_RESTS;
 }
 
 static const struct wire_dict *const layouts[] = { &layout_tasks, &layout_tasksloss };
@@ -255,6 +257,7 @@ const struct source source_stuck = {
 	.name = "stuck",
 	.help = "tasks that sleep uninterruptibly and do not move: with stack, call and file",
 	.period_ms = PERIOD_MS,
+	.rest_ms = 1000,
 	.steady = true,
 	.size = sizeof(struct stuck_source),
 	.layouts = layouts,

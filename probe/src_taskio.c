@@ -4,17 +4,20 @@
 #include <bpf/libbpf.h>
 #include <stdio.h>
 
+#include "../bpf/taskio.h"
 #include "../lib/clock.h"
 #include "../lib/log.h"
+#include "cgroup_told.h"
 #include "kernel_load.h"
 #include "layout.h"
 #include "source.h"
+#include "sums.h"
 #include "taskio.skel.h"
-#include "taskio_table.h"
 
 struct taskio_source {
 	struct taskio_bpf *bpf;
-	struct taskio_table cgroups, programs;
+	struct sums cgroups, programs;
+	struct sink *out; /* during a read */
 	bool told_lost;
 };
 
@@ -23,18 +26,18 @@ static void taskio_close(void *self)
 	struct taskio_source *s = self;
 
 	taskio_bpf__destroy(s->bpf);
-	taskio_table_free(&s->cgroups);
-	taskio_table_free(&s->programs);
+	sums_free(&s->cgroups);
+	sums_free(&s->programs);
 }
 
 /* One for what has no place: it is never deleted, so that there is always one. */
 static int make_others(struct taskio_source *s)
 {
-	static const struct taskio_cgroup cgroup = { .len = sizeof("(others)"),
-						     .path = "(others)" };
+	static const struct taskio_cgroup cgroup = { .at = { .len = sizeof("(others)"),
+							     .path = "(others)" } };
 	static const struct taskio_program program = { "(others)" };
 	static const struct taskio none;
-	const uint64_t id = TASKIO_OTHERS;
+	const uint64_t id = CGROUP_TOLD_OTHERS;
 	int r = bpf_map_update_elem(bpf_map__fd(s->bpf->maps.cgroups), &id, &cgroup, BPF_NOEXIST);
 
 	if (r < 0)
@@ -48,6 +51,8 @@ static int taskio_open(void *self, const struct probe_env *env)
 	struct taskio_source *s = self;
 	int r = kernel_can_load(env->why);
 
+	s->cgroups = (struct sums){ .nkey = sizeof(uint64_t), .nfields = TASKIO_FIELDS };
+	s->programs = (struct sums){ .nkey = TASKIO_NAME, .nfields = TASKIO_FIELDS };
 	if (r < 0)
 		return r;
 	s->bpf = taskio_bpf__open();
@@ -77,7 +82,7 @@ static int taskio_open(void *self, const struct probe_env *env)
 static void read_cgroups(struct taskio_source *s)
 {
 	struct bpf_map *map = s->bpf->maps.cgroups;
-	uint64_t id, last = 0, key[TASKIO_KEY / sizeof(uint64_t)] = { 0 };
+	uint64_t id, last = 0;
 	char name[ITEM_MAX_TEXT];
 	struct taskio_cgroup c;
 	bool more = bpf_map__get_next_key(map, NULL, &id, sizeof(id)) == 0;
@@ -87,14 +92,13 @@ static void read_cgroups(struct taskio_source *s)
 
 		last = id;
 		more = bpf_map__get_next_key(map, &last, &id, sizeof(id)) == 0;
-		if (r < 0 || !c.len)
+		if (r < 0 || !c.at.len)
 			continue;
-		key[0] = last;
-		if (last == TASKIO_OTHERS)
+		if (last == CGROUP_TOLD_OTHERS)
 			snprintf(name, sizeof(name), "(others)");
-		else if (!taskio_knows(&s->cgroups, key))
-			taskio_path(&c, last, name);
-		if (!taskio_seen(&s->cgroups, key, name, &c.io))
+		else if (!sums_knows(&s->cgroups, &last))
+			cgroup_told_text(&c.at, last, name);
+		if (!sums_seen(&s->cgroups, &last, name, c.io.v, last == CGROUP_TOLD_OTHERS))
 			bpf_map__delete_elem(map, &last, sizeof(last), 0);
 	}
 }
@@ -115,9 +119,27 @@ static void read_programs(struct taskio_source *s)
 		if (r < 0)
 			continue;
 		memcpy(name, last.name, TASKIO_NAME);
-		if (!taskio_seen(&s->programs, &last, name, &io))
+		if (!sums_seen(&s->programs, &last, name, io.v, name[0] == '('))
 			bpf_map__delete_elem(map, &last, sizeof(last), 0);
 	}
+}
+
+static void tell_cgroup(void *arg, const char *name, const double *since, const double *all)
+{
+	struct taskio_source *s = arg;
+
+	(void)all;
+	sink_sample(s->out,
+		    &(struct sample_item){ layout_cgroupio.layout, name, CGROUPIO_END, since });
+}
+
+static void tell_program(void *arg, const char *name, const double *since, const double *all)
+{
+	struct taskio_source *s = arg;
+
+	(void)all;
+	sink_sample(s->out,
+		    &(struct sample_item){ layout_programio.layout, name, PROGRAMIO_END, since });
 }
 
 static void tell_lost(struct taskio_source *s)
@@ -136,8 +158,9 @@ static int taskio_read(void *self, struct sink *out)
 
 	read_cgroups(s);
 	read_programs(s);
-	taskio_tell(&s->cgroups, &layout_cgroupio, out);
-	taskio_tell(&s->programs, &layout_programio, out);
+	s->out = out;
+	sums_tell(&s->cgroups, tell_cgroup, s);
+	sums_tell(&s->programs, tell_program, s);
 	tell_lost(s);
 	return r;
 }

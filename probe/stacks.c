@@ -132,6 +132,11 @@ void stacks_step(struct stacks *s, struct sink *out, uint64_t now_ns)
 	ksyms_begin(s->ksyms, NULL, 0); /* gives the names back */
 }
 
+bool stacks_wait(const struct stacks *s)
+{
+	return s->npending > 0;
+}
+
 bool stacks_hidden(const struct stacks *s)
 {
 	return s->hidden;

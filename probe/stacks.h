@@ -29,6 +29,7 @@ uint64_t stacks_id(struct stacks *s, const __u64 *frame, uint32_t n, uint32_t fl
 /* A little of the work; tells those that are ready. */
 void stacks_step(struct stacks *s, struct sink *out, uint64_t now_ns);
 
+bool stacks_wait(const struct stacks *s); /* there is more for stacks_step */
 bool stacks_hidden(const struct stacks *s); /* kptr_restrict: frames are told as addresses */
 
 DEFINE_AUTO(struct stacks *, stacks_free)

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "../lib/hash.h"
 #include "../lib/reason.h"
 #include "../lib/text.h"
 #include "event_param.h"
@@ -146,13 +145,6 @@ static void put_evidence(const struct stall *s, const struct stall_text *t, stru
 	}
 }
 
-static uint64_t id_of(const char *kind, uint64_t start_ns)
-{
-	uint64_t h = hash_add_str(HASH_START, kind);
-
-	return hash_end(hash_add(h, &start_ns, sizeof(start_ns)));
-}
-
 void stall_event(const struct stall *s, struct stall_text *text, struct event_item *out)
 {
 	const struct episode *p = s->episode;
@@ -171,7 +163,7 @@ void stall_event(const struct stall *s, struct stall_text *text, struct event_it
 	};
 	if (s->nworst)
 		out->pid = out->tid = s->worst[0].pid;
-	out->id = id_of(out->kind, out->start_ns);
+	out->id = event_id(out->kind, out->start_ns);
 	put_params(s, text, out);
 	put_evidence(s, text, out);
 }

@@ -119,3 +119,8 @@ void ustacks_step(struct ustacks *s, struct sink *out, uint64_t now_ns)
 		s->begun = false;
 	}
 }
+
+bool ustacks_wait(const struct ustacks *s)
+{
+	return s->n > 0;
+}

@@ -27,5 +27,6 @@ uint64_t ustacks_id(struct ustacks *s, const struct req_stack *stack,
 
 /* A little of the work; tells those that are ready. */
 void ustacks_step(struct ustacks *s, struct sink *out, uint64_t now_ns);
+bool ustacks_wait(const struct ustacks *s); /* there is more for it */
 
 DEFINE_AUTO(struct ustacks *, ustacks_free)

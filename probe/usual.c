@@ -1,32 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "usual.h"
 
-enum {
-	SUB_BITS = 3, /* eight steps to a power of two */
-	SUBS = 1 << SUB_BITS,
-	CODE_MAX = 239, /* 67 minutes, the most that fits 32 bits */
-	LEAST = 5, /* fewer samples tell nothing */
-};
+#include "time_code.h"
 
-static uint8_t code_of(uint64_t us)
-{
-	uint32_t shift, code;
-
-	if (us < SUBS)
-		return (uint8_t)us;
-	shift = 63 - (uint32_t)__builtin_clzll(us) - SUB_BITS;
-	if (shift > CODE_MAX / SUBS)
-		return CODE_MAX;
-	code = shift * SUBS + (uint32_t)(us >> shift);
-	return code < CODE_MAX ? (uint8_t)code : CODE_MAX;
-}
+enum { LEAST = 5 }; /* fewer samples tell nothing */
 
 /* The middle of what has this code. */
 static uint32_t time_of(uint8_t code)
 {
-	uint32_t shift = code < SUBS ? 0 : code / SUBS - 1u;
+	uint32_t others, least = time_of_code(code, &others);
 
-	return (((code - shift * SUBS) << shift) + ((1u << shift) >> 1));
+	return least + (others + 1) / 2;
 }
 
 void usual_learn(struct usual *u, const struct split *s, uint64_t now_ns)
@@ -37,7 +21,7 @@ void usual_learn(struct usual *u, const struct split *s, uint64_t now_ns)
 		return;
 	to = u->sample[u->next];
 	for (size_t p = 1; p < PART_END; p++)
-		to[p - 1] = code_of(s->us[p]);
+		to[p - 1] = time_code(s->us[p]);
 	u->next = (uint8_t)((u->next + 1) % USUAL_SAMPLES);
 	u->n = (uint8_t)(u->n + (u->n < USUAL_SAMPLES));
 	u->sampled_ns = now_ns;
@@ -47,13 +31,13 @@ void usual_learn(struct usual *u, const struct split *s, uint64_t now_ns)
 /* How many samples have each code, then up to the one of that rank. */
 static struct usual_part part_of(const struct usual *u, size_t p)
 {
-	uint8_t have[CODE_MAX + 1] = { 0 };
+	uint8_t have[TIME_CODE_MAX + 1] = { 0 };
 	uint32_t rank[3] = { (u->n + 3u) / 4, (u->n + 1u) / 2, (u->n * 3u + 3) / 4 };
 	uint32_t at[3] = { 0 }, seen = 0, q = 0;
 
 	for (size_t i = 0; i < u->n; i++)
 		have[u->sample[i][p - 1]]++;
-	for (uint32_t code = 0; code <= CODE_MAX && q < 3; code++) {
+	for (uint32_t code = 0; code <= TIME_CODE_MAX && q < 3; code++) {
 		seen += have[code];
 		while (q < 3 && seen >= rank[q])
 			at[q++] = time_of((uint8_t)code);

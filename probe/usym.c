@@ -21,14 +21,15 @@ struct usym {
 	struct usym_files *files;
 	uint32_t looked[LOOKS], to_look; /* to_look: a process with files that are not known */
 	enum phase phase;
+	bool places; /* not the frames of one stack */
 	uint32_t pid, n, opens;
-	struct usym_frame frame[STACK_FRAMES];
+	struct usym_frame frame[USYM_FRAMES];
 	int fd; /* of what is being read; -1 */
 	struct elf_file elf;
 	struct perf_map map;
 	uint32_t nasked;
-	struct usym_frame *asker[STACK_FRAMES];
-	struct symbol_asked asked[STACK_FRAMES];
+	struct usym_frame *asker[USYM_FRAMES];
+	struct symbol_asked asked[USYM_FRAMES];
 };
 
 struct usym *usym_new(const char *procfs)
@@ -66,7 +67,7 @@ void usym_notice(struct usym *u, uint32_t pid, const struct req_frame *frame, ui
 
 	if (u->to_look || u->looked[pid % LOOKS] == pid)
 		return;
-	for (uint32_t i = 0; i < n && i < STACK_FRAMES; i++) {
+	for (uint32_t i = 0; i < n && i < USYM_FRAMES; i++) {
 		const uint8_t *id = frame[i].build_id;
 
 		if (frame[i].status != USYM_BY_ID || (last && !memcmp(last, id, ELF_FILE_ID)))
@@ -104,16 +105,30 @@ static void look(struct usym *u)
 	u->pid = pid;
 }
 
-void usym_begin(struct usym *u, uint32_t pid, const struct req_frame *frame, uint32_t n)
+static void begin(struct usym *u, uint32_t pid, const struct req_frame *frame, uint32_t n)
 {
 	close_file(u);
 	u->pid = pid;
-	u->n = n < STACK_FRAMES ? n : STACK_FRAMES;
+	u->n = n < USYM_FRAMES ? n : USYM_FRAMES;
 	for (uint32_t i = 0; i < u->n; i++)
 		u->frame[i] = (struct usym_frame){ .at = frame[i],
 						   .code = frame[i].status == USYM_BY_ID,
-						   .offset = frame[i].where };
+						   .offset = frame[i].where,
+						   .from = frame[i].where,
+						   .to = frame[i].where + 1 };
 	u->phase = PHASE_LOCATE;
+}
+
+void usym_begin(struct usym *u, uint32_t pid, const struct req_frame *frame, uint32_t n)
+{
+	u->places = false;
+	begin(u, pid, frame, n);
+}
+
+void usym_begin_places(struct usym *u, uint32_t pid, const struct req_frame *place, uint32_t n)
+{
+	u->places = true;
+	begin(u, pid, place, n);
 }
 
 static bool locate_in(void *arg, const struct mapping *m)
@@ -162,7 +177,7 @@ static void locate(struct usym *u)
 /* What a call returns to may be behind the end of its function. */
 static uint64_t asked_offset(const struct usym *u, const struct usym_frame *f)
 {
-	return f->offset - (f != u->frame && f->offset);
+	return f->offset - (f != u->frame && f->offset && !u->places);
 }
 
 static void take_known(struct usym *u)
@@ -218,7 +233,8 @@ static enum phase begin_map(struct usym *u)
 		if (!f->runtime)
 			continue;
 		u->asker[u->nasked] = f;
-		u->asked[u->nasked++] = (struct symbol_asked){ .addr = f->at.where - (i > 0) };
+		u->asked[u->nasked++] =
+			(struct symbol_asked){ .addr = f->at.where - (i > 0 && !u->places) };
 	}
 	if (!u->nasked)
 		return PHASE_DONE;
@@ -283,8 +299,11 @@ static enum phase end_map(struct usym *u)
 		struct usym_frame *f = u->asker[i];
 
 		f->plus = f->at.where - u->asked[i].start;
-		if (u->asked[i].found)
-			memcpy(f->name, u->asked[i].name, sizeof(f->name));
+		if (!u->asked[i].found)
+			continue;
+		memcpy(f->name, u->asked[i].name, sizeof(f->name));
+		f->from = u->asked[i].start;
+		f->to = u->asked[i].end;
 	}
 	close_file(u);
 	return PHASE_DONE;
@@ -349,10 +368,25 @@ const char *usym_frame(const struct usym *u, uint32_t i, char text[static USYM_T
 	return text;
 }
 
+int usym_function(const struct usym *u, uint32_t i, char text[static USYM_TEXT], uint64_t *from,
+		  uint64_t *to)
+{
+	const struct usym_frame *f = &u->frame[i];
+
+	if (!f->code)
+		return -ENXIO;
+	if (f->at.status == USYM_BY_ID && !f->serial)
+		return -ENOENT;
+	usym_frame_function(f, text);
+	*from = f->from;
+	*to = f->to;
+	return 0;
+}
+
 bool usym_is_whole(const struct usym *u)
 {
 	uint32_t n = usym_frames(u);
 
-	return n > 1 && n == u->n && n < STACK_FRAMES &&
+	return n > 1 && n == u->n && n < USYM_FRAMES &&
 	       usym_frame_begins(&u->frame[n - 1], &u->frame[n - 2]);
 }

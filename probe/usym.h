@@ -13,7 +13,7 @@
 #include "../bpf/request.h"
 #include "../lib/base.h"
 
-enum { USYM_TEXT = 256 };
+enum { USYM_TEXT = 256, USYM_FRAMES = 48 };
 
 struct usym;
 
@@ -29,6 +29,12 @@ void usym_notice(struct usym *u, uint32_t pid, const struct req_frame *frame, ui
 /* Begins with this stack; reads nothing yet. */
 void usym_begin(struct usym *u, uint32_t pid, const struct req_frame *frame, uint32_t n);
 
+/*
+ * Likewise with places of any stacks, of which those by build id may be another process's: what
+ * lies there itself, and not what was called from there.
+ */
+void usym_begin_places(struct usym *u, uint32_t pid, const struct req_frame *place, uint32_t n);
+
 /* Works until about *bytes were read, and takes off what was. 1: done; 0: go on. */
 int usym_step(struct usym *u, size_t *bytes);
 
@@ -36,6 +42,13 @@ int usym_step(struct usym *u, size_t *bytes);
  * frame. */
 uint32_t usym_frames(const struct usym *u);
 const char *usym_frame(const struct usym *u, uint32_t i, char text[static USYM_TEXT]);
+/*
+ * Of a place: the function, or of one without a name the file, and from where up to before where
+ * that is so, as where of a frame counts. -ENXIO: no code lies there; -ENOENT: its file is not
+ * known.
+ */
+int usym_function(const struct usym *u, uint32_t i, char text[static USYM_TEXT], uint64_t *from,
+		  uint64_t *to) MUST_CHECK;
 bool usym_is_whole(const struct usym *u); /* the outermost frame is where a thread begins */
 
 DEFINE_AUTO(struct usym *, usym_free)

@@ -10,25 +10,41 @@ enum { FILES = 192, FUNCTIONS = 512 };
 
 struct usym_files {
 	char procfs[PATH_MAX - 64];
-	uint32_t serial;
+	uint32_t users, serial;
 	uint64_t uses;
 	uint32_t next_function;
 	struct code_file file[FILES];
 	struct code_function function[FUNCTIONS];
 };
 
+/* All who look at one /proc see the same files. */
+static struct usym_files *shared;
+
 struct usym_files *usym_files_new(const char *procfs)
 {
-	struct usym_files *f = calloc(1, sizeof(*f));
+	struct usym_files *f;
+
+	if (shared && strcmp(shared->procfs, procfs) == 0) {
+		shared->users++;
+		return shared;
+	}
+	f = calloc(1, sizeof(*f));
 
 	if (!f)
 		die("out of memory");
 	snprintf(f->procfs, sizeof(f->procfs), "%s", procfs);
+	f->users = 1;
+	if (!shared)
+		shared = f;
 	return f;
 }
 
 void usym_files_free(struct usym_files *f)
 {
+	if (!f || --f->users)
+		return;
+	if (f == shared)
+		shared = NULL;
 	free(f);
 }
 

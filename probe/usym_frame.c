@@ -32,6 +32,8 @@ void usym_frame_lies_in(struct usym_frame *f, const struct mapping *m, const str
 	} else if (m->path[0] == '[') {
 		text_clean_into(f->name, sizeof(f->name), m->path, strlen(m->path));
 		f->plus = f->at.where - m->start;
+		f->from = m->start;
+		f->to = m->end;
 		f->done = true;
 	} else {
 		f->runtime = true;
@@ -40,9 +42,14 @@ void usym_frame_lies_in(struct usym_frame *f, const struct mapping *m, const str
 
 void usym_frame_take(struct usym_frame *f, const struct code_function *fn)
 {
+	uint64_t above;
+
 	f->done = true;
 	memcpy(f->name, fn->name, sizeof(f->name));
 	f->plus = f->offset - fn->start;
+	above = fn->end - f->offset;
+	f->from = f->plus < f->at.where ? f->at.where - f->plus : 0;
+	f->to = above < UINT64_MAX - f->at.where ? f->at.where + above : UINT64_MAX;
 }
 
 /* The build id in hexadecimal; of a file without one, or one that is not known, nothing. */
@@ -77,6 +84,21 @@ void usym_frame_text(const struct usym_frame *f, char text[static USYM_TEXT])
 		snprintf(text, USYM_TEXT, "0x%llx", where);
 }
 
+void usym_frame_function(const struct usym_frame *f, char text[static USYM_TEXT])
+{
+	char id[2 * ELF_FILE_ID + 1];
+
+	id_text(f->at.status == USYM_BY_ID ? f->at.build_id : f->build_id, id);
+	if (f->name[0] && f->file[0] && !f->runtime)
+		snprintf(text, USYM_TEXT, "%s (%s)", f->name, f->file);
+	else if (f->name[0])
+		snprintf(text, USYM_TEXT, "%s", f->name);
+	else if (f->file[0])
+		snprintf(text, USYM_TEXT, "%s%s(%s)", id, id[0] ? " " : "", f->file);
+	else
+		snprintf(text, USYM_TEXT, "%s", id[0] ? id : "(no file)");
+}
+
 static bool is_c_library(const struct usym_frame *f)
 {
 	static const char *const files[] = { "libc.so", "libc-2", "ld-musl", "libpthread" };
@@ -87,17 +109,24 @@ static bool is_c_library(const struct usym_frame *f)
 	return false;
 }
 
+bool usym_name_begins(const char *name)
+{
+	static const char *const names[] = { "_start",	"__libc_start_", "clone",
+					     "__clone", "start_thread",	 "runtime.goexit" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
 /*
  * By names that nothing else has; and what the C library calls in another file is main, or the
  * function of a thread: its calls of other functions (qsort) are taken for that, too.
  */
 bool usym_frame_begins(const struct usym_frame *f, const struct usym_frame *called)
 {
-	static const char *const names[] = { "_start",	"__libc_start_", "clone",
-					     "__clone", "start_thread",	 "runtime.goexit" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (strncmp(f->name, names[i], strlen(names[i])) == 0)
-			return true;
+	if (usym_name_begins(f->name))
+		return true;
 	return is_c_library(f) && called->file[0] && !is_c_library(called);
 }

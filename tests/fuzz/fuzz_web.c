@@ -9,7 +9,7 @@
 #include "../../collector/web_asset.h"
 #include "../../collector/web_call.h"
 #include "../../collector/web_file.h"
-#include "../../collector/web_http.h"
+#include "../../collector/web_guard.h"
 #include "check.h"
 
 /* {"...","..."}: what PostgreSQL reads as an array of texts. */
@@ -159,7 +159,7 @@ static void host(const char *name)
 {
 	static const struct web_http h = { .host = "127.0.0.2", .port = 8080 };
 
-	if (!web_http_host_ok(&h, name))
+	if (!web_host_ok(&h, name))
 		return;
 	must(strlen(name) > 5 && strcmp(name + strlen(name) - 5, ":8080") == 0);
 	must(strspn(name, "127.0.0.1:8080[]localhostLOCALHOST2") == strlen(name));

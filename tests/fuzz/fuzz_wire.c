@@ -70,12 +70,16 @@ static void body_encode(struct buf *b, const struct wire_body *v)
 		wire_put_request(b, &v->requests[i]);
 	for (uint32_t i = 0; i < v->nsources; i++)
 		wire_put_source(b, &v->sources[i]);
+	for (uint32_t i = 0; i < v->nprofiles; i++)
+		wire_put_profile(b, &v->profiles[i]);
 	for (uint32_t i = 0; i < v->nunreads; i++)
 		wire_put_unread(b, &v->unreads[i]);
 	for (uint32_t i = 0; i < v->nstacks; i++)
 		wire_put_stack(b, &v->stacks[i]);
 	for (uint32_t i = 0; i < v->nevents; i++)
 		wire_put_event(b, &v->events[i]);
+	for (uint32_t i = 0; i < v->nplaces; i++)
+		wire_put_place(b, &v->places[i]);
 }
 
 /* What the collector indexes by, and the texts it takes to be there. */
@@ -103,6 +107,11 @@ static int body(const void *f, size_t len, struct wire_body *b)
 		must(!b->events[i].id == !b->events[i].told);
 		must(b->events[i].id || !b->events[i].going_on);
 		check_blocks(b->events[i].evidence, b->events[i].nevidence);
+	}
+	for (uint32_t i = 0; r == 0 && i < b->nplaces; i++) {
+		must(b->places[i].n <= ITEM_MAX_PLACES);
+		for (uint32_t k = 0; k < b->places[i].n; k++)
+			must(b->places[i].places[k].app && b->places[i].places[k].addr.len);
 	}
 	for (uint32_t i = 0; r == 0 && i < b->nstacks; i++)
 		must(b->stacks[i].n <= ITEM_MAX_FRAMES);

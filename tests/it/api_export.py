@@ -17,11 +17,14 @@ HEADER = ('id time end region node app pid comm remoteAddr upstreamAddr method p
 ODD = ['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx', '=HYPERLINK("http://e.example","x")', 'a,b', 'say "x"', 'two\nlines', "'=x", ' =x', '上游,=x', 'a\r\nb', '-']
 
 
+OF_LISTS = ('remotePlace', 'upstreamPlace', 'incident')  # what is looked up of a page's rows, and of no file's
+
+
 def listed(web, query):
     rows, cursor = [], ''
     while True:
         page = web.json(f'/api/v1/requests?{WHEN}&{query}&limit=1000{cursor}')[1]
-        rows += page['requests']
+        rows += [{k: v for k, v in r.items() if k not in OF_LISTS} for r in page['requests']]
         if not page['next']:
             return rows
         cursor = '&cursor=' + page['next']

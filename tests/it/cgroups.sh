@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# cgroups.sh - what is told of cgroups against their own files: CPU time, throttling, memory limit and OOM kills, the names
+# cgroups.sh - what is told of cgroups against their own files: CPU time, throttling (an event, too), memory limit and OOM kills, the names
 # of containers, pods and jobs, and 600 of them at once; and the I/O of their tasks against /proc/PID/io.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -199,6 +199,11 @@ ok "no count ever ran backwards" test "$(ask "select count(*) from api.series wh
 ok "no more than 512 are listed" test "$(ask "select count(distinct entity) <= 512 from api.series where entity like '/%' and entity_kind = 'cgroup' and metric = 'container_cgroups'
 	and ts = (select max(ts) from api.series where entity = '(others)')")" = t
 
+throttled_event() { # WHAT: of the event of the one whose quota stops it
+	ask "select $1 from event where kind = 'cpu.quota' and params ->> 'cgroup' = '/$mine/hog'"
+}
+ok "that a quota stops a cgroup is one event, which names it and its quota" test \
+	"$(throttled_event "count(distinct event_id) || ' ' || max(params ->> 'cpus') || ' ' || (max((params ->> 'lost_s')::float) > 1) || ' ' || (max((params ->> 'pct')::float) > 80)")" = "1 0.1 true true"
 used=$(seconds "$(cat "$cpuacct/$mine/hog/cpuacct.usage")") throttled=$(seconds "$(line "$cpu/$mine/hog/cpu.stat" throttled_time)")
 ok "the CPU time of a cgroup is its own ($used s)" await_about "$used" "/$mine/hog" container_cpu_usage_seconds_total
 ok "the time that its quota stopped it as well ($throttled s)" await_about "$throttled" "/$mine/hog" container_cpu_cfs_throttled_seconds_total
@@ -209,4 +214,8 @@ ok "nothing is counted twice at the end of a program" io_is_right cgroup "/$mine
 ok "hits of a memory limit are counted" await_about "$(cat "$memory/$mine/mem/memory.failcnt")" "/$mine/mem" container_memory_failcnt
 ok "OOM kills are counted" await_about "$(line "$memory/$mine/mem/memory.oom_control" oom_kill)" "/$mine/mem" container_oom_events_total
 ok "the limit is told" test "$(ask "select max(value) from api.series where entity = '/$mine/mem' and metric = 'container_spec_memory_limit_bytes'")" = 16777216
+throttled_is_over() {
+	[ "$(throttled_event "(array_agg(going_on order by told desc))[1]")" = 0 ]
+}
+ok "and it is closed when that is over" await 450 throttled_is_over
 done_checking

@@ -60,6 +60,10 @@ ok "and then stored with what it means" is "fake|{speed,falls_total}|{1.5,2}|x0"
 ok "streams have marks of their own" probe "$port" "$n" hello "want welcome 7 1"
 ok "the counts of requests are stored" probe "$port" "$n" "send 2 2 1 red" "want ack 2 2"
 ok "under their key" is "3|900|4|{1,2}|:80" "select n, sum_us, lo, b, peer from red join red_key using (node_id, key_id)"
+ok "and of what is over the usual nothing is known" is "t|0" "select excess_us is null, judged from red"
+ok "who asked, and by how much it was over the usual, is stored" probe "$port" "$n" "send 2 3 1 served" "want ack 2 3"
+ok "as told" is "3|10.0.0.9||1000|2" "select role, peer, route, excess_us, judged from red join red_key using (node_id, key_id) where role > 1"
+ok "and counted once" is "3|server" "select sum(n), min(role) from api.red"
 ok "a source's state is kept" probe "$port" "$n" "send 1 8 1 source" "want ack 1 8"
 ok "with its reason" is "request|0|no BTF" "select name, state, why from source"
 ok "a new epoch of a known node starts at 1" probe "$port" "node n1 12" "send 1 1 1 request" "want nack 1 0" "send 1 1 1 request" "want ack 1 1"
@@ -67,7 +71,7 @@ ok "a new epoch of a known node starts at 1" probe "$port" "node n1 12" "send 1 
 # What must not be able to stop a node.
 ok "a body that cannot be read is acked" probe "$port" "$n" "send 1 9 1 broken" "want ack 1 9"
 ok "and kept aside" is "9|the body cannot be read|\xc1c1c1" "select seq, message, body from quarantine"
-ok "so is a sample that does not fit its layout" probe "$port" "$n" "send 2 3 1 short" "want ack 2 3"
+ok "so is a sample that does not fit its layout" probe "$port" "$n" "send 2 4 1 short" "want ack 2 4"
 sql -c "alter table request add constraint poison check (path <> '/poison')"
 ok "what PostgreSQL refuses is found among the others" probe "$port" "$n" "send 1 10 1 request" "send 1 11 1 a=/good" "send 1 12 1 b=/poison" "send 1 13 1 c=/good" "want ack 1 13"
 ok "the rest is stored" is 2 "select count(*) from request where path = '/good'"
@@ -91,7 +95,7 @@ ok "by cause" await 30 counted "$web" 'seismo_refused_total{cause="format"}' 6
 ok "and probes go on" probe "$port" "$n" "send 1 16 1 request" "want ack 1 16"
 
 # Two collectors, one database: a probe that moves there and back.
-ok "the other collector knows the marks" probe "$port2" "$n" hello "want welcome 16 3" "send 1 17 1 d=/two" "want ack 1 17"
+ok "the other collector knows the marks" probe "$port2" "$n" hello "want welcome 16 4" "send 1 17 1 d=/two" "want ack 1 17"
 ok "the first one finds that a mark has moved" probe "$port" "$n" "send 1 17 1 d=/two" "want ack 1 17" "send 1 18 1 d=/two" "want ack 1 18"
 ok "and stores nothing twice" is 2 "select count(*) from request where path = '/two'"
 halt two TERM

@@ -12,8 +12,8 @@ keys() { # of a sample: its keys as flags
 	sed -nE 's/^#([a-z0-9_]+) =.*/--\1/p' "$1" | tr _ - | sort
 }
 
-flags() { # of a program, without those that are no keys
-	"$B/$1" --help 2>&1 | sed -nE 's/^  (--[a-z0-9-]+).*/\1/p' | grep -vxE -e '--(config|check-config|help|version)' | sort
+flags() { # of a program, without those that are no keys, and without the name of their section
+	"$B/$1" --help 2>&1 | sed -nE 's/^  (--[a-z0-9-]+).*/\1/p' | sed 's/^--incidents-/--/' | grep -vxE -e '--(config|check-config|help|version)' | sort
 }
 
 mistake() { # PROGRAM TEXT: refused, and the answer has file and line

@@ -187,7 +187,7 @@ sql -c "delete from sample_raw using base where ts = t + interval '4 s'"
 
 # Two collectors: one packs, and the other one when that is gone.
 start two "$port2" "$web2"
-ok "of two collectors one packs" await 50 is 1 "select count(*) from pg_locks where locktype = 'advisory' and mode = 'ExclusiveLock' and granted and objid <> 1"
+ok "of two collectors one packs" await 50 is 1 "select count(*) from pg_locks where locktype = 'advisory' and mode = 'ExclusiveLock' and granted and (classid::bigint << 32 | objid::bigint) = 126879331840368"
 sql -c "drop table late" -c "insert into sample select t + interval '3 s', 1, 1, 7, made(1, 1) from base" -c "create table late as select * from everything"
 halt one KILL
 ok "the other one goes on" packs

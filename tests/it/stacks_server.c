@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * stacks_server PORT [fork] - answers each GET after 100 ms of CPU in burn_cpu(); in a process of
- * its own for each, if so asked. Built with frame pointers, as the test that uses it does.
+ * stacks_server PORT [fork|spin] - answers each GET after 100 ms of CPU in burn_cpu(); in a process
+ * of its own for each, if so asked. Or is in there all the time. Built with frame pointers, as the
+ * test that uses it does.
  */
 #include <arpa/inet.h>
 #include <signal.h>
@@ -50,6 +51,8 @@ int main(int argc, char *argv[])
 	if (bind(s, (struct sockaddr *)&a, sizeof(a)) < 0 || listen(s, 64) < 0)
 		return 1;
 	signal(SIGCHLD, SIG_IGN);
+	while (argc > 2 && strcmp(argv[2], "spin") == 0)
+		burn_cpu(1000);
 	while ((fd = accept(s, NULL, NULL)) >= 0) {
 		if (argc > 2 && fork() == 0) {
 			close(s);

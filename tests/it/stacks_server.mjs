@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stacks_server.mjs PORT - answers each GET after 100 ms of CPU in burnCpu().
+// stacks_server.mjs PORT [spin] - answers each GET after 100 ms of CPU in burnCpu(); or is in there nearly all the time.
 import http from 'node:http';
 
 let spins = 0;
@@ -21,3 +21,4 @@ http.createServer((_, answer) => {
 	burnCpu(100);
 	answer.end('ok');
 }).listen(Number(process.argv[2]), '127.0.0.1');
+if (process.argv[3] === 'spin') setInterval(() => burnCpu(100), 1);

@@ -98,6 +98,8 @@ TRY = record(('addr', address), ('port', u16), ('start_us', u63), ('connect_us',
 SHARE = record(('part', u8), ('us', u63), ('normal_us', u63))
 CHECK = record(('reason', u15), ('why', text))
 LOSS = record(('side', u8), ('kind', u8), ('count', u31))
+SEEN = record(('kernel', u63), ('user', u63), ('n', u31))
+PLACE = record(('kind', u8), ('addr', address), ('port', u16), ('app', name), ('netns', u63), ('gone', u8))
 METRIC = record(('name', key), ('unit', name), ('kind', u8))
 MARK = record(('node_id', u63), ('epoch', u63), ('stream', stream), ('mark', u63))
 
@@ -117,7 +119,8 @@ MESSAGES = {
 ITEMS = {
     1: ('SAMPLE', record(('layout', u63), ('entity', text), ('values', array(number, 128)))),
     2: ('RED', record(('app', name), ('route', name), ('peer', name), ('role', u8), ('status_class', unsigned(5)),
-                      ('count', u63), ('sum_us', u63), ('lo', u8), ('b', array(u31, 40)))),
+                      ('count', u63), ('sum_us', u63), ('lo', u8), ('b', array(u31, 40)),
+                      later=[('excess_us', u63), ('judged', u63)])),
     3: ('REQUEST', record(('start_ns', u63), ('app', name), ('comm', name), ('pid', u31), ('tid', u31),
                           ('remote', address), ('remote_port', u16), ('local', address), ('local_port', u16),
                           ('method', name), ('path', string(128)), ('route', name), ('flags', u31), ('status', status),
@@ -133,6 +136,8 @@ ITEMS = {
                         ('pid', u31), ('tid', u31), ('comm', name), ('reason', u15), ('params', PARAMS),
                         ('evidence', array(BLOCK, 8)),
                         later=[('id', u63), ('told', u31), ('going_on', u8)])),
+    8: ('PLACE', record(('whole', u8), ('left_out', u31), ('places', array(PLACE, 4096)))),
+    9: ('PROFILE', record(('start_ns', u63), ('period_us', u31), ('app', name), ('seen', array(SEEN, 256)))),
 }
 BY_NAME = {n: (i, t) for table in (MESSAGES, ITEMS) for i, (n, t) in table.items()}
 UNPACK = {'raw': False, 'unicode_errors': 'surrogateescape', 'strict_map_key': False}

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""judge.py REPORT HOOKS=attached|off... - is what tests/kernels/init reported what must be?
+"""judge.py REPORT off=SOURCE,... HOOKS=attached|off... - is what tests/kernels/init reported what must be?
+judge.py REPORT off=SOURCE,... without=psi - the same of a machine that lacks this.
 
 nginx's own log is the witness: every line of it has one row that says the same. Prints what is not so, a line of
 figures for each HOOKS, and "N passed, N failed".
 """
 import collections
+import glob
+import os
 import re
 import statistics
 import sys
@@ -60,7 +63,7 @@ class Told:
             elif kind == "sample" and fields[0] == "coverage":
                 self.coverage.update({k: float(v) for k, v in values(fields[2])})
             elif kind == "sample" and fields[0] == "node":
-                self.node = dict(values(fields[2]))
+                self.node.update(values(fields[2]))  # several layouts are of the node
             elif kind in ("bad", "gap"):
                 self.bad.append(line)
 
@@ -163,11 +166,43 @@ def version(text):
     return tuple(map(int, re.match(r"(\d+)\.(\d+)", text).groups()))
 
 
-def judge_doctor(report, wanted):
+def sources():
+    """Each line of the table, and the programs that are shipped."""
+    with open("probe/sources.def", encoding="ascii") as f:
+        ours = re.findall(r"^SOURCE\((\w+)\)", f.read(), re.M)
+    return ours + sorted("own." + os.path.basename(p)[:-5] for p in glob.glob("bpf/own/*.conf"))
+
+
+OF_HARDWARE = {"pmu"}  # to lack it is no fault
+# What a host without it has not; every other source stays as it was.
+LACKS = {"": set(), " sys": set(), " cgroup": {"cgroup"}, " psi": {"stalls"},
+         " btf": set(sources()) - {"proc", "cgroup", "kmsg", "stalls"}}
+SAYS = r"needs? |no tracepoint|boot (one|with)|mount |does not (have|know|count|keep)|has no |not available|unavailable|no hardware|find valid kernel BTF"
+
+
+def doctor_lines(report, section):
+    return {s[5:30].strip(): (s[:3].strip(), s[32:]) for s in report[section]}
+
+
+def judge_sources(report, section, without, off):
+    """Each is on, or is to be off here and says why in a sentence that helps."""
+    lines = doctor_lines(report, section)
+    at = f"without{without}: " if without else ""
+    want = off | LACKS[without]
+    for name in sources():
+        found, why = lines.get(name, ("none", ""))
+        ok(f"{at}source {name} is {'off' if name in want else 'on'}", found == ("off" if name in want else "ok"), f"{found} {why}")
+        if found == "off":
+            ok(f"{at}source {name} says what is missing", re.search(SAYS, why), why)
+    status = report[section.replace("doctor", "doctor-status", 1)]
+    ok(f"{at}the doctor's status is that of the sources", status == ["1" if want - OF_HARDWARE else "0"], status)
+    print(f"{at}off: " + ("; ".join(f"{n} ({lines[n][1]})" for n in sources() if lines.get(n, ("",))[0] == "off") or "none"))
+
+
+def judge_doctor(report, wanted, off):
     attached = next(iter(wanted.values())) == "attached"
-    lines = {s[5:30].strip(): (s[:3].strip(), s[32:]) for s in report["doctor"]}
+    lines = doctor_lines(report, "doctor")
     ok("the doctor says one line of each thing", lines and all(re.match(r"(ok |off)  [^ ].{24}  [^ ]", s) for s in report["doctor"]))
-    ok("the doctor finds proc well", lines.get("proc", ("",))[0] == "ok")
     ok("the doctor finds the kernel's BTF", lines.get("BTF", ("",))[0] == "ok")
     ok("the doctor says of requests what the probe does", lines.get("request", ("",))[0] == ("ok" if attached else "off"), lines.get("request"))
     for hooks in wanted.keys() & {"sockets", "syscalls"}:
@@ -176,19 +211,27 @@ def judge_doctor(report, wanted):
     late = [s for s in report["doctor"] if (need := re.search(r"needs (\d+\.\d+) or later", s))
             and version(need[1]) <= version(report["kernel"][0])]
     ok("what the doctor says that it needs is newer than this kernel", not late, late)
-    ok("the doctor's status is that of the sources", report["doctor-status"] == ["0" if attached else "1"], report["doctor-status"])
     print(f"doctor: request {' '.join(lines.get('request', ('?',)))}")
+    judge_sources(report, "doctor", "", off)
 
 
 def main():
     report = sections(sys.argv[1])
-    wanted = dict(a.split("=") for a in sys.argv[2:])
+    off, *words = [a.split("=") for a in sys.argv[2:]]
+    off, wanted = {n for n in off[1].split(",") if n and n != "-"}, dict(words)
+    without = wanted.pop("without", None)
     print(f"kernel {' '.join(report['kernel'])}")
     if "done" not in report:
         at = list(report)[-1]
         print(f"FAIL it runs to its end: it stopped in {at} after {report[at][-1:]}\n0 passed, 1 failed")
         sys.exit(1)
-    judge_doctor(report, wanted)
+    if without:
+        judge_sources(report, "doctor", f" {without}", off)
+        ok(f"the doctor says that there is no {without}", any(s.startswith("off") and "boot with psi=1" in s for s in report["doctor"]))
+    else:
+        judge_doctor(report, wanted, off)
+        for lack in (" sys", " cgroup", " btf"):
+            judge_sources(report, f"doctor{lack}", lack, off)
     for hooks, want in wanted.items():
         judge_hooks(hooks, want, report)
     alarms = [s for s in report["kernel-log"] if re.search(r"BUG|WARNING:|Oops|lockup|hung", s)]

@@ -26,7 +26,7 @@ none() { # what the command prints breaks the rule
 files() { # tracked or about to be, of these suffixes; nothing built, nothing of others
 	local s
 	for s in "$@"; do
-		find bpf collector deploy lib probe schema tests web .ci Makefile README.md -type f -name "*$s" \
+		find bpf collector deploy lib probe replay schema tests web .ci Makefile README.md -type f -name "*$s" \
 			-not -path '*/node_modules/*' -not -path 'web/dist/*' -not -path '*/corpus/*' 2>/dev/null
 	done | sort -u
 }
@@ -89,6 +89,7 @@ for cc in $COMPILERS; do
 	check "$cc has no warning" warnings "$cc"
 done
 check "a function that no other file uses is static" tests/lint/exports.sh "build-${COMPILERS##* }/obj"
+check "what is stored can be spread over machines" tests/lint/distributed.py schema/*.sql collector/*.c
 check "every file says its licence" none spdx
 check "no file is over 400 lines" none long_files
 check "no function is over 50 lines" none long_functions
@@ -97,6 +98,6 @@ check "no call that cannot be bounded" none unbounded
 check "every script can be read by its shell" none scripts
 ! command -v clang-format >/dev/null || check "the sources are formatted" none formatted
 ! command -v cppcheck >/dev/null || check "cppcheck finds nothing" cppcheck -q --error-exitcode=1 --std=c11 --inline-suppr \
-	--enable=warning,portability --suppress=missingInclude --suppress=unknownMacro --suppress=nullPointerRedundantCheck --suppress=memleak --suppress=resourceLeak -j "$(nproc)" lib probe collector
+	--enable=warning,portability --suppress=missingInclude --suppress=unknownMacro --suppress=nullPointerRedundantCheck --suppress=memleak --suppress=resourceLeak -j "$(nproc)" lib probe collector replay
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -2,6 +2,8 @@
 /* fake_items.h - the requests and the evidence that fakeprobe.c tells. */
 #pragma once
 
+#include <arpa/inet.h>
+
 #include "../../lib/clock.h"
 #include "../../lib/wire.h"
 
@@ -98,4 +100,39 @@ static UNUSED void put_lasting(struct buf *body, const char *what)
 					     .id = 4711,
 					     .told = told,
 					     .going_on = *what == 'g' });
+}
+
+/* "all@2/10.0.0.1/80/nginx/0,-1/10.0.0.2/0//0,": the second is no more. */
+static UNUSED void put_places(struct buf *body, const char *what)
+{
+	struct place places[16];
+	struct place_item item = { .whole = *what == 'a', .left_out = 3, .places = places };
+	static char apps[16][32];
+	unsigned kind, port;
+	unsigned long long netns;
+	uint8_t ip[16];
+	char addr[64], *app;
+	int n = 0;
+
+	for (const char *p = strchr(what, '@') + 1; *p; p += n) {
+		bool gone = *p == '-', v6;
+
+		app = apps[item.n];
+		*app = 0;
+		p += gone;
+		if (sscanf(p, "%u/%63[^/]/%u/%n", &kind, addr, &port, &n) != 3)
+			abort();
+		p += n;
+		sscanf(p, "%31[^/]", app);
+		p += strlen(app);
+		if (sscanf(p, "/%llu,%n", &netns, &n) != 1)
+			abort();
+		v6 = strchr(addr, ':') != NULL;
+		if (inet_pton(v6 ? AF_INET6 : AF_INET, addr, ip) != 1)
+			abort();
+		places[item.n++] =
+			(struct place){ (uint8_t)kind, addr_make(ip, v6 ? 16 : 4, (uint16_t)port),
+					app, netns, gone };
+	}
+	wire_put_place(body, &item);
 }

@@ -11,9 +11,10 @@
  * head-only | want welcome M1 M2 | want ack S M | want nack S M | want dict | want refused WHY |
  * want nothing MS.
  * The key of a node follows from its name; COLLECTOR_PUB is a file with the collector's, TOKEN one
- * with what lets a node in. WHAT: request, sample, short, broken, dirty, future, red, source or
- *NAME=PATH of a request; whole: a stack, a request with all that is known of its time, and an
- *event; uneven: one whose parts do not add up.
+ * with what lets a node in. WHAT: request, sample, short, broken, dirty, future, red, served,
+ *source or NAME=PATH of a request; whole: a stack, a request with all that is known of its time,
+ *and an event; uneven: one whose parts do not add up; all@PLACES and change@PLACES, each
+ *[-]KIND/ADDR/PORT/APP/NETNS with a comma behind it.
  */
 #include <stdio.h>
 #include <sys/random.h>
@@ -96,15 +97,32 @@ static void put_item(struct buf *body, const char *what, const char *path)
 {
 	static const double speed[] = { 1.5, 2 };
 	static const uint32_t slots[] = { 1, 2 };
+	static const struct red_item red = { .app = "fake",
+					     .route = "/r/{n}",
+					     .peer = ":80",
+					     .status_class = 5,
+					     .count = 3,
+					     .sum_us = 900,
+					     .lo = 4,
+					     .nb = 2,
+					     .b = slots };
+	struct red_item served = red;
 	struct wire_dict d = dict();
 	const char *equals = strchr(what, '=');
 
+	served.role = RED_SERVED;
+	served.route = "";
+	served.peer = "10.0.0.9";
+	served.excess_us = 1000;
+	served.judged = 2;
 	if (equals)
 		put_request(body, "named", equals + 1, clock_wall_ns());
 	else if (strcmp(what, "request") == 0)
 		put_request(body, "fake", path, clock_wall_ns());
 	else if (strcmp(what, "whole") == 0 || strcmp(what, "uneven") == 0)
 		put_whole(body, path, *what == 'w' ? 500 : 501);
+	else if (strncmp(what, "all@", 4) == 0 || strncmp(what, "change@", 7) == 0)
+		put_places(body, what);
 	else if (strncmp(what, "goes-on-", 8) == 0 || strncmp(what, "is-over-", 8) == 0)
 		put_lasting(body, what);
 	else if (strcmp(what, "dirty") == 0)
@@ -116,8 +134,9 @@ static void put_item(struct buf *body, const char *what, const char *path)
 							     *what == 's' && what[1] == 'a' ? 2 : 1,
 							     speed });
 	else if (strcmp(what, "red") == 0)
-		wire_put_red(body, &(struct red_item){ "fake", "/r/{n}", ":80", RED_SERVER, 5, 3,
-						       900, 4, 2, slots });
+		wire_put_red(body, &red);
+	else if (strcmp(what, "served") == 0)
+		wire_put_red(body, &served);
 	else if (strcmp(what, "source") == 0)
 		wire_put_source(body, &(struct source_item){ "request", SOURCE_OFF, "no BTF" });
 	else if (strcmp(what, "broken") == 0)
@@ -307,7 +326,7 @@ static void head_only(struct fake *f)
 static void obey(struct fake *f, char *line)
 {
 	unsigned long long a, b, c;
-	char what[64], name[64];
+	char what[256], name[64];
 	struct wire_dict d = dict();
 
 	line[strcspn(line, "\n")] = 0;
@@ -327,7 +346,7 @@ static void obey(struct fake *f, char *line)
 		open_socket(f);
 	} else if (strcmp(line, "head-only") == 0) {
 		head_only(f);
-	} else if (sscanf(line, "send %llu %llu %llu %63s", &a, &b, &c, what) == 4) {
+	} else if (sscanf(line, "send %llu %llu %llu %255s", &a, &b, &c, what) == 4) {
 		send_batch(f, (uint8_t)a, b, c, what, 0);
 	} else if (sscanf(line, "raw %llu %llu", &a, &b) == 2) {
 		send_raw(f, (unsigned)a, b);
@@ -341,7 +360,7 @@ static void obey(struct fake *f, char *line)
 int main(int argc, char *argv[])
 {
 	struct fake f = { .zmq = zmq_ctx_new() };
-	char line[256];
+	char line[320];
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc < 3)

@@ -195,6 +195,31 @@ TEST(version_1_is_read_whole_and_its_controllers_count_beside_version_2)
 	host_close(&h);
 }
 
+/* No line for any disk in the root: 0 bytes would be what nobody counted. */
+TEST(io_that_the_kernel_does_not_count_is_not_told)
+{
+	struct host h;
+
+	CHECK_EQ(place_run("mkdir -p mem/a"), 0);
+	put("mem/blkio.throttle.io_service_bytes_recursive", "Total 0\n");
+	put("mem/a/blkio.throttle.io_service_bytes_recursive", "Total 0\n");
+	put("mem/a/memory.usage_in_bytes", "5000\n");
+	CHECK_EQ(host_open(&h, "cgroup mem rw,memory,blkio"), 0);
+	tick(&h);
+	tick(&h);
+	CHECK(isnan(V("/a", READ_BYTES)) && isnan(V("/a", WRITES)));
+	CHECK(V("/a", MEM_USAGE) == 5000);
+	host_close(&h);
+	CHECK_EQ(place_run("mkdir -p mem/a"), 0);
+	put("mem/blkio.throttle.io_service_bytes_recursive", "8:0 Read 9\nTotal 9\n");
+	put("mem/a/blkio.throttle.io_service_bytes_recursive", "Total 0\n");
+	CHECK_EQ(host_open(&h, "cgroup mem rw,memory,blkio"), 0);
+	tick(&h);
+	tick(&h);
+	CHECK(V("/a", READ_BYTES) == 0);
+	host_close(&h);
+}
+
 TEST(a_cgroup_that_was_made_since_counts_from_0_and_one_that_comes_back_as_well)
 {
 	struct host h;

@@ -70,6 +70,77 @@ TEST(a_timer_runs_when_it_is_due_and_not_before)
 	CHECK_EQ(seldom.calls, 2);
 }
 
+/* How often the loop went round until the slow one had run four times. */
+TEST(timers_whose_periods_divide_one_another_are_due_together)
+{
+	AUTO(loop_free) struct loop *l = loop_new();
+	AUTO_CLOSE int fd = eventfd(1, 0);
+	struct seen turn = { .forward_ns = 7 * MS, .loop = l, .stop_after = 1000 };
+	struct seen often = { .loop = l }, seldom = { .loop = l, .stop_after = 4 };
+
+	clock_set_ns(1234567);
+	loop_add_fd(l, fd, note, &turn);
+	loop_add_timer(l, 100, note, &often);
+	clock_set_ns(33 * MS); /* added at another time */
+	loop_add_timer(l, 500, note, &seldom);
+	CHECK_EQ(loop_run(l), 0);
+	CHECK_EQ(seldom.calls, 4);
+	CHECK_EQ(often.calls, 20);
+	CHECK(clock_mono_ns() < 2007 * (uint64_t)MS);
+}
+
+struct changing {
+	struct loop *loop;
+	int timer, calls;
+	uint64_t at[4];
+};
+
+static int change(void *arg)
+{
+	struct changing *c = arg;
+
+	c->at[c->calls++] = clock_mono_ns();
+	loop_set_timer(c->loop, c->timer, c->calls == 1 ? 500 : 50);
+	if (c->calls == 4)
+		loop_stop(c->loop);
+	return 0;
+}
+
+TEST(a_timer_may_change_its_own_period)
+{
+	AUTO(loop_free) struct loop *l = loop_new();
+	AUTO_CLOSE int fd = eventfd(1, 0);
+	struct seen turn = { .forward_ns = 10 * MS, .loop = l };
+	struct changing c = { .loop = l };
+
+	clock_set_ns(0);
+	loop_add_fd(l, fd, note, &turn);
+	c.timer = loop_add_timer(l, 50, change, &c);
+	CHECK_EQ(loop_run(l), 0);
+	CHECK_EQ(c.at[0], 50ull * MS);
+	CHECK_EQ(c.at[1], 500ull * MS);
+	CHECK_EQ(c.at[2], 550ull * MS);
+	CHECK_EQ(c.at[3], 600ull * MS);
+}
+
+TEST(a_muted_fd_is_not_called_until_it_may_be_again)
+{
+	AUTO(loop_free) struct loop *l = loop_new();
+	AUTO_CLOSE int fd = eventfd(1, 0), other = eventfd(1, 0);
+	struct seen muted = { .loop = l };
+	struct seen turn = { .loop = l, .stop_after = 10 };
+
+	loop_add_fd(l, fd, note, &muted);
+	loop_add_fd(l, other, note, &turn);
+	loop_mute_fd(l, fd, true);
+	CHECK_EQ(loop_run(l), 0);
+	CHECK_EQ(muted.calls, 0);
+	loop_mute_fd(l, fd, false);
+	turn.stop_after = 20;
+	CHECK_EQ(loop_run(l), 0);
+	CHECK_EQ(muted.calls, 10);
+}
+
 TEST(a_clock_that_jumps_does_not_make_a_timer_run_for_each_missed_time)
 {
 	AUTO(loop_free) struct loop *l = loop_new();

@@ -2,16 +2,14 @@
 /*
  * What a damaged object does, it does to the process that tries it. Of 20,000 objects with one to
  * four bits turned, libbpf 1.1.2 ended by SIGSEGV in 163 (drops.bpf.o) and 68 (block.bpf.o);
- * tests/data/own/damaged.bpf.o is one of them. Needs root, as all that loads programs.
+ * tests/data/own/damaged.bpf.o is one of them, and good.bpf.o what it was made of: bpf/drops.bpf.c
+ * with a plain counter for each reason. Needs root, as all that loads programs.
  */
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/types.h>
 
-#include "../../bpf/drops.h"
 #include "../../probe/own_load.h"
 #include "../test.h"
-#include "drops.skel.h"
 
 enum { FLIPS = 40, ROOM = 64 << 10 };
 
@@ -32,6 +30,24 @@ static void manifest(struct own_manifest *m, const char *map, const char *metric
 		fclose(f);
 }
 
+static ssize_t read_file(const char *path, void *data)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? -1 : read(fd, data, ROOM);
+
+	CHECK(len > 1000);
+	close(fd);
+	return len;
+}
+
+static const void *good(size_t *len)
+{
+	static char data[ROOM];
+
+	*len = (size_t)read_file("tests/data/own/good.bpf.o", data);
+	return data;
+}
+
 static int load(const void *data, size_t len)
 {
 	static struct own_manifest m;
@@ -46,7 +62,7 @@ static int load(const void *data, size_t len)
 TEST(a_good_object_is_loaded_attached_and_let_go)
 {
 	size_t len;
-	const void *elf = drops_bpf__elf_bytes(&len);
+	const void *elf = good(&len);
 	int before = test_open_fds();
 
 	if (geteuid() != 0)
@@ -73,7 +89,7 @@ TEST(a_manifest_that_does_not_fit_its_object_is_refused)
 		  "x.conf:2: a histogram needs an array of 2 to 64 __u32 or __u64" },
 	};
 	size_t len;
-	const void *elf = drops_bpf__elf_bytes(&len);
+	const void *elf = good(&len);
 	const struct own_file f = { elf, len, "x", "x.conf" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
@@ -88,16 +104,13 @@ TEST(a_manifest_that_does_not_fit_its_object_is_refused)
 TEST(an_object_that_breaks_libbpf_breaks_nothing_else)
 {
 	static char data[ROOM];
-	int fd = open("tests/data/own/damaged.bpf.o", O_RDONLY | O_CLOEXEC);
-	ssize_t len = fd < 0 ? -1 : read(fd, data, sizeof(data));
+	ssize_t len = read_file("tests/data/own/damaged.bpf.o", data);
 	int before = test_open_fds();
 
-	CHECK(len > 1000);
 	CHECK(load(data, (size_t)len) < 0);
 	CHECK(strstr(why, "x.bpf.o is damaged: what read it broke") ||
 	      strstr(why, "x.bpf.o is no object that libbpf can read"));
 	CHECK_EQ(test_open_fds(), before);
-	close(fd);
 }
 
 static void survives(const void *data, size_t len)
@@ -113,7 +126,7 @@ static void survives(const void *data, size_t len)
 TEST(an_object_that_is_cut_is_refused_with_a_sentence)
 {
 	size_t len;
-	const void *elf = drops_bpf__elf_bytes(&len);
+	const void *elf = good(&len);
 
 	for (size_t n = 0; n < len; n += 61) {
 		survives(elf, n);
@@ -125,7 +138,7 @@ TEST(an_object_with_some_bits_turned_is_loaded_or_refused_with_a_sentence)
 {
 	static unsigned char data[ROOM];
 	size_t len;
-	const void *elf = drops_bpf__elf_bytes(&len);
+	const void *elf = good(&len);
 	uint64_t random = 1;
 
 	CHECK(len < sizeof(data));

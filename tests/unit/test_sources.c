@@ -16,7 +16,9 @@ static struct probe_config config = { .node = "n",
 				      .slow_file_ms = 10,
 				      .slow_file_clock = "auto",
 				      .slow_files_per_s = 100,
+				      .profile = 19,
 				      .stuck_s = 10,
+				      .cpu_wait_share = 10,
 				      .cpu_stall_pct = 40,
 				      .io_stall_pct = 30,
 				      .memory_stall_pct = 15 };
@@ -47,8 +49,8 @@ static bool live_and_close(const struct source *s, const struct probe_env *env)
 	int fds = test_open_fds(), r = s->open(self, env);
 
 	if (r == 0) {
-		CHECK_EQ(s->read(self, &out), 0);
-		CHECK_EQ(s->read(self, &out), 0);
+		CHECK(s->read(self, &out) >= 0);
+		CHECK(s->read(self, &out) >= 0);
 		check_items(s, &out);
 	}
 	s->close(self);
@@ -69,7 +71,7 @@ static void live_all(const char *procfs, const char *sysfs, bool must_open)
 		bool opened = live_and_close(sources_at(i), &env);
 
 		if (must_open && geteuid() == 0)
-			CHECK(opened);
+			CHECK(opened || sources_at(i)->of_hardware);
 	}
 }
 
@@ -103,8 +105,10 @@ TEST(a_source_that_is_tried_leaves_no_fd_and_says_what_is_missing)
 			.procfs = "/proc", .sysfs = "/sys", .config = &config, .why = why
 		};
 
-		CHECK_EQ(sources_try(i, &here), 0);
-		CHECK_STR(why, "");
+		int r = sources_try(i, &here);
+
+		CHECK(r == 0 || sources_at(i)->of_hardware);
+		CHECK_EQ(r < 0, why[0] != 0);
 	}
 	CHECK_EQ(test_open_fds(), fds);
 }
@@ -116,6 +120,7 @@ TEST(every_source_says_what_it_is_and_when_to_read_it)
 
 		CHECK(s->name[0] && s->help[0]);
 		CHECK(s->period_ms > 0 && s->size > 0);
+		CHECK(!s->rest_ms || s->rest_ms > s->period_ms);
 		CHECK((s->nlayouts > 0) == (s->layouts != NULL));
 		CHECK(s->open && s->read && s->close);
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../test.h"
 
+#include "../../collector/web_guard.h"
 #include "../../collector/web_http.h"
 #include "../../collector/web_call.h"
 
@@ -107,21 +108,21 @@ TEST(only_loopback_names_with_our_port_are_served)
 	const struct web_http h = { .host = "127.0.0.2", .port = 8080 };
 	const struct web_http plain = { .host = "127.0.0.1", .port = 80 };
 
-	CHECK(web_http_host_ok(&h, "127.0.0.1:8080"));
-	CHECK(web_http_host_ok(&h, "127.0.0.2:8080"));
-	CHECK(web_http_host_ok(&h, "LocalHost:8080"));
-	CHECK(web_http_host_ok(&h, "[::1]:8080"));
-	CHECK(web_http_host_ok(&plain, "localhost"));
-	CHECK(web_http_host_ok(&plain, "[::1]"));
-	CHECK(!web_http_host_ok(&h, NULL));
-	CHECK(!web_http_host_ok(&h, ""));
-	CHECK(!web_http_host_ok(&h, "localhost"));
-	CHECK(!web_http_host_ok(&h, "localhost:80800"));
-	CHECK(!web_http_host_ok(&h, "localhost:08080"));
-	CHECK(!web_http_host_ok(&h, "localhost.evil.example:8080"));
-	CHECK(!web_http_host_ok(&h, "evil.example:8080"));
-	CHECK(!web_http_host_ok(&h, "localhost:8080:8080"));
-	CHECK(!web_http_host_ok(&h, "[::1]x:8080"));
+	CHECK(web_host_ok(&h, "127.0.0.1:8080"));
+	CHECK(web_host_ok(&h, "127.0.0.2:8080"));
+	CHECK(web_host_ok(&h, "LocalHost:8080"));
+	CHECK(web_host_ok(&h, "[::1]:8080"));
+	CHECK(web_host_ok(&plain, "localhost"));
+	CHECK(web_host_ok(&plain, "[::1]"));
+	CHECK(!web_host_ok(&h, NULL));
+	CHECK(!web_host_ok(&h, ""));
+	CHECK(!web_host_ok(&h, "localhost"));
+	CHECK(!web_host_ok(&h, "localhost:80800"));
+	CHECK(!web_host_ok(&h, "localhost:08080"));
+	CHECK(!web_host_ok(&h, "localhost.evil.example:8080"));
+	CHECK(!web_host_ok(&h, "evil.example:8080"));
+	CHECK(!web_host_ok(&h, "localhost:8080:8080"));
+	CHECK(!web_host_ok(&h, "[::1]x:8080"));
 }
 
 TEST(a_message_is_json_whatever_it_holds)
@@ -195,4 +196,32 @@ TEST(what_fell_out_of_the_ring_is_fetched_and_nothing_else)
 	CHECK_EQ(upto.stored_us, 5000);
 	CHECK_EQ(web_hub_stats(h).published, 5000);
 	web_hub_free(h);
+}
+
+TEST(a_page_of_another_site_decides_nothing)
+{
+	struct web_http h = { .host = "127.0.0.1", .port = 8080 };
+
+	CHECK(web_origin_ok(&h, NULL, NULL));
+	CHECK(web_origin_ok(&h, "http://127.0.0.1:8080", "same-origin"));
+	CHECK(web_origin_ok(&h, "http://localhost:8080", NULL));
+	CHECK(!web_origin_ok(&h, "http://127.0.0.1:8081", NULL));
+	CHECK(!web_origin_ok(&h, "http://evil.example", NULL));
+	CHECK(!web_origin_ok(&h, "null", NULL));
+	CHECK(!web_origin_ok(&h, NULL, "cross-site"));
+	CHECK(!web_origin_ok(&h, "http://127.0.0.1:8080", "same-site"));
+}
+
+TEST(a_decision_has_an_incident_and_a_verb_that_is_known)
+{
+	struct incident_command c = { 0 };
+
+	CHECK(web_command_read("/api/v1/incidents/660ea6eac7a6e-62ee6f2c84aabca0/close", &c));
+	CHECK_STR(c.verb, "close");
+	CHECK_STR(c.id, "660ea6eac7a6e-62ee6f2c84aabca0");
+	c = (struct incident_command){ 0 };
+	CHECK(!web_command_read("/api/v1/incidents/660ea6eac7a6e-62ee6f2c84aabca0/open", &c));
+	CHECK(!web_command_read("/api/v1/incidents/660ea6eac7a6e-62ee6f2c84aabca0", &c));
+	CHECK(!web_command_read("/api/v1/incidents/x/close", &c));
+	CHECK(!web_command_read("/api/v1/requests/660ea6eac7a6e-62ee6f2c84aabca0/close", &c));
 }

@@ -15,11 +15,35 @@ static const double values[] = { 128, NAN, 0.5, 0.1, -3 };
 static const uint32_t slots[] = { 2, 0, 1 };
 
 static const struct sample_item sample = { LAYOUT, "sda", 5, values };
-static const struct red_item red = { "nginx", "GET /users/:id", ":80", RED_SERVER, 2, 3, 1500, 9, 3,
-				     slots };
+static const struct red_item red = { .app = "nginx",
+				     .route = "GET /users/:id",
+				     .peer = ":80",
+				     .role = RED_SERVER,
+				     .status_class = 2,
+				     .count = 3,
+				     .sum_us = 1500,
+				     .lo = 9,
+				     .nb = 3,
+				     .b = slots };
+static const struct red_item judged = { .app = "nginx",
+					.route = "",
+					.peer = "10.0.0.9",
+					.role = RED_SERVED,
+					.status_class = 2,
+					.count = 3,
+					.sum_us = 1500,
+					.lo = 9,
+					.nb = 3,
+					.b = slots,
+					.excess_us = 1000,
+					.judged = 2 };
 static const struct source_item source = { "request", SOURCE_OFF,
 					   "no tracepoint sock_send_length" };
 static const struct unread_item unread = { "nginx", "tls", 12 };
+
+static const struct seen_stack seen[] = { { 0, 0x1122334455667788, 17 },
+					  { 0x0123456789abcdee, 0x1122334455667788, 1 } };
+static const struct profile_item profile = { WALL, 52631, "nginx", 2, seen };
 
 static struct request_item request(void)
 {
@@ -85,9 +109,10 @@ static int decode(struct arena *a, const char *name, struct wire_body *b)
 	return wire_body_decode(a, v.b, v.len, b);
 }
 
-static const char *const all[] = { "sample",	    "red",	  "request",	  "request_bare",
-				   "request_split", "source",	  "unread",	  "stack",
-				   "event",	    "event_bare", "event_lasting" };
+static const char *const all[] = { "sample",	   "red",	    "red_judged",  "request",
+				   "request_bare", "request_split", "source",	   "unread",
+				   "stack",	   "event",	    "event_bare",  "event_lasting",
+				   "profile",	   "place",	    "place_change" };
 
 TEST(encoding_an_item_gives_the_bytes_of_the_reference)
 {
@@ -98,6 +123,8 @@ TEST(encoding_an_item_gives_the_bytes_of_the_reference)
 	CHECK(is_vector(&b, "sample"));
 	wire_put_red(&b, &red);
 	CHECK(is_vector(&b, "red"));
+	wire_put_red(&b, &judged);
+	CHECK(is_vector(&b, "red_judged"));
 	wire_put_request(&b, &r);
 	CHECK(is_vector(&b, "request"));
 	wire_put_request(&b, &bare);
@@ -106,7 +133,40 @@ TEST(encoding_an_item_gives_the_bytes_of_the_reference)
 	CHECK(is_vector(&b, "source"));
 	wire_put_unread(&b, &unread);
 	CHECK(is_vector(&b, "unread"));
+	wire_put_profile(&b, &profile);
+	CHECK(is_vector(&b, "profile"));
 	buf_free(&b);
+}
+
+TEST(a_profile_of_the_reference_decodes_to_its_values)
+{
+	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
+	struct wire_body b;
+
+	CHECK_EQ(decode(a, "profile", &b), 0);
+	CHECK_EQ(b.nprofiles, 1);
+	CHECK_EQ(b.profiles[0].start_ns, WALL);
+	CHECK_EQ(b.profiles[0].period_us, 52631);
+	CHECK_STR(b.profiles[0].app, "nginx");
+	CHECK_EQ(b.profiles[0].n, 2);
+	CHECK(memcmp(b.profiles[0].seen, seen, sizeof(seen)) == 0);
+}
+
+TEST(more_stacks_in_a_profile_than_there_may_be_are_refused)
+{
+	static struct seen_stack many[ITEM_MAX_SEEN];
+	struct profile_item p = { WALL, 1, "a", ITEM_MAX_SEEN, many };
+	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
+	struct wire_body b;
+	struct buf f = { 0 };
+
+	wire_put_profile(&f, &p);
+	CHECK_EQ(wire_body_decode(a, f.data, f.len, &b), 0);
+	CHECK_EQ(b.profiles[0].n, ITEM_MAX_SEEN);
+	f.data[f.len - 4 * ITEM_MAX_SEEN - 1]++; /* the low byte of their count: one more */
+	buf_put(&f, "\x93\0\0\0", 4);
+	CHECK_EQ(wire_body_decode(a, f.data, f.len, &b), -EBADMSG);
+	buf_free(&f);
 }
 
 TEST(a_sample_and_a_red_of_the_reference_decode_to_their_values)
@@ -136,6 +196,7 @@ TEST(a_sample_and_a_red_of_the_reference_decode_to_their_values)
 	CHECK_EQ(b.reds[0].lo, 9);
 	CHECK_EQ(b.reds[0].nb, 3);
 	CHECK(memcmp(b.reds[0].b, slots, sizeof(slots)) == 0);
+	CHECK_EQ(b.reds[0].judged, 0);
 }
 
 static void check_ups(const struct up_item *u)
@@ -295,7 +356,7 @@ static uint8_t *width_of(struct vector *v)
 	return v->b[0] == 0xdc ? &v->b[2] : &v->b[0];
 }
 
-enum { REQUEST_WAS = 27, EVENT_WAS = 0x90 | 12, EVENT_IS = 0x90 | 15 };
+enum { RED_WAS = 0x90 | 10, REQUEST_WAS = 27, EVENT_WAS = 0x90 | 12, EVENT_IS = 0x90 | 15 };
 
 TEST(every_item_with_an_appended_tail_decodes_and_with_a_field_less_does_not)
 {
@@ -306,7 +367,8 @@ TEST(every_item_with_an_appended_tail_decodes_and_with_a_field_less_does_not)
 		struct vector v = vector_of(all[i]);
 		struct wire_body b;
 
-		if (*width_of(&v) == REQUEST_WAS || *width_of(&v) == EVENT_WAS)
+		if (*width_of(&v) == RED_WAS || *width_of(&v) == REQUEST_WAS ||
+		    *width_of(&v) == EVENT_WAS)
 			continue; /* what may come next is known */
 		if (*width_of(&v) == EVENT_IS) { /* 16 do not fit into its first byte */
 			memmove(v.b + 2, v.b, v.len);

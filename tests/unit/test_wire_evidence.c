@@ -145,7 +145,8 @@ TEST(a_reader_of_the_first_form_finds_its_fields_in_the_later_one)
  */
 TEST(a_reader_of_the_first_form_can_skip_a_stack_and_an_event)
 {
-	static const char *const later[] = { "stack", "event", "event_bare", "event_lasting" };
+	static const char *const later[] = { "stack", "event", "event_bare", "event_lasting",
+					     "profile" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(later); i++) {
 		struct vector v = vector_of(later[i]);

@@ -31,7 +31,13 @@ TEST(an_array_over_its_limit_is_refused_and_one_at_it_is_not)
 	static const double v[ITEM_MAX_VALUES] = { 1 };
 	static const uint32_t n[ITEM_MAX_SLOTS] = { 1 };
 	struct sample_item s = { 1, "", ITEM_MAX_VALUES, v };
-	struct red_item r = { "", "", "", 0, 0, 1, 1, 0, ITEM_MAX_SLOTS, n };
+	struct red_item r = { .app = "",
+			      .route = "",
+			      .peer = "",
+			      .count = 1,
+			      .sum_us = 1,
+			      .nb = ITEM_MAX_SLOTS,
+			      .b = n };
 	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
 	struct wire_body b;
 	struct buf f = { 0 };
@@ -205,4 +211,24 @@ TEST(the_path_of_a_cgroup_fits_into_a_sample_and_a_longer_one_is_cut)
 		CHECK_EQ(strlen(b.samples[0].entity), len < ITEM_MAX_TEXT ? len : ITEM_MAX_TEXT);
 	}
 	buf_free(&f);
+}
+
+TEST(what_is_over_the_usual_is_known_of_no_more_requests_than_there_are)
+{
+	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
+	struct vector v = vector_of("red_judged");
+	struct wire_body b;
+
+	CHECK_EQ(wire_body_decode(a, v.b, v.len, &b), 0);
+	CHECK_EQ(b.reds[0].role, RED_SERVED);
+	CHECK_STR(b.reds[0].peer, "10.0.0.9");
+	CHECK_EQ(b.reds[0].excess_us, 1000);
+	CHECK_EQ(b.reds[0].judged, 2);
+	v.b[v.len - 1] = 4;
+	CHECK_EQ(wire_body_decode(a, v.b, v.len, &b), 0);
+	CHECK_EQ(b.reds[0].judged, 3);
+	v.b[0] = 0x9b; /* 11 fields: of how many it would be is not said */
+	CHECK_EQ(wire_body_decode(a, v.b, v.len - 1, &b), 0);
+	CHECK_EQ(b.reds[0].judged, 0);
+	CHECK_EQ(b.reds[0].excess_us, 0);
 }

@@ -13,6 +13,7 @@ const FILTERS = {
 	reason: (r) => r.reason.code,
 	remote: (r) => r.remoteAddr,
 	upstream: (r) => r.upstreamAddr,
+	tag: () => null,
 };
 
 export class Refused extends Error {

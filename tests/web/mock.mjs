@@ -8,6 +8,7 @@ import path from 'node:path';
 import { columns, names } from './columns.mjs';
 import { fleet, loss, request, some, unread } from './data.mjs';
 import { event as incident, explained, listEvents, oneEvent, parts, series } from './events.mjs';
+import { decideCase, listCases, oneCase } from './cases.mjs';
 import { Refused, counts, fits, inRange, newestFirst, red, shapes } from './explore.mjs';
 
 const dist = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../web/dist');
@@ -69,14 +70,19 @@ const answer = (server, url) => {
 	if (url.pathname === '/api/v1/requests/count') return countOf(server, url.searchParams);
 	if (url.pathname.startsWith('/api/v1/requests/')) return one(server, decodeURIComponent(url.pathname.slice(17)));
 	if (url.pathname === '/api/v1/red') return red(server.shapes, url.searchParams);
+	if (url.pathname === '/api/v1/profile') return server.profile(url.searchParams);
+	if (url.pathname === '/api/v1/topology') return { edges: server.edges ?? [], total: (server.edges ?? []).length };
 	if (url.pathname === '/api/v1/coverage') return cover(server, url.searchParams);
 	if (url.pathname === '/api/v1/nodes') return { nodes: server.nodes };
+	if (url.pathname === '/api/v1/tags') return { tagged: [{ kind: 'node', entity: '', tags: server.nodes.find((n) => n.name === url.searchParams.get('node'))?.tags ?? {} }] };
 	if (url.pathname === '/api/v1/parts') return { parts };
 	if (url.pathname === '/api/v1/series/columns') return columns(server, url.searchParams);
 	if (url.pathname === '/api/v1/series/names') return names(server, url.searchParams);
 	if (url.pathname === '/api/v1/series') return series(server, url.searchParams);
 	if (url.pathname === '/api/v1/events') return listEvents(server.incidents, url.searchParams);
 	if (url.pathname.startsWith('/api/v1/events/')) return oneEvent(server.incidents, decodeURIComponent(url.pathname.slice(15)));
+	if (url.pathname === '/api/v1/incidents') return listCases(server.cases, url.searchParams);
+	if (url.pathname.startsWith('/api/v1/incidents/')) return oneCase(server.cases, decodeURIComponent(url.pathname.slice(18)));
 	throw new Refused(404, 'not_found', 'There is no such address.');
 };
 
@@ -107,11 +113,20 @@ const exported = (server, url, res) => {
 	res.end(csv ? ['id,status', ...requests.map((r) => `${r.id},${r.status ?? ''}`), ''].join('\r\n') : requests.map((r) => `${JSON.stringify(r)}\n`).join(''));
 };
 
+const decided = async (server, url, req, res) => {
+	let text = '';
+	for await (const part of req) text += part;
+	const [status, body] = decideCase(server.cases, url.pathname, JSON.parse(text));
+	res.writeHead(status, { 'Content-Type': 'application/json' });
+	res.end(JSON.stringify(body));
+};
+
 const handle = async (server, req, res) => {
 	const url = new URL(req.url, 'http://localhost');
 	if (!url.pathname.startsWith('/api/')) return file(server, url, res);
 	if (url.pathname === '/api/v1/stream') return stream(server, req, res);
 	server.asked.push(`${url.pathname}${url.search}`);
+	if (req.method === 'POST') return decided(server, url, req, res);
 	if (/^\/api\/v1\/requests\.(csv|ndjson)$/.test(url.pathname)) return exported(server, url, res);
 	try {
 		const body = JSON.stringify(answer(server, url));
@@ -128,7 +143,7 @@ const handle = async (server, req, res) => {
 export class Mock {
 	constructor() {
 		Object.assign(this, { rows: [], nodes: fleet(1), servers: [], shapes: [], seen: 0, withheld: 0, lost: 0, lostBatches: 0, losses: [], unread: [], away: false, slow: 0 });
-		Object.assign(this, { incidents: [], stall: Date.now() - 60e3, mute: [], refuse: [], most: 10_000 });
+		Object.assign(this, { cases: [], incidents: [], stall: Date.now() - 60e3, mute: [], refuse: [], most: 10_000 });
 		Object.assign(this, { silent: [], without: [], entities: {} });
 		Object.assign(this, { events: [], streams: new Set(), resumed: [], asked: [] });
 	}

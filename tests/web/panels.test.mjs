@@ -34,7 +34,7 @@ TEST('the lines of a panel have its unit: seconds by second are a share, what is
 });
 
 TEST('a node without a source has none of its panels', async () => {
-	const metrics = Object.keys(METRICS).filter((m) => !/latency|_size_bytes_|disk_errors/.test(m) && METRICS[m].kind !== 'coverage');
+	const metrics = Object.keys(METRICS).filter((m) => !/_us_|_size_bytes_|disk_errors/.test(m) && METRICS[m].kind !== 'coverage');
 	const names = GROUPS.flatMap((g) => panelsFor(g, metrics)).map((p) => p.name);
 	CHECK(names.includes('disk-busy') && !names.some((n) => /-us$|-size$|^requests$|^disk-errors$/.test(n)), names.join(' '));
 	CHECK_EQ(unplacedOf(['load1', 'of_tomorrow_total', 'disk_discarded_bytes_total']), ['of_tomorrow_total'], 'what has no place');

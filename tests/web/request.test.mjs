@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of one request: verdict, times that add up, tries, facts, permalink, and what is gone.
 import { CHECK, CHECK_EQ, TEST, until } from './browser.mjs';
-import { idOf, request, some, upstream } from './data.mjs';
+import { idOf, node, request, some, upstream } from './data.mjs';
 
 const retried = (over = {}) =>
 	request({
@@ -115,6 +115,15 @@ TEST('the permalink is copied, and the raw JSON is the API\'s', async (t) => {
 	await t.page.click('.json summary');
 	await t.page.click('.json button');
 	CHECK_EQ(JSON.parse(await t.page.evaluate(() => navigator.clipboard.readText())), row, 'the JSON');
+});
+
+TEST('what its node was then is shown, and leads to the others that were so', async (t) => {
+	t.mock.nodes = [node({ name: 'web-1', tags: { rack: 'r12' } })];
+	await openRow(t, { ...retried(), node: 'web-1' });
+	await t.page.waitForSelector('.tag a');
+	CHECK_EQ(await t.page.$$eval('.tag a', (all) => all.map((a) => [a.innerText, a.getAttribute('href')])), [['rack=r12', '/?tag=rack%3Dr12']], 'the tag');
+	await t.page.click('.tag a');
+	await until('only those are asked for', () => t.mock.asked.some((u) => u.startsWith('/api/v1/requests') && u.includes('tag=rack%3Dr12')));
 });
 
 TEST('a request that does not exist is said', async (t) => {

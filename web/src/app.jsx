@@ -10,10 +10,14 @@ import { back, go, place } from './lib/router.js';
 import { useStore } from './lib/store.js';
 import { EventPage } from './pages/event.jsx';
 import { EventsPage } from './pages/events.jsx';
+import { IncidentPage } from './pages/incident.jsx';
+import { IncidentsPage } from './pages/incidents.jsx';
 import { NodePage } from './pages/node.jsx';
 import { NodesPage } from './pages/nodes.jsx';
+import { ProfilePage } from './pages/profile.jsx';
 import { RedPage } from './pages/red.jsx';
 import { RequestPage } from './pages/request.jsx';
+import { TopologyPage } from './pages/topology.jsx';
 import { RequestsPage } from './pages/requests.jsx';
 
 const Mark = () => (
@@ -42,7 +46,7 @@ const Header = ({ page, onHelp }) => {
 				<NavLink href="/" here={page === 'requests'}>
 					{t('title.requests')}
 				</NavLink>
-				<NavLink href="/red" here={page === 'red'}>
+				<NavLink href="/red" here={page === 'red' || page === 'topology'}>
 					{t('title.red')}
 				</NavLink>
 				<NavLink href="/nodes" here={page === 'nodes' || page === 'node'}>
@@ -50,6 +54,9 @@ const Header = ({ page, onHelp }) => {
 				</NavLink>
 				<NavLink href="/events" here={page === 'events'}>
 					{t('title.events')}
+				</NavLink>
+				<NavLink href="/incidents" here={page === 'incidents' || page === 'incident'}>
+					{t('title.incidents')}
 				</NavLink>
 			</nav>
 			<div class="settings">
@@ -72,6 +79,10 @@ const pageOf = (path) => {
 	if (path === '/nodes') return 'nodes';
 	if (path.startsWith('/nodes/')) return 'node';
 	if (path === '/red') return 'red';
+	if (path === '/profile') return 'profile';
+	if (path === '/incidents') return 'incidents';
+	if (path.startsWith('/incidents/')) return 'incident';
+	if (path === '/topology') return 'topology';
 	if (path === '/events') return 'events';
 	if (path.startsWith('/events/')) return 'event';
 	return path.startsWith('/requests/') ? 'request' : 'unknown';
@@ -80,10 +91,14 @@ const pageOf = (path) => {
 const Page = ({ page, path, search }) => {
 	if (page === 'requests') return <RequestsPage search={search} />;
 	if (page === 'red') return <RedPage search={search} />;
+	if (page === 'profile') return <ProfilePage search={search} />;
+	if (page === 'topology') return <TopologyPage search={search} />;
 	if (page === 'nodes') return <NodesPage />;
 	if (page === 'node') return <NodePage path={path.slice('/nodes/'.length)} search={search} key={path} />;
 	if (page === 'events') return <EventsPage search={search} />;
 	if (page === 'event') return <EventPage id={path.slice('/events/'.length)} />;
+	if (page === 'incidents') return <IncidentsPage search={search} />;
+	if (page === 'incident') return <IncidentPage id={path.slice('/incidents/'.length)} />;
 	if (page === 'request') return <RequestPage id={path.slice('/requests/'.length)} />;
 	return (
 		<main class="page">
@@ -108,11 +123,12 @@ export const App = () => {
 		() =>
 			onKey({
 				'?': () => setHelp(true),
-				Escape: () => (help ? setHelp(false) : page !== 'requests' && back({ event: '/events', node: '/nodes' }[page] ?? '/')),
+				Escape: () => (help ? setHelp(false) : page !== 'requests' && back({ event: '/events', incident: '/incidents', node: '/nodes', profile: '/nodes', topology: '/red' }[page] ?? '/')),
 				1: () => go('/'),
 				2: () => go('/red'),
 				3: () => go('/nodes'),
 				4: () => go('/events'),
+				5: () => go('/incidents'),
 			}),
 		[help, page],
 	);

@@ -4,22 +4,18 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { msFine, visible } from './lib/format.js';
 import { t } from './lib/i18n.js';
-import { deepest, flat, icicleOf, matched, wayTo } from './lib/icicle.js';
+import { deepest, icicleOf, inside, matched, seenIn, wayTo } from './lib/icicle.js';
 import { partClass, partName, useParts } from './lib/parts.js';
 
 const ROW_PX = 20;
 const CUT = 120;
-const TINY = 1e-6; /* ms: what two sums of the same may differ by */
-
-const inside = (node, root) => node.from < root.from + root.ms - TINY && node.from + node.ms > root.from + TINY;
-
 const nameOf = (node) => {
 	if (node.kind === 'all') return t('ice.all');
 	if (node.kind === 'cut') return t('evi.cut');
 	return visible(node.kind === 'part' ? partName(node.part) : node.name || t('ice.nocall')).slice(0, CUT);
 };
 
-const percent = (part) => `${(100 * part).toFixed(part < 0.1 ? 1 : 0)} %`;
+export const percent = (part) => `${(100 * part).toFixed(part < 0.1 ? 1 : 0)} %`;
 const inWords = (node, all) => `${nameOf(node)} · ${msFine(node.ms)} ms · ${percent(node.ms / all.ms)}`;
 
 // Where the arrows lead from a node: down to its longest part, up, or to what stands beside it.
@@ -31,34 +27,34 @@ const stepFrom = (way, key) => {
 	return parent?.children[node.index - 1];
 };
 
-const Cell = ({ node, root, all, on, found, current }) => {
+const Cell = ({ node, root, all, of, on, found, current }) => {
 	const at = (node.from - root.from) / root.ms;
 	const above = node.depth < root.depth;
 	const style = above ? { left: 0, width: '100%' } : { left: `${at * 100}%`, width: `${(node.ms / root.ms) * 100}%` };
 	return (
 		<div
 			role="treeitem"
-			class={`cell cell-${node.kind}${node.part ? ` ${partClass(node.part)}` : ''}${above ? ' above' : ''}${found === null ? '' : found ? ' found' : ' dim'}`}
+			class={`cell cell-${node.kind} ${of.look(node, all)}${above ? ' above' : ''}${found === null ? '' : found ? ' found' : ' dim'}`}
 			style={{ ...style, top: `${node.depth * ROW_PX}px` }}
 			tabIndex={current ? 0 : -1}
 			data-node={node.id}
-			aria-label={inWords(node, all)}
+			aria-label={of.words(node, all)}
 			aria-level={node.depth + 1}
 			aria-posinset={(node.index ?? 0) + 1}
 			aria-setsize={node.among ?? 1}
 			aria-expanded={node.children.length ? true : undefined}
 			aria-selected={node === root}
-			title={inWords(node, all)}
+			title={of.words(node, all)}
 			onClick={() => on.zoom(node)}
 			onFocus={() => on.at(node)}
 			onPointerEnter={() => on.at(node)}
 		>
-			<bdi>{nameOf(node)}</bdi>
+			<bdi>{of.name(node)}</bdi>
 		</div>
 	);
 };
 
-const useTree = (all) => {
+const useTree = (all, least) => {
 	const [zoomed, zoom] = useState('n');
 	const [at, setAt] = useState('n');
 	const field = useRef(null);
@@ -78,7 +74,7 @@ const useTree = (all) => {
 		else if (event.key === 'Home') zoomTo(all);
 		else if (event.key.startsWith('Arrow')) {
 			const to = stepFrom(way, event.key);
-			if (to && inside(to, root)) focus(to);
+			if (to && inside(to, root) && (to.depth <= root.depth || to.ms >= least * root.ms)) focus(to);
 		} else return;
 		event.preventDefault();
 		event.stopPropagation();
@@ -86,19 +82,15 @@ const useTree = (all) => {
 	return { root, at, field, zoomTo, setAt, onKeyDown };
 };
 
-const Found = ({ ms, all }) => (
-	<span role="status" id="ice-found">
-		{ms === null ? '' : ms > 0 ? t('ice.found', { ms: msFine(ms), part: percent(ms / all.ms) }) : t('ice.notfound')}
-	</span>
-);
-
-const Tree = ({ all }) => {
+// of: what the nodes are - name(node), words(node, all), look(node, all) as a class, found(root, fits) in words; least: a smaller part of
+// what is zoomed to is not drawn.
+export const Tree = ({ all, title, of, least = 0 }) => {
 	const [text, search] = useState('');
-	const tree = useTree(all);
+	const tree = useTree(all, least);
 	const { root } = tree;
-	const shown = flat(all).filter((n) => inside(n, root));
+	const shown = useMemo(() => seenIn(all, root, least), [all, root, least]);
 	const wanted = text.trim().toLowerCase();
-	const fits = (node) => node.kind !== 'all' && nameOf(node).toLowerCase().includes(wanted);
+	const fits = (node) => node.kind !== 'all' && of.name(node).toLowerCase().includes(wanted);
 	const current = shown.find((n) => n.id === tree.at) ?? root;
 	return (
 		<>
@@ -107,20 +99,32 @@ const Tree = ({ all }) => {
 				<button type="button" id="ice-out" disabled={root === all} onClick={() => tree.zoomTo(all)}>
 					{t('ice.out')}
 				</button>
-				<Found ms={wanted ? matched(root, fits) : null} all={root} />
+				<span role="status" id="ice-found">
+					{wanted ? of.found(root, fits) : ''}
+				</span>
 			</div>
 			<div class="ice-scroll">
-				<div class="icicle" ref={tree.field} role="tree" aria-label={t('ice.title')} style={{ height: `${(Math.max(...shown.map((n) => n.depth)) + 1) * ROW_PX}px` }} onKeyDown={tree.onKeyDown}>
+				<div class="icicle" ref={tree.field} role="tree" aria-label={title} style={{ height: `${(Math.max(...shown.map((n) => n.depth)) + 1) * ROW_PX}px` }} onKeyDown={tree.onKeyDown}>
 					{shown.map((node) => (
-						<Cell key={node.id} {...{ node, root, all }} on={{ zoom: tree.zoomTo, at: (n) => tree.setAt(n.id) }} found={wanted ? fits(node) : null} current={node === current} />
+						<Cell key={node.id} {...{ node, root, all, of }} on={{ zoom: tree.zoomTo, at: (n) => tree.setAt(n.id) }} found={wanted ? fits(node) : null} current={node === current} />
 					))}
 				</div>
 			</div>
 			<p class="ice-at">
-				<bdi>{inWords(current, all)}</bdi>
+				<bdi>{of.words(current, all)}</bdi>
 			</p>
 		</>
 	);
+};
+
+const evidence = {
+	name: nameOf,
+	words: inWords,
+	look: (node) => (node.part ? partClass(node.part) : ''),
+	found: (root, fits) => {
+		const ms = matched(root, fits);
+		return ms > 0 ? t('ice.found', { ms: msFine(ms), part: percent(ms / root.ms) }) : t('ice.notfound');
+	},
 };
 
 export const Icicle = ({ of, total }) => {
@@ -131,7 +135,7 @@ export const Icicle = ({ of, total }) => {
 		<section class="card wide" id="icicle">
 			<h2>{t('ice.title')}</h2>
 			<p class="hint">{t(total ? 'ice.about' : 'ice.about.event', { ms: msFine(all.ms), total: msFine(total) })}</p>
-			<Tree all={all} />
+			<Tree all={all} title={t('ice.title')} of={evidence} />
 		</section>
 	);
 };

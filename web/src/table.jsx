@@ -2,6 +2,7 @@
 import { memo } from './memo.js';
 import { useRef } from 'preact/hooks';
 import { Status, Text, Time } from './ui.jsx';
+import { Whose } from './whose.jsx';
 import { isNumber, isSlow, ms, reasonText, times, visible } from './lib/format.js';
 import { t, useSettings } from './lib/i18n.js';
 import { go } from './lib/router.js';
@@ -78,9 +79,11 @@ const Row = memo(({ row }) => (
 		</td>
 		<td class="c-remoteAddr">
 			<Addr of={row.remoteAddr} />
+			<Whose of={row.remotePlace} />
 		</td>
 		<td class="c-upstreamAddr">
 			<Addr of={row.upstreamAddr} />
+			<Whose of={row.upstreamPlace} />
 		</td>
 		<td class="c-request">
 			<Request row={row} />

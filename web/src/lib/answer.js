@@ -7,8 +7,8 @@ import { get } from './api.js';
 const RETRY_MS = 3000;
 const NOTHING = { data: null, error: null };
 
-// path null: nothing is asked. first: what is shown until the answer.
-export const useAnswer = (path, params = [], { again = () => 0, first = null } = {}) => {
+// path null: nothing is asked. first: what is shown until the answer. turn: another number asks anew.
+export const useAnswer = (path, params = [], { again = () => 0, first = null, turn = 0 } = {}) => {
 	const key = path && JSON.stringify([path, params]);
 	const [state, set] = useState(NOTHING);
 	useEffect(() => {
@@ -29,6 +29,6 @@ export const useAnswer = (path, params = [], { again = () => 0, first = null } =
 			gone = true;
 			clearTimeout(timer);
 		};
-	}, [key]);
+	}, [key, turn]);
 	return state.key === key && (state.data || state.error) ? { data: state.data ?? first, error: state.error } : { data: first, error: null };
 };

@@ -22,6 +22,18 @@ export const refusal = async (res) => {
 	return new ApiError(res.status, body?.error?.code ?? String(res.status), body?.error?.message ?? res.statusText);
 };
 
+// What a person decides; the answer is an object.
+export const post = async (path, body) => {
+	let res;
+	try {
+		res = await fetch(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body), signal: AbortSignal.timeout(GIVE_UP_MS) });
+	} catch (e) {
+		throw new ApiError(0, 'unreachable', e.message);
+	}
+	if (!res.ok) throw await refusal(res);
+	return res.json();
+};
+
 // params are pairs of a name and a value; a name may stand more than once.
 export const get = async (path, params = []) => {
 	const query = new URLSearchParams(params);

@@ -8,7 +8,7 @@ import { useStore } from './store.js';
 const GOING_ON_MS = 20_000; /* a probe tells its losses every second or two */
 
 /* these make a row incomplete or late; whatever else there is, also under a name of tomorrow, is gone */
-const SLIGHT = new Set(['upstream_unknown', 'late_bytes', 'calls_full', 'client_full', 'state_refused', 'state_unsaved', 'file_detail_full', 'file_name_unknown', 'file_samples_late', 'file_32bit_calls', 'evidence_pushed_out', 'nginx_lost', 'nginx_unread']);
+const SLIGHT = new Set(['upstream_unknown', 'late_bytes', 'calls_full', 'client_full', 'state_refused', 'state_unsaved', 'file_detail_full', 'file_name_unknown', 'file_samples_late', 'file_32bit_calls', 'evidence_pushed_out', 'nginx_lost', 'nginx_unread', 'unjudged']);
 const LISTED = 'pipelined'; /* by app, in what was not read */
 const REQUESTS = new Set(['ring_full', 'head_missed', 'requests_lost']);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The filters of the table, to the address line and back. Times in an address are always absolute. Names of
 // MANY hold a list of values, one of which must be so; a value that begins with ! must not be so.
-export const MANY = ['region', 'node', 'app', 'route', 'status', 'reason', 'remote', 'upstream'];
+export const MANY = ['region', 'node', 'app', 'route', 'status', 'reason', 'remote', 'upstream', 'tag'];
 const ONE = ['from', 'to', 'q'];
 const VALUES = 10; /* of one filter, what the API takes */
 const TEXT_BYTES = 200;

@@ -19,7 +19,7 @@ const pathOf = (e) => {
 	return path;
 };
 
-const laid = (node, from, depth, id) => {
+export const laid = (node, from, depth, id) => {
 	let at = from;
 	const all = [...node.below.values()].sort((a, b) => b.ms - a.ms);
 	const made = { ...node, id, from, depth, children: [] };
@@ -46,7 +46,22 @@ export const icicleOf = (evidence) => {
 	return root.ms > 0 ? laid(root, 0, 0, 'n') : null;
 };
 
-export const flat = (node) => [node, ...node.children.flatMap(flat)];
+const TINY = 1e-6; /* ms: what two sums of the same may differ by */
+
+export const inside = (node, root) => node.from < root.from + root.ms - TINY && node.from + node.ms > root.from + TINY;
+
+// What is drawn when root is zoomed to: it, what it is part of, and what of it is at least so large a part.
+export const seenIn = (all, root, least) => {
+	const seen = [];
+	const visit = (node) => {
+		if (!inside(node, root) || (node.depth > root.depth && node.ms < least * root.ms)) return;
+		seen.push(node);
+		node.children.forEach(visit);
+	};
+	visit(all);
+	return seen;
+};
+
 export const deepest = (node) => Math.max(node.depth, ...node.children.map(deepest));
 
 // The way from the root to the node with that id, both included; null if there is none.
@@ -60,4 +75,4 @@ export const wayTo = (node, id) => {
 };
 
 // ms of what matches, each moment once.
-export const matched = (node, fits) => (fits(node) ? node.ms : node.children.reduce((sum, below) => sum + matched(below, fits), 0));
+export const matched = (node, fits, size = (n) => n.ms) => (fits(node) ? size(node) : node.children.reduce((sum, below) => sum + matched(below, fits, size), 0));

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every word of the console, once: key: [English, Chinese]. {x} is a parameter of that name.
+import { callMessages } from './messages_calls.js';
 import { coverageMessages } from './messages_coverage.js';
 import { eventMessages } from './messages_event.js';
+import { incidentMessages } from './messages_incident.js';
 import { kernelKindMessages, kernelMessages } from './messages_kernel.js';
 import { nodeMessages } from './messages_node.js';
+import { profileMessages } from './messages_profile.js';
 import { reasonMessages } from './messages_reason.js';
 
 export const messages = {
@@ -25,7 +28,7 @@ export const messages = {
 	'help.search': ['search', '搜索'],
 	'help.top': ['back to the newest row', '回到最新一行'],
 	'help.esc': ['back, or close', '返回或关闭'],
-	'help.pages': ['requests / routes / nodes / events', '请求 / 路由 / 节点 / 事件'],
+	'help.pages': ['requests / routes / nodes / events / incidents', '请求 / 路由 / 节点 / 事件 / 故障'],
 	'help.help': ['this help', '本帮助'],
 	'close': ['Close', '关闭'],
 	'back': ['Back to the table', '返回列表'],
@@ -75,6 +78,7 @@ export const messages = {
 	'filter.route': ['Route', '路由'],
 	'filter.remote': ['Remote', '客户端'],
 	'filter.upstream': ['Upstream', '上游'],
+	'filter.tag': ['Tag', '标签'],
 	'filter.drop': ['Remove this filter', '移除此筛选'],
 	'filter.status': ['Status', '状态'],
 	'filter.reason': ['Reason', '原因'],
@@ -179,6 +183,8 @@ export const messages = {
 	'red.spark': ['over time', '随时间'],
 	'red.spark.title': ['requests: {n}, {most} at most in one part', '请求：{n}，单段最多 {most}'],
 	'red.see': ['see', '查看'],
+	'red.profile': ['Profile', '剖析'],
+	'red.profile.title': ['What {what} did on the CPUs', '{what} 在 CPU 上做了什么'],
 	'red.rows': ['Abnormal', '异常请求'],
 	'red.rows.title': ['Abnormal requests of {what}', '{what} 的异常请求'],
 	'red.only': ['Only {what}', '只看 {what}'],
@@ -331,9 +337,12 @@ export const messages = {
 	'unit.h': ['h', '小时'],
 	'unit.d': ['d', '天'],
 
+	...callMessages,
 	...coverageMessages,
 	...eventMessages,
+	...incidentMessages,
 	...nodeMessages,
+	...profileMessages,
 	...reasonMessages,
 	...kernelMessages,
 	...kernelKindMessages,

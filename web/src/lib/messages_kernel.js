@@ -30,6 +30,9 @@ export const kernelMessages = {
 	'reason.gpu.error': ['GPU error', 'GPU 错误'],
 	'reason.clock.unstable': ['Clock unstable', '时钟不稳'],
 	'reason.proc.limit': ['Process limit', '进程数上限'],
+	'reason.cpu.quota': ['CPU quota too small', 'CPU 配额不足'],
+	'reason.net.retransmits': ['Segments lost', '报文段丢失'],
+	'reason.net.connect': ['Connections fail', '连接失败'],
 
 	'next.task.stuck': ['Look at the stack: what it waits for (a disk, a file server, a frozen file system) must answer or go; mostly it cannot even be killed before.', '看栈：它所等待的（磁盘、文件服务器、被冻结的文件系统）必须应答或移除；在此之前通常无法终止它。'],
 	'next.cpu.stall': ['Limit or move who had the CPUs, named here, or give this node more of them; requests below say who waited.', '限制或迁移此处所列占用 CPU 者，或为该节点增加 CPU；下方请求说明谁在等待。'],
@@ -59,6 +62,9 @@ export const kernelMessages = {
 	'next.net.memory': ['See net.ipv4.tcp_mem and who keeps unread data in its sockets (ss -m).', '检查 net.ipv4.tcp_mem 以及谁的套接字中积压未读数据（ss -m）。'],
 	'next.gpu.error': ['Look the number up in the vendor\'s list: some want a restart of the job, others a reset or another card.', '在厂商列表中查该编号：有的需重启任务，有的需复位或更换显卡。'],
 	'next.clock.unstable': ['The node uses a slower clock now; see that it is kept in step (chronyc tracking), since times of it may have jumped.', '节点已改用较慢的时钟；确认时间同步（chronyc tracking），其时间可能有跳变。'],
+	'next.cpu.quota': ['Raise the quota, or run as many threads as it has CPUs; the panels of that cgroup say how long this goes on.', '提高配额，或让线程数与配额的 CPU 数一致；该 cgroup 的面板显示持续时间。'],
+	'next.net.retransmits': ['See errors and drops of that interface and of its switch port; if only one peer is named, see the way to it and whether other nodes lose packets to it, too.', '检查该接口及其交换机端口的错误与丢包；若只涉及一个对端，检查到它的路径，以及其他节点到它是否也丢包。'],
+	'next.net.connect': ['Refused: nobody listens there, see whether that service runs. No answer or unreachable: see host, firewall and route. No port: raise net.ipv4.ip_local_port_range or keep connections open.', '被拒绝：无人监听，检查该服务是否运行。无应答或不可达：检查主机、防火墙与路由。无端口：扩大 net.ipv4.ip_local_port_range 或复用连接。'],
 	'next.proc.limit': ['Raise pids.max of that cgroup, or find what makes so many processes and threads.', '提高该 cgroup 的 pids.max，或找出谁创建了如此多进程与线程。'],
 };
 

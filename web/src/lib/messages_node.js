@@ -21,6 +21,7 @@ export const nodeMessages = {
 	'np.how': ['Drag across a drawing to zoom in. Shaded: the node was silent. Marks at the foot: events.', '在图上拖动可放大。阴影：节点沉默；图底标记：事件。'],
 	'np.sees': ['Its abnormal requests', '其异常请求'],
 	'np.events': ['Its events', '其事件'],
+	'np.profile': ['Its profile', '其剖析'],
 	'np.reds': ['Its routes', '其路由'],
 	'np.groups': ['Groups of panels', '面板分组'],
 	'np.lane': ['What happened in this time', '此时段发生的事'],

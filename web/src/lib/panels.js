@@ -21,9 +21,13 @@ const CPU = [
 	panel('load', 'Load average', '平均负载', 'threads', [line('load1', '1 min', '1 分钟'), line('load5', '5 min', '5 分钟'), line('load15', '15 min', '15 分钟')], { limit: line('cpus_online', 'CPUs', 'CPU 数') }),
 	panel('threads', 'Threads running and blocked', '运行与阻塞的线程', 'threads', [line('procs_running', 'running', '运行'), line('procs_blocked', 'blocked', '阻塞')]),
 	panel('asleep', 'Tasks that sleep uninterruptibly', '不可中断睡眠的任务', 'tasks', [line('tasks_uninterruptible', 'the most at once', '同时最多'), line('tasks_stuck', 'that do not move', '停滞不动')]),
+	panel('ipc', 'Instructions per cycle', '每周期指令数', 'instructions', [line('cpu_instructions_per_cycle', 'instructions', '指令')]),
+	panel('cache-misses', 'Misses of the last cache', '末级缓存未命中', '/s', [line('cpu_cache_misses_total', 'misses', '未命中')]),
 	panel('switches', 'Context switches and interrupts', '上下文切换与中断', '/s', [line('context_switches_total', 'switches', '切换'), line('intr_total', 'interrupts', '中断')]),
 	panel('softirqs', 'Soft interrupts', '软中断', '/s', [line('softirqs_net_rx_total', 'received packets', '收包'), line('softirqs_net_tx_total', 'sent packets', '发包'), line('softirqs_block_total', 'disks', '磁盘'), line('softirqs_timer_total', 'timers', '定时器'), line('softirqs_sched_total', 'scheduler', '调度'), line('softirqs_rcu_total', 'RCU', 'RCU'), line('softirqs_hrtimer_total', 'fine timers', '高精度定时器'), line('softirqs_tasklet_total', 'tasklets', 'tasklet'), line('softirqs_hi_total', 'urgent tasklets', '紧急 tasklet'), line('softirqs_irq_poll_total', 'polled disks', '轮询磁盘')]),
-	panel('forks', 'New processes and threads', '新建进程与线程', '/s', [line('forks_total', 'forks', '创建')]),
+	panel('forks', 'New processes and threads', '新建进程与线程', '/s', [line('forks_total', 'forks', '创建'), line('process_execs_total', 'programs executed', '执行程序')]),
+	panel('exits', 'Processes that ended', '结束的进程', '/s', [line('process_exits_total', 'all', '全部'), line('process_exits_failed_total', 'with an error', '出错'), line('process_exits_killed_total', 'by a signal', '被信号终止')]),
+	panel('cpu-watched', 'Part of the time in which waits for a CPU were timed', 'CPU 等待的计时占比', '%', [line('cpu_wait_watched_seconds_total', 'timed', '计时')], { factor: PERCENT }),
 ];
 
 const PRESSURE = [psi('cpu', 'Waiting for a CPU', '等待 CPU'), psi('memory', 'Waiting for memory', '等待内存'), psi('io', 'Waiting for I/O', '等待 I/O')];
@@ -89,7 +93,26 @@ const TCP = [
 	panel('tcp-segments', 'Segments', '报文段', '/s', [line('netstat_Tcp_InSegs', 'in', '入'), line('netstat_Tcp_OutSegs', 'out', '出')]),
 	panel('tcp-again', 'Segments sent again', '重传', '/s', [line('netstat_Tcp_RetransSegs', 'all', '全部'), line('netstat_TcpExt_TCPSynRetrans', 'SYN', 'SYN'), line('netstat_TcpExt_TCPTimeouts', 'timeouts', '超时')]),
 	panel('tcp-listen', 'Accept queue overflows', '监听队列溢出', '/s', [line('netstat_TcpExt_ListenOverflows', 'full', '已满'), line('netstat_TcpExt_ListenDrops', 'dropped', '丢弃')]),
+	heat('tcp-connect-us', 'How long connecting took', '建立连接耗时分布', 'µs', 'tcp_connect_time_us_*'),
+	heat('tcp-round-trip-us', 'Round trips of connections', '连接往返时延分布', 'µs', 'tcp_round_trip_us_*'),
+	panel('tcp-not-connected', 'Why connections did not come about', '连接未建立的原因', '/s', [line('tcp_connects_refused_total', 'refused', '被拒绝'), line('tcp_connects_timed_out_total', 'no answer', '无应答'), line('tcp_connects_unreachable_total', 'unreachable', '不可达'), line('tcp_connects_given_up_total', 'given up by the caller', '调用方放弃'), line('tcp_connects_not_sent_total', 'no port to ask from', '无可用端口'), line('tcp_connects_failed_total', 'other errors', '其他错误')]),
 	panel('bad-packets', 'Bad segments and datagrams', '错误报文', '/s', [line('netstat_Tcp_InErrs', 'TCP, bad', 'TCP 错误'), line('netstat_Udp_InErrors', 'UDP, bad', 'UDP 错误'), line('netstat_Udp_RcvbufErrors', 'UDP, receive buffer full', 'UDP 接收缓冲满')]),
+];
+
+// Of the connections that an application asked for, or accepted.
+const APPS = [
+	each('app-sent', 'Bytes sent by TCP', 'TCP 发送字节', 'B/s', ['tcp_sent_bytes_total']),
+	each('app-received', 'Bytes received by TCP', 'TCP 接收字节', 'B/s', ['tcp_received_bytes_total']),
+	each('app-segments-out', 'Segments sent', '发送报文段', '/s', ['tcp_sent_segments_total']),
+	each('app-segments-in', 'Segments received', '接收报文段', '/s', ['tcp_received_segments_total']),
+	each('app-connections', 'Connections', '连接数', 'connections', ['tcp_connections']),
+	each('app-accepts', 'Connections accepted', '接受的连接', '/s', ['tcp_accepts_total']),
+	each('app-connects', 'Connections asked for', '发起的连接', '/s', ['tcp_connects_total']),
+	each('app-connect-ms', 'Mean time to connect', '建立连接平均耗时', 'ms', ['tcp_connect_time_seconds_total'], { by: 'tcp_connects_total', factor: MS }),
+	each('app-not-connected', 'Connections that did not come about', '未建立的连接', '/s', ['tcp_connects_refused_total', 'tcp_connects_timed_out_total', 'tcp_connects_unreachable_total', 'tcp_connects_given_up_total', 'tcp_connects_not_sent_total', 'tcp_connects_failed_total']),
+	each('app-again', 'Segments with data sent again', '重传的数据报文段', '%', ['tcp_retransmits_total'], { by: 'tcp_sent_data_segments_total', factor: PERCENT }),
+	each('app-timeouts', 'Sent again after a timeout', '超时重传', '/s', ['tcp_timeouts_total']),
+	each('app-syn-again', 'Asked again for a connection', 'SYN 重传', '/s', ['tcp_syn_retransmits_total']),
 ];
 
 // What the kernel counts of each task: the same of cgroups, without those below, and of programs.
@@ -100,11 +123,18 @@ const taskIo = (of) => [
 	each(`${of}-task-wchar`, 'Its tasks wrote, to anything', '任务写入（任意对象）', 'B/s', ['task_wchar_bytes_total']),
 	each(`${of}-task-calls`, 'Calls of read and write', '读写调用', '/s', ['task_read_calls_total', 'task_write_calls_total']),
 ];
-const PROGRAMS = taskIo('program');
+const PROGRAMS = [
+	...taskIo('program'),
+	each('program-execs', 'Programs executed', '执行程序', '/s', ['program_execs_total']),
+	each('program-exits', 'Its processes that ended', '结束的进程', '/s', ['program_exits_total']),
+	each('program-failed', 'Of these with an error or by a signal', '其中出错或被信号终止', '/s', ['program_exits_failed_total', 'program_exits_killed_total']),
+];
 
 // Of a cgroup and all below it.
 const CGROUPS = [
 	each('cgroup-cpu', 'CPU used, of one processor', 'CPU 用量（占单个处理器）', '%', ['container_cpu_usage_seconds_total'], { factor: PERCENT }),
+	each('cgroup-cpu-wait', 'Waited for a CPU, in the part of the time that was timed', '等待 CPU（计时部分）', '%', ['cpu_wait_seconds_total'], { factor: PERCENT }),
+	heat('cpu-wait-us', 'How long programs waited for a CPU, while some did', '程序等待 CPU 的时长分布（有等待时）', 'µs', 'cpu_wait_latency_us_*'),
 	each('cgroup-throttled', 'Stopped by its CPU quota', '因 CPU 配额而停', '%', ['container_cpu_cfs_throttled_seconds_total'], { factor: PERCENT }),
 	each('cgroup-periods', 'Periods in which the quota was used up', '配额用尽的周期', '%', ['container_cpu_cfs_throttled_periods_total'], { by: 'container_cpu_cfs_periods_total', factor: PERCENT }),
 	each('cgroup-memory', 'Memory in use (working set)', '内存工作集', 'bytes', ['container_memory_working_set_bytes']),
@@ -149,9 +179,10 @@ const PROBE = [
 	each('source-untold', 'Keys of your own programs that are not told', '自有程序未上报的键', 'keys', ['program_keys_untold']),
 	panel('log-lost', 'Lines of the kernel log the probe missed', '探针漏掉的内核日志', '/s', [line('kernel_lines_lost', 'lost', '丢失'), line('kernel_lines_withheld', 'withheld', '被扣留')]),
 	panel('lost', 'Requests the probe missed', '探针漏掉的请求', '/s', [line('ring_full', 'ring full', '环满'), line('head_missed', 'beginning missed', '错过开头'), line('user_fault', 'unreadable', '不可读'), line('uncounted', 'table of routes full', '路由表满'), line('nginx_lost', "nginx's own records", 'nginx 自身记录'), line('nginx_unread', 'unread by nginx', 'nginx 未读')]),
-	panel('tables', 'Tables of the probe that were full', '探针中已满的表', '/s', [line('conn_full', 'connections', '连接'), line('calls_full', 'calls', '调用'), line('client_full', 'client calls', '客户端调用'), line('evidence_pushed_out', 'evidence', '证据'), line('late_bytes', 'late bytes', '迟到字节')]),
+	panel('tables', 'Tables of the probe that were full', '探针中已满的表', '/s', [line('conn_full', 'connections', '连接'), line('calls_full', 'calls', '调用'), line('client_full', 'client calls', '客户端调用'), line('evidence_pushed_out', 'evidence', '证据'), line('late_bytes', 'late bytes', '迟到字节'), line('unjudged', 'usual durations', '惯常耗时')]),
 	panel('file-lost', 'File operations the probe missed', '探针漏掉的文件操作', '/s', [line('file_ring_full', 'ring full', '环满'), line('file_operations_full', 'operations full', '操作表满'), line('file_detail_full', 'names and stacks', '名字与栈'), line('file_name_unknown', 'without a name', '无名'), line('file_slow_withheld', 'withheld', '被扣留'), line('file_samples_late', 'samples late', '采样迟到'), line('file_32bit_calls', '32-bit calls', '32 位调用')]),
-	panel('kernel-lost', 'Kills, stuck tasks and reclaim the probe missed', '探针漏掉的终止、停滞与回收', '/s', [line('oom_kills_withheld', 'kills', '终止'), line('stuck_tasks_withheld', 'stuck tasks', '停滞任务'), line('reclaim_untimed', 'reclaim without a time', '无时间的回收')]),
+	panel('kernel-lost', 'Kills, stuck tasks, reclaim and sockets the probe missed', '探针漏掉的终止、停滞、回收与套接字', '/s', [line('oom_kills_withheld', 'kills', '终止'), line('stuck_tasks_withheld', 'stuck tasks', '停滞任务'), line('reclaim_untimed', 'reclaim without a time', '无时间的回收'), line('tcp_sockets_lost', 'sockets', '套接字'), line('cpu_waits_missed', 'waits for a CPU', 'CPU 等待')]),
+	panel('profile-lost', 'Samples of the profile the probe missed', '探针漏掉的剖析采样', '/s', [line('profile_ring_full', 'ring full', '环满'), line('profile_stacks_full', 'stacks full', '栈表满'), line('profile_stacks_unknown', 'stacks unknown', '未知栈')]),
 	panel('undelivered', 'What could not be delivered', '未能送达', '/s', [line('requests_lost', 'requests', '请求'), line('samples_lost', 'samples', '采样'), line('batches_lost', 'batches', '批次')]),
 	panel('state', "The probe's own files refused", '探针自身文件被拒', '/s', [line('state_refused', 'not read', '未读'), line('state_unsaved', 'not saved', '未存')]),
 	panel('cut', 'Devices left out, as there are too many', '因过多而略去的设备', 'devices', [line('disk_devices_cut', 'disks', '磁盘'), line('network_devices_cut', 'interfaces', '接口')]),
@@ -166,9 +197,10 @@ export const GROUPS = [
 	{ name: 'pages', title: ['Pages and files', '页与文件'], panels: PAGES },
 	{ name: 'disks', title: ['Disks', '磁盘'], panels: DISKS, entity: ['disk'] },
 	{ name: 'network', title: ['Network', '网络'], panels: NETWORK, entity: ['net'] },
-	{ name: 'tcp', title: ['TCP and UDP', 'TCP 与 UDP'], panels: TCP },
+	{ name: 'tcp', title: ['TCP and UDP', 'TCP 与 UDP'], panels: TCP, kind: 'node' },
+	{ name: 'apps', title: ['TCP of applications', '应用的 TCP'], panels: APPS, entity: ['app'], kind: 'app' },
 	{ name: 'cgroups', title: ['Cgroups and containers', 'Cgroup 与容器'], panels: CGROUPS, entity: ['cgroup'], kind: 'cgroup' },
-	{ name: 'programs', title: ['I/O of programs', '程序 I/O'], panels: PROGRAMS, entity: ['program'], kind: 'program' },
+	{ name: 'programs', title: ['Programs', '程序'], panels: PROGRAMS, entity: ['program'], kind: 'program' },
 	{ name: 'log', title: ['Kernel log', '内核日志'], panels: LOG },
 	{ name: 'requests', title: ['Requests', '请求'], panels: REQUESTS },
 	{ name: 'probe', title: ['The probe itself', '探针自身'], panels: PROBE, entity: ['source'] },
@@ -176,6 +208,8 @@ export const GROUPS = [
 
 // Why these are on no panel. A name that ends in * stands for all that begin so.
 export const NOT_DRAWN = {
+	cpu_cycles_total: 'of the node it tells no more than its CPU time; instructions are drawn by it',
+	cpu_instructions_total: 'drawn by the cycle',
 	boot_time_seconds: 'a moment, and the same until the next',
 	filefd_maximum: 'beyond any number of files: the line would lie on the ground',
 	disk_io_now: 'of one moment each two seconds; disk-queue is its mean',

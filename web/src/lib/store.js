@@ -28,7 +28,7 @@ export const useStore = (s) => {
 	return value;
 };
 
-// Remembered in the browser; one that refuses (private mode) still works for this page.
+// Remembered in the browser, any text or one of those allowed; one that refuses (private mode) still works for this page.
 export const remembered = (key, fallback, allowed) => {
 	let first = null;
 	try {
@@ -36,7 +36,7 @@ export const remembered = (key, fallback, allowed) => {
 	} catch {
 		first = null;
 	}
-	const s = store(allowed.includes(first) ? first : fallback);
+	const s = store((allowed ? allowed.includes(first) : first !== null) ? first : fallback);
 	s.watch((value) => {
 		try {
 			localStorage.setItem(key, value);

@@ -12,6 +12,7 @@ import { Icicle } from '../icicle.jsx';
 import { Severity } from '../severity.jsx';
 import { dayOf } from '../similar.jsx';
 import { Strips } from '../strips.jsx';
+import { TagsThen } from '../tags.jsx';
 import { EventBar } from '../timebar.jsx';
 import { CopyButton, Text, Time } from '../ui.jsx';
 import { useAnswer } from '../lib/answer.js';
@@ -63,6 +64,7 @@ const Where = ({ event }) => (
 				</a>,
 			],
 			[t('ev.region'), <Text of={event.region} />],
+			[t('filter.tag'), <TagsThen node={event.node} time={event.time} />],
 			[t('ev.pid'), <span class="mono">{event.pid ?? '–'}</span>],
 			isNumber(event.tid) && [t('ev.tid'), <span class="mono">{event.tid}</span>],
 			[t('ev.comm'), <Text of={event.comm} class="mono" />],

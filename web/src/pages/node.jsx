@@ -19,10 +19,12 @@ import { onKey } from '../lib/keys.js';
 import { isOpen, named, nodeAddress, rangeOf, readNode } from '../lib/node.js';
 import { isSilent, useNodes } from '../lib/nodes.js';
 import { GROUPS, ownGroup, panelsFor } from '../lib/panels.js';
+import { profileAddress } from '../lib/profile.js';
 import { quantity } from '../lib/quantity.js';
 import { redAddress } from '../lib/red.js';
 import { go } from '../lib/router.js';
 import { useColumns, useSeen } from '../lib/seen.js';
+import { topologyAddress } from '../lib/topology.js';
 
 const EVERY_MS = 10e3;
 const RARELY_MS = 60e3;
@@ -143,7 +145,7 @@ const Head = ({ name, node, range }) => {
 				<State node={node} />
 				{canWant(name) && (
 					<span class="sees">
-						<a href={writeFilters({ ...filters, view: 'rows' })}>{t('np.sees')}</a> · <a href={eventsAddress({ ...filters, node: name })}>{t('np.events')}</a> · <a href={redAddress(filters)}>{t('np.reds')}</a>
+						<a href={writeFilters({ ...filters, view: 'rows' })}>{t('np.sees')}</a> · <a href={eventsAddress({ ...filters, node: name })}>{t('np.events')}</a> · <a href={redAddress(filters)}>{t('np.reds')}</a> · <a href={profileAddress({ ...filters, node: name })}>{t('np.profile')}</a> · <a href={topologyAddress(filters)}>{t('topo.of')}</a>
 					</span>
 				)}
 				<span class="hint">{t('np.how')}</span>

@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks';
 import { Trouble } from '../banner.jsx';
 import { Coverage, doOf, whenText } from '../coverage.jsx';
+import { Tags } from '../tags.jsx';
 import { Icon, Text, Time } from '../ui.jsx';
 import { useCovered } from '../lib/coverage.js';
 import { eventsAddress } from '../lib/events.js';
@@ -15,16 +16,6 @@ import { askNodes, isSilent, lostOf, unreadOf, useNodes } from '../lib/nodes.js'
 
 const FEW = 3; /* so few nodes are shown with all their details */
 const stateIcon = { attached: 'ok', off: 'off', throttled: 'warn' };
-
-const Tags = ({ tags }) => {
-	const all = Object.entries(tags ?? {});
-	if (!all.length) return <span class="tag untagged">{t('nodes.untagged')}</span>;
-	return all.map(([k, v]) => (
-		<span class="tag" key={k}>
-			<Text of={v === '' || v === true ? k : `${k}=${typeof v === 'string' ? v : JSON.stringify(v)}`} />
-		</span>
-	));
-};
 
 export const Source = ({ source, why = false }) => (
 	<span class={`source state-${source.state}`} title={source.why ? visible(source.why) : undefined}>

@@ -16,9 +16,11 @@ import { count, msFine, rate, visible } from '../lib/format.js';
 import { ofRed } from '../lib/facets.js';
 import { canWant, NONE, readFilters, writeFilters } from '../lib/filters.js';
 import { t, useSettings } from '../lib/i18n.js';
+import { profileAddress } from '../lib/profile.js';
 import { columnsOf, percentile, redAddress, redQuestion, rowsOf } from '../lib/red.js';
 import { go } from '../lib/router.js';
 import { useStore } from '../lib/store.js';
+import { topologyAddress } from '../lib/topology.js';
 
 const EVERY_MS = 10_000;
 const SHOWN = 200;
@@ -80,6 +82,14 @@ const Row = ({ row, filters, seconds }) => {
 				<a href={writeFilters(narrowed({ from: filters.from, to: filters.to, node: filters.node }, row, ['app', 'route']))} aria-label={t('red.rows.title', { what })}>
 					{t('red.rows')}
 				</a>
+				{row.app && canWant(row.app) && (
+					<>
+						{' · '}
+						<a href={profileAddress({ from: filters.from, to: filters.to, app: row.app, node: row.nodes.size === 1 ? [...row.nodes][0] : undefined })} aria-label={t('red.profile.title', { what: visible(row.app).slice(0, 80) })}>
+							{t('red.profile')}
+						</a>
+					</>
+				)}
 			</td>
 		</tr>
 	);
@@ -148,6 +158,7 @@ export const RedPage = ({ search }) => {
 						<Facet key={name} name={name} filters={used} source={ofRed} onChange={onChange} />
 					))}
 					<Chips filters={used} onChange={onChange} />
+					<a href={topologyAddress(used)}>{t('topo.of')}</a>
 				</div>
 				{error && <Trouble error={error} since={error.since} />}
 				{!data && !error && <p class="more">{t('table.loading')}</p>}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One abnormal request: the verdict first, then what it rests on.
 import { Trouble } from '../banner.jsx';
+import { CallTree } from '../calls.jsx';
 import { Checks } from '../checks.jsx';
 import { Coverage } from '../coverage.jsx';
 import { Disk } from '../disk.jsx';
@@ -11,9 +12,11 @@ import { EventsThen, Hit, around } from '../hit.jsx';
 import { Icicle } from '../icicle.jsx';
 import { Similar } from '../similar.jsx';
 import { Strips } from '../strips.jsx';
+import { TagsThen } from '../tags.jsx';
 import { TimeBar } from '../timebar.jsx';
 import { CopyButton, Status, Text, Time } from '../ui.jsx';
 import { Upstreams } from '../upstreams.jsx';
+import { Whose } from '../whose.jsx';
 import { useAnswer } from '../lib/answer.js';
 import { NONE, canWant, writeFilters } from '../lib/filters.js';
 import { bytes, count, duration, isNumber, isSlow, msFine, reasonText, timeParts, visible } from '../lib/format.js';
@@ -73,6 +76,7 @@ const Where = ({ req }) => (
 				</a>,
 			],
 			[t('ev.region'), <Text of={req.region} />],
+			[t('filter.tag'), <TagsThen node={req.node} time={req.time} />],
 			[
 				t('col.app'),
 				<a href={writeFilters({ app: [req.app], view: 'rows' })}>
@@ -82,7 +86,12 @@ const Where = ({ req }) => (
 			[t('ev.pid'), <span class="mono">{req.pid ?? '–'}</span>],
 			isNumber(req.tid) && [t('ev.tid'), <span class="mono">{req.tid}</span>],
 			[t('ev.comm'), <Text of={req.comm} class="mono" />],
-			[t('ev.remote'), <Text of={req.remoteAddr} class="mono" />],
+			[
+				t('ev.remote'),
+				<>
+					<Text of={req.remoteAddr} class="mono" /> <Whose of={req.remotePlace} class="hint" />
+				</>,
+			],
 			[t('ev.local'), <Text of={req.local} class="mono" />],
 		]}
 	/>
@@ -141,6 +150,7 @@ const Head = ({ req, id }) => (
 		<p class="line hint">
 			<Time of={req.time} />
 			<span>{t('ev.ago', { time: duration(Date.now() - Date.parse(req.time)) })}</span>
+			{req.incident && <a href={`/incidents/${encodeURIComponent(req.incident)}`}>{t('inc.of')}</a>}
 		</p>
 	</>
 );
@@ -151,6 +161,7 @@ const Cards = ({ req, zone }) => {
 		<div class="cards">
 			<TimeBar req={req} />
 			<Upstreams req={req} order={split} />
+			<CallTree req={req} />
 			<Icicle of={req} total={totalOf(req)} />
 			<Evidence of={req} kind="request" zone={timeParts(req.time)?.zone ?? zone} />
 			<Checks req={req} split={split} />

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+/* incident_join.c - which signals are enough to open, and who is near whom. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "columns.h"
+#include "counters.h"
+#include "incident_engine.h"
+
+enum { DUE_MAX = 200, REACH = 2, GRAPH_S = 900 };
+
+static int by_id(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static bool add(uint64_t near[static ENGINE_NEAR], size_t *n, uint64_t id)
+{
+	for (size_t i = 0; i < *n; i++)
+		if (near[i] == id)
+			return false;
+	if (*n == ENGINE_NEAR)
+		return false;
+	near[(*n)++] = id;
+	return true;
+}
+
+/* One step further: whom those from first on called, and who called them. */
+static int widen(struct engine *e, size_t first, int64_t now_us, uint64_t near[static ENGINE_NEAR],
+		 size_t *n)
+{
+	static const char sql[] =
+		"select other from incident_near($1::bigint[], timestamptz 'epoch' + ($2::bigint - "
+		"%d"
+		" * 1000000::bigint) * interval '1 microsecond',"
+		" timestamptz 'epoch' + $2::bigint * interval '1 microsecond') order by 1";
+	AUTO(PQclear) PGresult *res = NULL;
+	struct buf ids = { 0 };
+	struct pg_args a = { 0 };
+	char text[sizeof(sql) + 16], now[24];
+	int r;
+
+	snprintf(text, sizeof(text), sql, GRAPH_S);
+	snprintf(now, sizeof(now), "%" PRId64, now_us);
+	engine_ids(&ids, near + first, *n - first);
+	pg_arg_text(&a, (const char *)ids.data);
+	pg_arg_text(&a, now);
+	r = pg_ask(e->pg, text, &a, &res);
+	for (int i = 0; r == 0 && i < PQntuples(res); i++)
+		add(near, n, strtoull(PQgetvalue(res, i, 0), NULL, 10));
+	buf_free(&ids);
+	return r;
+}
+
+int engine_near(struct engine *e, const uint64_t *node, size_t nnodes, int64_t now_us,
+		uint64_t near[static ENGINE_NEAR], size_t *nnear)
+{
+	size_t first = 0, n = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < nnodes; i++)
+		add(near, &n, node[i]);
+	for (int step = 0; step < REACH && first < n && r == 0; step++) {
+		size_t last = n;
+
+		r = widen(e, first, now_us, near, &n);
+		first = last;
+	}
+	qsort(near, n, sizeof(near[0]), by_id);
+	*nnear = n;
+	return r;
+}
+
+static int ask(struct engine *e, struct signal **due, size_t n, struct incident_asked *asked)
+{
+	static const char sql[] =
+		"select i, n, (extract(epoch from counted) * 1000000)::bigint from"
+		" incident_asked($1::bigint[], $2::text[], $3::text[], $4::timestamptz[])";
+	static const enum array_type types[] = { ARRAY_INT8, ARRAY_TEXT, ARRAY_TEXT, ARRAY_TIME };
+	AUTO(columns_free) struct columns c = { 0 };
+	AUTO(PQclear) PGresult *res = NULL;
+	int r;
+
+	columns_begin(&c, ARRAY_SIZE(types), types);
+	for (size_t i = 0; i < n; i++) {
+		copy_int8(&c.column[0], (int64_t)due[i]->node);
+		copy_text(&c.column[1], due[i]->app);
+		copy_text(&c.column[2], due[i]->route);
+		copy_time(&c.column[3], (uint64_t)signal_since(due[i], e->limits) * 1000);
+		columns_row(&c);
+	}
+	r = columns_ask(&c, e->pg, sql, &res);
+	for (int i = 0; r == 0 && i < PQntuples(res); i++) {
+		struct incident_asked *to = &asked[strtoull(PQgetvalue(res, i, 0), NULL, 10) - 1];
+
+		to->n = strtod(PQgetvalue(res, i, 1), NULL);
+		to->until_us = strtoll(PQgetvalue(res, i, 2), NULL, 10);
+	}
+	return r;
+}
+
+static int open_one(struct engine *e, struct signal *g, const struct engine_region *region)
+{
+	uint64_t near[ENGINE_NEAR];
+	struct incident_place p = { .region = region->id,
+				    .region_name = region->name,
+				    .near = near,
+				    .now_us = region->now_us };
+	int r = engine_near(e, &g->node, 1, region->now_us, near, &p.nnear);
+
+	if (r < 0)
+		return r;
+	incident_set_open(e->set, g, &p);
+	counter_add(C_INCIDENT_SIGNALS, 1);
+	return 0;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct signal *x = *(struct signal *const *)a, *y = *(struct signal *const *)b;
+
+	return x->last_us < y->last_us ? -1 : x->last_us > y->last_us;
+}
+
+/* The same in whatever order the rows came. */
+int engine_join(struct engine *e)
+{
+	struct signal *due[DUE_MAX];
+	struct incident_asked asked[DUE_MAX] = { 0 };
+	size_t n = incident_set_due(e->set, e->newest_us, due, DUE_MAX);
+	int r = 0;
+
+	if (!n)
+		return 0;
+	qsort(due, n, sizeof(due[0]), by_begin);
+	r = ask(e, due, n, asked);
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		const struct engine_node *node = engine_node(e, due[i]->node);
+		const struct engine_region *region = node ? engine_region(e, node->region) : NULL;
+
+		if (!region)
+			e->nodes_us = 0; /* a new node: it is known with the next pass */
+		else if (signal_judge(due[i], e->limits, asked[i], region->now_us))
+			r = open_one(e, due[i], region);
+	}
+	return r;
+}

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "incident_set.h"
+
+#include <stdio.h>
+
+#include "../lib/hash.h"
+#include "../lib/log.h"
+#include "pairmap.h"
+
+enum { RANK_GAP_S = 10 };
+
+struct incident_set {
+	const struct incident_limits *limits;
+	const struct incident_steps *steps;
+	struct pairmap *signals; /* by id and 0 */
+	struct incident **incident;
+	size_t n;
+};
+
+struct incident_set *incident_set_new(const struct incident_limits *limits,
+				      const struct incident_steps *steps)
+{
+	struct incident_set *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		die("out of memory");
+	s->limits = limits;
+	s->steps = steps;
+	s->signals = pairmap_new(sizeof(struct signal));
+	return s;
+}
+
+static void free_texts(struct signal *g)
+{
+	free(g->app);
+	free(g->route);
+}
+
+static bool drop_signal(void *arg UNUSED, uint64_t a UNUSED, uint64_t b UNUSED, void *value)
+{
+	free_texts(value);
+	return false;
+}
+
+static void free_incident(struct incident *i)
+{
+	free(i->signal);
+	free(i);
+}
+
+void incident_set_free(struct incident_set *s)
+{
+	if (!s)
+		return;
+	pairmap_each(s->signals, drop_signal, NULL);
+	pairmap_free(s->signals);
+	for (size_t i = 0; i < s->n; i++)
+		free_incident(s->incident[i]);
+	free(s->incident);
+	free(s);
+}
+
+static char *copy(const char *text)
+{
+	char *p = strdup(text);
+
+	if (!p)
+		die("out of memory");
+	return p;
+}
+
+struct signal *incident_set_signal(struct incident_set *s, uint64_t node, const char *app,
+				   const char *route, const char *class)
+{
+	uint64_t h = hash_add(HASH_START, &node, sizeof(node)), id;
+	struct signal *g;
+
+	id = hash_end(hash_add_str(hash_add_str(hash_add_str(h, app), route), class));
+	g = pairmap_find(s->signals, id, 0);
+	if (g)
+		return g;
+	if (pairmap_count(s->signals) >= INCIDENT_SIGNALS)
+		return NULL;
+	g = pairmap_add(s->signals, id, 0);
+	g->id = id;
+	g->node = node;
+	g->app = copy(app);
+	g->route = copy(route);
+	snprintf(g->class, sizeof(g->class), "%s", class);
+	g->kind = signal_kind_of(class);
+	return g;
+}
+
+struct signal *incident_set_count(struct incident_set *s, const struct incident_row *r, bool *full)
+{
+	char class[SIGNAL_CLASS];
+	struct signal *g;
+
+	signal_class(r, class);
+	if (!signal_says(r, class))
+		return NULL;
+	g = incident_set_signal(s, r->node, r->app, r->route, class);
+	*full = !g;
+	if (!g)
+		return NULL;
+	signal_count(g, s->limits, r);
+	return g;
+}
+
+struct due {
+	struct incident_set *set;
+	int64_t now_us;
+	struct signal **out;
+	size_t n, max;
+};
+
+static bool look(void *arg, uint64_t a UNUSED, uint64_t b UNUSED, void *value)
+{
+	struct due *d = arg;
+	struct signal *g = value;
+
+	if (!g->active && d->n < d->max && signal_is_due(g, d->set->limits, d->now_us))
+		d->out[d->n++] = g;
+	return true;
+}
+
+size_t incident_set_due(struct incident_set *s, int64_t now_us, struct signal **out, size_t max)
+{
+	struct due d = { s, now_us, out, 0, max };
+
+	pairmap_each(s->signals, look, &d);
+	return d.n;
+}
+
+static void detach(struct signal *g)
+{
+	struct incident *i = g->of;
+
+	for (size_t k = 0; i && k < i->nsignals; k++)
+		if (i->signal[k] == g) {
+			i->signal[k] = i->signal[--i->nsignals];
+			break;
+		}
+	g->of = NULL;
+}
+
+void incident_set_attach(struct incident *i, struct signal *g)
+{
+	if (g->of != i) {
+		detach(g);
+		i->signal = realloc(i->signal, (i->nsignals + 1) * sizeof(struct signal *));
+		if (!i->signal)
+			die("out of memory");
+		i->signal[i->nsignals++] = g;
+		g->of = i;
+	}
+	g->active = !i->closed_us;
+}
+
+struct incident *incident_set_add(struct incident_set *s, const struct incident *of)
+{
+	struct incident *i = malloc(sizeof(*i));
+
+	s->incident = realloc(s->incident, (s->n + 1) * sizeof(struct incident *));
+	if (!s->incident || !i)
+		die("out of memory");
+	*i = *of;
+	s->incident[s->n++] = i;
+	return i;
+}
+
+static bool has(const uint64_t *sorted, size_t n, uint64_t x)
+{
+	size_t low = 0;
+
+	while (n) {
+		size_t half = n / 2;
+
+		if (sorted[low + half] == x)
+			return true;
+		if (sorted[low + half] < x) {
+			low += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return false;
+}
+
+static bool reaches(const struct incident *i, const uint64_t *near, size_t n)
+{
+	for (size_t k = 0; k < i->nsignals; k++)
+		if (has(near, n, i->signal[k]->node))
+			return true;
+	return false;
+}
+
+static void tell(struct incident_set *s, struct incident *i, int64_t at_us, const char *kind,
+		 const struct signal *g, const struct incident *other)
+{
+	s->steps->take(s->steps->arg, i, at_us, kind, g, other);
+	i->dirty = true;
+}
+
+/* The older one goes on; the younger stays as a name that leads there. Its signals follow when both
+ * are written. */
+static void merge(struct incident_set *s, struct incident *into, struct incident *from,
+		  int64_t at_us)
+{
+	from->into = into->id;
+	from->closed_us = at_us;
+	if (from->last_us > into->last_us)
+		into->last_us = from->last_us;
+	tell(s, into, at_us, "merged", NULL, from);
+	tell(s, from, at_us, "merged", NULL, into);
+}
+
+static struct incident *target(const struct incident_set *s, struct incident *i)
+{
+	while (i && i->into)
+		i = incident_set_find(s, i->into);
+	return i;
+}
+
+/* A is older, or as old and of the smaller id, as everywhere. */
+static bool is_older(const struct incident *a, const struct incident *b)
+{
+	return a->onset_us < b->onset_us || (a->onset_us == b->onset_us && a->id < b->id);
+}
+
+/* The oldest one that is near in time and place; what else is becomes one with it. */
+static struct incident *join(struct incident_set *s, int64_t first_us, const struct signal *g,
+			     const struct incident_place *p)
+{
+	int64_t gap = s->limits->join_s * INCIDENT_SEC;
+	struct incident *to = NULL;
+
+	for (size_t k = 0; k < s->n; k++) {
+		struct incident *i = target(s, s->incident[k]);
+
+		if (!i || i == to || i->closed_us || first_us - i->last_us > gap ||
+		    i->onset_us - g->last_us > gap || !reaches(s->incident[k], p->near, p->nnear))
+			continue;
+		if (to && is_older(i, to))
+			merge(s, i, to, p->now_us);
+		else if (to)
+			merge(s, to, i, p->now_us);
+		to = to && !is_older(i, to) ? to : i;
+	}
+	return to;
+}
+
+/* The last one that was of the same node. */
+static struct incident *reopen(const struct incident_set *s, int64_t first_us,
+			       const struct signal *g)
+{
+	int64_t gap = s->limits->reopen_s * INCIDENT_SEC;
+	struct incident *last = NULL;
+
+	for (size_t k = 0; k < s->n; k++) {
+		struct incident *i = s->incident[k];
+
+		if (i->closed_us && !i->into && first_us - i->closed_us <= gap &&
+		    reaches(i, &g->node, 1) && (!last || i->closed_us > last->closed_us))
+			last = i;
+	}
+	return last;
+}
+
+static struct incident *open_new(struct incident_set *s, const struct signal *g,
+				 const struct incident_place *p)
+{
+	uint64_t h = hash_add(hash_add_str(HASH_START, p->region_name), &g->id, sizeof(g->id));
+	struct incident i = { .region = p->region,
+			      .onset_us = g->first_us,
+			      .last_us = g->last_us,
+			      .opened_us = p->now_us,
+			      .fresh = true };
+
+	i.id = hash_end(hash_add(h, &g->first_us, sizeof(g->first_us)));
+	return incident_set_add(s, &i);
+}
+
+struct incident *incident_set_open(struct incident_set *s, struct signal *g,
+				   const struct incident_place *p)
+{
+	int64_t first_us = signal_begins(g, s->limits);
+	struct incident *i = join(s, first_us, g, p);
+	const char *kind = "joined";
+
+	if (!i && (i = reopen(s, first_us, g))) {
+		kind = "reopened";
+		i->closed_us = 0;
+	}
+	signal_begin(g, s->limits, i);
+	if (!i) {
+		kind = "opened";
+		i = open_new(s, g, p);
+	}
+	incident_set_attach(i, g);
+	if (g->last_us > i->last_us)
+		i->last_us = g->last_us;
+	i->rank_us = 0;
+	i->rank_gap_us = RANK_GAP_S * INCIDENT_SEC;
+	tell(s, i, p->now_us, kind, g, NULL);
+	return i;
+}
+
+/* What comes after it is counted anew. */
+static void close_one(struct incident_set *s, struct incident *i)
+{
+	i->closed_us = i->last_us + s->limits->quiet_s * INCIDENT_SEC;
+	for (size_t k = 0; k < i->nsignals; k++) {
+		i->signal[k]->active = false;
+		memset(i->signal[k]->bucket, 0, sizeof(i->signal[k]->bucket));
+	}
+	tell(s, i, i->closed_us, "closed", NULL, NULL);
+}
+
+static void forget(struct incident_set *s, size_t at)
+{
+	struct incident *i = s->incident[at];
+
+	while (i->nsignals)
+		detach(i->signal[0]);
+	free_incident(i);
+	s->incident[at] = s->incident[--s->n];
+}
+
+void incident_set_pass(struct incident_set *s, uint64_t region, int64_t now_us)
+{
+	size_t k = 0;
+
+	while (k < s->n) {
+		struct incident *i = s->incident[k];
+
+		if (i->region == region && !i->closed_us &&
+		    now_us - i->last_us > s->limits->quiet_s * INCIDENT_SEC)
+			close_one(s, i);
+		if (i->region == region && i->closed_us && !i->dirty &&
+		    (i->into || now_us - i->closed_us > s->limits->reopen_s * INCIDENT_SEC))
+			forget(s, k);
+		else
+			k++;
+	}
+}
+
+struct silence {
+	const struct incident_set *set;
+	int64_t now_us;
+};
+
+static bool is_heard(void *arg, uint64_t a UNUSED, uint64_t b UNUSED, void *value)
+{
+	const struct silence *q = arg;
+	struct signal *g = value;
+
+	if (g->of || q->now_us - g->last_us <= 2 * q->set->limits->window_s * INCIDENT_SEC)
+		return true;
+	free_texts(g);
+	return false;
+}
+
+void incident_set_forget(struct incident_set *s, int64_t now_us)
+{
+	struct silence q = { s, now_us };
+
+	pairmap_each(s->signals, is_heard, &q);
+}
+
+size_t incident_set_count_of(const struct incident_set *s)
+{
+	return s->n;
+}
+
+struct incident *incident_set_at(const struct incident_set *s, size_t i)
+{
+	return s->incident[i];
+}
+
+struct incident *incident_set_find(const struct incident_set *s, uint64_t id)
+{
+	for (size_t k = 0; k < s->n; k++)
+		if (s->incident[k]->id == id)
+			return s->incident[k];
+	return NULL;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * incident_signal.h - what goes wrong on one node in one way: counted by ten seconds, and judged.
+ *
+ * It says enough when there are some events of the window, slow enough, and these are some of a
+ * hundred requests of the route.
+ */
+#pragma once
+
+#include "incident.h"
+
+void signal_class(const struct incident_row *r, char class[static SIGNAL_CLASS]);
+enum signal_kind signal_kind_of(const char *class);
+bool signal_is_own(const char *class); /* not by what it asked, nor by who asked */
+int incident_hosts_of(const struct incident *i, const char *class); /* with such a signal */
+bool signal_says(const struct incident_row *r, const char *class); /* something about a fault */
+
+void signal_count(struct signal *g, const struct incident_limits *l, const struct incident_row *r);
+
+/* What red has of a signal's route since signal_since: n requests, up to when; 0: nothing. */
+struct incident_asked {
+	double n;
+	int64_t until_us;
+};
+
+int64_t signal_since(const struct signal *g, const struct incident_limits *l);
+int64_t signal_begins(const struct signal *g,
+		      const struct incident_limits *l); /* the window's first */
+bool signal_is_due(const struct signal *g, const struct incident_limits *l, int64_t now_us);
+bool signal_judge(struct signal *g, const struct incident_limits *l, struct incident_asked asked,
+		  int64_t now_us);
+/* As a part of in, from now on, or of a new one if NULL. */
+void signal_begin(struct signal *g, const struct incident_limits *l, const struct incident *in);

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "places.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "columns.h"
+
+enum { FIELDS = 6 };
+
+static const enum array_type types[FIELDS] = { ARRAY_INT2, ARRAY_INET, ARRAY_INT8,
+					       ARRAY_TEXT, ARRAY_INT8, ARRAY_INT2 };
+
+static void put(struct columns *c, const struct place *p)
+{
+	copy_int2(&c->column[0], p->kind);
+	copy_inet(&c->column[1], &p->addr);
+	copy_int8(&c->column[2], p->addr.port);
+	copy_text(&c->column[3], p->app);
+	copy_int8(&c->column[4], copy_bigint(p->netns));
+	copy_int2(&c->column[5], p->gone);
+	columns_row(c);
+}
+
+static int store(struct pg *p, const struct batch *b, const struct place_item *item)
+{
+	static const char sql[] =
+		"select take_places($1::bigint, timestamptz 'epoch' + $2::float8 * interval '1 "
+		"microsecond',"
+		" $3, $4::int, $5::smallint[], $6::inet[], $7::bigint[], $8::text[],"
+		" $9::bigint[], $10::smallint[])";
+	AUTO(columns_free) struct columns c = { 0 };
+	struct pg_args a = { 0 };
+	char node[24], at[24], more[24];
+
+	columns_begin(&c, FIELDS, types);
+	for (uint32_t i = 0; i < item->n; i++)
+		put(&c, &item->places[i]);
+	snprintf(node, sizeof(node), "%" PRId64, (int64_t)b->head.node_id);
+	snprintf(at, sizeof(at), "%" PRIu64, b->tick_ns / 1000);
+	snprintf(more, sizeof(more), "%" PRIu32, item->left_out);
+	pg_arg_text(&a, node);
+	pg_arg_text(&a, at);
+	pg_arg_text(&a, item->whole ? "true" : "false");
+	pg_arg_text(&a, more);
+	for (int i = 0; i < FIELDS; i++) {
+		if (item->n)
+			array_end(&c.column[i], item->n);
+		if (item->n)
+			pg_arg_binary(&a, &c.column[i]);
+		else
+			pg_arg_text(&a, "{}");
+	}
+	return pg_tell(p, sql, &a);
+}
+
+int places_store(struct pg *p, struct batch *const *b, size_t n)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++)
+		for (uint32_t k = 0; k < b[i]->items.nplaces && r == 0; k++)
+			r = store(p, b[i], &b[i]->items.places[k]);
+	return r;
+}

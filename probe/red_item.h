@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+/* red_item.h - how a request and its calls are counted: by all roles of lib/item.h. */
+#pragma once
+
+#include "red.h"
+
+/* counted: the places of its calls that are counted as calls of nobody. */
+void red_item_request(struct red *r, const struct request_item *q, uint32_t counted,
+		      uint64_t now_ns);
+void red_item_call(struct red *r, const char *app, const char *route, const struct up_item *u,
+		   uint64_t now_ns);

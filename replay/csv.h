@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * csv.h - a file of comma separated values with a header, line by line: columns in any order, and
+ * those that nobody asked for are passed over. Errors name the file and the line.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "../lib/base.h"
+
+enum { CSV_COLUMNS = 16, CSV_LINE = 4096, CSV_WHY = 512 };
+
+struct csv_column {
+	const char *name;
+	bool needed;
+};
+
+struct csv {
+	FILE *file;
+	const char *path;
+	unsigned long line;
+	int place[CSV_COLUMNS]; /* of each wanted column in the file; -1: it has none */
+	const char *value[CSV_COLUMNS]; /* of the line; "" where there is none */
+	char text[CSV_LINE];
+	char *why; /* CSV_WHY bytes */
+};
+
+int csv_open(struct csv *c, const char *path, const struct csv_column *wanted, size_t n,
+	     char *why) MUST_CHECK;
+int csv_next(struct csv *c, size_t n) MUST_CHECK; /* 1: a line; 0: the end; < 0 */
+void csv_close(struct csv *c);
+
+/* Of the line: a whole number of at most max. "" is 0 if it may be. */
+int csv_number(struct csv *c, int column, const char *name, uint64_t max, uint64_t *out) MUST_CHECK;
+int csv_bad(struct csv *c, const char *what); /* -EINVAL, and says where */

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rig.py - what the benches of I/O share: a disk in memory, fio in a cgroup of its own, and the probe's sources beside it."""
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, "tests/it")
+from reads import Reads  # noqa: E402  as truth.py reads them
+
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was begun is ended, too
+BUILD = os.environ.get("B", "build")
+MIB = 1 << 20
+
+
+def say(text):
+    print(f"  {time.strftime('%T', time.gmtime())}  {text}", file=sys.stderr, flush=True)
+
+
+def cgroup2():
+    with open("/proc/self/mounts", encoding="utf-8") as f:
+        return next(s.split()[1] for s in f if s.split()[2] == "cgroup2")
+
+
+class Disk:
+    """A loop device over a file in memory: what it takes is the kernel's part, and its counters move for nobody else."""
+
+    def __init__(self, mib):
+        self.file = f"/dev/shm/seismo-bench.{os.getpid()}"
+        subprocess.run(["truncate", "-s", f"{mib}M", self.file], check=True)
+        subprocess.run(["shred", "-n1", self.file], check=True)  # each page is there
+        for direct in ("--direct-io=on", "--direct-io=off"):
+            made = subprocess.run(["losetup", "-f", "--show", direct, self.file], capture_output=True, text=True, check=False)
+            if made.returncode == 0:
+                break
+        self.path = made.stdout.strip()
+        self.name = os.path.basename(self.path)
+        self.bytes = mib * MIB
+
+    def stat(self):
+        """Of /sys/block: (reads, bytes read, ms) and the same of writes."""
+        with open(f"/sys/block/{self.name}/stat", encoding="ascii") as f:
+            n = [int(w) for w in f.read().split()]
+        return {"read": (n[0], n[2] * 512, n[3]), "write": (n[4], n[6] * 512, n[7])}
+
+    def close(self):
+        subprocess.run(["losetup", "-d", self.path], check=False)
+        os.unlink(self.file)
+
+
+class Cgroup:
+    def __init__(self):
+        self.path = f"/seismo-bench.{os.getpid()}"
+        self.dir = cgroup2() + self.path
+        os.mkdir(self.dir)
+
+    def join(self):
+        with open(f"{self.dir}/cgroup.procs", "w", encoding="ascii") as f:
+            f.write(str(os.getpid()))
+
+    def close(self):
+        for _ in range(50):
+            try:
+                os.rmdir(self.dir)
+                return
+            except OSError:
+                time.sleep(0.1)
+
+
+def fio(disk, engine, block, mode, cgroup=None, **more):
+    """One job; what fio says of it: {"read": ..., "write": ...}."""
+    args = {"name": "b", "filename": disk.path, "ioengine": engine, "bs": block, "rw": mode, "direct": 1, "randrepeat": 1, "norandommap": 1,
+            "iodepth": 8 if engine in ("libaio", "io_uring") else 1, "output-format": "json", "eta": "never", "disk_util": 0,
+            "clat_percentiles": 0, "lat_percentiles": 0, **more}
+    out = subprocess.run(["fio", *(f"--{k}={v}" for k, v in args.items())], check=True, capture_output=True, text=True,
+                         preexec_fn=cgroup.join if cgroup else None).stdout
+    return json.loads(out[out.index("{"):])["jobs"][0]
+
+
+def median(values, form="{:.2f}"):
+    return f"{form} ({form}..{form})".format(statistics.median(values), min(values), max(values))
+
+
+def slot(name):
+    """disk_read_latency_us_16: up to so many, the first all up to it, _more all above."""
+    last = name.rsplit("_", 1)[1]
+    return float("inf") if last == "more" else int(last)
+
+
+def slots(values, prefix):
+    return sorted((slot(n), v) for n, v in values.items() if n.startswith(prefix))

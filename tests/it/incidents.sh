@@ -1,0 +1,139 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# incidents.sh - from abnormal requests and counts in a real PostgreSQL to incidents, by a real collector.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/check.sh
+. tests/it/ingest_rig.sh
+
+read -r port web < <(free_ports 2 | tr '\n' ' ')
+
+api() { # PATH PYTHON: true of the answer a
+	curl -s "http://127.0.0.1:$web/api/v1/$1" | python3 -c "import json, sys; a = json.load(sys.stdin); sys.exit(not ($2))" ||
+		{ curl -s "http://127.0.0.1:$web/api/v1/$1" >&2; return 1; }
+}
+
+quietly_api() {
+	api "$@" 2>/dev/null
+}
+
+at() { # SECONDS: that long after the fault began
+	echo "timestamptz '$began' + interval '$1 s'"
+}
+
+abnormal() { # NODE COUNT REASON MS STATUS FROM UNTIL
+	sql -c "select abnormal('$1', $2, '$3', $4, 10, $(at "$6"), $(at "$7"), $5)" >/dev/null
+}
+
+traffic() { # FROM UNTIL MS
+	sql -c "select traffic($(at "$1"), $(at "$2"), $3)" >/dev/null
+}
+
+pg_make
+start one "$port" "$web" --incidents-quiet-s 120 --incidents-join-s 60 --incidents-window-s 60
+await 200 counted "$web" seismo_database_up 1
+sql -f tests/it/incidents.sql >/dev/null
+began=$(sql -c "select now() - interval '30 minutes'")
+sql -c "select tell_node(name, addr::inet) from (values ('front', '10.0.0.1'), ('app', '10.0.0.2'), ('db', '10.0.0.3')) v(name, addr)" >/dev/null
+
+ok "an address of a call is read, and what is none is none" is "10.0.0.1,::1,2001:db8::2,1:2:3:4:5:6:7:8,-,-,-,-,-" "select string_agg(coalesce(host(api.peer_ip(p)), '-'), ',' order by i)
+	from unnest(array['10.0.0.1:80', '[::1]:80', '[2001:db8::2]:443', '[1:2:3:4:5:6:7:8]:1', 'unix:/run/app.sock', '300.0.0.1:80', '[1::2::3]:80', '[1:2:3:4:5:6:7:8:9]:80', '[:::]:80'])
+	with ordinality u(p, i)"
+# Half an hour without a fault, with the few abnormal requests that there always are.
+traffic -1800 0 0
+abnormal front 36 up.slow 60 200 -1800 0
+ok "what came is looked at" await 100 counted "$web" seismo_incident_rows_total 36
+ok "the abnormal requests of every day are no incident" is 0 "select count(*) from incident"
+
+traffic 0 40 400
+sql -c "select happened('db', 'io.slow', $(at 5))" >/dev/null
+for node in front app; do abnormal $node 80 up.slow 450 200 0 30; done
+abnormal db 80 io.block 430 200 0 30
+ok "a fault of db, which all before it wait for, is one incident" await 60 quietly_api "incidents?from=2020-01-01T00:00:00Z" "len(a['incidents']) == 1 and a['incidents'][0]['signals'] == 3 and a['incidents'][0]['first']"
+all="incidents?from=2020-01-01T00:00:00Z" one="a['incidents'][0]"
+ok "it began with the first request" api "$all" "$one['onset'] == '$(sql -c "select api.rfc3339('$began')")' and $one['state'] == 'open'"
+ok "db is named, and that it was the disk" api "$all" "$one['first']['node'] == 'db' and $one['first']['share'] == 1 and $one['clear'] and $one['first']['reason'] == 'io.block'"
+ok "in one sentence" api "$all" "$one['text']['en'].startswith('front-app slow: 440 ms of 440 ms arose in db (io.block), since ') and $one['text']['en'].endswith(', 3 nodes, 3 apps')"
+ok "in Chinese, too" api "$all" "$one['text']['zh'].startswith('front-app 变慢：440 ms 中的 440 ms 发生在 db（io.block）')"
+ok "filters find it" api "$all&node=db&app=app-app&region=local&state=open" "len(a['incidents']) == 1 and a['next'] is None"
+ok "and leave it out" api "$all&node=!db" "a['incidents'] == []"
+ok "and so does a time when it was not" api "incidents?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z" "a['incidents'] == []"
+id=$(sql -c "select id from api.incident")
+ok "one has the signals that it rests on" api "incidents/$id" "sorted((e['node'], e['class'], e['count']) for e in a['evidence']) == [('app', 'up', 80), ('db', 'io', 80), ('front', 'up', 80)]"
+ok "each with requests that show it" api "requests/$(sql -c "select api.id_text(worst[1], worst_ids[1]) from incident_signal where class = 'io'")" "a['node'] == 'db' and a['requestTime'] == 430"
+ok "which say of what they are a part" api "requests?from=2020-01-01T00:00:00Z&node=db" "{q['incident'] for q in a['requests']} == {'$id'}"
+ok "also one by one" api "requests/$(sql -c "select api.id_text(worst[1], worst_ids[1]) from incident_signal where class = 'io'")" "a['incident'] == '$id'"
+ok "those of before are a part of none" api "requests?from=2020-01-01T00:00:00Z&to=$(sql -c "select api.rfc3339('$began')")" "len(a['requests']) == 36 and {q['incident'] for q in a['requests']} == {None}"
+ok "what else the node told is beside it" api "incidents/$id" "[(e['node'], e['kind'], e['count']) for e in a['events']] == [('db', 'io.slow', 1)]"
+ok "where time arose, and where it only passed" api "incidents/$id" "sorted((p['from'], p['to'], p['value'] > 0) for p in a['graph']) == [('app', 'db', False), ('db', None, True), ('front', 'app', False)]"
+ok "and each step" api "incidents/$id" "[s['kind'] for s in a['steps']] == ['opened', 'joined', 'joined', 'ranked']"
+
+abnormal db 40 io.block 430 200 30 50
+traffic 40 60 400
+ok "what comes is counted on" await 60 is 120 "select n from incident_signal where class = 'io'"
+halt one KILL
+start one "$port" "$web" --incidents-quiet-s 120 --incidents-join-s 60 --incidents-window-s 60
+abnormal db 20 io.block 430 200 50 60
+ok "once, also by a collector that was killed in between" await 60 is 140 "select n from incident_signal where class = 'io'"
+traffic 60 200 0
+ok "when it was quiet for long enough it is closed" await 60 quietly_api "incidents/$id" "a['state'] == 'closed' and a['steps'][-1]['kind'] == 'closed'"
+ok "then, by the time of the data" is "t" "select closed = last + interval '120 s' from incident"
+
+traffic 200 240 400
+abnormal db 30 io.block 430 200 200 230
+ok "the same again keeps its name" await 60 quietly_api "incidents/$id" "a['state'] == 'open' and a['steps'][-1]['kind'] == 'reopened'"
+ok "and its count" is "170|1" "select n, (select count(*) from incident) from incident_signal where class = 'io'"
+traffic 240 400 0
+ok "it is over again" await 60 is 0 "select count(*) from incident where closed is null"
+
+# Another node, far from all: its own incident, by errors.
+sql -c "select tell_node('lone', '10.0.0.9'), count_red('lone', 0, ':80', 20, 0, $(at 300), $(at 430)), count_red('lone', 0, ':80', 10, 0, $(at 400), $(at 430), 5)" \
+	-c "update node set last_seen = $(at 430) where name = 'lone'" >/dev/null
+abnormal lone 30 app.error 5 500 400 420
+ok "errors are an incident of their own" await 60 quietly_api "$all&node=lone" "len(a['incidents']) == 1 and $one['first']"
+ok "with who failed by itself" api "$all&node=lone" "$one['code'] == 'failed' and $one['first']['node'] == 'lone' and $one['text']['en'].startswith('lone-app fails: 100 % of 30 failed requests began in lone (app.error), since ')"
+
+# What people decide.
+decide() { # PATH BODY FLAG...: the answer and its status
+	curl -s -w '\n%{http_code}' -H "Content-Type: ${type:-application/json}" "${@:3}" -d "$2" "http://127.0.0.1:$web/api/v1/incidents/$1"
+}
+answers() { # STATUS PATH BODY FLAG...
+	local a
+	a=$(decide "${@:2}")
+	[ "${a##*$'\n'}" = "$1" ] || { echo "$a" >&2; return 1; }
+}
+lone=$(sql -c "select id from api.incident where nodes = '{lone}'")
+ok "it is acknowledged" answers 200 "$lone/acknowledge" '{"by":"ada"}'
+ok "and commented, whatever it says" answers 200 "$lone/comment" '{"by":"ada","text":"\u003cb\u003e \u0027; drop table incident --"}'
+ok "both are steps" api "incidents/$lone" "[(s['kind'], s['who'], s['detail'].get('text')) for s in a['steps'][-2:]] == [('acknowledged', 'ada', None), ('commented', 'ada', '<b> \'; drop table incident --')] and a['acknowledged']['by'] == 'ada'"
+ok "a page of another site may not" answers 403 "$lone/close" '{"by":"eve"}' -H 'Origin: http://evil.example'
+ok "nor one that says so itself" answers 403 "$lone/close" '{"by":"eve"}' -H 'Sec-Fetch-Site: cross-site'
+type=text/plain
+ok "nor a form" answers 415 "$lone/close" '{"by":"eve"}'
+type=
+ok "a body has an end" answers 413 "$lone/comment" "{\"by\":\"ada\",\"text\":\"$(printf %20000s)\"}"
+ok "somebody decides" answers 400 "$lone/close" '{}'
+ok "in JSON" answers 400 "$lone/close" '{"by":'
+ok "of an incident that there is" answers 404 "1-0000000000000001/close" '{"by":"ada"}'
+ok "what is no verb is no route" answers 405 "$lone/open" '{"by":"ada"}'
+ok "one becomes a part of the other" answers 200 "$lone/merge" "{\"by\":\"ada\",\"into\":\"$id\"}"
+ok "which has its signals then, each once" api "incidents/$id" "sorted((e['node'], e['count']) for e in a['evidence']) == [('app', 80), ('db', 170), ('front', 80), ('lone', 30)]"
+ok "and it says where it went" api "incidents/$lone" "a['state'] == 'merged' and a['mergedInto'] == '$id' and a['evidence'] == []"
+ok "twice it cannot" answers 409 "$lone/merge" "{\"by\":\"ada\",\"into\":\"$id\"}"
+signal=$(sql -c "select lpad(to_hex(signal_id), 16, '0') from incident_signal where class = 'error'")
+ok "a signal is taken out again, by a command" grep -q '"done" : "split"' < <(seismo incident split "$id" --by bob "$signal")
+ok "as an incident of its own" api "$all&node=lone" "len(a['incidents']) == 1 and $one['nodes'] == ['lone'] and $one['requests'] == 30"
+ok "the list of a terminal has both" [ "$(seismo incident list --all | grep -c -- '-app ')" = 2 ]
+ok "one is shown with its steps" grep -q 'split .* bob' < <(seismo incident show "$id")
+sql -c "update incident set closed = null where incident_id = api.id_number('$id')"
+ok "an open one is closed" answers 200 "$id/close" '{"by":"ada"}'
+ok "and then it is" answers 409 "$id/close" '{"by":"ada"}'
+
+ok "nothing of it failed" [ "$(counter "$web" seismo_correlate_failures_total)" = 0 ]
+ok "that there is none is 404" api "incidents/1-0000000000000001" "a['error']['code'] in ('not_found', 'aged_out')"
+sql -c "update incident set last = now() - interval '40 days'"
+halt one TERM
+start one "$port" "$web" --keep-days 30
+ok "old ones go, with all that was of them" await 60 is "0|0|0|0|0" "select (select count(*) from incident), (select count(*) from incident_signal),
+	(select count(*) from incident_candidate), (select count(*) from incident_graph), (select count(*) from incident_step)"
+done_checking

@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# topology.sh - who calls whom: names beside addresses, edges between applications, and the halves of one call, over a
+# real collector and a real PostgreSQL with rows that are known.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/check.sh
+. tests/it/ingest_rig.sh
+
+read -r port web < <(free_ports 2 | tr '\n' ' ')
+
+api() { # PATH PYTHON: true of the answer a
+	curl -s "http://127.0.0.1:$web/api/v1/$1" | python3 -c "import json, sys; a = json.load(sys.stdin); sys.exit(not ($2))" ||
+		{ curl -s "http://127.0.0.1:$web/api/v1/$1" >&2; return 1; }
+}
+
+pg_make
+start one "$port" "$web"
+await 100 counted "$web" seismo_database_up 1
+
+# web: nginx; shop: two apps, one in a container; db: a probe that sees no requests; outside: nobody's.
+sql <<'END'
+insert into node (node_id, region_id, name) values (1, 0, 'web'), (2, 0, 'shop'), (3, 0, 'db');
+insert into source select n, 'request', (n < 3)::int, '', now() from generate_series(1, 3) n;
+insert into place select v.n, v.a::inet, v.p, v.k, 0, v.app, now() - interval '1 day', null from (values
+	(1, '10.0.0.1', 0, 1, ''), (1, '0.0.0.0', 80, 2, 'nginx'), (2, '10.0.0.2', 0, 1, ''), (2, '0.0.0.0', 8000, 2, 'shop'),
+	(2, '127.0.0.1', 8001, 2, 'stock'), (3, '10.0.0.3', 0, 1, ''), (3, '0.0.0.0', 5432, 2, 'db')) v(n, a, p, k, app);
+insert into red_key values (1, 11, 'nginx', '/a', '10.0.0.2:8000', 1), (1, 12, 'nginx', '/b', '10.0.0.2:8000', 1), (1, 13, 'nginx', '/a', '198.51.100.9:443', 1),
+	(2, 21, 'shop', '/a', ':8000', 0), (2, 22, 'shop', '/a', '127.0.0.1:8001', 1), (2, 23, 'shop', '/a', 'unix:/run/x', 1), (2, 24, 'shop', '/a', '10.0.0.3:5432', 1),
+	(2, 25, 'stock', '/a', ':8001', 0), (1, 14, 'nginx', '/a', ':80', 0);
+insert into red select now() - interval '1 minute', k.node_id, k.key_id, c.class, c.n, c.n * 3000, 12, array[c.n]
+	from red_key k, (values (2, 90), (5, 10)) c(class, n);
+insert into request (ts, node_id, request_id, stored, app, comm, pid, tid, remote, remote_port, local, local_port, method, path, route, flags, status, request_us, queue_us,
+	upstream_us, bytes_in, bytes_out, normal_us, limit_us, retrans, srtt_us, rcv_ooo, reason_id, params, upstreams)
+select date_trunc('second', now()) - v.ago::interval, v.n, v.id, now(), v.app, 'c', 1, 1, v.remote::inet, v.rport, v.local::inet, v.lport, 'GET', v.path, v.path, 0, v.status, v.us, 1000, null, 1, 1,
+	1, 1, 0, 0, 0, 1, '{}', v.ups::jsonb from (values
+	('10 s', 1, 101, 'nginx', '192.0.2.50', 999, '10.0.0.1', 80, '/a', 502, 80000, '[{"addr":"198.51.100.9:443","startUs":10,"responseUs":5000,"status":0,"localPort":31,"flags":0},
+		{"addr":"10.0.0.2:8000","startUs":6000,"responseUs":70000,"status":500,"localPort":41,"flags":0}]'),
+	('9.993 s', 2, 102, 'shop', '10.0.0.1', 41, '10.0.0.2', 8000, '/a', 500, 60000, '[{"addr":"127.0.0.1:8001","startUs":0,"responseUs":20000,"status":200,"localPort":51,"flags":0},
+		{"addr":"10.0.0.3:5432","startUs":20000,"responseUs":20000,"status":200,"localPort":52,"flags":0},{"addr":"unix:/run/x","startUs":0,"responseUs":1,"status":200,"localPort":0,"flags":0}]'),
+	('3 s', 1, 103, 'nginx', '192.0.2.50', 998, '10.0.0.1', 80, '/c', 502, 80000, '[{"addr":"10.0.0.2:8000","startUs":0,"responseUs":70000,"status":500,"localPort":42,"flags":0}]'),
+	('1 s', 2, 104, 'shop', '10.0.0.1', 42, '10.0.0.2', 8000, '/c', 500, 60000, '[]'),
+	('4 s', 2, 105, 'shop', '10.0.0.1', 42, '10.0.0.2', 8000, '/c', 500, 60000, '[]'),
+	('2 s', 2, 106, 'shop', '10.0.0.1', 42, '10.0.0.2', 8000, '/d', 500, 60000, '[]')) v(ago, n, id, app, remote, rport, local, lport, path, status, us, ups);
+END
+id() { sql -c "select api.id_text(ts, request_id) from request where request_id = $1"; }
+row="{q['id'].split('-')[1]: q for q in a['requests']}"
+ok "a list has the names of both ends" api requests "[$row['0000000000000066'][k] for k in ('remotePlace', 'upstreamPlace')] ==
+	[dict(node='web', app=None, how='address'), dict(node='shop', app=None, how='unix')]"
+ok "who is nobody's is external" api requests "$row['0000000000000065']['remotePlace'] == dict(node=None, app=None, how='external')"
+ok "who listens is named" api requests "$row['0000000000000065']['upstreamPlace'] == dict(node='shop', app='shop', how='listener')"
+ok "who called nobody has no name" api requests "$row['0000000000000068']['upstreamPlace'] is None"
+ok "a request has them, too" api "requests/$(id 101)" "a['upstreamPlace']['app'] == 'shop' and a['evidence'] == []"
+
+e="{(x['from']['node'], x['from']['app'], x['to']['addr']): x for x in a['edges']}"
+ok "an app's edges are those out of it and into it" api "topology?app=shop" "sorted($e) == [('shop', 'shop', '10.0.0.3:5432'), ('shop', 'shop', '127.0.0.1:8001'),
+	('shop', 'shop', 'unix:/run/x'), ('web', 'nginx', '10.0.0.2:8000')] and a['total'] == 4"
+ok "with the caller's figures, over all routes" api "topology?app=shop" "(lambda c: (c['count'], c['errors'], c['errorRatio'], c['mean'], c['max']))($e['web', 'nginx', '10.0.0.2:8000']['calls']) == (200, 20, 0.1, 3, 4.096)"
+ok "and the callee's own beside them" api "topology?app=shop" "[(x['to']['node'], x['to']['app'], x['served']['count']) for x in a['edges'] if x['served']] == [('shop', 'shop', 100), ('shop', 'stock', 100)]"
+ok "each says how it was resolved" api "topology?node=shop" "[$e[k]['to'] for k in sorted($e)][:3] == [dict(node='db', app='db', addr='10.0.0.3:5432', how='listener'),
+	dict(node='shop', app='stock', addr='127.0.0.1:8001', how='listener'), dict(node='shop', app=None, addr='unix:/run/x', how='unix')]"
+ok "what is nobody's is external" api "topology?node=web" "$e['web', 'nginx', '198.51.100.9:443']['to'] == dict(node=None, app=None, addr='198.51.100.9:443', how='external')"
+ok "a callee that calls nobody has who calls it" api "topology?app=stock" "list($e) == [('shop', 'shop', '127.0.0.1:8001')]"
+ok "without a filter all are there, and of many the most frequent" api "topology?limit=2" "a['total'] == 5 and len(a['edges']) == 2 and a['edges'][0]['calls']['count'] == 200"
+ok "of a range without requests there is none" api "topology?to=2020-01-01T00:00:00Z&from=2019-12-31T00:00:00Z" "a == dict(edges=[], total=0)"
+
+ok "a try leads to the callee's row" api "requests/$(id 101)" "(lambda c: (c['id'], c['node'], c['app'], c['status'], c['totalTime'], c['networkTime'], c['reason'] != '', c['silence']))(a['calls'][1]) ==
+	('$(id 102)', 'shop', 'shop', 500, 61, 9, True, None)"
+ok "where nobody has a probe nothing is known" api "requests/$(id 101)" "[a['calls'][0][k] for k in ('id', 'how', 'silence', 'node')] == [None, 'external', 'noProbe', None]"
+ok "who called is found" api "requests/$(id 102)" "(lambda c: (c['id'], c['try'], c['node'], c['app']))(a['calledBy']) == ('$(id 101)', 2, 'web', 'nginx')"
+ok "an external client is nobody's call" api "requests/$(id 101)" "a['calledBy'] is None"
+ok "a callee with a probe and no row had nothing abnormal" api "requests/$(id 102)" "[(c['node'], c['app'], c['silence']) for c in a['calls']] ==
+	[('shop', 'stock', 'nothingAbnormal'), ('db', 'db', 'notSeen'), ('shop', None, 'unix')]"
+ok "of several rows on a connection used again none is taken" api "requests/$(id 103)" "[a['calls'][0][k] for k in ('id', 'silence')] == [None, 'several']"
+ok "and none of them is said to be called by it" api "requests/$(id 104)" "a['calledBy'] is None"
+done_checking

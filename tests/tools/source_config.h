@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/* source_config.h - what sources are told that no probe opens: the defaults, but nginx is let be.
+ */
+#pragma once
+
+#include "../../probe/config.h"
+
+static struct probe_config source_config = { .node = "test",
+					     .slow_ms = -1,
+					     .rows_per_s = 1000,
+					     .ring_mb = 1,
+					     .hooks = "auto",
+					     .nginx = "off",
+					     .conns = 1024,
+					     .split = true,
+					     .slow_file_ms = 10,
+					     .slow_file_clock = "auto",
+					     .slow_files_per_s = 100,
+					     .stuck_s = 1,
+					     .profile = 19,
+					     .cpu_wait_share = 10,
+					     .cpu_stall_pct = 40,
+					     .io_stall_pct = 30,
+					     .memory_stall_pct = 15 };

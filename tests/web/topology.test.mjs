@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who calls whom: the drawing and the table beside it, names beside addresses, and one request across hosts.
+import { CHECK, CHECK_EQ, TEST, until } from './browser.mjs';
+import { request } from './data.mjs';
+
+const calls = (over) => ({ count: 200, rate: 12, errors: 20, errorRatio: 0.1, mean: 3, p50: 2.5, p99: 40, max: 65.5, ...over });
+const edge = (from, to, over = {}) => ({ from: { node: `${from}-1`, app: from }, to: { node: `${to}-1`, app: to, addr: '10.0.0.2:8000', how: 'listener' }, protocol: 'http', calls: calls(), served: calls({ errors: 0, errorRatio: 0, p99: 30 }), ...over });
+const outside = (from) => edge(from, 'x', { to: { node: null, app: null, addr: '198.51.100.9:443', how: 'external' }, served: null, calls: calls({ errors: 0, errorRatio: 0 }) });
+const cells = (t) => t.page.$$eval('#edges tbody tr', (all) => all.map((tr) => [...tr.cells].map((td) => td.innerText.trim())));
+
+TEST('each edge is drawn from the caller to the called, and stands in the table with both sides', async (t) => {
+	t.mock.edges = [edge('nginx', 'shop'), edge('shop', 'db'), outside('shop')];
+	await t.open('/topology?app=shop');
+	await t.page.waitForSelector('.graph svg');
+	CHECK_EQ(await t.page.$$eval('.graph .box', (all) => all.map((g) => g.querySelector('text').textContent)), ['shop', 'nginx', 'db', '198.51.100.9:443'], 'the boxes');
+	const x = await t.page.$$eval('.graph .box', (all) => all.map((g) => Number(g.getAttribute('transform').match(/[0-9]+/)[0])));
+	CHECK(x[1] < x[0] && x[0] < x[2] && x[2] === x[3], `callers are left of the called: ${x}`);
+	CHECK_EQ((await t.page.$$eval('.graph .link text', (all) => all.map((g) => g.textContent)))[0], '12/s · 10 % · p99 40.0 ms', 'the figures of an edge');
+	CHECK_EQ(await t.page.$$eval('.graph .is-failing', (all) => all.length), 2, 'edges that fail');
+	const rows = await cells(t);
+	CHECK_EQ([rows[0].slice(0, 3), rows[0].slice(10)], [['nginx nginx-1', 'shop shop-1', '10.0.0.2:8000'], ['0.0 %', '2.50', '30.00']], 'a row');
+	CHECK_EQ(rows[2].slice(1, 3), ['external', '198.51.100.9:443'], 'what is nobody\'s');
+	CHECK_EQ(new URL(t.mock.asked.find((a) => a.startsWith('/api/v1/topology')), 'http://x').search, '?app=shop', 'what the API was asked');
+	await t.page.click('#edges a:has-text("db")');
+	await until('the other app', async () => new URL(t.page.url()).search === '?app=db');
+});
+
+TEST('calls in a circle have an end, and what is too much is folded and counted', async (t) => {
+	t.mock.edges = [edge('a', 'b'), edge('b', 'a'), ...Array.from({ length: 60 }, (_, i) => edge('a', `c${i}`, { calls: calls({ count: i }) }))];
+	await t.open('/topology');
+	await t.page.waitForSelector('.graph svg');
+	CHECK_EQ(await t.page.$$eval('.graph .box', (all) => all.length), 40, 'boxes');
+	CHECK((await t.text('.card .hint')).includes('23'), await t.text('.card .hint'));
+	CHECK_EQ((await cells(t)).length, 62, 'rows of the table');
+});
+
+TEST('addresses in the list have the names of who had them', async (t) => {
+	t.mock.rows = [request({ remotePlace: { node: null, app: null, how: 'external' }, upstreamPlace: { node: 'shop-1', app: 'shop', how: 'listener' } })];
+	await t.open('/?view=rows');
+	await t.shows(1);
+	CHECK_EQ([await t.text('.c-remoteAddr .whose'), await t.text('.c-upstreamAddr .whose')], ['external', 'shop-1 · shop'], 'names');
+});
+
+TEST('a request across hosts is a tree, which says where it ends and why', async (t) => {
+	const leaf = { addr: '10.0.0.3:5432', try: 1, responseTime: 20, node: 'db-1', app: 'db', how: 'listener', id: null, silence: 'notSeen' };
+	const below = request({ app: 'shop', node: 'shop-1', calls: [leaf], calledBy: null });
+	const call = { addr: '10.0.0.2:8000', try: 2, responseTime: 70, node: 'shop-1', app: 'shop', how: 'listener', id: below.id, status: 500, request: 'GET /a', totalTime: 61, networkTime: 9, shares: [{ code: 'io', ms: 61, normal: null }], silence: null };
+	const none = { addr: '198.51.100.9:443', try: 1, responseTime: 5, node: null, app: null, how: 'external', id: null, silence: 'noProbe' };
+	const top = request({ app: 'nginx', calls: [none, call], calledBy: null });
+	t.mock.rows = [top, below];
+	await t.open(`/requests/${top.id}`);
+	await until('two levels', async () => (await t.page.$$('#calls .hops .hops')).length === 1);
+	const said = await t.text('#calls');
+	for (const words of ['No probe at 198.51.100.9:443', '9.00 ms of it on the way', 'db-1 has a probe that sees no requests']) CHECK(said.includes(words), `${words}: ${said}`);
+	CHECK_EQ(await t.page.$eval('#calls .hop-split', (e) => e.getAttribute('aria-label')).then((s) => s.includes('61.00 ms')), true, 'the split of a hop');
+	await t.page.click('#calls a');
+	await until('the callee\'s page', async () => t.page.url().endsWith(below.id));
+});

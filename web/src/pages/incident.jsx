@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// One incident: the verdict, where it arose, through which hosts, what it rests on, and what was decided when.
+import { useState } from 'preact/hooks';
+import { Trouble } from '../banner.jsx';
+import { Back, Json, Missing, decode } from '../facts.jsx';
+import { Through } from '../through.jsx';
+import { CopyButton, Text, Time } from '../ui.jsx';
+import { Decide } from '../decide.jsx';
+import { useAnswer } from '../lib/answer.js';
+import { count, duration, isNumber, timeText, visible } from '../lib/format.js';
+import { NONE, canWant, writeFilters } from '../lib/filters.js';
+import { t, useSettings, word } from '../lib/i18n.js';
+import { titleOf } from '../lib/incidents.js';
+import { messages } from '../lib/messages.js';
+import { nodeAddress } from '../lib/node.js';
+import { IncidentState, percent } from './incidents.jsx';
+
+const EVERY_MS = 5000;
+const MARGIN_MS = 60e3;
+const short = (text) => visible(String(text ?? '–')).slice(0, 60);
+
+// Microseconds, or failed requests.
+export const valueText = (value, errors) => (errors ? t('inc.failures', { n: count(Math.round(value)) }) : duration(value / 1000));
+
+const Bar = ({ of, errors }) => {
+	const whole = of.own + of.edge;
+	const unit = errors ? 1 : 1000; /* own and edge are ms */
+	const width = (part) => `${whole > 0 ? (100 * of.share * part) / whole : 0}%`;
+	return (
+		<li class="cause">
+			<div class="cause-head">
+				{of.node ? (
+					<a href={nodeAddress(of.node)}>
+						<Text of={of.node} cut={60} />
+					</a>
+				) : (
+					<Text of={of.address} cut={60} class="mono" />
+				)}
+				{of.external && <span class="hint"> {t('inc.external')}</span>}
+				<b class="cause-share">{percent(of.share)}</b>
+			</div>
+			<svg class="cause-bar" role="img" aria-label={percent(of.share)}>
+				<rect class="bar-own" width={width(of.own)} height="100%" />
+				<rect class="bar-edge" x={width(of.own)} width={width(of.edge)} height="100%" />
+			</svg>
+			<ul class="cause-parts">
+				{(of.parts ?? []).map((p, i) => (
+					<li key={i}>{t(p.to === null ? 'inc.part.own' : 'inc.part.edge', { from: short(p.from), to: short(p.to), value: valueText(p.value, errors) })}</li>
+				))}
+				{!of.parts?.length && <li>{valueText(whole * unit, errors)}</li>}
+			</ul>
+		</li>
+	);
+};
+
+const Causes = ({ of, ranking }) => {
+	const all = (of.candidates ?? []).filter((c) => c.ranking === ranking);
+	const errors = ranking === 'errors';
+	if (!all.length && errors) return null;
+	return (
+		<section class="card two" id={`causes-${ranking}`}>
+			<h2>
+				{t(errors ? 'inc.where.errors' : 'inc.where')}
+				<span class="key own"> {t('inc.own')}</span> <span class="key edge">{t('inc.edge')}</span>
+			</h2>
+			{!all.length && <p>{t('inc.where.none')}</p>}
+			{all.length > 0 && all[0].share < 0.5 && <p class="hint">{t('inc.where.unclear')}</p>}
+			<ol class="causes">
+				{all.map((c) => (
+					<Bar key={c.place} of={c} errors={errors} />
+				))}
+			</ol>
+		</section>
+	);
+};
+
+const around = (signal) => ({
+	from: new Date(Date.parse(signal.first) - MARGIN_MS).toISOString(),
+	to: new Date(Date.parse(signal.last) + MARGIN_MS).toISOString(),
+});
+
+const requestsOf = (signal) => {
+	const f = { ...around(signal), view: 'rows' };
+	for (const name of ['node', 'app', 'route']) if (canWant(signal[name] ?? NONE)) f[name] = [signal[name] || NONE];
+	return writeFilters(f);
+};
+
+const columns = ['node', 'app', 'route', 'reason', 'first', 'last', 'count', 'excess', 'see'];
+
+const Signal = ({ of }) => (
+	<tr>
+		<td>
+			<Text of={of.node} cut={60} />
+		</td>
+		<td>
+			<Text of={of.app} cut={60} />
+		</td>
+		<td class="mono">
+			<Text of={of.route} cut={120} />
+		</td>
+		<td class="mono">
+			<Text of={of.reason} />
+		</td>
+		<td class="i-time mono">
+			<Time of={of.first} />
+		</td>
+		<td class="i-time mono">
+			<Time of={of.last} />
+		</td>
+		<td class="n">{count(of.count)}</td>
+		<td class="n">{String(of.class).startsWith('error') ? t('inc.sig.failed') : duration(of.excess)}</td>
+		<td>
+			<a href={requestsOf(of)}>{t('inc.sig.rows')}</a>
+			{of.samples?.[0] && (
+				<>
+					{' · '}
+					<a href={`/requests/${encodeURIComponent(of.samples[0])}`}>{t('inc.sig.worst')}</a>
+				</>
+			)}
+		</td>
+	</tr>
+);
+
+const Signals = ({ of }) => (
+	<section class="card wide sideways" id="signals">
+		<h2>{t('inc.signals')}</h2>
+		<table class="plain">
+			<thead>
+				<tr>
+					{columns.map((name) => (
+						<th key={name} scope="col" class={name === 'count' || name === 'excess' ? 'n' : undefined}>
+							{t(`inc.sig.${name}`)}
+						</th>
+					))}
+				</tr>
+			</thead>
+			<tbody>
+				{(of.evidence ?? []).map((e, i) => (
+					<Signal key={i} of={e} />
+				))}
+			</tbody>
+		</table>
+	</section>
+);
+
+const NodeEvents = ({ of }) => {
+	if (!of.events?.length) return null;
+	return (
+		<section class="card wide sideways" id="node-events">
+			<h2>{t('inc.events')}</h2>
+			<table class="plain">
+				<thead>
+					<tr>
+						{['node', 'kind', 'reason', 'count', 'see'].map((name) => (
+							<th key={name} scope="col" class={name === 'count' ? 'n' : undefined}>
+								{t(`inc.ev.${name}`)}
+							</th>
+						))}
+					</tr>
+				</thead>
+				<tbody>
+					{of.events.map((e) => (
+						<tr key={`${e.node}\n${e.kind}`}>
+							<td>
+								<Text of={e.node} cut={60} />
+							</td>
+							<td>{visible(word('kind.', e.kind ?? '–')).slice(0, 60)}</td>
+							<td class="mono">
+								<Text of={e.reason} />
+							</td>
+							<td class="n">{count(e.count)}</td>
+							<td>{String(e.worst).startsWith('/events/') && <a href={e.worst}>{t('inc.ev.see')}</a>}</td>
+						</tr>
+					))}
+				</tbody>
+			</table>
+		</section>
+	);
+};
+
+const stepText = ({ kind, detail = {} }) => {
+	const what = detail.app === undefined ? '' : t('inc.step.signal', { app: short(detail.app), route: short(detail.route), node: short(detail.node), class: short(detail.class), count: count(detail.count) });
+	if (!(`inc.step.${kind}` in messages)) return visible(word('inc.step.', kind)).slice(0, 60);
+	return t(`inc.step.${kind}`, { what, first: short(detail.first), percent: isNumber(detail.share) ? Math.round(100 * detail.share) : '–', signals: isNumber(detail.signals) ? count(detail.signals) : '–' });
+};
+
+const Steps = ({ of }) => (
+	<section class="card" id="steps">
+		<h2>{t('inc.steps')}</h2>
+		<ol class="steps">
+			{(of.steps ?? []).map((s, i) => (
+				<li key={i}>
+					<span class="mono hint">{timeText(s.time, false)}</span> {stepText(s)}
+					{s.detail?.text && (
+						<blockquote>
+							<Text of={s.detail.text} cut={1000} />
+						</blockquote>
+					)}
+					{s.who && <span class="hint"> {t('inc.step.by', { who: short(s.who) })}</span>}
+				</li>
+			))}
+		</ol>
+	</section>
+);
+
+const Head = ({ of, id }) => (
+	<>
+		<div class="tools">
+			<Back to="/incidents" label={t('inc.back')} />
+			<CopyButton class="quiet" label={t('ev.permalink')} text={() => `${location.origin}/incidents/${id}`} />
+		</div>
+		<h1 class="verdict">
+			<Text of={titleOf(of)} cut={1000} />
+		</h1>
+		<p class="line">
+			<IncidentState of={of} />
+			<span class="hint">
+				<Time of={of.onset} /> – <Time of={of.closed ?? of.last} />
+			</span>
+		</p>
+		{of.mergedInto && (
+			<p class="line">
+				{t('inc.into')} <a href={`/incidents/${encodeURIComponent(of.mergedInto)}`}>{of.mergedInto}</a>
+			</p>
+		)}
+	</>
+);
+
+export const IncidentPage = ({ id }) => {
+	useSettings();
+	const decoded = decode(id);
+	const [turn, setTurn] = useState(0); /* what was decided is asked for anew */
+	const { data: of, error } = useAnswer(`/api/v1/incidents/${encodeURIComponent(decoded)}`, [], { turn, again: (data) => (data.state === 'open' ? EVERY_MS : 0) });
+	if (error?.kind === 'api') return <Missing id={decoded} error={error} what="inc" back={<Back to="/incidents" label={t('inc.back')} />} />;
+	if (!of) return <main class="page">{error ? <Trouble error={error} /> : <p class="more">{t('table.loading')}</p>}</main>;
+	return (
+		<main class="page" id="content">
+			<Head of={of} id={decoded} />
+			<div class="cards">
+				<Causes of={of} ranking="time" />
+				<Causes of={of} ranking="errors" />
+				<Steps of={of} />
+				<Decide of={of} onDone={() => setTurn(turn + 1)} />
+				<Through of={of} />
+				<Signals of={of} />
+				<NodeEvents of={of} />
+				<Json of={of} />
+			</div>
+		</main>
+	);
+};
