@@ -11,14 +11,16 @@ read -r port < <(free_ports 1)
 "$B/tools/server" "$port" & started=$!
 on_exit() { kill "$started"; }
 state=$VAR/probe.state
+first=300000 # the limit of a route that is not known, us
 listening "$port"
 
 ask_server() { # PATH
 	curl -s -o /dev/null -m 5 "http://127.0.0.1:$port$1"
 }
 
-rows_of() { # PATH: how many of those asked to be slow, and whether each was judged by less than 190 ms
-	ask "select count(*) || ' ' || coalesce(bool_and(limit_us < 190000)::text, '') from request where local_port = $port and path = '$1' and request_us > 150000"
+# The limit itself is not compared: on a busy machine a few of those learnt are late, and raise it.
+rows_of() { # PATH: how many of those asked to be slow, and whether each was judged by what was learnt of it
+	ask "select count(*) || ' ' || coalesce(bool_and(limit_us <> $first)::text, '') from request where local_port = $port and path = '$1' and request_us > 1900000"
 }
 
 learn() { # PATH: so often that it is known, and not slow enough to be a row
@@ -36,10 +38,10 @@ ok "the probe stops" end_part probe TERM
 ok "it leaves what it knows, for its own eyes" [ "$(stat -c '%a %U' "$state")" = "600 root" ]
 ok "and nothing half written" test ! -e "$state.new"
 ok "the stack starts again" stack_start
-ask_server "/known?d=200"
-ask_server "/unknown?d=200"
+ask_server "/known?d=2000"
+ask_server "/unknown?d=2000"
 ok "a route that was known is judged by its own limit at its first request" await_value "1 true" rows_of /known
-ok "one that was not, by 300 ms" [ "$(rows_of /unknown)" = "0 " ]
+ok "one that was not, by 300 ms" await_value "1 false" rows_of /unknown
 
 before=$(stat -c %i "$state")
 ok "a probe is killed" end_part probe KILL
@@ -48,12 +50,11 @@ truncate -s -3 "$state"
 ok "a probe starts on a damaged file" stack_start
 ok "says so once, with what it does about it" [ "$(cat "$VAR"/log/probe* | grep -c 'cannot be used (damaged).*learnt anew')" = 1 ]
 ok "and counts it" await_value 1 coverage state_refused
-ask_server "/known?d=200"
-sleep 1
-ok "what was known is learnt anew" [ "$(rows_of /known)" = "1 true" ]
+ask_server "/known?d=2000"
+ok "what was known is learnt anew" await_value "2 false" rows_of /known
 learn /later
 end_part probe TERM
 stack_start
-ask_server "/later?d=200"
+ask_server "/later?d=2000"
 ok "and what is learnt then is kept again" await_value "1 true" rows_of /later
 done_checking
