@@ -5,7 +5,8 @@ import { Refused } from './explore.mjs';
 
 const iso = (ms) => new Date(ms).toISOString();
 
-const signal = (over) => ({ app: 'checkout', route: '/buy', class: 'up', reason: 'up.slow', count: 60, excess: 1600, samples: [idOf(Date.now() - 50e3, 0xa1)], ...over });
+let signals = 0;
+const signal = (over) => ({ signal: (signals += 1).toString(16).padStart(16, '0'), app: 'checkout', route: '/buy', class: 'up', reason: 'up.slow', count: 60, excess: 1600, samples: [idOf(Date.now() - 50e3, 0xa1)], ...over });
 
 // The database db-3 is slow by its disk: shop calls cart, cart calls db-3.
 export const incident = ({ n = 1, time = Date.now() - 300e3, detail = {}, ...over } = {}) => {
@@ -57,8 +58,19 @@ export const decideCase = (all, path, body) => {
 	const one = all.find((c) => c.brief.id === id);
 	if (verb === 'close' && one.brief.state !== 'open') return [409, { error: { code: 'conflict', message: 'This incident is closed already.' } }];
 	const now = iso(Date.now());
+	if (verb === 'merge') {
+		const into = all.find((c) => c.brief.id === body.into);
+		if (!into || into === one || into.brief.state === 'merged') return [400, { error: { code: 'bad_parameter', message: 'into must be another incident, which is not merged itself.' } }];
+		Object.assign(one.brief, { state: 'merged', mergedInto: body.into });
+	}
+	if (verb === 'split') {
+		const made = incident({ n: 99, time: Date.parse(one.brief.onset) + 1, detail: { evidence: one.detail.evidence.filter((e) => body.signals.includes(e.signal)) } });
+		one.detail.evidence = one.detail.evidence.filter((e) => !body.signals.includes(e.signal));
+		all.push(made);
+		return [200, { id, done: verb, new: made.brief.id }];
+	}
 	if (verb === 'acknowledge') one.brief.acknowledged = { time: now, by: body.by };
 	if (verb === 'close') one.brief.state = 'closed';
-	one.detail.steps.push({ time: now, made: now, kind: { acknowledge: 'acknowledged', comment: 'commented', close: 'closed' }[verb], who: body.by, detail: body.text ? { text: body.text } : {} });
+	one.detail.steps.push({ time: now, made: now, kind: { acknowledge: 'acknowledged', comment: 'commented', close: 'closed', merge: 'merged' }[verb], who: body.by, detail: body.text ? { text: body.text } : {} });
 	return [200, { id, done: verb, new: null }];
 };

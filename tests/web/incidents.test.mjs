@@ -123,3 +123,61 @@ TEST('a request says which incident it is a part of', async (t) => {
 	await t.page.click('.line a[href^="/incidents/"]');
 	await until('the incident is there', async () => (await told(t, '.verdict')).includes('arose in db-3'));
 });
+
+TEST('an incident is merged into another only after it was said what follows', async (t) => {
+	const other = incident({ n: 2, time: Date.now() - 600e3, params: { app: 'other', host: 'db-9', took: '1 s', of: '2 s', count: 9, percent: 50 } });
+	t.mock.cases = [incident({ n: 1 }), other];
+	await t.open(t.mock.cases[0].brief.diagnosis);
+	await t.page.waitForSelector('#merge-into option:nth-child(2)', { state: 'attached' });
+	await t.page.selectOption('#merge-into', other.brief.id);
+	CHECK(await t.page.$eval('#do-merge', (b) => b.disabled), 'nobody merges without a name');
+	await t.page.fill('#decide-by', 'ada');
+	await t.page.click('#do-merge');
+	const question = await told(t, '#regroup .sure');
+	CHECK(question.includes('All 3 signals will be counted in the other incident') && question.includes('other slow'), question);
+	await t.page.click('#do-merge-no');
+	CHECK_EQ(t.mock.cases[0].brief.state, 'open', 'no is no');
+	await t.page.click('#do-merge');
+	other.brief.state = 'merged';
+	await t.page.click('#do-merge-yes');
+	await until('what is refused is said', async () => (await told(t, '#regroup')).includes('into must be another incident'));
+	other.brief.state = 'open';
+	await t.page.click('#do-merge');
+	await t.page.click('#do-merge-yes');
+	await until('the page says where it is now', async () => (await t.page.$$(`.line a[href="/incidents/${other.brief.id}"]`)).length === 1);
+	CHECK_EQ((await t.page.$$('#regroup')).length, 0, 'what is merged is not merged again');
+});
+
+TEST('signals are split off an incident, but not all of them', async (t) => {
+	t.mock.cases = [incident()];
+	await t.open(t.mock.cases[0].brief.diagnosis);
+	await t.page.fill('#decide-by', 'ada');
+	await t.page.waitForSelector('#regroup .choose input');
+	const boxes = await t.page.$$('#regroup .choose input');
+	CHECK_EQ(boxes.length, 3, 'signals to choose from');
+	for (const box of boxes) await box.click();
+	CHECK(await t.page.$eval('#do-split', (b) => b.disabled), 'not all');
+	await boxes[0].click();
+	await t.page.click('#do-split');
+	CHECK((await told(t, '#regroup .sure')).includes('2 of 3 signals will be an incident of their own'), 'what follows');
+	await t.page.click('#do-split-yes');
+	await until('the new one is linked', async () => (await t.page.$$('#split-made a[href^="/incidents/"]')).length === 1);
+	await until('one signal is left', async () => (await t.page.$$('#signals tbody tr')).length === 1);
+	await t.page.click('#split-made a');
+	await until('it has the two', async () => (await t.page.$$('#signals tbody tr')).length === 2);
+});
+
+TEST('a row of the table leads to the incident that it is a part of', async (t) => {
+	t.mock.cases = [incident()];
+	const { id, onset } = t.mock.cases[0].brief;
+	t.mock.rows = [{ ...request({ time: Date.now() - 60e3 }), incident: id }, { ...request({ time: Date.now() - 61e3 }), incident: null }];
+	for (const viewport of [{ width: 1800, height: 700 }, { width: 1024, height: 700 }]) {
+		await (t.page ? t.page.setViewportSize(viewport).then(() => t.page.goto(`${t.mock.url}/?view=rows`)) : t.open('/?view=rows', { viewport }));
+		await t.shows(2);
+		CHECK_EQ(await t.page.$$eval('tbody tr .part', (all) => all.map((a) => a.getAttribute('href'))), [`/incidents/${id}`], 'one is part of an incident');
+		const at = new Date(Date.parse(onset) + 8 * 3600e3).toISOString();
+		CHECK((await t.page.$eval('tbody .part', (a) => a.title)).includes(`${at.slice(0, 10)} ${at.slice(11, 19)}`), 'since when');
+		await t.page.click('tbody .part');
+		await until('the incident is there', async () => (await told(t, '.verdict')).includes('arose in db-3'));
+	}
+});

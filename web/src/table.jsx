@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { memo } from './memo.js';
 import { useRef } from 'preact/hooks';
-import { Status, Text, Time } from './ui.jsx';
+import { Icon, Status, Text, Time } from './ui.jsx';
 import { Whose } from './whose.jsx';
-import { isNumber, isSlow, ms, reasonText, times, visible } from './lib/format.js';
+import { isNumber, isSlow, ms, reasonText, timeParts, times, visible } from './lib/format.js';
 import { t, useSettings } from './lib/i18n.js';
 import { go } from './lib/router.js';
 import { view } from './lib/view.js';
@@ -35,6 +35,7 @@ const Head = () => (
 					<span class="word">{t(`col.${name}`)}</span>
 					{name === 'time' && <span aria-hidden="true">{'\u00a0↓'}</span>}
 					{unit && <span class="unit"> {t(unit)}</span>}
+					{name === 'diagnosis' && <span class="unit word"> {t('col.incident')}</span>}
 					{under[name] && <span class="under hint">{t(`col.${under[name]}`)}</span>}
 				</th>
 			))}
@@ -62,6 +63,18 @@ const Addr = ({ of }) => {
 };
 
 const href = (row) => (typeof row.diagnosis === 'string' && row.diagnosis.startsWith('/requests/') ? row.diagnosis : `/requests/${encodeURIComponent(row.id)}`);
+
+// The first part of an id is when the incident began, in microseconds.
+const Part = ({ of }) => {
+	const p = typeof of === 'string' ? timeParts(parseInt(of, 16) / 1000) : null;
+	if (!p) return null;
+	const title = t('inc.mark.title', { time: `${p.date} ${p.time} ${p.zone}` });
+	return (
+		<a class="part" href={`/incidents/${encodeURIComponent(of)}`} title={title} aria-label={title}>
+			<Icon name="failed" /> <span class="word">{p.time.slice(0, 5)}</span>
+		</a>
+	);
+};
 
 const Row = memo(({ row }) => (
 	<tr data-id={row.id} tabIndex={-1}>
@@ -109,6 +122,7 @@ const Row = memo(({ row }) => (
 					›
 				</span>
 			</a>
+			<Part of={row.incident} />
 		</td>
 	</tr>
 ));

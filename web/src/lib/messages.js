@@ -52,6 +52,7 @@ export const messages = {
 	'col.status': ['status', '状态'],
 	'col.reason': ['reason', '原因'],
 	'col.diagnosis': ['diagnosis', '诊断'],
+	'col.incident': ['incident', '故障'],
 	'col.ms': ['ms', 'ms'],
 	'col.time.title': ['When the first byte of the request was read', '读到请求首字节的时刻'],
 	'col.remoteAddr.title': ['remoteAddr: who sent the request', 'remoteAddr：请求的来源'],

@@ -6,6 +6,7 @@ import { Back, Json, Missing, decode } from '../facts.jsx';
 import { Through } from '../through.jsx';
 import { CopyButton, Text, Time } from '../ui.jsx';
 import { Decide } from '../decide.jsx';
+import { Regroup } from '../regroup.jsx';
 import { useAnswer } from '../lib/answer.js';
 import { count, duration, isNumber, timeText, visible } from '../lib/format.js';
 import { NONE, canWant, writeFilters } from '../lib/filters.js';
@@ -241,6 +242,7 @@ export const IncidentPage = ({ id }) => {
 				<Causes of={of} ranking="errors" />
 				<Steps of={of} />
 				<Decide of={of} onDone={() => setTurn(turn + 1)} />
+				<Regroup key={of.id} of={of} onDone={() => setTurn(turn + 1)} />
 				<Through of={of} />
 				<Signals of={of} />
 				<NodeEvents of={of} />
