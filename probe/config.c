@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "../lib/config.h"
-#include "endpoints.h"
+#include "../lib/endpoints.h"
 #include "nginx.h"
 #include "request_kernel.h"
 

@@ -14,11 +14,11 @@
 #include <time.h>
 
 #include "../lib/clock.h"
-#include "endpoints.h"
-#include "keyring.h"
+#include "../lib/endpoints.h"
+#include "../lib/keyring.h"
 #include "sources.h"
 #include "stalls.h"
-#include "state_file.h"
+#include "../lib/state_file.h"
 
 enum { CONNECT_MS = 2000 };
 

@@ -7,7 +7,7 @@
 
 #include "../lib/clock.h"
 #include "../lib/log.h"
-#include "state_file.h"
+#include "../lib/state_file.h"
 
 #define SAVE_NS (60 * 1000000000ull)
 

@@ -13,7 +13,7 @@
 #include "reading.h"
 #include "seccomp.h"
 #include "sources.h"
-#include "uplink.h"
+#include "../lib/uplink.h"
 
 #define MS 1000000ull
 

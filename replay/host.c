@@ -6,10 +6,10 @@
 
 #include "../lib/log.h"
 #include "../probe/detect.h"
-#include "../probe/keyring.h"
+#include "../lib/keyring.h"
 #include "../probe/layout.h"
 #include "../probe/red_item.h"
-#include "../probe/uplink.h"
+#include "../lib/uplink.h"
 #include "../probe/verdict.h"
 #include "clock.h"
 

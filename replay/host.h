@@ -6,7 +6,7 @@
 #pragma once
 
 #include "../lib/loop.h"
-#include "../probe/endpoints.h"
+#include "../lib/endpoints.h"
 #include "recording.h"
 
 struct host;

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "../lib/log.h"
-#include "../probe/uplink.h"
+#include "../lib/uplink.h"
 #include "clock.h"
 #include "host.h"
 

@@ -15,8 +15,8 @@ covers() { # FUZZER: the files whose reading of outside bytes it is for
 	fuzz_elf) echo probe/elf_file.c probe/perf_map.c ;;
 	fuzz_config) echo lib/config.c probe/config.c collector/config.c ;;
 	fuzz_manifest) echo probe/own_manifest.c probe/own_layout.c lib/config.c ;;
-	fuzz_uplink) echo probe/uplink.c probe/uplink_answer.c probe/spool.c ;;
-	fuzz_spool) echo probe/segment.c probe/segment_scan.c probe/spool.c probe/spool_disk.c ;;
+	fuzz_uplink) echo lib/uplink.c lib/uplink_answer.c lib/spool.c ;;
+	fuzz_spool) echo lib/segment.c lib/segment_scan.c lib/spool.c lib/spool_disk.c ;;
 	fuzz_receive) echo collector/receive.c collector/marks.c collector/decode.c collector/enrich.c collector/store.c \
 		collector/copy.c collector/jsonb.c lib/text.c ;;
 	fuzz_web) echo collector/web_param.c collector/web_filter.c collector/web_call.c collector/web_route.c \

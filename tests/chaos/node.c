@@ -17,8 +17,8 @@
 
 #include "../../lib/clock.h"
 #include "../../lib/log.h"
-#include "../../probe/spool_queue.h"
-#include "../../probe/uplink.h"
+#include "../../lib/spool_queue.h"
+#include "../../lib/uplink.h"
 #include "../tools/fake_items.h"
 
 enum { MEMORY = 1 << 20, DISK = 64 << 20, MADE_MS = 10 };

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "../../probe/uplink.h"
+#include "../../lib/uplink.h"
 #include "../test.h"
 #include "clock.h"
 

@@ -7,8 +7,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "../../probe/segment.c"
-#include "../../probe/spool.h"
+#include "../../lib/segment.c"
+#include "../../lib/spool.h"
 #include "check.h"
 
 enum { ENOUGH = 1 << 20 };

@@ -4,7 +4,7 @@
  * The first byte chooses: a whole file, or a body whose sum is made right, since no fuzzer finds
  * one.
  */
-#include "../../probe/state_file.c"
+#include "../../lib/state_file.c"
 
 #include "../../lib/mp.h"
 #include "../../probe/detect.h"

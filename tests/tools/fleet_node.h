@@ -51,7 +51,7 @@ static void set(void *sock, int option, int v)
 		abort();
 }
 
-/* As probe/dealer.c does. */
+/* As lib/dealer.c does. */
 static void open_node(struct fleet *f, struct node *n)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.ptr = n };

@@ -18,7 +18,7 @@
 #include "../../probe/privilege.h"
 #include "../../probe/seccomp.h"
 #include "../../probe/sources.h"
-#include "../../probe/uplink.h"
+#include "../../lib/uplink.h"
 #include "source_config.h"
 
 static const struct {

@@ -4,7 +4,7 @@
 
 #include "../../probe/baseline_pack.h"
 #include "../../probe/keep.h"
-#include "../../probe/state_file.h"
+#include "../../lib/state_file.h"
 #include "../fake/clock.h"
 #include "../test.h"
 

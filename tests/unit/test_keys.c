@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "../../probe/endpoints.h"
-#include "../../probe/keyring.h"
+#include "../../lib/endpoints.h"
+#include "../../lib/keyring.h"
 #include "../fake/place.h"
 #include "../test.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "../../probe/segment.h"
+#include "../../lib/segment.h"
 #include "../fake/place.h"
 #include "../test.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/spool.h"
+#include "../../lib/spool.h"
 #include "../test.h"
 
 #define EVENT STREAM_EVENT

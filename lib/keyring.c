@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "../lib/log.h"
+#include "log.h"
 
 static void path_of(char path[static KEYS_PATH], const struct keyring *k, const char *name)
 {

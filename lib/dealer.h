@@ -2,8 +2,8 @@
 /* dealer.h - the one kind of ZeroMQ socket a probe has, with every option it needs. */
 #pragma once
 
-#include "../lib/handshake.h"
-#include "../lib/keys.h"
+#include "handshake.h"
+#include "keys.h"
 #include "spool.h"
 
 /* watch tells what became of its tries to connect (handshake.h). */

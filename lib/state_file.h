@@ -7,7 +7,7 @@
 
 #include <limits.h>
 
-#include "../lib/buf.h"
+#include "buf.h"
 
 enum { STATE_MAX = 8 << 20 };
 

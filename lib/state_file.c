@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "../lib/hash.h"
+#include "hash.h"
 
 /* "SEISMOB", the version, the body, and a hash of all that, low byte first. */
 enum { MAGIC = 7, HEAD = 8, TAIL = 8 };

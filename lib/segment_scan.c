@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "../lib/crc32c.h"
-#include "../lib/log.h"
+#include "crc32c.h"
+#include "log.h"
 #include "segment_file.h"
 
 enum { OLD_MAX = 65536 };

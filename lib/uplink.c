@@ -4,9 +4,9 @@
 #include <assert.h>
 #include <zmq.h>
 
-#include "../lib/clock.h"
-#include "../lib/hash.h"
-#include "../lib/log.h"
+#include "clock.h"
+#include "hash.h"
+#include "log.h"
 #include "dealer.h"
 
 enum { WINDOW_BATCHES = 64, WINDOW_BYTES = 4 << 20 };

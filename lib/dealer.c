@@ -5,7 +5,7 @@
 #include <sys/random.h>
 #include <zmq.h>
 
-#include "../lib/log.h"
+#include "log.h"
 
 enum {
 	LOCAL_RECONNECT_MS = 250, /* a collector on this machine that restarts is found at once */

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "../lib/wire.h"
+#include "wire.h"
 
 struct spool;
 

@@ -9,8 +9,8 @@
  */
 #pragma once
 
-#include "../lib/item.h"
-#include "../lib/keys.h"
+#include "item.h"
+#include "keys.h"
 
 struct keyring {
 	char dir[256];

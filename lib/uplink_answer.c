@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zmq.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
+#include "clock.h"
+#include "log.h"
 #include "dealer.h"
 #include "uplink_state.h"
 

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <sys/random.h>
 
-#include "../lib/log.h"
+#include "log.h"
 #include "spool_queue.h"
 
 /* 63 bits, for PostgreSQL's bigint. */

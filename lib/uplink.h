@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "../lib/loop.h"
+#include "loop.h"
 #include "endpoints.h"
 #include "keyring.h"
 #include "spool.h"

@@ -2,7 +2,7 @@
 /* spool_disk.c - the part of a spool that waits on disk, and what an earlier process left there. */
 #include <stdio.h>
 
-#include "../lib/log.h"
+#include "log.h"
 #include "spool_queue.h"
 #include "state_file.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* uplink_keys.c - what the collector says of keys, and what becomes of a handshake. */
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "../lib/text.h"
+#include "clock.h"
+#include "log.h"
+#include "text.h"
 #include "uplink_state.h"
 
 enum { ARENA = 4096, FAILED_SAID = 3 };

@@ -6,8 +6,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include "../lib/crc32c.h"
-#include "../lib/log.h"
+#include "crc32c.h"
+#include "log.h"
 
 enum { FULL_MAX = 1 << 20, FULL_MIN = 4096 };
 
