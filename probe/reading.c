@@ -38,8 +38,10 @@ void reading_free(struct reading *r)
 	free(r);
 }
 
+/* One without a rest_ms never rests, whatever is said of it. */
 static void set(struct reader *r, bool rests)
 {
+	rests = rests && r->s->rest_ms;
 	if (rests == r->rests)
 		return;
 	r->rests = rests;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# leftovers.sh - what a test run left: processes, BPF objects, namespaces, mounts, temporary files.
+# leftovers.sh - what a test run left: processes, BPF objects, namespaces, mounts, temporary files, crashes.
 # `remember` before, `leftovers` after. Needs TMPDIR and SEISMO_TEST, which every test inherits.
 
 bpf_ids() {
@@ -19,6 +19,7 @@ places() {
 remember() {
 	bpf_ids | sort >"$TMPDIR.bpf"
 	places | sort >"$TMPDIR.places"
+	cut -d' ' -f1 /proc/uptime >"$TMPDIR.uptime"
 }
 
 # Processes that inherited the mark of this run (parts of stacks do, too: other stacks are let be);
@@ -44,6 +45,12 @@ kill_leftovers() {
 	rm -rf "$TMPDIR".*
 }
 
+# Programs of ours that the kernel ended since `remember`: nobody else sees what dies while it is told to end.
+crashes() {
+	dmesg 2>/dev/null | grep -E 'seismo-(probe|collect|replay)[a-z]*\[[0-9]+\]:? (trap|segfault|general)' |
+		awk -v from="$(cat "$TMPDIR.uptime")" '{ t = $0; sub(/^\[ */, "", t); if (t + 0 >= from + 0) print "crash " $0 }'
+}
+
 # Prints what is left and the count as a suite does; the kernel frees BPF objects a moment after their owner.
 leftovers() {
 	local i left
@@ -55,6 +62,7 @@ leftovers() {
 			bpf_ids | sort | comm -23 - "$TMPDIR.bpf"
 			places | sort | comm -23 - "$TMPDIR.places"
 			find "$TMPDIR" -mindepth 1 -maxdepth 1
+			crashes
 		)
 		[ -n "$left" ] || break
 		sleep 1

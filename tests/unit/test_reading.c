@@ -69,6 +69,23 @@ TEST(a_source_that_rests_is_read_rarer_and_at_once_when_it_is_woken)
 	reading_free(r);
 }
 
+TEST(what_has_no_time_to_rest_goes_on_at_its_pace_whatever_is_said_of_it)
+{
+	static const struct source eager = { .period_ms = 50 };
+	AUTO(loop_free) struct loop *l = loop_new();
+	AUTO_CLOSE int hand = eventfd(1, 0);
+	struct scene s = { .loop = l, .wakes = -1 };
+	struct reading *r;
+
+	clock_set_ns(0);
+	loop_add_fd(l, hand, turn, &s);
+	r = reading_begin(l, read_one, &s);
+	reading_add(r, 7, &eager, -1);
+	play(&s, 500);
+	CHECK_EQ(s.reads, 10);
+	reading_free(r);
+}
+
 TEST(what_is_awake_is_not_woken)
 {
 	AUTO(loop_free) struct loop *l = loop_new();
