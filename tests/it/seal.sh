@@ -5,7 +5,6 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/check.sh
 . tests/it/ingest_rig.sh
-export PGOPTIONS="-c jit=off" # which takes longer than what it is to speed up
 read -r port web port2 web2 < <(free_ports 4 | tr '\n' ' ')
 
 # A database as an older version left it, with samples in it: a row for each entity.

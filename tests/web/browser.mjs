@@ -16,6 +16,8 @@ const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-ru
 	'--disable-field-trial-config', '--disable-threaded-animation', '--disable-checker-imaging', '--num-raster-threads=1', '--js-flags=--max-lazy,--no-opt'];
 /* The shell draws no window and takes a quarter less of the processor. */
 const browserPath = () => process.env.CHROMIUM ?? ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(existsSync);
+/* SLOW=10: each page has a tenth of a processor, and answers come late and in any order, for tests that guess. */
+const SLOW = Number(process.env.SLOW ?? 0);
 const SIZE = { width: 1440, height: 800 };
 
 const tests = [];
@@ -61,7 +63,9 @@ const newPage = async (browser, options) => {
 	await context.addInitScript(() => {
 		document.addEventListener('securitypolicyviolation', (e) => console.error(`policy: ${e.violatedDirective} ${e.sample}`));
 	});
-	return context.newPage();
+	const page = await context.newPage();
+	if (SLOW) await context.newCDPSession(page).then((cdp) => cdp.send('Emulation.setCPUThrottlingRate', { rate: SLOW }));
+	return page;
 };
 
 // As the next test wants it: nobody listens, nothing is stored, no page of ours.
@@ -79,6 +83,7 @@ class Test {
 	constructor(browser) {
 		Object.assign(this, { browser, faults: [] });
 		this.mock = new Mock();
+		this.mock.jitter = SLOW * 30;
 	}
 	async open(where = '/?view=rows', options = {}) {
 		if (!this.mock.http) await this.begin();

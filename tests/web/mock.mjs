@@ -130,7 +130,8 @@ const handle = async (server, req, res) => {
 	if (/^\/api\/v1\/requests\.(csv|ndjson)$/.test(url.pathname)) return exported(server, url, res);
 	try {
 		const body = JSON.stringify(answer(server, url));
-		if (server.slow) await new Promise((done) => setTimeout(done, server.slow));
+		const ms = server.slow + Math.random() * server.jitter;
+		if (ms) await new Promise((done) => setTimeout(done, ms));
 		res.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
 		res.end(body);
 	} catch (e) {
@@ -142,7 +143,7 @@ const handle = async (server, req, res) => {
 
 export class Mock {
 	constructor() {
-		Object.assign(this, { rows: [], nodes: fleet(1), servers: [], shapes: [], seen: 0, withheld: 0, lost: 0, lostBatches: 0, losses: [], unread: [], away: false, slow: 0 });
+		Object.assign(this, { rows: [], nodes: fleet(1), servers: [], shapes: [], seen: 0, withheld: 0, lost: 0, lostBatches: 0, losses: [], unread: [], away: false, slow: 0, jitter: 0 });
 		Object.assign(this, { cases: [], incidents: [], stall: Date.now() - 60e3, mute: [], refuse: [], most: 10_000 });
 		Object.assign(this, { silent: [], without: [], entities: {} });
 		Object.assign(this, { events: [], streams: new Set(), resumed: [], asked: [] });
