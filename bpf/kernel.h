@@ -124,6 +124,7 @@ struct mount {
 	struct mount *mnt_parent; /* of the first: itself */
 	struct dentry *mnt_mountpoint;
 	struct vfsmount mnt;
+	const void *mnt_ns; /* NULL: it is gone; -EINVAL: of the kernel's own */
 };
 
 struct path {
@@ -138,6 +139,7 @@ struct file {
 	void *private_data; /* of a socket: its struct socket */
 	struct inode *f_inode;
 	unsigned int f_flags;
+	unsigned int f_mode; /* FMODE_... */
 	long long f_pos;
 };
 

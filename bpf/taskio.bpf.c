@@ -105,13 +105,27 @@ static __always_inline struct taskio *program_entry(struct task_struct *t)
 	return bpf_map_lookup_elem(&programs, &p);
 }
 
-static __always_inline void tell(struct task_struct *t, const struct taskio *more)
+/*
+ * What read calls returned, less what was read from disks for this thread meanwhile: from the page
+ * cache, or of no disk at all. Of each thread alone: who reads a disk by a mapping, which counts as
+ * no call, takes nothing from what others found.
+ */
+static __always_inline __u64 cached(const struct taskio *io)
+{
+	__s64 more = (__s64)(io->v[3] - io->v[0]);
+
+	return (__s64)io->v[3] > 0 && more > 0 ? (__u64)more : 0;
+}
+
+static __always_inline void tell(struct task_struct *t, struct taskio *more)
 {
 	struct taskio_cgroup *c;
 	struct taskio *io;
 	__u64 any = 0;
 
-	for (int i = 0; i < TASKIO_FIELDS; i++)
+	more->v[TASKIO_CACHED] = cached(more);
+
+	for (int i = 0; i < TASKIO_KERNEL; i++)
 		any |= more->v[i];
 	if (!any)
 		return;
@@ -142,7 +156,7 @@ static __always_inline void read_io(struct task_struct *t, struct taskio *io)
 /* An exchange: if a thread ends while it is looked at, both looks together count it once. */
 static __always_inline void since(struct taskio *last, struct taskio *io)
 {
-	for (int i = 0; i < TASKIO_FIELDS; i++)
+	for (int i = 0; i < TASKIO_KERNEL; i++)
 		io->v[i] -= __sync_lock_test_and_set(&last->v[i], io->v[i]);
 }
 

@@ -5,7 +5,9 @@
 #include "cgroup_told.h"
 
 enum {
-	TASKIO_FIELDS = 7,
+	TASKIO_KERNEL = 7, /* as the kernel counts them */
+	TASKIO_CACHED = TASKIO_KERNEL, /* bytes that were read and came from no disk */
+	TASKIO_FIELDS,
 	TASKIO_NAME = 16, /* of a program, as the kernel keeps it */
 	TASKIO_CGROUPS = 512, /* and programs: with those beyond, one for all of them */
 };

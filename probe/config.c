@@ -7,6 +7,7 @@
 #include "../lib/config.h"
 #include "../lib/endpoints.h"
 #include "nginx.h"
+#include "on_demand.h"
 #include "request_kernel.h"
 
 /* Every line is a key of the file and a flag: rows_per_s is --rows-per-s. */
@@ -33,6 +34,8 @@ static const struct config_option options[] = {
 	  0, 100, "of one processor, for reading one source; above it is read rarer; 0: any (1)" },
 	{ "probe", "programs", CONFIG_STR, CONFIG_FIELD(struct probe_config, programs), 0, 0,
 	  "directory of kernel programs of your own, each with what it tells (none)" },
+	{ "probe", "on_demand", CONFIG_STR, CONFIG_FIELD(struct probe_config, on_demand), 0, 0,
+	  "sources that cost who does what they are about, with commas, or all (none)" },
 	{ "request", "slow_ms", CONFIG_REAL, CONFIG_FIELD(struct probe_config, slow_ms), -1, 3.6e6,
 	  "a slower request is abnormal; -1: by each route's own limit (-1)" },
 	{ "request", "query_string", CONFIG_BOOL, CONFIG_FIELD(struct probe_config, query_string),
@@ -221,7 +224,7 @@ static int refuse(char *err, size_t errlen, const char *what, const char *value,
 static int check(const struct probe_config *c, char *err, size_t errlen)
 {
 	struct endpoints e;
-	char ring[24];
+	char ring[24], named[256];
 	int r = endpoints_parse(c->collector, &e);
 
 	if (!c->node[0])
@@ -241,6 +244,10 @@ static int check(const struct probe_config *c, char *err, size_t errlen)
 	if (!request_hooks_known(c->hooks))
 		return refuse(err, errlen, "hooks", c->hooks,
 			      "auto, sockets or syscalls is allowed");
+	snprintf(named, sizeof(named), "all is allowed, and of ");
+	on_demand_names(named + strlen(named), sizeof(named) - strlen(named));
+	if (!on_demand_known(c->on_demand))
+		return refuse(err, errlen, "on_demand", c->on_demand, named);
 	if (!nginx_mode_known(c->nginx))
 		return refuse(err, errlen, "nginx", c->nginx, "auto, on or off is allowed");
 	snprintf(ring, sizeof(ring), "%lld", (long long)c->ring_mb);

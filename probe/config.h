@@ -17,6 +17,7 @@ struct probe_config {
 	char state[512]; /* "": what is normal is forgotten when the probe ends */
 	double budget_percent; /* of one processor, for the reads of each source; 0: any */
 	char programs[256]; /* a directory of kernel programs of the operator's own; "": none */
+	char on_demand[256]; /* sources that are measured only if they are named (on_demand.h) */
 	double slow_ms; /* fixed limit for every route; < 0: each route's own */
 	bool query_string; /* let query strings leave the node */
 	int64_t rows_per_s; /* more abnormal requests than this are counted, not sent */

@@ -16,6 +16,7 @@
 #include "../lib/clock.h"
 #include "../lib/endpoints.h"
 #include "../lib/keyring.h"
+#include "on_demand.h"
 #include "sources.h"
 #include "stalls.h"
 #include "../lib/state_file.h"
@@ -51,9 +52,14 @@ bool doctor_line(bool good, const char *name, const char *fmt, ...)
 	return good;
 }
 
-static bool source_line(size_t i, int r, const char *why)
+static bool source_line(size_t i, int r, const char *why, const char *on_demand)
 {
-	return doctor_line(r == 0, sources_at(i)->name, "%s%s", r == 0 ? "attached and read: " : "",
+	const char *name = sources_at(i)->name;
+
+	if (r == 0 && on_demand_is(name) && !on_demand_asked(on_demand, name))
+		return doctor_line(true, name, "it would work: %s; on_demand = %s has it measured",
+				   sources_at(i)->help, name);
+	return doctor_line(r == 0, name, "%s%s", r == 0 ? "attached and read: " : "",
 			   r == 0 ? sources_at(i)->help : why);
 }
 
@@ -93,11 +99,12 @@ static bool see_request(const struct ways_tried *t, size_t request, const char *
 
 	while (i + 1 < ARRAY_SIZE(ways) && (any ? t->r[i] < 0 : strcmp(ways[i].name, hooks) != 0))
 		i++;
-	return source_line(request, t->r[i], t->why[i]);
+	return source_line(request, t->r[i], t->why[i], "");
 }
 
 /* Opened and read as a probe would, then closed. */
-static bool see_sources(struct ways_tried *t, const struct probe_env *env, struct probe_config *c)
+static bool see_sources(struct ways_tried *t, const struct probe_env *env, struct probe_config *c,
+			const struct probe_config *given)
 {
 	bool all = true;
 
@@ -108,7 +115,8 @@ static bool see_sources(struct ways_tried *t, const struct probe_env *env, struc
 		} else {
 			int r = sources_try(i, env);
 
-			all &= source_line(i, r, env->why) || sources_at(i)->of_hardware;
+			all &= source_line(i, r, env->why, given->on_demand) ||
+			       !sources_minded(i, given);
 		}
 	}
 	return all;
@@ -319,9 +327,10 @@ int doctor_run(const struct probe_config *given)
 	bool all;
 
 	c.state[0] = 0; /* the running probe's: not to be written here */
+	snprintf(c.on_demand, sizeof(c.on_demand), "all");
 	libbpf_set_print(NULL); /* every refusal becomes a line here */
 	sources_use(c.programs);
-	all = see_sources(&tried, &env, &c);
+	all = see_sources(&tried, &env, &c, given);
 	sources_forget();
 	see_ways(&tried);
 	doctor_kernel();

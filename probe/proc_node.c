@@ -45,6 +45,7 @@ static const struct proc_key vmstat_keys[] = {
 	{ "pswpout", NODE_PSWPOUT },
 	{ "pgscan_direct", NODE_PGSCAN_DIRECT },
 	{ "compact_stall", NODE_COMPACT_STALL },
+	{ "workingset_refault_file", NODE_REFAULTS },
 };
 
 static const struct proc_key tcp_keys[] = {

@@ -11,6 +11,7 @@
 #include "event_param.h"
 #include "lasting.h"
 #include "meter.h"
+#include "on_demand.h"
 #include "own.h"
 #include "story.h"
 
@@ -68,6 +69,12 @@ const struct source *sources_at(size_t i)
 	return table[i];
 }
 
+bool sources_minded(size_t i, const struct probe_config *c)
+{
+	return !table[i]->of_hardware &&
+	       (!on_demand_is(table[i]->name) || on_demand_asked(c->on_demand, table[i]->name));
+}
+
 static bool is_among(const struct wire_dict *d, const struct wire_dict **of, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -102,6 +109,16 @@ static void explain(char why[static WHY_LEN], int err)
 		snprintf(why, WHY_LEN, "%s", strerror(-err));
 }
 
+static bool may_open(size_t i, const struct probe_env *env)
+{
+	const char *name = table[i]->name;
+
+	if (!on_demand_is(name) || on_demand_asked(env->config->on_demand, name))
+		return true;
+	snprintf(env->why, WHY_LEN, "not asked for: on_demand = %s in probe.conf", name);
+	return false;
+}
+
 /* NULL: env->why says what is missing. */
 static void *open_one(size_t i, const struct probe_env *env)
 {
@@ -113,7 +130,7 @@ static void *open_one(size_t i, const struct probe_env *env)
 		die("out of memory");
 	env->why[0] = 0;
 	one.arg = table[i]->arg;
-	r = table[i]->open(self, &one);
+	r = may_open(i, env) ? table[i]->open(self, &one) : -ECANCELED;
 	if (r == 0) {
 		env->why[0] = 0;
 		return self;
@@ -159,7 +176,7 @@ struct sources *sources_open(const struct probe_env *env)
 		meter_before_open(s->meter);
 		s->self[i] = open_one(i, &one);
 		meter_after_open(s->meter, i);
-		if (!s->self[i] && !table[i]->of_hardware)
+		if (!s->self[i] && sources_minded(i, env->config))
 			log_warn(0, "source %s is off: %s", table[i]->name, s->why[i]);
 	}
 	if (meter_count(s->meter, clock_mono_ns()) < 0)

@@ -20,6 +20,8 @@ void sources_close(struct sources *s); /* NULL is fine */
 
 size_t sources_count(void);
 const struct source *sources_at(size_t i);
+/* That it is off is to be minded: it is asked for, and no host is whole without what it reads. */
+bool sources_minded(size_t i, const struct probe_config *c);
 /* Open, read once, close: 0, or -errno with the reason in env->why. */
 int sources_try(size_t i, const struct probe_env *env) MUST_CHECK;
 size_t sources_layouts(const struct wire_dict **out, size_t room); /* of all; dies without room */

@@ -14,10 +14,16 @@
 #include "sums.h"
 #include "taskio.skel.h"
 
+/* Their order in the kernel is the layouts'. */
+_Static_assert((int)CGROUPIO_CACHED == (int)TASKIO_CACHED, "taskio");
+_Static_assert((int)CGROUPIO_END == (int)TASKIO_FIELDS, "taskio");
+_Static_assert((int)PROGRAMIO_END == (int)TASKIO_FIELDS, "taskio");
+
 struct taskio_source {
 	struct taskio_bpf *bpf;
 	struct sums cgroups, programs;
-	struct sink *out; /* during a read */
+	double node[PAGECACHE_END]; /* of all cgroups, during a read */
+	struct sink *out; /* likewise */
 	bool told_lost;
 };
 
@@ -129,6 +135,8 @@ static void tell_cgroup(void *arg, const char *name, const double *since, const 
 	struct taskio_source *s = arg;
 
 	(void)all;
+	s->node[PAGECACHE_READ] += since[CGROUPIO_RCHAR];
+	s->node[PAGECACHE_HIT] += since[CGROUPIO_CACHED];
 	sink_sample(s->out,
 		    &(struct sample_item){ layout_cgroupio.layout, name, CGROUPIO_END, since });
 }
@@ -159,13 +167,17 @@ static int taskio_read(void *self, struct sink *out)
 	read_cgroups(s);
 	read_programs(s);
 	s->out = out;
+	memset(s->node, 0, sizeof(s->node));
 	sums_tell(&s->cgroups, tell_cgroup, s);
+	sink_sample(out,
+		    &(struct sample_item){ layout_pagecache.layout, "", PAGECACHE_END, s->node });
 	sums_tell(&s->programs, tell_program, s);
 	tell_lost(s);
 	return r;
 }
 
-static const struct wire_dict *const layouts[] = { &layout_cgroupio, &layout_programio };
+static const struct wire_dict *const layouts[] = { &layout_cgroupio, &layout_programio,
+						   &layout_pagecache };
 
 const struct source source_taskio = {
 	.name = "taskio",

@@ -11,7 +11,7 @@
 
 #include "../lib/base.h"
 
-enum { SUMS_KEY = 24, SUMS_FIELDS = 64, SUMS_TOLD_TICKS = 6, SUMS_KEPT_TICKS = 30 };
+enum { SUMS_KEY = 24, SUMS_FIELDS = 128, SUMS_TOLD_TICKS = 6, SUMS_KEPT_TICKS = 30 };
 
 struct sums { /* zeroed but for what is written here */
 	uint32_t nkey, nfields; /* bytes of a key, numbers of each */

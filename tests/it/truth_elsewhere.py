@@ -75,6 +75,13 @@ PROVED = [
     ("PROGRAMSTARTS_FAILED", IT + "sched.sh", "program_exits_failed_total"),
     ("PROGRAMSTARTS_KILLED", IT + "sched.sh", "program_exits_killed_total"),
     ("PMUNODE_*", UNIT + "test_pmu.c", "what_a_group_counted_since_the_last_look_is_added"),
+    ("CGROUPIO_CACHED", IT + "ondemand.py", "what was read of the cache is"),
+    ("PROGRAMIO_CACHED", IT + "ondemand.py", "task_read_cached_bytes_total"),
+    ("PAGECACHE_READ", IT + "ondemand.py", "page_cache_read_bytes_total"),
+    ("PAGECACHE_HIT", IT + "ondemand.py", "page_cache_hit_bytes_total"),
+    ("VFS_*S", IT + "ondemand.py", "are as many as strace counts"),
+    ("VFS_*_BYTES", IT + "ondemand.py", "vfs_written_bytes_total"),
+    ("VFS_*_US_*", IT + "ondemand.py", "of each of the {op}s {where} it is told how long it took"),
     ("OWN_UNTOLD", IT + "own.sh", "program_keys_untold"),
 ]
 
@@ -93,5 +100,6 @@ UNPROVED = [
     ("RECLAIM_COMPACT_*", "memory in pieces would be that of all other tests, too"),
     ("TCP*", "of all network namespaces together, and /proc/net/snmp is of one"),
     ("CPUWAITLOSS_MISSED", "a kernel without the memory for a few bytes of a task"),
+    ("VFSLOSS_MISSED", "a kernel without the memory for a few bytes of a task"),
     ("RECLAIMLOSS_FULL", "so many tasks that free memory at once are not made"),
 ]

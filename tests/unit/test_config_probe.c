@@ -50,6 +50,15 @@ TEST(without_a_word_the_probe_has_its_defaults)
 	CHECK_STR(c.scope, "");
 	CHECK_STR(c.state, "");
 	CHECK_STR(c.programs, "");
+	CHECK_STR(c.on_demand, "");
+}
+
+TEST(only_what_is_measured_on_demand_can_be_asked_for)
+{
+	CHECK_EQ(READ("--on-demand", "vfs"), 0);
+	CHECK_STR(c.on_demand, "vfs");
+	CHECK_EQ(READ("--on-demand", "vfs,proc"), -EINVAL);
+	CHECK(strstr(err, "on_demand \"vfs,proc\": ") && strstr(err, "vfs"));
 }
 
 TEST(every_option_is_a_flag)

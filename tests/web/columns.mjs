@@ -9,7 +9,7 @@ const KINDS = Object.fromEntries([...def.matchAll(/^LAYOUT\((\w+), \w+, "([^"]+)
 // {metric: {kind, unit, counter}}
 export const METRICS = Object.fromEntries([...def.matchAll(/^METRIC\((\w+), \w+, "([^"]+)", "([^"]+)", (\w+)\)/gm)].map(([, layout, name, unit, kind]) => [name, { kind: KINDS[layout], unit, counter: kind === 'COUNTER' }]));
 
-const NAMES = { disk: ['nvme0n1', 'sda'], net: ['eth0', 'lo', 'veth1'], drop: ['NO_SOCKET', 'SOCKET_RCVBUFF'], source: ['proc', 'request', 'block'], program: ['nginx', 'postgres'], app: ['nginx', 'postgres'], cgroup: ['/', '/system.slice', '/system.slice/nginx.service', '/kubepods/burstable/pod1a/0f3c9ae1b7d24a6f8c5e90b1d2c3e4f5a6b7c8d9e0f1a2b3c4d5e6f708192a3b'] };
+const NAMES = { disk: ['nvme0n1', 'sda'], net: ['eth0', 'lo', 'veth1'], drop: ['NO_SOCKET', 'SOCKET_RCVBUFF'], source: ['proc', 'request', 'block'], program: ['nginx', 'postgres'], vfs: ['mount=/,cgroup=/system.slice', 'mount=?,cgroup=/'], app: ['nginx', 'postgres'], cgroup: ['/', '/system.slice', '/system.slice/nginx.service', '/kubepods/burstable/pod1a/0f3c9ae1b7d24a6f8c5e90b1d2c3e4f5a6b7c8d9e0f1a2b3c4d5e6f708192a3b'] };
 const GIB = 2 ** 30;
 const LEVELS = {
 	cpu_user_seconds_total: 0.5, cpu_system_seconds_total: 0.25, cpu_iowait_seconds_total: 0.06, cpu_idle_seconds_total: 3.1, cpu_softirq_seconds_total: 0.04, cpu_irq_seconds_total: 0.01, cpu_nice_seconds_total: 0, cpu_steal_seconds_total: 0,

@@ -57,6 +57,8 @@ TEST('CPU time is percent of all, a mean time is by what was done, entities are 
 	CHECK_EQ(cpu.map((l) => l.values), [[25, null, null], [75, null, null]], 'shares');
 	const means = linesOf('disk-read-ms', [series('disk_read_time_seconds_total', [0.5, 0, null], 'sda'), series('disk_reads_completed_total', [10, 0, null], 'sda')]);
 	CHECK_EQ(means.map((l) => [l.name, l.values]), [['sda', [50, null, null]]], 'none where nothing was read');
+	const hits = linesOf('cache-hits', [series('page_cache_hit_bytes_total', [3, 0, 5]), series('page_cache_read_bytes_total', [4, 2, 0])]);
+	CHECK_EQ(hits.map((l) => l.values), [[75, 0, null]], 'a part of what was read, and none where nothing was');
 	const drops = linesOf('net-drops', [series('network_receive_drop_total', [1, 2], 'a'), series('network_transmit_drop_total', [1, null], 'a'), series('network_receive_drop_total', [9, 0], 'b')]);
 	CHECK_EQ(drops.map((l) => [l.name, l.values]), [['b', [9, 0]], ['a', [2, 2]]], 'sums, the highest first');
 	const rare = linesOf('kernel-drops', [series('skb_drops_total', [null, 3, null], 'NO_SOCKET', { onlyChanges: true })], [true, true, false]);

@@ -79,8 +79,10 @@ const shared = (lines) => {
 };
 
 const byMetric = (panel, series) => {
+	const other = panel.by && whole(series, panel.by);
 	const lines = panel.lines.flatMap((l) => {
 		const found = whole(series, l.metric);
+		if (found && panel.by) return [{ name: l.name, values: times(divided(found.values, other?.values), panel.factor) }];
 		return found ? [{ name: l.name, rest: l.metric === panel.rest, values: times(found.values, panel.factor), low: times(found.low, panel.factor), high: times(found.high, panel.factor) }] : [];
 	});
 	return panel.share && lines.length ? shared(lines) : lines;

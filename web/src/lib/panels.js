@@ -51,6 +51,8 @@ const PAGES = [
 	heat('reclaim-us', 'How long freeing memory took', '回收内存耗时分布', 'µs', 'memory_reclaim_latency_us_*'),
 	heat('cgroup-reclaim-us', "How long freeing a cgroup's memory took", 'cgroup 回收内存耗时分布', 'µs', 'memory_cgroup_reclaim_latency_us_*'),
 	heat('compaction-us', 'How long moving pages together took', '内存规整耗时分布', 'µs', 'memory_compaction_latency_us_*'),
+	panel('cache-hits', 'Read from the page cache, not from a disk', '读取命中页缓存的比例', '%', [line('page_cache_hit_bytes_total', 'of all that was read', '占全部读取')], { by: 'page_cache_read_bytes_total', factor: PERCENT }),
+	panel('refaults', 'Pages of files read again soon after they had to go: the cache is too small', '文件页刚被回收又读回：缓存过小', 'pages/s', [line('vmstat_workingset_refault_file', 'pages', '页')]),
 	panel('dentries', 'Names of files in memory', '内存中的文件名', 'dentries', [line('dentry_state_dentries', 'all', '全部'), line('dentry_state_unused', 'not in use', '未使用')]),
 	panel('files', 'Open files', '打开的文件', 'files', [line('filefd_allocated', 'open', '已打开')]),
 ];
@@ -118,6 +120,7 @@ const APPS = [
 // What the kernel counts of each task: the same of cgroups, without those below, and of programs.
 const taskIo = (of) => [
 	each(`${of}-task-read`, 'Its tasks read from disks', '任务读盘', 'B/s', ['task_read_bytes_total']),
+	each(`${of}-task-cached`, 'Of what its tasks read, from the page cache', '任务读取命中页缓存的比例', '%', ['task_read_cached_bytes_total'], { by: 'task_rchar_bytes_total', factor: PERCENT }),
 	each(`${of}-task-write`, 'Its tasks gave to be written to disks', '任务待写盘', 'B/s', ['task_write_bytes_total']),
 	each(`${of}-task-rchar`, 'Its tasks read, of anything', '任务读取（任意对象）', 'B/s', ['task_rchar_bytes_total']),
 	each(`${of}-task-wchar`, 'Its tasks wrote, to anything', '任务写入（任意对象）', 'B/s', ['task_wchar_bytes_total']),
@@ -128,6 +131,29 @@ const PROGRAMS = [
 	each('program-execs', 'Programs executed', '执行程序', '/s', ['program_execs_total']),
 	each('program-exits', 'Its processes that ended', '结束的进程', '/s', ['program_exits_total']),
 	each('program-failed', 'Of these with an error or by a signal', '其中出错或被信号终止', '/s', ['program_exits_failed_total', 'program_exits_killed_total']),
+];
+
+// On demand: of a mount and a cgroup.
+const FILES = [
+	each('vfs-reads', 'Reads', '读', '/s', ['vfs_reads_total']),
+	each('vfs-writes', 'Writes', '写', '/s', ['vfs_writes_total']),
+	each('vfs-read', 'Read', '读取', 'B/s', ['vfs_read_bytes_total']),
+	each('vfs-written', 'Written', '写入', 'B/s', ['vfs_written_bytes_total']),
+	each('vfs-opens', 'Opens', '打开', '/s', ['vfs_opens_total']),
+	each('vfs-creates', 'Files created', '新建文件', '/s', ['vfs_creates_total']),
+	each('vfs-unlinks', 'Files unlinked', '删除文件', '/s', ['vfs_unlinks_total']),
+	each('vfs-syncs', 'Syncs', '同步', '/s', ['vfs_syncs_total']),
+	each('vfs-errors', 'Calls that failed', '失败的调用', '/s', ['vfs_read_errors_total', 'vfs_write_errors_total', 'vfs_open_errors_total', 'vfs_unlink_errors_total', 'vfs_sync_errors_total']),
+	each('vfs-read-ms', 'Mean time of a read', '读平均耗时', 'ms', ['vfs_read_seconds_total'], { by: 'vfs_reads_total', factor: MS }),
+	each('vfs-write-ms', 'Mean time of a write', '写平均耗时', 'ms', ['vfs_write_seconds_total'], { by: 'vfs_writes_total', factor: MS }),
+	each('vfs-open-ms', 'Mean time of an open', '打开平均耗时', 'ms', ['vfs_open_seconds_total'], { by: 'vfs_opens_total', factor: MS }),
+	each('vfs-unlink-ms', 'Mean time of an unlink', '删除平均耗时', 'ms', ['vfs_unlink_seconds_total'], { by: 'vfs_unlinks_total', factor: MS }),
+	each('vfs-sync-ms', 'Mean time of a sync', '同步平均耗时', 'ms', ['vfs_sync_seconds_total'], { by: 'vfs_syncs_total', factor: MS }),
+	heat('vfs-read-us', 'How long reads took', '读耗时分布', 'µs', 'vfs_read_latency_us_*'),
+	heat('vfs-write-us', 'How long writes took', '写耗时分布', 'µs', 'vfs_write_latency_us_*'),
+	heat('vfs-open-us', 'How long opens took', '打开耗时分布', 'µs', 'vfs_open_latency_us_*'),
+	heat('vfs-unlink-us', 'How long unlinks took', '删除耗时分布', 'µs', 'vfs_unlink_latency_us_*'),
+	heat('vfs-sync-us', 'How long syncs took', '同步耗时分布', 'µs', 'vfs_sync_latency_us_*'),
 ];
 
 // Of a cgroup and all below it.
@@ -181,7 +207,7 @@ const PROBE = [
 	panel('lost', 'Requests the probe missed', '探针漏掉的请求', '/s', [line('ring_full', 'ring full', '环满'), line('head_missed', 'beginning missed', '错过开头'), line('user_fault', 'unreadable', '不可读'), line('uncounted', 'table of routes full', '路由表满'), line('nginx_lost', "nginx's own records", 'nginx 自身记录'), line('nginx_unread', 'unread by nginx', 'nginx 未读')]),
 	panel('tables', 'Tables of the probe that were full', '探针中已满的表', '/s', [line('conn_full', 'connections', '连接'), line('calls_full', 'calls', '调用'), line('client_full', 'client calls', '客户端调用'), line('evidence_pushed_out', 'evidence', '证据'), line('late_bytes', 'late bytes', '迟到字节'), line('unjudged', 'usual durations', '惯常耗时')]),
 	panel('file-lost', 'File operations the probe missed', '探针漏掉的文件操作', '/s', [line('file_ring_full', 'ring full', '环满'), line('file_operations_full', 'operations full', '操作表满'), line('file_detail_full', 'names and stacks', '名字与栈'), line('file_name_unknown', 'without a name', '无名'), line('file_slow_withheld', 'withheld', '被扣留'), line('file_samples_late', 'samples late', '采样迟到'), line('file_32bit_calls', '32-bit calls', '32 位调用')]),
-	panel('kernel-lost', 'Kills, stuck tasks, reclaim and sockets the probe missed', '探针漏掉的终止、停滞、回收与套接字', '/s', [line('oom_kills_withheld', 'kills', '终止'), line('stuck_tasks_withheld', 'stuck tasks', '停滞任务'), line('reclaim_untimed', 'reclaim without a time', '无时间的回收'), line('tcp_sockets_lost', 'sockets', '套接字'), line('cpu_waits_missed', 'waits for a CPU', 'CPU 等待')]),
+	panel('kernel-lost', 'Kills, stuck tasks, reclaim and sockets the probe missed', '探针漏掉的终止、停滞、回收与套接字', '/s', [line('oom_kills_withheld', 'kills', '终止'), line('stuck_tasks_withheld', 'stuck tasks', '停滞任务'), line('reclaim_untimed', 'reclaim without a time', '无时间的回收'), line('tcp_sockets_lost', 'sockets', '套接字'), line('cpu_waits_missed', 'waits for a CPU', 'CPU 等待'), line('vfs_calls_missed', 'calls on files', '文件调用')]),
 	panel('profile-lost', 'Samples of the profile the probe missed', '探针漏掉的剖析采样', '/s', [line('profile_ring_full', 'ring full', '环满'), line('profile_stacks_full', 'stacks full', '栈表满'), line('profile_stacks_unknown', 'stacks unknown', '未知栈')]),
 	panel('undelivered', 'What could not be delivered', '未能送达', '/s', [line('requests_lost', 'requests', '请求'), line('samples_lost', 'samples', '采样'), line('batches_lost', 'batches', '批次')]),
 	panel('state', "The probe's own files refused", '探针自身文件被拒', '/s', [line('state_refused', 'not read', '未读'), line('state_unsaved', 'not saved', '未存')]),
@@ -201,6 +227,7 @@ export const GROUPS = [
 	{ name: 'apps', title: ['TCP of applications', '应用的 TCP'], panels: APPS, entity: ['app'], kind: 'app' },
 	{ name: 'cgroups', title: ['Cgroups and containers', 'Cgroup 与容器'], panels: CGROUPS, entity: ['cgroup'], kind: 'cgroup' },
 	{ name: 'programs', title: ['Programs', '程序'], panels: PROGRAMS, entity: ['program'], kind: 'program' },
+	{ name: 'vfs', title: ['Calls on files, by mount and cgroup', '文件调用（按挂载点与 cgroup）'], panels: FILES, entity: ['vfs'] },
 	{ name: 'log', title: ['Kernel log', '内核日志'], panels: LOG },
 	{ name: 'requests', title: ['Requests', '请求'], panels: REQUESTS },
 	{ name: 'probe', title: ['The probe itself', '探针自身'], panels: PROBE, entity: ['source'] },
