@@ -36,6 +36,9 @@ is_hot() { # APP PATTERN LEAST: within 40 s, on a busy machine
 	done
 	echo "$1: ${share:-} ${name:-}"
 	profile "app=$1" | cut -c1-1000
+	profile "" | cut -c1-400
+	tail -n 3 "$tmp"/node.out
+	grep -H '^Name\|^State' /proc/"${pids[-1]}"/status # of whoever began last
 	return 1
 }
 
