@@ -8,6 +8,7 @@ enum {
 	TEXT_MAX = 200,
 	COUNT_MAX = 1000,
 	BINS_MAX = 200,
+	SKIP_MAX = 99999,
 	DAY = 86400,
 	ID_TIME = 13,
 	ID_NUMBER = 16
@@ -24,6 +25,7 @@ static const struct {
 	[WEB_SECONDS] = { 23, "whole seconds from 1 to 86400" },
 	[WEB_ID] = { 25, "an id as the API gave it" },
 	[WEB_BINS] = { 23, "a whole number from 1 to 200" },
+	[WEB_SKIP] = { 23, "a whole number from 0 to 99999" },
 	[WEB_TEXTS] = { 1009, "1 to 200 bytes of UTF-8 text, or ! and such a text" },
 	[WEB_STATUSES] = { 4451, "a status like 502, a class like 5xx, or 0 for no answer, or ! "
 				 "and one of "
@@ -178,11 +180,11 @@ static bool read_status(const char *text, size_t len, char value[WEB_VALUE])
 	return true;
 }
 
-static bool read_number(const char *text, size_t len, int high, char value[WEB_VALUE])
+static bool read_number(const char *text, size_t len, int low, int high, char value[WEB_VALUE])
 {
 	int n;
 
-	if (!in((int)len, 1, 5) || !digits(text, (int)len, &n) || !in(n, 1, high))
+	if (!in((int)len, 1, 5) || !digits(text, (int)len, &n) || !in(n, low, high))
 		return false;
 	snprintf(value, WEB_VALUE, "%d", n);
 	return true;
@@ -214,11 +216,13 @@ static bool read_value(enum web_type type, const char *text, size_t len, char va
 	case WEB_STATUSES:
 		return read_status(text, len, value);
 	case WEB_COUNT:
-		return read_number(text, len, COUNT_MAX, value);
+		return read_number(text, len, 1, COUNT_MAX, value);
 	case WEB_BINS:
-		return read_number(text, len, BINS_MAX, value);
+		return read_number(text, len, 1, BINS_MAX, value);
 	case WEB_SECONDS:
-		return read_number(text, len, DAY, value);
+		return read_number(text, len, 1, DAY, value);
+	case WEB_SKIP:
+		return read_number(text, len, 0, SKIP_MAX, value);
 	case WEB_ID:
 		return read_id(text, len, value);
 	}

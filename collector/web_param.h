@@ -20,6 +20,7 @@ enum web_type {
 	WEB_SECONDS, /* 1..86400 */
 	WEB_ID, /* <microseconds, hex>-<number, 16 hex digits> */
 	WEB_BINS, /* 1..200 */
+	WEB_SKIP, /* 0..99999 */
 	WEB_TEXTS, /* these may be repeated: see web_filter.h */
 	WEB_STATUSES, /* bound as int4multirange */
 	WEB_ADDRS, /* bound as patterns for LIKE */

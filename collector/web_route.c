@@ -57,6 +57,21 @@ static const char nodes_sql[] = "select coalesce(json_agg(body order by name), '
 				" and ($2 is null or api.tagged(name, now(), $2))"
 				" and ($3 is null or not api.tagged(name, now(), $3))";
 
+static const struct web_param fleet_params[] = {
+	FILTER("region"),
+	FILTER("tag"),
+	FILTER("app"),
+	{ "q", WEB_TEXT, NULL, false },
+	{ "by", WEB_TEXT, "worst", false },
+	{ "limit", WEB_COUNT, "100", false },
+	{ "skip", WEB_SKIP, "0", false },
+};
+
+static const char fleet_sql[] =
+	"select f -> 'total' as total, f -> 'silent' as silent, f -> 'unknown' as unknown,"
+	" f -> 'bad' as bad, f -> 'nodes' as nodes, f -> 'next' as next"
+	" from api.fleet($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) f";
+
 static const struct web_param tags_params[] = { { "node", WEB_TEXT, NULL, true },
 						{ "at", WEB_TIME, NULL, false } };
 
@@ -141,6 +156,8 @@ static const struct web_route routes[] = {
 	  .one = "incident" },
 	{ "/api/v1/parts", WEB_JSON, .sql = parts_sql },
 	{ "/api/v1/nodes", WEB_JSON, PARAMS(nodes_params), .sql = nodes_sql },
+	{ "/api/v1/fleet", WEB_JSON, PARAMS(fleet_params), .sql = fleet_sql },
+	{ "/api/v1/fleet/values", WEB_JSON, .sql = "select api.fleet_values() as facets" },
 	{ "/api/v1/tags", WEB_JSON, PARAMS(tags_params), .sql = tags_sql },
 	{ "/api/v1/coverage", WEB_JSON, PARAMS(coverage_params), .sql = web_sql_coverage },
 	{ "/api/v1/red", WEB_JSON, PARAMS(red_params), .sql = web_sql_red,

@@ -9,6 +9,7 @@
 #include "commit.h"
 #include "greet.h"
 #include "line.h"
+#include "scores.h"
 #include "tell.h"
 
 enum {
@@ -30,6 +31,7 @@ struct writer {
 	struct session *session;
 	struct commit *commit;
 	struct line *line;
+	struct scores *scores;
 	struct work *work[GROUP_BATCHES];
 	struct batch *batch[GROUP_BATCHES];
 	size_t nwork, nbatches;
@@ -177,6 +179,8 @@ static void note_batches(struct writer *w)
 
 		requests |= b->rows[FACT_REQUEST].n > 0;
 		tell_batch(&w->tell, e, b);
+		if (b->fate == FATE_DONE)
+			scores_take(w->scores, b);
 		counter_add(C_BATCHES_TWICE, b->fate == FATE_TWICE);
 		e->gap |= b->fate == FATE_GAP;
 		e->bytes += batch_bytes(b);
@@ -211,6 +215,15 @@ static void failed(struct writer *w)
 	commit_doubt(w->commit);
 }
 
+/* What was stored is stored, whatever becomes of them. */
+static void write_scores(struct writer *w)
+{
+	int r = scores_write(w->scores, session_pg(w->session));
+
+	if (r < 0 && r != -EINVAL)
+		failed(w);
+}
+
 static void wait_for_database(struct writer *w)
 {
 	if (!w->tell.away_ns)
@@ -234,6 +247,7 @@ static int try_group(struct writer *w)
 	if (r == 0) {
 		w->group++;
 		note_batches(w);
+		write_scores(w);
 	}
 	return r;
 }
@@ -273,6 +287,7 @@ static void writer_free(struct writer *w)
 {
 	session_free(w->session);
 	commit_free(w->commit);
+	scores_free(w->scores);
 	line_close(w->line);
 	free(w);
 }
@@ -288,6 +303,7 @@ int writer_start(struct writer **out, const struct writer_config *cfg)
 	w->seed = (unsigned)clock_mono_ns();
 	w->session = session_new(&cfg->session);
 	w->commit = commit_new(w->session);
+	w->scores = scores_new();
 	r = line_open(&w->line, back, ARRAY_SIZE(back), &(struct stage_env){ 0 });
 	if (r == 0)
 		r = -pthread_create(&w->thread, NULL, run, w);

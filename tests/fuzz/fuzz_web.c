@@ -66,6 +66,8 @@ static bool is_bound(enum web_type type, const char *s)
 		return atoi(s) >= 1 && atoi(s) <= 1000;
 	case WEB_BINS:
 		return atoi(s) >= 1 && atoi(s) <= 200;
+	case WEB_SKIP:
+		return atoi(s) >= 0 && atoi(s) <= 99999;
 	case WEB_SECONDS:
 		return atoi(s) >= 1 && atoi(s) <= 86400;
 	case WEB_TEXTS:

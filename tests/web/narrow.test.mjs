@@ -56,7 +56,7 @@ for (const width of [1440, 1024]) {
 	TEST(`no page is wider than the window, with losses and all: ${width} px`, async (t) => {
 		const all = rows();
 		Object.assign(t.mock, { rows: all, nodes: fleet(3), shapes, seen: 123456789, withheld: 1234567, losses: [loss({ node: 'web-1', count: 1234567 })], unread });
-		for (const where of ['/', '/?view=rows', '/red', '/nodes', all[0].diagnosis]) {
+		for (const where of ['/', '/?view=rows', '/red', '/nodes', '/fleet', all[0].diagnosis]) {
 			await (t.page ? t.page.goto(t.mock.url + where) : t.open(where, { viewport }));
 			await t.page.waitForSelector('.headline');
 			await t.page.waitForSelector('.coverage a[href="/nodes"]');

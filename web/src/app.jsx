@@ -10,6 +10,7 @@ import { back, go, place } from './lib/router.js';
 import { useStore } from './lib/store.js';
 import { EventPage } from './pages/event.jsx';
 import { EventsPage } from './pages/events.jsx';
+import { FleetPage } from './pages/fleet.jsx';
 import { IncidentPage } from './pages/incident.jsx';
 import { IncidentsPage } from './pages/incidents.jsx';
 import { NodePage } from './pages/node.jsx';
@@ -49,6 +50,9 @@ const Header = ({ page, onHelp }) => {
 				<NavLink href="/red" here={page === 'red' || page === 'topology'}>
 					{t('title.red')}
 				</NavLink>
+				<NavLink href="/fleet" here={page === 'fleet'}>
+					{t('title.fleet')}
+				</NavLink>
 				<NavLink href="/nodes" here={page === 'nodes' || page === 'node'}>
 					{t('title.nodes')}
 				</NavLink>
@@ -77,6 +81,7 @@ const Header = ({ page, onHelp }) => {
 const pageOf = (path) => {
 	if (path === '/') return 'requests';
 	if (path === '/nodes') return 'nodes';
+	if (path === '/fleet') return 'fleet';
 	if (path.startsWith('/nodes/')) return 'node';
 	if (path === '/red') return 'red';
 	if (path === '/profile') return 'profile';
@@ -94,6 +99,7 @@ const Page = ({ page, path, search }) => {
 	if (page === 'profile') return <ProfilePage search={search} />;
 	if (page === 'topology') return <TopologyPage search={search} />;
 	if (page === 'nodes') return <NodesPage />;
+	if (page === 'fleet') return <FleetPage search={search} />;
 	if (page === 'node') return <NodePage path={path.slice('/nodes/'.length)} search={search} key={path} />;
 	if (page === 'events') return <EventsPage search={search} />;
 	if (page === 'event') return <EventPage id={path.slice('/events/'.length)} />;
@@ -129,6 +135,7 @@ export const App = () => {
 				3: () => go('/nodes'),
 				4: () => go('/events'),
 				5: () => go('/incidents'),
+				6: () => go('/fleet'),
 			}),
 		[help, page],
 	);

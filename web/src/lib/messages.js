@@ -3,6 +3,7 @@
 import { callMessages } from './messages_calls.js';
 import { coverageMessages } from './messages_coverage.js';
 import { eventMessages } from './messages_event.js';
+import { fleetMessages } from './messages_fleet.js';
 import { incidentMessages } from './messages_incident.js';
 import { kernelKindMessages, kernelMessages } from './messages_kernel.js';
 import { nodeMessages } from './messages_node.js';
@@ -28,7 +29,7 @@ export const messages = {
 	'help.search': ['search', '搜索'],
 	'help.top': ['back to the newest row', '回到最新一行'],
 	'help.esc': ['back, or close', '返回或关闭'],
-	'help.pages': ['requests / routes / nodes / events / incidents', '请求 / 路由 / 节点 / 事件 / 故障'],
+	'help.pages': ['requests / routes / nodes / events / incidents / fleet', '请求 / 路由 / 节点 / 事件 / 故障 / 机群'],
 	'help.help': ['this help', '本帮助'],
 	'close': ['Close', '关闭'],
 	'back': ['Back to the table', '返回列表'],
@@ -341,6 +342,7 @@ export const messages = {
 	...callMessages,
 	...coverageMessages,
 	...eventMessages,
+	...fleetMessages,
 	...incidentMessages,
 	...nodeMessages,
 	...profileMessages,
