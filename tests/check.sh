@@ -49,8 +49,8 @@ await() { # TENTHS COMMAND...: until it is true
 }
 
 # Whoever was just started there may take its time on a busy machine.
-listening() { # PORT...: until each has somebody who listens, for 15 s
-	local port until=$((SECONDS + 15))
+listening() { # PORT...: until each has somebody who listens, for 40 s
+	local port until=$((SECONDS + 40))
 	for port; do
 		until ss -Hltn "sport = :$port" | grep -q .; do
 			[ $SECONDS -le $until ] || return 1

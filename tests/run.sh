@@ -68,7 +68,7 @@ wanted() {
 it() { # FILE...
 	local t
 	for t; do
-		! wanted it && ! wanted "${t#tests/}" || [ ! -f "$t" ] || [ ! -x "$t" ] || suite "${t#tests/}" 180 "$t"
+		! wanted it && ! wanted "${t#tests/}" || [ ! -f "$t" ] || [ ! -x "$t" ] || suite "${t#tests/}" 400 "$t"
 	done
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Export as CSV and NDJSON: the rows of the list, nothing a spreadsheet would run, and an end that says when there is more."""
+import calendar
 import csv
 import io
 import json
@@ -80,7 +81,7 @@ def check_headers(c, web):
         path = f'/api/v1/requests.{form}?{WHEN}&app=api'
         status, h, body = web.ask(path)
         name = re.fullmatch(rf'attachment; filename="seismo-requests-(\d{{8}}T\d{{6}}Z)\.{form}"', h.get('content-disposition', ''))
-        c.ok(f'{form} is a file with a date in its name', name and abs(time.time() + time.timezone - time.mktime(time.strptime(name[1], '%Y%m%dT%H%M%SZ'))) < 60, h)
+        c.ok(f'{form} is a file with a date in its name', name and abs(time.time() - calendar.timegm(time.strptime(name[1], '%Y%m%dT%H%M%SZ'))) < 60, h)
         c.ok(f'{form} has its type, and is not sniffed or kept', h['content-type'].startswith(kind) and h['x-content-type-options'] == 'nosniff' and h['cache-control'] == 'no-store', h)
         c.ok(f'{form} that is whole says nothing of a cut', 'seismo-cut' not in h)
         status, head, none = web.ask(path, method='HEAD')

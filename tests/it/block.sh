@@ -42,7 +42,7 @@ move() { # read|write SIZE COUNT
 # a run that it left out; why is not known (README, limits).
 almost() { # N COMMAND...
 	local n
-	await_value "$@" && return
+	AWAIT_S=15 await_value "$@" && return
 	n=$("${@:2}")
 	[ "$n" -le "$1" ] && [ $((n * 100)) -ge $(($1 * 99 - 99)) ]
 }

@@ -118,6 +118,7 @@ ok "the root is told of" await_value t has_root
 # One with a quota, in which somebody burns CPU; one with a memory limit, in which somebody takes more; and names.
 for d in "$cpu" "$cpuacct" "$v2"; do mkdir -p "$d/$mine/hog"; done
 mkdir -p "$memory/$mine/mem"
+echo 262144 >"$cpu/$mine/cpu.shares" # it is stopped by its quota, whoever else wants the processors
 echo 10000 >"$cpu/$mine/hog/cpu.cfs_quota_us"
 (for d in "$cpu" "$cpuacct" "$v2"; do echo $BASHPID >"$d/$mine/hog/cgroup.procs"; done; while :; do :; done) & hog=$!
 echo 16M >"$memory/$mine/mem/memory.limit_in_bytes"

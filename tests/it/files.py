@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # files.py WEB DIR - a training script that stalls: it computes, and now and then writes a checkpoint of 50 MB in one
-# write, with fsync and without, and deletes it. Each slow operation must be an event 2 s later. Then every other call. Prints a line per
+# write, with fsync and without, and deletes it. Each slow operation must be an event. Then every other call. Prints a line per
 # operation: what of it is right, by its own clock. `files.py WEB DIR others`: only those. `files.py WEB DIR loop`: syncs without end. And `files.py - quiet`: says when it began, computes, reads sockets and pipes.
 import json, mmap, os, socket, sys, threading, time, urllib.request
 from datetime import datetime, timezone
@@ -10,16 +10,30 @@ LIMIT_MS = 10
 
 
 def compute(seconds):
+    """Not before all else: others have tests to run."""
+    policy, priority = os.sched_getscheduler(0), os.sched_getparam(0)
+    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         sum(range(1000))
+    os.sched_setscheduler(0, policy, priority)
+
+
+WAITED = {}  # by when a call began: ms that its clock ran while others had the CPU, before, in or after it
+
+
+def waited():
+    with open("/proc/thread-self/schedstat") as f:
+        return int(f.read().split()[1]) / 1e6
 
 
 def timed(call, *args):
-    began = time.time_ns()
+    before, began = waited(), time.time_ns()
     begin = time.monotonic_ns()
     result = call(*args)
-    return result, (time.monotonic_ns() - begin) / 1e6, began
+    ms = (time.monotonic_ns() - begin) / 1e6
+    WAITED[began] = waited() - before
+    return result, ms, began
 
 
 def get(path):
@@ -33,12 +47,26 @@ def events_of(path, since_ns):
     return [e for e in found if e["pid"] == os.getpid() and e["reason"]["params"].get("file") == path]
 
 
+def awaited(ask, good):
+    """What ask() says when that is good, or after 15 s: a busy machine stores it later."""
+    until = time.monotonic() + 15
+    while not good(got := ask()) and time.monotonic() < until:
+        time.sleep(0.2)
+    return got
+
+
+def has_stack(event):
+    return any(e["stack"] and any("+0x" in f for f in e["stack"]) for e in event["evidence"])
+
+
 def judge(call, path, size, ms, began, disk):
     """What of its event is right; None: it was not slow, and there is none."""
-    events = [e for e in events_of(path, began) if e["reason"]["params"]["call"] == call]
+    surely = ms - WAITED[began] >= LIMIT_MS + 3
+    events = awaited(lambda: [e for e in events_of(path, began) if e["reason"]["params"]["call"] == call], lambda found: found or not surely)
     if not events:
-        return None if ms < LIMIT_MS + 3 else {"seen": False}
-    event = get(events[0]["diagnosis"].replace("/events/", "/api/v1/events/"))
+        return {"seen": False} if surely else None
+    # the names of the first stack come when the kernel's table of them has been read
+    event = awaited(lambda: get(events[0]["diagnosis"].replace("/events/", "/api/v1/events/")), has_stack)
     params = event["reason"]["params"]
     began_ms = datetime.fromisoformat(event["time"].replace("Z", "+00:00")).timestamp() * 1e3
     parts = sum(e["ms"] for e in event["evidence"])
@@ -48,14 +76,15 @@ def judge(call, path, size, ms, began, disk):
         "bytes": params["bytes"] == size,
         "process": params["comm"] == open("/proc/self/comm").read().strip() and event["tid"] == threading.get_native_id(),
         "device": params["dev"] == disk,
-        # its own clock also runs in user mode, before and after
-        "within": abs(event["ms"] - ms) <= event["errorMs"] + 1,
+        # its own clock also runs in user mode, before and after, and while others have its CPU there
+        "within": -WAITED[began] - 1 <= event["ms"] - ms + event["errorMs"] and event["ms"] - ms <= event["errorMs"] + 1,
         "small": event["errorMs"] <= 10,
-        "when": abs(began_ms - began / 1e6) <= event["errorMs"] + 3,
+        "when": abs(began_ms - began / 1e6) <= event["errorMs"] + 3 + WAITED[began],
         "parts": abs(parts - event["ms"]) < 0.01,
-        "stack": any(e["stack"] and any("+0x" in f for f in e["stack"]) for e in event["evidence"]),
+        "stack": has_stack(event),
         "bare": not any("hrtimer" in f or "sysvec" in f for e in event["evidence"] for f in e["stack"] or []),
         "off": round(event["ms"] - ms, 1),
+        "waited": round(WAITED[began], 1),
         "error": event["errorMs"],
     }
 
@@ -71,7 +100,8 @@ def checkpoint(path, sync, data, disk):
         calls.append(("fsync", *timed(os.fsync, fd)[1:]))
     os.close(fd)
     os.unlink(path)
-    compute(2)
+    compute(0.3)
+    time.sleep(1.7)
     for call, ms, began in calls:
         show(call, ms, judge(call, path, SIZE, ms, began, disk))
 
@@ -114,7 +144,7 @@ def others(directory, disk):
         for at in range(0, SIZE, 4096):
             m[at] = 1
         calls.append(("msync", path, timed(m.flush)))
-    compute(2)
+    time.sleep(2)
     for call, path, (_, ms, began) in calls:
         show(call, ms, judge(call, path, SIZE, ms, began, disk))
     os.unlink(path)
@@ -128,12 +158,14 @@ def loop(directory):
     os.pwrite(fd, b"x", 0)
     os.fsync(fd)
     began = time.time_ns()
-    ms = [timed(os.fsync, fd)[1]]
-    while time.time_ns() - began < 5e9:
-        ms.append(timed(os.fsync, fd)[1])
+    ms, least = [], []
+    while not ms or time.time_ns() - began < 5e9:
+        _, took, at = timed(os.fsync, fd)
+        ms.append(took)
+        least.append(took - WAITED[at])
     time.sleep(2.5)
-    told = events_of(path, began)
-    sure = sum(m > LIMIT_MS + 3 for m in ms)
+    sure = sum(m > LIMIT_MS + 3 for m in least)
+    told = awaited(lambda: events_of(path, began), lambda found: len(found) >= sure)
     perhaps = sum(m > LIMIT_MS - 3 for m in ms)
     longest = max(told, key=lambda e: e["ms"] - e["errorMs"], default={"ms": 0, "errorMs": 0})
     print(len(ms), sure, perhaps, len(told), round(max(ms)), round(longest["ms"]), round(longest["errorMs"]), sep="\t")

@@ -64,7 +64,7 @@ hostile() { # KIND COUNTER LEAST SENTENCE [ARG...]: what it gets is as it should
 	before=$(counter "$web" "$counter")
 	args[$kind]="${*:5}"
 	phase "$kind" ok "$4" act "$kind" "$url" "${@:5}"
-	ok "$kind is counted ($2)" await 20 grew "$counter" "$before" "$([ -n "${LONG:-}" ] && echo "$3" || echo 1)"
+	ok "$kind is counted ($2)" await 300 grew "$counter" "$before" "$([ -n "${LONG:-}" ] && echo "$3" || echo 1)"
 	ok "and the collector lives, with $(rss one) MB" test "$(rss one)" -lt 100
 }
 
@@ -99,7 +99,7 @@ await 300 grep -q "is ready" "$dir/one.log"
 let_in
 sql -c "alter table request add constraint poison check (path <> '/poison')"
 $python tests/it/hostile.py honest "$url" honest 4 150 "$times" >"$dir/honest" & honest=$!
-await 50 test -s "$times"
+await 300 test -s "$times"
 phase normal sleep "$normally"
 act half "$url" 50 >"$dir/half" & silent=$!
 
@@ -133,9 +133,9 @@ hostile slow handshakes_refused/broken 150 "who is slow to say who it is is cut 
 (ulimit -n 96 && exec "$collector" --bind "$url2" --web "127.0.0.1:$web2" --keys "$dir/keys" "$db_flag" \
 	--web-database "host=$dir/s dbname=seismo user=seismo_web") >>"$dir/two.log" 2>&1 &
 running[two]=$!
-await 100 is_listening "$port2"
+await 300 is_listening "$port2"
 $python tests/it/hostile.py honest "$url2" calm 2 50 "$dir/calm.times" >"$dir/calm" & calm=$!
-await 50 test -s "$dir/calm.times"
+await 300 test -s "$dir/calm.times"
 exhausted() {
 	act exhaust "$url2" 200 4 >/dev/null & local e=$!
 	sleep 1

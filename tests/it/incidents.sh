@@ -31,7 +31,7 @@ traffic() { # FROM UNTIL MS
 
 pg_make
 start one "$port" "$web" --incidents-quiet-s 120 --incidents-join-s 60 --incidents-window-s 60
-await 200 counted "$web" seismo_database_up 1
+await 300 counted "$web" seismo_database_up 1
 sql -f tests/it/incidents.sql >/dev/null
 began=$(sql -c "select now() - interval '30 minutes'")
 sql -c "select tell_node(name, addr::inet) from (values ('front', '10.0.0.1'), ('app', '10.0.0.2'), ('db', '10.0.0.3')) v(name, addr)" >/dev/null
@@ -42,14 +42,14 @@ ok "an address of a call is read, and what is none is none" is "10.0.0.1,::1,200
 # Half an hour without a fault, with the few abnormal requests that there always are.
 traffic -1800 0 0
 abnormal front 36 up.slow 60 200 -1800 0
-ok "what came is looked at" await 100 counted "$web" seismo_incident_rows_total 36
+ok "what came is looked at" await 300 counted "$web" seismo_incident_rows_total 36
 ok "the abnormal requests of every day are no incident" is 0 "select count(*) from incident"
 
 traffic 0 40 400
 sql -c "select happened('db', 'io.slow', $(at 5))" >/dev/null
 for node in front app; do abnormal $node 80 up.slow 450 200 0 30; done
 abnormal db 80 io.block 430 200 0 30
-ok "a fault of db, which all before it wait for, is one incident" await 60 quietly_api "incidents?from=2020-01-01T00:00:00Z" "len(a['incidents']) == 1 and a['incidents'][0]['signals'] == 3 and a['incidents'][0]['first']"
+ok "a fault of db, which all before it wait for, is one incident" await 300 quietly_api "incidents?from=2020-01-01T00:00:00Z" "len(a['incidents']) == 1 and a['incidents'][0]['signals'] == 3 and a['incidents'][0]['first']"
 all="incidents?from=2020-01-01T00:00:00Z" one="a['incidents'][0]"
 ok "it began with the first request" api "$all" "$one['onset'] == '$(sql -c "select api.rfc3339('$began')")' and $one['state'] == 'open'"
 ok "db is named, and that it was the disk" api "$all" "$one['first']['node'] == 'db' and $one['first']['share'] == 1 and $one['clear'] and $one['first']['reason'] == 'io.block'"
@@ -70,27 +70,27 @@ ok "and each step" api "incidents/$id" "[s['kind'] for s in a['steps']] == ['ope
 
 abnormal db 40 io.block 430 200 30 50
 traffic 40 60 400
-ok "what comes is counted on" await 60 is 120 "select n from incident_signal where class = 'io'"
+ok "what comes is counted on" await 300 is 120 "select n from incident_signal where class = 'io'"
 halt one KILL
 start one "$port" "$web" --incidents-quiet-s 120 --incidents-join-s 60 --incidents-window-s 60
 abnormal db 20 io.block 430 200 50 60
-ok "once, also by a collector that was killed in between" await 60 is 140 "select n from incident_signal where class = 'io'"
+ok "once, also by a collector that was killed in between" await 300 is 140 "select n from incident_signal where class = 'io'"
 traffic 60 200 0
-ok "when it was quiet for long enough it is closed" await 60 quietly_api "incidents/$id" "a['state'] == 'closed' and a['steps'][-1]['kind'] == 'closed'"
+ok "when it was quiet for long enough it is closed" await 300 quietly_api "incidents/$id" "a['state'] == 'closed' and a['steps'][-1]['kind'] == 'closed'"
 ok "then, by the time of the data" is "t" "select closed = last + interval '120 s' from incident"
 
 traffic 200 240 400
 abnormal db 30 io.block 430 200 200 230
-ok "the same again keeps its name" await 60 quietly_api "incidents/$id" "a['state'] == 'open' and a['steps'][-1]['kind'] == 'reopened'"
+ok "the same again keeps its name" await 300 quietly_api "incidents/$id" "a['state'] == 'open' and a['steps'][-1]['kind'] == 'reopened'"
 ok "and its count" is "170|1" "select n, (select count(*) from incident) from incident_signal where class = 'io'"
 traffic 240 400 0
-ok "it is over again" await 60 is 0 "select count(*) from incident where closed is null"
+ok "it is over again" await 300 is 0 "select count(*) from incident where closed is null"
 
 # Another node, far from all: its own incident, by errors.
 sql -c "select tell_node('lone', '10.0.0.9'), count_red('lone', 0, ':80', 20, 0, $(at 300), $(at 430)), count_red('lone', 0, ':80', 10, 0, $(at 400), $(at 430), 5)" \
 	-c "update node set last_seen = $(at 430) where name = 'lone'" >/dev/null
 abnormal lone 30 app.error 5 500 400 420
-ok "errors are an incident of their own" await 60 quietly_api "$all&node=lone" "len(a['incidents']) == 1 and $one['first']"
+ok "errors are an incident of their own" await 300 quietly_api "$all&node=lone" "len(a['incidents']) == 1 and $one['first']"
 ok "with who failed by itself" api "$all&node=lone" "$one['code'] == 'failed' and $one['first']['node'] == 'lone' and $one['text']['en'].startswith('lone-app fails: 100 % of 30 failed requests began in lone (app.error), since ')"
 
 # What people decide.
@@ -134,6 +134,6 @@ ok "that there is none is 404" api "incidents/1-0000000000000001" "a['error']['c
 sql -c "update incident set last = now() - interval '40 days'"
 halt one TERM
 start one "$port" "$web" --keep-days 30
-ok "old ones go, with all that was of them" await 60 is "0|0|0|0|0" "select (select count(*) from incident), (select count(*) from incident_signal),
+ok "old ones go, with all that was of them" await 300 is "0|0|0|0|0" "select (select count(*) from incident), (select count(*) from incident_signal),
 	(select count(*) from incident_candidate), (select count(*) from incident_graph), (select count(*) from incident_step)"
 done_checking

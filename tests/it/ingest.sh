@@ -11,7 +11,7 @@ db="host=$dir/s dbname=seismo user=seismo"
 
 says() { # SENTENCE ARG...: it ends with an error, and says one line with these words
 	local out
-	out=$(timeout 5 "$collector" --keys "$dir/keys" "${@:2}" 2>&1) && return 1
+	out=$(timeout 60 "$collector" --keys "$dir/keys" "${@:2}" 2>&1) && return 1
 	[ "$(wc -l <<<"$out")" = 1 ] && grep -q "$1" <<<"$out"
 }
 
@@ -26,12 +26,12 @@ ok "a user that does not exist is told" says "no user nobody-here" --bind "tcp:/
 
 # It starts without a database, and two may migrate one.
 start one "$port" "$web" --region north --user seismo
-ok "it runs while there is no database" await 50 grep -q "does not store" "$dir/one.log"
+ok "it runs while there is no database" await 300 grep -q "does not store" "$dir/one.log"
 ok "a taken port is told" says "Address already in use; .*--bind" --bind "tcp://127.0.0.1:$port" --web "127.0.0.1:$web2"
 pg_make
 start two "$port2" "$web2"
-ok "the database is found when it comes" await 100 grep -q "stores again" "$dir/one.log"
-ok "two collectors may start at once" await 100 grep -q "is ready" "$dir/two.log"
+ok "the database is found when it comes" await 300 grep -q "stores again" "$dir/one.log"
+ok "two collectors may start at once" await 300 grep -q "is ready" "$dir/two.log"
 ok "every migration is applied once" is "$(ls schema/[0-9]*.sql | wc -l)" "select count(*) from migration"
 ok "the reasons are those of the table" is "$(grep -c '^REASON' schema/reasons.def)" "select count(*) from reason"
 ok "days are made back and ahead" is 6 "select count(*) from pg_class where relname ~ '^request_[0-9]{8}$'"
@@ -90,8 +90,8 @@ for i in 1 2 3 4 5; do
 done
 ok "too large a frame harms nothing" probe "$port" "raw 1 1100000" "want nothing 100"
 ok "a batch without a body harms nothing" probe "$port" "$n" head-only "want nothing 100"
-ok "they are counted" await 30 counted "$web" 'seismo_refused_total{cause="frames"}' 10
-ok "by cause" await 30 counted "$web" 'seismo_refused_total{cause="format"}' 6
+ok "they are counted" await 300 counted "$web" 'seismo_refused_total{cause="frames"}' 10
+ok "by cause" await 300 counted "$web" 'seismo_refused_total{cause="format"}' 6
 ok "and probes go on" probe "$port" "$n" "send 1 16 1 request" "want ack 1 16"
 
 # Two collectors, one database: a probe that moves there and back.
@@ -106,13 +106,13 @@ sql -c "set role seismo; create table request_20200101 partition of request for 
 halt one TERM
 ok "it ends cleanly with work done" [ $? = 0 ]
 start one "$port" "$web" --region north --node-rows-per-s 2
-ok "a day older than is kept is dropped" await 50 is 0 "select count(*) from pg_class where relname = 'request_20200101'"
+ok "a day older than is kept is dropped" await 300 is 0 "select count(*) from pg_class where relname = 'request_20200101'"
 ok "after a restart it asks for what came in between" probe "$port" "$n" "send 1 19 1 request" "want nack 1 18" "send 1 19 1 request" "want ack 1 19"
 
 # A node that tells more than a node may.
 timeout 60 "$fake" "tcp://127.0.0.1:$port" deliver noisy 1 200 2000 >"$dir/noisy"
 ok "every batch of a node that tells too much is acked" grep -q '^sent' "$dir/noisy"
-ok "of each second so many rows are kept, and the rest is counted" await 50 is "200|t" "select (select count(*) from request join node using (node_id) where name = 'noisy')
+ok "of each second so many rows are kept, and the rest is counted" await 300 is "200|t" "select (select count(*) from request join node using (node_id) where name = 'noisy')
 	+ (select sum(value) from api.coverage where node = 'noisy' and name = 'rows_withheld'), (select count(*) from request join node using (node_id) where name = 'noisy') < 20"
 ok "which shows in the coverage of its page" eval 'curl -s "http://127.0.0.1:$web/api/v1/coverage?node=noisy" | grep -qE "withheld\" ?: ?1[89][0-9]"'
 done_checking

@@ -16,9 +16,9 @@ api() { # PATH PYTHON: true of the answer a
 
 pg_make
 start one "$port" "$web"
-await 100 curl -sf "http://127.0.0.1:$web/healthz"
+await 300 curl -sf "http://127.0.0.1:$web/healthz"
 n="node n1 11"
-ok "the parts are those of the table" await 50 is "$(grep -c '^PART' schema/parts.def)" "select count(*) from part"
+ok "the parts are those of the table" await 300 is "$(grep -c '^PART' schema/parts.def)" "select count(*) from part"
 ok "the API names them in the order of the bar" api parts "[p['code'] for p in a['parts']][:2] == ['queue', 'pool'] and len(a['parts']) == $(grep -c '^PART' schema/parts.def)"
 
 ok "a batch with all of it is acked" probe "$port" "$n" hello "want welcome 0 0" "send 1 1 1 whole" "want ack 1 1"
@@ -98,9 +98,9 @@ ok "of a longer retention the shorter one of evidence is kept" is "0|1" "select 
 	from pg_class where relname like '%_20200101'"
 halt one TERM
 start one "$port" "$web" --keep-days 20 --keep-evidence-days 1
-await 50 is 0 "select count(*) from pg_class where relname = 'event_20200101'"
+await 300 is 0 "select count(*) from pg_class where relname = 'event_20200101'"
 ok "old days of events go" is 0 "select count(*) from pg_class where relname = 'event_20200101'"
-ok "stacks and lists of checks that nobody used go" is "1|1" "select (select min(stack_id) from stack) / 77, (select count(*) from checks)"
+ok "stacks and lists of checks that nobody used go" await 300 is "1|1" "select (select min(stack_id) from stack) / 77, (select count(*) from checks)"
 ok "evidence of the day before yesterday is not kept" is t "select min(ts) >= now() - interval '2 days' from api.oldest_evidence"
 sql -c "insert into request select (jsonb_populate_record(r, jsonb_build_object('ts', date_trunc('day', now()) - interval '30 hours'))).*
 	from request r where app = 'whole' and shares is not null limit 1"

@@ -78,10 +78,10 @@ ok "each of their batches is stored once still" once 1500 3
 sql -c "truncate request"
 timeout 120 "$fake" "tcp://127.0.0.1:$port" deliver node0 4 9000 3000 9000 >"$dir/flood" &
 flood=$!
-await 50 counted "$web" seismo_batches_total 1
+await 300 counted "$web" seismo_batches_total 1
 sleep 0.5
 kill -STOP "$pg" $(pgrep -P "$pg")
-ok "a collector whose database is frozen refuses what finds no room" await 50 counted "$web" 'seismo_refused_total{cause="queue"}' 1
+ok "a collector whose database is frozen refuses what finds no room" await 300 counted "$web" 'seismo_refused_total{cause="queue"}' 1
 ok "and keeps no more than its queue" [ "$(counter "$web" seismo_queue_batches)" -le 2560 ]
 ok "it still serves the console" [ "$(curl -s -m 2 -o /dev/null -w '%{http_code}' "http://127.0.0.1:$web/metrics")" = 200 ]
 kill -CONT "$pg" $(pgrep -P "$pg")

@@ -28,7 +28,7 @@ pg_start() {
 	(cd / && exec "${as_postgres[@]}" "$pgbin/postgres" -D "$dir/d" -c listen_addresses= -c unix_socket_directories="$dir/s" \
 		-c shared_buffers=32MB "${pg_flags[@]}") >>"$dir/pg.log" 2>&1 &
 	pg=$!
-	await 100 sql -d postgres -c 'select 1'
+	await 300 sql -d postgres -c 'select 1'
 }
 
 pg_kill() { # SIGNAL
@@ -49,7 +49,7 @@ start() { # NAME PORT WEB FLAG...
 	"$collector" --bind "tcp://127.0.0.1:$2" --web "127.0.0.1:$3" --keys "$dir/keys" "$db_flag" \
 		--web-database "host=$dir/s dbname=seismo user=seismo_web" "${@:4}" >>"$dir/$1.log" 2>&1 &
 	running[$1]=$!
-	await 100 is_listening "$2"
+	await 300 is_listening "$2"
 }
 
 is_listening() {
@@ -79,7 +79,7 @@ seismo() { # WORD...
 
 # Whoever is $fake may come in, once a collector has made the tables.
 let_in() {
-	[ -s "$TOKEN" ] || await 200 eval 'seismo node token --for 1d --uses 1000000 >"$TOKEN.new" && mv "$TOKEN.new" "$TOKEN"'
+	[ -s "$TOKEN" ] || await 300 eval 'seismo node token --for 1d --uses 1000000 >"$TOKEN.new" && mv "$TOKEN.new" "$TOKEN"'
 }
 
 # Every "want" of the script must be met; what was not is shown.

@@ -46,6 +46,7 @@ device() { # NAME
 }
 
 stack_open
+probe_first
 since=$(ask "select now()")
 ok "each source of the kernel's own story is attached" await_value 4 ask "select count(*) from source where state = 1 and name in ('kmsg', 'oom', 'stuck', 'reclaim')"
 

@@ -98,6 +98,10 @@ ok "a close without an answer is a row without a status" row_is "$ng" /none "sta
 
 kill -STOP ${started%% *}
 get "http://127.0.0.1:$c/queued?s=500" & waiting=$!
+unread() { # bytes wait for it
+	ss -Htn state established "sport = :$c" | awk '$1 > 0 { found = 1 } END { exit !found }'
+}
+await 300 unread
 sleep 0.6
 kill -CONT ${started%% *}
 wait $waiting
@@ -116,7 +120,8 @@ ok "pipelined requests are counted" await_value so counted pipelined node
 ok "and make no row" test "$(ask "select count(*) from request where path in ('/one', '/two')")" = 0
 get "http://127.0.0.1:$c/fine"
 get "http://127.0.0.1:$nd/stream"
-get "http://127.0.0.1:$nd/stream-left" -m 0.4
+exec 5<>"/dev/tcp/127.0.0.1/$nd" && printf 'GET /stream-left HTTP/1.1\r\nHost: x\r\n\r\n' >&5 && read -r -t 10 _ <&5
+exec 5>&- # with its first event
 get "http://127.0.0.1:$nd/large"
 sleep 1
 ok "a request that is well makes no row" test -z "$(row "$c" /fine status)"

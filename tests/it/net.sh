@@ -10,7 +10,8 @@ cd "$(dirname "$0")/../.." || exit 1
 here=seismo-net-a.$$ there=seismo-net-b.$$ host=10.234.1.2 started= loss= refused=
 on_exit() {
 	[ -z "$started" ] || kill $started 2>/dev/null
-	exec {loss}>&- {refused}>&-
+	[ -z "$loss" ] || exec {loss}>&-
+	[ -z "$refused" ] || exec {refused}>&-
 	ip netns delete "$here"
 	ip netns delete "$there"
 	cgroup_gone
@@ -62,6 +63,7 @@ cgroup_make
 trap 'on_exit; rm -rf "$tmp"' EXIT
 link || { echo "0 passed, 1 failed"; exit 1; }
 stack_open --scope "cgroup=$cgroup"
+probe_first
 in_ns "$there" taker take 7070 & started=$!
 ok "somebody listens there" await 100 ip netns exec "$here" timeout 1 bash -c "exec 3<>/dev/tcp/$host/7070"
 coproc sending { in_ns "$here" "lossy$$" send $host 7070; }

@@ -58,7 +58,7 @@ ok "one under another name is found with its first request" pipelined_rows /rena
 ok "and known by its build" test "$(said 'web-front.* read exactly')" = 1
 cp "$(command -v nginx)" "$tmp/web-new" && mv "$tmp/web-new" "$tmp/web-front"
 kill -USR2 "$(cat "$tmp/nginx.pid")" # an upgrade while it serves
-sleep 1
+await 300 test -s "$tmp/nginx.pid.oldbin" -a -s "$tmp/nginx.pid"
 kill -QUIT "$(cat "$tmp/nginx.pid.oldbin")"
 sleep 1
 warm "$port"
@@ -106,7 +106,6 @@ load "$port" /off/ 100 1 --conns 5
 ok "switched off, requests are seen by their sockets" await_value 100 rows "$port" /off/
 before=$(coverage pipelined)
 load "$port" /off-piped/ 200 1 --conns 10 --pipeline 4
-sleep 3
-ok "and pipelines are counted only" test "$(coverage pipelined)" -gt "$before" -a "$(rows "$port" /off-piped/)" -lt 100
+ok "and pipelines are counted only" await 300 eval '[ "$(coverage pipelined)" -gt "$before" ] && [ "$(rows "$port" /off-piped/)" -lt 100 ]'
 ok "no nginx is spoken of" test "$(said nginx)" = 0
 done_checking

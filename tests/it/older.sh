@@ -58,6 +58,6 @@ for rung in $(rungs); do # each probe comes when all have their connections: wha
 	ok "$rung, with its call on a connection that was kept" \
 		test "$(next "$ng" "count(*) filter (where upstreams -> 0 ->> 'addr' = '127.0.0.1:$behind' and upstreams -> 0 ->> 'status' = '503')")" = 20
 	ok "$rung, nothing is told of what was under way" test "$(ask "select count(*) from request where path = '/begun'")" = 0
-	ok "$rung, and there is nothing else" test "$(ask "select count(*) from request where local_port in ($ng, $behind, $direct) and path <> '/before'")" = 60
+	ok "$rung, and there is nothing else" await_value 60 ask "select count(*) from request where local_port in ($ng, $behind, $direct) and path <> '/before'"
 done
 done_checking

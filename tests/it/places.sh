@@ -20,9 +20,9 @@ whose() { # EXPECTED ADDR PORT [ASKING [AT]]
 
 pg_make
 start one "$port" "$web"
-await 100 curl -sf "http://127.0.0.1:$web/healthz"
+await 300 curl -sf "http://127.0.0.1:$web/healthz"
 let_in
-await 100 counted "$web" seismo_database_up 1
+await 300 counted "$web" seismo_database_up 1
 await 3 probe "$port" "node a 1" hello "want welcome 0 0" # a HELLO is lost before the keys were read
 
 a="1/10.0.0.1/0//0,2/0.0.0.0/80/nginx/0,2/127.0.0.1/8080/local/0,2/10.0.0.1/9000/own/0,1/172.17.0.1/0//0,"

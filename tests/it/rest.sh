@@ -72,7 +72,7 @@ answered() { # N: a request on a connection that stays open, so that nothing but
 }
 
 ok "it comes to rest" await 4 rests
-ok "it makes few system calls" few_calls
+ok "it makes few system calls" await 4 few_calls
 ok "it takes less than 9 MiB" small
 listening "$port"
 ok "a request that comes then has its row" answered 1

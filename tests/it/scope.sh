@@ -42,7 +42,7 @@ http {
 }
 END
 within in/child nginx -c "$tmp/nginx.conf" -e "$tmp/error.log"
-sleep 1
+listening "$in" "$child" "$out" "$ng"
 # Before anybody watches: a thread that waits for its own pages meanwhile has a call that cannot be told.
 curl -s -o /dev/null -m 5 "http://127.0.0.1:$ng/warm"
 stack_open --slow-ms 0 --scope "cgroup=$top/in"

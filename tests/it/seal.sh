@@ -106,9 +106,9 @@ pg_make
 older
 coproc holder { sql; }
 echo "select pg_advisory_lock(126879331840368);" >&"${holder[1]}" # of who packs
-await 50 is 1 "select count(*) from pg_locks where locktype = 'advisory' and granted" || echo "nobody holds it"
+await 300 is 1 "select count(*) from pg_locks where locktype = 'advisory' and granted" || echo "nobody holds it"
 start one "$port" "$web"
-ok "a database of an older version is brought up to date" await 100 grep -q "is ready" "$dir/one.log"
+ok "a database of an older version is brought up to date" await 300 grep -q "is ready" "$dir/one.log"
 ok "and has its samples" is "360|324" "select count(*), count(value) from api.series where node = 'old' and metric in ('count', 'gap') and ts < (select t from base)"
 halt one KILL
 samples
@@ -116,21 +116,21 @@ echo "select pg_advisory_unlock(126879331840368);" >&"${holder[1]}"
 
 # Killed in the middle: it has taken the rows, and waits to put them.
 echo "begin; lock table sealed in share mode; select pg_advisory_xact_lock(1);" >&"${holder[1]}"
-await 50 is 1 "select count(*) from pg_locks where locktype = 'advisory' and objid = 1 and granted" || echo "nobody holds it"
+await 300 is 1 "select count(*) from pg_locks where locktype = 'advisory' and objid = 1 and granted" || echo "nobody holds it"
 start one "$port" "$web"
 ok "the API has all that is not packed" answers "$dir/unpacked"
 waits="select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like 'copy sealed%'"
-ok "it packs, and waits in the middle" await 100 is 1 "$waits"
+ok "it packs, and waits in the middle" await 300 is 1 "$waits"
 ok "meanwhile everything is read as before" same before
 halt one KILL
 echo "rollback;" >&"${holder[1]}"
-ok "its transaction ends" await 100 is 0 "select count(*) from pg_stat_activity where query like 'copy sealed%' and pid <> pg_backend_pid()"
+ok "its transaction ends" await 300 is 0 "select count(*) from pg_stat_activity where query like 'copy sealed%' and pid <> pg_backend_pid()"
 ok "killed in the middle, it leaves all as it was" same before
 ok "and nothing is packed" is 0 "select count(*) from sealed"
 
 # Who began to read before has it all, however long he reads.
 echo "begin isolation level repeatable read; select 1; select pg_advisory_xact_lock(2);" >&"${holder[1]}"
-await 50 is 1 "select count(*) from pg_locks where locktype = 'advisory' and objid = 2 and granted" || echo "nobody reads"
+await 300 is 1 "select count(*) from pg_locks where locktype = 'advisory' and objid = 2 and granted" || echo "nobody reads"
 start one "$port" "$web"
 ok "what is due is packed" packs
 ok "every value is what it was" same before
@@ -141,7 +141,7 @@ ok "so are ten minutes" rolled series_10m "10 minutes"
 ok "and hours" rolled series_1h "1 hour"
 sql -c "vacuum sample_raw" -c "vacuum sample"
 echo "create temp table seen as select count(*) as n from everything; commit; insert into before select now(), 0, 0, n, null from seen; select pg_advisory_lock(3);" >&"${holder[1]}"
-await 100 is 1 "select count(*) from pg_locks where locktype = 'advisory' and objid = 3 and granted" || echo "nobody read"
+await 300 is 1 "select count(*) from pg_locks where locktype = 'advisory' and objid = 3 and granted" || echo "nobody read"
 ok "who began to read before it was packed counts the same" is 1 "select count(*) from before where node_id = 0 and layout_id = (select count(*) from before where node_id > 0)"
 sql -c "delete from before where node_id = 0" -c "vacuum sample_raw" -c "vacuum sample"
 ok "then the room is given back" is 0 "select sum(pg_relation_size(inhrelid)) from pg_inherits where inhparent in ('sample_raw'::regclass, 'sample'::regclass)"
@@ -163,7 +163,7 @@ ok "and its minutes are added up anew" rolled series_1m "1 minute"
 # A database that refuses.
 sql -c "insert into sample select t + interval '1 s', 1, 1, 7, made(1, 1) from base" -c "drop table late" -c "create table late as select * from everything" \
 	-c "alter table sample_1h add constraint full_disk check (part < 0) not valid" -c "notify seismo_seal"
-ok "what cannot be packed is said" await 100 grep -q "cannot be packed: .*full_disk" "$dir/one.log"
+ok "what cannot be packed is said" await 300 grep -q "cannot be packed: .*full_disk" "$dir/one.log"
 ok "and stays" same late
 sql -c "alter table sample_1h drop constraint full_disk"
 ok "until it can" packs
@@ -180,13 +180,13 @@ sql -c "delete from sealed using base where (node_id, layout_id, hour, part) = (
 # A row that is not what it should be: its layout has one metric.
 sql -c "select ensure_partition('sample_raw', 'hour', t) from base" -c "insert into sample_raw select t + interval '4 s', 2, 8, array[9], array[1, 2, 3], null from base" \
 	-c "insert into sample select t + interval '4 s', n, 1, 7, made(1, 1) from base, unnest(array[1, 3]) n" -c "notify seismo_seal" >/dev/null
-ok "a row that cannot be read holds up no node but its own" await 200 is "0|1" "select (select count(*) from sample), (select count(*) from sample_raw, base where ts < t + interval '2 hours')"
-ok "which is said" await 100 grep -q "a row is not what it should be" "$dir/one.log"
+ok "a row that cannot be read holds up no node but its own" await 300 is "0|1" "select (select count(*) from sample), (select count(*) from sample_raw, base where ts < t + interval '2 hours')"
+ok "which is said" await 300 grep -q "a row is not what it should be" "$dir/one.log"
 sql -c "delete from sample_raw using base where ts = t + interval '4 s'"
 
 # Two collectors: one packs, and the other one when that is gone.
 start two "$port2" "$web2"
-ok "of two collectors one packs" await 50 is 1 "select count(*) from pg_locks where locktype = 'advisory' and mode = 'ExclusiveLock' and granted and (classid::bigint << 32 | objid::bigint) = 126879331840368"
+ok "of two collectors one packs" await 300 is 1 "select count(*) from pg_locks where locktype = 'advisory' and mode = 'ExclusiveLock' and granted and (classid::bigint << 32 | objid::bigint) = 126879331840368"
 sql -c "drop table late" -c "insert into sample select t + interval '3 s', 1, 1, 7, made(1, 1) from base" -c "create table late as select * from everything"
 halt one KILL
 ok "the other one goes on" packs
@@ -198,5 +198,5 @@ sql -c "select ensure_sealed(now() - interval '70 days')" >/dev/null
 start one "$port" "$web" --keep-samples-days 60 --keep-1m-days 80 --keep-10m-days 20
 old="select string_agg(p.relname, ' ' order by p.relname) from pg_inherits i join pg_class c on c.oid = inhrelid join pg_class p on p.oid = inhparent
 	where p.relname in ('sealed', 'sample_1m', 'sample_10m', 'sample_1h') and substring(c.relname from '[0-9]+\$') like to_char(now() - interval '70 days', 'YYYYMM') || '%'"
-ok "each class is kept for its days" await 50 is "sample_1h sample_1m" "$old"
+ok "each class is kept for its days" await 300 is "sample_1h sample_1m" "$old"
 done_checking

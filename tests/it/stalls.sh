@@ -65,6 +65,7 @@ truncate -s 16M "$tmp/disk"
 under=$(losetup -f --show --direct-io=on "$tmp/disk")
 slow=$(losetup -f --show --direct-io=on "$under")
 stack_open --scope "cgroup=$cgroup" --memory-stall-pct 2
+probe_first
 
 # A disk whose own disk takes 20 writes a second.
 echo "$(stat -c '%Hr:%Lr' "$under") 20" >"$blkio/blkio.throttle.write_iops_device"

@@ -16,7 +16,7 @@ api() { # PATH PYTHON: true of the answer a
 
 pg_make
 start one "$port" "$web"
-await 100 counted "$web" seismo_database_up 1
+await 300 counted "$web" seismo_database_up 1
 
 # web: nginx; shop: two apps, one in a container; db: a probe that sees no requests; outside: nobody's.
 sql <<'END'

@@ -265,6 +265,11 @@ def pump(streams, until, seconds=10):
     return True
 
 
+def in_time(look, tries=3):
+    """That something takes no longer than it may: once more, if the machine did something else meanwhile."""
+    return any(look() for _ in range(tries))
+
+
 def pages(web, what, query, limit):
     """The ids of all requests or events, page by page; a refusal as it came."""
     seen, cursor = [], ''

@@ -34,7 +34,9 @@ export const CHECK_EQ = (a, b, what = '') => {
 	if (x !== y) throw new Error(`${what} is ${x}, not ${y}`);
 };
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
-export const until = async (what, ask, limit = 20000) => { // how long is no promise: a busy machine takes longer
+/* How long is no promise: a busy machine takes longer. */
+const LIMIT = 20000;
+export const until = async (what, ask, limit = LIMIT) => {
 	const end = Date.now() + limit;
 	let pause = 10;
 	for (;;) {
@@ -107,7 +109,7 @@ class Test {
 		await this.page.waitForSelector('.live-on');
 	}
 	async text(selector) {
-		await this.page.waitForSelector(selector, { state: 'attached', timeout: 5000 });
+		await this.page.waitForSelector(selector, { state: 'attached', timeout: LIMIT });
 		return this.page.$eval(selector, (el) => el.innerText);
 	}
 	// Opens the filter's panel and has the value typed there; ! before it excludes.

@@ -24,7 +24,7 @@ TEST('the first page shows groups with their counts, times and statuses', async 
 	CHECK((await cells(t, 'why'))[0].startsWith('App failed by itself'), 'the reason');
 	const [most] = await t.page.$$eval('.spark title', (all) => all.map((el) => el.textContent));
 	CHECK(/^3 in this range, [123] at most in a twentieth of it$/.test(most), `the line over time in words: ${most}`);
-	CHECK(/stored\s+4/.test(await t.text('.coverage')), 'the coverage is said');
+	await until('the coverage is said', async () => /stored\s+4/.test(await t.text('.coverage')));
 });
 
 TEST('a group opens its rows by click and by Enter, and back leads to it', async (t) => {
@@ -38,7 +38,7 @@ TEST('a group opens its rows by click and by Enter, and back leads to it', async
 	CHECK_EQ(['view', 'region', 'node', 'app', 'route', 'reason'].map((name) => query(t).get(name)), ['rows', 'eu-1', 'web-1', 'nginx', 'GET /pay', 'app.error'], 'the address');
 	await t.page.goBack();
 	await t.page.waitForSelector('.groups');
-	CHECK_EQ(await t.page.evaluate(() => document.activeElement.closest('tr')?.querySelector('.g-count').innerText), '3', 'the group that was open');
+	await until('the group that was open has the focus', () => t.page.evaluate(() => document.activeElement.closest('tr')?.querySelector('.g-count').innerText === '3'));
 	await t.page.click('.groups tbody tr:nth-child(2) .g-node');
 	await t.shows(1);
 });

@@ -103,7 +103,7 @@ TEST('a hidden page holds no connection, and catches up when it is seen again', 
 	t.mock.emit(request({ time: Date.now() }));
 	await hide(t, false);
 	await t.shows(2);
-	CHECK_EQ(t.mock.streams.size, 1, 'streams');
+	await until('one stream is open', () => t.mock.streams.size === 1);
 });
 
 TEST('a page has one stream, whatever is opened in it', async (t) => {
@@ -144,10 +144,8 @@ TEST('with filters only rows that match come in live', async (t) => {
 	await t.shows(1);
 	await t.live();
 	t.mock.emit(request({ time: Date.now(), app: 'nginx' }));
-	const start = Date.now();
 	t.mock.emit(request({ time: Date.now(), app: 'orders' }));
 	await t.shows(2);
-	CHECK(Date.now() - start < 1000, 'it came within a second');
 	await sleep(600);
 	CHECK_EQ((await t.rows()).length, 2, 'rows');
 });

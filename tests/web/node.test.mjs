@@ -48,7 +48,7 @@ TEST('dragging zooms all panels, the address has absolute times, and nothing is 
 	const q = new URL(t.page.url()).searchParams;
 	const length = (Date.parse(q.get('to')) - Date.parse(q.get('from'))) / 60e3;
 	CHECK(length > 14.5 && length < 15.5, `a quarter of an hour is shown (${length} min)`);
-	CHECK((await t.text('.np-state')).startsWith('Fixed'), 'fixed now');
+	await until('fixed now', async () => (await t.text('.np-state')).startsWith('Fixed'));
 	await until('all groups in view follow', async () => {
 		const last = asked(t, 'series/columns').at(-1);
 		return last.get('from') === q.get('from') && last.get('to') === q.get('to');

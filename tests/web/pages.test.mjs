@@ -159,7 +159,7 @@ TEST('the keys alone lead from the table to a request and back', async (t) => {
 	CHECK(t.page.url().endsWith(ids[1]), 'the request');
 	await t.page.keyboard.press('Escape');
 	await t.page.waitForSelector('table.requests');
-	CHECK_EQ(await focused(), ids[1], 'back on the row');
+	await until('back on the row', async () => (await focused()) === ids[1]);
 	await t.page.keyboard.press('/');
 	CHECK_EQ(await t.page.evaluate(() => document.activeElement.id), 'q', 'the field');
 	await t.page.keyboard.type('jk?/');
