@@ -103,6 +103,7 @@ struct inode {
 	unsigned short i_mode;
 	unsigned int i_nlink;
 	unsigned long i_ino;
+	__u32 i_rdev; /* of a device: major << 20 | minor */
 	struct super_block *i_sb;
 	long long i_size;
 };
@@ -263,6 +264,18 @@ struct task_io_accounting {
 	__u64 syscr, syscw; /* calls, counted when they end */
 	__u64 read_bytes, write_bytes; /* from disks; to be written to them */
 	__u64 cancelled_write_bytes; /* of these, thrown away before they were */
+};
+
+struct timer_list {
+	void (*function)(struct timer_list *);
+};
+
+struct hrtimer {
+	int (*function)(struct hrtimer *);
+};
+
+struct kmem_cache {
+	const char *name;
 };
 
 struct percpu_counter {

@@ -17,6 +17,7 @@ enum {
 	NR_MPROTECT = 10,
 	NR_MUNMAP = 11,
 	NR_BRK = 12,
+	NR_IOCTL = 16,
 	NR_PREAD64 = 17,
 	NR_PWRITE64 = 18,
 	NR_READV = 19,
@@ -70,6 +71,7 @@ enum {
 enum {
 	NR_EPOLL_PWAIT = 22,
 	NR_FCNTL = 25,
+	NR_IOCTL = 29,
 	NR_FLOCK = 32,
 	NR_FTRUNCATE = 46,
 	NR_UNLINKAT = 35,

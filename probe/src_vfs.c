@@ -10,6 +10,7 @@
 #include "cgroup_told.h"
 #include "kernel_load.h"
 #include "layout.h"
+#include "map_sums.h"
 #include "path_text.h"
 #include "source.h"
 #include "sums.h"
@@ -101,16 +102,17 @@ static int vfs_open(void *self, const struct probe_env *env)
 }
 
 /* "mount=/data,cgroup=/a/b"; a cgroup whose path is too long for it, by its number. */
-static void name_of(const struct vfs_key *key, const struct vfs_entry *e,
-		    char name[static ITEM_MAX_TEXT])
+static bool name_of(void *arg, const void *of, const void *value, char name[ITEM_MAX_TEXT])
 {
+	const struct vfs_key *key = of;
+	const struct vfs_entry *e = value;
 	char mount[ITEM_MAX_TEXT] = "?", cgroup[ITEM_MAX_TEXT];
 	int n;
 
-	if (key->cgroup == CGROUP_TOLD_OTHERS) {
-		snprintf(name, ITEM_MAX_TEXT, "(others)");
-		return;
-	}
+	(void)arg;
+	snprintf(name, ITEM_MAX_TEXT, "(others)");
+	if (key->cgroup == CGROUP_TOLD_OTHERS || !e->cgroup.len)
+		return key->cgroup == CGROUP_TOLD_OTHERS;
 	if (key->mount)
 		path_text(&e->mount, false, mount);
 	cgroup_told_text(&e->cgroup, key->cgroup, cgroup);
@@ -118,6 +120,7 @@ static void name_of(const struct vfs_key *key, const struct vfs_entry *e,
 	if (n >= ITEM_MAX_TEXT)
 		snprintf(name, ITEM_MAX_TEXT, "mount=%.200s,cgroup=~%016llx", mount,
 			 (unsigned long long)key->cgroup);
+	return true;
 }
 
 static void tell_entry(void *arg, const char *name, const double *since, const double *all)
@@ -144,25 +147,15 @@ static void tell_missed(struct vfs_source *s)
 
 static int vfs_read(void *self, struct sink *out)
 {
+	static const struct vfs_key others = { .cgroup = CGROUP_TOLD_OTHERS };
 	struct vfs_source *s = self;
-	struct bpf_map *map = s->bpf->maps.entries;
-	struct vfs_key key, last;
-	struct vfs_entry e;
-	char name[ITEM_MAX_TEXT];
-	bool more = bpf_map__get_next_key(map, NULL, &key, sizeof(key)) == 0;
 
-	for (int i = 0; more && i < 2 * VFS_ENTRIES; i++) {
-		int r = bpf_map__lookup_elem(map, &key, sizeof(key), &e, sizeof(e), 0);
-
-		last = key;
-		more = bpf_map__get_next_key(map, &last, &key, sizeof(key)) == 0;
-		if (r < 0 || (last.cgroup != CGROUP_TOLD_OTHERS && !e.cgroup.len))
-			continue;
-		if (!sums_knows(&s->entries, &last))
-			name_of(&last, &e, name);
-		if (!sums_seen(&s->entries, &last, name, e.v, last.cgroup == CGROUP_TOLD_OTHERS))
-			bpf_map__delete_elem(map, &last, sizeof(last), 0);
-	}
+	map_sums_read(&(struct map_sums){
+		.map = s->bpf->maps.entries,
+		.sums = &s->entries,
+		.others = &others,
+		.name = name_of,
+	});
 	s->out = out;
 	sums_tell(&s->entries, tell_entry, s);
 	tell_missed(s);

@@ -32,6 +32,12 @@ for i in range(5000):
     os.close(os.open('$tmp/mnt/f%d' % i, os.O_CREAT | os.O_RDWR)); os.unlink('$tmp/mnt/f%d' % i)"
 }
 
+a_timer() {
+	of_cpu 3000 python3 -S -c "import signal
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM]); signal.setitimer(signal.ITIMER_REAL, 0.0002, 0.0002)
+for i in range(3000): signal.sigwait([signal.SIGALRM])"
+}
+
 alone_on() { # SOURCE
 	"$B/tools/alone" "$1" >"$tmp/ready" & probe=$!
 	await 100 grep -q ready "$tmp/ready" || exit 1
@@ -55,8 +61,9 @@ measure() { # SOURCE WHAT NAME
 
 echo "| source | what | ns of CPU time without it | added by it |"
 echo "|---|---|---|---|"
-for source in ${ONLY:-vfs}; do
+for source in ${ONLY:-timers vfs dentries locks}; do
 	measure "$source" a_read "256 bytes read of a file in memory, and written to /dev/null"
 	measure "$source" a_switch "a byte read of a pipe and one written, and a switch"
 	measure "$source" a_file "a file made, closed and unlinked, by Python"
+	measure "$source" a_timer "a timer that fires, and its signal"
 done

@@ -139,9 +139,56 @@ def page_cache(sources):
     near("and the program", max(v["task_read_cached_bytes_total"] for v in seen["programio"].values()), size, node["page_cache_read_bytes_total"])
 
 
+def until_named(sources, source, layout, named):
+    """Its first row, in which all is that came until it had its name."""
+    for _ in range(40):
+        found = {e: v for e, v in sources.ask(source)[layout].items() if named(e)}
+        if found:
+            return found
+    return {}
+
+
+def timers(sources):
+    sources.ask("timers")
+    done = subprocess.run(load("timers"), check=True, timeout=60, capture_output=True, text=True)
+    node = sources.ask("timers")["timers"][""]
+    fired = int(done.stdout)
+    told_of = until_named(sources, "timers", "timerfn", lambda e: e == "it_real_fn")
+    near("a timer of a process is told as often as it fired, by its function",
+         sum(v["timer_function_expirations_total"] for v in told_of.values()), fired, fired + 20)
+    ok("the node has them, too", node["hrtimer_expirations_total"] >= fired, node)
+    ok("and timers of the other kind", node["timer_expirations_total"] > 0, node)
+
+
+def locks(sources):
+    sources.ask("locks")
+    done = subprocess.run(load("locks"), check=True, timeout=60, capture_output=True, text=True)
+    waited, writes = float(done.stdout.split()[0]), int(done.stdout.split()[1])
+    found = until_named(sources, "locks", "locks", lambda e: re.match(r"rwsem, to write in \w*write_iter$", e))
+    seconds = sum(v["lock_wait_seconds_total"] for v in found.values())
+    ok(f"who writes to a file that another writes to waits for its lock: {waited:.3f} s in {writes} writes", waited >= 0.1 and seconds >= waited / 2, found)
+    for values in found.values():
+        slots_of = sum(n for name, n in values.items() if name.startswith("lock_wait_us_"))
+        ok("of each wait it is told how long it was", slots_of == values["lock_waits_total"] > 0, values)
+    long = [n for values in found.values() for name, n in values.items() if re.fullmatch(r"lock_wait_us_(\d{4,}|more)", name)]
+    ok("long waits are told as such", sum(long) > 0, long)
+
+
+def dentries(sources):
+    for what, least, most in (("missing", 500, 520), ("known", 0, 20), ("nameless", 0, 20)):
+        sources.ask("dentries")
+        subprocess.run([sys.executable, "-S", "tests/it/ondemand_load.py", what, TMP, CGROUP], check=True, timeout=60)
+        seen = sources.ask("dentries")["dentries"].get(f"/{os.path.basename(CGROUP)}", {})
+        near(f"500 names that are {what} are as many misses as they must be", seen.get("dentry_misses_total", 0), least, most)
+
+
 def main():
     sources = reads.Reads(PROGRAM)
-    ok("the sources are on", not {"vfs", "taskio"} & set(sources.off), sources.off)
+    lacking = {"vfs", "taskio", "timers", "locks", "dentries"} & set(sources.off)
+    ok("the sources are on", not lacking, sources.off)
+    timers(sources)
+    locks(sources)
+    dentries(sources)
     calls_on_files(sources)
     call_that_lasts(sources)
     page_cache(sources)

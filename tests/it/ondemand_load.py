@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """ondemand_load.py WHAT TMP - what is done under the eyes of the sources of ondemand.py, in a process of its own."""
 import os
+import signal
+import socket
 import sys
 import threading
 import time
@@ -93,4 +95,65 @@ def warm(tmp):
     read_all(f"{tmp}/data")
 
 
-{"calls": calls, "waits": waits, "cold": cold, "warm": warm}[sys.argv[1]](sys.argv[2])
+def timers(_):
+    fired = []
+    signal.signal(signal.SIGALRM, lambda *_: fired.append(1))
+    signal.setitimer(signal.ITIMER_REAL, 0.003, 0.003)
+    while len(fired) < 60:
+        signal.pause()
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    print(len(fired))
+
+
+def locks(tmp):
+    """Both on one processor: who finds the other on it does not spin, but sleeps. Prints what one waited, in how many writes."""
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    path = f"{tmp}/mnt/both"
+    other = os.fork()
+    if not other:
+        fd, much = os.open(path, os.O_WRONLY | os.O_CREAT), bytes(48 << 20)
+        while True:
+            os.pwrite(fd, much, 0)
+    fd, waited, writes = os.open(path, os.O_WRONLY | os.O_CREAT), 0.0, 0
+    try:
+        while waited < 0.3:
+            begin = time.monotonic()
+            os.pwrite(fd, b"x", 0)
+            took = time.monotonic() - begin
+            waited, writes = waited + (took if took > 0.001 else 0), writes + 1
+            time.sleep(0.001)
+    finally:
+        os.kill(other, signal.SIGKILL)
+        os.waitpid(other, 0)
+    print(waited, writes)
+
+
+def joined():
+    with open(f"{sys.argv[3]}/cgroup.procs", "w", encoding="ascii") as f:
+        f.write(str(os.getpid()))
+
+
+def missing(tmp):
+    joined()
+    for i in range(500):
+        os.path.exists(f"{tmp}/mnt/nobody{i}")
+
+
+def known(tmp):
+    os.mkdir(f"{tmp}/mnt/known")
+    for i in range(500):
+        os.close(os.open(f"{tmp}/mnt/known/{i}", os.O_CREAT))
+    joined()
+    for i in range(500):
+        assert os.path.exists(f"{tmp}/mnt/known/{i}")
+
+
+def nameless(_):
+    joined()
+    for _ in range(250):
+        for fd in os.pipe():
+            os.close(fd)
+        socket.socket().close()
+
+
+{f.__name__: f for f in (calls, waits, cold, warm, timers, locks, missing, known, nameless)}[sys.argv[1]](sys.argv[2])

@@ -82,6 +82,14 @@ PROVED = [
     ("VFS_*S", IT + "ondemand.py", "are as many as strace counts"),
     ("VFS_*_BYTES", IT + "ondemand.py", "vfs_written_bytes_total"),
     ("VFS_*_US_*", IT + "ondemand.py", "of each of the {op}s {where} it is told how long it took"),
+    ("TIMERS_WHEEL", IT + "ondemand.py", "timer_expirations_total"),
+    ("TIMERS_FINE", IT + "ondemand.py", "hrtimer_expirations_total"),
+    ("TIMERFN_EXPIRATIONS", IT + "ondemand.py", "a timer of a process is told as often as it fired, by its function"),
+    ("LOCKS_WAITS", IT + "ondemand.py", "lock_waits_total"),
+    ("LOCKS_SECONDS", IT + "ondemand.py", "lock_wait_seconds_total"),
+    ("LOCKS_US_*", IT + "ondemand.py", "of each wait it is told how long it was"),
+    ("DENTRIES_MISSES", IT + "ondemand.py", "are as many misses as they must be"),
+    ("RDMA_*", UNIT + "test_rdma.c", "ioctl_calls_on_a_device_are_told_by_program_and_error"),
     ("OWN_UNTOLD", IT + "own.sh", "program_keys_untold"),
 ]
 
@@ -101,5 +109,6 @@ UNPROVED = [
     ("TCP*", "of all network namespaces together, and /proc/net/snmp is of one"),
     ("CPUWAITLOSS_MISSED", "a kernel without the memory for a few bytes of a task"),
     ("VFSLOSS_MISSED", "a kernel without the memory for a few bytes of a task"),
+    ("LOCKLOSS_MISSED", "so many tasks that wait for locks at once are not made"),
     ("RECLAIMLOSS_FULL", "so many tasks that free memory at once are not made"),
 ]

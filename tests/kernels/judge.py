@@ -173,10 +173,11 @@ def sources():
     return ours + sorted("own." + os.path.basename(p)[:-5] for p in glob.glob("bpf/own/*.conf"))
 
 
-OF_HARDWARE = {"pmu"}  # to lack it is no fault
+OF_HARDWARE = {"pmu", "rdma"}  # to lack it is no fault
+ON_DEMAND = {"vfs", "dentries", "locks", "rdma"}  # nor of these, which nobody asks for
 # What a host without it has not; every other source stays as it was.
-LACKS = {"": set(), " sys": set(), " cgroup": {"cgroup"}, " psi": {"stalls"},
-         " btf": set(sources()) - {"proc", "cgroup", "kmsg", "stalls"}}
+LACKS = {"": set(), " sys": set(), " cgroup": {"cgroup"}, " psi": {"stalls", "runq"},
+         " btf": set(sources()) - {"proc", "cgroup", "kmsg", "stalls", "places"}}
 SAYS = r"needs? |no tracepoint|boot (one|with)|mount |does not (have|know|count|keep)|has no |not available|unavailable|no hardware|find valid kernel BTF"
 
 
@@ -195,7 +196,7 @@ def judge_sources(report, section, without, off):
         if found == "off":
             ok(f"{at}source {name} says what is missing", re.search(SAYS, why), why)
     status = report[section.replace("doctor", "doctor-status", 1)]
-    ok(f"{at}the doctor's status is that of the sources", status == ["1" if want - OF_HARDWARE else "0"], status)
+    ok(f"{at}the doctor's status is that of the sources", status == ["1" if want - OF_HARDWARE - ON_DEMAND else "0"], status)
     print(f"{at}off: " + ("; ".join(f"{n} ({lines[n][1]})" for n in sources() if lines.get(n, ("",))[0] == "off") or "none"))
 
 

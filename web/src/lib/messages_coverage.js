@@ -100,6 +100,8 @@ export const coverageMessages = {
 	'do.reclaim_untimed': ['The histograms of reclaim and compaction are short of them.', '回收与规整的直方图缺少它们。'],
 	'c.cpu_waits_missed': ['waits for a CPU that were not counted: no memory to remember their tasks', '未计数的 CPU 等待：没有内存记录任务'],
 	'c.vfs_calls_missed': ['calls on files that were not counted: no memory to remember their tasks', '未计数的文件调用：没有内存记录任务'],
+	'c.lock_waits_missed': ['waits for kernel locks that were not counted: too many at once', '未计数的内核锁等待：同时过多'],
+	'do.lock_waits_missed': ['The counts of waits for kernel locks are short of them.', '内核锁等待计数缺少它们。'],
 	'do.vfs_calls_missed': ['The counts of calls on files are short of them.', '文件调用计数缺少它们。'],
 	'do.cpu_waits_missed': ['The histograms of waiting for a CPU are short of them.', 'CPU 等待的直方图缺少它们。'],
 	'c.tcp_sockets_lost': ['TCP sockets whose application is not known: no memory to remember them', '所属应用未知的 TCP 套接字：没有内存记录'],

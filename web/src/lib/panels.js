@@ -25,6 +25,7 @@ const CPU = [
 	panel('cache-misses', 'Misses of the last cache', '末级缓存未命中', '/s', [line('cpu_cache_misses_total', 'misses', '未命中')]),
 	panel('switches', 'Context switches and interrupts', '上下文切换与中断', '/s', [line('context_switches_total', 'switches', '切换'), line('intr_total', 'interrupts', '中断')]),
 	panel('softirqs', 'Soft interrupts', '软中断', '/s', [line('softirqs_net_rx_total', 'received packets', '收包'), line('softirqs_net_tx_total', 'sent packets', '发包'), line('softirqs_block_total', 'disks', '磁盘'), line('softirqs_timer_total', 'timers', '定时器'), line('softirqs_sched_total', 'scheduler', '调度'), line('softirqs_rcu_total', 'RCU', 'RCU'), line('softirqs_hrtimer_total', 'fine timers', '高精度定时器'), line('softirqs_tasklet_total', 'tasklets', 'tasklet'), line('softirqs_hi_total', 'urgent tasklets', '紧急 tasklet'), line('softirqs_irq_poll_total', 'polled disks', '轮询磁盘')]),
+	panel('timers', 'Timers that fired', '到期的定时器', '/s', [line('hrtimer_expirations_total', 'fine ones', '高精度'), line('timer_expirations_total', 'others', '其他')]),
 	panel('forks', 'New processes and threads', '新建进程与线程', '/s', [line('forks_total', 'forks', '创建'), line('process_execs_total', 'programs executed', '执行程序')]),
 	panel('exits', 'Processes that ended', '结束的进程', '/s', [line('process_exits_total', 'all', '全部'), line('process_exits_failed_total', 'with an error', '出错'), line('process_exits_killed_total', 'by a signal', '被信号终止')]),
 	panel('cpu-watched', 'Part of the time in which waits for a CPU were timed', 'CPU 等待的计时占比', '%', [line('cpu_wait_watched_seconds_total', 'timed', '计时')], { factor: PERCENT }),
@@ -156,6 +157,23 @@ const FILES = [
 	heat('vfs-sync-us', 'How long syncs took', '同步耗时分布', 'µs', 'vfs_sync_latency_us_*'),
 ];
 
+// By the function that is called.
+const TIMERS = [each('timer-functions', 'Timers that fired, by function', '到期的定时器（按函数）', '/s', ['timer_function_expirations_total'])];
+
+// On demand: by the kind of lock and the function that wanted it.
+const LOCKS = [
+	each('lock-waits', 'Waits', '等待次数', '/s', ['lock_waits_total']),
+	each('lock-time', 'Time waited', '等待时间', '%', ['lock_wait_seconds_total'], { factor: PERCENT }),
+	each('lock-ms', 'Mean time of a wait', '平均等待时长', 'ms', ['lock_wait_seconds_total'], { by: 'lock_waits_total', factor: MS }),
+	heat('lock-us', 'How long waits were', '等待时长分布', 'µs', 'lock_wait_us_*'),
+];
+
+// On demand: by device, program and error.
+const RDMA = [
+	each('rdma-calls', 'Calls of ioctl', 'ioctl 调用', '/s', ['rdma_ioctl_calls_total']),
+	each('rdma-errors', 'Of these with an error', '其中出错', '/s', ['rdma_ioctl_errors_total']),
+];
+
 // Of a cgroup and all below it.
 const CGROUPS = [
 	each('cgroup-cpu', 'CPU used, of one processor', 'CPU 用量（占单个处理器）', '%', ['container_cpu_usage_seconds_total'], { factor: PERCENT }),
@@ -177,6 +195,7 @@ const CGROUPS = [
 	each('cgroup-written', 'Written', '写', 'B/s', ['container_fs_writes_bytes_total']),
 	each('cgroup-reads', 'Reads', '读请求', '/s', ['container_fs_reads_total']),
 	each('cgroup-writes', 'Writes', '写请求', '/s', ['container_fs_writes_total']),
+	each('cgroup-dentries', 'Names its tasks asked for that were not in memory', '任务查找而内存中没有的文件名', '/s', ['dentry_misses_total']),
 	each('cgroup-threads', 'Threads', '线程', 'threads', ['container_threads']),
 	...taskIo('cgroup'),
 ];
@@ -207,7 +226,7 @@ const PROBE = [
 	panel('lost', 'Requests the probe missed', '探针漏掉的请求', '/s', [line('ring_full', 'ring full', '环满'), line('head_missed', 'beginning missed', '错过开头'), line('user_fault', 'unreadable', '不可读'), line('uncounted', 'table of routes full', '路由表满'), line('nginx_lost', "nginx's own records", 'nginx 自身记录'), line('nginx_unread', 'unread by nginx', 'nginx 未读')]),
 	panel('tables', 'Tables of the probe that were full', '探针中已满的表', '/s', [line('conn_full', 'connections', '连接'), line('calls_full', 'calls', '调用'), line('client_full', 'client calls', '客户端调用'), line('evidence_pushed_out', 'evidence', '证据'), line('late_bytes', 'late bytes', '迟到字节'), line('unjudged', 'usual durations', '惯常耗时')]),
 	panel('file-lost', 'File operations the probe missed', '探针漏掉的文件操作', '/s', [line('file_ring_full', 'ring full', '环满'), line('file_operations_full', 'operations full', '操作表满'), line('file_detail_full', 'names and stacks', '名字与栈'), line('file_name_unknown', 'without a name', '无名'), line('file_slow_withheld', 'withheld', '被扣留'), line('file_samples_late', 'samples late', '采样迟到'), line('file_32bit_calls', '32-bit calls', '32 位调用')]),
-	panel('kernel-lost', 'Kills, stuck tasks, reclaim and sockets the probe missed', '探针漏掉的终止、停滞、回收与套接字', '/s', [line('oom_kills_withheld', 'kills', '终止'), line('stuck_tasks_withheld', 'stuck tasks', '停滞任务'), line('reclaim_untimed', 'reclaim without a time', '无时间的回收'), line('tcp_sockets_lost', 'sockets', '套接字'), line('cpu_waits_missed', 'waits for a CPU', 'CPU 等待'), line('vfs_calls_missed', 'calls on files', '文件调用')]),
+	panel('kernel-lost', 'Kills, stuck tasks, reclaim and sockets the probe missed', '探针漏掉的终止、停滞、回收与套接字', '/s', [line('oom_kills_withheld', 'kills', '终止'), line('stuck_tasks_withheld', 'stuck tasks', '停滞任务'), line('reclaim_untimed', 'reclaim without a time', '无时间的回收'), line('tcp_sockets_lost', 'sockets', '套接字'), line('cpu_waits_missed', 'waits for a CPU', 'CPU 等待'), line('vfs_calls_missed', 'calls on files', '文件调用'), line('lock_waits_missed', 'waits for locks', '锁等待')]),
 	panel('profile-lost', 'Samples of the profile the probe missed', '探针漏掉的剖析采样', '/s', [line('profile_ring_full', 'ring full', '环满'), line('profile_stacks_full', 'stacks full', '栈表满'), line('profile_stacks_unknown', 'stacks unknown', '未知栈')]),
 	panel('undelivered', 'What could not be delivered', '未能送达', '/s', [line('requests_lost', 'requests', '请求'), line('samples_lost', 'samples', '采样'), line('batches_lost', 'batches', '批次')]),
 	panel('state', "The probe's own files refused", '探针自身文件被拒', '/s', [line('state_refused', 'not read', '未读'), line('state_unsaved', 'not saved', '未存')]),
@@ -228,6 +247,9 @@ export const GROUPS = [
 	{ name: 'cgroups', title: ['Cgroups and containers', 'Cgroup 与容器'], panels: CGROUPS, entity: ['cgroup'], kind: 'cgroup' },
 	{ name: 'programs', title: ['Programs', '程序'], panels: PROGRAMS, entity: ['program'], kind: 'program' },
 	{ name: 'vfs', title: ['Calls on files, by mount and cgroup', '文件调用（按挂载点与 cgroup）'], panels: FILES, entity: ['vfs'] },
+	{ name: 'locks', title: ['Locks of the kernel', '内核锁'], panels: LOCKS, entity: ['lock'] },
+	{ name: 'timers', title: ['Timers', '定时器'], panels: TIMERS, entity: ['timer'] },
+	{ name: 'rdma', title: ['RDMA devices', 'RDMA 设备'], panels: RDMA, entity: ['rdma'] },
 	{ name: 'log', title: ['Kernel log', '内核日志'], panels: LOG },
 	{ name: 'requests', title: ['Requests', '请求'], panels: REQUESTS },
 	{ name: 'probe', title: ['The probe itself', '探针自身'], panels: PROBE, entity: ['source'] },
