@@ -64,17 +64,20 @@ const volatile __u64 scope_id;
 __u32 hint[HINTS];
 
 /*
- * Of the bits that may tell it (TIF_FPU), those that were set each time a thread had certainly not
- * been in user mode since it lost its CPU.
+ * Looks at threads that had certainly not been in user mode since they lost their CPU, and at how
+ * many of these each of the bits that may tell it (TIF_FPU) was not set: most, where it is not that
+ * bit; one in thousands, where it is (why is not known).
  */
-__u64 kept_bits = ~0ull;
+__u64 fpu_looks, fpu_lost[2];
 
 #if defined(__TARGET_ARCH_x86)
 #define IS_COMPAT(t) ((t)->thread_info.status & TS_COMPAT)
-#define TIF_FPU (1ull << 14 | 1ull << 19) /* TIF_NEED_FPU_LOAD before 6.18, and since */
+#define TIF_FPU_OLD (1ull << 14) /* TIF_NEED_FPU_LOAD before 6.18 */
+#define TIF_FPU_NEW (1ull << 19) /* and since */
 #elif defined(__TARGET_ARCH_arm64)
 #define IS_COMPAT(t) false
-#define TIF_FPU 0ull
+#define TIF_FPU_OLD 0ull
+#define TIF_FPU_NEW 0ull
 #endif
 
 /* What a thread does, as its registers at the entry to the kernel say; of one that was interrupted
@@ -121,7 +124,8 @@ static __always_inline bool is_counted(__u32 call)
  */
 static __always_inline bool was_in_user(struct task_struct *t, const struct op *o)
 {
-	__u64 bits = kept_bits & TIF_FPU;
+	__u64 bits = (fpu_lost[0] * 8 <= fpu_looks ? TIF_FPU_OLD : 0) |
+		     (fpu_lost[1] * 8 <= fpu_looks ? TIF_FPU_NEW : 0);
 
 	return o->switched && bits && !(t->thread_info.flags & bits);
 }
@@ -134,6 +138,18 @@ static __always_inline __u64 counter_in(const struct op *o, const struct look *l
 	return o->counter + (o->call == FILE_SENDFILE || o->call == FILE_COPY ? 2 : 1);
 }
 
+/* It has certainly not been in user mode since it lost its CPU. */
+static __always_inline void learn_bits(struct task_struct *t)
+{
+	__u64 flags = t->thread_info.flags;
+
+	__sync_fetch_and_add(&fpu_looks, 1);
+	if (!(flags & TIF_FPU_OLD))
+		__sync_fetch_and_add(&fpu_lost[0], 1);
+	if (!(flags & TIF_FPU_NEW))
+		__sync_fetch_and_add(&fpu_lost[1], 1);
+}
+
 /* The counter decides where there is one; and what is told by it teaches what to go by elsewhere.
  */
 static __always_inline bool is_same(struct task_struct *t, const struct op *o, const struct look *l)
@@ -144,7 +160,7 @@ static __always_inline bool is_same(struct task_struct *t, const struct op *o, c
 	if (!is_counted(o->call))
 		return !was_in_user(t, o);
 	if (o->switched)
-		kept_bits &= t->thread_info.flags;
+		learn_bits(t);
 	return true;
 }
 

@@ -28,7 +28,6 @@ enum {
 	EHOSTUNREACH = 113,
 };
 
-const volatile __u32 again_args = 2;
 __u64 lost = 0; /* sockets that could not be remembered */
 struct tcp_totals totals = {};
 
@@ -289,7 +288,10 @@ int BPF_PROG(on_state, struct sock *sk, int from, int to)
 	return 0;
 }
 
-/* One telling may be of several segments. Newer kernels tell of what could not be sent, too. */
+/*
+ * One telling may be of several segments. Newer kernels tell of what did not get to the wire, too,
+ * which they had counted before they tried; older ones count it and are silent until the next one.
+ */
 SEC("tp_btf/tcp_retransmit_skb")
 int on_again(__u64 *ctx)
 {
@@ -299,9 +301,11 @@ int on_again(__u64 *ctx)
 	struct tcp_app *app = s ? bpf_map_lookup_elem(&apps, &s->app) : NULL;
 	__u32 kind, n;
 
-	if (!app || !tp || (again_args > 2 && (int)ctx[2]))
+	if (!app || !tp)
 		return 0;
 	n = tp->total_retrans - s->again;
+	if (!n)
+		return 0;
 	s->again = tp->total_retrans;
 	kind = loss_kind(sk);
 	if (kind == REQ_LOSS_SYN) {

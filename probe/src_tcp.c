@@ -95,22 +95,19 @@ static int tcp_open(void *self, const struct probe_env *env)
 {
 	struct tcp_source *s = self;
 	struct scope scope;
-	int args = 0, r = kernel_can_load(env->why);
+	int r = kernel_can_load(env->why);
 
 	s->apps = (struct sums){ .nkey = sizeof(struct tcp_app_key), .nfields = TCPAPP_END };
 	for (int i = 0; i < TROUBLES; i++)
 		tcp_watch_init(&s->watch[i], (enum tcp_trouble_kind)i);
 	if (r == 0)
 		r = scope_find(env->config->scope, env->procfs, &scope, env->why);
-	if (r == 0)
-		r = args = kernel_tracepoint_args("tcp_retransmit_skb", env->why);
 	if (r < 0)
 		return r;
 	s->bpf = tcp_bpf__open();
 	if (!s->bpf)
 		return -errno;
 	s->bpf->rodata->scope_id = scope.cgroup_id;
-	s->bpf->rodata->again_args = (__u32)args;
 	r = tcp_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)

@@ -135,6 +135,7 @@ ok "they are all of one process" test "$(ask "select count(distinct pid) from ev
 PROBE_FLAGS="--slow-file-clock timer" # as where the kernel's tick does not serve
 stack_start
 chrt -f 1 python3 tests/it/files.py "$WEB" "$tmp/data" others >"$tmp/train" 2>&1 || cat "$tmp/train"
+cat "$tmp/train"
 for key in seen within stack bare; do
 	ok "by a timer, too, every slow call is $key" others_are 4 $key
 done

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # losses.sh - what a probe cannot take is counted, exactly, and told, and what it takes is right: the reader of a
-# small ring is stopped for 5 s, and a thousand clients come where 64 connections are followed. For each way to see
+# small ring is stopped for 20,000 requests, and a thousand clients come where 64 connections are followed. For each way to see
 # requests; the probe watches a cgroup with nothing but the server in it.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -77,18 +77,28 @@ n = json.load(sys.stdin)["nodes"]
 sys.exit([m["coverage"].get(sys.argv[1]) for m in n] != [int(sys.argv[2])])' "$1" "$2"
 }
 
+served() { # N: so many of this load
+	[ "$(wc -l <"$tmp/served")" -ge "$1" ]
+}
+
+stop_reader() { # PID FROM TO: while these requests are served, however long that takes
+	await 600 served "$2" && kill -STOP "$1"
+	await 600 served "$3"
+	kill -CONT "$1"
+}
+
 ring_full() {
 	local name="$rung, a reader that is stopped" prefix="/$rung-ring/" before memory stopped loading
 	probe_by "$rung" --slow-ms 0 --rows-per-s 1000000 --ring-mb 1 --scope "cgroup=$cgroup"
 	before=$(coverage ring_full) stopped=$(part_pid_of probe)
 	load "/$rung-warm/" 4000 3 100 & loading=$! # has it take what it needs for a full ring
-	(sleep 0.5 && kill -STOP "$stopped" && sleep 1.5 && kill -CONT "$stopped")
+	stop_reader "$stopped" 2000 8000
 	wait $loading
 	sent=$(wc -l <"$tmp/served")
 	await_value "$sent" account "/$rung-warm/" ring_full "$before"
 	before=$(coverage ring_full) memory=$(memory)
 	load "$prefix" 4000 8 100 & loading=$!
-	(sleep 1.5 && kill -STOP "$stopped" && sleep 5 && kill -CONT "$stopped")
+	stop_reader "$stopped" 6000 26000
 	wait $loading
 	sent=$(wc -l <"$tmp/served")
 	ok "$name: rows and losses are all that was sent" await_value "$sent" account "$prefix" ring_full "$before"

@@ -41,8 +41,8 @@ param() { # KIND KEY: as it was told last
 	tellings "$1" "(array_agg(params ->> '$2' order by told desc))[1]"
 }
 
-sent_again() {
-	ask "select coalesce(sum(value), 0)::bigint from api.series where entity_kind = 'app' and entity = 'lossy$$' and metric = 'tcp_retransmits_total'"
+sent_again() { # APP
+	ask "select coalesce(sum(value), 0)::bigint from api.series where entity_kind = 'app' and entity = '$1' and metric = 'tcp_retransmits_total'"
 }
 
 check_kind() { # KIND APP PEER
@@ -81,5 +81,19 @@ read -r -t 90 again <&"${sending[0]}"
 check_end net.retransmits
 check_end net.connect
 ok "segments were lost" test "$(grep -c dropped "$tmp/lost")" -gt 10
-ok "as many were sent again as the kernel says of the sockets ($again)" await_value "$again" sent_again
+ok "as many were sent again as the kernel says of the sockets ($again)" await_value "$again" sent_again "lossy$$"
+
+coproc keeping { in_ns "$here" "stuck$$" keep $host 7070; }
+started+=" $keeping_PID"
+read -r -t 60 _ <&"${keeping[0]}"
+dropped() { # NETNS HOOK: what is for the one who takes
+	ip netns exec "$1" nft "add table ip kept; add chain ip kept c { type filter hook $2 priority 0; }; add rule ip kept c tcp dport 7070 drop"
+}
+dropped "$there" input # it is sent, and lost
+echo >&"${keeping[1]}"
+read -r -t 60 _ <&"${keeping[0]}"
+dropped "$here" output # it cannot be sent again
+echo >&"${keeping[1]}"
+read -r -t 60 again <&"${keeping[0]}"
+ok "what did not even leave the host is told as the kernel counts it ($again)" await_value "${again:-some}" sent_again "stuck$$"
 done_checking
