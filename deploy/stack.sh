@@ -108,7 +108,7 @@ node_is_seen() {
 
 tell() {
 	pg_ask "select 'Note: source ' || name || ' is off: ' || why from source
-		join node using (node_id) where node.name = :'n' and state = 0" -v n="$(node_name)" | sed '/^$/d'
+		join node using (node_id) where node.name = :'n' and state = 0 and why not like 'not asked for: %'" -v n="$(node_name)" | sed '/^$/d'
 	cat <<-END
 
 	Seismo runs. Console:  http://$WEB/

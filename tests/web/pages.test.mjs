@@ -122,6 +122,14 @@ TEST('the node list shows tags, silence, sources with their reason, and counters
 	CHECK_EQ(await t.page.$$eval('.details', (all) => all.length), 2, 'open details');
 });
 
+TEST('a source that nobody asked for stands in the details of its node, and not in its row', async (t) => {
+	t.mock.nodes = [node({ name: 'web-1', sources: [{ name: 'vfs', state: 'off', why: 'not asked for: on_demand = vfs in probe.conf' }, { name: 'locks', state: 'off', why: 'no tracepoint contention_begin in this kernel' }] })];
+	await t.open('/nodes');
+	await t.page.waitForSelector('.details');
+	CHECK_EQ(await t.page.$$eval('td.sources .source', (all) => all.map((s) => s.className.includes('state-off') && s.textContent.includes('locks'))), [true], 'in the row');
+	CHECK((await t.text('.details')).includes('not asked for: on_demand = vfs'), 'in the details');
+});
+
 TEST('every counter of the probe has words in both languages', async () => {
 	const def = await readFile(new URL('../../schema/metrics.def', import.meta.url), 'utf8');
 	const { messages } = await import('../../web/src/lib/messages.js');

@@ -17,6 +17,9 @@ import { askNodes, isSilent, lostOf, unreadOf, useNodes } from '../lib/nodes.js'
 const FEW = 3; /* so few nodes are shown with all their details */
 const stateIcon = { attached: 'ok', off: 'off', throttled: 'warn' };
 
+// Measured on demand, and nobody demands it: it stands in the details, and is no trouble of the node.
+const isUnasked = (s) => s.state === 'off' && (s.why ?? '').startsWith('not asked for: ');
+
 export const Source = ({ source, why = false }) => (
 	<span class={`source state-${source.state}`} title={source.why ? visible(source.why) : undefined}>
 		<Icon name={stateIcon[source.state] ?? 'warn'} /> <Text of={source.name} /> <span class="state">{word('src.', source.state)}</span>
@@ -142,7 +145,7 @@ const Row = ({ node, open, onToggle }) => {
 					<Text of={node.version} class="mono" />
 				</td>
 				<td class="sources">
-					{(node.sources ?? []).map((s) => (
+					{(node.sources ?? []).filter((s) => !isUnasked(s)).map((s) => (
 						<Source key={s.name} source={s} />
 					))}
 				</td>
