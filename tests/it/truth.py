@@ -192,8 +192,8 @@ def main():
         truth_of = [truths.Node(f"{tmp}/sys"), truths.Disk(), truths.Net(f"{tmp}/sys"), truths.Cgroup(mounts(), "/", path),
                     truths.TaskIo("cgroupio", path, worker.pid), truths.TaskIo("programio", worker.name, worker.pid), truths.Process(pid),
                     truths.Cost(pid, sources.asked), klog, truths.Oom(), truths.Tasks()]
-        lacking = {name: why for name, why in sources.off.items() if not why.startswith("this machine has no ")}
-        ok("every source is on, but for hardware that is not there", not lacking, lacking)
+        lacking = {name: why for name, why in sources.off.items() if not why.startswith(("this machine has no ", "not asked for: "))}
+        ok("every source is on, but for hardware that is not there, and what nobody asked for", not lacking, lacking)
         for t in truth_of:
             t.names = [m.name for m in all_of if m.layout == t.layout]
         kept = collections.defaultdict(list)
