@@ -84,6 +84,8 @@ static int take_steps(struct engine *e)
 		r = engine_read_rows(e);
 	if (r == 0)
 		r = engine_join(e);
+	if (r == 0)
+		r = engine_read_means(e);
 	if (r == 0) {
 		close_what_is_over(e);
 		r = engine_blame(e);

@@ -10,6 +10,7 @@
 #include "../lib/base.h"
 
 #define INCIDENT_SEC INT64_C(1000000)
+#define INCIDENT_LATE_S 600 /* so late a count of red may come and open one */
 
 struct incident_limits {
 	int64_t least_events, least_percent, least_excess_ms; /* below: no signal */

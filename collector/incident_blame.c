@@ -7,6 +7,7 @@
 #include "counters.h"
 #include "incident_engine.h"
 #include "incident_rank.h"
+#include "incident_signal.h"
 #include "jsonb.h"
 
 enum {
@@ -238,7 +239,7 @@ static const struct rank *headline(const struct incident *i, const struct rank *
 	for (size_t k = 0; k < i->nsignals; k++) {
 		const struct signal *g = i->signal[k];
 
-		if (g->kind == SIGNAL_SLOW && (!slow || g->excess_us > slow->excess_us))
+		if (g->kind == SIGNAL_SLOW && signal_says_more(g, slow))
 			slow = g;
 		if (g->kind == SIGNAL_ERROR && (!failed || g->n > failed->n))
 			failed = g;

@@ -37,6 +37,7 @@ struct engine {
 	struct engine_region *region;
 	size_t nregions;
 	int64_t newest_us, nodes_us, forgot_us; /* of all regions; when nodes were read, ... */
+	int64_t means_us; /* up to here means were looked at; 0: not yet */
 	struct buf taken; /* steps that are to be written, as JSON */
 	bool merged; /* the rows of merged ones are to be folded, and all is read anew */
 };
@@ -57,6 +58,10 @@ const struct engine_region *engine_region(const struct engine *e, uint64_t id);
 int engine_join(struct engine *e) MUST_CHECK;
 int engine_near(struct engine *e, const uint64_t *node, size_t n, int64_t now_us,
 		uint64_t near[static ENGINE_NEAR], size_t *nnear) MUST_CHECK;
+int engine_open_signal(struct engine *e, struct signal *g,
+		       const struct engine_region *region) MUST_CHECK;
+/* incident_mean.c */
+int engine_read_means(struct engine *e) MUST_CHECK;
 /* incident_blame.c */
 int engine_blame(struct engine *e) MUST_CHECK;
 /* incident_write.c: in one transaction, with the mark */

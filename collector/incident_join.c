@@ -101,7 +101,7 @@ static int ask(struct engine *e, struct signal **due, size_t n, struct incident_
 	return r;
 }
 
-static int open_one(struct engine *e, struct signal *g, const struct engine_region *region)
+int engine_open_signal(struct engine *e, struct signal *g, const struct engine_region *region)
 {
 	uint64_t near[ENGINE_NEAR];
 	struct incident_place p = { .region = region->id,
@@ -115,6 +115,16 @@ static int open_one(struct engine *e, struct signal *g, const struct engine_regi
 	incident_set_open(e->set, g, &p);
 	counter_add(C_INCIDENT_SIGNALS, 1);
 	return 0;
+}
+
+static int judge(struct engine *e, struct signal *g, struct incident_asked asked,
+		 const struct engine_region *region)
+{
+	bool enough = signal_judge(g, e->limits, asked, region->now_us);
+
+	if (g->active && !enough)
+		signal_end(g);
+	return !g->active && enough ? engine_open_signal(e, g, region) : 0;
 }
 
 static int by_begin(const void *a, const void *b)
@@ -142,8 +152,8 @@ int engine_join(struct engine *e)
 
 		if (!region)
 			e->nodes_us = 0; /* a new node: it is known with the next pass */
-		else if (signal_judge(due[i], e->limits, asked[i], region->now_us))
-			r = open_one(e, due[i], region);
+		else
+			r = judge(e, due[i], asked[i], region);
 	}
 	return r;
 }

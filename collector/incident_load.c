@@ -19,7 +19,7 @@ void engine_forget(struct engine *e)
 	pairmap_forget(e->seen);
 	pairmap_forget(e->nodes);
 	buf_reset(&e->taken);
-	e->newest_us = e->nodes_us = e->forgot_us = 0;
+	e->newest_us = e->nodes_us = e->forgot_us = e->means_us = 0;
 	e->full = e->merged = false;
 }
 

@@ -119,7 +119,7 @@ static bool look(void *arg, uint64_t a UNUSED, uint64_t b UNUSED, void *value)
 	struct due *d = arg;
 	struct signal *g = value;
 
-	if (!g->active && d->n < d->max && signal_is_due(g, d->set->limits, d->now_us))
+	if (d->n < d->max && signal_is_due(g, d->set->limits, d->now_us))
 		d->out[d->n++] = g;
 	return true;
 }
@@ -307,14 +307,11 @@ struct incident *incident_set_open(struct incident_set *s, struct signal *g,
 	return i;
 }
 
-/* What comes after it is counted anew. */
 static void close_one(struct incident_set *s, struct incident *i)
 {
 	i->closed_us = i->last_us + s->limits->quiet_s * INCIDENT_SEC;
-	for (size_t k = 0; k < i->nsignals; k++) {
-		i->signal[k]->active = false;
-		memset(i->signal[k]->bucket, 0, sizeof(i->signal[k]->bucket));
-	}
+	for (size_t k = 0; k < i->nsignals; k++)
+		signal_end(i->signal[k]);
 	tell(s, i, i->closed_us, "closed", NULL, NULL);
 }
 
@@ -356,7 +353,8 @@ static bool is_heard(void *arg, uint64_t a UNUSED, uint64_t b UNUSED, void *valu
 	const struct silence *q = arg;
 	struct signal *g = value;
 
-	if (g->of || q->now_us - g->last_us <= 2 * q->set->limits->window_s * INCIDENT_SEC)
+	if (g->of || q->now_us - g->last_us <=
+			     (2 * q->set->limits->window_s + INCIDENT_LATE_S) * INCIDENT_SEC)
 		return true;
 	free_texts(g);
 	return false;

@@ -28,7 +28,7 @@ void incident_set_free(struct incident_set *s); /* NULL is fine */
 /* NULL: it says nothing, or there is no room, which *full says. */
 struct signal *incident_set_count(struct incident_set *s, const struct incident_row *r, bool *full);
 
-/* The signals that may be open and were not asked about lately, at most max. */
+/* The signals that may be open, or over, and were not asked about lately, at most max. */
 size_t incident_set_due(struct incident_set *s, int64_t now_us, struct signal **out, size_t max);
 
 /* near: the nodes within reach of g's, itself too, sorted. Joins, reopens, merges, or opens. */

@@ -5,7 +5,7 @@
 
 #include "../lib/reason.h"
 
-enum { HTTP_ERROR = 500, JUDGE_GAP_S = 5, LEAST_S = 60, UNCOUNTED_S = 30 };
+enum { HTTP_ERROR = 500, JUDGE_GAP_S = 5, AGAIN_S = 20, LEAST_S = 60, UNCOUNTED_S = 30 };
 
 static const char NODE_FAILED[] = "error", UPSTREAM_FAILED[] = "error.up";
 
@@ -30,7 +30,17 @@ enum signal_kind signal_kind_of(const char *class)
 bool signal_is_own(const char *class)
 {
 	return strcmp(class, "up") != 0 && strcmp(class, UPSTREAM_FAILED) != 0 &&
-	       strcmp(class, "client") != 0 && strcmp(class, "unknown") != 0;
+	       strcmp(class, "client") != 0 && strcmp(class, "unknown") != 0 &&
+	       strcmp(class, SIGNAL_MEAN) != 0;
+}
+
+bool signal_says_more(const struct signal *g, const struct signal *than)
+{
+	bool rows = strcmp(g->class, SIGNAL_MEAN) != 0;
+
+	if (!than || rows != (strcmp(than->class, SIGNAL_MEAN) != 0))
+		return !than || rows;
+	return g->excess_us > than->excess_us;
 }
 
 int incident_hosts_of(const struct incident *i, const char *class)
@@ -62,28 +72,28 @@ static void keep_sample(struct signal *g, const struct incident_row *r, double v
 		g->reason = r->reason;
 }
 
-static void put_bucket(struct signal *g, const struct incident_row *r, double excess)
+static void put_bucket(struct signal *g, int64_t begin_us, uint32_t n, double excess)
 {
-	int64_t number = r->begin_us / (SIGNAL_BUCKET_S * INCIDENT_SEC);
+	int64_t number = begin_us / (SIGNAL_BUCKET_S * INCIDENT_SEC);
 	struct signal_bucket *b = &g->bucket[(uint64_t)number % SIGNAL_BUCKETS];
 
 	if (b->number > number)
 		return;
 	if (b->number < number || !b->n)
-		*b = (struct signal_bucket){ .number = number, .first_us = r->begin_us };
-	if (r->begin_us < b->first_us)
-		b->first_us = r->begin_us;
-	b->n++;
+		*b = (struct signal_bucket){ .number = number, .first_us = begin_us };
+	if (begin_us < b->first_us)
+		b->first_us = begin_us;
+	b->n += n;
 	b->excess_us += excess;
 }
 
-static void put_total(struct signal *g, const struct incident_row *r, double excess)
+static void put_total(struct signal *g, int64_t begin_us, uint32_t n, double excess)
 {
-	g->n++;
+	g->n += n;
 	g->excess_us += excess;
 	g->dirty = true;
-	if (r->begin_us < g->first_us)
-		g->first_us = r->begin_us;
+	if (begin_us < g->first_us)
+		g->first_us = begin_us;
 	if (g->last_us > g->of->last_us) {
 		g->of->last_us = g->last_us;
 		g->of->dirty = true;
@@ -114,14 +124,23 @@ void signal_count(struct signal *g, const struct incident_limits *l, const struc
 		excess = (double)(r->total_us - r->normal_us);
 	begin_anew(l, g, r);
 	if (!late)
-		put_bucket(g, r, excess);
+		put_bucket(g, r->begin_us, 1, excess);
 	if (r->begin_us + r->total_us > g->last_us)
 		g->last_us = r->begin_us + r->total_us;
 	if (r->old)
 		return;
 	keep_sample(g, r, excess);
 	if (g->active || late)
-		put_total(g, r, excess);
+		put_total(g, r->begin_us, 1, excess);
+}
+
+void signal_count_mean(struct signal *g, const struct incident_mean *m)
+{
+	put_bucket(g, m->begin_us, m->n, m->excess_us);
+	if (m->end_us > g->last_us)
+		g->last_us = m->end_us;
+	if (g->active)
+		put_total(g, m->begin_us, m->n, m->excess_us);
 }
 
 struct window {
@@ -176,10 +195,14 @@ static bool is_enough(const struct incident_limits *l, const struct signal *g,
 
 bool signal_is_due(const struct signal *g, const struct incident_limits *l, int64_t now_us)
 {
-	struct window w = whole_window(g, l);
+	struct window w;
 
-	if (g->judge_us > now_us ||
-	    (w.n < g->least && now_us - g->judge_us < LEAST_S * INCIDENT_SEC))
+	if (g->judge_us > now_us)
+		return false;
+	if (g->active)
+		return strcmp(g->class, SIGNAL_MEAN) != 0; /* whose runs end by themselves */
+	w = whole_window(g, l);
+	if (w.n < g->least && now_us - g->judge_us < LEAST_S * INCIDENT_SEC)
 		return false;
 	return is_enough(l, g, &w);
 }
@@ -196,7 +219,9 @@ bool signal_judge(struct signal *g, const struct incident_limits *l, struct inci
 	struct window w = window_of(g, signal_since(g, l), until);
 	double share = (double)l->least_percent / 100;
 
-	g->judge_us = now_us + JUDGE_GAP_S * INCIDENT_SEC;
+	g->judge_us = now_us + (g->active ? AGAIN_S : JUDGE_GAP_S) * INCIDENT_SEC;
+	if (g->active && !uncounted && asked.until_us < g->last_us - AGAIN_S * INCIDENT_SEC)
+		return true; /* its requests are not counted yet */
 	if (is_enough(l, g, &w) && (double)w.n >= share * asked.n)
 		return true;
 	g->least = (uint64_t)(share * asked.n *
@@ -213,6 +238,13 @@ static void drop_samples(struct signal *g, int64_t before_us)
 			g->worst[n++] = g->worst[i];
 	for (; n < SIGNAL_WORST; n++)
 		g->worst[n] = (struct signal_sample){ 0 };
+}
+
+/* What goes on now and then, as it does when nothing is wrong, keeps no incident open. */
+void signal_end(struct signal *g)
+{
+	g->active = false;
+	memset(g->bucket, 0, sizeof(g->bucket)); /* what comes after it is counted anew */
 }
 
 /* It counts from the begin of what it was judged by, on to what it had in the same incident. */

@@ -12,10 +12,23 @@
 void signal_class(const struct incident_row *r, char class[static SIGNAL_CLASS]);
 enum signal_kind signal_kind_of(const char *class);
 bool signal_is_own(const char *class); /* not by what it asked, nor by who asked */
+/* One with rows says what its requests waited for. Both are slow; than may be NULL. */
+bool signal_says_more(const struct signal *g, const struct signal *than);
 int incident_hosts_of(const struct incident *i, const char *class); /* with such a signal */
 bool signal_says(const struct incident_row *r, const char *class); /* something about a fault */
 
 void signal_count(struct signal *g, const struct incident_limits *l, const struct incident_row *r);
+
+/* The class of what is slow on the whole, by its mean: no request of it need be abnormal. */
+#define SIGNAL_MEAN "slow"
+
+struct incident_mean {
+	int64_t begin_us, end_us;
+	uint32_t n;
+	double excess_us; /* of all n */
+};
+
+void signal_count_mean(struct signal *g, const struct incident_mean *m);
 
 /* What red has of a signal's route since signal_since: n requests, up to when; 0: nothing. */
 struct incident_asked {
@@ -29,5 +42,6 @@ int64_t signal_begins(const struct signal *g,
 bool signal_is_due(const struct signal *g, const struct incident_limits *l, int64_t now_us);
 bool signal_judge(struct signal *g, const struct incident_limits *l, struct incident_asked asked,
 		  int64_t now_us);
+void signal_end(struct signal *g); /* as a part of its incident, which stays whose it is */
 /* As a part of in, from now on, or of a new one if NULL. */
 void signal_begin(struct signal *g, const struct incident_limits *l, const struct incident *in);

@@ -41,12 +41,12 @@ recorded requests
 recorded calls
 pg_make
 flags=(--node-rows-per-s 100000000)
-! with || flags+=(--incidents-quiet-s 60 --incidents-join-s 60 --incidents-reopen-s 0)
+! with || flags+=(--incidents-window-s 60 --incidents-quiet-s 60 --incidents-join-s 60 --incidents-reopen-s 0)
 start one "$port" "$web" "${flags[@]}"
 let_in
 began=$(date +%s%N)
 "$B/seismo-replay" --collector "tcp://127.0.0.1:$port" --collector-key "$COLLECTOR_PUB" --token "$TOKEN" --keys "$dir/replayed" \
-	--requests "$dir/requests.csv" --calls "$dir/calls.csv" --speed "${SPEED:-0}" --play "$(order)" >"$dir/played" || exit 1
+	--requests "$dir/requests.csv" --calls "$dir/calls.csv" --speed "${SPEED:-120}" --play "$(order)" >"$dir/played" || exit 1
 echo "replayed $(awk '$1 == "window" { n++; s += ($4 - $3) / 1e6 } END { printf "%d windows, %.1f h", n, s / 3600 }' "$dir/played") in $((($(date +%s%N) - began) / 1000000000)) s"
 echo '{"incidents":[]}' >"$dir/incidents"
 echo '{}' >"$dir/candidates"

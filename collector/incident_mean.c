@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * incident_mean.c - routes and calls that are slower than usual on the whole: each of their
+ * requests a little, so that none need be abnormal, and no row tells of it.
+ *
+ * red says of each ten seconds by how much requests were over their key's usual. Their mean is over
+ * what it was in the quarter of an hour before by least_excess_ms, and by three of its
+ * interquartile ranges: a run of that, three counts long and of least_events requests, is a signal
+ * of the class SIGNAL_MEAN. Nothing is kept from one look to the next but the signal itself: what
+ * it has counted it does not count again.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "../lib/log.h"
+#include "counters.h"
+#include "incident_engine.h"
+
+enum {
+	COUNTS = 1024, /* of one key; red_flush makes one in ten seconds */
+	COUNT_S = 10,
+	BEFORE_S = 900,
+	BEFORE_LEAST = 12, /* counts that tell what was before */
+	RUN = 3, /* counts, and the last so many are no part of what was before */
+	GAP_S = 60, /* between two of a run: nobody asked */
+	SPREADS = 3,
+	RUNS_MAX = 1000,
+	ROLE_CALL = 1,
+	LABEL = 1200,
+};
+
+struct count {
+	int64_t ts_us; /* its end */
+	double n, excess_us;
+};
+
+struct key {
+	uint64_t node, key;
+	int role;
+	char app[256], label[LABEL];
+	size_t n;
+	struct count count[COUNTS];
+};
+
+struct run {
+	uint64_t node;
+	char *app, *label;
+	struct incident_mean whole, last; /* the last count alone */
+};
+
+struct look {
+	struct engine *e;
+	int64_t since_us;
+	struct key key;
+	struct run run[RUNS_MAX];
+	size_t nruns;
+};
+
+static double mean(const struct count *c)
+{
+	return c->excess_us / c->n;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Over which the i-th is slow; < 0: it is not known what was before. */
+static double limit_us(const struct key *k, size_t i, const struct incident_limits *l)
+{
+	const int64_t until = k->count[i].ts_us - RUN * COUNT_S * INCIDENT_SEC;
+	const double least = (double)l->least_excess_ms * 1000;
+	double before[COUNTS], spread;
+	size_t n = 0;
+
+	for (size_t j = 0; j < i; j++)
+		if (k->count[j].ts_us <= until &&
+		    k->count[j].ts_us > k->count[i].ts_us - BEFORE_S * INCIDENT_SEC)
+			before[n++] = mean(&k->count[j]);
+	if (n < BEFORE_LEAST)
+		return -1;
+	qsort(before, n, sizeof(before[0]), by_value);
+	spread = SPREADS * (before[n * 3 / 4] - before[n / 4]);
+	return before[n / 2] + (spread > least ? spread : least);
+}
+
+/* The run that ends with the i-th: of how many counts it is, and what they were together. */
+static int run_of(const struct key *k, size_t i, double limit, const struct incident_limits *l,
+		  struct incident_mean *whole)
+{
+	const int64_t end = k->count[i].ts_us;
+	int counts = 0;
+
+	*whole = (struct incident_mean){ .end_us = end };
+	for (size_t j = i + 1; j-- > 0; counts++) {
+		const struct count *c = &k->count[j];
+
+		if (mean(c) < limit || end - c->ts_us > (l->window_s - 30) * INCIDENT_SEC ||
+		    (counts && k->count[j + 1].ts_us - c->ts_us > GAP_S * INCIDENT_SEC))
+			break;
+		whole->begin_us = c->ts_us - COUNT_S * INCIDENT_SEC;
+		whole->n += (uint32_t)c->n;
+		whole->excess_us += c->excess_us;
+	}
+	return counts;
+}
+
+static char *copy(const char *s)
+{
+	char *p = strdup(s);
+
+	if (!p)
+		die("out of memory");
+	return p;
+}
+
+static void judge(struct look *k)
+{
+	const struct incident_limits *l = k->e->limits;
+	const struct key *key = &k->key;
+
+	for (size_t i = 0; i < key->n && k->nruns < RUNS_MAX; i++) {
+		const struct count *c = &key->count[i];
+		double limit = c->ts_us > k->since_us ? limit_us(key, i, l) : -1;
+		struct incident_mean whole;
+
+		if (limit < 0 || run_of(key, i, limit, l, &whole) < RUN ||
+		    whole.n < (uint64_t)l->least_events)
+			continue;
+		k->run[k->nruns++] = (struct run){
+			.node = key->node,
+			.app = copy(key->app),
+			.label = copy(key->label),
+			.whole = whole,
+			.last = { c->ts_us - COUNT_S * INCIDENT_SEC, c->ts_us, (uint32_t)c->n,
+				  c->excess_us },
+		};
+	}
+}
+
+static void begin_key(struct key *k, uint64_t node, uint64_t key, const PGresult *row)
+{
+	const char *route = PQgetvalue(row, 0, 4);
+
+	k->node = node;
+	k->key = key;
+	k->role = (int)engine_int8(row, 2);
+	k->n = 0;
+	snprintf(k->app, sizeof(k->app), "%s", PQgetvalue(row, 0, 3));
+	if (k->role == ROLE_CALL)
+		snprintf(k->label, sizeof(k->label), "%s to %s", route, PQgetvalue(row, 0, 5));
+	else
+		snprintf(k->label, sizeof(k->label), "%s", route);
+}
+
+static int on_count(void *arg, const PGresult *row)
+{
+	struct look *k = arg;
+	uint64_t node = (uint64_t)engine_int8(row, 0), key = (uint64_t)engine_int8(row, 1);
+
+	if (!k->key.n || node != k->key.node || key != k->key.key) {
+		judge(k);
+		begin_key(&k->key, node, key, row);
+	}
+	if (k->key.n == COUNTS) /* the oldest says least */
+		memmove(k->key.count, k->key.count + 1, --k->key.n * sizeof(k->key.count[0]));
+	k->key.count[k->key.n++] = (struct count){ .ts_us = engine_time(row, 6),
+						   .n = (double)engine_int8(row, 7),
+						   .excess_us = (double)engine_int8(row, 8) };
+	return 0;
+}
+
+/* Rows that are abnormal say more, and the same. */
+static bool rows_tell(const struct incident_set *s, const struct run *r)
+{
+	for (size_t k = 0; k < incident_set_count_of(s); k++) {
+		const struct incident *i = incident_set_at(s, k);
+
+		for (size_t j = 0; j < i->nsignals; j++) {
+			const struct signal *g = i->signal[j];
+
+			if (g->active && g->kind == SIGNAL_SLOW && g->node == r->node &&
+			    strcmp(g->class, SIGNAL_MEAN) != 0 && strcmp(g->app, r->app) == 0 &&
+			    strcmp(g->route, r->label) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+static int take(struct engine *e, const struct run *r)
+{
+	struct signal *g = incident_set_signal(e->set, r->node, r->app, r->label, SIGNAL_MEAN);
+	const struct engine_node *node = engine_node(e, r->node);
+	const struct engine_region *region = node ? engine_region(e, node->region) : NULL;
+
+	if (!region)
+		e->nodes_us = 0; /* a new node: it is known with the next count */
+	if (!g || !region || r->last.end_us <= g->last_us || rows_tell(e->set, r))
+		return 0;
+	if (g->active) {
+		signal_count_mean(g, &r->last);
+		return 0;
+	}
+	signal_count_mean(g, &r->whole);
+	return engine_open_signal(e, g, region);
+}
+
+static int by_end(const void *a, const void *b)
+{
+	const struct run *x = a, *y = b;
+
+	return x->last.end_us < y->last.end_us ? -1 : x->last.end_us > y->last.end_us;
+}
+
+static int read_counts(struct look *k)
+{
+	char sql[400];
+
+	snprintf(sql, sizeof(sql),
+		 "select node, key, role::int8, app, route, peer, ts, judged, excess from "
+		 "incident_slow("
+		 "%" PRId64 ", timestamptz 'epoch' + %" PRId64
+		 " * interval '1 microsecond', timestamptz 'epoch' + %" PRId64
+		 " * interval '1 microsecond')",
+		 k->e->limits->least_excess_ms * 1000, k->since_us, k->e->newest_us);
+	return pg_each(k->e->pg, sql, on_count, k);
+}
+
+int engine_read_means(struct engine *e)
+{
+	struct look *k;
+	int r;
+
+	if (!e->means_us)
+		e->means_us = e->newest_us;
+	if (!e->newest_us)
+		return 0;
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		die("out of memory");
+	k->e = e;
+	k->since_us = e->means_us - INCIDENT_LATE_S * INCIDENT_SEC;
+	r = read_counts(k);
+	judge(k);
+	qsort(k->run, k->nruns, sizeof(k->run[0]), by_end);
+	for (size_t i = 0; i < k->nruns; i++) {
+		if (r == 0)
+			r = take(e, &k->run[i]);
+		free(k->run[i].app);
+		free(k->run[i].label);
+	}
+	free(k);
+	if (r == 0)
+		e->means_us = e->newest_us;
+	return r;
+}
