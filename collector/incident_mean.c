@@ -26,7 +26,7 @@ enum {
 	SPREADS = 3,
 	RUNS_MAX = 1000,
 	ROLE_CALL = 1,
-	LABEL = 1200,
+	LABEL = 1200, /* of a route and of a peer */
 };
 
 struct count {
@@ -37,14 +37,14 @@ struct count {
 struct key {
 	uint64_t node, key;
 	int role;
-	char app[256], label[LABEL];
+	char app[256], route[LABEL], label[LABEL];
 	size_t n;
 	struct count count[COUNTS];
 };
 
 struct run {
 	uint64_t node;
-	char *app, *label;
+	char *app, *route, *label; /* label: of a call, where to as well */
 	struct incident_mean whole, last; /* the last count alone */
 };
 
@@ -87,6 +87,14 @@ static double limit_us(const struct key *k, size_t i, const struct incident_limi
 	return before[n / 2] + (spread > least ? spread : least);
 }
 
+/* It began within the first count, of which so much is as slow as the next. */
+static int64_t begin_of(const struct key *k, size_t first, size_t last)
+{
+	double part = first < last ? mean(&k->count[first]) / mean(&k->count[first + 1]) : 1;
+
+	return k->count[first].ts_us - (int64_t)((part < 1 ? part : 1) * COUNT_S * INCIDENT_SEC);
+}
+
 /* The run that ends with the i-th: of how many counts it is, and what they were together. */
 static int run_of(const struct key *k, size_t i, double limit, const struct incident_limits *l,
 		  struct incident_mean *whole)
@@ -98,10 +106,10 @@ static int run_of(const struct key *k, size_t i, double limit, const struct inci
 	for (size_t j = i + 1; j-- > 0; counts++) {
 		const struct count *c = &k->count[j];
 
-		if (mean(c) < limit || end - c->ts_us > (l->window_s - 30) * INCIDENT_SEC ||
+		if (mean(c) < limit || end - c->ts_us > (l->window_s - COUNT_S) * INCIDENT_SEC ||
 		    (counts && k->count[j + 1].ts_us - c->ts_us > GAP_S * INCIDENT_SEC))
 			break;
-		whole->begin_us = c->ts_us - COUNT_S * INCIDENT_SEC;
+		whole->begin_us = begin_of(k, j, i);
 		whole->n += (uint32_t)c->n;
 		whole->excess_us += c->excess_us;
 	}
@@ -133,6 +141,7 @@ static void judge(struct look *k)
 		k->run[k->nruns++] = (struct run){
 			.node = key->node,
 			.app = copy(key->app),
+			.route = copy(key->route),
 			.label = copy(key->label),
 			.whole = whole,
 			.last = { c->ts_us - COUNT_S * INCIDENT_SEC, c->ts_us, (uint32_t)c->n,
@@ -143,17 +152,17 @@ static void judge(struct look *k)
 
 static void begin_key(struct key *k, uint64_t node, uint64_t key, const PGresult *row)
 {
-	const char *route = PQgetvalue(row, 0, 4);
-
 	k->node = node;
 	k->key = key;
 	k->role = (int)engine_int8(row, 2);
 	k->n = 0;
 	snprintf(k->app, sizeof(k->app), "%s", PQgetvalue(row, 0, 3));
+	snprintf(k->route, sizeof(k->route), "%s", PQgetvalue(row, 0, 4));
 	if (k->role == ROLE_CALL)
-		snprintf(k->label, sizeof(k->label), "%s to %s", route, PQgetvalue(row, 0, 5));
+		snprintf(k->label, sizeof(k->label), "%s to %s", PQgetvalue(row, 0, 4),
+			 PQgetvalue(row, 0, 5));
 	else
-		snprintf(k->label, sizeof(k->label), "%s", route);
+		snprintf(k->label, sizeof(k->label), "%s", PQgetvalue(row, 0, 4));
 }
 
 static int on_count(void *arg, const PGresult *row)
@@ -184,7 +193,7 @@ static bool rows_tell(const struct incident_set *s, const struct run *r)
 
 			if (g->active && g->kind == SIGNAL_SLOW && g->node == r->node &&
 			    strcmp(g->class, SIGNAL_MEAN) != 0 && strcmp(g->app, r->app) == 0 &&
-			    strcmp(g->route, r->label) == 0)
+			    strcmp(g->route, r->route) == 0)
 				return true;
 		}
 	}
@@ -251,6 +260,7 @@ int engine_read_means(struct engine *e)
 		if (r == 0)
 			r = take(e, &k->run[i]);
 		free(k->run[i].app);
+		free(k->run[i].route);
 		free(k->run[i].label);
 	}
 	free(k);

@@ -9,6 +9,7 @@ import os
 import sys
 
 SLACK_US = 20_000_000  # so late are counts told
+COUNT_US = 10_000_000  # so exactly an onset is known that counts alone tell
 SAME_DURATION = ('return', 'exception')  # kinds of fault that need statuses, which spans do not carry
 
 
@@ -122,7 +123,7 @@ class Judge:
         first = {}
         for t, n in rows:
             first.setdefault(n, t)
-        found = [x for t, x in self.incidents if begin <= t < end]
+        found = [x for t, x in self.incidents if begin - COUNT_US <= t < end and micros(x['opened']) > begin]
         return len(found), {
             'incidents': self.of_incidents(found),
             'by hand': by_hand(self.sums([(begin, end + SLACK_US)]), self.sums(usual(self.windows, i))),
@@ -144,7 +145,7 @@ def tell(results, judge):
         n = len(set(judge.hosts.values()))
         print(f'  chance      {1 / n:5.2f}  {min(1, 3 / n):5.2f}')
     free = [(b, e) for name, b, e in judge.windows if name == 'baseline']
-    false = sum(any(b <= t < e for b, e in free) for t, _ in judge.incidents)
+    false = sum(any(b <= t < e - (COUNT_US if micros(i['opened']) > e else 0) for b, e in free) for t, i in judge.incidents)
     hours = sum(e - b for b, e in free) / 3.6e9
     print(f'incidents per fault {sum(r[2] for r in results) / len(results):.2f}; without a fault {false} in {hours:.1f} h, {false / hours:.2f} an hour')
 
