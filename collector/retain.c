@@ -44,6 +44,7 @@ void retain_text(const struct retain *k, char text[static RETAIN_TEXT])
 	} of[] = {
 		{ "request", k->requests },
 		{ "red", k->requests },
+		{ "red_10m", k->requests },
 		{ "unread", k->requests },
 		{ "evidence", evidence_days(k) },
 		{ "event", days(k, k->events) },

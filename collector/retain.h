@@ -12,7 +12,7 @@ struct retain {
 	int64_t samples, minutes, ten_minutes, hours; /* minutes: samples rolled up to these */
 };
 
-enum { RETAIN_TEXT = 280 };
+enum { RETAIN_TEXT = 304 };
 
 void retain_text(const struct retain *k, char text[static RETAIN_TEXT]); /* for drop_old(jsonb) */
 int64_t retain_stacks(const struct retain *k); /* of evidence and of profiles */

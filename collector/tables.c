@@ -6,6 +6,9 @@
 
 #include "../lib/text.h"
 #include "columns.h"
+#include "red_roll.h"
+
+#define RED_SLOT_NS (RED_SLOT_S * 1000000000ull)
 
 enum { FIELD_LENGTH = 4, TIME_BYTES = 8, PIECE_BYTES = 64 << 10 };
 
@@ -80,6 +83,26 @@ static const char *const copy_sql[FACT_END] = {
 			 "stdin binary",
 };
 
+/* Those of ten minutes that are rolled up already have them rolled up anew. */
+static int tell_late(struct pg *p, struct batch *const *b, size_t n)
+{
+	static const enum array_type types[] = { ARRAY_TIME };
+	AUTO(columns_free) struct columns c = { 0 };
+	uint64_t last = 0;
+
+	columns_begin(&c, ARRAY_SIZE(types), types);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t slot = b[i]->tick_ns / RED_SLOT_NS + 1;
+
+		if (!b[i]->rows[FACT_RED].n || slot == last)
+			continue;
+		copy_time(&c.column[0], b[i]->tick_ns);
+		columns_row(&c);
+		last = slot;
+	}
+	return columns_tell(&c, p, "select take_red($1::timestamptz[])");
+}
+
 int tables_rows(struct pg *p, struct batch *const *b, size_t n, uint64_t commit_ns,
 		struct buf *scratch)
 {
@@ -94,7 +117,7 @@ int tables_rows(struct pg *p, struct batch *const *b, size_t n, uint64_t commit_
 	buf_free(&field);
 	for (int f = 0; f < FACT_END && r == 0; f++)
 		r = copy_fact(p, b, n, (enum fact)f, copy_sql[f], scratch);
-	return r;
+	return r < 0 ? r : tell_late(p, b, n);
 }
 
 int tables_gaps(struct pg *p, struct batch *const *b, size_t n)

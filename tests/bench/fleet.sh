@@ -14,8 +14,8 @@ say() {
 	printf '  %-6s %s\n' "$1" "$2" >&2
 }
 
-in_database() { # SQL: median, least and most, ms; as the console's role
-	for _ in $(seq "$rounds"); do
+in_database() { # SQL [ROUNDS]: median, least and most, ms; as the console's role
+	for _ in $(seq "${2:-$rounds}"); do
 		"$pgbin/psql" -h "$dir/s" -U seismo_web -X -q -A -t -d seismo -c '\timing on' -c "$1" -o /dev/null | sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p'
 	done | sort -n | awk '{ v[NR] = $1 } END { printf "%.1f (%.1f..%.1f)", v[int((NR + 1) / 2)], v[1], v[NR] }'
 }
@@ -42,3 +42,27 @@ both "fleet: the worst 100 of $nodes nodes" "select api.fleet($f, 'worst', 100, 
 both "by latency, the last page" "select api.fleet($f, 'latency', 100, $((nodes - 100)))" "fleet?by=latency&skip=$((nodes - 100))"
 both "of one region, one tag and one app" "select api.fleet('{r-1}', null, '{role=web}', null, '{app-7}', null, null, 'worst', 100, 0)" "fleet?region=r-1&tag=role=web&app=app-7"
 both "1,000 at once" "select api.fleet($f, 'worst', 1000, 0)" "fleet?limit=1000"
+
+topology() { # WHEN
+	local range="now() - interval '1 hour', now()"
+	both "$1: who calls app-7, and whom it calls ($(sql -c "select api.topology($range, null, null, 'app-7', 1) -> 'total'") edges)" "select api.topology($range, null, null, 'app-7', 200)" "topology?app=app-7"
+	both "$1: of another app ($(sql -c "select api.topology($range, null, null, 'app-9', 1) -> 'total'") edges)" "select api.topology($range, null, null, 'app-9', 200)" "topology?app=app-9"
+	both "$1: all ($(sql -c "select api.topology($range, null, null, null, 1) -> 'total'") edges)" "select api.topology($range, null, null, null, 200)" "topology"
+}
+
+say TIME "$(sql -c 'select count(*) from red') rows of counts, as each was told by 024"
+sed -n '/^create function api.topology(/,/^end \$\$;/p' schema/024_topology.sql | sed 's/api\.topology(/api.topology_024(/' | sql
+sql -c "grant execute on function api.topology_024(timestamptz, timestamptz, text, text, text, int) to seismo_web"
+for app in "'app-7'" "'app-9'" null; do
+	echo "| 024, each row: $app | $(in_database "select api.topology_024(now() - interval '1 hour', now(), null, null, $app, 200)" 3) | |"
+done
+say ROLL "what is over"
+from=$(date +%s%N)
+sql -c "notify seismo_seal"
+rolled() {
+	[ "$(sql -c 'select until > since and not exists (select from red_late) from red_closed')" = t ]
+}
+await 6000 rolled
+echo "| to roll up $(sql -c 'select count(distinct ts) from red_10m') slots into $(sql -c 'select count(*) from red_10m') rows, all | $((($(date +%s%N) - from) / 1000000)) | |"
+sql -c "vacuum analyze red_10m"
+topology "rolled up"
