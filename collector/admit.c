@@ -27,6 +27,7 @@ void admit_ask(struct ask *out, const struct sender *from, const struct wire_hel
 	clean(out->machine, sizeof(out->machine), h->machine);
 	clean(out->version, sizeof(out->version), h->version);
 	clean(out->token, sizeof(out->token), h->token);
+	clean(out->relay, sizeof(out->relay), h->relay);
 }
 
 static void refuse(struct admit *a, const struct ask *q, int why, const char *known_as)
@@ -35,6 +36,7 @@ static void refuse(struct admit *a, const struct ask *q, int why, const char *kn
 
 	counter_add(why == WHY_REVOKED	    ? C_REFUSED_REVOKED
 		    : why == WHY_OTHER_NODE ? C_REFUSED_IDENTITY
+		    : why == WHY_REGION	    ? C_REFUSED_REGION
 					    : C_REFUSED_KEY,
 		    1);
 	wire_refused_encode(&a->out,
@@ -92,6 +94,10 @@ bool admit_hello(struct admit *a, const struct ask *q)
 	}
 	if (a->who.node != q->node) {
 		refuse(a, q, WHY_OTHER_NODE, a->who.name);
+		return false;
+	}
+	if (strcmp(a->who.relay, q->relay) != 0) { /* the database keeps what it asks for */
+		roster_ask(a->roster, q);
 		return false;
 	}
 	follow_change(a, q);

@@ -15,6 +15,7 @@ struct batch *batch_new(void)
 	b->arena = arena_new(ARENA_LIMIT);
 	zmq_msg_init(&b->body);
 	b->room = UINT32_MAX;
+	b->relay = b->name = "";
 	return b;
 }
 

@@ -35,7 +35,11 @@ struct batch {
 	struct arena *arena;
 	zmq_msg_t body; /* receive: its bytes */
 	struct wire_batch_head head; /* receive */
+	const char *relay; /* receive: the region that its sender may relay; "": it is a node */
 	struct wire_body items; /* decode; limit may cut it */
+	struct wire_batch_head of; /* origin: whose rows these are: head, or what a relay says */
+	const struct origin_item *origin; /* origin: NULL if the sender is a node */
+	size_t origin_len; /* origin: its bytes, which are the first of the body */
 	uint32_t room; /* receive: rows that its node may still have in that second */
 	const struct layout **layout; /* enrich: of each sample */
 	uint64_t needed[8]; /* enrich: layouts that are not known yet; more are asked for later */
@@ -52,6 +56,7 @@ struct batch {
 	size_t *stored_at; /* store: where in the bytes of each request row the commit time goes */
 	size_t *event_stored_at; /* store: of each event row */
 	uint32_t clamped; /* store: rows whose own time has no partition */
+	const char *name; /* commit: of the node that sent it */
 	uint64_t gap_from; /* commit: seq of the first batch lost before this one, or its own */
 	enum fate fate; /* commit */
 };

@@ -24,7 +24,12 @@ static int list(struct command_session *s)
 		s,
 		"select " STATE " || case when k.rotate then ', to change' else '' end as state,"
 		" coalesce(n.name, k.name) as node, k.key, k.address as from,"
-		" to_char(greatest(k.last_seen, case when k.state = 1 then n.last_seen end),"
+		" case when k.relay <> '' then 'relay of ' || k.relay else '' end || case when "
+		"k.claims ="
+		" k.relay then '' else ' wants to relay ' || coalesce(nullif(k.claims, ''), "
+		"'nothing')"
+		" end as relays, to_char(greatest(k.last_seen, case when k.state = 1 then "
+		"n.last_seen end),"
 		" 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') as \"last seen\","
 		" (select string_agg(t.key || '=' || t.value, ' ' order by t.key) from"
 		" jsonb_each_text(n.tags) t) as tags" KEYS
@@ -41,10 +46,11 @@ static int approve(struct command_session *s)
 	int r = command_ask1(
 		s,
 		"select k.key, k.name, (select string_agg(o.key, ' ') from node_key o where"
-		" o.node_id = k.node_id and o.state = 1 and o.key <> k.key)" KEYS " where " NAMED
-		" and (k.state = 0 or k.state <> 1 and k.key = $1)",
+		" o.node_id = k.node_id and o.state = 1 and o.key <> k.key), k.claims" KEYS
+		" where " NAMED
+		" and (k.state = 0 or k.claims <> k.relay or k.state <> 1 and k.key = $1)",
 		s->arg[0]);
-	char key[64], name[600], old[256];
+	char key[64], name[600], old[256], claims[130];
 
 	if (r < 0)
 		return r;
@@ -60,10 +66,12 @@ static int approve(struct command_session *s)
 	snprintf(key, sizeof(key), "%s", command_cell(s, 0, 0));
 	snprintf(name, sizeof(name), "%s", command_cell(s, 0, 1));
 	snprintf(old, sizeof(old), "%s", command_cell(s, 0, 2));
+	snprintf(claims, sizeof(claims), "%s%s", *command_cell(s, 0, 3) ? " all of region " : "",
+		 command_cell(s, 0, 3));
 	r = command_ask1(s, "select approve($1, 'command')", key);
 	if (r == 0)
-		printf("%s may send, with key %s%s%s\n", name, key, *old ? "; replaced: " : "",
-		       old);
+		printf("%s may send%s, with key %s%s%s\n", name, claims, key,
+		       *old ? "; replaced: " : "", old);
 	return r;
 }
 

@@ -6,6 +6,7 @@
 #include "../lib/clock.h"
 #include "../lib/log.h"
 #include "counters.h"
+#include "origins.h"
 #include "places.h"
 #include "shared.h"
 #include "tables.h"
@@ -15,13 +16,15 @@ struct commit {
 	struct ledger *ledger;
 	struct dims *dims;
 	struct shared *shared;
+	struct origins *origins;
+	struct outbox *outbox;
 	struct buf rows; /* of one table, of all batches */
 	struct entry **entry; /* of the batches at hand, each once */
 	struct batch **taken;
 	size_t cap, nentries, ntaken;
 };
 
-struct commit *commit_new(struct session *s)
+struct commit *commit_new(struct session *s, struct outbox *o)
 {
 	struct commit *c = calloc(1, sizeof(*c));
 
@@ -31,6 +34,8 @@ struct commit *commit_new(struct session *s)
 	c->ledger = ledger_new();
 	c->dims = dims_new();
 	c->shared = shared_new();
+	c->origins = origins_new();
+	c->outbox = o;
 	return c;
 }
 
@@ -41,6 +46,7 @@ void commit_free(struct commit *c)
 	ledger_free(c->ledger);
 	dims_free(c->dims);
 	shared_free(c->shared);
+	origins_free(c->origins);
 	buf_free(&c->rows);
 	free(c->entry);
 	free(c->taken);
@@ -57,6 +63,7 @@ void commit_doubt(struct commit *c)
 	ledger_doubt(c->ledger);
 	dims_forget(c->dims);
 	shared_forget(c->shared);
+	origins_forget(c->origins);
 }
 
 int commit_load(struct commit *c, struct entry *const *e, size_t n)
@@ -114,6 +121,7 @@ static void judge(struct commit *c, struct batch *const *b, size_t n)
 		if (b[i]->fate != FATE_TAKEN)
 			continue;
 		b[i]->gap_from = mark + 1;
+		b[i]->name = e->name;
 		c->taken[c->ntaken++] = b[i];
 	}
 }
@@ -130,6 +138,8 @@ static int store_taken(struct commit *c, struct batch *culprit, const char *stat
 	if (r == 0 && culprit)
 		return tables_quarantine(p, culprit, state, message);
 	if (r == 0)
+		r = origins_store(c->origins, p, c->taken, c->ntaken);
+	if (r == 0)
 		r = dims_store(c->dims, p, c->taken, c->ntaken);
 	if (r == 0)
 		r = shared_store(c->shared, p, c->taken, c->ntaken);
@@ -138,6 +148,8 @@ static int store_taken(struct commit *c, struct batch *culprit, const char *stat
 	if (r == 0)
 		r = tables_rows(p, c->taken, c->ntaken,
 				session_commit_ns(c->session, clock_wall_ns()), &c->rows);
+	if (r == 0 && c->outbox)
+		r = outbox_store(c->outbox, p, c->taken, c->ntaken);
 	return r;
 }
 
@@ -192,6 +204,7 @@ static int transact(struct commit *c, struct batch *culprit, const char *state, 
 	pg_rollback(p);
 	dims_forget(c->dims);
 	shared_forget(c->shared);
+	origins_forget(c->origins);
 	if (r != -EINVAL)
 		ledger_doubt(c->ledger);
 	return r;
@@ -249,7 +262,7 @@ static int store_sound(struct commit *c, struct batch *const *b, size_t n)
 
 int commit_group(struct commit *c, struct batch *const *b, size_t n)
 {
-	int r = 0;
+	int r = origins_check(c->origins, session_pg(c->session), b, n);
 
 	ledger_trim(c->ledger);
 	while (n && r == 0) {

@@ -11,11 +11,13 @@
 
 #include "dims.h"
 #include "ledger.h"
+#include "outbox.h"
 #include "session.h"
 
 struct commit;
 
-struct commit *commit_new(struct session *s); /* the session stays the caller's */
+struct commit *commit_new(struct session *s,
+			  struct outbox *o); /* both stay the caller's; o NULL: none */
 void commit_free(struct commit *c); /* NULL is fine */
 
 int commit_group(struct commit *c, struct batch *const *b, size_t n) MUST_CHECK;

@@ -4,10 +4,15 @@
 #include <stdio.h>
 
 #include "../lib/config.h"
+#include "../lib/endpoints.h"
 #include "command.h"
 #include "listen.h"
 
 #define STR(key) "collector", #key, CONFIG_STR, CONFIG_FIELD(struct config, key)
+#define RELAY(key, help)                                                                           \
+	{                                                                                          \
+		"relay", #key, CONFIG_STR, CONFIG_FIELD(struct config, relay.key), 0, 0, help      \
+	}
 #define DAYS(key, field, least, help)                                                              \
 	{                                                                                          \
 		"collector", key, CONFIG_INT, CONFIG_FIELD(struct config, keep.field), least,      \
@@ -42,6 +47,13 @@ static const struct config_option options[] = {
 	DAYS("keep_1h_days", hours, 0, "and by the hour; 0: as keep_days (1825)"),
 	{ "collector", "node_rows_per_s", CONFIG_INT, CONFIG_FIELD(struct config, node_rows_per_s),
 	  1, 1e9, "rows of one node in a second of its clock; more are only counted (20000)" },
+	RELAY(to,
+	      "global collectors to which all of this region is relayed: tcp://host:port (none)"),
+	RELAY(key, "their public keys, or files of such: what seismo-collector key prints there"),
+	RELAY(console, "where people reach this region's console: http://host:port (not told)"),
+	RELAY(node, "what this relay is called there (relay-REGION)"),
+	RELAY(keys, "directory of the relay's own key pair (relay in that of the keys)"),
+	RELAY(token, "file with a token that lets it in there (none)"),
 	INCIDENTS("events", least_events, 1, 1e6, "abnormal requests that are a signal (5)"),
 	INCIDENTS("percent", least_percent, 0, 100, "of the requests of their route (2)"),
 	INCIDENTS("excess_ms", least_excess_ms, 0, 3600000,
@@ -163,6 +175,27 @@ static int load_file(char *const argv[], struct config *c, char *err, size_t err
 	return r;
 }
 
+static int check_relay(const struct config *c, char *err, size_t errlen)
+{
+	const struct relay_options *r = &c->relay;
+	struct endpoints to;
+
+	if (!*r->to)
+		return 0;
+	if (endpoints_parse(r->to, &to) < 0)
+		return config_refuse(err, errlen, "relay.to: %s is not tcp://host:port", r->to);
+	if (!*r->key)
+		return config_refuse(err, errlen,
+				     "relay.key is missing: the public key of the collector at %s",
+				     r->to);
+	if (*r->console && strncmp(r->console, "http://", 7) != 0 &&
+	    strncmp(r->console, "https://", 8) != 0)
+		return config_refuse(err, errlen,
+				     "relay.console: %s begins with no http:// or https://",
+				     r->console);
+	return 0;
+}
+
 int config_read(int argc, char *const argv[], struct config *c, enum config_task *task, char *err,
 		size_t errlen)
 {
@@ -186,6 +219,8 @@ int config_read(int argc, char *const argv[], struct config *c, enum config_task
 		if (*task == CONFIG_HELP || *task == CONFIG_TELL_VERSION || *task == CONFIG_COMMAND)
 			return r;
 	}
+	if (r == 0)
+		r = check_relay(c, err, errlen);
 	return r < 0 ? r : listen_parse(c->bind, &unused, err, errlen);
 }
 
@@ -196,7 +231,7 @@ void config_help(void)
 	printf("seismo-collector: stores what probes send and serves the console\n\n"
 	       "  %-22s %s\n",
 	       "--config FILE",
-	       "read FILE first: the same keys, in sections [collector] and [incidents]");
+	       "read FILE first: the same keys, in sections [collector], [relay] and [incidents]");
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
 		flag_of(&options[i], flag);
 		printf("  %-22s %s\n", flag, options[i].help);

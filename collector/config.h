@@ -17,6 +17,14 @@ struct config {
 	char keys[256]; /* directory of this collector's key pair */
 	struct retain keep;
 	struct incident_limits incidents;
+	struct relay_options {
+		char to[1024]; /* the global collector's endpoints; "": nothing is relayed */
+		char key[1024]; /* its public key, or a file of such */
+		char console[256]; /* where people reach this region's console */
+		char node[64]; /* as who it comes in there; "": relay-REGION */
+		char keys[256]; /* directory of the relay's own key pair; "": relay in keys */
+		char token[256]; /* a file with what lets it in */
+	} relay;
 	int64_t node_rows_per_s; /* more of one node are counted, not kept */
 	char *const *command; /* CONFIG_COMMAND: "node" or "key", and what follows it */
 };

@@ -36,6 +36,7 @@ void copy_int4s(struct buf *b, const uint32_t *v, uint32_t n);
 void copy_int8s(struct buf *b, const uint64_t *v, uint32_t n);
 
 enum array_type {
+	ARRAY_BYTES = 17,
 	ARRAY_INT2 = 21,
 	ARRAY_INT8 = 20,
 	ARRAY_TEXT = 25,

@@ -24,9 +24,10 @@ static void tell_waits(struct decide *d, const struct ask *a)
 	if (d->told++ >= TOLD_A_MINUTE)
 		return;
 	if (a->why == WHY_UNKNOWN_KEY || a->why == WHY_TOKEN)
-		log_info("node %s (key %.8s..., from %s) waits to be let in%s: "
+		log_info("node %s (key %.8s..., from %s) waits to be let in%s%s%s: "
 			 "seismo-collector node approve '%s'",
-			 a->name, a->key, a->address,
+			 a->name, a->key, a->address, *a->relay ? " to relay all of region " : "",
+			 a->relay,
 			 a->why == WHY_TOKEN ? ", as its token is over or was never made" : "",
 			 a->key);
 	else if (a->why == WHY_NAME_TAKEN)
@@ -35,6 +36,12 @@ static void tell_waits(struct decide *d, const struct ask *a)
 			 "has "
 			 "another key: if it was set up anew, seismo-collector node approve '%s'",
 			 a->address, a->key, a->name, a->key);
+	else if (a->why == WHY_REGION)
+		log_warn(0,
+			 "node %s (key %.8s..., from %s) wants to relay region %s, for which its "
+			 "key was not approved: if that is right, seismo-collector node approve "
+			 "'%s'",
+			 a->name, a->key, a->address, *a->relay ? a->relay : "none", a->key);
 	else if (a->why == WHY_FULL)
 		log_warn(0, "so many keys wait to be approved that no more are kept: "
 			    "seismo-collector node list --waiting");
@@ -54,7 +61,8 @@ static int ask_enrol(struct decide *d, struct pg *p, struct ask *a)
 	pg_arg_text(&args, a->machine);
 	pg_arg_text(&args, a->address);
 	pg_arg_text(&args, a->token);
-	e = pg_ask(p, "select enrol($1, $2::bigint, $3, $4, $5, $6)", &args, &res);
+	pg_arg_text(&args, a->relay);
+	e = pg_ask(p, "select enrol($1, $2::bigint, $3, $4, $5, $6, $7)", &args, &res);
 	if (e < 0)
 		return e;
 	a->why = (int)strtol(PQgetvalue(res, 0, 0), NULL, 10);

@@ -61,6 +61,41 @@ static void clean_places(struct arena *a, struct place_item *item)
 		clean(a, &item->places[i].app);
 }
 
+static void clean_origin(struct arena *a, struct origin_item *o)
+{
+	clean(a, &o->name);
+	for (uint32_t i = 0; i < o->hops; i++)
+		clean(a, &o->region[i]);
+}
+
+static void clean_node(struct arena *a, struct node_item *n)
+{
+	struct tag_item *tags = arena_alloc(a, n->ntags * sizeof(*tags));
+
+	clean(a, &n->name);
+	clean(a, &n->machine);
+	clean(a, &n->version);
+	for (uint32_t i = 0; i < n->ntags; i++) {
+		tags[i] = n->tags[i];
+		clean(a, &tags[i].key);
+		clean(a, &tags[i].value);
+		clean(a, &tags[i].said_by);
+	}
+	n->tags = tags;
+}
+
+static void clean_relayed(struct arena *a, struct wire_body *items)
+{
+	for (uint32_t i = 0; i < items->norigins; i++)
+		clean_origin(a, &items->origins[i]);
+	for (uint32_t i = 0; i < items->nregions; i++) {
+		clean(a, &items->regions[i].name);
+		clean(a, &items->regions[i].console);
+	}
+	for (uint32_t i = 0; i < items->nnodes; i++)
+		clean_node(a, &items->nodes[i]);
+}
+
 static void clean_all(struct arena *a, struct wire_body *items)
 {
 	for (uint32_t i = 0; i < items->nsamples; i++)
@@ -88,6 +123,7 @@ static void clean_all(struct arena *a, struct wire_body *items)
 		clean_event(a, &items->events[i]);
 	for (uint32_t i = 0; i < items->nplaces; i++)
 		clean_places(a, &items->places[i]);
+	clean_relayed(a, items);
 }
 
 static int decode_run(void *self UNUSED, struct batch *b)

@@ -147,7 +147,7 @@ static void put_labels(struct buf *out, const char *kind, const char *name)
 
 static void put_entities(struct dims *d, struct columns *c, const struct batch *b)
 {
-	uint64_t node = b->head.node_id;
+	uint64_t node = b->of.node_id;
 	struct known *k = pairmap_add(d->nodes, node, 0);
 
 	for (uint32_t i = 0; i < b->items.nsamples; i++) {
@@ -164,7 +164,7 @@ static void put_entities(struct dims *d, struct columns *c, const struct batch *
 
 static void put_keys(struct dims *d, struct columns *c, const struct batch *b)
 {
-	uint64_t node = b->head.node_id;
+	uint64_t node = b->of.node_id;
 	struct known *k = pairmap_add(d->nodes, node, 0);
 
 	for (uint32_t i = 0; i < b->items.nreds; i++) {
@@ -187,7 +187,7 @@ static void put_sources(struct dims *d UNUSED, struct columns *c, const struct b
 	for (uint32_t i = 0; i < b->items.nsources; i++) {
 		const struct source_item *s = &b->items.sources[i];
 
-		copy_int8(&c->column[0], (int64_t)b->head.node_id);
+		copy_int8(&c->column[0], (int64_t)b->of.node_id);
 		copy_text(&c->column[1], s->name);
 		copy_int2(&c->column[2], s->state);
 		copy_text(&c->column[3], s->why);
@@ -198,7 +198,9 @@ static void put_sources(struct dims *d UNUSED, struct columns *c, const struct b
 
 static void put_seen(struct dims *d UNUSED, struct columns *c, const struct batch *b)
 {
-	copy_int8(&c->column[0], (int64_t)b->head.node_id);
+	if (b->items.nnodes) /* a region spoke of it, which it may do of one that is silent */
+		return;
+	copy_int8(&c->column[0], (int64_t)b->of.node_id);
 	copy_time(&c->column[1], b->tick_ns < b->now_ns ? b->tick_ns : b->now_ns);
 	columns_row(c);
 }
@@ -273,9 +275,14 @@ int dims_store(struct dims *d, struct pg *p, struct batch *const *b, size_t n)
 	return r;
 }
 
+uint64_t dims_region_id(const char *name)
+{
+	return hash_end(hash_add_str(hash_add_str(HASH_START, "region"), name));
+}
+
 int dims_region(struct pg *p, const char *name, uint64_t *id)
 {
-	uint64_t h = hash_end(hash_add_str(hash_add_str(HASH_START, "region"), name));
+	uint64_t h = dims_region_id(name);
 	struct pg_args a = { 0 };
 	char text[24];
 	int r;

@@ -23,10 +23,23 @@ static void need(struct batch *b, uint64_t layout)
 		b->needed[b->nneeded++] = layout;
 }
 
+/* A relay cannot be asked what they mean: what nobody here announced stays in its region. */
+static void drop_unknown(const struct enrich *e, struct batch *b)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < b->items.nsamples; i++)
+		if (layouts_find(e->layouts, b->items.samples[i].layout))
+			b->items.samples[kept++] = b->items.samples[i];
+	b->items.nsamples = kept;
+}
+
 static int enrich_run(void *self, struct batch *b)
 {
 	const struct enrich *e = self;
 
+	if (b->origin)
+		drop_unknown(e, b);
 	b->layout = arena_alloc(b->arena, b->items.nsamples * sizeof(*b->layout));
 	b->nneeded = 0;
 	for (uint32_t i = 0; i < b->items.nsamples; i++) {

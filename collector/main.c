@@ -15,13 +15,15 @@
 #include "listen.h"
 #include "privileges.h"
 #include "receive.h"
+#include "relay.h"
 #include "seal.h"
 #include "web.h"
 #include "writer.h"
 
 enum { KEPT_BYTES = 64 << 20 };
 
-static const struct stage *const front[] = { &stage_decode, &stage_limit, &stage_enrich };
+static const struct stage *const front[] = { &stage_decode, &stage_origin, &stage_limit,
+					     &stage_enrich };
 
 struct collector {
 	struct config config;
@@ -41,6 +43,8 @@ struct collector {
 	struct writer *writer;
 	struct seal *seal;
 	struct correlate *correlate;
+	struct outbox *outbox; /* NULL: nothing is relayed, as relay */
+	struct relay *relay;
 };
 
 /* Batches come and go by the hundred. Memory that goes back to the kernel in between comes again
@@ -72,6 +76,10 @@ static int bind_and_drop(struct collector *c)
 
 	privileges_descriptors();
 	r = own_keys_open(&c->own, c->config.keys, err, sizeof(err));
+	if (r < 0)
+		return log_err(0, "%s", err), r;
+	if (*c->config.relay.to)
+		r = relay_open(&c->relay, &c->config, err, sizeof(err));
 	if (r < 0)
 		return log_err(0, "%s", err), r;
 	r = listen_bind(c->config.bind, &c->listen_fd, err, sizeof(err));
@@ -108,6 +116,7 @@ static int start_threads(struct collector *c)
 		.session = { .database = c->config.database,
 			     .region = c->config.region,
 			     .keep = c->config.keep },
+		.outbox = c->outbox,
 		.on_requests = on_requests,
 	};
 	const struct correlate_config correlate = {
@@ -130,7 +139,10 @@ static int start_threads(struct collector *c)
 	if (r < 0)
 		return log_err(r, "cannot start the thread that knows the nodes");
 	r = seal_start(&c->seal, c->config.database);
-	return r < 0 ? log_err(r, "cannot start the thread that packs") : 0;
+	if (r < 0)
+		return log_err(r, "cannot start the thread that packs");
+	r = c->relay ? relay_start(c->relay) : 0;
+	return r < 0 ? log_err(r, "cannot start the thread that relays") : 0;
 }
 
 static int on_second(void *arg)
@@ -172,7 +184,7 @@ static int open_gate(struct collector *c)
 static int open_wire(struct collector *c)
 {
 	int r = line_open(&c->line, front, ARRAY_SIZE(front),
-			  &(struct stage_env){ .layouts = c->layouts });
+			  &(struct stage_env){ .layouts = c->layouts, .region = c->config.region });
 
 	if (r < 0)
 		return log_err(r, "cannot open the line of stages");
@@ -205,6 +217,8 @@ static int run(struct collector *c)
 	c->loop = loop_new();
 	c->layouts = layouts_new();
 	c->link = link_new();
+	if (c->relay)
+		c->outbox = outbox_new(c->config.region);
 	r = start_threads(c);
 	if (r == 0)
 		r = open_wire(c);
@@ -231,6 +245,8 @@ static void stop(struct collector *c)
 	if (correlate_stop(c->correlate) < 0)
 		_exit(EXIT_SUCCESS);
 	seal_stop(c->seal);
+	relay_stop(c->relay);
+	outbox_free(c->outbox);
 	web_stop(c->web);
 	correlate_free(c->correlate);
 	receive_free(c->receive);

@@ -15,7 +15,7 @@
 
 struct pg;
 
-enum { PG_MAX_ARGS = 10 };
+enum { PG_MAX_ARGS = 12 };
 
 struct pg_args {
 	int n;

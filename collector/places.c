@@ -36,7 +36,7 @@ static int store(struct pg *p, const struct batch *b, const struct place_item *i
 	columns_begin(&c, FIELDS, types);
 	for (uint32_t i = 0; i < item->n; i++)
 		put(&c, &item->places[i]);
-	snprintf(node, sizeof(node), "%" PRId64, (int64_t)b->head.node_id);
+	snprintf(node, sizeof(node), "%" PRId64, (int64_t)b->of.node_id);
 	snprintf(at, sizeof(at), "%" PRIu64, b->tick_ns / 1000);
 	snprintf(more, sizeof(more), "%" PRIu32, item->left_out);
 	pg_arg_text(&a, node);

@@ -144,7 +144,8 @@ static void take_batch(struct receive *r, struct mark *k, const struct wire_batc
 	struct work *w;
 
 	b->head = *h;
-	b->room = marks_room(k, h, r->cfg.rows_per_s);
+	b->relay = arena_strndup(b->arena, r->admit.who.relay, sizeof(r->admit.who.relay));
+	b->room = *b->relay ? UINT32_MAX : marks_room(k, h, r->cfg.rows_per_s);
 	zmq_msg_move(&b->body, body);
 	if (line_run(r->cfg.front, b) < 0 && !b->poison) {
 		need_dicts(r, &k->peer, b);

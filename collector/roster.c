@@ -83,6 +83,7 @@ static void put_row(struct pairmap *keys, const PGresult *res, int i)
 	e->rotate = *PQgetvalue(res, i, 3) == 't';
 	e->unused = *PQgetvalue(res, i, 4) == 't';
 	snprintf(e->name, sizeof(e->name), "%s", PQgetvalue(res, i, 5));
+	snprintf(e->relay, sizeof(e->relay), "%s", PQgetvalue(res, i, 6));
 }
 
 static void swap(struct roster *r, struct pairmap *keys)
@@ -101,7 +102,8 @@ static int read_keys(struct roster *r)
 {
 	static const char sql[] =
 		"select k.key, k.node_id, k.state, k.rotate, k.replaces is not null,"
-		" coalesce(n.name, k.name) from node_key k left join node n using (node_id)";
+		" coalesce(n.name, k.name), k.relay from node_key k left join node n using "
+		"(node_id)";
 	AUTO(PQclear) PGresult *res = NULL;
 	uint64_t count[ROSTER_REPLACED + 1] = { 0 };
 	struct pairmap *keys;

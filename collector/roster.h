@@ -25,6 +25,7 @@ struct roster_entry {
 	enum roster_state state;
 	bool rotate; /* the node is to make itself another key */
 	bool unused; /* approved in place of an older one, and not heard of yet */
+	char relay[ITEM_MAX_NAME + 1]; /* the region that it may bring all of; "": it is a node */
 	char name[ROSTER_TEXT]; /* of the node, as it is shown */
 };
 
@@ -40,6 +41,7 @@ struct ask {
 	char address[64];
 	char name[ROSTER_TEXT], machine[ROSTER_TEXT], version[ROSTER_TEXT];
 	char token[ITEM_MAX_NAME + 1];
+	char relay[ITEM_MAX_NAME + 1]; /* the region that it says it relays */
 	int why; /* the answer: 0 yes, or enum wire_why */
 };
 

@@ -104,13 +104,14 @@ static int forget_old(struct session *s)
 		"delete from quarantine where stored < now() - interval '%d days';"
 		"delete from place where until < now() - interval '%d days';"
 		"delete from gap where ts < now() - interval '%d days';"
+		"delete from outbox where made < now() - interval '%d days';"
 		"delete from checks where last_used < now() - interval '%d days';"
 		"delete from stack where last_used < now() - interval '%d days';"
 		"select forget_incidents(%d)";
 	int rows = (int)s->cfg.keep.requests, stacks = (int)retain_stacks(&s->cfg.keep);
-	char text[480];
+	char text[560];
 
-	snprintf(text, sizeof(text), sql, rows, rows, rows, rows + SHARED_MARGIN,
+	snprintf(text, sizeof(text), sql, rows, rows, rows, rows, rows + SHARED_MARGIN,
 		 stacks + SHARED_MARGIN, rows);
 	return pg_do(s->pg, text);
 }

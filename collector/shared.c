@@ -70,7 +70,7 @@ static bool is_due(struct pairmap *ids, uint64_t id, uint32_t *count, uint32_t m
 /* Texts have no control characters (decode.c), so a line each is an array of them. */
 static void put_stacks(struct shared *s, struct columns *c, const struct batch *b)
 {
-	struct told *told = pairmap_add(s->nodes, b->head.node_id, 0);
+	struct told *told = pairmap_add(s->nodes, b->of.node_id, 0);
 
 	for (uint32_t i = 0; i < b->items.nstacks; i++) {
 		const struct stack_item *q = &b->items.stacks[i];
@@ -125,7 +125,7 @@ static void put_list(struct buf *column, struct buf *t, const struct request_ite
 
 static void put_checks(struct shared *s, struct columns *c, const struct batch *b)
 {
-	struct told *told = pairmap_add(s->nodes, b->head.node_id, 0);
+	struct told *told = pairmap_add(s->nodes, b->of.node_id, 0);
 
 	for (uint32_t i = 0; i < b->items.nrequests; i++) {
 		const struct request_item *q = &b->items.requests[i];

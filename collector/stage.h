@@ -13,6 +13,7 @@
 
 struct stage_env {
 	struct layouts *layouts; /* of the loop's thread */
+	const char *region; /* the collector's own */
 };
 
 enum { STAGE_NEXT = 0, STAGE_DONE = 1 };
@@ -29,4 +30,4 @@ struct stage {
 
 #define STAGE_COUNTERS(NAME) .in = C_##NAME##_IN, .failed = C_##NAME##_FAILED, .ns = C_##NAME##_NS
 
-extern const struct stage stage_decode, stage_limit, stage_enrich, stage_store;
+extern const struct stage stage_decode, stage_origin, stage_limit, stage_enrich, stage_store;

@@ -22,7 +22,7 @@ static void put_red(struct batch *b, uint32_t i)
 	b->key_id[i] = hash_key(q);
 	copy_row(&rows->bytes, 10);
 	copy_time(&rows->bytes, b->tick_ns);
-	copy_int8(&rows->bytes, (int64_t)b->head.node_id);
+	copy_int8(&rows->bytes, (int64_t)b->of.node_id);
 	copy_int8(&rows->bytes, (int64_t)b->key_id[i]);
 	copy_int2(&rows->bytes, q->status_class);
 	copy_int8(&rows->bytes, copy_bigint(q->count));
@@ -43,7 +43,7 @@ static void put_unread(struct batch *b, const struct unread_item *u)
 
 	copy_row(&rows->bytes, 5);
 	copy_time(&rows->bytes, b->tick_ns);
-	copy_int8(&rows->bytes, (int64_t)b->head.node_id);
+	copy_int8(&rows->bytes, (int64_t)b->of.node_id);
 	copy_text(&rows->bytes, u->app);
 	copy_text(&rows->bytes, u->kind);
 	copy_int8(&rows->bytes, copy_bigint(u->count));
@@ -53,12 +53,12 @@ static void put_unread(struct batch *b, const struct unread_item *u)
 static int store_run(void *self, struct batch *b)
 {
 	struct buf *json = self;
-	bool known = store_has_day(b, b->head.wall_ns);
+	bool known = store_has_day(b, b->of.wall_ns);
 
 	if (b->poison)
 		return STAGE_DONE;
 	batch_forget_rows(b);
-	b->tick_ns = known ? b->head.wall_ns : b->now_ns;
+	b->tick_ns = known ? b->of.wall_ns : b->now_ns;
 	b->entity_id = arena_alloc(b->arena, b->items.nsamples * sizeof(*b->entity_id));
 	b->key_id = arena_alloc(b->arena, b->items.nreds * sizeof(*b->key_id));
 	b->checks_id = arena_alloc(b->arena, b->items.nrequests * sizeof(*b->checks_id));

@@ -48,7 +48,7 @@ static void put_block(struct batch *b, const struct store_owner *o, const struct
 
 	copy_row(out, EVIDENCE_FIELDS);
 	copy_time(out, o->row_ns);
-	copy_int8(out, (int64_t)b->head.node_id);
+	copy_int8(out, (int64_t)b->of.node_id);
 	copy_int8(out, (int64_t)o->id);
 	copy_int2(out, copy_smallint(place));
 	copy_int8(out, after_ns / 1000);
@@ -81,7 +81,7 @@ static uint64_t event_id(const struct batch *b, const struct event_item *e, uint
 
 	if (!e->id)
 		return place;
-	h = hash_add(h, &b->head.node_id, sizeof(b->head.node_id));
+	h = hash_add(h, &b->of.node_id, sizeof(b->of.node_id));
 	return hash_end(hash_add(h, &e->id, sizeof(e->id)));
 }
 
@@ -106,7 +106,7 @@ static void put_telling(struct buf *o, const struct batch *b, const struct event
 {
 	copy_int4(o, copy_int(e->told));
 	copy_int2(o, e->going_on);
-	copy_int8(o, (int64_t)b->head.epoch);
+	copy_int8(o, (int64_t)b->of.epoch);
 	if (e->id)
 		copy_int8(o, (int64_t)place); /* its evidence is of this telling */
 	else
@@ -120,7 +120,7 @@ void store_event(struct batch *b, uint32_t i, struct buf *json)
 	struct rows *rows = &b->rows[FACT_EVENT];
 	struct buf *o = &rows->bytes;
 	const struct store_owner owner = {
-		.id = store_id(&b->head, "event", i),
+		.id = store_id(&b->of, "event", i),
 		.start_ns = e->start_ns,
 		.row_ns = known ? e->start_ns : event_day(b, e),
 	};
@@ -129,7 +129,7 @@ void store_event(struct batch *b, uint32_t i, struct buf *json)
 	b->event_stored_at[i] = o->len + STORED_AT;
 	copy_row(o, EVENT_FIELDS);
 	copy_time(o, owner.row_ns);
-	copy_int8(o, (int64_t)b->head.node_id);
+	copy_int8(o, (int64_t)b->of.node_id);
 	copy_int8(o, (int64_t)event_id(b, e, owner.id));
 	copy_time(o, b->now_ns); /* stored: set anew at the commit */
 	copy_text(o, e->kind);

@@ -18,7 +18,7 @@ void store_profile(struct batch *b, uint32_t i)
 	}
 	copy_row(&rows->bytes, 7);
 	copy_time(&rows->bytes, known ? q->start_ns : b->tick_ns);
-	copy_int8(&rows->bytes, (int64_t)b->head.node_id);
+	copy_int8(&rows->bytes, (int64_t)b->of.node_id);
 	copy_text(&rows->bytes, q->app);
 	copy_int4(&rows->bytes, copy_int(q->period_us));
 	copy_int8s(&rows->bytes, kernel, q->n);

@@ -203,7 +203,7 @@ void store_request(struct batch *b, uint32_t i, struct buf *json)
 	struct rows *rows = &b->rows[FACT_REQUEST];
 	struct buf *o = &rows->bytes;
 	const struct store_owner owner = {
-		.id = store_id(&b->head, "", i),
+		.id = store_id(&b->of, "", i),
 		.start_ns = q->start_ns,
 		.row_ns = known ? q->start_ns : b->now_ns,
 	};
@@ -212,7 +212,7 @@ void store_request(struct batch *b, uint32_t i, struct buf *json)
 	b->stored_at[i] = o->len + STORED_AT;
 	copy_row(o, REQUEST_FIELDS);
 	copy_time(o, owner.row_ns);
-	copy_int8(o, (int64_t)b->head.node_id);
+	copy_int8(o, (int64_t)b->of.node_id);
 	copy_int8(o, (int64_t)owner.id);
 	copy_time(o, b->now_ns); /* stored: set anew at the commit */
 	put_peers(o, q);

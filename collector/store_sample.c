@@ -67,7 +67,7 @@ static void put_together(struct batch *b, const struct together *t)
 
 	copy_row(&rows->bytes, 6);
 	copy_time(&rows->bytes, b->tick_ns);
-	copy_int8(&rows->bytes, (int64_t)b->head.node_id);
+	copy_int8(&rows->bytes, (int64_t)b->of.node_id);
 	copy_int8(&rows->bytes, (int64_t)b->layout[t->first]->id);
 	copy_int8s(&rows->bytes, b->entity_id + t->first, t->n);
 	copy_some_float4s(&rows->bytes, t->v, t->kind, VALUE_FLOAT4, t->values);
@@ -92,7 +92,7 @@ static void put_alone(struct batch *b, uint32_t i)
 
 	copy_row(&rows->bytes, 5);
 	copy_time(&rows->bytes, b->tick_ns);
-	copy_int8(&rows->bytes, (int64_t)b->head.node_id);
+	copy_int8(&rows->bytes, (int64_t)b->of.node_id);
 	copy_int8(&rows->bytes, (int64_t)b->entity_id[i]);
 	copy_int8(&rows->bytes, (int64_t)s->layout);
 	copy_float8s(&rows->bytes, s->v, s->n);

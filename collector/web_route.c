@@ -72,6 +72,9 @@ static const char fleet_sql[] =
 	" f -> 'bad' as bad, f -> 'nodes' as nodes, f -> 'next' as next"
 	" from api.fleet($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) f";
 
+static const char regions_sql[] =
+	"select coalesce(json_agg(body order by name), '[]') as regions from api.region";
+
 static const struct web_param tags_params[] = { { "node", WEB_TEXT, NULL, true },
 						{ "at", WEB_TIME, NULL, false } };
 
@@ -155,6 +158,7 @@ static const struct web_route routes[] = {
 	{ "/api/v1/incidents/", WEB_JSON, PARAMS(one_params), .sql = web_sql_incident,
 	  .one = "incident" },
 	{ "/api/v1/parts", WEB_JSON, .sql = parts_sql },
+	{ "/api/v1/regions", WEB_JSON, .sql = regions_sql },
 	{ "/api/v1/nodes", WEB_JSON, PARAMS(nodes_params), .sql = nodes_sql },
 	{ "/api/v1/fleet", WEB_JSON, PARAMS(fleet_params), .sql = fleet_sql },
 	{ "/api/v1/fleet/values", WEB_JSON, .sql = "select api.fleet_values() as facets" },

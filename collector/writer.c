@@ -302,7 +302,7 @@ int writer_start(struct writer **out, const struct writer_config *cfg)
 	w->cfg = *cfg;
 	w->seed = (unsigned)clock_mono_ns();
 	w->session = session_new(&cfg->session);
-	w->commit = commit_new(w->session);
+	w->commit = commit_new(w->session, cfg->outbox);
 	w->scores = scores_new();
 	r = line_open(&w->line, back, ARRAY_SIZE(back), &(struct stage_env){ 0 });
 	if (r == 0)

@@ -16,6 +16,7 @@ struct writer;
 struct writer_config {
 	struct link *link;
 	struct session_config session;
+	struct outbox *outbox; /* NULL: nothing is relayed */
 	void (*on_requests)(void *arg); /* in the writer's thread, after a commit of requests */
 	void *arg;
 };

@@ -31,6 +31,8 @@ enum {
 	ITEM_MAX_FRAMES = 48, /* of a stack */
 	ITEM_MAX_SEEN = 256, /* stacks in one item of a profile */
 	ITEM_MAX_PLACES = 4096, /* of a node */
+	ITEM_MAX_TAGS = 1024, /* of a node and its entities, with those of before */
+	ITEM_MAX_HOPS = 8, /* that can be told; how many are allowed is the collector's */
 };
 
 enum part { /* what time goes into */
@@ -248,4 +250,31 @@ struct place_item {
 	uint32_t left_out; /* so many more were not told */
 	uint32_t n;
 	struct place *places;
+};
+
+/* The first item of a batch that a relay brings: whose batch all that follows it was. */
+struct origin_item {
+	uint64_t node, epoch;
+	uint8_t stream;
+	uint64_t seq;
+	const char *name; /* of the node */
+	uint32_t hops; /* regions that it came through, the first is the node's own */
+	const char *region[ITEM_MAX_HOPS];
+};
+
+struct region_item { /* a relay speaks of itself: all of its region up to this batch's tick */
+	const char *name, *console; /* where the region's own console is, or "" */
+};
+
+struct tag_item {
+	uint64_t entity; /* 0: the node itself */
+	const char *key, *value, *said_by;
+	uint64_t since_us, until_us; /* of the wall; until 0: it holds */
+};
+
+struct node_item { /* what is known of the node of an ORIGIN, as a whole */
+	const char *name, *machine, *version;
+	uint64_t first_ns; /* wall */
+	uint32_t ntags;
+	const struct tag_item *tags;
 };

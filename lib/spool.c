@@ -34,15 +34,20 @@ struct spool_run *spool_run_add(struct spool *s, const struct segment_run *id)
 	return run;
 }
 
-struct spool *spool_new(size_t cap_bytes)
+struct spool *spool_of_epoch(size_t cap_bytes, uint64_t epoch)
 {
 	struct spool *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		die("out of memory");
 	s->cap = cap_bytes;
-	spool_run_add(s, &(struct segment_run){ .epoch = spool_draw_epoch(), .number = 1 });
+	spool_run_add(s, &(struct segment_run){ .epoch = epoch, .number = 1 });
 	return s;
+}
+
+struct spool *spool_new(size_t cap_bytes)
+{
+	return spool_of_epoch(cap_bytes, spool_draw_epoch());
 }
 
 void spool_batch_hold(struct spool_batch *b)
@@ -212,6 +217,14 @@ static struct spool_queue *queue_of(struct spool_run *run, enum wire_stream stre
 {
 	assert(stream == STREAM_EVENT || stream == STREAM_METRIC);
 	return &run->queue[stream];
+}
+
+void spool_begin(struct spool *s, enum wire_stream stream, uint64_t seq)
+{
+	struct spool_queue *q = queue_of(s->back, stream);
+
+	assert(!q->head && seq >= q->next_seq);
+	q->next_seq = seq;
 }
 
 /* What is on disk takes next to nothing. What is too much is lost. */

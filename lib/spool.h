@@ -26,7 +26,11 @@ struct spool_lost {
 	uint64_t batches, rows;
 };
 
+uint64_t spool_draw_epoch(void); /* 63 random bits, as databases keep them, and never 0 */
 struct spool *spool_new(size_t cap_bytes); /* of memory; born with a random epoch */
+struct spool *spool_of_epoch(size_t cap_bytes, uint64_t epoch); /* one that goes on */
+/* The next append to a stream that holds nothing has this seq; what lies before it is gone. */
+void spool_begin(struct spool *s, enum wire_stream stream, uint64_t seq);
 void spool_free(struct spool *s); /* NULL is fine; files stay */
 
 uint64_t spool_append(struct spool *s, enum wire_stream stream, uint64_t wall_ns, uint32_t rows,

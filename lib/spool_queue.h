@@ -51,7 +51,6 @@ void spool_entry_lose(struct spool *s, struct spool_run *run, enum wire_stream s
 		      struct spool_entry *e);
 int spool_entry_load(struct spool *s, struct spool_entry *e) MUST_CHECK; /* has a batch then */
 void spool_entry_unload(struct spool *s, struct spool_entry *e);
-uint64_t spool_draw_epoch(void);
 
 /* spool_disk.c */
 void spool_write(struct spool *s); /* all that is not, unless the disk failed a moment ago */

@@ -69,8 +69,13 @@ static void say_away(struct uplink *u)
 	if (u->away)
 		return;
 	u->away = true;
-	log_warn(0, "collector at %s does not answer; keeping up to %zu MB %s until it does",
-		 uplink_where(u), u->cfg.spool_mb, u->cfg.spool_where);
+	if (u->cfg.spool_mb)
+		log_warn(0,
+			 "collector at %s does not answer; keeping up to %zu MB %s until it does",
+			 uplink_where(u), u->cfg.spool_mb, u->cfg.spool_where);
+	else
+		log_warn(0, "collector at %s does not answer; keeping everything %s until it does",
+			 uplink_where(u), u->cfg.spool_where);
 }
 
 /* A greeting alone proves nothing: a collector whose database is away greets as well. */
@@ -137,6 +142,7 @@ void uplink_say_hello(struct uplink *u)
 		.wall_ns = clock_wall_ns(),
 		.token = u->cfg.keys->token,
 		.next_key = u->cfg.keys->next.public,
+		.relay = u->cfg.relay,
 	};
 
 	wire_hello_encode(&u->frame, &h);

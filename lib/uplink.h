@@ -20,9 +20,10 @@ enum { UPLINK_TICK_MS = 100, UPLINK_LAYOUTS = 192 };
 
 struct uplink_config {
 	const char *node, *machine, *version;
+	const char *relay; /* the region that it brings all of; NULL: a probe */
 	const struct endpoints *collectors; /* any of them will do */
 	struct keyring *keys;
-	size_t spool_mb; /* for what is said, like the next */
+	size_t spool_mb; /* for what is said, like the next; 0: no limit of its own */
 	const char *spool_where; /* "in memory" */
 	const struct wire_dict *const *layouts; /* of what this process puts into the spool */
 	size_t nlayouts; /* UPLINK_LAYOUTS at most */

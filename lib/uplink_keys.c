@@ -41,6 +41,13 @@ static void say_refused(const struct uplink *u, uint8_t why, const char *known_a
 			"anew, seismo-collector node approve '%s' there, else give it another name",
 			where, node, key);
 		break;
+	case WHY_REGION:
+		log_err(0,
+			"collector at %s let the key of node %s in for another region, or as a "
+			"node, and not for region %s: seismo-collector node approve '%s' there, if "
+			"that is right",
+			where, node, u->cfg.relay ? u->cfg.relay : "", key);
+		break;
 	default:
 		log_warn(0, "collector at %s does not take node %s for now (reason %u)", where,
 			 node, why);

@@ -28,6 +28,7 @@ enum {
 	WIRE_SEEN_FIELDS = 3,
 	WIRE_JUDGED_FIELDS = 2, /* more of a RED whose excess is known */
 	WIRE_PLACE_FIELDS = 6, /* of one place of a PLACE, at least */
+	WIRE_TAG_FIELDS = 6,
 };
 
 enum wire_type {
@@ -48,6 +49,7 @@ struct wire_hello {
 	uint64_t wall_ns;
 	const char *token; /* lets a new key in at once; NULL is "" */
 	const char *next_key; /* the public key that this node goes on with; NULL is "" */
+	const char *relay; /* the region that it brings all of; NULL or "": it is a node */
 };
 
 struct wire_welcome {
@@ -97,6 +99,7 @@ enum wire_why {
 	WHY_NAME_TAKEN = 4, /* the node has another key */
 	WHY_TOKEN = 5, /* it is over, used up, another node's, or never was: waits as well */
 	WHY_FULL = 6, /* too many wait */
+	WHY_REGION = 7, /* the key was approved for another region, or for none */
 };
 
 /* The answer to a HELLO of whom nothing is taken. */
@@ -124,8 +127,11 @@ struct wire_body {
 	struct event_item *events;
 	struct profile_item *profiles;
 	struct place_item *places;
+	struct origin_item *origins;
+	struct region_item *regions;
+	struct node_item *nodes;
 	uint32_t nsamples, nreds, nrequests, nsources, nunreads, nstacks, nevents, nprofiles,
-		nplaces;
+		nplaces, norigins, nregions, nnodes;
 	uint32_t nunknown; /* items of a kind this version does not know: skipped */
 };
 
@@ -149,6 +155,9 @@ void wire_put_stack(struct buf *body, const struct stack_item *s);
 void wire_put_event(struct buf *body, const struct event_item *e);
 void wire_put_profile(struct buf *body, const struct profile_item *p);
 void wire_put_place(struct buf *body, const struct place_item *p);
+void wire_put_origin(struct buf *body, const struct origin_item *o);
+void wire_put_region(struct buf *body, const struct region_item *r);
+void wire_put_node(struct buf *body, const struct node_item *n);
 
 int wire_type_of(const void *frame, size_t len, enum wire_type *type) MUST_CHECK;
 int wire_hello_decode(struct arena *a, const void *f, size_t len, struct wire_hello *h) MUST_CHECK;

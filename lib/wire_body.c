@@ -218,6 +218,12 @@ static int read_item(struct mp *m, struct arena *a, uint64_t kind, uint32_t *mor
 		return read_profile(m, a, &b->profiles[b->nprofiles++]);
 	case ITEM_PLACE:
 		return read_places(m, a, &b->places[b->nplaces++]);
+	case ITEM_ORIGIN:
+		return wire_read_origin(m, a, &b->origins[b->norigins++]);
+	case ITEM_REGION:
+		return wire_read_region(m, a, &b->regions[b->nregions++]);
+	case ITEM_NODE:
+		return wire_read_node(m, a, &b->nodes[b->nnodes++]);
 	}
 	return -EBADMSG;
 }
@@ -275,6 +281,12 @@ static int make_room(struct arena *a, const uint32_t *n, struct wire_body *b)
 		r = room(a, n[ITEM_PROFILE], sizeof(*b->profiles), &b->profiles);
 	if (r == 0)
 		r = room(a, n[ITEM_EVENT], sizeof(*b->events), &b->events);
+	if (r == 0)
+		r = room(a, n[ITEM_ORIGIN], sizeof(*b->origins), &b->origins);
+	if (r == 0)
+		r = room(a, n[ITEM_REGION], sizeof(*b->regions), &b->regions);
+	if (r == 0)
+		r = room(a, n[ITEM_NODE], sizeof(*b->nodes), &b->nodes);
 	return r < 0 ? r : room(a, n[ITEM_PLACE], sizeof(*b->places), &b->places);
 }
 

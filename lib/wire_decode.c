@@ -91,6 +91,7 @@ int wire_hello_decode(struct arena *a, const void *f, size_t len, struct wire_he
 	n -= 5;
 	got.token = read_later(&m, a, &n, &r);
 	got.next_key = read_later(&m, a, &n, &r);
+	got.relay = read_later(&m, a, &n, &r);
 	if (r < 0)
 		return r;
 	r = close_message(&m, n);

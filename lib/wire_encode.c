@@ -30,7 +30,8 @@ static msgpack_packer message(struct buf *out, enum wire_type type)
 void wire_hello_encode(struct buf *out, const struct wire_hello *h)
 {
 	const char *token = h->token ? h->token : "", *next = h->next_key ? h->next_key : "";
-	uint8_t more = *next ? 2 : *token ? 1 : 0;
+	const char *relay = h->relay ? h->relay : "";
+	uint8_t more = *relay ? 3 : *next ? 2 : *token ? 1 : 0;
 	msgpack_packer pk = message_with(out, WIRE_HELLO, more);
 
 	put_name(&pk, h->node);
@@ -42,6 +43,8 @@ void wire_hello_encode(struct buf *out, const struct wire_hello *h)
 		put_name(&pk, token);
 	if (more > 1)
 		put_name(&pk, next);
+	if (more > 2)
+		put_name(&pk, relay);
 }
 
 void wire_welcome_encode(struct buf *out, const struct wire_welcome *w)

@@ -35,7 +35,7 @@ static void put_value(msgpack_packer *pk, double v)
 		msgpack_pack_double(pk, v);
 }
 
-static msgpack_packer wider_item(struct buf *body, enum item_kind kind, uint32_t more)
+msgpack_packer wire_item(struct buf *body, enum item_kind kind, uint32_t more)
 {
 	static const uint8_t fields[] = {
 #define ITEM(id, name, n) [id] = (n),
@@ -51,7 +51,7 @@ static msgpack_packer wider_item(struct buf *body, enum item_kind kind, uint32_t
 
 static msgpack_packer item(struct buf *body, enum item_kind kind)
 {
-	return wider_item(body, kind, 0);
+	return wire_item(body, kind, 0);
 }
 
 void wire_put_sample(struct buf *body, const struct sample_item *s)
@@ -68,7 +68,7 @@ void wire_put_sample(struct buf *body, const struct sample_item *s)
 
 void wire_put_red(struct buf *body, const struct red_item *r)
 {
-	msgpack_packer pk = wider_item(body, ITEM_RED, r->judged ? WIRE_JUDGED_FIELDS : 0);
+	msgpack_packer pk = wire_item(body, ITEM_RED, r->judged ? WIRE_JUDGED_FIELDS : 0);
 
 	assert(r->lo + r->nb <= ITEM_MAX_SLOTS && r->status_class <= 5);
 	put_name(&pk, r->app);
@@ -223,7 +223,7 @@ void wire_put_request(struct buf *body, const struct request_item *r)
 										      put_checks,
 										      put_losses };
 	uint32_t more = appended(r);
-	msgpack_packer pk = wider_item(body, ITEM_REQUEST, more);
+	msgpack_packer pk = wire_item(body, ITEM_REQUEST, more);
 
 	assert(r->nups <= ITEM_MAX_UPS);
 	put_request_head(&pk, r);
@@ -252,7 +252,7 @@ void wire_put_stack(struct buf *body, const struct stack_item *s)
 
 void wire_put_event(struct buf *body, const struct event_item *e)
 {
-	msgpack_packer pk = wider_item(body, ITEM_EVENT, e->id ? WIRE_LASTING_FIELDS : 0);
+	msgpack_packer pk = wire_item(body, ITEM_EVENT, e->id ? WIRE_LASTING_FIELDS : 0);
 
 	assert(e->id ? e->told > 0 : e->told == 0 && !e->going_on);
 	put_u64(&pk, e->start_ns);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * wire_read.h - what wire_decode.c, wire_body.c and wire_request.c read alike; nobody else
- * includes it.
+ * wire_read.h - what wire_decode.c, wire_body.c, wire_relay.c and wire_request.c read alike; nobody
+ * else includes it.
  *
  * Like the cursor they stand on, these return 0 or NULL once it has gone bad. The texts keep the
  * first error in *r: -EBADMSG for bytes that break a limit, -ENOMEM for an arena that is full.
@@ -37,4 +37,7 @@ struct addr wire_read_addr(struct mp *m);
 /* more: how many fields follow those that there always were; left are those not known here. */
 int wire_read_request(struct mp *m, struct arena *a, struct request_item *q, uint32_t *more);
 int wire_read_stack(struct mp *m, struct arena *a, struct stack_item *s);
+int wire_read_origin(struct mp *m, struct arena *a, struct origin_item *o);
+int wire_read_region(struct mp *m, struct arena *a, struct region_item *q);
+int wire_read_node(struct mp *m, struct arena *a, struct node_item *q);
 int wire_read_event(struct mp *m, struct arena *a, struct event_item *e, uint32_t *more);

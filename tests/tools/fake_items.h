@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 
 #include "../../lib/clock.h"
+#include "../../lib/hash.h"
 #include "../../lib/wire.h"
 
 #define MS 1000000ull
@@ -135,4 +136,17 @@ static UNUSED void put_places(struct buf *body, const char *what)
 					app, netns, gone };
 	}
 	wire_put_place(body, &item);
+}
+
+/* As a relay brings it, which this is not. */
+static UNUSED void put_foreign(struct buf *body, const char *path)
+{
+	wire_put_origin(body, &(struct origin_item){ .node = hash_node_id("stolen"),
+						     .epoch = 1,
+						     .stream = STREAM_EVENT,
+						     .seq = 1,
+						     .name = "stolen",
+						     .hops = 1,
+						     .region = { "eu" } });
+	put_request(body, "foreign", path, clock_wall_ns());
 }

@@ -12,8 +12,9 @@
  * want nothing MS.
  * The key of a node follows from its name; COLLECTOR_PUB is a file with the collector's, TOKEN one
  * with what lets a node in. WHAT: request, sample, short, broken, dirty, future, red, served,
- *source or NAME=PATH of a request; whole: a stack, a request with all that is known of its time,
- *and an event; uneven: one whose parts do not add up; all@PLACES and change@PLACES, each
+ *source, origin (of another node) or NAME=PATH of a request; whole: a stack, a request with all
+ *that is known of its time, and an event; uneven: one whose parts do not add up; all@PLACES and
+ *change@PLACES, each
  *[-]KIND/ADDR/PORT/APP/NETNS with a comma behind it.
  */
 #include <stdio.h>
@@ -137,6 +138,8 @@ static void put_item(struct buf *body, const char *what, const char *path)
 		wire_put_red(body, &red);
 	else if (strcmp(what, "served") == 0)
 		wire_put_red(body, &served);
+	else if (strcmp(what, "origin") == 0)
+		put_foreign(body, path);
 	else if (strcmp(what, "source") == 0)
 		wire_put_source(body, &(struct source_item){ "request", SOURCE_OFF, "no BTF" });
 	else if (strcmp(what, "broken") == 0)

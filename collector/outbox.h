@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * outbox.h - what of stored batches the global collector is to have, in the table outbox.
+ *
+ * Written in the transaction that stores them: all of the stream of events as it came, of that of
+ * metrics the counts of requests. Errors are pg.h's.
+ */
+#pragma once
+
+#include "batch.h"
+#include "pg.h"
+
+struct outbox;
+
+struct outbox *outbox_new(const char *region); /* stays the caller's */
+void outbox_free(struct outbox *o); /* NULL is fine */
+
+int outbox_store(struct outbox *o, struct pg *p, struct batch *const *b, size_t n) MUST_CHECK;
+
+/* Bodies that are not of a stored batch, into the stream of events; *seq: of the last one. */
+struct outbox_body {
+	uint64_t wall_ns;
+	uint32_t items;
+	struct buf body;
+};
+int outbox_put(struct pg *p, const struct outbox_body *b, size_t n, uint64_t *seq) MUST_CHECK;
+
+DEFINE_AUTO(struct outbox *, outbox_free)

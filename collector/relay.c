@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "relay.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+#include "../lib/clock.h"
+#include "../lib/log.h"
+#include "../lib/uplink.h"
+#include "counters.h"
+#include "relay_box.h"
+
+/* Any number will do, if it is always the same, and not that of the others. */
+#define RELAY_LOCK "select pg_try_advisory_lock(126879331840369)"
+
+enum {
+	PUMP_MS = 100,
+	RETRY_MS = 500,
+	STOP_S = 2,
+};
+
+#define MS 1000000ull
+static const uint64_t BEAT_NS = 2000 * MS; /* how often it says up to when all was told */
+static const uint64_t NODES_NS = 5000 * MS;
+
+struct relay {
+	const struct config *config;
+	char node[128];
+	struct endpoints to;
+	struct keyring keys;
+	pthread_t thread;
+	bool started;
+	int stop_fd;
+	atomic_bool stopping;
+	struct pg *pg;
+	struct loop *loop;
+	struct relay_box box;
+	struct uplink *uplink;
+	uint64_t beat_seq, beat_ns, nodes_ns; /* of the last beat; when the next is due */
+	bool again, forget; /* a new session; the other side has lost what it knew */
+};
+
+int relay_open(struct relay **out, const struct config *c, char *err, size_t errlen)
+{
+	const struct relay_options *o = &c->relay;
+	struct relay *r = calloc(1, sizeof(*r));
+	char dir[300];
+	int e;
+
+	if (!r)
+		die("out of memory");
+	r->config = c;
+	r->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	snprintf(r->node, sizeof(r->node), "%s%s", *o->node ? o->node : "relay-",
+		 *o->node ? "" : c->region);
+	snprintf(dir, sizeof(dir), "%s%s", *o->keys ? o->keys : c->keys, *o->keys ? "" : "/relay");
+	e = endpoints_parse(o->to, &r->to);
+	if (e == 0)
+		e = keyring_open(&r->keys,
+				 &(struct keyring_config){
+					 .dir = dir, .collector_key = o->key, .token = o->token },
+				 err, errlen);
+	if (e < 0 || r->stop_fd < 0) {
+		close_autop(&r->stop_fd);
+		free(r);
+		return e < 0 ? e : -errno;
+	}
+	r->pg = pg_new(c->database);
+	*out = r;
+	return 0;
+}
+
+static int on_stop(void *arg)
+{
+	struct relay *r = arg;
+
+	loop_stop(r->loop);
+	return 0;
+}
+
+static void on_fresh(void *arg)
+{
+	struct relay *r = arg;
+
+	r->forget = true;
+}
+
+/* Only behind all that came before it, and one at a time: so it says how far the other side is. */
+static int beat(struct relay *r, uint64_t now)
+{
+	struct outbox_body b = { .wall_ns = clock_wall_ns(), .items = 1 };
+	int e;
+
+	if (now < r->beat_ns || spool_base(r->box.spool, STREAM_EVENT) <= r->beat_seq)
+		return 0;
+	wire_put_region(&b.body, &(struct region_item){ .name = r->config->region,
+							.console = r->config->relay.console });
+	e = outbox_put(r->pg, &b, 1, &r->beat_seq);
+	buf_free(&b.body);
+	r->beat_ns = now + BEAT_NS;
+	return e;
+}
+
+static int tell_nodes(struct relay *r, uint64_t now)
+{
+	uint64_t seq;
+	int e = 0;
+
+	if (r->forget)
+		e = pg_do(r->pg, "delete from relay_told");
+	if (e == 0 && (r->forget || now >= r->nodes_ns)) {
+		r->forget = false;
+		e = relay_nodes(r->pg, r->config->region, &seq);
+		r->nodes_ns = now + NODES_NS;
+	}
+	return e;
+}
+
+static int pump(void *arg)
+{
+	struct relay *r = arg;
+	uint64_t now = clock_mono_ns();
+	bool up = uplink_up(r->uplink);
+	int e;
+
+	counter_set(C_RELAY_UP, up);
+	if (spool_epoch(r->box.spool) != r->box.epoch || pg_socket(r->pg) < 0) {
+		r->again = true;
+		loop_stop(r->loop);
+		return 0;
+	}
+	e = relay_box_delete(&r->box);
+	if (e == 0)
+		e = relay_box_ahead(&r->box, false);
+	if (e == 0 && up)
+		e = beat(r, now);
+	if (e == 0 && up)
+		e = tell_nodes(r, now);
+	if (e == 0)
+		e = relay_box_left(&r->box);
+	if (e < 0) /* the writer says what is wrong with the database */
+		pg_disconnect(r->pg);
+	uplink_send(r->uplink);
+	return 0;
+}
+
+/* Its numbers of this epoch are not ours: a database that was restored. They are given anew. */
+static int renew(struct relay *r)
+{
+	char sql[80];
+	int e;
+
+	snprintf(sql, sizeof(sql), "select outbox_renew(%" PRId64 ")", (int64_t)spool_draw_epoch());
+	e = pg_do(r->pg, sql);
+	r->again = e < 0;
+	return e;
+}
+
+static int lead(struct relay *r)
+{
+	AUTO(PQclear) PGresult *res = NULL;
+	int e = 0;
+
+	if (pg_socket(r->pg) < 0)
+		e = pg_connect(r->pg);
+	if (e == 0)
+		e = pg_ask(r->pg, RELAY_LOCK, &(struct pg_args){ 0 }, &res);
+	if (e < 0)
+		return e;
+	return *PQgetvalue(res, 0, 0) == 't' ? 0 : -EBUSY;
+}
+
+static int prepare(struct relay *r)
+{
+	struct uplink_config up = {
+		.node = r->node,
+		.machine = "",
+		.version = COLLECTOR_VERSION,
+		.relay = r->config->region,
+		.collectors = &r->to,
+		.keys = &r->keys,
+		.spool_where = "in the outbox of this region's database",
+		.spool = NULL,
+		.loop = r->loop,
+		.on_fresh = on_fresh,
+		.arg = r,
+	};
+	int e = lead(r);
+
+	if (e == 0)
+		e = relay_box_open(&r->box, r->pg);
+	if (e == -ENODATA) {
+		e = relay_box_begin(r->pg);
+		e = e < 0 ? e : relay_box_open(&r->box, r->pg);
+	}
+	if (e == 0)
+		e = relay_box_ahead(&r->box, true);
+	if (e < 0)
+		return e;
+	up.spool = r->box.spool;
+	return uplink_open(&r->uplink, &up);
+}
+
+static void clear(struct relay *r)
+{
+	uplink_close(r->uplink);
+	r->uplink = NULL;
+	spool_free(r->box.spool);
+	r->box.spool = NULL;
+	loop_free(r->loop);
+	r->loop = NULL;
+	counter_set(C_RELAY_UP, 0);
+}
+
+/* From a connection to the database to its end. */
+static int session(struct relay *r)
+{
+	int e;
+
+	r->loop = loop_new();
+	r->again = false;
+	r->beat_seq = 0;
+	e = prepare(r);
+	if (e == 0) {
+		loop_add_fd(r->loop, r->stop_fd, on_stop, r);
+		loop_add_timer(r->loop, UPLINK_TICK_MS, uplink_tick, r->uplink);
+		loop_add_timer(r->loop, PUMP_MS, pump, r);
+		e = loop_run(r->loop);
+		if (e == 0 && r->again && spool_epoch(r->box.spool) != r->box.epoch &&
+		    pg_socket(r->pg) >= 0)
+			e = renew(r);
+	}
+	clear(r);
+	return e;
+}
+
+static void *run(void *arg)
+{
+	struct relay *r = arg;
+
+	while (!atomic_load(&r->stopping)) {
+		struct pollfd stop = { .fd = r->stop_fd, .events = POLLIN };
+		int e = session(r);
+
+		if (e < 0 && e != -EBUSY && e != -EAGAIN)
+			pg_disconnect(r->pg); /* away, or not migrated yet */
+		poll(&stop, 1, RETRY_MS);
+	}
+	return NULL;
+}
+
+int relay_start(struct relay *r)
+{
+	int e = -pthread_create(&r->thread, NULL, run, r);
+
+	r->started = e == 0;
+	if (e == 0)
+		log_info("region %s is relayed to %s by key %s", r->config->region,
+			 r->config->relay.to, r->keys.own.public);
+	return e;
+}
+
+/* A thread that hangs in the database is left: the process ends next. */
+void relay_stop(struct relay *r)
+{
+	struct timespec until;
+
+	if (!r)
+		return;
+	atomic_store(&r->stopping, true);
+	(void)!eventfd_write(r->stop_fd, 1);
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += STOP_S;
+	if (r->started && pthread_clockjoin_np(r->thread, NULL, CLOCK_MONOTONIC, &until) != 0)
+		return;
+	pg_free(r->pg);
+	close(r->stop_fd);
+	free(r);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+/* wire_relay.c - the items that one collector tells another, written and read. */
+#include <assert.h>
+
+#include "wire_read.h"
+#include "wire_write.h"
+
+void wire_put_origin(struct buf *body, const struct origin_item *o)
+{
+	msgpack_packer pk = wire_item(body, ITEM_ORIGIN, 0);
+
+	assert(o->hops && o->hops <= ITEM_MAX_HOPS);
+	put_u64(&pk, o->node);
+	put_u64(&pk, o->epoch);
+	msgpack_pack_uint8(&pk, o->stream);
+	put_u64(&pk, o->seq);
+	put_str(&pk, o->name, ITEM_MAX_TEXT);
+	msgpack_pack_array(&pk, o->hops);
+	for (uint32_t i = 0; i < o->hops; i++)
+		put_name(&pk, o->region[i]);
+}
+
+void wire_put_region(struct buf *body, const struct region_item *r)
+{
+	msgpack_packer pk = wire_item(body, ITEM_REGION, 0);
+
+	put_name(&pk, r->name);
+	put_str(&pk, r->console, ITEM_MAX_TEXT);
+}
+
+void wire_put_node(struct buf *body, const struct node_item *n)
+{
+	msgpack_packer pk = wire_item(body, ITEM_NODE, 0);
+
+	assert(n->ntags <= ITEM_MAX_TAGS);
+	put_str(&pk, n->name, ITEM_MAX_TEXT);
+	put_name(&pk, n->machine);
+	put_name(&pk, n->version);
+	put_u64(&pk, n->first_ns);
+	msgpack_pack_array(&pk, n->ntags);
+	for (uint32_t i = 0; i < n->ntags; i++) {
+		const struct tag_item *t = &n->tags[i];
+
+		msgpack_pack_array(&pk, WIRE_TAG_FIELDS);
+		put_u64(&pk, t->entity);
+		put_name(&pk, t->key);
+		put_str(&pk, t->value, ITEM_MAX_TEXT);
+		put_u64(&pk, t->since_us);
+		put_u64(&pk, t->until_us);
+		put_name(&pk, t->said_by);
+	}
+}
+
+int wire_read_origin(struct mp *m, struct arena *a, struct origin_item *o)
+{
+	uint64_t stream;
+	int r = 0;
+
+	o->node = wire_read_u64(m);
+	o->epoch = wire_read_u64(m);
+	stream = mp_uint_max(m, STREAM_END - 1);
+	o->stream = (uint8_t)stream;
+	o->seq = wire_read_u64(m);
+	o->name = wire_read_text(m, a, ITEM_MAX_TEXT, &r);
+	o->hops = mp_array(m);
+	if (r < 0)
+		return r;
+	if (stream < STREAM_EVENT || !*o->name || o->hops == 0 || o->hops > ITEM_MAX_HOPS)
+		return -EBADMSG;
+	for (uint32_t i = 0; i < o->hops; i++)
+		o->region[i] = wire_read_key(m, a, &r);
+	return r;
+}
+
+int wire_read_region(struct mp *m, struct arena *a, struct region_item *q)
+{
+	int r = 0;
+
+	q->name = wire_read_key(m, a, &r);
+	q->console = wire_read_text(m, a, ITEM_MAX_TEXT, &r);
+	return r;
+}
+
+static int read_tag(struct mp *m, struct arena *a, struct tag_item *t)
+{
+	uint32_t width = mp_array(m);
+	int r = width < WIRE_TAG_FIELDS ? -EBADMSG : 0;
+
+	t->entity = wire_read_u64(m);
+	t->key = wire_read_key(m, a, &r);
+	t->value = wire_read_text(m, a, ITEM_MAX_TEXT, &r);
+	t->since_us = wire_read_u64(m);
+	t->until_us = wire_read_u64(m);
+	t->said_by = wire_read_name(m, a, &r);
+	if (r == 0)
+		mp_skip_n(m, width - WIRE_TAG_FIELDS);
+	return r;
+}
+
+int wire_read_node(struct mp *m, struct arena *a, struct node_item *q)
+{
+	struct tag_item *tags;
+	void *p;
+	int r = 0;
+
+	q->name = wire_read_text(m, a, ITEM_MAX_TEXT, &r);
+	q->machine = wire_read_name(m, a, &r);
+	q->version = wire_read_name(m, a, &r);
+	q->first_ns = wire_read_u64(m);
+	q->ntags = mp_array(m);
+	if (r < 0 || q->ntags > ITEM_MAX_TAGS)
+		return r < 0 ? r : -EBADMSG;
+	r = arena_try(a, q->ntags, sizeof(*tags), &p);
+	if (r < 0)
+		return r;
+	tags = p;
+	for (uint32_t i = 0; i < q->ntags && r == 0; i++)
+		r = read_tag(m, a, &tags[i]);
+	q->tags = tags;
+	return r;
+}
