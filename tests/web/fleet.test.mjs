@@ -96,3 +96,19 @@ TEST('what the fleet is like now comes by itself, in the language of the page', 
 	await until('in Chinese', async () => (await row(t, 'node-00003')).includes('shop：90 % 的请求失败'));
 	CHECK((await row(t, 'node-00003')).includes('later'), 'a cause of a later version is said as it came');
 });
+
+TEST('other regions are shown with how far they are behind, and lead to their consoles', async (t) => {
+	t.mock.fleet = made(3);
+	t.mock.regions = [
+		{ name: 'eu', relay: true, console: 'http://eu.example:8080/', lag: 1500, nodes: 12 },
+		{ name: 'home', relay: false, console: null, lag: null, nodes: 3 },
+		{ name: 'us', relay: true, console: 'javascript:alert(1)', lag: 3600e3, nodes: 4 },
+	];
+	await t.open('/fleet');
+	await until('the regions', async () => (await t.page.$$('.f-regions li')).length === 3);
+	const region = (name) => t.page.$eval(`.f-regions li[data-region="${name}"]`, (li) => [li.className, li.innerText.replace(/\s+/g, ' ').trim(), li.querySelector('a')?.href ?? '']);
+	CHECK_EQ((await region('eu'))[2], 'http://eu.example:8080/', 'the console of eu');
+	CHECK((await region('eu'))[1].includes('12 nodes') && (await region('eu'))[1].includes('behind'), (await region('eu'))[1]);
+	CHECK_EQ(await region('home'), ['', 'home 3 nodes', ''], 'the own one');
+	CHECK((await region('us'))[0] === 'warn' && (await region('us'))[2] === '', (await region('us')).join(' | '));
+});

@@ -6,6 +6,7 @@ import { Coverage } from '../coverage.jsx';
 import { Facet } from '../facets.jsx';
 import { Chips } from '../filters.jsx';
 import { Tags } from '../tags.jsx';
+import { Regions } from '../regions.jsx';
 import { Icon, Text } from '../ui.jsx';
 import { asked } from '../lib/asked.js';
 import { fits } from '../lib/filters.js';
@@ -164,6 +165,7 @@ export const FleetPage = ({ search }) => {
 					{t('title.fleet')} <a class="f-list" href="/nodes">{t('fleet.list')}</a>
 				</h1>
 				<p class="hint about">{t('fleet.about')}</p>
+				<Regions />
 				<div class="second red-tools">
 					<Search value={filters.q} onChange={(q) => onChange({ ...readFleet(location.search), q })} />
 					{['region', 'tag', 'app'].map((name) => (

@@ -10,6 +10,7 @@ import { Back, Facts, Json, Missing, decode } from '../facts.jsx';
 import { Glance } from '../glance.jsx';
 import { EventsThen, Hit, around } from '../hit.jsx';
 import { Icicle } from '../icicle.jsx';
+import { RegionOf } from '../regions.jsx';
 import { Similar } from '../similar.jsx';
 import { Strips } from '../strips.jsx';
 import { TagsThen } from '../tags.jsx';
@@ -75,7 +76,7 @@ const Where = ({ req }) => (
 					<Text of={req.node} />
 				</a>,
 			],
-			[t('ev.region'), <Text of={req.region} />],
+			[t('ev.region'), <RegionOf name={req.region} path={`/requests/${req.id}`} />],
 			[t('filter.tag'), <TagsThen node={req.node} time={req.time} />],
 			[
 				t('col.app'),
