@@ -194,6 +194,27 @@ static int store_node(struct pg *p, const struct batch *b, const struct node_ite
 	return pg_tell(p, sql, &a);
 }
 
+static int store_seen(struct pg *p, const struct region_item *q)
+{
+	static const char sql[] =
+		"update node n set last_seen = u.ts from (select v.node, timestamptz 'epoch' + "
+		"v.ms * "
+		"interval '1 ms' as ts, v.region from unnest($1::bigint[], $2::bigint[], "
+		"$3::bigint[]) v(node, ms, region)) u where n.node_id = u.node and n.region_id = "
+		"u.region and n.last_seen < u.ts and u.ts < now() + interval '1 minute'";
+	static const enum array_type types[] = { ARRAY_INT8, ARRAY_INT8, ARRAY_INT8 };
+	AUTO(columns_free) struct columns c = { 0 };
+
+	columns_begin(&c, ARRAY_SIZE(types), types);
+	for (uint32_t i = 0; i < q->nseen; i++) {
+		copy_int8(&c.column[0], (int64_t)q->seen[i].node);
+		copy_int8(&c.column[1], (int64_t)q->seen[i].ms);
+		copy_int8(&c.column[2], (int64_t)dims_region_id(q->name));
+		columns_row(&c);
+	}
+	return columns_tell(&c, p, sql);
+}
+
 static int store_region(struct pg *p, const struct batch *b, const struct region_item *q)
 {
 	static const char sql[] =
@@ -230,6 +251,8 @@ int origins_store(struct origins *o, struct pg *p, struct batch *const *b, size_
 			r = store_node(p, b[i], &b[i]->items.nodes[k]);
 		for (uint32_t k = 0; k < b[i]->items.nregions && r == 0; k++)
 			r = store_region(p, b[i], &b[i]->items.regions[k]);
+		for (uint32_t k = 0; k < b[i]->items.nregions && r == 0; k++)
+			r = store_seen(p, &b[i]->items.regions[k]);
 	}
 	return r;
 }

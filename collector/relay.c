@@ -19,12 +19,14 @@
 
 enum {
 	PUMP_MS = 100,
+	FEW_NODES = 200,
 	RETRY_MS = 500,
 	STOP_S = 2,
 };
 
 #define MS 1000000ull
 static const uint64_t BEAT_NS = 2000 * MS; /* how often it says up to when all was told */
+static const uint64_t SEEN_NS = 10000 * MS;
 static const uint64_t NODES_NS = 5000 * MS;
 
 struct relay {
@@ -41,6 +43,8 @@ struct relay {
 	struct relay_box box;
 	struct uplink *uplink;
 	uint64_t beat_seq, beat_ns, nodes_ns; /* of the last beat; when the next is due */
+	uint64_t seen_from, seen_ns; /* the next node to be told as heard; when to begin again */
+	struct seen_node seen[ITEM_MAX_SEEN_NODES];
 	bool again, forget; /* a new session; the other side has lost what it knew */
 };
 
@@ -89,16 +93,34 @@ static void on_fresh(void *arg)
 	r->forget = true;
 }
 
+/* Of many nodes rarer: each is a row that is written there. */
+static int see(struct relay *r, uint64_t now, uint32_t *n)
+{
+	int e = 0;
+
+	*n = 0;
+	if (!r->seen_from && now < r->seen_ns)
+		return 0;
+	e = relay_seen(r->pg, r->config->region, &r->seen_from, r->seen, n);
+	r->seen_ns = now + (*n < FEW_NODES ? BEAT_NS : SEEN_NS);
+	return e;
+}
+
 /* Only behind all that came before it, and one at a time: so it says how far the other side is. */
 static int beat(struct relay *r, uint64_t now)
 {
 	struct outbox_body b = { .wall_ns = clock_wall_ns(), .items = 1 };
+	struct region_item item = { .name = r->config->region,
+				    .console = r->config->relay.console,
+				    .seen = r->seen };
 	int e;
 
 	if (now < r->beat_ns || spool_base(r->box.spool, STREAM_EVENT) <= r->beat_seq)
 		return 0;
-	wire_put_region(&b.body, &(struct region_item){ .name = r->config->region,
-							.console = r->config->relay.console });
+	e = see(r, now, &item.nseen);
+	if (e < 0)
+		return e;
+	wire_put_region(&b.body, &item);
 	e = outbox_put(r->pg, &b, 1, &r->beat_seq);
 	buf_free(&b.body);
 	r->beat_ns = now + BEAT_NS;

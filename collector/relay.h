@@ -19,5 +19,10 @@ int relay_open(struct relay **out, const struct config *c, char *err,
 int relay_start(struct relay *r) MUST_CHECK;
 void relay_stop(struct relay *r); /* NULL is fine; also one that was not started */
 
-/* relay_nodes.c: what the global collector was not told yet of nodes here; *seq as outbox_put's. */
+/* relay_nodes.c: nodes of this region that were heard a moment ago, from *from on; *from: where to
+ * go on, 0: these were all. ITEM_MAX_SEEN_NODES fit into out. */
+int relay_seen(struct pg *p, const char *region, uint64_t *from, struct seen_node *out,
+	       uint32_t *n) MUST_CHECK;
+
+/* What the global collector was not told yet of nodes here; *seq as outbox_put's. */
 int relay_nodes(struct pg *p, const char *region, uint64_t *seq) MUST_CHECK;

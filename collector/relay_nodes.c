@@ -184,3 +184,30 @@ int relay_nodes(struct pg *p, const char *region, uint64_t *seq)
 	free(t);
 	return e;
 }
+
+int relay_seen(struct pg *p, const char *region, uint64_t *from, struct seen_node *out, uint32_t *n)
+{
+	static const char sql[] =
+		"select n.node_id, (extract(epoch from n.last_seen) * 1000)::bigint from node n "
+		"join "
+		"region g using (region_id) where g.name = $1 and n.node_id >= $2::bigint and "
+		"n.last_seen > now() - interval '1 minute' order by n.node_id limit $3::int";
+	AUTO(PQclear) PGresult *res = NULL;
+	struct pg_args a = { 0 };
+	char at[24], most[16];
+	int e;
+
+	snprintf(at, sizeof(at), "%" PRIu64, *from);
+	snprintf(most, sizeof(most), "%d", ITEM_MAX_SEEN_NODES);
+	pg_arg_text(&a, region);
+	pg_arg_text(&a, at);
+	pg_arg_text(&a, most);
+	e = pg_ask(p, sql, &a, &res);
+	if (e < 0)
+		return e;
+	*n = (uint32_t)PQntuples(res);
+	for (uint32_t i = 0; i < *n; i++)
+		out[i] = (struct seen_node){ number(res, (int)i, 0), number(res, (int)i, 1) };
+	*from = *n == ITEM_MAX_SEEN_NODES ? out[*n - 1].node + 1 : 0;
+	return 0;
+}

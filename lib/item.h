@@ -32,6 +32,7 @@ enum {
 	ITEM_MAX_SEEN = 256, /* stacks in one item of a profile */
 	ITEM_MAX_PLACES = 4096, /* of a node */
 	ITEM_MAX_TAGS = 1024, /* of a node and its entities, with those of before */
+	ITEM_MAX_SEEN_NODES = 4096,
 	ITEM_MAX_HOPS = 8, /* that can be told; how many are allowed is the collector's */
 };
 
@@ -262,8 +263,14 @@ struct origin_item {
 	const char *region[ITEM_MAX_HOPS];
 };
 
+struct seen_node {
+	uint64_t node, ms; /* ms of the wall */
+};
+
 struct region_item { /* a relay speaks of itself: all of its region up to this batch's tick */
 	const char *name, *console; /* where the region's own console is, or "" */
+	uint32_t nseen; /* nodes that were heard there a moment ago */
+	const struct seen_node *seen;
 };
 
 struct tag_item {

@@ -29,6 +29,7 @@ enum {
 	WIRE_JUDGED_FIELDS = 2, /* more of a RED whose excess is known */
 	WIRE_PLACE_FIELDS = 6, /* of one place of a PLACE, at least */
 	WIRE_TAG_FIELDS = 6,
+	WIRE_SEEN_NODE_FIELDS = 2,
 };
 
 enum wire_type {

@@ -221,7 +221,7 @@ static int read_item(struct mp *m, struct arena *a, uint64_t kind, uint32_t *mor
 	case ITEM_ORIGIN:
 		return wire_read_origin(m, a, &b->origins[b->norigins++]);
 	case ITEM_REGION:
-		return wire_read_region(m, a, &b->regions[b->nregions++]);
+		return wire_read_region(m, a, &b->regions[b->nregions++], more);
 	case ITEM_NODE:
 		return wire_read_node(m, a, &b->nodes[b->nnodes++]);
 	}

@@ -38,6 +38,6 @@ struct addr wire_read_addr(struct mp *m);
 int wire_read_request(struct mp *m, struct arena *a, struct request_item *q, uint32_t *more);
 int wire_read_stack(struct mp *m, struct arena *a, struct stack_item *s);
 int wire_read_origin(struct mp *m, struct arena *a, struct origin_item *o);
-int wire_read_region(struct mp *m, struct arena *a, struct region_item *q);
+int wire_read_region(struct mp *m, struct arena *a, struct region_item *q, uint32_t *more);
 int wire_read_node(struct mp *m, struct arena *a, struct node_item *q);
 int wire_read_event(struct mp *m, struct arena *a, struct event_item *e, uint32_t *more);

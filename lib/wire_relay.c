@@ -22,10 +22,19 @@ void wire_put_origin(struct buf *body, const struct origin_item *o)
 
 void wire_put_region(struct buf *body, const struct region_item *r)
 {
-	msgpack_packer pk = wire_item(body, ITEM_REGION, 0);
+	msgpack_packer pk = wire_item(body, ITEM_REGION, r->nseen != 0);
 
+	assert(r->nseen <= ITEM_MAX_SEEN_NODES);
 	put_name(&pk, r->name);
 	put_str(&pk, r->console, ITEM_MAX_TEXT);
+	if (!r->nseen)
+		return;
+	msgpack_pack_array(&pk, r->nseen);
+	for (uint32_t i = 0; i < r->nseen; i++) {
+		msgpack_pack_array(&pk, WIRE_SEEN_NODE_FIELDS);
+		put_u64(&pk, r->seen[i].node);
+		put_u64(&pk, r->seen[i].ms);
+	}
 }
 
 void wire_put_node(struct buf *body, const struct node_item *n)
@@ -72,12 +81,42 @@ int wire_read_origin(struct mp *m, struct arena *a, struct origin_item *o)
 	return r;
 }
 
-int wire_read_region(struct mp *m, struct arena *a, struct region_item *q)
+static int read_seen(struct mp *m, struct arena *a, struct region_item *q)
+{
+	struct seen_node *seen;
+	void *p;
+	int r;
+
+	q->nseen = mp_array(m);
+	if (q->nseen > ITEM_MAX_SEEN_NODES)
+		return -EBADMSG;
+	r = arena_try(a, q->nseen, sizeof(*seen), &p);
+	if (r < 0)
+		return r;
+	seen = p;
+	for (uint32_t i = 0; i < q->nseen; i++) {
+		uint32_t width = mp_array(m);
+
+		if (width < WIRE_SEEN_NODE_FIELDS)
+			return -EBADMSG;
+		seen[i].node = wire_read_u64(m);
+		seen[i].ms = wire_read_u64(m);
+		mp_skip_n(m, width - WIRE_SEEN_NODE_FIELDS);
+	}
+	q->seen = seen;
+	return 0;
+}
+
+int wire_read_region(struct mp *m, struct arena *a, struct region_item *q, uint32_t *more)
 {
 	int r = 0;
 
 	q->name = wire_read_key(m, a, &r);
 	q->console = wire_read_text(m, a, ITEM_MAX_TEXT, &r);
+	if (r == 0 && *more) {
+		r = read_seen(m, a, q);
+		--*more;
+	}
 	return r;
 }
 

@@ -15,9 +15,10 @@ static const struct origin_item origin = { .node = 0x1122334455667788,
 					   .hops = 2,
 					   .region = { "eu", "emea" } };
 static const struct tag_item tag = { 0, "rack", "r7", "command", 1000, 0 };
+static const struct seen_node seen = { 0x1122334455667788, 1000 };
 static const struct node_item node = { "web-1", "m", "0.2.0", WALL, 1, &tag };
 
-static const char *const all[] = { "origin", "region", "node" };
+static const char *const all[] = { "origin", "region", "region_seen", "node" };
 
 static bool is_vector(struct buf *b, const char *name)
 {
@@ -41,8 +42,10 @@ TEST(what_a_relay_writes_gives_the_bytes_of_the_reference)
 
 	wire_put_origin(&b, &origin);
 	CHECK(is_vector(&b, "origin"));
-	wire_put_region(&b, &(struct region_item){ "eu", "http://eu:1" });
+	wire_put_region(&b, &(struct region_item){ "eu", "http://eu:1", 0, NULL });
 	CHECK(is_vector(&b, "region"));
+	wire_put_region(&b, &(struct region_item){ "eu", "", 1, &seen });
+	CHECK(is_vector(&b, "region_seen"));
 	wire_put_node(&b, &node);
 	CHECK(is_vector(&b, "node"));
 	buf_free(&b);
@@ -61,6 +64,11 @@ TEST(the_bytes_of_the_reference_decode_to_their_values)
 	CHECK_STR(b.origins[0].region[1], "emea");
 	CHECK_EQ(decode(a, "region", &b), 0);
 	CHECK_STR(b.regions[0].console, "http://eu:1");
+	CHECK_EQ(b.regions[0].nseen, 0);
+	CHECK_EQ(decode(a, "region_seen", &b), 0);
+	CHECK_EQ(b.regions[0].nseen, 1);
+	CHECK_EQ(b.regions[0].seen[0].node, seen.node);
+	CHECK_EQ(b.regions[0].seen[0].ms, 1000);
 	CHECK_EQ(decode(a, "node", &b), 0);
 	CHECK_EQ(b.nodes[0].first_ns, WALL);
 	CHECK_EQ(b.nodes[0].ntags, 1);
