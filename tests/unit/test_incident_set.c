@@ -84,7 +84,12 @@ static struct incident *pass(struct scene *s, int at_s, double asked, uint64_t n
 			at[0] = near;
 			at[1] = due[k]->node;
 		}
-		if (signal_judge(due[k], &limits, (struct incident_asked){ asked, now }, now))
+		bool enough;
+
+		enough = signal_judge(due[k], &limits, (struct incident_asked){ asked, now }, now);
+		if (due[k]->active && !enough)
+			signal_end(due[k]);
+		else if (!due[k]->active && enough)
 			i = incident_set_open(s->set, due[k], &p);
 	}
 	incident_set_pass(s->set, REGION, now);
@@ -115,6 +120,24 @@ TEST(a_fault_is_one_incident_from_its_first_request_on)
 	CHECK(!pass(s, 30, 100, NO));
 	CHECK_EQ(i->signal[0]->n, 30);
 	CHECK_STR(s->told, "opened@20");
+	incident_set_free(s->set);
+}
+
+TEST(what_goes_on_now_and_then_as_it_always_does_keeps_no_incident_open)
+{
+	struct scene *s = scene_new();
+	struct incident *i;
+
+	slow(s, WEB, 0, 20);
+	i = pass(s, 20, 100, NO);
+	CHECK(i);
+	for (int t = 100; t <= 2000; t += 100) {
+		row(s, WEB, t, 110, 10, R_IO_BLOCK, 200);
+		pass(s, t, 1000, NO);
+	}
+	CHECK(i->closed_us && i->closed_us < (T + 1200) * INCIDENT_SEC);
+	CHECK_STR(s->told, "opened@20 closed@1000");
+	CHECK_EQ(i->signal[0]->n, 24); /* as long as it was judged enough they count */
 	incident_set_free(s->set);
 }
 
