@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- 029_incident_slow.sql - routes and calls that are slower than usual on the whole, for which no request need be abnormal.
+-- 028_incident_slow.sql - routes and calls that are slower than usual on the whole, for which no request need be abnormal.
 
 -- What the correlating thread asks for: a few in a thousand, when nothing is wrong. By 10 ms at the least.
 create index red_slow on red (ts) where judged > 0 and excess_us >= 10000 * judged;

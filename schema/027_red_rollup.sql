@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- 028_red_rollup.sql - calls by ten minutes: who calls whom is read from these, and only what is not in them yet from red.
+-- 027_red_rollup.sql - calls by ten minutes: who calls whom is read from these, and only what is not in them yet from red.
 --
 -- A slot of ten minutes that is over is closed, and then rolled up, by collector/red_roll.c. Rows that come later for a closed
 -- slot say so in red_late, in the transaction that stores them (take_red), and the slot is read from red until it was rolled up

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- 027_score.sql - how bad each node is, in four classes, each with its worst cause: for a page of ten thousand of them.
+-- 026_score.sql - how bad each node is, in four classes, each with its worst cause: for a page of ten thousand of them.
 --
 -- The collector that hears a node writes its row anew every ten seconds, from what it stored meanwhile (collector/scores.c).
 -- 0..100; null: not known, and causes says why. causes: {"saturation": {"code", "what", "value", "unknown": [codes]}, ...}.
