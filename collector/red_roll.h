@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * red_roll.h - red by ten minutes, for who calls whom: schema/028_red_rollup.sql has the rules.
+ * red_roll.h - red by ten minutes, for who calls whom: schema/027_red_rollup.sql has the rules.
  *
  * By one collector of a database at a time. Errors are pg.h's; what was rolled up until then stays.
  */

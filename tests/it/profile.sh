@@ -45,8 +45,8 @@ is_hot() { # APP PATTERN LEAST: within 40 s, on a busy machine
 gcc -O1 -fno-omit-frame-pointer -o "$tmp/hotloop" tests/it/stacks_server.c || { echo "0 passed, 1 failed"; exit 1; }
 read -r first second < <(free_ports 2 | tr '\n' ' ')
 cgroup_make
-PROBE_FLAGS="--scope cgroup=$cgroup --budget-percent 0" # what is read rarer, as names of a large program cost much at once, is seen later
-stack_open
+# Names of a large program cost much at once: what is read rarer for that is seen later.
+stack_open --scope "cgroup=$cgroup" --budget-percent 0
 (cgroup_join && exec "$tmp/hotloop" "$first" spin) &
 pids+=($!)
 if command -v node >/dev/null; then # there: it writes a log where it is
