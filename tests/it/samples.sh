@@ -13,7 +13,7 @@ keys() { # of a sample: its keys as flags
 }
 
 flags() { # of a program, without those that are no keys, and without the name of their section
-	"$B/$1" --help 2>&1 | sed -nE 's/^  (--[a-z0-9-]+).*/\1/p' | sed 's/^--incidents-/--/' | grep -vxE -e '--(config|check-config|help|version)' | sort
+	"$B/$1" --help 2>&1 | sed -nE 's/^  (--[a-z0-9-]+).*/\1/p' | sed -E 's/^--(incidents|relay)-/--/' | grep -vxE -e '--(config|check-config|help|version)' | sort
 }
 
 mistake() { # PROGRAM TEXT: refused, and the answer has file and line

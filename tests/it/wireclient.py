@@ -100,12 +100,14 @@ CHECK = record(('reason', u15), ('why', text))
 LOSS = record(('side', u8), ('kind', u8), ('count', u31))
 SEEN = record(('kernel', u63), ('user', u63), ('n', u31))
 PLACE = record(('kind', u8), ('addr', address), ('port', u16), ('app', name), ('netns', u63), ('gone', u8))
+HEARD = record(('node', u63), ('ms', u63))
+TAG = record(('entity', u63), ('key', key), ('value', text), ('since_us', u63), ('until_us', u63), ('said_by', name))
 METRIC = record(('name', key), ('unit', name), ('kind', u8))
 MARK = record(('node_id', u63), ('epoch', u63), ('stream', stream), ('mark', u63))
 
 MESSAGES = {
     1: ('HELLO', record(('node', key), ('epoch', u63), ('machine', name), ('version', name), ('wall_ns', u63),
-                        later=[('token', or_nothing), ('next_key', or_nothing)])),
+                        later=[('token', or_nothing), ('next_key', or_nothing), ('relay', or_nothing)])),
     2: ('WELCOME', record(('node_id', u63), ('epoch', u63), ('marks', array(u63, 255, 2)), ('wall_ns', u63))),
     3: ('DICT', record(('layout', u63), ('entity_kind', key), ('metrics', array(METRIC, 128, 1)))),
     4: ('NEED_DICT', record(('layout', u63))),
@@ -138,6 +140,10 @@ ITEMS = {
                         later=[('id', u63), ('told', u31), ('going_on', u8)])),
     8: ('PLACE', record(('whole', u8), ('left_out', u31), ('places', array(PLACE, 4096)))),
     9: ('PROFILE', record(('start_ns', u63), ('period_us', u31), ('app', name), ('seen', array(SEEN, 256)))),
+    10: ('ORIGIN', record(('node', u63), ('epoch', u63), ('stream', stream), ('seq', u63), ('name', string(256, 1)),
+                          ('regions', array(key, 8, 1)))),
+    11: ('REGION', record(('name', key), ('console', text), later=[('seen', array(HEARD, 4096))])),
+    12: ('NODE', record(('name', text), ('machine', name), ('version', name), ('first_ns', u63), ('tags', array(TAG, 1024)))),
 }
 BY_NAME = {n: (i, t) for table in (MESSAGES, ITEMS) for i, (n, t) in table.items()}
 UNPACK = {'raw': False, 'unicode_errors': 'surrogateescape', 'strict_map_key': False}
