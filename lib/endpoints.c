@@ -12,6 +12,9 @@ static bool is_endpoint(const char *s)
 
 	if (strncmp(s, "tcp://", 6) != 0 || colon <= host || !isdigit((unsigned char)colon[1]))
 		return false;
+	for (const char *c = host; c < colon; c++)
+		if (!isgraph((unsigned char)*c))
+			return false;
 	port = strtoul(colon + 1, &end, 10);
 	return !*end && port >= 1 && port <= 65535;
 }

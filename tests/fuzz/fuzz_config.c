@@ -9,6 +9,7 @@
 #include "check.h"
 /* both programs call it config.h */
 #include "../../collector/config.h"
+#include "../../lib/endpoints.h"
 #include "../../probe/config.h"
 
 enum { ARGS = 16, ERR = 512 };
@@ -29,6 +30,7 @@ static void check_err(int r, const char *err)
 
 static void probe(int argc, char *const argv[])
 {
+	struct endpoints collectors;
 	struct probe_config c;
 	enum probe_task task;
 	char err[ERR] = "";
@@ -39,7 +41,7 @@ static void probe(int argc, char *const argv[])
 	     ends(c.state, sizeof(c.state)) && ends(c.scope, sizeof(c.scope)));
 	must(c.spool_mb > 0 && c.rows_per_s >= 0 && c.ring_mb > 0 && c.slow_ms == c.slow_ms);
 	if (r == 0 && task != PROBE_HELP && task != PROBE_TELL_VERSION)
-		must(!strchr(c.node, '/') && strncmp(c.collector, "tcp://", 6) == 0);
+		must(!strchr(c.node, '/') && endpoints_parse(c.collector, &collectors) == 0);
 }
 
 static void collector(int argc, char *const argv[])

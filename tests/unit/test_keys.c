@@ -253,6 +253,8 @@ TEST(collectors_are_a_list_of_endpoints)
 	CHECK_EQ(endpoints_parse("tcp://a:1 udp://b:1", &e), -EINVAL);
 	CHECK_STR(e.at[e.n], "udp://b:1");
 	CHECK_EQ(endpoints_parse("tcp://a:65536", &e), -EINVAL);
+	CHECK_EQ(endpoints_parse("tcp://\x03:1", &e), -EINVAL);
+	CHECK_EQ(endpoints_parse(",tcp://a:1", &e), 0);
 	CHECK_EQ(endpoints_parse("tcp://a:1 tcp://a:1 tcp://a:1 tcp://a:1 tcp://a:1 tcp://a:1 "
 				 "tcp://a:1 tcp://a:1 tcp://a:1",
 				 &e),
