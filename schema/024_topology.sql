@@ -133,7 +133,8 @@ set enable_hashjoin = off set enable_mergejoin = off as $$
 		on q.local = t.ip and q.local_port = t.port and q.remote_port = t.from_port
 		where t.from_port > 0 and q.ts between t.began - interval '5 s' and t.began + interval '5 s' + t.took
 			and (q.node_id <> caller_node or q.ts between t.began - interval '5 ms' and t.began + interval '5 ms' + t.took)
-			and q.request_us <= t.us + 2000 and (q.status = t.status or q.status in (0, 499) or t.status = 0)),
+			-- What began within the call is of it, also if its host had no time to end it as soon as the caller had the answer.
+			and q.request_us <= t.us + case when q.node_id = caller_node and q.ts <= t.began + t.took then 1000000 else 2000 end and (q.status = t.status or q.status in (0, 499) or t.status = 0)),
 	mine as (select c.* from c, t where not exists (select from api.request_call o cross join lateral jsonb_array_elements(o.upstreams) e
 		where o.node_id = caller_node and o.minute between date_bin('1 minute', c.ts - interval '65 s', timestamptz 'epoch') and date_bin('1 minute', c.ts + interval '5 s', timestamptz 'epoch')
 			and (o.ts, o.request_id) <> (caller_ts, caller_id) and (e ->> 'localPort')::int = t.from_port and e ->> 'addr' = t.addr
