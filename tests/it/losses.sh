@@ -91,8 +91,8 @@ ring_full() {
 	local name="$rung, a reader that is stopped" prefix="/$rung-ring/" before memory stopped loading
 	probe_by "$rung" --slow-ms 0 --rows-per-s 1000000 --ring-mb 1 --scope "cgroup=$cgroup"
 	before=$(coverage ring_full) stopped=$(part_pid_of probe)
-	load "/$rung-warm/" 4000 3 100 & loading=$! # has it take what it needs for a full ring
-	stop_reader "$stopped" 2000 8000
+	load "/$rung-warm/" 4000 8 100 & loading=$! # has it take what it needs for a full ring: the same once more is to need no more
+	stop_reader "$stopped" 6000 26000
 	wait $loading
 	sent=$(wc -l <"$tmp/served")
 	await_value "$sent" account "/$rung-warm/" ring_full "$before"
