@@ -10,51 +10,17 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "cgroup_tell.h"
 #include "dentries.h"
+
+#define CGROUP_ENTRY struct dentries_cgroup
+#define CGROUP_ENTRIES DENTRIES_CGROUPS
+#include "cgroup_add.h"
 
 enum { FRAMES = 10 };
 
 const volatile __u64 nameless_from, nameless_to; /* d_alloc_pseudo */
 
 static const void *dentry_cache; /* NULL: not seen yet */
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, DENTRIES_CGROUPS + 1);
-	__type(key, __u64);
-	__type(value, struct dentries_cgroup);
-} cgroups SEC(".maps");
-
-/* What a new entry begins with: too large for the stack. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct dentries_cgroup);
-} nothing SEC(".maps");
-
-static __noinline struct dentries_cgroup *cgroup_add(struct task_struct *t, __u64 id)
-{
-	struct kernfs_node *n = BPF_CORE_READ(cgroup_of(t), kn);
-	struct dentries_cgroup *c;
-	__u32 zero = 0;
-	void *new = bpf_map_lookup_elem(&nothing, &zero);
-
-	if (!new)
-		return NULL;
-	if (!bpf_map_update_elem(&cgroups, &id, new, BPF_NOEXIST)) {
-		c = bpf_map_lookup_elem(&cgroups, &id);
-		if (c)
-			cgroup_tell(&c->at, n);
-		return c;
-	}
-	c = bpf_map_lookup_elem(&cgroups, &id); /* somebody else's, just now */
-	if (c)
-		return c;
-	id = CGROUP_TOLD_OTHERS;
-	return bpf_map_lookup_elem(&cgroups, &id);
-}
 
 static __always_inline bool is_nameless(void *ctx)
 {

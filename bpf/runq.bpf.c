@@ -12,9 +12,12 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bound.h"
-#include "cgroup_tell.h"
 #include "runq.h"
 #include "slot.h"
+
+#define CGROUP_ENTRY struct runq_cgroup
+#define CGROUP_ENTRIES RUNQ_CGROUPS
+#include "cgroup_add.h"
 
 __u64 missed; /* waits that found no room */
 bool not_counted; /* without CONFIG_SCHED_INFO: none is */
@@ -32,43 +35,6 @@ struct {
 	__type(key, int);
 	__type(value, struct task);
 } seen SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, RUNQ_CGROUPS + 1);
-	__type(key, __u64);
-	__type(value, struct runq_cgroup);
-} cgroups SEC(".maps");
-
-/* What a new entry begins with: too large for the stack. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct runq_cgroup);
-} nothing SEC(".maps");
-
-static __noinline struct runq_cgroup *cgroup_add(struct task_struct *t, __u64 id)
-{
-	struct kernfs_node *n = BPF_CORE_READ(cgroup_of(t), kn);
-	struct runq_cgroup *c;
-	__u32 zero = 0;
-	void *new = bpf_map_lookup_elem(&nothing, &zero);
-
-	if (!new)
-		return NULL;
-	if (!bpf_map_update_elem(&cgroups, &id, new, BPF_NOEXIST)) {
-		c = bpf_map_lookup_elem(&cgroups, &id);
-		if (c)
-			cgroup_tell(&c->at, n);
-		return c;
-	}
-	c = bpf_map_lookup_elem(&cgroups, &id); /* somebody else's, just now */
-	if (c)
-		return c;
-	id = CGROUP_TOLD_OTHERS;
-	return bpf_map_lookup_elem(&cgroups, &id);
-}
 
 static __always_inline void tell(struct task_struct *t, __u64 id, __u64 ns)
 {

@@ -170,11 +170,7 @@ static int token(struct command_session *s)
 	}
 }
 
-static const struct verb {
-	const char *name, *args, *help;
-	int nargs; /* at least */
-	int (*run)(struct command_session *s);
-} verbs[] = {
+static const struct command_verb verbs[] = {
 	{ "list", "[--waiting]", "all keys, with the node that each speaks for", 0, list },
 	{ "approve", "NODE|KEY", "let in a key that waits", 1, approve },
 	{ "revoke", "NODE|KEY", "take nothing of it any more", 1, revoke_keys },
@@ -188,24 +184,8 @@ static const struct verb {
 
 static int run_node(const struct config *c)
 {
-	const char *name = c->command[1] ? c->command[1] : "";
-
-	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
-		int n = 0;
-
-		if (strcmp(verbs[i].name, name) != 0)
-			continue;
-		while (c->command[2 + n])
-			n++;
-		if (n >= verbs[i].nargs)
-			return command_with(c, c->command + 2, verbs[i].run);
-		return log_err(0, "it is: seismo-collector node %s %s", name, verbs[i].args),
-		       -EINVAL;
-	}
-	return log_err(0,
-		       "seismo-collector node knows list, approve, revoke, rotate, name, tag and "
-		       "token; --help says more"),
-	       -EINVAL;
+	return command_verb(c, verbs, ARRAY_SIZE(verbs),
+			    "list, approve, revoke, rotate, name, tag and token");
 }
 
 static int run_key(const struct config *c)

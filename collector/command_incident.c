@@ -131,11 +131,7 @@ static int split(struct command_session *s)
 	return r;
 }
 
-static const struct verb {
-	const char *name, *args, *help;
-	int nargs; /* at least */
-	int (*run)(struct command_session *s);
-} verbs[] = {
+static const struct command_verb verbs[] = {
 	{ "list", "[--all]", "those that are open", 0, list },
 	{ "show", "ID", "one, with all that it rests on", 1, show },
 	{ "ack", "ID [--by NAME]", "say that somebody looks after it", 1, acknowledge },
@@ -147,23 +143,8 @@ static const struct verb {
 
 int command_incident(const struct config *c)
 {
-	const char *name = c->command[1] ? c->command[1] : "";
-
-	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
-		int n = 0;
-
-		if (strcmp(verbs[i].name, name) != 0)
-			continue;
-		while (c->command[2 + n])
-			n++;
-		if (n >= verbs[i].nargs)
-			return command_with(c, c->command + 2, verbs[i].run);
-		return log_err(0, "it is: seismo-collector incident %s %s", name, verbs[i].args),
-		       -EINVAL;
-	}
-	return log_err(0, "seismo-collector incident knows list, show, ack, comment, close, merge "
-			  "and split; --help says more"),
-	       -EINVAL;
+	return command_verb(c, verbs, ARRAY_SIZE(verbs),
+			    "list, show, ack, comment, close, merge and split");
 }
 
 void command_incident_help(void)

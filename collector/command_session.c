@@ -88,3 +88,24 @@ int command_with(const struct config *c, char *const *arg, int (*run)(struct com
 	pg_free(s.pg);
 	return r;
 }
+
+int command_verb(const struct config *c, const struct command_verb *verb, size_t n,
+		 const char *names)
+{
+	const char *name = c->command[1] ? c->command[1] : "";
+	int args = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(verb[i].name, name) != 0)
+			continue;
+		while (c->command[2 + args])
+			args++;
+		if (args >= verb[i].nargs)
+			return command_with(c, c->command + 2, verb[i].run);
+		return log_err(0, "it is: seismo-collector %s %s %s", c->command[0], name,
+			       verb[i].args),
+		       -EINVAL;
+	}
+	return log_err(0, "seismo-collector %s knows %s; --help says more", c->command[0], names),
+	       -EINVAL;
+}

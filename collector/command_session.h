@@ -14,6 +14,16 @@ struct command_session {
 	char *const *arg; /* what was said after the verb; NULL behind the last */
 };
 
+struct command_verb {
+	const char *name, *args, *help;
+	int nargs; /* at least */
+	int (*run)(struct command_session *s);
+};
+
+/* What was said behind the command is one of n verbs and what it wants; names: all of them, in a
+ * sentence. */
+int command_verb(const struct config *c, const struct command_verb *verb, size_t n,
+		 const char *names) MUST_CHECK;
 int command_with(const struct config *c, char *const *arg,
 		 int (*run)(struct command_session *s)) MUST_CHECK;
 int command_ask(struct command_session *s, const char *sql, int n,

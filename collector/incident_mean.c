@@ -15,6 +15,7 @@
 #include "../lib/log.h"
 #include "counters.h"
 #include "incident_engine.h"
+#include "incident_rank.h"
 
 enum {
 	COUNTS = 1024, /* of one key; red_flush makes one in ten seconds */
@@ -25,7 +26,6 @@ enum {
 	GAP_S = 60, /* between two of a run: nobody asked */
 	SPREADS = 3,
 	RUNS_MAX = 1000,
-	ROLE_CALL = 1,
 	LABEL = 1200, /* of a route and of a peer */
 };
 
@@ -36,7 +36,6 @@ struct count {
 
 struct key {
 	uint64_t node, key;
-	int role;
 	char app[256], route[LABEL], label[LABEL];
 	size_t n;
 	struct count count[COUNTS];
@@ -128,11 +127,13 @@ static char *copy(const char *s)
 static void judge(struct look *k)
 {
 	const struct incident_limits *l = k->e->limits;
+	const double least = (double)l->least_excess_ms * 1000;
 	const struct key *key = &k->key;
 
 	for (size_t i = 0; i < key->n && k->nruns < RUNS_MAX; i++) {
 		const struct count *c = &key->count[i];
-		double limit = c->ts_us > k->since_us ? limit_us(key, i, l) : -1;
+		bool may = c->ts_us > k->since_us && mean(c) >= least;
+		double limit = may ? limit_us(key, i, l) : -1;
 		struct incident_mean whole;
 
 		if (limit < 0 || run_of(key, i, limit, l, &whole) < RUN ||
@@ -154,11 +155,10 @@ static void begin_key(struct key *k, uint64_t node, uint64_t key, const PGresult
 {
 	k->node = node;
 	k->key = key;
-	k->role = (int)engine_int8(row, 2);
 	k->n = 0;
 	snprintf(k->app, sizeof(k->app), "%s", PQgetvalue(row, 0, 3));
 	snprintf(k->route, sizeof(k->route), "%s", PQgetvalue(row, 0, 4));
-	if (k->role == ROLE_CALL)
+	if (engine_int8(row, 2) == RANK_CALL)
 		snprintf(k->label, sizeof(k->label), "%s to %s", PQgetvalue(row, 0, 4),
 			 PQgetvalue(row, 0, 5));
 	else

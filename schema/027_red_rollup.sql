@@ -81,8 +81,11 @@ create function api.red_rolled(from_at timestamptz, to_at timestamptz) returns t
 	where not exists (select from api.red_late l where l.slot = s)
 $$;
 
--- As in 024, of closed slots by red_10m; and who is called is looked up only for those who are shown, where all are asked for.
-create or replace function api.topology(from_at timestamptz, to_at timestamptz, of_region text, of_node text, of_app text, most int)
+-- The edges of an app, a node, a region, or all: each caller (node and app) and what it called, with the caller's own figures and,
+-- beside them, what the callee says of all that it served. The most frequent first; whom an address belongs to is told as
+-- of the end of the range. Percentiles are estimated within slots that double, as for /api/v1/red.
+-- Closed slots are read from red_10m; and who is called is looked up only for those who are shown, where all are asked for.
+create function api.topology(from_at timestamptz, to_at timestamptz, of_region text, of_node text, of_app text, most int)
 returns json language plpgsql stable parallel safe set plan_cache_mode = force_custom_plan set enable_mergejoin = off set jit = off as $$
 declare
 	every boolean := coalesce(of_region, of_node, of_app) is null;

@@ -50,11 +50,11 @@ topology() { # WHEN
 	both "$1: all ($(sql -c "select api.topology($range, null, null, null, 1) -> 'total'") edges)" "select api.topology($range, null, null, null, 200)" "topology"
 }
 
-say TIME "$(sql -c 'select count(*) from red') rows of counts, as each was told by 024"
-sed -n '/^create function api.topology(/,/^end \$\$;/p' schema/024_topology.sql | sed 's/api\.topology(/api.topology_024(/' | sql
-sql -c "grant execute on function api.topology_024(timestamptz, timestamptz, text, text, text, int) to seismo_web"
+say TIME "$(sql -c 'select count(*) from red') rows of counts, as each was told"
+sql -f tests/it/red_roll.sql
+sql -c "grant execute on function api.topology_by_rows(timestamptz, timestamptz, text, text, text, int) to seismo_web"
 for app in "'app-7'" "'app-9'" null; do
-	echo "| 024, each row: $app | $(in_database "select api.topology_024(now() - interval '1 hour', now(), null, null, $app, 200)" 3) | |"
+	echo "| by each row: $app | $(in_database "select api.topology_by_rows(now() - interval '1 hour', now(), null, null, $app, 200)" 3) | |"
 done
 say ROLL "what is over"
 from=$(date +%s%N)

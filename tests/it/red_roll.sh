@@ -9,14 +9,14 @@ cd "$(dirname "$0")/../.." || exit 1
 
 read -r port web < <(free_ports 2 | tr '\n' ' ')
 
-# Of 12 ranges and all filters: how many answers differ from those of 024, which reads each row.
+# Of 12 ranges and all filters: how many answers differ from those that are made of each row.
 differ() {
 	sql <<'END'
 begin;
 select setseed(0.5) \g /dev/null
 select count(*) from (select now() - interval '3 hours' * random() as f, interval '1 s' * (60 + 9000 * random()) as l from generate_series(1, 12)) r,
 	(values (null, null, null, 1000), (null, null, null, 3), ('one', null, null, 1000), (null, 'n2', null, 1000), (null, null, 'app-3', 1000), ('two', 'n1', 'app-1', 5)) q(region, node, app, most)
-where api.topology(f, least(f + l, now()), region, node, app, most)::text is distinct from api.topology_024(f, least(f + l, now()), region, node, app, most)::text;
+where api.topology(f, least(f + l, now()), region, node, app, most)::text is distinct from api.topology_by_rows(f, least(f + l, now()), region, node, app, most)::text;
 commit;
 END
 }
@@ -39,7 +39,7 @@ pg_make
 start one "$port" "$web"
 await 100 counted "$web" seismo_database_up 1
 await 3 probe "$port" "node z 1" hello "want welcome 0 0" # a HELLO is lost before the keys were read
-sed -n '/^create function api.topology(/,/^end \$\$;/p' schema/024_topology.sql | sed 's/api\.topology(/api.topology_024(/' | sql
+sql -f tests/it/red_roll.sql
 sql >/dev/null <<'END'
 select setseed(0.25);
 insert into region values (101, 'one'), (102, 'two');
@@ -65,7 +65,7 @@ ok "what is over is rolled up" await 300 is_rolled 14
 ok "but not what goes on" is t "select max(ts) < now() - interval '10 minutes' from red_10m"
 ok "of calls and of what was served, nothing else" is 0 "select count(*) from red_10m join red_key using (node_id, key_id) where role > 1"
 ok "it is told the same" same
-ok "from the slots: without them it is another" is t "begin; delete from red_10m; select api.topology(now() - interval '2 hours', now(), null, null, null, 9)::text <> api.topology_024(now() - interval '2 hours', now(), null, null, null, 9)::text; rollback"
+ok "from the slots: without them it is another" is t "begin; delete from red_10m; select api.topology(now() - interval '2 hours', now(), null, null, null, 9)::text <> api.topology_by_rows(now() - interval '2 hours', now(), null, null, null, 9)::text; rollback"
 
 # What comes late: as the writer stores it, for a slot that is closed already.
 sql -c "insert into red_late select s from red_closed, generate_series(until, until + interval '50 minutes', interval '10 minutes') s" \

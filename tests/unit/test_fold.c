@@ -7,6 +7,7 @@
 #include "../../probe/elf_file.h"
 #include "../../probe/functions.h"
 #include "../../probe/minute.h"
+#include "../fake/frame.h"
 #include "../test.h"
 
 #define SEC 1000000000ull
@@ -21,26 +22,6 @@ __attribute__((noinline)) static int elsewhere(int n)
 {
 	__asm__ volatile("" : "+r"(n));
 	return n + 2;
-}
-
-/* As the kernel tells of an address in this program. */
-static struct req_frame by_id(const void *addr)
-{
-	AUTO_CLOSE int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	uint64_t at = (uint64_t)(uintptr_t)addr, start, end, from;
-	struct req_frame f = { .status = 1 };
-	FILE *maps = fopen("/proc/self/maps", "re");
-	struct elf_file e;
-	char line[512];
-
-	CHECK_EQ(elf_file_open(&e, fd), 0);
-	memcpy(f.build_id, e.build_id, sizeof(f.build_id));
-	while (fgets(line, sizeof(line), maps))
-		if (sscanf(line, "%lx-%lx %*s %lx", &start, &end, &from) == 3 && start <= at &&
-		    at < end)
-			f.where = at - start + from;
-	fclose(maps);
-	return f;
 }
 
 static uint64_t was_named[8], is_named[8];

@@ -8,8 +8,6 @@ import { writeFilters } from './lib/filters.js';
 import { keyOf, rowsOfGroup } from './lib/groups.js';
 import { t, useSettings, word } from './lib/i18n.js';
 import { redAddress } from './lib/red.js';
-import { go } from './lib/router.js';
-import { view } from './lib/view.js';
 import { memo } from './memo.js';
 import { useRowKeys } from './rowkeys.js';
 
@@ -117,18 +115,10 @@ const Group = memo(({ group, filters, id }) => {
 	);
 });
 
-const openGroup = (tr) => {
-	const a = tr?.querySelector('a.rows');
-	if (!a) return false;
-	view.row = tr.dataset.id;
-	go(`${a.pathname}${a.search}`);
-	return true;
-};
-
 export const Groups = ({ list, filters, onPointer }) => {
 	const settings = useSettings();
 	const body = useRef(null);
-	const onClick = useRowKeys(body, openGroup);
+	const onClick = useRowKeys(body, 'a.rows');
 	return (
 		<>
 			<Patterns />

@@ -2,6 +2,7 @@
 // The keys of a table whose rows carry data-id: j, k and the arrows move, Enter opens, Escape leaves.
 import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { onKey } from './lib/keys.js';
+import { go } from './lib/router.js';
 import { view } from './lib/view.js';
 
 const focusedRow = () => document.activeElement?.closest?.('tbody tr');
@@ -22,7 +23,15 @@ const move = (body, step) => {
 	select(all[at < 0 ? 0 : Math.min(all.length - 1, Math.max(0, at + step))]);
 };
 
-export const useRowKeys = (body, open) => {
+// link: the selector of what a row opens.
+export const useRowKeys = (body, link) => {
+	const open = (tr) => {
+		const a = tr?.querySelector(link);
+		if (!a) return false;
+		view.row = tr.dataset.id;
+		go(`${a.pathname}${a.search}`);
+		return true;
+	};
 	useLayoutEffect(
 		() =>
 			onKey({

@@ -5,8 +5,6 @@ import { Icon, Status, Text, Time } from './ui.jsx';
 import { Whose } from './whose.jsx';
 import { isNumber, isSlow, ms, reasonText, timeParts, times, visible } from './lib/format.js';
 import { t, useSettings } from './lib/i18n.js';
-import { go } from './lib/router.js';
-import { view } from './lib/view.js';
 import { useRowKeys } from './rowkeys.js';
 
 const columns = [
@@ -127,18 +125,10 @@ const Row = memo(({ row }) => (
 	</tr>
 ));
 
-const openRow = (tr) => {
-	const a = tr?.querySelector('.c-diagnosis a');
-	if (!a) return false;
-	view.row = tr.dataset.id;
-	go(a.pathname);
-	return true;
-};
-
 export const Table = ({ rows, onMove }) => {
 	const settings = useSettings();
 	const body = useRef(null);
-	const onClick = useRowKeys(body, openRow);
+	const onClick = useRowKeys(body, '.c-diagnosis a');
 	return (
 		<table class="requests">
 			<caption class="sr">{t('table.caption')}</caption>

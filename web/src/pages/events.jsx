@@ -14,7 +14,6 @@ import { kernelKinds } from '../lib/messages_kernel.js';
 import { useNodes } from '../lib/nodes.js';
 import { go } from '../lib/router.js';
 import { useStore } from '../lib/store.js';
-import { view } from '../lib/view.js';
 
 const KINDS = ['io.slow', 'probe.budget', ...kernelKinds];
 const columns = ['time', 'severity', 'node', 'process', 'what', 'ms', 'open'];
@@ -81,17 +80,9 @@ const Row = ({ event }) => (
 	</tr>
 );
 
-const openEvent = (tr) => {
-	const a = tr?.querySelector('a.open');
-	if (!a) return false;
-	view.row = tr.dataset.id;
-	go(a.pathname);
-	return true;
-};
-
 const List = ({ rows }) => {
 	const body = useRef(null);
-	const onClick = useRowKeys(body, openEvent);
+	const onClick = useRowKeys(body, 'a.open');
 	return (
 		<table class="plain events">
 			<caption class="sr">{t('events.caption')}</caption>

@@ -12,7 +12,6 @@ import { PAGE, STATES, endIncidents, incidentHref, incidents, incidentsAddress, 
 import { useNodes } from '../lib/nodes.js';
 import { go } from '../lib/router.js';
 import { useStore } from '../lib/store.js';
-import { view } from '../lib/view.js';
 
 const columns = ['state', 'what', 'onset', 'last', 'nodes', 'first', 'share', 'open'];
 
@@ -52,17 +51,9 @@ const Row = ({ of }) => (
 	</tr>
 );
 
-const openIncident = (tr) => {
-	const a = tr?.querySelector('a.open');
-	if (!a) return false;
-	view.row = tr.dataset.id;
-	go(a.pathname);
-	return true;
-};
-
 const List = ({ rows }) => {
 	const body = useRef(null);
-	const onClick = useRowKeys(body, openIncident);
+	const onClick = useRowKeys(body, 'a.open');
 	return (
 		<table class="plain events incidents">
 			<caption class="sr">{t('inc.caption')}</caption>
