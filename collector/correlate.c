@@ -11,7 +11,7 @@
 #include "counters.h"
 #include "incident_engine.h"
 
-/* Any number will do, if it is always the same, and not that of the migrations or of sealing. */
+/* Any number will do, if it is always the same, and no other work's (tests/lint/locks.sh). */
 #define CORRELATE_LOCK "select pg_try_advisory_lock(126879331840369)"
 
 enum {

@@ -14,8 +14,8 @@
 #include "counters.h"
 #include "relay_box.h"
 
-/* Any number will do, if it is always the same, and not that of the others. */
-#define RELAY_LOCK "select pg_try_advisory_lock(126879331840369)"
+/* Any number will do, if it is always the same, and no other work's (tests/lint/locks.sh). */
+#define RELAY_LOCK "select pg_try_advisory_lock(126879331840372)"
 
 enum {
 	PUMP_MS = 100,

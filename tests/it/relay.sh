@@ -118,6 +118,7 @@ ok "a request has the same permalink there" eval '[ "$(curl -s "http://127.0.0.1
 ok "an event that goes on in a region goes on there" eval 'curl -s "http://127.0.0.1:$web/api/v1/events?kind=fake.lasting" | grep -q "\"goingOn\" *: *true"'
 ok "regions are told with their console, and a lag of seconds" await 100 eval '[ "$(lag_ms eu)" -lt 15000 ] && curl -s "http://127.0.0.1:$web/api/v1/regions" | grep -q "\"name\" : \"eu\", \"relay\" : true, \"console\" : \"http://127.0.0.1:$eu_web\""'
 ok "nodes were heard there when they were heard in their region" await 100 eval '[ "$(sql -c "select last_seen::timestamptz(3) from node where name = \$\$web-1\$\$")" = "$(of eu "select last_seen::timestamptz(3) from node where name = \$\$web-1\$\$")" ]'
+ok "who relays looks for incidents, too" await 200 eval 'counted "$eu_web" seismo_relay_up 1 && counted "$eu_web" seismo_correlate_passes_total 1'
 ok "a relay is no node" eval '! curl -s "http://127.0.0.1:$web/api/v1/nodes" | grep -q relay-'
 
 # Cut off, with the clocks of its nodes an hour on, then both sides killed while it catches up.

@@ -90,6 +90,7 @@ for cc in $COMPILERS; do
 done
 check "a function that no other file uses is static" tests/lint/exports.sh "build-${COMPILERS##* }/obj"
 check "what is stored can be spread over machines" tests/lint/distributed.py schema/*.sql collector/*.c
+check "no two kinds of work take one lock of the database" tests/lint/locks.sh collector/*.[ch] schema/*.sql
 check "every file says its licence" none spdx
 check "no file is over 400 lines" none long_files
 check "no function is over 50 lines" none long_functions
