@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# ingest.sh - what storing a sample costs: CPU time of the collector and of all of PostgreSQL, beside COPY BINARY of the
-# same rows by a client that does nothing else. And NODES nodes at one collector: lag, memory, and all of them coming
-# back at once. Prints Markdown for RESULTS.md. ROUNDS=7 BATCHES=1500 NODES=10000 SECONDS_EACH=30; COLLECTORS="before=FILE"
-# measures another build in turn.
+# ingest.sh - what storing a sample costs: CPU time of the collector and of all of PostgreSQL, beside COPY BINARY by a
+# client that does nothing else: of the samples as they are, a row for each entity, and of the rows that the collector made
+# of them. And NODES nodes at one collector: lag, memory, and all of them coming back at once. Prints Markdown for
+# RESULTS.md. ROUNDS=7 BATCHES=1500 NODES=10000 SECONDS_EACH=30; COLLECTORS="before=FILE" measures another build in turn.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/check.sh
@@ -11,8 +11,7 @@ cd "$(dirname "$0")/../.." || exit 1
 rm -rf "$tmp"
 . tests/it/ingest_rig.sh
 rounds=${ROUNDS:-5} batches=${BATCHES:-1500} nodes=${NODES:-10000} seconds=${SECONDS_EACH:-30}
-tables="sample_raw sample" entities=10
-senders=8 rows=5120 # of a transaction: ten of each of the 512 batches that a busy collector takes at once
+senders=8 together=512 # batches that a busy collector takes at once: so many are in a transaction
 pg_flags=(-c shared_buffers=512MB -c max_wal_size=4GB -c autovacuum=off)
 read -r port web < <(free_ports 2 | tr '\n' ' ')
 mine=$collector
@@ -44,32 +43,41 @@ through_collector() { # NAME FILE
 	per_sample $(($(pg_ticks) - p)) >>"$dir/$1.pg"
 	of elapsed_s "$dir/out" >>"$dir/$1.s"
 	halt c TERM
+	is "0|$samples" "select (select count(*) from sample), sum(cardinality(entities)) * 100 from sample_raw" || exit 1 # all went one way
+	[ -s "$dir/rows.$1" ] || rows "$1" "select * from sample_raw"
+	[ -s "$dir/rows.entity" ] || rows entity "select ts, node_id, entity_id, layout_id, v from sample_unsealed"
+}
+
+rows() { # NAME QUERY
+	sql -c "\\copy ($2) to $dir/rows.$1 binary" && sql -c "select count(*) from ($2) q" >"$dir/rows.$1.n"
 }
 
 empty() {
-	sql -c "truncate ${tables// /,}" -c checkpoint
+	sql -c "truncate sample, sample_raw" -c checkpoint
 }
 
-by_copy() { # NAME: of what its collector has just stored
-	local p t n=$rows
-	for t in $tables; do
-		[ "$(sql -c "select exists (select from $t)")" = f ] || break
-	done
-	[ "$t" = sample ] || n=$((rows / (entities < 3 ? entities : 3))) # rows with several entities are fewer
-	[ -s "$dir/rows.$1" ] || sql -c "\\copy (select * from $t) to $dir/rows.$1 binary"
+by_copy() { # NAME TABLE
+	local p n
+	n=$(cat "$dir/rows.$1.n")
 	empty
 	p=$(pg_ticks)
-	"$B/tools/copyin" "host=$dir/s dbname=seismo user=seismo" $t "$dir/rows.$1" $n >"$dir/out" || exit 1
+	"$B/tools/copyin" "host=$dir/s dbname=seismo user=seismo" "$2" "$dir/rows.$1" $((n * together / senders / batches)) >"$dir/out" || exit 1
 	of cpu_s "$dir/out" | awk -v n=$samples '{ print int($1 * 1e9 / n) }' >>"$dir/copy-$1.client"
 	per_sample $(($(pg_ticks) - p)) >>"$dir/copy-$1.pg"
 	of elapsed_s "$dir/out" >>"$dir/copy-$1.s"
+	is "$n" "select count(*) from $2" || exit 1
 }
 
-line() { # NAME WHAT COPY: each round beside the COPY of the same round
-	paste "$dir/$1.client" "$dir/$1.pg" | awk '{ print $1 + $2 }' >"$dir/$1.both"
-	paste "$dir/$3.client" "$dir/$3.pg" | awk '{ print $1 + $2 }' >"$dir/$3.both"
-	echo "| $2 | $(median <"$dir/$1.client") | $(median <"$dir/$1.pg") | $(median <"$dir/$1.both") |" \
-		"$(paste "$dir/$1.both" "$dir/$3.both" | awk '{ print 100 * $1 / $2 }' | median) |" \
+both() { # NAME: of each round
+	paste "$dir/$1.client" "$dir/$1.pg" | awk '{ print $1 + $2 }'
+}
+
+beside() { # NAME COPY: of the same round, %
+	paste <(both "$1") <(both "$2") | awk '{ print 100 * $1 / $2 }' | median
+}
+
+line() { # NAME WHAT COPY
+	echo "| $2 | $(median <"$dir/$1.client") | $(median <"$dir/$1.pg") | $(both "$1" | median) | $(beside "$1" copy-entity) | $(beside "$1" "$3") |" \
 		"$(awk -v n=$samples '{ print n / $1 / 1e5 }' "$dir/$1.s" | median | sed 's/\([0-9]\)\([^0-9]\|$\)/.\1\2/g') |"
 }
 
@@ -79,26 +87,28 @@ costs() {
 	for ((i = 0; i < rounds; i++)); do
 		for one in ${COLLECTORS:-} "now=$mine"; do
 			through_collector "${one%%=*}" "${one#*=}"
-			by_copy "${one%%=*}"
+			by_copy "${one%%=*}" sample_raw
 		done
+		by_copy entity sample
 	done
 	cat <<-END
 	### Cost of a sample on its way into the database, $(date -u +%F)
 
 	$(machine), $("$pgbin/postgres" --version), load average $(cut -d' ' -f1-3 /proc/loadavg).
 	Command: \`make bench\` (\`tests/bench/ingest.sh\`, $rounds rounds in turn of $samples samples: $senders nodes with full windows,
-	batches of 10 x 100 values, CURVE, synchronous commit, logged tables; COPY of the same rows from memory, $rows in a transaction).
-	CPU time in ns a sample, which is seconds for 10^9: of the collector or of who copies, of all processes of PostgreSQL, of
+	batches of 10 x 100 values, CURVE, synchronous commit, logged tables; COPY out of memory, as much in a transaction as $together batches).
+	CPU time in ns a sample (1 ns is 0.001 s for 10^6): of the collector or of who copies, of all processes of PostgreSQL, of
 	both; the load generator is not counted, but runs on the same processors. Median (min..max).
 
-	| | collector or client | PostgreSQL | both | % of COPY | M samples/s |
-	|---|---|---|---|---|---|
+	| | collector or client | PostgreSQL | both | % of COPY of a row for each entity | % of COPY of the collector's rows | M samples/s |
+	|---|---|---|---|---|---|---|
 	END
 	for one in ${COLLECTORS:-} "now=$mine"; do
 		one=${one%%=*}
 		line "$one" "collector, $one" "copy-$one"
-		line "copy-$one" "COPY BINARY of these rows" "copy-$one"
+		line "copy-$one" "COPY BINARY of its rows" "copy-$one"
 	done
+	line copy-entity "COPY BINARY of a row for each entity" "copy-$one"
 }
 
 worst() { # NAME: of the two halves

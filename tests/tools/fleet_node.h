@@ -117,7 +117,7 @@ static void say_hello(struct fleet *f, struct node *n)
 	n->since_ns = clock_mono_ns();
 }
 
-/* Ticks are spread over the interval, and those of a batch that was made at once lie behind us. */
+/* Ticks are spread over the interval. */
 static uint64_t due_ns(const struct fleet *f, const struct node *n, uint64_t seq)
 {
 	if (f->batches)
@@ -126,10 +126,14 @@ static uint64_t due_ns(const struct fleet *f, const struct node *n, uint64_t seq
 	       (uint64_t)(n - f->node) * f->interval * MS / f->nodes;
 }
 
+/*
+ * Batches that are made at once lie behind us, but within the last hour, however many they are:
+ * what is older than the hours that a collector expects is stored in another way.
+ */
 static uint64_t tick_ns(const struct fleet *f, const struct node *n, uint64_t seq)
 {
 	if (f->batches)
-		return f->wall_ns - (f->batches - seq) * 10000 * MS;
+		return f->wall_ns - (f->batches - seq) * (3600 * 1000 * MS / f->batches);
 	return f->wall_ns + (due_ns(f, n, seq) - f->start_ns);
 }
 
