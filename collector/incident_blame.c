@@ -58,6 +58,14 @@ static int host_of(struct scene *s, uint64_t node, const char *address)
 	return (int)s->nhosts++;
 }
 
+/* Asked for by itself, as host_of() may move what s->about points to. */
+static struct rank_host *about_node(struct scene *s, uint64_t node)
+{
+	int host = host_of(s, node, "");
+
+	return &s->about[host];
+}
+
 static double number(const PGresult *res, int row, int column)
 {
 	return strtod(PQgetvalue(res, row, column), NULL);
@@ -301,7 +309,7 @@ static void own_errors(struct scene *s)
 		const struct signal *g = s->of->signal[k];
 
 		if (strcmp(g->class, "error") == 0)
-			s->about[host_of(s, g->node, "")].own_errors += (double)g->n;
+			about_node(s, g->node)->own_errors += (double)g->n;
 	}
 }
 
@@ -328,8 +336,7 @@ static int read_events(struct scene *s, const uint64_t *node, size_t nnodes)
 	pg_arg_text(&a, until);
 	r = pg_ask(s->e->pg, sql, &a, &res);
 	for (int i = 0; r == 0 && i < PQntuples(res); i++)
-		s->about[host_of(s, strtoull(PQgetvalue(res, i, 0), NULL, 10), "")].events +=
-			atoi(PQgetvalue(res, i, 1));
+		about_node(s, strtoull(PQgetvalue(res, i, 0), NULL, 10))->events += atoi(PQgetvalue(res, i, 1));
 	buf_free(&ids);
 	return r;
 }

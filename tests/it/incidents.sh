@@ -158,6 +158,12 @@ ok "what goes on is counted, once" await 300 is "140|140|140" "select string_agg
 mild 1270 1420 0
 ok "and it closes when it was quiet for long enough" await 300 quietly_api "$all&node=cart" "$one['state'] == 'closed' and $one['closed'] == '$(sql -c "select api.rfc3339($(at 1390))")'"
 
+# Its probe has told failed requests and an event, but no counts yet.
+sql -c "select tell_node('bare', '10.0.0.8'), happened('bare', 'io.slow', $(at 1505))" >/dev/null
+abnormal bare 30 app.error 5 500 1500 1520
+ok "an event of a host without counts is beside its incident" await 300 quietly_api "$all&node=bare" "len(a['incidents']) == 1 and a['incidents'][0]['signals'] == 1"
+ok "and nothing ended by it" await 300 is "io.slow" "select string_agg(kind, ',') from incident_event where host_id = node_of('bare')"
+
 ok "nothing of it failed" [ "$(counter "$web" seismo_correlate_failures_total)" = 0 ]
 ok "that there is none is 404" api "incidents/1-0000000000000001" "a['error']['code'] in ('not_found', 'aged_out')"
 sql -c "update incident set last = now() - interval '40 days'"
