@@ -336,7 +336,8 @@ static int read_events(struct scene *s, const uint64_t *node, size_t nnodes)
 	pg_arg_text(&a, until);
 	r = pg_ask(s->e->pg, sql, &a, &res);
 	for (int i = 0; r == 0 && i < PQntuples(res); i++)
-		about_node(s, strtoull(PQgetvalue(res, i, 0), NULL, 10))->events += atoi(PQgetvalue(res, i, 1));
+		about_node(s, strtoull(PQgetvalue(res, i, 0), NULL, 10))->events +=
+			atoi(PQgetvalue(res, i, 1));
 	buf_free(&ids);
 	return r;
 }

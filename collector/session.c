@@ -116,17 +116,23 @@ static int forget_old(struct session *s)
 	return pg_do(s->pg, text);
 }
 
-/* Under the same lock as migrations: two collectors must not make the same partition. */
-static int upkeep(struct session *s)
+static int alone(struct session *s, int (*work)(struct session *))
 {
 	int r = pg_do(s->pg, "begin; " MIGRATE_LOCK);
 
 	if (r == 0)
-		r = make_days(s);
+		r = work(s);
+	return r == 0 ? pg_commit(s->pg) : r;
+}
+
+/* Under the same lock as migrations: two collectors must not make the same partition. By itself, as
+   a partition that is dropped locks its table until the end. */
+static int upkeep(struct session *s)
+{
+	int r = alone(s, make_days);
+
 	if (r == 0)
-		r = forget_old(s);
-	if (r == 0)
-		r = pg_commit(s->pg);
+		r = alone(s, forget_old);
 	if (r < 0)
 		return fail(s, r, "its day partitions could not be made");
 	s->due_ns = clock_mono_ns() + UPKEEP_NS;

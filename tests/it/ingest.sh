@@ -24,6 +24,17 @@ ok "a good configuration is found good" "$collector" --config "$dir/good.conf" -
 ok "an unknown flag is told" says "bogus is not a flag" --bogus
 ok "a user that does not exist is told" says "no user nobody-here" --bind "tcp://127.0.0.1:$port" --web "127.0.0.1:$web" --user nobody-here
 
+read_long() { # a transaction that has looked into each of these and goes on
+	sql -c "begin; select 1 from request limit 1; select 1 from event limit 1; select pg_sleep(600)" >/dev/null 2>&1 &
+	reader=$!
+	await 300 is 1 "select count(*) from pg_stat_activity where wait_event = 'PgSleep'"
+}
+
+end_reading() {
+	sql -c "select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'PgSleep'" >/dev/null
+	wait "$reader"
+}
+
 # It starts without a database, and two may migrate one.
 start one "$port" "$web" --region north --user seismo
 ok "it runs while there is no database" await 300 grep -q "does not store" "$dir/one.log"
@@ -105,9 +116,20 @@ ok "it ends cleanly when told to" [ $? = 0 ]
 sql -c "set role seismo; create table request_20200101 partition of request for values from ('2020-01-01') to ('2020-01-02')"
 halt one TERM
 ok "it ends cleanly with work done" [ $? = 0 ]
+tomorrow=request_$(date -u -d tomorrow +%Y%m%d)
+sql -c "set role seismo; drop table $tomorrow"
+read_long
+start one "$port" "$web" --region north --node-rows-per-s 2
+ok "days are made while somebody reads for long" await 300 is 1 "select count(*) from pg_class where relname = '$tomorrow'"
+ok "with the indices of their table" is t "select min(n) = max(n) and min(n) > 2 from (select count(*) n from pg_index
+	where indrelid in ('request'::regclass, '$tomorrow'::regclass) group by indrelid) i"
+ok "and rows are stored" probe "$port" "$n" "send 1 19 1 request" "want nack 1 18" "send 1 19 1 request" "want ack 1 19"
+ok "only what is old stays for a while" is 1 "select count(*) from pg_class where relname = 'request_20200101'"
+end_reading
+halt one TERM
 start one "$port" "$web" --region north --node-rows-per-s 2
 ok "a day older than is kept is dropped" await 300 is 0 "select count(*) from pg_class where relname = 'request_20200101'"
-ok "after a restart it asks for what came in between" probe "$port" "$n" "send 1 19 1 request" "want nack 1 18" "send 1 19 1 request" "want ack 1 19"
+ok "after a restart it asks for what came in between" probe "$port" "$n" "send 1 20 1 request" "want nack 1 19" "send 1 20 1 request" "want ack 1 20"
 
 # A node that tells more than a node may.
 timeout 60 "$fake" "tcp://127.0.0.1:$port" deliver noisy 1 200 2000 >"$dir/noisy"
