@@ -74,12 +74,11 @@ static double number(const PGresult *res, int row, int column)
 /* By whom a host was asked is known or not; whom it asked is somebody, with a probe or without. */
 static void put_sum(struct scene *s, const PGresult *res, int row)
 {
-	uint64_t node = strtoull(PQgetvalue(res, row, 0), NULL, 10);
 	uint64_t other = strtoull(PQgetvalue(res, row, 3), NULL, 10);
 	enum rank_role role = (enum rank_role)atoi(PQgetvalue(res, row, 1));
 	struct rank_sum sum = {
 		.role = role,
-		.host = host_of(s, node, ""),
+		.host = host_of(s, strtoull(PQgetvalue(res, row, 0), NULL, 10), ""),
 		.other = -1,
 		.n = number(res, row, 4),
 		.errors = number(res, row, 5),
