@@ -167,16 +167,25 @@ static int settle(struct web_call *c)
 	return 0;
 }
 
+static int read_id(struct web_call *c, const char *rest)
+{
+	const struct web_route *r = c->route;
+	size_t len = strlen(rest) - (r->tail ? strlen(r->tail) : 0);
+	char id[WEB_VALUE], why[WEB_WHY];
+
+	snprintf(id, sizeof(id), "%.*s", (int)len, rest); /* one that is cut is no id */
+	if (web_param_read(&r->params[0], id, strlen(id), c->values[0], why) < 0)
+		return refuse(c, why);
+	c->bound[0] = c->values[0];
+	return 0;
+}
+
 int web_call_read(struct web_call *c, const char *rest, const struct web_arg *args, unsigned nargs)
 {
 	const struct web_route *r = c->route;
-	char why[WEB_WHY];
 
-	if (r->one) {
-		if (web_param_read(&r->params[0], rest, strlen(rest), c->values[0], why) < 0)
-			return refuse(c, why);
-		c->bound[0] = c->values[0];
-	}
+	if (r->one && read_id(c, rest) < 0)
+		return -EINVAL;
 	for (unsigned i = 0; i < nargs; i++)
 		if (read_arg(c, &args[i]) < 0)
 			return -EINVAL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* web_one.c - one request with its evidence; events, which have it always. */
+/* web_one.c - one request with its evidence, and across hosts; events, which have it always. */
 #include "web_sql.h"
 
 /* A line of SQL stays a line. */
@@ -19,6 +19,8 @@ const char web_sql_request[] =
 	    "  else coalesce((select json_agg(e.body order by place)::text from api.evidence e where " BY_ID("owner_id") "), '[]') end"
 	    "  || ', \"incident\" : ' || coalesce((select '\"' || incident || '\"' from api.incidents_of(array[api.id_time($1)], array[api.id_number($1)])), 'null') || '}'"
 	    " from api.request_key where " BY_ID("request_id") " limit 1");
+
+const char web_sql_trace[] = ONE("select api.trace(ts, request_id) from api.request_key where " BY_ID("request_id") " limit 1");
 
 const char web_sql_event[] = ONE("select body from api.event where " BY_ID("event_id") " limit 1");
 

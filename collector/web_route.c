@@ -150,6 +150,8 @@ static const struct web_route routes[] = {
 	{ "/api/v1/requests/groups", WEB_JSON, PARAMS(groups_params), .sql = web_sql_groups },
 	{ "/api/v1/requests.csv", WEB_CSV, PARAMS(plain_params), .sql = web_sql_csv },
 	{ "/api/v1/requests.ndjson", WEB_NDJSON, PARAMS(plain_params), .sql = web_sql_ndjson },
+	{ "/api/v1/requests/", WEB_JSON, PARAMS(one_params), .sql = web_sql_trace, .one = "request",
+	  .tail = "/trace" },
 	{ "/api/v1/requests/", WEB_JSON, PARAMS(one_params), .sql = web_sql_request,
 	  .one = "request" },
 	{ "/api/v1/events", WEB_JSON, PARAMS(events_params), .sql = web_sql_events },
@@ -177,13 +179,22 @@ static const struct web_route routes[] = {
 
 _Static_assert(ARRAY_SIZE(requests_params) <= WEB_PARAMS, "WEB_PARAMS is the longest list");
 
+static bool leads_to(const struct web_route *r, const char *rest)
+{
+	size_t len = strlen(rest), tail = r->tail ? strlen(r->tail) : 0;
+
+	if (!r->one)
+		return !len;
+	return len > tail && (!tail || strcmp(rest + len - tail, r->tail) == 0);
+}
+
 const struct web_route *web_route_find(const char *url, const char **rest)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(routes); i++) {
 		size_t n = strlen(routes[i].path);
 
 		*rest = url + n;
-		if (strncmp(url, routes[i].path, n) == 0 && (routes[i].one ? url[n] : !url[n]))
+		if (strncmp(url, routes[i].path, n) == 0 && leads_to(&routes[i], url + n))
 			return &routes[i];
 	}
 	return NULL;

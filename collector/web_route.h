@@ -17,6 +17,7 @@ struct web_route {
 	const char *path;
 	enum web_form form;
 	const char *one; /* what the path ends in the id of, which is $1: no row is 404 */
+	const char *tail; /* what follows that id; NULL: nothing */
 	const struct web_param *params;
 	unsigned nparams;
 	const char *sql;
@@ -25,5 +26,5 @@ struct web_route {
 	int steps; /* how many from..to may hold, where there is a step */
 };
 
-/* rest: what follows the path of a route that is one. NULL: no such route. */
+/* rest: what follows the path of a route that is one, with its tail. NULL: no such route. */
 const struct web_route *web_route_find(const char *url, const char **rest);

@@ -73,4 +73,24 @@ ok "a callee with a probe and no row had nothing abnormal" api "requests/$(id 10
 	[('shop', 'stock', 'nothingAbnormal'), ('db', 'db', 'notSeen'), ('shop', None, 'unix')]"
 ok "of several rows on a connection used again none is taken" api "requests/$(id 103)" "[a['calls'][0][k] for k in ('id', 'silence')] == [None, 'several']"
 ok "and none of them is said to be called by it" api "requests/$(id 104)" "a['calledBy'] is None"
+
+trace="[(h['parent'], h['try'], h['node'], h['app'], h['id'] and h['id'].split('-')[1][-2:], h['silence']) for h in a['hops']]"
+whole="[(None, None, 'web', 'nginx', '65', None), (0, 1, None, None, None, 'noProbe'), (0, 2, 'shop', 'shop', '66', None), (2, 1, 'shop', 'stock', None, 'nothingAbnormal'),
+	(2, 2, 'db', 'db', None, 'notSeen'), (2, 3, 'shop', None, None, 'unix')]"
+ok "a trace has every call of the chain, and says where it ends" api "requests/$(id 101)/trace" "$trace == $whole and a['hop'] == 0"
+ok "it is the same from a row further down" api "requests/$(id 102)/trace" "$trace == $whole and a['hop'] == 2 and a['id'] == '$(id 102)'"
+ok "and says why there is nothing before it" api "requests/$(id 102)/trace" "a['caller'] == dict(addr='192.0.2.50:999', node=None, app=None, how='external', silence='noProbe')"
+ok "each hop has its own split" api "requests/$(id 102)/trace" "(lambda h: [h[k] for k in ('callTime', 'startTime', 'responseTime', 'networkTime', 'totalTime', 'upstreamTime', 'status', 'request')])(a['hops'][2]) ==
+	[7, 11.5, 70, 9, 61, 40, 500, 'GET /a']"
+ok "what arose where adds up to the whole" api "requests/$(id 102)/trace" "abs(sum(sum(h['arose'].values()) for h in a['hops']) - 81) < 0.01"
+ok "calls of which several rows fit end the trace" api "requests/$(id 103)/trace" "$trace == [(None, None, 'web', 'nginx', '67', None), (0, 1, 'shop', 'shop', None, 'several')]"
+ok "and none of these rows has a caller" api "requests/$(id 104)/trace" "$trace == [(None, None, 'shop', 'shop', '68', None)] and a['caller']['silence'] == 'nothingAbnormal'"
+ok "the host is named where most of the time arose" api "requests/$(id 103)/trace" "[a['lookAt'][k] for k in ('kind', 'hop', 'node', 'ms')] == ['behind', 1, 'shop', 70]"
+ok "of a trace without such a host none is" api "requests/$(id 101)/trace" "a['lookAt'] is None"
+for bad in '' %27 1-1/trace '1-0000000000000001%27' "$(id 101)/" "$(id 101)x"; do
+	ok "an id like '$bad' is refused" [ "$(curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$web/api/v1/requests/$bad/trace")" = 400 ]
+done
+ok "a request that was dropped has none" [ "$(curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$web/api/v1/requests/1-0000000000000001/trace")" = 410 ]
+never=$(id 101)
+ok "nor has one that never was" [ "$(curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$web/api/v1/requests/${never%-*}-0000000000000001/trace")" = 404 ]
 done_checking

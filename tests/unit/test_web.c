@@ -149,6 +149,40 @@ TEST(an_error_is_utf8_whatever_name_it_repeats)
 	web_call_free(&c);
 }
 
+TEST(what_follows_an_id_is_no_part_of_it)
+{
+	static const char path[] = "/api/v1/requests/", id[] = "65a9f0c3b1d20-00000000000003e8";
+	static const char *const not [] = { "/trace",
+					    "x/trace",
+					    "trace",
+					    "65a9f0c3b1d20-00000000000003e8/trace/",
+					    "65a9f0c3b1d20-00000000000003e8/Trace",
+					    "65a9f0c3b1d20-00000000000003e8//trace",
+					    "65a9f0c3b1d20-00000000000003e8/trace/trace",
+					    "65a9f0c3b1d20-/trace" };
+	char url[512];
+	const char *rest;
+
+	for (size_t i = 0; i < ARRAY_SIZE(not ) + 2; i++) {
+		struct web_call c = { 0 };
+		bool good = i >= ARRAY_SIZE(not );
+
+		snprintf(url, sizeof(url), "%s%s%s", path, good ? id : not [i],
+			 i == ARRAY_SIZE(not ) ? "/trace" : "");
+		c.route = web_route_find(url, &rest);
+		CHECK_STR(c.route->one, "request");
+		if (good)
+			CHECK_EQ(c.route->tail != NULL, i == ARRAY_SIZE(not ));
+		CHECK_EQ(web_call_read(&c, rest, NULL, 0), good ? 0 : -EINVAL);
+		if (good)
+			CHECK_STR(c.bound[0], id);
+		web_call_free(&c);
+	}
+	snprintf(url, sizeof(url), "%s%0400d/trace", path, 0);
+	CHECK(web_call_read(&(struct web_call){ .route = web_route_find(url, &rest) }, rest, NULL,
+			    0) < 0);
+}
+
 static struct web_blob *blob(void)
 {
 	return web_blob_new("x", 1);
