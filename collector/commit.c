@@ -5,6 +5,7 @@
 
 #include "../lib/clock.h"
 #include "../lib/log.h"
+#include "clocks.h"
 #include "counters.h"
 #include "origins.h"
 #include "places.h"
@@ -145,6 +146,8 @@ static int store_taken(struct commit *c, struct batch *culprit, const char *stat
 		r = shared_store(c->shared, p, c->taken, c->ntaken);
 	if (r == 0)
 		r = places_store(p, c->taken, c->ntaken);
+	if (r == 0)
+		r = clocks_store(p, c->taken, c->ntaken);
 	if (r == 0)
 		r = tables_rows(p, c->taken, c->ntaken,
 				session_commit_ns(c->session, clock_wall_ns()), &c->rows);

@@ -119,9 +119,11 @@ enum mark_verdict marks_judge(struct marks *m, struct mark *k, const struct wire
 	return MARK_GAP;
 }
 
-void marks_queued(struct mark *k, const struct wire_batch_head *h)
+void marks_queued(struct mark *k, const struct wire_batch_head *h, uint64_t wall_ns)
 {
 	k->queued[h->stream] = h->seq;
+	k->sent_ns[h->stream] = h->sent_ns;
+	k->came_ns[h->stream] = wall_ns;
 	k->nack &= (uint8_t)~bit(h->stream);
 }
 

@@ -2,7 +2,8 @@
 /*
  * marks.h - the loop's view of every epoch: what is queued, what is stored, what is to be answered.
  *
- * Pure: no sockets, no database; times are handed in (mono ns). Only the batch after the last
+ * Pure: no sockets, no database; times are handed in (mono ns, but what
+ * an ACK says of its batch). Only the batch after the last
  * queued one is taken. A NACK carries what is stored, never what is only queued: a probe may forget
  * what a mark covers.
  */
@@ -40,6 +41,8 @@ struct mark {
 	size_t bytes; /* of what is queued and not stored, at least */
 	uint64_t second[STREAM_END]; /* of the last tick, since 1970 */
 	uint32_t rows[STREAM_END]; /* that were queued of it */
+	uint64_t sent_ns[STREAM_END],
+		came_ns[STREAM_END]; /* of the last queued: by its clock, ours */
 	uint64_t nack_mark[STREAM_END], nack_ns[STREAM_END]; /* the last one sent */
 	uint64_t heard_ns, keys_ns; /* keys_ns: when it was last told about keys */
 	struct peer peer; /* who spoke for it last */
@@ -55,7 +58,7 @@ struct mark *marks_find(const struct marks *m, uint64_t node, uint64_t epoch);
 struct mark *marks_get(struct marks *m, uint64_t node, uint64_t epoch); /* NULL: no room */
 
 enum mark_verdict marks_judge(struct marks *m, struct mark *k, const struct wire_batch_head *h);
-void marks_queued(struct mark *k, const struct wire_batch_head *h);
+void marks_queued(struct mark *k, const struct wire_batch_head *h, uint64_t wall_ns);
 uint32_t marks_room(const struct mark *k, const struct wire_batch_head *h, uint32_t per_s);
 void marks_rows(struct mark *k, const struct wire_batch_head *h, uint32_t rows);
 void marks_refused(struct marks *m, struct mark *k, uint8_t stream); /* ask for it again later */

@@ -72,7 +72,10 @@ static uint32_t put_events(struct buf *body, const struct wire_body *w)
 		wire_put_request(body, &w->requests[i]);
 	for (uint32_t i = 0; i < w->nevents; i++)
 		wire_put_event(body, &w->events[i]);
-	return w->nnodes + w->nsources + w->nstacks + w->nplaces + w->nrequests + w->nevents;
+	for (uint32_t i = 0; i < w->nclocks; i++)
+		wire_put_clock(body, &w->clocks[i]);
+	return w->nclocks + w->nnodes + w->nsources + w->nstacks + w->nplaces + w->nrequests +
+	       w->nevents;
 }
 
 /*
@@ -85,8 +88,8 @@ static uint32_t put_items(struct outbox *o, struct batch *b)
 	uint32_t n;
 
 	if (b->of.stream == STREAM_EVENT && !w->nsamples && !w->nprofiles) {
-		n = w->nnodes + w->nsources + w->nstacks + w->nplaces + w->nrequests + w->nevents +
-		    w->nreds + w->nunreads;
+		n = w->nclocks + w->nnodes + w->nsources + w->nstacks + w->nplaces + w->nrequests +
+		    w->nevents + w->nreds + w->nunreads;
 		buf_put(&o->body, (const char *)zmq_msg_data(&b->body) + b->origin_len,
 			batch_bytes(b) - b->origin_len);
 		return n;

@@ -37,7 +37,10 @@ static int store(struct pg *p, const struct batch *b, const struct place_item *i
 	for (uint32_t i = 0; i < item->n; i++)
 		put(&c, &item->places[i]);
 	snprintf(node, sizeof(node), "%" PRId64, (int64_t)b->of.node_id);
-	snprintf(at, sizeof(at), "%" PRIu64, b->tick_ns / 1000);
+	/* a clock that is ahead must not make a place one of the future, which nobody is found at
+	 */
+	snprintf(at, sizeof(at), "%" PRIu64,
+		 (b->tick_ns < b->now_ns ? b->tick_ns : b->now_ns) / 1000);
 	snprintf(more, sizeof(more), "%" PRIu32, item->left_out);
 	pg_arg_text(&a, node);
 	pg_arg_text(&a, at);

@@ -138,6 +138,7 @@ static void need_dicts(struct receive *r, struct peer *to, const struct batch *b
 static void take_batch(struct receive *r, struct mark *k, const struct wire_batch_head *h,
 		       zmq_msg_t *body)
 {
+	uint64_t came_ns = clock_wall_ns();
 	AUTO(batch_free) struct batch *b = batch_new();
 	uint32_t rows;
 	size_t bytes;
@@ -162,7 +163,7 @@ static void take_batch(struct receive *r, struct mark *k, const struct wire_batc
 		return;
 	}
 	counter_add(C_BATCHES, 1);
-	marks_queued(k, h);
+	marks_queued(k, h, came_ns);
 	marks_rows(k, h, rows);
 	k->bytes += bytes;
 }
@@ -240,9 +241,13 @@ static int dispatch(struct receive *r, const struct sender *from, zmq_msg_t fram
 
 static void send_mark(struct receive *r, struct mark *k, uint8_t stream, enum wire_type type)
 {
-	const struct wire_mark m = {
-		.node_id = k->node, .epoch = k->epoch, .stream = stream, .mark = k->stored[stream]
-	};
+	const struct wire_mark m = { .node_id = k->node,
+				     .epoch = k->epoch,
+				     .stream = stream,
+				     .mark = k->stored[stream],
+				     .sent_ns = k->sent_ns[stream],
+				     .received_ns = k->came_ns[stream],
+				     .answered_ns = clock_wall_ns() };
 
 	counter_add(type == WIRE_ACK ? C_ACKS : C_NACKS, 1);
 	wire_mark_encode(&r->out, type, &m);

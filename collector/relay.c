@@ -45,6 +45,8 @@ struct relay {
 	uint64_t beat_seq, beat_ns, nodes_ns; /* of the last beat; when the next is due */
 	uint64_t seen_from, seen_ns; /* the next node to be told as heard; when to begin again */
 	struct seen_node seen[ITEM_MAX_SEEN_NODES];
+	struct clock_item clock; /* of this collector, by the other's */
+	bool clock_due; /* it is another than was told */
 	bool again, forget; /* a new session; the other side has lost what it knew */
 };
 
@@ -93,6 +95,14 @@ static void on_fresh(void *arg)
 	r->forget = true;
 }
 
+static void on_clock(void *arg, const struct clock_item *c)
+{
+	struct relay *r = arg;
+
+	r->clock = *c;
+	r->clock_due = true;
+}
+
 /* Of many nodes rarer: each is a row that is written there. */
 static int see(struct relay *r, uint64_t now, uint32_t *n)
 {
@@ -121,7 +131,11 @@ static int beat(struct relay *r, uint64_t now)
 	if (e < 0)
 		return e;
 	wire_put_region(&b.body, &item);
+	if (r->clock_due)
+		wire_put_clock(&b.body, &r->clock);
+	b.items += r->clock_due;
 	e = outbox_put(r->pg, &b, 1, &r->beat_seq);
+	r->clock_due = r->clock_due && e < 0;
 	buf_free(&b.body);
 	r->beat_ns = now + BEAT_NS;
 	return e;
@@ -209,6 +223,7 @@ static int prepare(struct relay *r)
 		.spool = NULL,
 		.loop = r->loop,
 		.on_fresh = on_fresh,
+		.on_clock = on_clock,
 		.arg = r,
 	};
 	int e = lead(r);

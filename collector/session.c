@@ -103,15 +103,16 @@ static int forget_old(struct session *s)
 	static const char sql[] =
 		"delete from quarantine where stored < now() - interval '%d days';"
 		"delete from place where until < now() - interval '%d days';"
+		"delete from clock where told < now() - interval '%d days';"
 		"delete from gap where ts < now() - interval '%d days';"
 		"delete from outbox where made < now() - interval '%d days';"
 		"delete from checks where last_used < now() - interval '%d days';"
 		"delete from stack where last_used < now() - interval '%d days';"
 		"select forget_incidents(%d)";
 	int rows = (int)s->cfg.keep.requests, stacks = (int)retain_stacks(&s->cfg.keep);
-	char text[560];
+	char text[640];
 
-	snprintf(text, sizeof(text), sql, rows, rows, rows, rows, rows + SHARED_MARGIN,
+	snprintf(text, sizeof(text), sql, rows, rows, rows, rows, rows, rows + SHARED_MARGIN,
 		 stacks + SHARED_MARGIN, rows);
 	return pg_do(s->pg, text);
 }

@@ -279,6 +279,13 @@ struct tag_item {
 	uint64_t since_us, until_us; /* of the wall; until 0: it holds */
 };
 
+struct clock_item { /* how far the node's clock is off: added to its times it makes the collector's
+		     */
+	uint64_t since_ns; /* wall of the node: it is so of what it dated from then on */
+	int64_t offset_us;
+	uint64_t uncertainty_us; /* not more than this from the truth */
+};
+
 struct node_item { /* what is known of the node of an ORIGIN, as a whole */
 	const char *name, *machine, *version;
 	uint64_t first_ns; /* wall */

@@ -162,6 +162,7 @@ static int send_batch(struct uplink *u, enum wire_stream stream, struct spool_ba
 		.seq = b->seq,
 		.base_seq = spool_base(u->cfg.spool, stream),
 		.wall_ns = b->wall_ns,
+		.sent_ns = clock_wall_ns(),
 	};
 	int r;
 

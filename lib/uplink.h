@@ -30,6 +30,7 @@ struct uplink_config {
 	struct spool *spool;
 	struct loop *loop;
 	void (*on_fresh)(void *arg); /* the collector knows nothing of this probe any more */
+	void (*on_clock)(void *arg, const struct clock_item *c); /* to be told to it; may be NULL */
 	void *arg;
 };
 

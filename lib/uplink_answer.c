@@ -46,8 +46,10 @@ static void on_welcome(struct uplink *u, const void *frame, size_t len)
 	u->refused = 0;
 	u->since_ns = u->progress_ns = clock_mono_ns();
 	uplink_say_back(u, false);
-	if (fresh)
+	if (fresh) {
+		offset_forget(&u->offset);
 		u->cfg.on_fresh(u->cfg.arg);
+	}
 	uplink_go_on(u);
 }
 
@@ -89,6 +91,21 @@ static void rewind_once(struct uplink *u, const struct wire_mark *m)
 	spool_rewind(u->cfg.spool, m->stream, m->mark);
 }
 
+/* By when the collector had a batch, and when it had stored it: one more look at its clock. */
+static void hear_clock(struct uplink *u, const struct wire_mark *m)
+{
+	const struct exchange x = { .sent_ns = m->sent_ns,
+				    .received_ns = m->received_ns,
+				    .answered_ns = m->answered_ns,
+				    .heard_ns = clock_wall_ns(),
+				    .mono_ns = clock_mono_ns() };
+	struct clock_item c;
+
+	if (m->sent_ns && u->cfg.on_clock && offset_add(&u->offset, &x) &&
+	    offset_news(&u->offset, &x, &c))
+		u->cfg.on_clock(u->cfg.arg, &c);
+}
+
 static void on_mark(struct uplink *u, enum wire_type type, const void *frame, size_t len)
 {
 	struct wire_mark m;
@@ -97,6 +114,8 @@ static void on_mark(struct uplink *u, enum wire_type type, const void *frame, si
 		return;
 	if (type == WIRE_NACK)
 		rewind_once(u, &m);
+	else
+		hear_clock(u, &m);
 	uplink_go_on(u);
 }
 

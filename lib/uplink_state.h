@@ -3,6 +3,7 @@
 #pragma once
 
 #include "dealer.h"
+#include "offset.h"
 #include "uplink.h"
 
 #define MS 1000000ull
@@ -31,6 +32,7 @@ struct uplink {
 	bool away, foreign; /* said so */
 	uint8_t refused; /* enum wire_why that was said */
 	unsigned failed; /* handshakes since it last went well, as far as they were counted */
+	struct offset offset; /* of the collector's clock */
 	struct uplink_stat stat;
 };
 

@@ -30,7 +30,11 @@ enum {
 	WIRE_PLACE_FIELDS = 6, /* of one place of a PLACE, at least */
 	WIRE_TAG_FIELDS = 6,
 	WIRE_SEEN_NODE_FIELDS = 2,
+	WIRE_TIMES_FIELDS = 3, /* more of an ACK that answers a batch which says when it was sent */
 };
+
+/* A century; whole numbers up to there are exact in what may be negative. */
+#define WIRE_MAX_OFFSET_US 4e15
 
 enum wire_type {
 	WIRE_OTHER = 0, /* one that this version does not know: skip the message */
@@ -83,6 +87,9 @@ struct wire_mark {
 	uint64_t node_id, epoch;
 	uint8_t stream;
 	uint64_t mark;
+	/* of an ACK; sent_ns 0: not told */
+	uint64_t sent_ns; /* of a batch that it answers, as that one said */
+	uint64_t received_ns, answered_ns; /* the collector's clock, when it came and now */
 };
 
 struct wire_batch_head {
@@ -91,6 +98,7 @@ struct wire_batch_head {
 	uint64_t seq; /* starts at 1 in each stream of an epoch */
 	uint64_t base_seq; /* nothing below this exists any more: dropped, and said so */
 	uint64_t wall_ns; /* the tick */
+	uint64_t sent_ns; /* the same clock, when it was sent; 0: not told */
 };
 
 enum wire_why {
@@ -131,8 +139,9 @@ struct wire_body {
 	struct origin_item *origins;
 	struct region_item *regions;
 	struct node_item *nodes;
+	struct clock_item *clocks;
 	uint32_t nsamples, nreds, nrequests, nsources, nunreads, nstacks, nevents, nprofiles,
-		nplaces, norigins, nregions, nnodes;
+		nplaces, norigins, nregions, nnodes, nclocks;
 	uint32_t nunknown; /* items of a kind this version does not know: skipped */
 };
 
@@ -159,6 +168,7 @@ void wire_put_place(struct buf *body, const struct place_item *p);
 void wire_put_origin(struct buf *body, const struct origin_item *o);
 void wire_put_region(struct buf *body, const struct region_item *r);
 void wire_put_node(struct buf *body, const struct node_item *n);
+void wire_put_clock(struct buf *body, const struct clock_item *c);
 
 int wire_type_of(const void *frame, size_t len, enum wire_type *type) MUST_CHECK;
 int wire_hello_decode(struct arena *a, const void *f, size_t len, struct wire_hello *h) MUST_CHECK;

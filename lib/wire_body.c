@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <math.h>
+
 #include "wire_read.h"
 
 static const uint8_t least_fields[] = {
@@ -196,6 +198,19 @@ static int read_places(struct mp *m, struct arena *a, struct place_item *item)
 	return 0;
 }
 
+static int read_clock(struct mp *m, struct clock_item *c)
+{
+	double offset;
+
+	c->since_ns = wire_read_u64(m);
+	offset = mp_double(m);
+	c->uncertainty_us = wire_read_u64(m);
+	if (!(fabs(offset) <= WIRE_MAX_OFFSET_US))
+		return -EBADMSG;
+	c->offset_us = (int64_t)offset;
+	return 0;
+}
+
 static int read_item(struct mp *m, struct arena *a, uint64_t kind, uint32_t *more,
 		     struct wire_body *b)
 {
@@ -224,6 +239,8 @@ static int read_item(struct mp *m, struct arena *a, uint64_t kind, uint32_t *mor
 		return wire_read_region(m, a, &b->regions[b->nregions++], more);
 	case ITEM_NODE:
 		return wire_read_node(m, a, &b->nodes[b->nnodes++]);
+	case ITEM_CLOCK:
+		return read_clock(m, &b->clocks[b->nclocks++]);
 	}
 	return -EBADMSG;
 }
@@ -287,6 +304,8 @@ static int make_room(struct arena *a, const uint32_t *n, struct wire_body *b)
 		r = room(a, n[ITEM_REGION], sizeof(*b->regions), &b->regions);
 	if (r == 0)
 		r = room(a, n[ITEM_NODE], sizeof(*b->nodes), &b->nodes);
+	if (r == 0)
+		r = room(a, n[ITEM_CLOCK], sizeof(*b->clocks), &b->clocks);
 	return r < 0 ? r : room(a, n[ITEM_PLACE], sizeof(*b->places), &b->places);
 }
 

@@ -206,6 +206,20 @@ static uint8_t read_stream(struct mp *m)
 	return (uint8_t)stream;
 }
 
+/* The same of a number: it is 0. */
+static uint64_t read_later_u64(struct mp *m, uint32_t *n)
+{
+	bool is_uint = m->p < m->end && (*m->p <= 0x7f || (*m->p >= 0xcc && *m->p <= 0xcf));
+
+	if (*n == 0)
+		return 0;
+	--*n;
+	if (is_uint)
+		return wire_read_u64(m);
+	mp_skip_n(m, 1);
+	return 0;
+}
+
 int wire_mark_decode(const void *f, size_t len, struct wire_mark *mark)
 {
 	struct wire_mark got = { 0 };
@@ -222,7 +236,13 @@ int wire_mark_decode(const void *f, size_t len, struct wire_mark *mark)
 	got.epoch = wire_read_u64(&m);
 	got.stream = read_stream(&m);
 	got.mark = wire_read_u64(&m);
-	r = close_message(&m, n - 4);
+	n -= 4;
+	if (type == WIRE_ACK) {
+		got.sent_ns = read_later_u64(&m, &n);
+		got.received_ns = read_later_u64(&m, &n);
+		got.answered_ns = read_later_u64(&m, &n);
+	}
+	r = close_message(&m, n);
 	if (r == 0)
 		*mark = got;
 	return r;
@@ -243,7 +263,9 @@ int wire_batch_head_decode(const void *f, size_t len, struct wire_batch_head *h)
 	got.seq = wire_read_u64(&m);
 	got.base_seq = wire_read_u64(&m);
 	got.wall_ns = wire_read_u64(&m);
-	r = close_message(&m, n - 6);
+	n -= 6;
+	got.sent_ns = read_later_u64(&m, &n);
+	r = close_message(&m, n);
 	if (r < 0)
 		return r;
 	if (got.seq == 0 || got.base_seq == 0 || got.base_seq > got.seq)

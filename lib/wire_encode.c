@@ -96,18 +96,24 @@ void wire_need_dict_encode(struct buf *out, const struct wire_need_dict *d)
 
 void wire_mark_encode(struct buf *out, enum wire_type ack_or_nack, const struct wire_mark *m)
 {
-	msgpack_packer pk = message(out, ack_or_nack);
+	bool times = ack_or_nack == WIRE_ACK && m->sent_ns;
+	msgpack_packer pk = message_with(out, ack_or_nack, times ? WIRE_TIMES_FIELDS : 0);
 
 	assert(ack_or_nack == WIRE_ACK || ack_or_nack == WIRE_NACK);
 	put_u64(&pk, m->node_id);
 	put_u64(&pk, m->epoch);
 	msgpack_pack_uint8(&pk, m->stream);
 	put_u64(&pk, m->mark);
+	if (!times)
+		return;
+	put_u64(&pk, m->sent_ns);
+	put_u64(&pk, m->received_ns);
+	put_u64(&pk, m->answered_ns);
 }
 
 void wire_batch_head_encode(struct buf *out, const struct wire_batch_head *h)
 {
-	msgpack_packer pk = message(out, WIRE_BATCH);
+	msgpack_packer pk = message_with(out, WIRE_BATCH, h->sent_ns != 0);
 
 	put_u64(&pk, h->node_id);
 	put_u64(&pk, h->epoch);
@@ -115,6 +121,8 @@ void wire_batch_head_encode(struct buf *out, const struct wire_batch_head *h)
 	put_u64(&pk, h->seq);
 	put_u64(&pk, h->base_seq);
 	put_u64(&pk, h->wall_ns);
+	if (h->sent_ns)
+		put_u64(&pk, h->sent_ns);
 }
 
 void wire_refused_encode(struct buf *out, const struct wire_refused *r)

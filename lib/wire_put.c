@@ -310,6 +310,15 @@ void wire_put_place(struct buf *body, const struct place_item *told)
 	}
 }
 
+void wire_put_clock(struct buf *body, const struct clock_item *c)
+{
+	msgpack_packer pk = item(body, ITEM_CLOCK);
+
+	put_u64(&pk, c->since_ns);
+	put_value(&pk, fmax(-WIRE_MAX_OFFSET_US, fmin((double)c->offset_us, WIRE_MAX_OFFSET_US)));
+	put_u64(&pk, c->uncertainty_us);
+}
+
 void wire_put_source(struct buf *body, const struct source_item *s)
 {
 	msgpack_packer pk = item(body, ITEM_SOURCE);

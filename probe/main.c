@@ -124,6 +124,14 @@ static void on_fresh(void *arg)
 	on_seal(p, STREAM_EVENT);
 }
 
+static void on_clock(void *arg, const struct clock_item *c)
+{
+	struct probe *p = arg;
+
+	sink_clock(&p->sink, c);
+	on_seal(p, STREAM_EVENT);
+}
+
 static void keep_spool(struct probe *p)
 {
 	int r;
@@ -274,6 +282,7 @@ static int open_probe(struct probe *p)
 				    .layouts = p->layouts,
 				    .loop = p->loop,
 				    .on_fresh = on_fresh,
+				    .on_clock = on_clock,
 				    .arg = p };
 	int r = open_keys(p);
 

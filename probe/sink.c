@@ -68,3 +68,9 @@ void sink_place(struct sink *s, const struct place_item *i)
 	wire_put_place(&s->event, i);
 	event_put(s);
 }
+
+void sink_clock(struct sink *s, const struct clock_item *i)
+{
+	wire_put_clock(&s->event, i);
+	event_put(s);
+}

@@ -13,7 +13,17 @@ static const struct wire_dict *const layouts[] = { &play_dict[0], &play_dict[1] 
 
 static void on_fresh(void *arg)
 {
-	(*(int *)arg)++;
+	struct play *s = arg;
+
+	s->fresh++;
+}
+
+static void on_clock(void *arg, const struct clock_item *c)
+{
+	struct play *s = arg;
+
+	s->clock = *c;
+	s->clocks++;
 }
 
 void play_bind(struct collector *c)
@@ -59,7 +69,8 @@ void play_again(struct play *s)
 					   .spool = s->spool,
 					   .loop = s->loop,
 					   .on_fresh = on_fresh,
-					   .arg = &s->fresh };
+					   .on_clock = on_clock,
+					   .arg = s };
 
 	CHECK_EQ(uplink_open(&s->u, &cfg), 0);
 }
@@ -120,6 +131,7 @@ static void note(struct collector *c, zmq_msg_t *head, zmq_msg_t *body)
 		CHECK_EQ(h.node_id, hash_node_id(NODE));
 		e.stream = h.stream, e.epoch = h.epoch, e.seq = h.seq, e.base = h.base_seq;
 		e.len = zmq_msg_size(body);
+		e.sent_ns = h.sent_ns;
 	} else {
 		CHECK_EQ(e.type, WIRE_DICT);
 		CHECK_EQ(wire_dict_decode(a, f, len, &d), 0);
@@ -201,6 +213,10 @@ void play_mark(struct play *s, enum wire_type type, enum wire_stream stream, uin
 			       .stream = (uint8_t)stream,
 			       .mark = mark };
 
+	for (uint32_t i = 0; i < s->c.n && s->tells_times; i++)
+		if (s->c.seen[i].type == WIRE_BATCH)
+			m.sent_ns = s->c.seen[i].sent_ns;
+	m.received_ns = m.answered_ns = clock_wall_ns() + (uint64_t)s->ahead_ns;
 	wire_mark_encode(&s->c.frame, type, &m);
 	play_say(&s->c);
 }

@@ -17,7 +17,7 @@ enum { MAX_SEEN = 4096, PEER = 64, LAYOUT = 2 };
 struct seen {
 	enum wire_type type;
 	uint8_t stream;
-	uint64_t epoch, seq, base, layout;
+	uint64_t epoch, seq, base, layout, sent_ns;
 	size_t len;
 };
 
@@ -43,6 +43,10 @@ struct play {
 	struct spool *spool;
 	struct uplink *u;
 	int fresh;
+	bool tells_times; /* in each ACK, */
+	int64_t ahead_ns; /* by a clock that is so much ahead */
+	struct clock_item clock; /* the last one told */
+	int clocks;
 };
 
 extern struct wire_dict play_dict[LAYOUT];

@@ -181,7 +181,10 @@ static void say_made(uint8_t op, struct input *in)
 	enum wire_stream stream = bits & 1 ? STREAM_EVENT : STREAM_METRIC;
 	uint64_t mark = spool_base(s, stream) - 1 + (bits >> 2) % 32;
 	struct wire_welcome w = { .node_id = rig.u.node_id, .epoch = spool_epoch(s) };
-	struct wire_mark m = { w.node_id, w.epoch, (uint8_t)stream, bits & 2 ? mark : mark % 4 };
+	struct wire_mark m = { .node_id = w.node_id,
+			       .epoch = w.epoch,
+			       .stream = (uint8_t)stream,
+			       .mark = bits & 2 ? mark : mark % 4 };
 
 	w.mark[stream] = m.mark;
 	w.mark[STREAM_EVENT + STREAM_METRIC - stream] = take8(in) % 4;

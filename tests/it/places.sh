@@ -67,6 +67,15 @@ ok "nothing at all ends everything" probe "$port" "node d 4" hello "want welcome
 ok "which is history" is "2|0" "select count(*), count(*) filter (where until is null) from place join node using (node_id) where name = 'd'"
 ok "the web's role can ask" [ "$("$pgbin/psql" -h "$dir/s" -U seismo_web -XqAt -d seismo -c "select app from api.resolve_all(array['10.0.0.1'::inet], array[80], array[now()], array[null::bigint])")" = caddy ]
 
+# Clocks.
+seconds() { # EXPECTED SQL: about so many of the clocks of a
+	is "$1" "select string_agg(round(extract(epoch from $2))::int::text, ' ' order by told) from clock join node using (node_id) where name = 'a'"
+}
+ok "how far a clock is off is stored" probe "$port" "node a 1" hello "want welcome 2 0" "send 1 3 1 clock@-65000000/700" "want ack 1 3" "send 1 4 1 clock@5000000/300" "want ack 1 4"
+ok "with its history" is "-65000000/700 5000000/300" "select string_agg(offset_us || '/' || uncertainty_us, ' ' order by told) from clock join node using (node_id) where name = 'a'"
+ok "since when it is so by the clock itself" seconds "65 -5" "since - told"
+ok "and by the collector's" seconds "0 0" "collector_since - told"
+
 # Four thousand of a node, hundreds of nodes, and a page of a hundred addresses.
 sql -c "insert into node (node_id, region_id, name) select i, 0, 'n' || i from generate_series(1, 500) i" \
 	-c "insert into place select i, ('10.9.' || i / 250 || '.' || i % 250)::inet, 0, 1, 0, '', now(), null from generate_series(1, 500) i" \

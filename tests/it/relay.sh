@@ -104,7 +104,7 @@ ok "a relay that nobody approved is told to wait, and whom to ask" says eu "has 
 ok "so is the operator, who reads for what" says one "node relay-eu (key .* waits to be let in to relay all of region eu: seismo"
 ok "one with a token that was made for it comes in" await 150 eval 'seismo node list | grep -q "^approved .*relay of us"'
 as_node eu "$eu_port" "node web-1 7" hello "want welcome 0 0" "send 1 1 1 whole" "want ack 1 1" "send 2 1 1 red" "want ack 2 1" \
-	"send 1 2 1 goes-on-1-$(date +%s)" "want ack 1 2"
+	"send 1 2 1 goes-on-1-$(date +%s)" "want ack 1 2" "send 1 3 1 clock@-5000000/500" "want ack 1 3"
 as_node us "$us_port" "node web-2 8" hello "want welcome 0 0" "send 1 1 1 whole" "want ack 1 1" "send 2 1 1 served" "want ack 2 1" \
 	"send 1 2 1 source" "want ack 1 2"
 "$collector" --database "host=$dir/s dbname=eu user=seismo" node tag web-1 rack=r7 role=web >/dev/null
@@ -119,6 +119,8 @@ ok "an event that goes on in a region goes on there" eval 'curl -s "http://127.0
 ok "regions are told with their console, and a lag of seconds" await 100 eval '[ "$(lag_ms eu)" -lt 15000 ] && curl -s "http://127.0.0.1:$web/api/v1/regions" | grep -q "\"name\" : \"eu\", \"relay\" : true, \"console\" : \"http://127.0.0.1:$eu_web\""'
 ok "nodes were heard there when they were heard in their region" await 100 eval '[ "$(sql -c "select last_seen::timestamptz(3) from node where name = \$\$web-1\$\$")" = "$(of eu "select last_seen::timestamptz(3) from node where name = \$\$web-1\$\$")" ]'
 ok "who relays looks for incidents, too" await 200 eval 'counted "$eu_web" seismo_relay_up 1 && counted "$eu_web" seismo_correlate_passes_total 1'
+ok "the clock of a node is told as its region knows it" await 100 eval '[ "$(sql -c "select offset_us from clock join node using (node_id) where name = \$\$web-1\$\$")" = -5000000 ]'
+ok "and each relay tells its own" await 100 eval '[ "$(sql -c "select count(distinct name) from clock join node using (node_id) where name like \$\$relay-%\$\$ and abs(offset_us) <= uncertainty_us")" = 2 ]'
 ok "a relay is no node" eval '! curl -s "http://127.0.0.1:$web/api/v1/nodes" | grep -q relay-'
 
 # Cut off, with the clocks of its nodes an hour on, then both sides killed while it catches up.
@@ -126,7 +128,7 @@ sever
 deliver eu "$eu_port" app-1 70 1500 100000 whole & d1=$!
 deliver us "$us_port" app-2 80 300 100000 whole & d2=$!
 wait $d1 $d2
-as_node eu "$eu_port" "node web-1 7" hello "want welcome 2 1" "send 2 2 1 served" "want ack 2 2"
+as_node eu "$eu_port" "node web-1 7" hello "want welcome 3 1" "send 2 2 1 served" "want ack 2 2"
 ok "a region that is cut off keeps all" eval '[ "$(count eu)" = 1501 ] && [ "$(of eu "select count(*) from outbox")" -ge 1500 ]'
 ok "and says so" says eu "does not answer; keeping everything in the outbox"
 ok "the other one goes on" await 150 eval '[ "$(of seismo "select count(*) from request where path like \$\$/r/%\$\$ and node_id in (select node_id from node where name = \$\$app-2\$\$)")" = 300 ]'

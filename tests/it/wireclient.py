@@ -56,6 +56,12 @@ def finite(v):
     return v
 
 
+def offset(v):
+    if abs(finite(v)) > 4e15:
+        raise Bad(f'no clock is off by {v} us')
+    return v
+
+
 def param(v):
     return text(v) if type(v) is str else finite(v)
 
@@ -89,6 +95,11 @@ def or_nothing(v):
     return name(v) if type(v) is str else ''
 
 
+def number_or_0(v):
+    """The same of a number."""
+    return u63(v) if type(v) is int and v >= 0 else 0
+
+
 PARAMS = array(record(('key', key), ('value', param)), 8)
 BLOCK = record(('start_ns', u63), ('us', u63), ('part', u8), ('pid', u31), ('tid', u31), ('comm', name), ('call', name),
                ('what', text), ('who', text), ('stack', u63))
@@ -103,7 +114,7 @@ PLACE = record(('kind', u8), ('addr', address), ('port', u16), ('app', name), ('
 HEARD = record(('node', u63), ('ms', u63))
 TAG = record(('entity', u63), ('key', key), ('value', text), ('since_us', u63), ('until_us', u63), ('said_by', name))
 METRIC = record(('name', key), ('unit', name), ('kind', u8))
-MARK = record(('node_id', u63), ('epoch', u63), ('stream', stream), ('mark', u63))
+MARK = [('node_id', u63), ('epoch', u63), ('stream', stream), ('mark', u63)]
 
 MESSAGES = {
     1: ('HELLO', record(('node', key), ('epoch', u63), ('machine', name), ('version', name), ('wall_ns', u63),
@@ -112,9 +123,9 @@ MESSAGES = {
     3: ('DICT', record(('layout', u63), ('entity_kind', key), ('metrics', array(METRIC, 128, 1)))),
     4: ('NEED_DICT', record(('layout', u63))),
     5: ('BATCH', record(('node_id', u63), ('epoch', u63), ('stream', stream), ('seq', unsigned(U63, 1)),
-                        ('base_seq', unsigned(U63, 1)), ('wall_ns', u63))),
-    6: ('ACK', MARK),
-    7: ('NACK', MARK),
+                        ('base_seq', unsigned(U63, 1)), ('wall_ns', u63), later=[('sent_ns', number_or_0)])),
+    6: ('ACK', record(*MARK, later=[('sent_ns', number_or_0), ('received_ns', number_or_0), ('answered_ns', number_or_0)])),
+    7: ('NACK', record(*MARK)),
     10: ('REFUSED', record(('node_id', u63), ('epoch', u63), ('why', u8), ('known_as', name))),
     11: ('KEYS', record(('node_id', u63), ('epoch', u63), ('collector', name), ('rotate', u8), ('taken', name))),
 }
@@ -144,6 +155,7 @@ ITEMS = {
                           ('regions', array(key, 8, 1)))),
     11: ('REGION', record(('name', key), ('console', text), later=[('seen', array(HEARD, 4096))])),
     12: ('NODE', record(('name', text), ('machine', name), ('version', name), ('first_ns', u63), ('tags', array(TAG, 1024)))),
+    13: ('CLOCK', record(('since_ns', u63), ('offset_us', offset), ('uncertainty_us', u63))),
 }
 BY_NAME = {n: (i, t) for table in (MESSAGES, ITEMS) for i, (n, t) in table.items()}
 UNPACK = {'raw': False, 'unicode_errors': 'surrogateescape', 'strict_map_key': False}

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <arpa/inet.h>
+#include <inttypes.h>
 
 #include "../../lib/clock.h"
 #include "../../lib/hash.h"
@@ -136,6 +137,17 @@ static UNUSED void put_places(struct buf *body, const char *what)
 					app, netns, gone };
 	}
 	wire_put_place(body, &item);
+}
+
+/* "clock@-5000000/500": 5 s ahead, and not more than 500 us from that. */
+static UNUSED void put_clock(struct buf *body, const char *what)
+{
+	struct clock_item c = { .since_ns = clock_wall_ns() };
+
+	if (sscanf(what, "clock@%" SCNd64 "/%" SCNu64, &c.offset_us, &c.uncertainty_us) != 2)
+		abort();
+	c.since_ns -= (uint64_t)c.offset_us * 1000; /* by its own clock */
+	wire_put_clock(body, &c);
 }
 
 /* As a relay brings it, which this is not. */

@@ -52,7 +52,10 @@ static void answer(struct fake *f)
 static void answer_mark(struct fake *f, enum wire_type type, uint8_t stream)
 {
 	wire_mark_encode(&f->frame, type,
-			 &(struct wire_mark){ f->node_id, f->epoch, stream, f->mark[stream] });
+			 &(struct wire_mark){ .node_id = f->node_id,
+					      .epoch = f->epoch,
+					      .stream = stream,
+					      .mark = f->mark[stream] });
 	answer(f);
 }
 

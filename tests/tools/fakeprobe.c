@@ -15,7 +15,7 @@
  *source, origin (of another node) or NAME=PATH of a request; whole: a stack, a request with all
  *that is known of its time, and an event; uneven: one whose parts do not add up; all@PLACES and
  *change@PLACES, each
- *[-]KIND/ADDR/PORT/APP/NETNS with a comma behind it.
+ *[-]KIND/ADDR/PORT/APP/NETNS with a comma behind it; clock@OFFSET/UNCERTAINTY in us.
  */
 #include <stdio.h>
 #include <sys/random.h>
@@ -94,6 +94,17 @@ static int say_hello(struct fake *f, int flags)
 	return send_frame(f, &f->frame, flags);
 }
 
+/* What says more behind its name. */
+static void put_said(struct buf *body, const char *what)
+{
+	if (strncmp(what, "clock@", 6) == 0)
+		put_clock(body, what);
+	else if (strchr(what, '@'))
+		put_places(body, what);
+	else
+		put_lasting(body, what);
+}
+
 static void put_item(struct buf *body, const char *what, const char *path)
 {
 	static const double speed[] = { 1.5, 2 };
@@ -122,10 +133,8 @@ static void put_item(struct buf *body, const char *what, const char *path)
 		put_request(body, "fake", path, clock_wall_ns());
 	else if (strcmp(what, "whole") == 0 || strcmp(what, "uneven") == 0)
 		put_whole(body, path, *what == 'w' ? 500 : 501);
-	else if (strncmp(what, "all@", 4) == 0 || strncmp(what, "change@", 7) == 0)
-		put_places(body, what);
-	else if (strncmp(what, "goes-on-", 8) == 0 || strncmp(what, "is-over-", 8) == 0)
-		put_lasting(body, what);
+	else if (strchr(what, '@') || strstr(what, "-on-") || strstr(what, "-over-"))
+		put_said(body, what);
 	else if (strcmp(what, "dirty") == 0)
 		put_request(body, "fake", "/\xff\x01\"\\<script>\xe2\x80\xae", clock_wall_ns());
 	else if (strcmp(what, "future") == 0)

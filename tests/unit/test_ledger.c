@@ -5,7 +5,7 @@
 
 static enum fate judge(struct entry *e, uint64_t seq, uint64_t base)
 {
-	struct wire_batch_head h = { 1, 2, STREAM_METRIC, seq, base, 0 };
+	struct wire_batch_head h = { 1, 2, STREAM_METRIC, seq, base, 0, 0 };
 
 	return ledger_judge(e, &h);
 }

@@ -11,7 +11,7 @@ static const uint64_t zero[STREAM_END];
 
 static struct wire_batch_head batch(uint64_t seq, uint64_t base)
 {
-	return (struct wire_batch_head){ NODE, EPOCH, STREAM_EVENT, seq, base, 0 };
+	return (struct wire_batch_head){ NODE, EPOCH, STREAM_EVENT, seq, base, 0, 0 };
 }
 
 static struct mark *known(struct marks *m, uint64_t seq)
@@ -28,7 +28,7 @@ static enum mark_verdict offer(struct marks *m, struct mark *k, uint64_t seq, ui
 	enum mark_verdict v = marks_judge(m, k, &h);
 
 	if (v == MARK_NEXT)
-		marks_queued(k, &h);
+		marks_queued(k, &h, 0);
 	return v;
 }
 
@@ -48,7 +48,7 @@ TEST(a_node_has_room_for_so_many_rows_in_each_second_of_its_own_clock)
 {
 	AUTO(marks_free) struct marks *m = marks_new();
 	struct mark *k = known(m, 0);
-	struct wire_batch_head h = { NODE, EPOCH, STREAM_EVENT, 1, 1, 7000 * MS };
+	struct wire_batch_head h = { NODE, EPOCH, STREAM_EVENT, 1, 1, 7000 * MS, 0 };
 
 	CHECK_EQ(marks_room(k, &h, 10), 10);
 	marks_rows(k, &h, 4);
@@ -89,11 +89,28 @@ TEST(base_seq_lets_the_next_be_farther)
 	CHECK_EQ(offer(m, k, 10, 9), MARK_NEXT);
 }
 
+TEST(an_ack_has_the_times_of_the_last_batch_that_was_taken)
+{
+	AUTO(marks_free) struct marks *m = marks_new();
+	struct mark *k = known(m, 3);
+	struct wire_batch_head h = batch(4, 1);
+
+	h.sent_ns = 70;
+	CHECK_EQ(marks_judge(m, k, &h), MARK_NEXT);
+	marks_queued(k, &h, 90);
+	CHECK_EQ(k->sent_ns[STREAM_EVENT], 70);
+	CHECK_EQ(k->came_ns[STREAM_EVENT], 90);
+	CHECK_EQ(k->sent_ns[STREAM_METRIC], 0);
+	h = batch(5, 1);
+	marks_queued(k, &h, 99);
+	CHECK_EQ(k->sent_ns[STREAM_EVENT], 0);
+}
+
 TEST(streams_are_counted_apart)
 {
 	AUTO(marks_free) struct marks *m = marks_new();
 	struct mark *k = known(m, 3);
-	struct wire_batch_head h = { NODE, EPOCH, STREAM_METRIC, 1, 1, 0 };
+	struct wire_batch_head h = { NODE, EPOCH, STREAM_METRIC, 1, 1, 0, 0 };
 
 	CHECK_EQ(marks_judge(m, k, &h), MARK_NEXT);
 }

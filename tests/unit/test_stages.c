@@ -46,7 +46,7 @@ static struct batch *batch_of(struct buf *body)
 {
 	struct batch *b = batch_new();
 
-	b->of = b->head = (struct wire_batch_head){ 7, 8, STREAM_EVENT, 9, 1, now_ns };
+	b->of = b->head = (struct wire_batch_head){ 7, 8, STREAM_EVENT, 9, 1, now_ns, 0 };
 	b->now_ns = now_ns;
 	b->from_ns = now_ns - 2 * DAY_S * SEC;
 	b->until_ns = now_ns + 2 * DAY_S * SEC;

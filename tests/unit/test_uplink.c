@@ -152,9 +152,9 @@ TEST(what_is_no_answer_does_no_harm)
 		zmq_send(s.c.router, junk[i], strlen(junk[i]), 0);
 	}
 	UNTIL(&s, uplink_stat(s.u).ignored == ARRAY_SIZE(junk));
-	wire_mark_encode(
-		&s.c.frame, WIRE_ACK,
-		&(struct wire_mark){ hash_node_id(NODE), spool_epoch(s.spool), STREAM_EVENT, 1 });
+	wire_mark_encode(&s.c.frame, WIRE_ACK,
+			 &(struct wire_mark){ hash_node_id(NODE), spool_epoch(s.spool),
+					      STREAM_EVENT, 1, 0, 0, 0 });
 	zmq_send(s.c.router, s.c.peer, s.c.peer_len, ZMQ_SNDMORE);
 	zmq_send(s.c.router, s.c.frame.data, s.c.frame.len, ZMQ_SNDMORE);
 	zmq_send(s.c.router, s.c.frame.data, s.c.frame.len, 0); /* an answer has one frame */

@@ -80,11 +80,12 @@ TEST(encoding_gives_the_bytes_of_the_reference)
 	wire_need_dict_encode(&b, &(struct wire_need_dict){ d.layout });
 	CHECK(is_vector(&b, "need_dict"));
 	wire_batch_head_encode(&b,
-			       &(struct wire_batch_head){ id, EPOCH, STREAM_EVENT, 8, 5, WALL });
+			       &(struct wire_batch_head){ id, EPOCH, STREAM_EVENT, 8, 5, WALL, 0 });
 	CHECK(is_vector(&b, "batch"));
-	wire_mark_encode(&b, WIRE_ACK, &(struct wire_mark){ id, EPOCH, STREAM_EVENT, 7 });
+	wire_mark_encode(&b, WIRE_ACK, &(struct wire_mark){ id, EPOCH, STREAM_EVENT, 7, 0, 0, 0 });
 	CHECK(is_vector(&b, "ack"));
-	wire_mark_encode(&b, WIRE_NACK, &(struct wire_mark){ id, EPOCH, STREAM_METRIC, 300 });
+	wire_mark_encode(&b, WIRE_NACK,
+			 &(struct wire_mark){ id, EPOCH, STREAM_METRIC, 300, 0, 0, 0 });
 	CHECK(is_vector(&b, "nack"));
 	wire_refused_encode(&b, &(struct wire_refused){ id, EPOCH, WHY_NAME_TAKEN, "web-1" });
 	CHECK(is_vector(&b, "refused"));
@@ -325,7 +326,7 @@ TEST(a_hostile_count_in_a_message_takes_no_memory)
 TEST(a_stream_that_there_is_not_is_refused)
 {
 	for (int stream = 0; stream < 8; stream++) {
-		struct wire_mark got, m = { 1, 2, (uint8_t)stream, 3 };
+		struct wire_mark got, m = { 1, 2, (uint8_t)stream, 3, 0, 0, 0 };
 		bool exists = stream == STREAM_EVENT || stream == STREAM_METRIC;
 		struct buf b = { 0 };
 
@@ -340,7 +341,7 @@ TEST(a_batch_of_seq_0_or_below_its_own_base_is_refused)
 	static const uint64_t bad[][2] = { { 0, 0 }, { 0, 1 }, { 1, 0 }, { 4, 5 } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		struct wire_batch_head got, h = { 1, 2, STREAM_EVENT, bad[i][0], bad[i][1], 9 };
+		struct wire_batch_head got, h = { 1, 2, STREAM_EVENT, bad[i][0], bad[i][1], 9, 0 };
 		struct buf b = { 0 };
 
 		wire_batch_head_encode(&b, &h);
