@@ -6,7 +6,6 @@
 
 enum {
 	OID_INT4 = 23,
-	OID_FLOAT4 = 700,
 	OID_FLOAT8 = 701,
 	FAMILY_INET = 2,
 	FAMILY_INET6 = 3,
@@ -84,10 +83,15 @@ void copy_time(struct buf *b, uint64_t wall_ns)
 	copy_int8(b, (int64_t)(wall_ns / 1000u) - (int64_t)EPOCH_US);
 }
 
-void copy_bytes(struct buf *b, const void *p, size_t len)
+void copy_len(struct buf *b, size_t len)
 {
 	assert(len < INT32_MAX);
 	put32(b, (uint32_t)len);
+}
+
+void copy_bytes(struct buf *b, const void *p, size_t len)
+{
+	copy_len(b, len);
 	buf_put(b, p, len);
 }
 
@@ -147,96 +151,6 @@ void copy_float8s(struct buf *b, const double *v, uint32_t n)
 		memcpy(out, &eight, sizeof(eight));
 		memcpy(out + sizeof(eight), &bits, sizeof(bits));
 	}
-}
-
-/* The head of an array of v[first..last], and its length, which end_some fills in. */
-static size_t begin_some(struct buf *b, uint32_t oid, uint32_t first, uint32_t last)
-{
-	size_t at = b->len;
-
-	put32(b, 0);
-	put32(b, 1); /* a dimension */
-	put32(b, 1); /* there may be nulls */
-	put32(b, oid);
-	put32(b, last - first + 1);
-	put32(b, first + 1);
-	return at;
-}
-
-static void end_some(struct buf *b, size_t at, const unsigned char *end)
-{
-	uint32_t len;
-
-	b->len = (size_t)(end - b->data);
-	len = htobe32((uint32_t)(b->len - at - sizeof(len)));
-	memcpy(b->data + at, &len, sizeof(len));
-}
-
-static bool find_some(const uint8_t *kind, uint8_t wanted, uint32_t n, uint32_t *first,
-		      uint32_t *last)
-{
-	const uint8_t *at = memchr(kind, wanted, n), *end = memrchr(kind, wanted, n);
-
-	if (!at)
-		return false;
-	*first = (uint32_t)(at - kind);
-	*last = (uint32_t)(end - kind);
-	return true;
-}
-
-void copy_some_float4s(struct buf *b, const double *v, const uint8_t *kind, uint8_t wanted,
-		       uint32_t n)
-{
-	const uint32_t four = htobe32(4), null = UINT32_MAX;
-	uint32_t first, last;
-	unsigned char *out;
-	size_t at;
-
-	if (!find_some(kind, wanted, n, &first, &last)) {
-		copy_null(b);
-		return;
-	}
-	at = begin_some(b, OID_FLOAT4, first, last);
-	out = buf_add(b, (size_t)(last - first + 1) * 2 * sizeof(four));
-	for (uint32_t i = first; i <= last; i++) {
-		bool has = kind[i] == wanted;
-		float f = (float)v[i];
-		uint32_t bits;
-
-		memcpy(&bits, &f, sizeof(bits));
-		bits = htobe32(bits);
-		memcpy(out, has ? &four : &null, sizeof(four));
-		memcpy(out + sizeof(four), &bits, sizeof(bits));
-		out += has ? 2 * sizeof(four) : sizeof(null);
-	}
-	end_some(b, at, out);
-}
-
-void copy_some_float8s(struct buf *b, const double *v, const uint8_t *kind, uint8_t wanted,
-		       uint32_t n)
-{
-	const uint32_t eight = htobe32(8), null = UINT32_MAX;
-	uint32_t first, last;
-	unsigned char *out;
-	size_t at;
-
-	if (!find_some(kind, wanted, n, &first, &last)) {
-		copy_null(b);
-		return;
-	}
-	at = begin_some(b, OID_FLOAT8, first, last);
-	out = buf_add(b, (size_t)(last - first + 1) * FLOAT8_BYTES);
-	for (uint32_t i = first; i <= last; i++) {
-		bool has = kind[i] == wanted;
-		uint64_t bits;
-
-		memcpy(&bits, &v[i], sizeof(bits));
-		bits = htobe64(bits);
-		memcpy(out, has ? &eight : &null, sizeof(eight));
-		memcpy(out + sizeof(eight), &bits, sizeof(bits));
-		out += has ? FLOAT8_BYTES : sizeof(null);
-	}
-	end_some(b, at, out);
 }
 
 void copy_int4s(struct buf *b, const uint32_t *v, uint32_t n)

@@ -21,17 +21,10 @@ void copy_int8(struct buf *b, int64_t v);
 void copy_time(struct buf *b, uint64_t wall_ns);
 void copy_text(struct buf *b, const char *s);
 void copy_bytes(struct buf *b, const void *p, size_t len);
+void copy_len(struct buf *b, size_t len); /* of a field whose bytes the caller appends next */
 void copy_jsonb(struct buf *b, const void *json, size_t len);
 void copy_inet(struct buf *b, const struct addr *a); /* null for none */
 void copy_float8s(struct buf *b, const double *v, uint32_t n);
-/*
- * A few of many: those of v that kind[i] says, in an array that is null elsewhere, and that begins
- * with the first and ends with the last of them; null if there is none.
- */
-void copy_some_float4s(struct buf *b, const double *v, const uint8_t *kind, uint8_t wanted,
-		       uint32_t n);
-void copy_some_float8s(struct buf *b, const double *v, const uint8_t *kind, uint8_t wanted,
-		       uint32_t n);
 void copy_int4s(struct buf *b, const uint32_t *v, uint32_t n);
 void copy_int8s(struct buf *b, const uint64_t *v, uint32_t n);
 

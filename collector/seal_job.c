@@ -14,7 +14,11 @@
 
 #define MERGE_BYTES "16777216"
 
-enum { TIME_TEXT = 32 };
+/*
+ * MADE_BY: who packs deletes what it packs, and must know each form that a row may have. With a new
+ * form comes a new number, and a migration that lets no lower one pack.
+ */
+enum { TIME_TEXT = 32, MADE_BY = 2 };
 
 /* What is made of an hour: the samples themselves, and by these spans. */
 static const struct product {
@@ -83,7 +87,7 @@ static int take_rows(struct run *r)
 {
 	const struct seal_job *j = r->job;
 	struct ask a = { "delete from sample_raw", "ts",
-			 KNOWN " returning ts, node_id, layout_id, entities, a, b", j->from_s,
+			 KNOWN " returning ts, node_id, layout_id, entities, a, b, v", j->from_s,
 			 j->until_s };
 	int e = each(r, &a, seal_read_raw);
 
@@ -143,13 +147,14 @@ static void put_row(struct run *r, size_t product, const struct shelf_chunk *s,
 	if (chunk_unpack(r->read.arena, r->chunk.data, r->chunk.len, &back) < 0 ||
 	    !chunk_equal(c, &back))
 		die("a chunk is not what it was made of: nothing was changed, please report it");
-	copy_row(rows, 6);
+	copy_row(rows, 7);
 	copy_time(rows, r->job->hour_s * 1000000000u);
 	copy_int8(rows, (int64_t)s->node);
 	copy_int8(rows, (int64_t)s->layout);
 	copy_int4(rows, (int32_t)(r->part + s->part));
 	copy_int8s(rows, s->id, c->nentities);
 	copy_bytes(rows, r->chunk.data, r->chunk.len);
+	copy_int2(rows, MADE_BY);
 }
 
 static int put_products(void *arg, const struct shelf_chunk *s)
@@ -177,8 +182,8 @@ static int store(struct run *r)
 		char sql[160];
 
 		snprintf(sql, sizeof(sql),
-			 "copy %s (hour, node_id, layout_id, part, entities, chunk) from stdin "
-			 "binary",
+			 "copy %s (hour, node_id, layout_id, part, entities, chunk, made_by) from "
+			 "stdin binary",
 			 products[i].table);
 		copy_begin(&copy);
 		e = pg_do(r->pg, sql);

@@ -4,6 +4,8 @@
 #include <endian.h>
 #include <math.h>
 
+#include "raw.h"
+
 enum { OID_INT8 = 20, OID_FLOAT4 = 700, OID_FLOAT8 = 701, ARRAY_HEAD = 20, ARRAY_EMPTY = 12 };
 enum { MAX_VALUES = 1 << 16 }; /* of a row: 64 entities of 128 are the most that one is made of */
 
@@ -137,6 +139,17 @@ static bool put_floats(const PGresult *row, int column, uint32_t oid, double *v,
 	return true;
 }
 
+/* As bytes, or as a version before had it: in two arrays, and 0 where neither has one. */
+static bool get_values(const PGresult *row, double *v, uint32_t n)
+{
+	const uint8_t *p = (const uint8_t *)PQgetvalue(row, 0, 6);
+
+	if (!PQgetisnull(row, 0, 6))
+		return raw_get(p, (size_t)PQgetlength(row, 0, 6), v, n) == 0;
+	memset(v, 0, n * sizeof(*v));
+	return put_floats(row, 4, OID_FLOAT4, v, n) && put_floats(row, 5, OID_FLOAT8, v, n);
+}
+
 int seal_read_raw(void *arg, const PGresult *row)
 {
 	struct seal_read *s = arg;
@@ -153,9 +166,7 @@ int seal_read_raw(void *arg, const PGresult *row)
 	if (!values || (uint64_t)n * *values > MAX_VALUES)
 		return -EBADMSG;
 	v = arena_alloc(s->arena, (n * *values + 1) * sizeof(*v));
-	memset(v, 0, n * *values * sizeof(*v));
-	if (!put_floats(row, 4, OID_FLOAT4, v, n * *values) ||
-	    !put_floats(row, 5, OID_FLOAT8, v, n * *values))
+	if (!get_values(row, v, n * *values))
 		return -EBADMSG;
 	for (uint32_t i = 0; i < n; i++)
 		shelf_add(s->shelf, node, layout, id[i], us, v + i * *values, *values, *values);

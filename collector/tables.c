@@ -59,8 +59,8 @@ static void set_commit_time(struct rows *rows, const size_t *at, const struct bu
 /* With their columns, so that a collector can go on when a later one has added some. */
 static const char *const copy_sql[FACT_END] = {
 	[FACT_SAMPLE] = "copy sample (ts, node_id, entity_id, layout_id, v) from stdin binary",
-	[FACT_SAMPLE_RAW] =
-		"copy sample_raw (ts, node_id, layout_id, entities, a, b) from stdin binary",
+	[FACT_SAMPLE_RAW] = "copy sample_raw (ts, node_id, layout_id, entities, v) from stdin "
+			    "binary",
 	[FACT_REQUEST] = "copy request (ts, node_id, request_id, stored, app, comm, pid, tid, "
 			 "remote, remote_port,"
 			 " local, local_port, method, path, route, flags, status, request_us, "

@@ -27,7 +27,7 @@ lay_over_a_day() {
 	sql -c "create table recorded as select * from sample_raw" -c "truncate sample_raw" -c "create table day as
 		select date_bin('1 hour', now(), timestamptz 'epoch') - interval '$((hours + 1)) hours' as t0, min(ts) as r0, max(ts) - min(ts) + interval '2 s' as span from recorded" \
 		-c "select count(ensure_partition('sample_raw', 'hour', t0 + i * interval '1 hour')), count(ensure_sealed(t0 + i * interval '1 hour')) from day, generate_series(0, $hours - 1) i" \
-		-c "insert into sample_raw select at, node_id, layout_id, entities, a, b from day, recorded, generate_series(0, (extract(epoch from interval '$hours hours') / extract(epoch from span))::int) i,
+		-c "insert into sample_raw select at, node_id, layout_id, entities, a, b, v from day, recorded, generate_series(0, (extract(epoch from interval '$hours hours') / extract(epoch from span))::int) i,
 			lateral (select t0 + (ts - r0) + i * span as at) x where at < t0 + interval '$hours hours' order by at" -c "vacuum analyze" >/dev/null
 }
 

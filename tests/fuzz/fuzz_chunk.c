@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * fuzz_chunk.c - chunks, columns, and rows of PostgreSQL. The first byte says which.
+ * fuzz_chunk.c - chunks, columns, and values that are not packed yet. The first byte says which.
  *
  * Whatever is read as a chunk with its CRC mended must be one that, packed again, is read as the
  * same; whatever is packed must come back, bit by bit.
@@ -11,6 +11,7 @@
 
 #include "../../collector/chunk.h"
 #include "../../collector/column.h"
+#include "../../collector/raw.h"
 #include "../../lib/crc32c.h"
 
 enum { LIMIT = 8 << 20, CRC_AT = 2, CRC_FROM = 6, MAX = 4096 };
@@ -36,6 +37,12 @@ static void read_chunk(uint8_t *p, size_t len)
 	buf_free(&b);
 }
 
+static void same(const double *v, const double *back, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		must(isnan(v[i]) ? isnan(back[i]) : memcmp(&v[i], &back[i], sizeof(*v)) == 0);
+}
+
 static void pack_column(const uint8_t *p, size_t len)
 {
 	uint32_t n = (uint32_t)(len / sizeof(double));
@@ -46,8 +53,7 @@ static void pack_column(const uint8_t *p, size_t len)
 	memcpy(v, p, n * sizeof(*v));
 	column_put(&b, v, n);
 	must(column_get(b.data, b.len, back, n) == 0);
-	for (uint32_t i = 0; i < n; i++)
-		must(isnan(v[i]) ? isnan(back[i]) : memcmp(&v[i], &back[i], sizeof(*v)) == 0);
+	same(v, back, n);
 	buf_free(&b);
 }
 
@@ -60,6 +66,50 @@ static void read_column(const uint8_t *p, size_t len)
 		must(column_len(p, len) == len);
 }
 
+/* In portions, of which some are too much; what was put must come back. */
+static void put_raw(const double *v, uint32_t n)
+{
+	enum { PORTION = 100, LIMIT_BYTES = 2000 };
+	static struct raw r;
+	double back[MAX];
+	struct buf b = { 0 };
+	uint32_t taken = 0;
+
+	raw_begin(&r);
+	while (taken < n) {
+		uint32_t m = n - taken < PORTION ? n - taken : PORTION;
+
+		if (!raw_add(&r, v + taken, m, LIMIT_BYTES))
+			break;
+		taken += m;
+	}
+	raw_put(&b, &r);
+	must(b.len == raw_len(&r) && b.len <= LIMIT_BYTES);
+	must(raw_get(b.data, b.len, back, taken) == 0);
+	same(v, back, taken);
+	buf_free(&b);
+}
+
+/* As many as it says itself; and again from what was read. */
+static void read_raw(const uint8_t *p, size_t len)
+{
+	double v[MAX];
+	uint32_t n = len < 3 ? 0 : (uint32_t)(p[1] << 8 | p[2]);
+
+	if (n <= MAX && raw_get(p, len, v, n) == 0)
+		put_raw(v, n);
+}
+
+static void pack_raw(const uint8_t *p, size_t len)
+{
+	uint32_t n = (uint32_t)(len / sizeof(double));
+	double v[MAX];
+
+	n = n < MAX ? n : MAX;
+	memcpy(v, p, n * sizeof(*v));
+	put_raw(v, n);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	uint8_t *copy;
@@ -69,15 +119,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	copy = malloc(len);
 	must(copy);
 	memcpy(copy, data + 1, len - 1);
-	switch (*data % 3) {
+	switch (*data < 192 ? *data % 3 : 3 + *data % 2) {
 	case 0:
 		read_chunk(copy, len - 1);
 		break;
 	case 1:
 		pack_column(copy, len - 1);
 		break;
-	default:
+	case 2:
 		read_column(copy, len - 1);
+		break;
+	case 3:
+		pack_raw(copy, len - 1);
+		break;
+	default:
+		read_raw(copy, len - 1);
 	}
 	free(copy);
 	return 0;

@@ -55,12 +55,15 @@ def sample(at, entity, layout, values):
 
 
 def raw(at, layout, entities, values):
-    """As the collector packs them: a float4 where that is exact, a zero is null."""
+    """As the collector stores them, and as one of before did: a float4 where that is exact, a zero is null."""
+    head = f"(to_timestamp({BEGIN + at:.3f}), 11, {layout}, array{entities}::bigint[]"
+    if int(at) // 20 % 2:
+        return head + f", null, null, raw_bytes(array[{','.join('float8 ' + repr('NaN') if v is None else repr(float(v)) for v in values)}]))"
     single = [v is None or struct.unpack('f', struct.pack('f', v))[0] == v for v in values]
     text = lambda v: "'NaN'" if v is None else repr(float(v)) if v else 'null'  # noqa: E731
     a = ','.join(text(v) if s else 'null' for v, s in zip(values, single))
     b = ','.join('null' if s else text(v) for v, s in zip(values, single))
-    return f"(to_timestamp({BEGIN + at:.3f}), 11, {layout}, array{entities}::bigint[], array[{a}]::float4[], {'null' if all(single) else f'array[{b}]'}::float8[])"
+    return head + f", array[{a}]::float4[], {'null' if all(single) else f'array[{b}]'}::float8[], null)"
 
 
 def rows():
@@ -92,6 +95,8 @@ def fill(db):
         text += f"insert into layout values ({layout}, '{kind}', array[{quoted(names)}], array[{quoted(units)}], '{{{','.join(map(str, kinds))}}}');\n"
     text += "insert into entity (node_id, entity_id, kind, name) values (11, 1, 'node', ''), (12, 1, 'node', ''), (11, 200, 'diskio', 'sd0'), (11, 300, 'drop', 'NO_SOCKET');\n"
     text += ''.join(f"insert into entity (node_id, entity_id, kind, name, labels) values (11, {100 + d}, 'disk', 'sd{d}', '{json.dumps({'rack': 'r1'} if d == 3 else {})}');\n" for d in range(DISKS))
+    with open('tests/it/raw.sql', encoding='utf-8') as f:
+        text += f.read()
     db.sql(text + 'insert into sample values ' + ',\n'.join(rows()) + ';insert into sample_raw values ' + ',\n'.join(raw_rows()) + ';')
 
 

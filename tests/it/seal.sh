@@ -47,6 +47,18 @@ samples() {
 	insert into sample_raw select t + i * interval '20 s', n, 8, array[9], array[i], null from base, generate_series(0, 359) i, generate_series(1, 2) n;
 	create view everything as select * from sample_unsealed union all select * from sample_sealed;
 	create table before as select * from everything" >/dev/null
+	sql -f tests/it/raw.sql
+}
+
+# Each second tick, as a collector of now stores it; the others are of one of before, at the same time.
+as_bytes() {
+	sql -c "update sample_raw r set a = null, b = null, v = raw_bytes(array(select coalesce(a[i], b[i], 0) from generate_series(1, cardinality(entities) * cardinality(names)) i))
+		from layout l where l.layout_id = r.layout_id and extract(epoch from ts)::bigint / 20 % 2 = 0"
+}
+
+# What a collector of before does: it takes what a and b have.
+packs_as_before() { # TABLE
+	sql -c "begin; delete from sample_raw; insert into $1 (hour, node_id, layout_id, part, entities, chunk) select t, 1, 7, 0, '{1}', '' from base; commit"
 }
 
 same() { # TABLE: it holds what is stored, and nothing else is
@@ -112,6 +124,13 @@ ok "a database of an older version is brought up to date" await 300 grep -q "is 
 ok "and has its samples" is "360|324" "select count(*), count(value) from api.series where node = 'old' and metric in ('count', 'gap') and ts < (select t from base)"
 halt one KILL
 samples
+as_bytes
+ok "each value as bytes is what it was" same before
+ok "there are some of both" is "t|t" "select count(v) > 100, count(a) > 100 from sample_raw"
+for table in sealed sample_1m sample_10m sample_1h; do
+	ok "a collector that does not know bytes cannot pack to $table" eval "! packs_as_before $table 2>'$dir/said' && grep -q packed_by_a_collector_since_029 '$dir/said'"
+done
+ok "and has taken nothing" same before
 echo "select pg_advisory_unlock(126879331840368);" >&"${holder[1]}"
 
 # Killed in the middle: it has taken the rows, and waits to put them.

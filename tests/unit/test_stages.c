@@ -5,6 +5,7 @@
 
 #include "../../collector/copy.h"
 #include "../../collector/line.h"
+#include "../../collector/raw.h"
 
 #define SEC 1000000000ull
 
@@ -12,7 +13,8 @@ enum { DAY_S = 86400 };
 
 static const uint64_t now_ns = 1790000000 * SEC;
 static const struct wire_metric metrics[] = { { "a\x01", "s", METRIC_GAUGE },
-					      { "b", "s", METRIC_COUNTER } };
+					      { "b", "s", METRIC_COUNTER },
+					      { "c", "s", METRIC_COUNTER } };
 static const double values[] = { 1, 2, 3 };
 
 struct rig {
@@ -183,38 +185,72 @@ TEST(a_body_that_cannot_be_read_poisons_its_batch_and_makes_no_row)
 	tear_down(&r);
 }
 
+static void set_up_three(struct rig *r)
+{
+	set_up(r);
+	r->dict.n = 3;
+	r->dict.layout = wire_layout_id(&r->dict);
+	CHECK_EQ(layouts_add(r->layouts, &r->dict), 0);
+}
+
+static struct batch *stored_raw(const struct rig *r, struct buf *body)
+{
+	struct batch *b = batch_of(body);
+
+	b->raw_from_ns = now_ns;
+	b->raw_until_ns = now_ns + 1;
+	CHECK_EQ(line_run(r->front, b), 0);
+	CHECK_EQ(line_run(r->back, b), 0);
+	CHECK_EQ(b->rows[FACT_SAMPLE].n, 0);
+	return b;
+}
+
 TEST(samples_of_one_layout_share_a_row_in_which_zeros_take_no_room)
 {
 	static const double some[3] = { 0, 0.1, 0 }, other[3] = { NAN, 7, -0.0 };
-	static const uint8_t kind[6] = { 0, 2, 0, 1, 1, 1 };
-	static const double all[6] = { 0, 0.1, 0, NAN, 7, -0.0 };
-	const struct wire_metric three[3] = { { "a", "", 0 }, { "b", "", 0 }, { "c", "", 0 } };
-	struct wire_dict dict = { .entity_kind = "disk", .n = 3, .metrics = three };
+	struct raw raw;
 	struct buf want = { 0 }, body = { 0 };
 	struct rig r;
-	set_up(&r);
+	set_up_three(&r);
 
-	dict.layout = wire_layout_id(&dict);
-	CHECK_EQ(layouts_add(r.layouts, &dict), 0);
-	wire_put_sample(&body, &(struct sample_item){ dict.layout, "sda", 3, some });
-	wire_put_sample(&body, &(struct sample_item){ dict.layout, "sdb", 3, other });
-	AUTO(batch_free) struct batch *b = batch_of(&body);
-	b->raw_from_ns = now_ns;
-	b->raw_until_ns = now_ns + 1;
-	CHECK_EQ(line_run(r.front, b), 0);
-	CHECK_EQ(line_run(r.back, b), 0);
-	CHECK_EQ(b->rows[FACT_SAMPLE].n, 0);
+	wire_put_sample(&body, &(struct sample_item){ r.dict.layout, "sda", 3, some });
+	wire_put_sample(&body, &(struct sample_item){ r.dict.layout, "sdb", 3, other });
+	AUTO(batch_free) struct batch *b = stored_raw(&r, &body);
 	CHECK_EQ(b->rows[FACT_SAMPLE_RAW].n, 1);
-	copy_row(&want, 6);
+	raw_begin(&raw);
+	CHECK(raw_add(&raw, some, 3, 100) && raw_add(&raw, other, 3, 100));
+	CHECK_EQ(raw_len(&raw), 3 + 4 + 2 * 1 + 2 * 8);
+	copy_row(&want, 5);
 	copy_time(&want, now_ns);
 	copy_int8(&want, 7);
-	copy_int8(&want, (int64_t)dict.layout);
+	copy_int8(&want, (int64_t)r.dict.layout);
 	copy_int8s(&want, b->entity_id, 2);
-	copy_some_float4s(&want, all, kind, 1, 6);
-	copy_some_float8s(&want, all, kind, 2, 6);
+	copy_len(&want, raw_len(&raw));
+	raw_put(&want, &raw);
 	CHECK_EQ(b->rows[FACT_SAMPLE_RAW].bytes.len, want.len);
 	CHECK(memcmp(b->rows[FACT_SAMPLE_RAW].bytes.data, want.data, want.len) == 0);
 	buf_free(&want);
+	tear_down(&r);
+}
+
+/* PostgreSQL makes one of 79 bytes of it, the entities and the values. */
+TEST(a_row_takes_as_many_entities_as_are_not_put_aside)
+{
+	static const double long_ones[3] = { 0.1, 0.2, 0.3 };
+	const unsigned char *ids;
+	struct buf body = { 0 };
+	uint32_t n, bytes;
+	struct rig r;
+	set_up_three(&r);
+
+	for (int i = 0; i < 200; i++)
+		wire_put_sample(&body, &(struct sample_item){ r.dict.layout, "sda", 3, long_ones });
+	AUTO(batch_free) struct batch *b = stored_raw(&r, &body);
+	ids = b->rows[FACT_SAMPLE_RAW].bytes.data + 2 + 3 * 12;
+	n = (ids[2] * 256u + ids[3] - 20) / 12;
+	bytes = 79 + 8 * n + ids[26 + 12 * n] * 256u + ids[27 + 12 * n];
+	CHECK(bytes <= 2032 && bytes + bytes / n > 2032);
+	CHECK_EQ(b->rows[FACT_SAMPLE_RAW].n, (200 + n - 1) / n);
 	tear_down(&r);
 }
 
