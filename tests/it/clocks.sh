@@ -1,0 +1,135 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# clocks.sh - two hosts as network namespaces with a probe each, one of which has a clock that is off, and then is set: each
+# call is joined with its other half, and none with another's.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/check.sh
+. tests/it/ingest_rig.sh
+
+net=10.231.85 ns=seismo-c$$ # no other test uses that net
+top=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)/seismo-clocks.$$
+faketime=$(ls /usr/lib/*/faketime/libfaketimeMT.so.1 2>/dev/null)
+read -r port web < <(free_ports 2 | tr '\n' ' ')
+pids=()
+
+on_exit() {
+	local i
+	kill "${pids[@]}"
+	[ ! -f "$dir/nginx.pid" ] || kill "$(cat "$dir/nginx.pid")"
+	wait "${pids[@]}"
+	ip netns delete "$ns-h1"
+	ip netns delete "$ns-h2"
+	for ((i = 0; i < 100; i++)); do # a cgroup that had tasks just now is busy for a moment
+		rmdir "$top"/h* "$top"
+		[ -d "$top" ] || break
+		sleep 0.1
+	done
+	clear_away
+} 2>/dev/null
+trap on_exit EXIT
+
+there() { # N COMMAND...: becomes that
+	echo "$BASHPID" >"$top/h$1/cgroup.procs" && exec ip netns exec "$ns-h$1" "${@:2}"
+}
+
+hosts() {
+	local n
+	mkdir -p "$top/h1" "$top/h2" && ip netns add "$ns-h1" && ip netns add "$ns-h2" && ip link add dev e netns "$ns-h1" type veth peer name e netns "$ns-h2" || return
+	for n in 1 2; do
+		ip -n "$ns-h$n" address add "$net.$n/24" dev e && ip -n "$ns-h$n" link set e up && ip -n "$ns-h$n" link set lo up || return
+	done
+	cat >"$dir/nginx.conf" <<-END
+	pid $dir/nginx.pid; error_log $dir/error.log crit; user root; worker_processes 1; events { }
+	http {
+		client_body_temp_path $dir/t1; proxy_temp_path $dir/t2; fastcgi_temp_path $dir/t3; uwsgi_temp_path $dir/t4; scgi_temp_path $dir/t5;
+		access_log off; proxy_http_version 1.1; proxy_set_header Connection "";
+		upstream shop { server $net.2:8000; keepalive 4; }
+		server { listen 80; location / { proxy_pass http://shop; } }
+	}
+	END
+	(there 1 nginx -c "$dir/nginx.conf" -e "$dir/error.log")
+	there 2 "$B/tools/server" 8000 & pids+=($!)
+}
+
+# A probe of what is in that cgroup; the kernel's clocks, of which it has the times of what it sees, are what they are.
+watch() { # N [VARIABLE=VALUE...]
+	exec env "${@:2}" "$B/seismo-probe" --collector "tcp://127.0.0.1:$port" --collector-key "$COLLECTOR_PUB" --token "$TOKEN" --keys "$dir/keys.h$1" \
+		--node "h$1" --scope "cgroup=$top/h$1" --slow-ms 0 --profile 0 --cpu-wait-share 0 2>>"$dir/h$1.log"
+}
+
+set_ahead() { # SECONDS: the clock of the second host, within a second
+	echo "+$1" >"$dir/ahead.new" && mv "$dir/ahead.new" "$dir/ahead"
+}
+
+told() { # NODE: by how much it is ahead, as it told last, to 100 ms
+	sql -c "select round(-offset_us / 1e6, 1) from clock join node using (node_id) where name = '$1' order by told desc limit 1"
+}
+
+is_told() { # NODE SECONDS
+	[ "$(told "$1")" = "$2" ]
+}
+
+ready() {
+	is 2 "select count(*) from source where name = 'request' and state = 1" &&
+		is 2 "select count(distinct p.node_id) from place p join node n using (node_id) where (n.name, p.port) in (('h1', 80), ('h2', 8000))"
+}
+
+calls() { # PREFIX: 20, of a few ms
+	local i
+	for i in {1..20}; do
+		ip netns exec "$ns-h1" curl -s -o /dev/null -m 5 "http://$net.1/$1/$i?d=$((i % 3))"
+	done
+}
+
+rows() { # PREFIX: of each host
+	sql -c "select string_agg(n::text, ' ' order by name) from (select n.name, count(*) filter (where r.path like '/$1/%') as n
+		from node n left join request r using (node_id) group by n.name) x"
+}
+
+joined() { # PREFIX: how many of nginx's requests are joined with their call, and of those that were called with theirs; how many wrongly
+	sql -c "select (select count(c ->> 'id') || ' ' || count(*) filter (where c ->> 'request' <> 'GET ' || path) from request r join node n using (node_id),
+			json_array_elements(api.calls(ts, request_id)) c where n.name = 'h1' and path like '/$1/%') || ' ' ||
+		(select count(c ->> 'id') || ' ' || count(*) filter (where c ->> 'request' <> 'GET ' || path) from (select r.path, api.called_by(ts, request_id) c
+			from request r join node n using (node_id) where n.name = 'h2' and path like '/$1/%') x)"
+}
+
+has() { # EXPECTED COMMAND...
+	[ "$("${@:2}")" = "$1" ] || { echo "not $1 but $("${@:2}"): ${*:2}"; return 1; }
+}
+
+api() { # PATH PYTHON: true of the answer a
+	curl -s "http://127.0.0.1:$web/api/v1/$1" | python3 -c "import json, sys; a = json.load(sys.stdin); sys.exit(not ($2))"
+}
+
+[ -n "$faketime" ] && hosts 2>"$dir/hosts.err" || { cat "$dir/hosts.err"; echo "0 passed, 1 failed: is faketime installed?"; exit 1; }
+pg_make
+start one "$port" "$web"
+let_in
+set_ahead 5
+watch 1 & pids+=($!)
+watch 2 LD_PRELOAD="$faketime" FAKETIME_TIMESTAMP_FILE="$dir/ahead" FAKETIME_CACHE_DURATION=1 FAKETIME_DONT_RESET=1 DONT_FAKE_MONOTONIC=1 FAKETIME_DONT_FAKE_MONOTONIC=1 & pids+=($!)
+calls warm
+ok "both hosts are watched, and say who listens there" await 600 ready
+ok "a clock that is right is told to be so" await 200 is_told h1 0.0
+ok "and one that is 5 s ahead, too" await 200 is_told h2 5.0
+calls five
+ok "of 20 calls each is a row of both" await 400 has "20 20" rows five
+ok "each is joined, from both ends, and none wrongly" has "20 0 20 0" joined five
+ok "the API says it of the node" api nodes "[(n['clock']['ahead'] // 100, n['clock']['uncertainty'] < 2000) for n in a['nodes'] if n['name'] == 'h2'] == [(50, True)]"
+
+set_ahead 65
+ok "a clock that is set is told anew" await 300 is_told h2 65.0
+calls more
+ok "of 20 calls each is a row of both, again" await 400 has "20 20" rows more
+ok "each is joined, though they are 65 s apart" has "20 0 20 0" joined more
+ok "and what was before it was set still is" has "20 0 20 0" joined five
+ok "who was called is named, in spite of its clock" is "h2 server 20" "select (c ->> 'node') || ' ' || (c ->> 'app') || ' ' || count(*) from request r join node n using (node_id),
+	json_array_elements(api.calls(ts, request_id)) c where n.name = 'h1' and path like '/more/%' group by c ->> 'node', c ->> 'app'"
+
+set_ahead 0
+ok "so is one that is set back" await 300 is_told h2 0.0
+calls back
+ok "of 20 calls each is a row of both, once more" await 400 has "20 20" rows back
+ok "and each is joined" has "20 0 20 0" joined back
+done_checking
