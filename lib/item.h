@@ -33,6 +33,8 @@ enum {
 	ITEM_MAX_PLACES = 4096, /* of a node */
 	ITEM_MAX_TAGS = 1024, /* of a node and its entities, with those of before */
 	ITEM_MAX_SEEN_NODES = 4096,
+	ITEM_MAX_SIGNALS = 256, /* of an incident */
+	ITEM_MAX_LABEL = 1200, /* of a signal: a route, and whom it asked */
 	ITEM_MAX_HOPS = 8, /* that can be told; how many are allowed is the collector's */
 };
 
@@ -291,4 +293,23 @@ struct node_item { /* what is known of the node of an ORIGIN, as a whole */
 	uint64_t first_ns; /* wall */
 	uint32_t ntags;
 	const struct tag_item *tags;
+};
+
+struct told_signal { /* what went wrong on one node in one way; a part of an incident */
+	uint64_t node;
+	const char *app, *route, *class;
+	uint16_t reason; /* of the worst */
+	uint64_t first_us, last_us, n, excess_us;
+};
+
+struct incident_item { /* an incident of a region as it is now, as a whole */
+	uint64_t id, onset_us, last_us, opened_us; /* of the wall */
+	uint64_t closed_us; /* 0: it is open */
+	uint64_t into; /* it is a part of that one now; 0: it is one itself */
+	uint64_t first_host; /* the node that is ranked first; 0: none, or one without a probe */
+	const char *text; /* its title */
+	uint32_t hops; /* regions that it came through, the first is its own */
+	const char *region[ITEM_MAX_HOPS];
+	uint32_t nsignals;
+	const struct told_signal *signals;
 };

@@ -31,6 +31,7 @@ enum {
 	WIRE_TAG_FIELDS = 6,
 	WIRE_SEEN_NODE_FIELDS = 2,
 	WIRE_TIMES_FIELDS = 3, /* more of an ACK that answers a batch which says when it was sent */
+	WIRE_TOLD_SIGNAL_FIELDS = 9,
 };
 
 /* A century; whole numbers up to there are exact in what may be negative. */
@@ -140,8 +141,9 @@ struct wire_body {
 	struct region_item *regions;
 	struct node_item *nodes;
 	struct clock_item *clocks;
+	struct incident_item *incidents;
 	uint32_t nsamples, nreds, nrequests, nsources, nunreads, nstacks, nevents, nprofiles,
-		nplaces, norigins, nregions, nnodes, nclocks;
+		nplaces, norigins, nregions, nnodes, nclocks, nincidents;
 	uint32_t nunknown; /* items of a kind this version does not know: skipped */
 };
 
@@ -169,6 +171,7 @@ void wire_put_origin(struct buf *body, const struct origin_item *o);
 void wire_put_region(struct buf *body, const struct region_item *r);
 void wire_put_node(struct buf *body, const struct node_item *n);
 void wire_put_clock(struct buf *body, const struct clock_item *c);
+void wire_put_incident(struct buf *body, const struct incident_item *i);
 
 int wire_type_of(const void *frame, size_t len, enum wire_type *type) MUST_CHECK;
 int wire_hello_decode(struct arena *a, const void *f, size_t len, struct wire_hello *h) MUST_CHECK;

@@ -241,6 +241,8 @@ static int read_item(struct mp *m, struct arena *a, uint64_t kind, uint32_t *mor
 		return wire_read_node(m, a, &b->nodes[b->nnodes++]);
 	case ITEM_CLOCK:
 		return read_clock(m, &b->clocks[b->nclocks++]);
+	case ITEM_INCIDENT:
+		return wire_read_incident(m, a, &b->incidents[b->nincidents++]);
 	}
 	return -EBADMSG;
 }
@@ -306,6 +308,8 @@ static int make_room(struct arena *a, const uint32_t *n, struct wire_body *b)
 		r = room(a, n[ITEM_NODE], sizeof(*b->nodes), &b->nodes);
 	if (r == 0)
 		r = room(a, n[ITEM_CLOCK], sizeof(*b->clocks), &b->clocks);
+	if (r == 0)
+		r = room(a, n[ITEM_INCIDENT], sizeof(*b->incidents), &b->incidents);
 	return r < 0 ? r : room(a, n[ITEM_PLACE], sizeof(*b->places), &b->places);
 }
 

@@ -40,4 +40,5 @@ int wire_read_stack(struct mp *m, struct arena *a, struct stack_item *s);
 int wire_read_origin(struct mp *m, struct arena *a, struct origin_item *o);
 int wire_read_region(struct mp *m, struct arena *a, struct region_item *q, uint32_t *more);
 int wire_read_node(struct mp *m, struct arena *a, struct node_item *q);
+int wire_read_incident(struct mp *m, struct arena *a, struct incident_item *q);
 int wire_read_event(struct mp *m, struct arena *a, struct event_item *e, uint32_t *more);

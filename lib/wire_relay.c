@@ -5,19 +5,24 @@
 #include "wire_read.h"
 #include "wire_write.h"
 
+static void put_regions(msgpack_packer *pk, uint32_t hops, const char *const *region)
+{
+	assert(hops && hops <= ITEM_MAX_HOPS);
+	msgpack_pack_array(pk, hops);
+	for (uint32_t i = 0; i < hops; i++)
+		put_name(pk, region[i]);
+}
+
 void wire_put_origin(struct buf *body, const struct origin_item *o)
 {
 	msgpack_packer pk = wire_item(body, ITEM_ORIGIN, 0);
 
-	assert(o->hops && o->hops <= ITEM_MAX_HOPS);
 	put_u64(&pk, o->node);
 	put_u64(&pk, o->epoch);
 	msgpack_pack_uint8(&pk, o->stream);
 	put_u64(&pk, o->seq);
 	put_str(&pk, o->name, ITEM_MAX_TEXT);
-	msgpack_pack_array(&pk, o->hops);
-	for (uint32_t i = 0; i < o->hops; i++)
-		put_name(&pk, o->region[i]);
+	put_regions(&pk, o->hops, o->region);
 }
 
 void wire_put_region(struct buf *body, const struct region_item *r)
@@ -60,6 +65,49 @@ void wire_put_node(struct buf *body, const struct node_item *n)
 	}
 }
 
+void wire_put_incident(struct buf *body, const struct incident_item *q)
+{
+	msgpack_packer pk = wire_item(body, ITEM_INCIDENT, 0);
+
+	assert(q->nsignals <= ITEM_MAX_SIGNALS);
+	put_u64(&pk, q->id);
+	put_u64(&pk, q->onset_us);
+	put_u64(&pk, q->last_us);
+	put_u64(&pk, q->opened_us);
+	put_u64(&pk, q->closed_us);
+	put_u64(&pk, q->into);
+	put_u64(&pk, q->first_host);
+	put_str(&pk, q->text, ITEM_MAX_TEXT);
+	put_regions(&pk, q->hops, q->region);
+	msgpack_pack_array(&pk, q->nsignals);
+	for (uint32_t i = 0; i < q->nsignals; i++) {
+		const struct told_signal *s = &q->signals[i];
+
+		msgpack_pack_array(&pk, WIRE_TOLD_SIGNAL_FIELDS);
+		put_u64(&pk, s->node);
+		put_str(&pk, s->app, ITEM_MAX_TEXT);
+		put_str(&pk, s->route, ITEM_MAX_LABEL);
+		put_name(&pk, s->class);
+		put_uint(&pk, s->reason, INT16_MAX);
+		put_u64(&pk, s->first_us);
+		put_u64(&pk, s->last_us);
+		put_u64(&pk, s->n);
+		put_u64(&pk, s->excess_us);
+	}
+}
+
+static int read_regions(struct mp *m, struct arena *a, uint32_t *hops, const char **region)
+{
+	int r = 0;
+
+	*hops = mp_array(m);
+	if (*hops == 0 || *hops > ITEM_MAX_HOPS)
+		return -EBADMSG;
+	for (uint32_t i = 0; i < *hops; i++)
+		region[i] = wire_read_key(m, a, &r);
+	return r;
+}
+
 int wire_read_origin(struct mp *m, struct arena *a, struct origin_item *o)
 {
 	uint64_t stream;
@@ -71,14 +119,11 @@ int wire_read_origin(struct mp *m, struct arena *a, struct origin_item *o)
 	o->stream = (uint8_t)stream;
 	o->seq = wire_read_u64(m);
 	o->name = wire_read_text(m, a, ITEM_MAX_TEXT, &r);
-	o->hops = mp_array(m);
 	if (r < 0)
 		return r;
-	if (stream < STREAM_EVENT || !*o->name || o->hops == 0 || o->hops > ITEM_MAX_HOPS)
+	if (stream < STREAM_EVENT || !*o->name)
 		return -EBADMSG;
-	for (uint32_t i = 0; i < o->hops; i++)
-		o->region[i] = wire_read_key(m, a, &r);
-	return r;
+	return read_regions(m, a, &o->hops, o->region);
 }
 
 static int read_seen(struct mp *m, struct arena *a, struct region_item *q)
@@ -156,5 +201,55 @@ int wire_read_node(struct mp *m, struct arena *a, struct node_item *q)
 	for (uint32_t i = 0; i < q->ntags && r == 0; i++)
 		r = read_tag(m, a, &tags[i]);
 	q->tags = tags;
+	return r;
+}
+
+static int read_signal(struct mp *m, struct arena *a, struct told_signal *s)
+{
+	uint32_t width = mp_array(m);
+	int r = width < WIRE_TOLD_SIGNAL_FIELDS ? -EBADMSG : 0;
+
+	s->node = wire_read_u64(m);
+	s->app = wire_read_text(m, a, ITEM_MAX_TEXT, &r);
+	s->route = wire_read_text(m, a, ITEM_MAX_LABEL, &r);
+	s->class = wire_read_key(m, a, &r);
+	s->reason = (uint16_t)mp_uint_max(m, INT16_MAX);
+	s->first_us = wire_read_u64(m);
+	s->last_us = wire_read_u64(m);
+	s->n = wire_read_u64(m);
+	s->excess_us = wire_read_u64(m);
+	if (r == 0)
+		mp_skip_n(m, width - WIRE_TOLD_SIGNAL_FIELDS);
+	return r;
+}
+
+int wire_read_incident(struct mp *m, struct arena *a, struct incident_item *q)
+{
+	struct told_signal *signals;
+	void *p;
+	int r = 0;
+
+	q->id = wire_read_u64(m);
+	q->onset_us = wire_read_u64(m);
+	q->last_us = wire_read_u64(m);
+	q->opened_us = wire_read_u64(m);
+	q->closed_us = wire_read_u64(m);
+	q->into = wire_read_u64(m);
+	q->first_host = wire_read_u64(m);
+	q->text = wire_read_text(m, a, ITEM_MAX_TEXT, &r);
+	if (r == 0)
+		r = read_regions(m, a, &q->hops, q->region);
+	if (r < 0)
+		return r;
+	q->nsignals = mp_array(m);
+	if (q->nsignals > ITEM_MAX_SIGNALS)
+		return -EBADMSG;
+	r = arena_try(a, q->nsignals, sizeof(*signals), &p);
+	if (r < 0)
+		return r;
+	signals = p;
+	for (uint32_t i = 0; i < q->nsignals && r == 0; i++)
+		r = read_signal(m, a, &signals[i]);
+	q->signals = signals;
 	return r;
 }

@@ -113,6 +113,8 @@ SEEN = record(('kernel', u63), ('user', u63), ('n', u31))
 PLACE = record(('kind', u8), ('addr', address), ('port', u16), ('app', name), ('netns', u63), ('gone', u8))
 HEARD = record(('node', u63), ('ms', u63))
 TAG = record(('entity', u63), ('key', key), ('value', text), ('since_us', u63), ('until_us', u63), ('said_by', name))
+SIGNAL = record(('node', u63), ('app', text), ('route', string(1200)), ('class', key), ('reason', u15), ('first_us', u63), ('last_us', u63),
+                ('n', u63), ('excess_us', u63))
 METRIC = record(('name', key), ('unit', name), ('kind', u8))
 MARK = [('node_id', u63), ('epoch', u63), ('stream', stream), ('mark', u63)]
 
@@ -156,6 +158,8 @@ ITEMS = {
     11: ('REGION', record(('name', key), ('console', text), later=[('seen', array(HEARD, 4096))])),
     12: ('NODE', record(('name', text), ('machine', name), ('version', name), ('first_ns', u63), ('tags', array(TAG, 1024)))),
     13: ('CLOCK', record(('since_ns', u63), ('offset_us', offset), ('uncertainty_us', u63))),
+    15: ('INCIDENT', record(('id', u63), ('onset_us', u63), ('last_us', u63), ('opened_us', u63), ('closed_us', u63), ('into', u63),
+                            ('first_host', u63), ('text', text), ('regions', array(key, 8, 1)), ('signals', array(SIGNAL, 256)))),
 }
 BY_NAME = {n: (i, t) for table in (MESSAGES, ITEMS) for i, (n, t) in table.items()}
 UNPACK = {'raw': False, 'unicode_errors': 'surrogateescape', 'strict_map_key': False}
