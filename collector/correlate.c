@@ -78,10 +78,14 @@ static void count_open(const struct engine *e)
 
 static int take_steps(struct engine *e)
 {
-	int r = engine_read_regions(e);
+	int r = engine_read_told(e);
 
 	if (r == 0)
+		r = engine_read_regions(e);
+	if (r == 0)
 		r = engine_read_rows(e);
+	if (r == 0)
+		r = engine_adopt(e);
 	if (r == 0)
 		r = engine_join(e);
 	if (r == 0)

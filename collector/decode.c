@@ -84,6 +84,22 @@ static void clean_node(struct arena *a, struct node_item *n)
 	n->tags = tags;
 }
 
+static void clean_incident(struct arena *a, struct incident_item *q)
+{
+	struct told_signal *signals = arena_alloc(a, q->nsignals * sizeof(*signals));
+
+	clean(a, &q->text);
+	for (uint32_t i = 0; i < q->hops; i++)
+		clean(a, &q->region[i]);
+	for (uint32_t i = 0; i < q->nsignals; i++) {
+		signals[i] = q->signals[i];
+		clean(a, &signals[i].app);
+		clean(a, &signals[i].route);
+		clean(a, &signals[i].class);
+	}
+	q->signals = signals;
+}
+
 static void clean_relayed(struct arena *a, struct wire_body *items)
 {
 	for (uint32_t i = 0; i < items->norigins; i++)
@@ -94,6 +110,8 @@ static void clean_relayed(struct arena *a, struct wire_body *items)
 	}
 	for (uint32_t i = 0; i < items->nnodes; i++)
 		clean_node(a, &items->nodes[i]);
+	for (uint32_t i = 0; i < items->nincidents; i++)
+		clean_incident(a, &items->incidents[i]);
 }
 
 static void clean_all(struct arena *a, struct wire_body *items)

@@ -58,13 +58,18 @@ struct signal {
 	double excess_us;
 	struct signal_sample worst[SIGNAL_WORST]; /* the worst first; id 0: none */
 	struct signal_bucket bucket[SIGNAL_BUCKETS];
+	int64_t wait_us; /* since when its region is waited for to tell of it */
 	int64_t judge_us; /* not before; and for a while not before there are least */
 	uint64_t least;
 	bool dirty; /* its row is to be written */
 };
 
+enum { INCIDENT_TOLD = 8 };
+
 struct incident {
 	uint64_t id, region, into; /* into: merged */
+	uint64_t told[INCIDENT_TOLD]; /* regions that tell of a part of it */
+	unsigned ntold, held; /* held: so many parts are open there */
 	int64_t onset_us, last_us, opened_us, closed_us; /* closed 0: open */
 	struct signal **signal;
 	size_t nsignals;
@@ -73,6 +78,7 @@ struct incident {
 	int shared_hosts;
 	double whole_us;
 	bool clear, fresh, dirty; /* fresh: has no row yet */
+	bool apart; /* a person split it from another one, or another one from it */
 	int steps;
 	int64_t rank_us, ranked_us; /* when to rank anew, if there is more; when it was done */
 	int64_t rank_gap_us;

@@ -18,6 +18,7 @@ struct engine_region {
 	char name[64];
 	int64_t now_us; /* its newest data */
 	double nodes;
+	bool relayed; /* who relays it tells its incidents, too */
 };
 
 struct engine_node {
@@ -39,6 +40,9 @@ struct engine {
 	int64_t newest_us, nodes_us, forgot_us; /* of all regions; when nodes were read, ... */
 	int64_t means_us; /* up to here means were looked at; 0: not yet */
 	struct buf taken; /* steps that are to be written, as JSON */
+	struct incident_telling *told; /* what regions told, and is not taken yet */
+	size_t ntold;
+	bool told_full; /* there is more of that */
 	bool merged; /* the rows of merged ones are to be folded, and all is read anew */
 };
 
@@ -60,6 +64,12 @@ int engine_near(struct engine *e, const uint64_t *node, size_t n, int64_t now_us
 		uint64_t near[static ENGINE_NEAR], size_t *nnear) MUST_CHECK;
 int engine_open_signal(struct engine *e, struct signal *g,
 		       const struct engine_region *region) MUST_CHECK;
+/* Whether it is left to its region for a while yet to tell of it. */
+bool engine_waits(const struct engine *e, struct signal *g, const struct engine_region *region);
+/* incident_adopt.c: before all else is read, and after */
+int engine_read_told(struct engine *e) MUST_CHECK;
+int engine_adopt(struct engine *e) MUST_CHECK;
+void engine_forget_told(struct engine *e);
 /* incident_mean.c */
 int engine_read_means(struct engine *e) MUST_CHECK;
 /* incident_blame.c */

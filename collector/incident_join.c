@@ -7,7 +7,7 @@
 #include "counters.h"
 #include "incident_engine.h"
 
-enum { DUE_MAX = 200, REACH = 2, GRAPH_S = 900 };
+enum { DUE_MAX = 200, REACH = 2, GRAPH_S = 900, WAIT_S = 20, WAIT_MOST_S = 300 };
 
 static int by_id(const void *a, const void *b)
 {
@@ -101,6 +101,16 @@ static int ask(struct engine *e, struct signal **due, size_t n, struct incident_
 	return r;
 }
 
+/* By the time of its data, which does not pass while a region that was cut off catches up. */
+bool engine_waits(const struct engine *e, struct signal *g, const struct engine_region *region)
+{
+	if (!region->relayed)
+		return false;
+	if (region->now_us - g->wait_us > WAIT_MOST_S * INCIDENT_SEC)
+		g->wait_us = region->now_us;
+	return e->told_full || region->now_us - g->wait_us < WAIT_S * INCIDENT_SEC;
+}
+
 int engine_open_signal(struct engine *e, struct signal *g, const struct engine_region *region)
 {
 	uint64_t near[ENGINE_NEAR];
@@ -124,7 +134,9 @@ static int judge(struct engine *e, struct signal *g, struct incident_asked asked
 
 	if (g->active && !enough)
 		signal_end(g);
-	return !g->active && enough ? engine_open_signal(e, g, region) : 0;
+	if (g->active || !enough || engine_waits(e, g, region))
+		return 0;
+	return engine_open_signal(e, g, region);
 }
 
 static int by_begin(const void *a, const void *b)

@@ -19,6 +19,7 @@ void engine_forget(struct engine *e)
 	pairmap_forget(e->seen);
 	pairmap_forget(e->nodes);
 	buf_reset(&e->taken);
+	engine_forget_told(e);
 	e->newest_us = e->nodes_us = e->forgot_us = e->means_us = 0;
 	e->full = e->merged = false;
 }
@@ -77,6 +78,7 @@ static int on_incident(void *arg, const PGresult *row)
 
 	snprintf(i.shared, sizeof(i.shared), "%s", PQgetvalue(row, 0, 11));
 	i.shared_hosts = (int)engine_int8(row, 12);
+	i.apart = engine_int8(row, 13);
 	incident_set_add(e->set, &i);
 	return 0;
 }
@@ -109,21 +111,37 @@ static int on_signal(void *arg, const PGresult *row)
 
 #define LIVE                                                                                       \
 	"merged_into is null and (closed is null or closed > coalesce((select max(last_seen) from" \
-	" node), now()) - interval '%d seconds')"
+	" node), now()) - interval '%d seconds' or incident_id in (select coalesce(p.incident_id," \
+	" t.incident_id) from incident_told t left join incident_part p on p.told_id ="            \
+	" t.incident_id where t.closed is null and t.heard > now() - interval '1 day' and"         \
+	" p.version is distinct from t.version))"
 #define WORST(k)                                                                                   \
 	", coalesce(s.worst_ids[" k "], 0), coalesce(s.worst[" k "], 'epoch'),"                    \
 	" coalesce(s.worst_us[" k "], 0)"
 
+static int on_part(void *arg, const PGresult *row)
+{
+	struct incident *i = incident_set_find(arg, (uint64_t)engine_int8(row, 0));
+
+	if (!i)
+		return 0;
+	i->held += engine_int8(row, 2) != 0;
+	if (i->ntold < INCIDENT_TOLD)
+		i->told[i->ntold++] = (uint64_t)engine_int8(row, 1);
+	return 0;
+}
+
 static int load_incidents(struct engine *e)
 {
-	char sql[900];
+	char sql[1800];
 	int r;
 
 	snprintf(sql, sizeof(sql),
 		 "select incident_id, region_id, onset, last, opened, closed, whole_us,"
 		 " clear::int::int8, coalesce(headline, 0), coalesce(first_host, 0),"
 		 " (select count(*) from incident_step t where t.incident_id = i.incident_id),"
-		 " shared, shared_hosts::int8"
+		 " shared, shared_hosts::int8, (select count(*) from incident_step t where"
+		 " t.incident_id = i.incident_id and t.kind = 'split')"
 		 " from incident i where " LIVE,
 		 (int)e->limits->reopen_s);
 	r = pg_each(e->pg, sql, on_incident, e);
@@ -135,7 +153,14 @@ static int load_incidents(struct engine *e)
 			 WORST("3") " from incident_signal s join incident i using (incident_id) "
 				    "where " LIVE " order by i.closed nulls first",
 		 (int)e->limits->reopen_s);
-	return pg_each(e->pg, sql, on_signal, e);
+	r = pg_each(e->pg, sql, on_signal, e);
+	if (r < 0)
+		return r;
+	return pg_each(e->pg,
+		       "select p.incident_id, t.region_id, p.open::int::int8 from incident_part p"
+		       " join incident_told t on t.incident_id = p.told_id"
+		       " where t.heard > now() - interval '7 days'",
+		       on_part, e->set);
 }
 
 /* Where nothing was counted yet, what came in the last ten minutes is looked at. */

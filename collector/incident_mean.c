@@ -214,6 +214,8 @@ static int take(struct engine *e, const struct run *r)
 		signal_count_mean(g, &r->last);
 		return 0;
 	}
+	if (engine_waits(e, g, region))
+		return 0;
 	signal_count_mean(g, &r->whole);
 	return engine_open_signal(e, g, region);
 }

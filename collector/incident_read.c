@@ -68,6 +68,7 @@ static int on_region(void *arg, const PGresult *row)
 	snprintf(r->name, sizeof(r->name), "%s", PQgetvalue(row, 0, 1));
 	r->now_us = engine_time(row, 2);
 	r->nodes = (double)engine_int8(row, 3);
+	r->relayed = engine_int8(row, 4);
 	if (r->now_us > e->newest_us)
 		e->newest_us = r->now_us;
 	return 0;
@@ -77,8 +78,9 @@ static int on_region(void *arg, const PGresult *row)
 int engine_read_regions(struct engine *e)
 {
 	static const char sql[] = "select n.region_id, g.name, least(max(n.last_seen), now()),"
-				  " count(*)"
-				  " from node n join region g using (region_id) group by 1, 2";
+				  " count(*), count(d.node_id)"
+				  " from node n join region g using (region_id) left join (select"
+				  " distinct node_id from relayed) d using (node_id) group by 1, 2";
 	int r;
 
 	e->nregions = 0;

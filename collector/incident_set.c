@@ -7,7 +7,7 @@
 #include "../lib/log.h"
 #include "pairmap.h"
 
-enum { RANK_GAP_S = 10 };
+enum { HELD_S = 3600 };
 
 struct incident_set {
 	const struct incident_limits *limits;
@@ -69,14 +69,25 @@ static char *copy(const char *text)
 	return p;
 }
 
+static uint64_t signal_id(uint64_t node, const char *app, const char *route, const char *class)
+{
+	uint64_t h = hash_add(HASH_START, &node, sizeof(node));
+
+	return hash_end(hash_add_str(hash_add_str(hash_add_str(h, app), route), class));
+}
+
+struct signal *incident_set_signal_of(const struct incident_set *s, uint64_t node, const char *app,
+				      const char *route, const char *class)
+{
+	return pairmap_find(s->signals, signal_id(node, app, route, class), 0);
+}
+
 struct signal *incident_set_signal(struct incident_set *s, uint64_t node, const char *app,
 				   const char *route, const char *class)
 {
-	uint64_t h = hash_add(HASH_START, &node, sizeof(node)), id;
-	struct signal *g;
+	uint64_t id = signal_id(node, app, route, class);
+	struct signal *g = pairmap_find(s->signals, id, 0);
 
-	id = hash_end(hash_add_str(hash_add_str(hash_add_str(h, app), route), class));
-	g = pairmap_find(s->signals, id, 0);
 	if (g)
 		return g;
 	if (pairmap_count(s->signals) >= INCIDENT_SIGNALS)
@@ -169,150 +180,25 @@ struct incident *incident_set_add(struct incident_set *s, const struct incident 
 	return i;
 }
 
-static bool has(const uint64_t *sorted, size_t n, uint64_t x)
-{
-	size_t low = 0;
-
-	while (n) {
-		size_t half = n / 2;
-
-		if (sorted[low + half] == x)
-			return true;
-		if (sorted[low + half] < x) {
-			low += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return false;
-}
-
-static bool reaches(const struct incident *i, const uint64_t *near, size_t n)
-{
-	for (size_t k = 0; k < i->nsignals; k++)
-		if (has(near, n, i->signal[k]->node))
-			return true;
-	return false;
-}
-
-static void tell(struct incident_set *s, struct incident *i, int64_t at_us, const char *kind,
-		 const struct signal *g, const struct incident *other)
+void incident_set_step(struct incident_set *s, struct incident *i, int64_t at_us, const char *kind,
+		       const struct signal *g, const struct incident *other)
 {
 	s->steps->take(s->steps->arg, i, at_us, kind, g, other);
 	i->dirty = true;
 }
 
-/* The older one goes on; the younger stays as a name that leads there. Its signals follow when both
- * are written. */
-static void merge(struct incident_set *s, struct incident *into, struct incident *from,
-		  int64_t at_us)
+void incident_set_close(struct incident_set *s, struct incident *i, int64_t at_us)
 {
-	from->into = into->id;
-	from->closed_us = at_us;
-	if (from->last_us > into->last_us)
-		into->last_us = from->last_us;
-	tell(s, into, at_us, "merged", NULL, from);
-	tell(s, from, at_us, "merged", NULL, into);
-}
-
-static struct incident *target(const struct incident_set *s, struct incident *i)
-{
-	while (i && i->into)
-		i = incident_set_find(s, i->into);
-	return i;
-}
-
-/* A is older, or as old and of the smaller id, as everywhere. */
-static bool is_older(const struct incident *a, const struct incident *b)
-{
-	return a->onset_us < b->onset_us || (a->onset_us == b->onset_us && a->id < b->id);
-}
-
-/* The oldest one that is near in time and place; what else is becomes one with it. */
-static struct incident *join(struct incident_set *s, int64_t first_us, const struct signal *g,
-			     const struct incident_place *p)
-{
-	int64_t gap = s->limits->join_s * INCIDENT_SEC;
-	struct incident *to = NULL;
-
-	for (size_t k = 0; k < s->n; k++) {
-		struct incident *i = target(s, s->incident[k]);
-
-		if (!i || i == to || i->closed_us || first_us - i->last_us > gap ||
-		    i->onset_us - g->last_us > gap || !reaches(s->incident[k], p->near, p->nnear))
-			continue;
-		if (to && is_older(i, to))
-			merge(s, i, to, p->now_us);
-		else if (to)
-			merge(s, to, i, p->now_us);
-		to = to && !is_older(i, to) ? to : i;
-	}
-	return to;
-}
-
-/* The last one that was of the same node. */
-static struct incident *reopen(const struct incident_set *s, int64_t first_us,
-			       const struct signal *g)
-{
-	int64_t gap = s->limits->reopen_s * INCIDENT_SEC;
-	struct incident *last = NULL;
-
-	for (size_t k = 0; k < s->n; k++) {
-		struct incident *i = s->incident[k];
-
-		if (i->closed_us && !i->into && first_us - i->closed_us <= gap &&
-		    reaches(i, &g->node, 1) && (!last || i->closed_us > last->closed_us))
-			last = i;
-	}
-	return last;
-}
-
-static struct incident *open_new(struct incident_set *s, const struct signal *g,
-				 const struct incident_place *p)
-{
-	uint64_t h = hash_add(hash_add_str(HASH_START, p->region_name), &g->id, sizeof(g->id));
-	struct incident i = { .region = p->region,
-			      .onset_us = g->first_us,
-			      .last_us = g->last_us,
-			      .opened_us = p->now_us,
-			      .fresh = true };
-
-	i.id = hash_end(hash_add(h, &g->first_us, sizeof(g->first_us)));
-	return incident_set_add(s, &i);
-}
-
-struct incident *incident_set_open(struct incident_set *s, struct signal *g,
-				   const struct incident_place *p)
-{
-	int64_t first_us = signal_begins(g, s->limits);
-	struct incident *i = join(s, first_us, g, p);
-	const char *kind = "joined";
-
-	if (!i && (i = reopen(s, first_us, g))) {
-		kind = "reopened";
-		i->closed_us = 0;
-	}
-	signal_begin(g, s->limits, i);
-	if (!i) {
-		kind = "opened";
-		i = open_new(s, g, p);
-	}
-	incident_set_attach(i, g);
-	if (g->last_us > i->last_us)
-		i->last_us = g->last_us;
-	i->rank_us = 0;
-	i->rank_gap_us = RANK_GAP_S * INCIDENT_SEC;
-	tell(s, i, p->now_us, kind, g, NULL);
-	return i;
-}
-
-static void close_one(struct incident_set *s, struct incident *i)
-{
-	i->closed_us = i->last_us + s->limits->quiet_s * INCIDENT_SEC;
+	i->closed_us = at_us;
 	for (size_t k = 0; k < i->nsignals; k++)
 		signal_end(i->signal[k]);
-	tell(s, i, i->closed_us, "closed", NULL, NULL);
+	incident_set_step(s, i, at_us, "closed", NULL, NULL);
+}
+
+/* Its region says that it goes on, and was heard to say so. */
+static bool is_held(const struct incident *i, int64_t now_us)
+{
+	return i->held && now_us - i->last_us <= HELD_S * INCIDENT_SEC;
 }
 
 static void forget(struct incident_set *s, size_t at)
@@ -327,14 +213,15 @@ static void forget(struct incident_set *s, size_t at)
 
 void incident_set_pass(struct incident_set *s, uint64_t region, int64_t now_us)
 {
+	int64_t quiet = s->limits->quiet_s * INCIDENT_SEC;
 	size_t k = 0;
 
 	while (k < s->n) {
 		struct incident *i = s->incident[k];
 
-		if (i->region == region && !i->closed_us &&
-		    now_us - i->last_us > s->limits->quiet_s * INCIDENT_SEC)
-			close_one(s, i);
+		if (i->region == region && !i->closed_us && !is_held(i, now_us) &&
+		    now_us - i->last_us > quiet)
+			incident_set_close(s, i, i->last_us + quiet);
 		if (i->region == region && i->closed_us && !i->dirty &&
 		    (i->into || now_us - i->closed_us > s->limits->reopen_s * INCIDENT_SEC))
 			forget(s, k);
@@ -365,6 +252,11 @@ void incident_set_forget(struct incident_set *s, int64_t now_us)
 	struct silence q = { s, now_us };
 
 	pairmap_each(s->signals, is_heard, &q);
+}
+
+const struct incident_limits *incident_set_limits(const struct incident_set *s)
+{
+	return s->limits;
 }
 
 size_t incident_set_count_of(const struct incident_set *s)

@@ -50,6 +50,22 @@ size_t incident_set_count_of(const struct incident_set *s); /* incidents; by pla
 struct incident *incident_set_at(const struct incident_set *s, size_t i);
 struct incident *incident_set_find(const struct incident_set *s, uint64_t id);
 
+/* For incident_told.c and incident_set_open.c, which move what is in it. */
+const struct incident_limits *incident_set_limits(const struct incident_set *s);
+void incident_set_step(struct incident_set *s, struct incident *i, int64_t at_us, const char *kind,
+		       const struct signal *g, const struct incident *other);
+void incident_set_close(struct incident_set *s, struct incident *i, int64_t at_us);
+/* NULL-safe: what it was merged into, at last. */
+struct incident *incident_set_target(const struct incident_set *s, struct incident *i);
+/* What goes on of both. */
+struct incident *incident_set_merge(struct incident_set *s, struct incident *into,
+				    struct incident *from, int64_t at_us);
+struct incident *incident_set_merge_older(struct incident_set *s, struct incident *a,
+					  struct incident *b, int64_t at_us);
+bool incident_reaches(const struct incident *i, const uint64_t *near, size_t n); /* near: sorted */
+struct signal *incident_set_signal_of(const struct incident_set *s, uint64_t node, const char *app,
+				      const char *route, const char *class); /* NULL: none yet */
+
 /* Of what was stored before this process began. */
 struct incident *incident_set_add(struct incident_set *s, const struct incident *i);
 struct signal *incident_set_signal(struct incident_set *s, uint64_t node, const char *app,

@@ -253,8 +253,9 @@ static int write_mark(struct engine *e)
 static int fold(struct engine *e)
 {
 	int r = pg_do(e->pg, "select incident_fold(incident_id, merged_into) from incident i where"
-			     " merged_into is not null and exists (select from incident_signal s"
-			     " where s.incident_id = i.incident_id)");
+			     " merged_into is not null and (exists (select from incident_signal s"
+			     " where s.incident_id = i.incident_id) or exists (select from"
+			     " incident_part p where p.incident_id = i.incident_id))");
 
 	return r;
 }

@@ -42,13 +42,20 @@ static const char *refused(const struct batch *b)
 	if (b->items.norigins > 1)
 		return "it is said to be of several nodes";
 	if (!*b->relay)
-		return b->items.norigins || b->items.nregions || b->items.nnodes
+		return b->items.norigins || b->items.nregions || b->items.nnodes ||
+				       b->items.nincidents
 			       ? "only a relay may speak for others"
 			       : NULL;
 	if (!b->items.norigins && has_rows(&b->items))
 		return "a relay has no rows of its own";
 	if (of && strcmp(of->region[of->hops - 1], b->relay) != 0)
 		return "it is of a region that its relay was not approved for";
+	if (of && b->items.nincidents)
+		return "an incident is of no node";
+	for (uint32_t i = 0; i < b->items.nincidents; i++)
+		if (strcmp(b->items.incidents[i].region[b->items.incidents[i].hops - 1],
+			   b->relay) != 0)
+			return "a relay tells an incident of a region that it was not approved for";
 	for (uint32_t i = 0; i < b->items.nregions; i++) {
 		console = b->items.regions[i].console;
 		if (strcmp(b->items.regions[i].name, b->relay) != 0)
@@ -60,30 +67,48 @@ static const char *refused(const struct batch *b)
 	return NULL;
 }
 
-static bool is_loop(const struct origin *o, const struct origin_item *of)
+static bool is_loop(const struct origin *o, const char *const *region, uint32_t hops)
 {
-	for (uint32_t i = 0; i < of->hops; i++)
-		if (strcmp(of->region[i], o->region) == 0)
+	for (uint32_t i = 0; i < hops; i++)
+		if (strcmp(region[i], o->region) == 0)
 			return true;
-	return of->hops > MAX_HOPS;
+	return hops > MAX_HOPS;
 }
 
-static void drop_loop(struct origin *o, struct batch *b)
+static void tell_loop(struct origin *o, const struct batch *b, const char *region, uint32_t hops)
 {
-	const struct origin_item *of = b->origin;
-
 	counter_add(C_RELAY_LOOPS, 1);
-	b->items = (struct wire_body){ 0 };
-	b->of = b->head;
-	b->origin = NULL;
-	if (strcmp(o->said, of->region[0]) == 0)
+	if (strcmp(o->said, region) == 0)
 		return;
-	snprintf(o->said, sizeof(o->said), "%s", of->region[0]);
+	snprintf(o->said, sizeof(o->said), "%s", region);
 	log_err(0,
 		"the relay of region %s brings what is of region %s and came through %u regions: a "
 		"loop, or regions relay in a row of more than %d. It is dropped; no collector may "
 		"relay to one that relays to it, and no two regions may have one name",
-		b->relay, of->region[0], of->hops, MAX_HOPS);
+		b->relay, region, hops, MAX_HOPS);
+}
+
+static void drop_loop(struct origin *o, struct batch *b)
+{
+	tell_loop(o, b, b->origin->region[0], b->origin->hops);
+	b->items = (struct wire_body){ 0 };
+	b->of = b->head;
+	b->origin = NULL;
+}
+
+static void drop_looped_incidents(struct origin *o, struct batch *b)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < b->items.nincidents; i++) {
+		const struct incident_item q = b->items.incidents[i];
+
+		if (is_loop(o, q.region, q.hops))
+			tell_loop(o, b, q.region[0], q.hops);
+		else
+			b->items.incidents[kept++] = q;
+	}
+	b->items.nincidents = kept;
 }
 
 static void take_origin(struct batch *b)
@@ -120,10 +145,11 @@ static int origin_run(void *self, struct batch *b)
 		counter_add(C_REFUSED_REGION, 1);
 		return -EPERM;
 	}
+	drop_looped_incidents(o, b);
 	if (!b->items.norigins)
 		return STAGE_NEXT;
 	take_origin(b);
-	if (is_loop(o, b->origin))
+	if (is_loop(o, b->origin->region, b->origin->hops))
 		drop_loop(o, b);
 	return STAGE_NEXT;
 }

@@ -253,6 +253,8 @@ int origins_store(struct origins *o, struct pg *p, struct batch *const *b, size_
 			r = store_region(p, b[i], &b[i]->items.regions[k]);
 		for (uint32_t k = 0; k < b[i]->items.nregions && r == 0; k++)
 			r = store_seen(p, &b[i]->items.regions[k]);
+		for (uint32_t k = 0; k < b[i]->items.nincidents && r == 0; k++)
+			r = origins_store_incident(p, b[i], &b[i]->items.incidents[k]);
 	}
 	return r;
 }

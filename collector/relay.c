@@ -28,6 +28,7 @@ enum {
 static const uint64_t BEAT_NS = 2000 * MS; /* how often it says up to when all was told */
 static const uint64_t SEEN_NS = 10000 * MS;
 static const uint64_t NODES_NS = 5000 * MS;
+static const uint64_t INCIDENTS_NS = 1000 * MS;
 
 struct relay {
 	const struct config *config;
@@ -43,6 +44,8 @@ struct relay {
 	struct relay_box box;
 	struct uplink *uplink;
 	uint64_t beat_seq, beat_ns, nodes_ns; /* of the last beat; when the next is due */
+	uint64_t incidents_ns;
+	bool was_up;
 	uint64_t seen_from, seen_ns; /* the next node to be told as heard; when to begin again */
 	struct seen_node seen[ITEM_MAX_SEEN_NODES];
 	struct clock_item clock; /* of this collector, by the other's */
@@ -156,6 +159,25 @@ static int tell_nodes(struct relay *r, uint64_t now)
 	return e;
 }
 
+/*
+ * Who comes back may be a later version, which knows of what the one before skipped. They wait in
+ * the outbox while it is away: behind the rows that they are of.
+ */
+static int tell_incidents(struct relay *r, uint64_t now, bool up)
+{
+	int e = 0;
+
+	if (up && !r->was_up)
+		e = pg_do(r->pg, "delete from relay_told_incident");
+	if (e < 0)
+		return e;
+	r->was_up = up;
+	if (now < r->incidents_ns)
+		return 0;
+	r->incidents_ns = now + INCIDENTS_NS;
+	return relay_incidents(r->pg, r->config->region, up);
+}
+
 static int pump(void *arg)
 {
 	struct relay *r = arg;
@@ -176,6 +198,8 @@ static int pump(void *arg)
 		e = beat(r, now);
 	if (e == 0 && up)
 		e = tell_nodes(r, now);
+	if (e == 0)
+		e = tell_incidents(r, now, up);
 	if (e == 0)
 		e = relay_box_left(&r->box);
 	if (e < 0) /* the writer says what is wrong with the database */

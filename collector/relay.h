@@ -26,3 +26,7 @@ int relay_seen(struct pg *p, const char *region, uint64_t *from, struct seen_nod
 
 /* What the global collector was not told yet of nodes here; *seq as outbox_put's. */
 int relay_nodes(struct pg *p, const char *region, uint64_t *seq) MUST_CHECK;
+
+/* relay_incident.c: incidents here that are not as they were told last. up: the other side is
+ * there, and is told how they go on, too. */
+int relay_incidents(struct pg *p, const char *region, bool up) MUST_CHECK;

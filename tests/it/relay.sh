@@ -6,38 +6,10 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/check.sh
 . tests/it/ingest_rig.sh
+. tests/it/relay_rig.sh
 
 read -r port web eu_port eu_web us_port us_web way < <(free_ports 7 | tr '\n' ' ')
 url=tcp://127.0.0.1:$port
-
-# A collector of a region: with its own database and keys, and whatever it relays to.
-region() { # NAME PORT WEB FLAG...
-	"$collector" --bind "tcp://127.0.0.1:$2" --web "127.0.0.1:$3" --keys "$dir/keys.$1" --region "$1" \
-		--database "host=$dir/s dbname=$1 user=seismo" --web-database "host=$dir/s dbname=$1 user=seismo_web" "${@:4}" >>"$dir/$1.log" 2>&1 &
-	running[$1]=$!
-	await 100 is_listening "$2"
-	await 300 grep -q "is ready" "$dir/$1.log"
-}
-
-relays() { # NAME PORT WEB TO FLAG...
-	region "$1" "$2" "$3" --relay-to "$4" --relay-key "$COLLECTOR_PUB" --relay-console "http://127.0.0.1:$3" "${@:5}"
-}
-
-of() { # REGION SQL
-	sql -d "$1" -c "$2"
-}
-
-token_of() { # REGION
-	"$collector" --keys "$dir/keys.$1" --database "host=$dir/s dbname=$1 user=seismo" node token --for 1d --uses 1000 >"$dir/token.$1"
-}
-
-as_node() { # REGION PORT COMMAND...
-	printf '%s\n' "${@:3}" | COLLECTOR_PUB=$dir/keys.$1/collector.pub TOKEN=$dir/token.$1 timeout 60 "$fake" "tcp://127.0.0.1:$2" script >/dev/null
-}
-
-deliver() { # REGION PORT NODE EPOCH BATCHES PER_S WHAT
-	COLLECTOR_PUB=$dir/keys.$1/collector.pub TOKEN=$dir/token.$1 timeout 120 "$fake" "tcp://127.0.0.1:$2" deliver "$3" "$4" "$5" "$6" 64 "$7" >/dev/null
-}
 
 # What a table holds, but for what each collector says of itself: when it stored.
 rows_of() { # TABLE REGION...
@@ -64,22 +36,8 @@ count() { # REGION: of requests
 	of "$1" "select count(*) from request"
 }
 
-# The way from eu to the global collector, which can be cut.
-wire_up() {
-	python3 tests/it/forward.py "$way" "$port" >/dev/null 2>&1 & running[way]=$!
-	await 100 is_listening "$way"
-}
-
-sever() {
-	halt way KILL
-}
-
 starts_eu() {
 	relays eu "$eu_port" "$eu_web" "tcp://127.0.0.1:$way"
-}
-
-says() { # LOG WORDS
-	await 150 grep -q "$2" "$dir/$1.log"
 }
 
 lag_ms() { # REGION
@@ -87,11 +45,8 @@ lag_ms() { # REGION
 }
 
 pg_make
-for r in eu us; do
-	sql -d postgres -c "create database $r owner seismo"
-	"$collector" --keys "$dir/keys.$r" key >/dev/null
-done
-wire_up
+regions_make eu us
+wire_up "$way" "$port"
 start one "$port" "$web" --region global
 starts_eu
 await 300 grep -q "is ready" "$dir/one.log"
@@ -133,7 +88,7 @@ ok "a region that is cut off keeps all" eval '[ "$(count eu)" = 1501 ] && [ "$(o
 ok "and says so" says eu "does not answer; keeping everything in the outbox"
 ok "the other one goes on" await 150 eval '[ "$(of seismo "select count(*) from request where path like \$\$/r/%\$\$ and node_id in (select node_id from node where name = \$\$app-2\$\$)")" = 300 ]'
 ok "its lag grows" await 200 eval '[ "$(lag_ms eu)" -gt 6000 ]'
-wire_up
+wire_up "$way" "$port"
 ok "it catches up" await 300 eval '[ "$(count seismo)" -gt 350 ]'
 halt eu KILL
 halt one KILL

@@ -7,6 +7,7 @@
 
 #include "../../lib/clock.h"
 #include "../../lib/hash.h"
+#include "../../lib/reason.h"
 #include "../../lib/wire.h"
 
 #define MS 1000000ull
@@ -161,4 +162,58 @@ static UNUSED void put_foreign(struct buf *body, const char *path)
 						     .hops = 1,
 						     .region = { "eu" } });
 	put_request(body, "foreign", path, clock_wall_ns());
+}
+
+/* "slow@20/300/15": 20 requests of shop within a second, 15 s ago, of 300 ms each. */
+static void put_slow(struct buf *body, const char *what)
+{
+	unsigned n, ms, ago;
+
+	if (sscanf(what, "slow@%u/%u/%u", &n, &ms, &ago) != 3)
+		abort();
+	for (unsigned i = 0; i < n; i++) {
+		struct request_item q = request_of(
+			"shop", "/buy", clock_wall_ns() - ago * 1000 * MS + i * 1000 * MS / n);
+
+		q.route = "/buy";
+		q.status = 200;
+		q.request_us = ms * 1000ull;
+		q.normal_us = 10000;
+		q.reason = R_IO_BLOCK;
+		q.nups = 0;
+		wire_put_request(body, &q);
+	}
+}
+
+/* "counts@100/300/": of 100 requests of shop, 300 ms too slow each; with an address, of calls. */
+static void put_counts(struct buf *body, const char *what)
+{
+	static const uint32_t slots[] = { 1 };
+	struct red_item red = { .app = "shop",
+				.route = "/buy",
+				.peer = ":80",
+				.status_class = 2,
+				.lo = 14,
+				.nb = 1,
+				.b = slots };
+	char addr[64] = "", peer[72];
+	unsigned n, ms;
+
+	if (sscanf(what, "counts@%u/%u/%63s", &n, &ms, addr) < 2)
+		abort();
+	red.count = red.judged = n;
+	red.excess_us = (uint64_t)n * ms * 1000;
+	red.sum_us = red.excess_us + n * 10000ull;
+	snprintf(peer, sizeof(peer), "%s:80", addr);
+	red.role = *addr ? RED_CLIENT : RED_SERVER;
+	red.peer = peer;
+	wire_put_red(body, &red);
+}
+
+static UNUSED void put_fault(struct buf *body, const char *what)
+{
+	if (*what == 's')
+		put_slow(body, what);
+	else
+		put_counts(body, what);
 }

@@ -15,7 +15,9 @@
  *source, origin (of another node) or NAME=PATH of a request; whole: a stack, a request with all
  *that is known of its time, and an event; uneven: one whose parts do not add up; all@PLACES and
  *change@PLACES, each
- *[-]KIND/ADDR/PORT/APP/NETNS with a comma behind it; clock@OFFSET/UNCERTAINTY in us.
+ *[-]KIND/ADDR/PORT/APP/NETNS with a comma behind it; clock@OFFSET/UNCERTAINTY in us;
+ *slow@N/MS/AGO: N requests of shop AGO seconds ago, each of MS; counts@N/MS/ADDR: of N requests,
+ *or calls to ADDR:80, which were MS too slow.
  */
 #include <stdio.h>
 #include <sys/random.h>
@@ -99,6 +101,8 @@ static void put_said(struct buf *body, const char *what)
 {
 	if (strncmp(what, "clock@", 6) == 0)
 		put_clock(body, what);
+	else if (strncmp(what, "slow@", 5) == 0 || strncmp(what, "counts@", 7) == 0)
+		put_fault(body, what);
 	else if (strchr(what, '@'))
 		put_places(body, what);
 	else
@@ -143,10 +147,8 @@ static void put_item(struct buf *body, const char *what, const char *path)
 		wire_put_sample(body, &(struct sample_item){ d.layout, "x0",
 							     *what == 's' && what[1] == 'a' ? 2 : 1,
 							     speed });
-	else if (strcmp(what, "red") == 0)
-		wire_put_red(body, &red);
-	else if (strcmp(what, "served") == 0)
-		wire_put_red(body, &served);
+	else if (strcmp(what, "red") == 0 || strcmp(what, "served") == 0)
+		wire_put_red(body, *what == 'r' ? &red : &served);
 	else if (strcmp(what, "origin") == 0)
 		put_foreign(body, path);
 	else if (strcmp(what, "source") == 0)

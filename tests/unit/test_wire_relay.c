@@ -19,8 +19,10 @@ static const struct tag_item tag = { 0, "rack", "r7", "command", 1000, 0 };
 static const struct seen_node seen = { 0x1122334455667788, 1000 };
 static const struct node_item node = { "web-1", "m", "0.2.0", WALL, 1, &tag };
 
-static const struct told_signal told = { 0x1122334455667788, "shop", "/buy", "io", R_IO_SLOW,
-					  1760000000000000u, 1760000020000000u, 7, 3000000 };
+static const struct told_signal told = {
+	0x1122334455667788, "shop", "/buy", "io", R_IO_SLOW, 1760000000000000u,
+	1760000020000000u,  7,	    3000000
+};
 static const struct incident_item incident = { .id = EPOCH,
 					       .onset_us = 1760000000000000u,
 					       .last_us = 1760000020000000u,
@@ -41,7 +43,7 @@ static const struct incident_item merged = { .id = 7,
 					     .hops = 1,
 					     .region = { "eu" } };
 
-static const char *const all[] = { "origin", "region",   "region_seen",
+static const char *const all[] = { "origin", "region",	 "region_seen",
 				   "node",   "incident", "incident_merged" };
 
 static bool is_vector(struct buf *b, const char *name)
