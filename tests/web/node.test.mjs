@@ -156,6 +156,17 @@ TEST('what cannot be had says so, in its group; a node that is not there is said
 	await until('none', async () => (await t.text('main')).includes('There is no node nobody'));
 });
 
+TEST('a clock that is off by a second and more is told on the page of its node and in the list, and no other', async (t) => {
+	const clock = (ahead, uncertainty) => ({ ahead, uncertainty, told: new Date().toISOString() });
+	t.mock.nodes = [node({ clock: clock(65012.3, 0.42) }), node({ name: 'late', clock: clock(-5000, 3) }), node({ name: 'right', clock: clock(999, 0.4) }), node({ name: 'vague', clock: clock(3000, 2500) }), node({ name: 'none', clock: null })];
+	await t.open('/nodes');
+	await t.page.waitForSelector('.nodes .clock-off');
+	CHECK_EQ(await t.page.$$eval('.nodes tr[data-node]', (all) => all.map((el) => el.querySelector('.clock-off')?.innerText.trim() ?? '')), ['clock 65 s ahead', 'clock 5 s behind', '', '', ''], 'in the list');
+	await openNode(t);
+	const said = await t.text('.clock-off');
+	CHECK(said.includes('clock 65 s ahead, to within 0.42 ms.') && said.includes('NTP'), said);
+});
+
 TEST('strange names of a node and its disks are text', async (t) => {
 	const evil = '<img src=x onerror="window.hurt=1">/%2F \u202egnp';
 	t.mock.nodes = [node({ name: evil, sources: [{ name: evil, state: 'off', why: evil }] })];

@@ -2,6 +2,9 @@
 // Words of the page of a node; those of its panels stand in panels.js.
 export const nodeMessages = {
 	'title.node': ['Node', '节点'],
+	'clock.ahead': ['clock {by} ahead', '时钟快 {by}'],
+	'clock.behind': ['clock {by} behind', '时钟慢 {by}'],
+	'clock.do': ['to within {within}. Its times are shown as that clock had them; calls between nodes are joined by corrected ones. Set it, as by NTP.', '误差不超过 {within}。页面时间均为该时钟的时间；节点间调用按校正后的时间关联。请校准时钟，例如使用 NTP。'],
 	'np.none': ['There is no node {node}.', '没有节点 {node}。'],
 	'np.none.do': ['Its probe has not reported yet, or it has another name. All nodes:', '其探针尚未上报，或名称不同。所有节点：'],
 	'np.back': ['All nodes', '所有节点'],

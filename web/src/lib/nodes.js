@@ -39,6 +39,13 @@ export const useNodes = () => {
 	return useStore(nodes);
 };
 
+// By how many ms a clock is off, if that is a second and more for certain: ahead of its collector's, or behind if below 0.
+const OFF_MS = 1000;
+export const clockOff = (node) => {
+	const { ahead, uncertainty } = node?.clock ?? {};
+	return Math.abs(ahead) - uncertainty >= OFF_MS ? ahead : 0;
+};
+
 export const isSilent = (node) => !(node.lag < SILENT_MS);
 
 // What a probe saw and could not keep or deliver, of the last hour.

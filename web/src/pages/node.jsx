@@ -6,7 +6,7 @@ import { Coverage } from '../coverage.jsx';
 import { Group } from '../group.jsx';
 import { Lane, endOf } from '../lane.jsx';
 import { Range } from '../range.jsx';
-import { Source } from './nodes.jsx';
+import { Clock, Source } from './nodes.jsx';
 import { CopyButton, Icon, Text } from '../ui.jsx';
 import { get } from '../lib/api.js';
 import { useAnswer } from '../lib/answer.js';
@@ -17,7 +17,7 @@ import { duration, isNumber, timeText, visible } from '../lib/format.js';
 import { t, useSettings } from '../lib/i18n.js';
 import { onKey } from '../lib/keys.js';
 import { isOpen, named, nodeAddress, rangeOf, readNode } from '../lib/node.js';
-import { isSilent, useNodes } from '../lib/nodes.js';
+import { clockOff, isSilent, useNodes } from '../lib/nodes.js';
 import { GROUPS, ownGroup, panelsFor } from '../lib/panels.js';
 import { profileAddress } from '../lib/profile.js';
 import { quantity } from '../lib/quantity.js';
@@ -150,6 +150,11 @@ const Head = ({ name, node, range }) => {
 				)}
 				<span class="hint">{t('np.how')}</span>
 			</p>
+			{clockOff(node) !== 0 && (
+				<p class="line">
+					<Clock node={node} todo />
+				</p>
+			)}
 		</>
 	);
 };

@@ -8,11 +8,11 @@ import { Icon, Text, Time } from '../ui.jsx';
 import { useCovered } from '../lib/coverage.js';
 import { eventsAddress } from '../lib/events.js';
 import { canWant, writeFilters } from '../lib/filters.js';
-import { count, duration, isNumber, timeText, visible } from '../lib/format.js';
+import { count, duration, isNumber, msFine, timeText, visible } from '../lib/format.js';
 import { t, word } from '../lib/i18n.js';
 import { messages } from '../lib/messages.js';
 import { nodeAddress } from '../lib/node.js';
-import { askNodes, isSilent, lostOf, unreadOf, useNodes } from '../lib/nodes.js';
+import { askNodes, clockOff, isSilent, lostOf, unreadOf, useNodes } from '../lib/nodes.js';
 
 const FEW = 3; /* so few nodes are shown with all their details */
 const stateIcon = { attached: 'ok', off: 'off', throttled: 'warn' };
@@ -31,6 +31,19 @@ export const Source = ({ source, why = false }) => (
 		)}
 	</span>
 );
+
+// A clock that is off by as much as one sees.
+export const Clock = ({ node, todo = false }) => {
+	const off = clockOff(node);
+	if (!off) return null;
+	const by = Math.abs(off) < 600e3 ? `${Math.round(Math.abs(off) / 100) / 10} ${t('unit.s')}` : duration(Math.abs(off));
+	return (
+		<span class="warn clock-off">
+			<Icon name="warn" /> {t(off > 0 ? 'clock.ahead' : 'clock.behind', { by })}
+			{todo && `, ${t('clock.do', { within: `${msFine(node.clock.uncertainty)} ${t('unit.ms')}` })}`}
+		</span>
+	);
+};
 
 // In the order of the message table, which goes from what was seen to what was lost; unknown ones last.
 const order = Object.keys(messages);
@@ -139,7 +152,7 @@ const Row = ({ node, open, onToggle }) => {
 					<Time of={node.lastSeen} />
 				</td>
 				<td class={silent ? 'lag warn' : 'lag'}>
-					<Icon name={silent ? 'warn' : 'ok'} /> {t(silent ? 'nodes.silent' : 'nodes.reporting')} · {duration(node.lag)}
+					<Icon name={silent ? 'warn' : 'ok'} /> {t(silent ? 'nodes.silent' : 'nodes.reporting')} · {duration(node.lag)} <Clock node={node} />
 				</td>
 				<td>
 					<Text of={node.version} class="mono" />
