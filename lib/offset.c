@@ -105,6 +105,7 @@ static bool is_news(const struct offset *o, const struct offset_seen *now)
 
 bool offset_news(struct offset *o, const struct exchange *x, struct clock_item *out)
 {
+	uint64_t since = o->since_ns; /* one that was set back is not what it was then */
 	struct offset_seen now;
 
 	if (!o->n)
@@ -112,7 +113,7 @@ bool offset_news(struct offset *o, const struct exchange *x, struct clock_item *
 	now = best(o, x->mono_ns);
 	if (!is_news(o, &now))
 		return false;
-	*out = (struct clock_item){ .since_ns = o->since_ns ? o->since_ns : x->heard_ns,
+	*out = (struct clock_item){ .since_ns = since && since < x->heard_ns ? since : x->heard_ns,
 				    .offset_us = now.ns / 1000,
 				    .uncertainty_us = now.half_ns / 1000 + 1 };
 	o->since_ns = 0;

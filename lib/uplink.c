@@ -44,6 +44,7 @@ int uplink_open(struct uplink **out, const struct uplink_config *cfg)
 	u->node_id = hash_node_id(cfg->node);
 	u->patience_ns = PATIENCE_NS;
 	u->since_ns = clock_mono_ns();
+	u->offset.since_ns = clock_wall_ns();
 	u->zmq = dealer_context();
 	u->at = (unsigned)(u->node_id % cfg->collectors->n); /* so that a fleet shares them out */
 	r = open_dealer(u, &u->dealer);

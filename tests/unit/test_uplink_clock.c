@@ -41,6 +41,7 @@ TEST(the_first_ack_with_times_tells_the_clock)
 	CHECK_EQ(s.clocks, 1);
 	CHECK(s.clock.offset_us >= -5002001 && s.clock.offset_us <= -4997999);
 	CHECK(s.clock.uncertainty_us >= 2000 && s.clock.uncertainty_us < 2100);
+	CHECK_EQ(s.clock.since_ns, 1000 * SEC); /* since there is a probe */
 	exchange(&s, 4 * MS);
 	CHECK_EQ(s.clocks, 1);
 	play_close(&s);
