@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* incident_blame.c - the ranking of an incident's hosts, from what red counted, as rows. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "../lib/log.h"
@@ -8,6 +9,7 @@
 #include "incident_engine.h"
 #include "incident_rank.h"
 #include "incident_signal.h"
+#include "incident_through.h"
 #include "jsonb.h"
 
 enum {
@@ -15,10 +17,7 @@ enum {
 	LONG_S = 900, /* of an incident that goes on its beginning is ranked */
 	GAP_MOST_S = 120,
 	ADDRESS = 128,
-	SHARED_HOSTS = 3,
 };
-
-static const double SHARED_PART = 0.3;
 
 struct host {
 	uint64_t node; /* 0: external */
@@ -97,6 +96,15 @@ static void put_sum(struct scene *s, const PGresult *res, int row)
 	s->sum[s->nsums++] = sum;
 }
 
+/* Of an address that somebody here calls, and nobody is at: what passes on is known by it. */
+static int external_at(const struct scene *s, const char *address)
+{
+	for (size_t i = 0; i < s->nhosts; i++)
+		if (!s->host[i].node && rank_is_at(s->host[i].address, address))
+			return (int)i;
+	return -1;
+}
+
 static int64_t ranked_until(const struct incident *i)
 {
 	int64_t longest = i->onset_us + LONG_S * INCIDENT_SEC;
@@ -130,6 +138,9 @@ static int read_sums(struct scene *s, const uint64_t *node, size_t nnodes)
 		s->sum = grown(NULL, (size_t)PQntuples(res) + 1, sizeof(*s->sum));
 	for (int k = 0; r == 0 && k < PQntuples(res); k++)
 		put_sum(s, res, k);
+	for (size_t k = 0; k < s->nsums; k++)
+		if (s->sum[k].role == RANK_SERVED && s->sum[k].other < 0)
+			s->sum[k].other = external_at(s, PQgetvalue(res, (int)k, 2));
 	buf_free(&ids);
 	return r;
 }
@@ -256,32 +267,12 @@ static const struct rank *headline(const struct incident *i, const struct rank *
 }
 
 /* The first one changed: that is a step. */
-/* What three hosts have by themselves, or many of a region's, is the region's. */
-static void share(const struct engine *e, struct incident *i)
-{
-	const struct engine_region *region = engine_region(e, i->region);
-
-	i->shared_hosts = 0;
-	for (size_t k = 0; k < i->nsignals; k++) {
-		int hosts = incident_hosts_of(i, i->signal[k]->class);
-
-		if (!signal_is_own(i->signal[k]->class) || hosts <= i->shared_hosts)
-			continue;
-		i->shared_hosts = hosts;
-		snprintf(i->shared, sizeof(i->shared), "%s", i->signal[k]->class);
-	}
-	if (i->shared_hosts < SHARED_HOSTS &&
-	    (i->shared_hosts < 2 || !region || i->shared_hosts < SHARED_PART * region->nodes)) {
-		i->shared_hosts = 0;
-		*i->shared = 0;
-	}
-}
-
 static int conclude(struct scene *s, struct incident *i, const struct rank *time,
 		    const struct rank *errors)
 {
 	const struct signal *first;
 	const struct rank *r = headline(i, time, errors, &first);
+	const struct engine_region *region = engine_region(s->e, i->region);
 	uint64_t host = r->n ? s->host[r->best[0].host].node : 0;
 	struct buf detail = { 0 };
 
@@ -297,7 +288,7 @@ static int conclude(struct scene *s, struct incident *i, const struct rank *time
 		buf_free(&detail);
 	}
 	i->first_host = host;
-	share(s->e, i);
+	incident_share(i, region ? region->nodes : INFINITY);
 	i->clear = r->clear;
 	return write_graph(s, r);
 }

@@ -2,6 +2,7 @@
 #include "incident_rank.h"
 
 #include "../lib/log.h"
+#include "incident_through.h"
 
 /* A caller is to blame for the ways to its callees, if it has so many, and so. */
 static const int EDGES_LEAST = 3;
@@ -10,20 +11,10 @@ static const double SLOWED_LEAST = 0.6, ONE_MOST = 0.8;
 static const double EVIDENCE = 0.05, TIE = 0.9;
 static const double CLEAR = 0.5;
 
-struct times {
-	double n, n_before, us, us_before;
-};
-
-struct edge {
-	int from, to;
-	double net, value;
-	struct times calls;
-};
-
 struct work {
 	const struct rank_input *in;
 	bool errors;
-	struct edge *edge;
+	struct rank_edge *edge;
 	size_t nedges;
 	double *own, *way; /* by host */
 	bool *blamed; /* callers whom the common-endpoint rule found */
@@ -45,11 +36,16 @@ static double over(double now, double n, double before, double n_before)
 	return net > 0 ? net : 0;
 }
 
-static double net(const struct work *w, const struct rank_sum *s)
+double rank_net(const struct rank_sum *s, bool errors)
 {
-	if (w->errors)
+	if (errors)
 		return over(s->errors, s->n, s->errors_before, s->n_before);
 	return over(s->excess, s->judged, s->excess_before, s->judged_before);
+}
+
+static double net(const struct work *w, const struct rank_sum *s)
+{
+	return rank_net(s, w->errors);
 }
 
 typedef double value_fn(const struct work *w, const struct rank_sum *s);
@@ -93,7 +89,7 @@ static double own_of(const struct work *w, int host)
 	return own > 0 ? own : 0;
 }
 
-static void add_times(struct times *t, const struct rank_sum *s)
+void rank_add_times(struct rank_times *t, const struct rank_sum *s)
 {
 	t->n += s->n;
 	t->n_before += s->n_before;
@@ -101,9 +97,7 @@ static void add_times(struct times *t, const struct rank_sum *s)
 	t->us_before += s->us_before;
 }
 
-/* By how much a request took longer than before, on the mean. False: there is nothing to compare.
- */
-static bool slower_by(const struct times *t, double *us)
+bool rank_slower_by(const struct rank_times *t, double *us)
 {
 	if (t->n <= 0 || t->n_before <= 0)
 		return false;
@@ -112,25 +106,25 @@ static bool slower_by(const struct times *t, double *us)
 }
 
 /* other -1: of all. */
-static struct times times_of(const struct work *w, enum rank_role role, int host, int other)
+static struct rank_times times_of(const struct work *w, enum rank_role role, int host, int other)
 {
-	struct times t = { 0 };
+	struct rank_times t = { 0 };
 
 	for (size_t i = 0; i < w->in->nsums; i++) {
 		const struct rank_sum *s = &w->in->sum[i];
 
 		if (s->role == role && s->host == host && (other < 0 || s->other == other))
-			add_times(&t, s);
+			rank_add_times(&t, s);
 	}
 	return t;
 }
 
-static struct edge *edge_of(struct work *w, int from, int to)
+static struct rank_edge *edge_of(struct work *w, int from, int to)
 {
 	for (size_t i = 0; i < w->nedges; i++)
 		if (w->edge[i].from == from && w->edge[i].to == to)
 			return &w->edge[i];
-	w->edge[w->nedges] = (struct edge){ .from = from, .to = to };
+	w->edge[w->nedges] = (struct rank_edge){ .from = from, .to = to };
 	return &w->edge[w->nedges++];
 }
 
@@ -138,7 +132,7 @@ static struct edge *edge_of(struct work *w, int from, int to)
  * What the callee had of it is not the way's, be it usual or not: as told of this caller, else of
  * all.
  */
-static double at_callee(const struct work *w, const struct edge *e)
+static double at_callee(const struct work *w, const struct rank_edge *e)
 {
 	bool told = false;
 	double served;
@@ -150,18 +144,18 @@ static double at_callee(const struct work *w, const struct edge *e)
 }
 
 /* Of the time of its calls, what its callee did not have, and was not so before. */
-static bool way_by_means(const struct work *w, const struct edge *e, double *value)
+static bool way_by_means(const struct work *w, const struct rank_edge *e, double *value)
 {
 	double calls, served = 0;
-	struct times t;
+	struct rank_times t;
 
-	if (!slower_by(&e->calls, &calls))
+	if (!rank_slower_by(&e->calls, &calls))
 		return false;
 	if (!w->in->host[e->to].external) {
 		t = times_of(w, RANK_SERVED, e->to, e->from);
 		if (t.n <= 0)
 			t = times_of(w, RANK_SERVER, e->to, -1);
-		if (t.n > 0 && !slower_by(&t, &served))
+		if (t.n > 0 && !rank_slower_by(&t, &served))
 			return false;
 	}
 	*value = (calls - served) * e->calls.n;
@@ -172,16 +166,16 @@ static void measure_edges(struct work *w)
 {
 	for (size_t i = 0; i < w->in->nsums; i++) {
 		const struct rank_sum *s = &w->in->sum[i];
-		struct edge *e;
+		struct rank_edge *e;
 
 		if (s->role != RANK_CALL || s->other < 0 || s->other == s->host)
 			continue;
 		e = edge_of(w, s->host, s->other);
 		e->net += net(w, s);
-		add_times(&e->calls, s);
+		rank_add_times(&e->calls, s);
 	}
 	for (size_t i = 0; i < w->nedges; i++) {
-		struct edge *e = &w->edge[i];
+		struct rank_edge *e = &w->edge[i];
 		double value;
 
 		if (w->errors || !way_by_means(w, e, &value))
@@ -197,7 +191,7 @@ static bool is_common(const struct work *w, int caller)
 	int n = 0, slowed = 0;
 
 	for (size_t i = 0; i < w->nedges; i++) {
-		const struct edge *e = &w->edge[i];
+		const struct rank_edge *e = &w->edge[i];
 
 		if (e->from != caller)
 			continue;
@@ -212,12 +206,13 @@ static bool is_common(const struct work *w, int caller)
 static void attribute(struct work *w)
 {
 	measure_edges(w);
+	w->nedges = rank_through(w->in, w->errors, w->edge, w->nedges);
 	for (int h = 0; h < w->in->nhosts; h++) {
 		w->blamed[h] = is_common(w, h);
 		w->own[h] = w->in->host[h].external ? 0 : own_of(w, h);
 	}
 	for (size_t i = 0; i < w->nedges; i++) {
-		const struct edge *e = &w->edge[i];
+		const struct rank_edge *e = &w->edge[i];
 
 		w->way[w->blamed[e->from] ? e->from : e->to] += e->value;
 	}
@@ -295,7 +290,7 @@ static void describe(const struct work *w, struct rank_candidate *c, int host, d
 		put_part(c->part, &c->nparts, RANK_PARTS,
 			 (struct rank_part){ host, -1, c->own, c->own }, by_value);
 	for (size_t i = 0; i < w->nedges; i++) {
-		const struct edge *e = &w->edge[i];
+		const struct rank_edge *e = &w->edge[i];
 
 		if (e->value > 0 && (w->blamed[e->from] ? e->from : e->to) == host)
 			put_part(c->part, &c->nparts, RANK_PARTS,
@@ -310,7 +305,7 @@ static void draw(const struct work *w, struct rank *out)
 			put_part(out->graph, &out->ngraph, RANK_GRAPH,
 				 (struct rank_part){ h, -1, w->own[h], w->own[h] }, by_net);
 	for (size_t i = 0; i < w->nedges; i++) {
-		const struct edge *e = &w->edge[i];
+		const struct rank_edge *e = &w->edge[i];
 
 		if (e->net > 0)
 			put_part(out->graph, &out->ngraph, RANK_GRAPH,
@@ -345,7 +340,7 @@ static void choose(const struct work *w, struct rank *out)
 static void rank(const struct rank_input *in, bool errors, struct rank *out)
 {
 	size_t n = (size_t)in->nhosts;
-	AUTO_FREE struct edge *edges = zeroed(in->nsums, sizeof(*edges));
+	AUTO_FREE struct rank_edge *edges = zeroed(in->nsums, sizeof(*edges));
 	AUTO_FREE double *own = zeroed(n, sizeof(*own));
 	AUTO_FREE double *way = zeroed(n, sizeof(*way));
 	AUTO_FREE bool *blamed = zeroed(n, sizeof(*blamed));

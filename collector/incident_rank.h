@@ -8,7 +8,8 @@
  * as its caller saw it, less what the callee took, each against before and by means, since what is
  * little of a way is lost in how much its callee varies): unless most calls of one caller became
  * slow and none of them stands out, then the caller is to blame for the way. Errors are counted
- * likewise. A host without a probe is external, and never before a probed one that has evidence.
+ * likewise. A host without a probe is external, and never before a probed one that has evidence;
+ * what it passes on arose behind it (incident_through.h).
  */
 #pragma once
 
@@ -41,6 +42,16 @@ struct rank_part {
 	double net; /* of an edge, with what the callee had of it */
 };
 
+struct rank_times {
+	double n, n_before, us, us_before;
+};
+
+struct rank_edge {
+	int from, to;
+	double net, value; /* value: what of it arose on the way */
+	struct rank_times calls;
+};
+
 struct rank_candidate {
 	int host;
 	double own, edge, share; /* share: of the whole */
@@ -63,6 +74,13 @@ struct rank_input {
 	const struct rank_host *host;
 	int nhosts;
 };
+
+/* What is too much of it, and was not so before. */
+double rank_net(const struct rank_sum *s, bool errors);
+void rank_add_times(struct rank_times *t, const struct rank_sum *s);
+/* By how much a request took longer than before, on the mean. False: there is nothing to compare.
+ */
+bool rank_slower_by(const struct rank_times *t, double *us);
 
 /* In us. */
 void rank_time(const struct rank_input *in, struct rank *out);

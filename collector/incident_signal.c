@@ -5,7 +5,16 @@
 
 #include "../lib/reason.h"
 
-enum { HTTP_ERROR = 500, JUDGE_GAP_S = 5, AGAIN_S = 20, LEAST_S = 60, UNCOUNTED_S = 30 };
+enum {
+	HTTP_ERROR = 500,
+	JUDGE_GAP_S = 5,
+	AGAIN_S = 20,
+	LEAST_S = 60,
+	UNCOUNTED_S = 30,
+	SHARED_HOSTS = 3
+};
+
+static const double SHARED_PART = 0.3;
 
 static const char NODE_FAILED[] = "error", UPSTREAM_FAILED[] = "error.up";
 
@@ -27,7 +36,8 @@ enum signal_kind signal_kind_of(const char *class)
 	return strncmp(class, NODE_FAILED, strlen(NODE_FAILED)) == 0 ? SIGNAL_ERROR : SIGNAL_SLOW;
 }
 
-bool signal_is_own(const char *class)
+/* Not by what it asked, nor by who asked. */
+static bool signal_is_own(const char *class)
 {
 	return strcmp(class, "up") != 0 && strcmp(class, UPSTREAM_FAILED) != 0 &&
 	       strcmp(class, "client") != 0 && strcmp(class, "unknown") != 0 &&
@@ -43,7 +53,7 @@ bool signal_says_more(const struct signal *g, const struct signal *than)
 	return g->excess_us > than->excess_us;
 }
 
-int incident_hosts_of(const struct incident *i, const char *class)
+static int hosts_of(const struct incident *i, const char *class)
 {
 	int n = 0;
 
@@ -56,6 +66,24 @@ int incident_hosts_of(const struct incident *i, const char *class)
 		n += !again && strcmp(i->signal[k]->class, class) == 0;
 	}
 	return n;
+}
+
+void incident_share(struct incident *i, double nodes)
+{
+	i->shared_hosts = 0;
+	for (size_t k = 0; k < i->nsignals; k++) {
+		int hosts = hosts_of(i, i->signal[k]->class);
+
+		if (!signal_is_own(i->signal[k]->class) || hosts <= i->shared_hosts)
+			continue;
+		i->shared_hosts = hosts;
+		snprintf(i->shared, sizeof(i->shared), "%s", i->signal[k]->class);
+	}
+	if (i->shared_hosts < SHARED_HOSTS &&
+	    (i->shared_hosts < 2 || i->shared_hosts < SHARED_PART * nodes)) {
+		i->shared_hosts = 0;
+		*i->shared = 0;
+	}
 }
 
 /* The worst first; of what failed the first ones, as their times say nothing. */

@@ -11,10 +11,10 @@
 
 void signal_class(const struct incident_row *r, char class[static SIGNAL_CLASS]);
 enum signal_kind signal_kind_of(const char *class);
-bool signal_is_own(const char *class); /* not by what it asked, nor by who asked */
 /* One with rows says what its requests waited for. Both are slow; than may be NULL. */
 bool signal_says_more(const struct signal *g, const struct signal *than);
-int incident_hosts_of(const struct incident *i, const char *class); /* with such a signal */
+/* What three hosts have by themselves, or many of a region's nodes, is the region's. */
+void incident_share(struct incident *i, double nodes);
 bool signal_says(const struct incident_row *r, const char *class); /* something about a fault */
 
 void signal_count(struct signal *g, const struct incident_limits *l, const struct incident_row *r);

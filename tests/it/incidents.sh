@@ -164,6 +164,24 @@ abnormal bare 30 app.error 5 500 1500 1520
 ok "an event of a host without counts is beside its incident" await 300 quietly_api "$all&node=bare" "len(a['incidents']) == 1 and a['incidents'][0]['signals'] == 1"
 ok "and nothing ended by it" await 300 is "io.slow" "select string_agg(kind, ',') from incident_event where host_id = node_of('bare')"
 
+# A balancer without a probe, between two hosts that have one.
+passes() { # FROM UNTIL MS
+	sql -c "select count_red('edge', 0, ':80', 20, $3, $(at "$1"), $(at "$2")), count_red('edge', 1, '10.0.2.9:80', 20, $3, $(at "$1"), $(at "$2")),
+		count_red('edge', 2, ':80', 20, 0, $(at "$1"), $(at "$2")), count_red('shelf', 0, ':80', 20, $3, $(at "$1"), $(at "$2")),
+		count_red('shelf', 2, ':80', 20, $3, $(at "$1"), $(at "$2")), count_red('shelf', 3, '10.0.2.9', 20, $3, $(at "$1"), $(at "$2"))" \
+		-c "update node set last_seen = $(at "$2") where name in ('edge', 'shelf')" >/dev/null
+}
+sql -c "select tell_node('edge', '10.0.2.1'), tell_node('shelf', '10.0.2.3')" >/dev/null
+passes 1000 1400 0
+abnormal edge 60 up.slow 450 200 1400 1430
+abnormal shelf 60 io.block 430 200 1400 1430
+passes 1400 1440 400
+ok "a fault behind a balancer without a probe is one incident" await 300 quietly_api "$all&node=edge" "len(a['incidents']) == 1 and $one['nodes'] == ['edge', 'shelf'] and $one['first']"
+ok "of the host behind it, of which nothing is counted twice" await 100 quietly_api "$all&node=edge" "$one['first']['node'] == 'shelf' and $one['first']['share'] == 1 and $one['clear']"
+ok "and the balancer only passed it on" api "incidents/$(sql -c "select id from api.incident where 'edge' = any(nodes)")" \
+	"sorted((str(p['from']), str(p['to']), p['value'] > 0) for p in a['graph']) == [('10.0.2.9:80', 'shelf', False), ('edge', '10.0.2.9:80', False), ('shelf', 'None', True)]"
+passes 1440 1600 0
+
 ok "nothing of it failed" [ "$(counter "$web" seismo_correlate_failures_total)" = 0 ]
 ok "that there is none is 404" api "incidents/1-0000000000000001" "a['error']['code'] in ('not_found', 'aged_out')"
 sql -c "update incident set last = now() - interval '40 days'"
