@@ -69,6 +69,7 @@ const answer = (server, url) => {
 	const name = url.pathname.match(/^\/api\/v1\/requests\/(facets|histogram|groups)$/)?.[1];
 	if (name) return counts[name](server.rows, url.searchParams);
 	if (url.pathname === '/api/v1/requests/count') return countOf(server, url.searchParams);
+	if (/^\/api\/v1\/requests\/[^/]+\/trace$/.test(url.pathname)) return server.trace ?? { hop: 0, caller: { silence: 'noProbe' }, hops: [], lookAt: null };
 	if (url.pathname.startsWith('/api/v1/requests/')) return one(server, decodeURIComponent(url.pathname.slice(17)));
 	if (url.pathname === '/api/v1/red') return red(server.shapes, url.searchParams);
 	if (url.pathname === '/api/v1/profile') return server.profile(url.searchParams);

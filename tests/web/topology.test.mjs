@@ -41,18 +41,32 @@ TEST('addresses in the list have the names of who had them', async (t) => {
 	CHECK_EQ([await t.text('.c-remoteAddr .whose'), await t.text('.c-upstreamAddr .whose')], ['external', 'shop-1 · shop'], 'names');
 });
 
-TEST('a request across hosts is a tree, which says where it ends and why', async (t) => {
-	const leaf = { addr: '10.0.0.3:5432', try: 1, responseTime: 20, node: 'db-1', app: 'db', how: 'listener', id: null, silence: 'notSeen' };
-	const below = request({ app: 'shop', node: 'shop-1', calls: [leaf], calledBy: null });
-	const call = { addr: '10.0.0.2:8000', try: 2, responseTime: 70, node: 'shop-1', app: 'shop', how: 'listener', id: below.id, status: 500, request: 'GET /a', totalTime: 61, networkTime: 9, shares: [{ code: 'io', ms: 61, normal: null }], silence: null };
-	const none = { addr: '198.51.100.9:443', try: 1, responseTime: 5, node: null, app: null, how: 'external', id: null, silence: 'noProbe' };
-	const top = request({ app: 'nginx', calls: [none, call], calledBy: null });
+TEST('a request across hosts is a tree on one time axis, which says where to look, and where it ends and why', async (t) => {
+	const [top, below] = [request({ app: 'nginx' }), request({ app: 'shop', node: 'shop-1' })];
+	const hop = (n, parent, over) => ({ hop: n, parent, try: 1, addr: '10.0.0.2:8000', how: 'listener', node: null, app: null, callTime: null, responseTime: null, id: null, time: null, startTime: null, request: null, status: null, totalTime: null, networkTime: null, shares: null, silence: null, ends: null, ...over });
+	const first = hop(0, null, { try: null, addr: null, node: 'web-1', app: 'nginx', id: top.id, time: top.time, startTime: 0, request: 'GET /a', status: 502, totalTime: 100, shares: [{ code: 'upstream', ms: 90, normal: null }, { code: 'cpu', ms: 10, normal: null }] });
+	const second = hop(2, 0, { try: 2, node: 'shop-1', app: 'shop', callTime: 20, responseTime: 70, id: below.id, time: below.time, startTime: 24.5, request: 'GET /a', status: 500, totalTime: 61, networkTime: 9, shares: [{ code: 'io', ms: 61, normal: null }], ends: 'unknownCalls' });
 	t.mock.rows = [top, below];
+	t.mock.trace = {
+		hop: 0, caller: { addr: '192.0.2.50:999', node: 'edge-1', silence: 'several' },
+		hops: [first, hop(1, 0, { addr: '198.51.100.9:443', callTime: 5, responseTime: 5, silence: 'noProbe' }), second, hop(3, 2, { addr: '10.0.0.3:5432', node: 'db-1', app: 'db', callTime: 30, responseTime: 20, silence: 'withheld' })],
+		lookAt: { kind: 'node', hop: 2, node: 'shop-1', app: 'shop', addr: '10.0.0.2:8000', from: 'web-1', ms: 61, share: 0.61 },
+	};
 	await t.open(`/requests/${top.id}`);
-	await until('two levels', async () => (await t.page.$$('#calls .hops .hops')).length === 1);
+	await until('three levels', async () => (await t.page.$$('#calls .hops .hops .hops')).length === 1);
 	const said = await t.text('#calls');
-	for (const words of ['No probe at 198.51.100.9:443', '9.00 ms of it on the way', 'db-1 has a probe that sees no requests']) CHECK(said.includes(words), `${words}: ${said}`);
-	CHECK_EQ(await t.page.$eval('#calls .hop-split', (e) => e.getAttribute('aria-label')).then((s) => s.includes('61.00 ms')), true, 'the split of a hop');
-	await t.page.click('#calls a');
+	for (const words of ['Look at shop-1: 61.00 ms of 100.0 ms arose there, in shop.', 'No probe at 198.51.100.9:443', '9.00 ms of it on the way', 'The probe of db-1 left rows out', 'Which calls were its own could not be told']) CHECK(said.includes(words), `${words}: ${said}`);
+	CHECK((await t.text('#before')).includes('Several requests'), 'why nothing is known before it');
+	CHECK_EQ(await t.page.$$eval('#calls .hop-split', (all) => all.map((e) => [e.getAttribute('aria-label').includes('ms'), e.style.left, e.style.width])), [[true, '0%', '100%'], [true, '24.5%', '61%']], 'when each was');
+	CHECK_EQ(await t.page.$$eval('#calls .hop-call', (all) => all.map((e) => [e.style.left, e.style.width])), [['5%', '5%'], ['20%', '70%'], ['30%', '20%']], 'when each was called');
+	CHECK((await t.page.$$eval('#calls .hop a', (all) => all.map((a) => new URL(a.href).pathname))).join(' ') === `/nodes/web-1 /nodes/shop-1 /requests/${below.id} /nodes/db-1`, 'links');
+	await t.page.click('#calls .hop a:has-text("open")');
 	await until('the callee\'s page', async () => t.page.url().endsWith(below.id));
+});
+
+TEST('a request that is known of one host only is no tree', async (t) => {
+	t.mock.rows = [request({})];
+	await t.open(`/requests/${t.mock.rows[0].id}`);
+	await until('it was asked', async () => t.mock.asked.some((a) => a.endsWith('/trace')));
+	CHECK_EQ((await t.page.$$('#calls')).length, 0, 'trees');
 });

@@ -1,83 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
-// One request across hosts: who called it, and whom it called, hop by hop, as far as probes saw it.
+// One request across hosts: every hop that is known, each when it was, on the time axis of the first.
 import { Status, Text } from './ui.jsx';
 import { useAnswer } from './lib/answer.js';
 import { isNumber, msFine, visible } from './lib/format.js';
 import { t } from './lib/i18n.js';
+import { nodeAround } from './lib/node.js';
 import { partClass, partName, useParts } from './lib/parts.js';
 
-const DEEP = 4; /* hops that are asked for below the first */
-const SMALL = 0.004;
+const SMALL = 0.004; /* of the axis: what was short is never invisible */
 
-const Split = ({ shares }) => {
-	useParts();
-	const parts = (shares ?? []).filter((s) => s.ms > 0);
+const between = (from, ms, scale) => ({ left: `${(from / scale) * 100}%`, width: `${Math.max(SMALL, ms / scale) * 100}%` });
+const words = (of) => ({ addr: visible(of.addr ?? '–'), node: visible(of.node ?? '–') });
+const Silence = ({ of, ...more }) => (
+	<p class="hint silence" {...more}>
+		{t(`hop.${of.silence}`, words(of))}
+	</p>
+);
+
+// The call, and within it the row of whom was called: its parts as a share of it, not in their order.
+const Lane = ({ hop, scale }) => {
+	const parts = (hop.shares ?? []).filter((s) => s.ms > 0);
 	const all = parts.reduce((sum, s) => sum + s.ms, 0);
-	if (!all) return null;
-	const words = parts.map((s) => `${visible(partName(s.code))} ${msFine(s.ms)} ms`).join(', ');
+	const said = parts.map((s) => `${visible(partName(s.code))} ${msFine(s.ms)} ms`).join(', ');
 	return (
-		<span class="bar hop-split" role="img" aria-label={words} title={words}>
-			{parts.map((s) => (
-				<span key={s.code} class={`seg ${partClass(s.code)}`} style={{ width: `${Math.max(SMALL, s.ms / all) * 100}%` }} />
-			))}
+		<span class="hop-lane">
+			{isNumber(hop.responseTime) && <span class="hop-call" style={between(hop.callTime, hop.responseTime, scale)} />}
+			{hop.id && (
+				<span class="hop-split" role="img" aria-label={said} title={said} style={between(hop.startTime, hop.totalTime, scale)}>
+					{parts.map((s) => (
+						<span key={s.code} class={`seg ${partClass(s.code)}`} style={{ width: `${(s.ms / all) * 100}%` }} />
+					))}
+				</span>
+			)}
 		</span>
 	);
 };
 
-const Hop = ({ of, here }) => (
+const Who = ({ hop, here }) => (
 	<p class="hop">
 		<b>
-			<Text of={of.app ?? of.addr} cut={60} />
+			<Text of={hop.app ?? hop.addr} cut={60} />
 		</b>{' '}
-		{of.node && (
-			<span class="hint">
-				<Text of={of.node} cut={60} />
-			</span>
+		{hop.node && (
+			<a class="hint" href={nodeAround(hop.node, Date.parse(hop.time) || here.at, (Date.parse(hop.time) || here.at) + (hop.totalTime ?? 0))}>
+				<Text of={hop.node} cut={60} />
+			</a>
 		)}{' '}
-		{here ? <span>{t('hop.here')}</span> : of.id && <a href={`/requests/${encodeURIComponent(of.id)}`}>{t('hop.open')}</a>} {of.id && <Status status={of.status} slow={false} />} {of.request && <Text of={of.request} class="mono" cut={120} />}{' '}
-		{isNumber(of.totalTime) && <span>{t('hop.total', { ms: msFine(of.totalTime) })}</span>}
+		{hop.hop === here.hop ? <span>{t('hop.here')}</span> : hop.id && <a href={`/requests/${encodeURIComponent(hop.id)}`}>{t('hop.open')}</a>} {hop.id && <Status status={hop.status} slow={false} />} {hop.request && <Text of={hop.request} class="mono" cut={120} />}{' '}
+		{isNumber(hop.totalTime) && <span>{t('hop.total', { ms: msFine(hop.totalTime) })}</span>}
 	</p>
 );
 
-const Call = ({ call, deep }) => {
-	const below = useAnswer(call.id && deep < DEEP ? `/api/v1/requests/${encodeURIComponent(call.id)}` : null);
+const Hop = ({ hop, hops, here, scale }) => {
+	const below = hops.filter((h) => h.parent === hop.hop);
 	return (
-		<li>
-			<p class="hint edge">
-				{t('hop.call', { n: call.try, addr: visible(call.addr ?? '–'), ms: msFine(call.responseTime) })}
-				{isNumber(call.networkTime) && ` · ${t('hop.network', { ms: msFine(call.networkTime) })}`}
-			</p>
-			<Hop of={call} />
-			{call.id ? <Split shares={call.shares} /> : <p class="hint silence">{t(`hop.${call.silence}`, { addr: visible(call.addr ?? '–'), node: visible(call.node ?? '–') })}</p>}
-			<Calls calls={below.data?.calls} deep={deep + 1} />
+		<li class={hop.hop === here.look ? 'hop-look' : undefined}>
+			{hop.parent !== null && (
+				<p class="hint edge">
+					{t('hop.call', { n: hop.try, addr: visible(hop.addr ?? '–'), ms: msFine(hop.responseTime) })}
+					{isNumber(hop.networkTime) && ` · ${t('hop.network', { ms: msFine(hop.networkTime) })}`}
+				</p>
+			)}
+			<Who hop={hop} here={here} />
+			<Lane hop={hop} scale={scale} />
+			{hop.silence && <Silence of={hop} />}
+			{hop.ends && <p class="hint silence">{t(`hop.${hop.ends}`)}</p>}
+			{below.length > 0 && (
+				<ol class="hops">
+					{below.map((h) => (
+						<Hop key={h.hop} {...{ hop: h, hops, here, scale }} />
+					))}
+				</ol>
+			)}
 		</li>
 	);
 };
 
-const Calls = ({ calls, deep }) =>
-	calls?.length > 0 && (
-		<ol class="hops">
-			{calls.map((call) => (
-				<Call key={call.try} call={call} deep={deep} />
-			))}
-		</ol>
-	);
-
 export const CallTree = ({ req }) => {
-	if (!req.calledBy && !req.calls?.length) return null;
-	const here = { ...req, addr: null };
+	useParts();
+	const { data } = useAnswer(`/api/v1/requests/${encodeURIComponent(req.id)}/trace`);
+	const { hops = [], lookAt: look, caller } = data ?? {};
+	if (hops.length < 2 && (caller?.silence ?? 'noProbe') === 'noProbe') return null;
+	const scale = Math.max(hops[0].totalTime, 0.001);
 	return (
 		<section class="card wide" id="calls">
 			<h2>{t('hop.title')}</h2>
-			{req.calledBy && (
-				<>
-					<Hop of={req.calledBy} />
-					<p class="hint edge">{t('hop.calls')}</p>
-				</>
-			)}
-			<Hop of={here} here />
-			<Split shares={req.shares} />
-			<Calls calls={req.calls} deep={1} />
+			{look && hops.length > 1 && <p id="look">{t(`look.${look.kind}`, { ...words(look), from: visible(look.from ?? '–'), app: visible(look.app ?? '–'), ms: msFine(look.ms ?? 0), all: msFine(scale) })}</p>}
+			{caller.silence !== 'noProbe' && <Silence of={caller} id="before" />}
+			<ol class="hops">
+				<Hop hop={hops[0]} hops={hops} here={{ hop: data.hop, look: look?.hop, at: Date.parse(req.time) }} scale={scale} />
+			</ol>
 		</section>
 	);
 };
