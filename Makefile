@@ -57,6 +57,7 @@ FAKE  := $(patsubst %.c,$O/%.o,$(wildcard tests/fake/*.c))
 UNIT  := $(patsubst tests/unit/%.c,$B/test/%,$(wildcard tests/unit/*.c))
 TOOLS := $(patsubst tests/tools/%.c,$B/tools/%,$(wildcard tests/tools/*.c))
 FUZZ  := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(wildcard tests/fuzz/*.c))
+FLEET := $(patsubst %.c,$O/%.o,$(wildcard tests/fleet/*.c))
 FAULT := $(patsubst tests/fault/%.c,$O/tests/fault/%.o,$(filter-out %.bpf.c,$(wildcard tests/fault/*.c)))
 
 all: $B/seismo-probe $B/seismo-collector $B/seismo-replay $(OWN)
@@ -105,6 +106,11 @@ $B/fault/server $B/fault/faulthog $B/fault/drop:
 $B/fault/drop.bpf.o: tests/fault/drop.bpf.c $O/flags
 	@mkdir -p $(@D) $O/tests/fault
 	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $O/tests/fault/drop.bpf.d -MT $@ -c -o $@ $<
+
+# What `make fleet` runs in its hosts.
+$B/fleet/%: $O/tests/fleet/%.o
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_COLL)
 
 # The names of system calls, by number.
 $K/call_names.h: $K/flags
@@ -167,7 +173,7 @@ unit: $(UNIT)
 tools: $(TOOLS) $B/chaos/node $B/fault/drop $B/fault/drop.bpf.o
 fuzzers: $(FUZZ)
 objects: $(LIB) $(PROBE) $(COLL) $(REPLAY) $(UNIT:$B/test/%=$O/tests/unit/%.o) $(FUZZ:$B/fuzz/%=$O/tests/fuzz/%.o) $(TOOLS:$B/%=$O/tests/%.o) \
-	$O/tests/test.o $O/tests/chaos/node.o $(FAKE) $(FAULT)
+	$O/tests/test.o $O/tests/chaos/node.o $(FAKE) $(FAULT) $(FLEET)
 all-tested: objects unit fuzzers
 test:
 	@tests/run.sh $(ONLY)
@@ -191,6 +197,8 @@ bench-incidents: all
 fault-tools: $B/fault/server $B/fault/faulthog $B/fault/drop $B/fault/drop.bpf.o
 faults: all fault-tools
 	@B=$B tests/fault/run.sh
+fleet: all tools fault-tools $(FLEET:$O/tests/%.o=$B/%)
+	@B=$B tests/fleet/run.sh
 fmt:
 	clang-format -i $$(find lib probe collector replay bpf tests -name '*.[ch]')
 
@@ -214,7 +222,7 @@ clean:
 help:
 	@deploy/help.sh
 
-.PHONY: all deps run stop status collector row demo unit tools fuzzers objects all-tested test test-kernels lint fuzz bench bench-io bench-incidents chaos faults fault-tools fmt install clean help FORCE
+.PHONY: all deps run stop status collector row demo unit tools fuzzers objects all-tested test test-kernels lint fuzz bench bench-io bench-incidents chaos faults fault-tools fleet fmt install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $O -name '*.d' 2>/dev/null)

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""bench.py BUILD DIR - the runs of the fleet bench, on collectors that run.sh started: WEB_global, WEB_eu, WEB_us, and
+PORT_, KEY_, TOKEN_ of each; KIND, RUNS, QUIET, HOLD, HOURS as run.sh has them. Prints Markdown for RESULTS.md; fails where
+the bench could not look, or the aims were missed."""
+import os
+import signal
+import sys
+import time
+
+import faults
+import fleethosts as fleet
+import judge
+import services
+
+WARM_S, OPENED_S, RIGHT = 180, 30, 0.9
+
+
+def say(what, text):
+    print("  %-6s %s" % (what, text), file=sys.stderr, flush=True)
+
+
+def collector_of(region):
+    return region if "WEB_" + region in os.environ else "global"
+
+
+class Bench:
+    def __init__(self, build, where):
+        self.quiet, self.hold = int(os.environ["QUIET"]), int(os.environ["HOLD"])
+        self.services = services.Services(build, where, open(where + "/services.log", "w"))
+        self.consoles = {r: judge.Console(os.environ["WEB_" + r]) for r in ("global", "eu", "us")}
+
+    def watches(self):
+        return {r: judge.Watch(c) for r, c in self.consoles.items()}
+
+    def start(self):
+        s = self.services
+        s.start()
+        self.loads = s.clients(86400)
+        time.sleep(3)  # what is slow only the first time is nobody's fault
+        for h in fleet.ADDRESS:
+            c = collector_of(h[:2])
+            s.probe(h, os.environ["PORT_" + c], os.environ["KEY_" + c], os.environ["TOKEN_" + c])
+        until = time.time() + 120
+        while not set(fleet.ADDRESS) <= self.consoles["global"].nodes():
+            self.is_well()
+            if time.time() > until:
+                raise judge.Blind("the global console does not know %s" % sorted(set(fleet.ADDRESS) - self.consoles["global"].nodes()))
+            time.sleep(1)
+        say("WARM", "ten hosts are seen; %d s to learn what is usual" % WARM_S)
+        time.sleep(WARM_S)
+        self.settle()
+
+    def is_well(self):
+        gone = self.services.well()
+        if gone:
+            raise judge.Blind("ended: " + ", ".join(gone))
+
+    def settle(self):
+        """Until nothing is open anywhere."""
+        until = time.time() + 2 * self.quiet + 120
+        while any(i["state"] == "open" for c in self.consoles.values() for i in c.incidents().values()):
+            if time.time() > until:
+                raise judge.Blind("an incident stays open: " + "; ".join(
+                    i["text"]["en"] for i in self.consoles["global"].incidents().values() if i["state"] == "open"))
+            time.sleep(2)
+
+    def calm(self, hours):
+        """Without any fault: the incidents that there are nevertheless."""
+        w = self.watches()
+        until = time.time() + hours * 3600
+        while time.time() < until:
+            judge.keep_looking(w, min(until, time.time() + 60), lambda: False)
+            self.is_well()
+            say("CALM", "%.2f h to go, %d incidents" % (max(0, until - time.time()) / 3600, len(w["global"].new)))
+        return {r: [i["text"]["en"] for i in x.new.values()] for r, x in w.items()}
+
+    def one(self, kind, run):
+        self.is_well()
+        self.settle()
+        fault = faults.KINDS[kind](self.services, run)
+        v = judge.run(fault, self.watches(), self.hold, self.quiet)
+        self.is_well()
+        say(kind.upper(), "%s: %s" % (fault.region, "; ".join("%s %s" % (k, "%.1f" % x if isinstance(x, float) else x) for k, x in v.items() if k != "region")))
+        return v
+
+
+def share(list_of, key):
+    asked = [v[key] for v in list_of if v[key] is not None]
+    return "%d of %d" % (sum(asked), len(asked)) if asked else ""
+
+
+def row(kind, list_of):
+    opened = [v["opened"] for v in list_of if v["opened"] is not None]
+    return "| %s | %d | %d | %s | %s | %s | %s | %s |" % (
+        kind, len(list_of), sum(v["incidents"] == 1 for v in list_of), share(list_of, "same"),
+        "%.0f to %.0f" % (min(opened), max(opened)) if opened else "", share(list_of, "closed"), share(list_of, "right"), share(list_of, "named"))
+
+
+def reached(list_of):
+    n = len(list_of)
+    return all(v["incidents"] == 1 and v["closed"] and v["opened"] <= OPENED_S and v["same"] is not False and v["named"] is not False for v in list_of) \
+        and sum(v["right"] for v in list_of) >= RIGHT * n
+
+
+def report(calm, hours, runs):
+    if hours:
+        print("Without a fault, %.2f h: %d incidents at the global console, %d and %d in the regions.\n" % (
+            hours, len(calm["global"]), len(calm["eu"]), len(calm["us"])))
+        for text in calm["global"]:
+            print("- %s" % text)
+    if runs:
+        print("| fault | runs | exactly one incident | same id in its region | seen open after, s | closed after the quiet time | right first | named |")
+        print("|---|---|---|---|---|---|---|---|")
+    for kind, list_of in runs.items():
+        print(row(kind, list_of))
+    return not any(calm.values()) and all(reached(r) for r in runs.values())
+
+
+def main(build, where):
+    hours = float(os.environ["HOURS"])
+    bench = Bench(build, where)
+    try:
+        bench.start()
+        calm = bench.calm(hours) if hours else {}
+        runs = {k: [] for k in os.environ["KIND"].split()}
+        for n in range(int(os.environ["RUNS"])):
+            for kind in runs:
+                runs[kind].append(bench.one(kind, n))
+        sent = {r: p.poll() for r, p in bench.loads.items()}
+        if any(rc is not None for rc in sent.values()):
+            raise judge.Blind("clients ended early")
+        return 0 if report(calm, hours, {k: r for k, r in runs.items() if r}) else 1
+    except (judge.Blind, OSError, KeyError) as e:
+        print("Seismo: the fleet bench could not look: %r" % e, file=sys.stderr)
+        return 1
+    finally:
+        bench.services.stop()
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""judge.py - what the consoles of the fleet bench say of a fault: the global one and that of its region."""
+import datetime
+import json
+import time
+import urllib.request
+
+
+class Blind(Exception):
+    """Something could not be looked at: the run counts as failed."""
+
+
+class Console:
+    def __init__(self, web):
+        self.web = web
+
+    def get(self, path):
+        try:
+            with urllib.request.urlopen("http://127.0.0.1:%s/api/v1/%s" % (self.web, path), timeout=30) as r:
+                return json.load(r)
+        except (OSError, ValueError) as e:
+            raise Blind("%s: %s" % (path, e))
+
+    def nodes(self):
+        return {n["name"] for n in self.get("nodes")["nodes"]}
+
+    def incidents(self):
+        """Of the last day, but the merged: id -> INCIDENT."""
+        since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 86400))
+        return {i["id"]: i for i in self.get("incidents?limit=1000&from=" + since)["incidents"]}
+
+    def first(self, incident):
+        """Its first candidate, with what it is made of; None: there is none."""
+        ranking = "errors" if incident["code"].startswith("failed") else "time"
+        for c in self.get("incidents/" + incident["id"])["candidates"]:
+            if c["ranking"] == ranking and c["place"] == 1:
+                return c
+        return None
+
+
+class Watch:
+    """The incidents of one console that were not there when it began."""
+
+    def __init__(self, console):
+        self.console = console
+        self.before, self.seen_at, self.new = set(console.incidents()), {}, {}
+
+    def look(self):
+        self.new = {k: i for k, i in self.console.incidents().items() if k not in self.before}
+        for k in self.new:
+            self.seen_at.setdefault(k, time.time())
+
+    def over(self):
+        return all(i["state"] != "open" for i in self.new.values())
+
+
+def run(fault, watches, hold, quiet):
+    """watches: by region, and "global". A fault that lasts; what came of it, when all is quiet again."""
+    began = time.time()
+    fault.begin()
+    try:
+        keep_looking(watches, began + hold, lambda: False)
+    finally:
+        fault.end()
+    ended = time.time()
+    keep_looking(watches, ended + 15, lambda: False)  # what comes late is a second one
+    keep_looking(watches, ended + quiet + 90, lambda: all(w.over() for w in watches.values()))
+    return verdict(fault, watches, began, quiet)
+
+
+def keep_looking(watches, until, enough):
+    while time.time() < until and not enough():
+        for w in watches.values():
+            w.look()
+        time.sleep(1)
+
+
+def seconds(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+def verdict(fault, watches, began, quiet):
+    whole = watches["global"]
+    of_region = watches.get(fault.region)
+    v = {"region": fault.region, "incidents": len(whole.new), "same": None, "opened": None, "closed": False, "right": False,
+         "named": None, "text": " | ".join(i["text"]["en"] for i in whole.new.values()) or "no incident"}
+    if of_region:
+        v["same"] = len(of_region.new) == 1 and set(whole.new) == set(of_region.new)
+        v["regional"] = len(of_region.new)
+    if len(whole.new) != 1:
+        return v
+    (k, i), = whole.new.items()
+    v["opened"] = whole.seen_at[k] - began
+    v["closed"] = i["state"] == "closed" and abs(seconds(i["closed"]) - seconds(i["last"]) - quiet) < 1
+    v["right"] = fault.right(i, whole.console.first(i))
+    v["named"] = fault.named(i)
+    return v
