@@ -27,6 +27,7 @@ class Bench:
     def __init__(self, build, where):
         self.quiet, self.hold = int(os.environ["QUIET"]), int(os.environ["HOLD"])
         self.services = services.Services(build, where, open(where + "/services.log", "w"))
+        self.log = open(where + "/incidents.log", "w")
         self.consoles = {r: judge.Console(os.environ["WEB_" + r]) for r in ("global", "eu", "us")}
 
     def watches(self):
@@ -78,7 +79,7 @@ class Bench:
         self.is_well()
         self.settle()
         fault = faults.KINDS[kind](self.services, run)
-        v = judge.run(fault, self.watches(), self.hold, self.quiet)
+        v = judge.run(fault, self.watches(), self.hold, self.quiet, self.log)
         self.is_well()
         say(kind.upper(), "%s: %s" % (fault.region, "; ".join("%s %s" % (k, "%.1f" % x if isinstance(x, float) else x) for k, x in v.items() if k != "region")))
         return v

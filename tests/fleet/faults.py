@@ -107,7 +107,7 @@ class Region(Loss):
 class Disk(Fault):
     """The disk of one host."""
     regions = ("us",)
-    disk, late_ms = "own", "60"
+    disk, late_ms = "own", "25"
 
     def begin(self):
         self.services.disks[self.disk].be(self.late_ms)

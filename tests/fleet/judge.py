@@ -29,13 +29,18 @@ class Console:
         since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 86400))
         return {i["id"]: i for i in self.get("incidents?limit=1000&from=" + since)["incidents"]}
 
-    def first(self, incident):
-        """Its first candidate, with what it is made of; None: there is none."""
-        ranking = "errors" if incident["code"].startswith("failed") else "time"
-        for c in self.get("incidents/" + incident["id"])["candidates"]:
-            if c["ranking"] == ranking and c["place"] == 1:
-                return c
-        return None
+    def whole(self, incident):
+        """With all that it rests on."""
+        return self.get("incidents/" + incident["id"])
+
+
+def first(incident):
+    """Its first candidate, with what it is made of; None: there is none."""
+    ranking = "errors" if incident["code"].startswith("failed") else "time"
+    for c in incident["candidates"]:
+        if c["ranking"] == ranking and c["place"] == 1:
+            return c
+    return None
 
 
 class Watch:
@@ -54,8 +59,8 @@ class Watch:
         return all(i["state"] != "open" for i in self.new.values())
 
 
-def run(fault, watches, hold, quiet):
-    """watches: by region, and "global". A fault that lasts; what came of it, when all is quiet again."""
+def run(fault, watches, hold, quiet, log):
+    """watches: by region, and "global". A fault that lasts; what came of it, when all is quiet again. The log has all of it."""
     began = time.time()
     fault.begin()
     try:
@@ -65,6 +70,10 @@ def run(fault, watches, hold, quiet):
     ended = time.time()
     keep_looking(watches, ended + 15, lambda: False)  # what comes late is a second one
     keep_looking(watches, ended + quiet + 90, lambda: all(w.over() for w in watches.values()))
+    for name, w in watches.items():
+        for i in w.new.values():
+            log.write(json.dumps({"at": name, "fault": type(fault).__name__, "region": fault.region, "began": began, "incident": w.console.whole(i)}) + "\n")
+    log.flush()
     return verdict(fault, watches, began, quiet)
 
 
@@ -92,6 +101,6 @@ def verdict(fault, watches, began, quiet):
     (k, i), = whole.new.items()
     v["opened"] = whole.seen_at[k] - began
     v["closed"] = i["state"] == "closed" and abs(seconds(i["closed"]) - seconds(i["last"]) - quiet) < 1
-    v["right"] = fault.right(i, whole.console.first(i))
+    v["right"] = fault.right(i, first(whole.console.whole(i)))
     v["named"] = fault.named(i)
     return v
