@@ -168,6 +168,16 @@ struct req_call {
 	__u16 unused;
 };
 
+/*
+ * A connection that is no HTTP, which a thread opened to somebody, and waited on for bytes while it
+ * worked on one request: to a database, say. Of several the one that it waited for the longest.
+ */
+struct req_peer {
+	struct req_addr addr; /* len 0: none */
+	__u32 unused;
+	__u64 wait_ns;
+};
+
 struct req_head {
 	__u32 kind; /* enum req_kind */
 	__u32 flags; /* enum req_flag; of an unread connection: enum req_unread */
@@ -195,6 +205,7 @@ struct req_event {
 	struct req_call
 		call[REQ_CALLS]; /* ncalls of them; there, with help, if the record is so long */
 	struct req_split help; /* by helper threads, while its own may have worked on it, too */
+	struct req_peer peer;
 };
 
 /* The calls of one request in flight. */
@@ -208,6 +219,7 @@ struct req_calls {
 	struct req_net net;
 	struct req_split split; /* what was done for these calls */
 	struct req_split help; /* what helper threads did, beside it */
+	struct req_peer peer;
 };
 
 enum { STACK_FRAMES = 24 };
@@ -278,5 +290,6 @@ _Static_assert(sizeof(struct req_net) == 24, "req_net");
 _Static_assert(sizeof(struct req_split) == 8 * (7 + WAIT_END), "req_split");
 _Static_assert(sizeof(struct req_head) == 144 + 48 + 176 + 16, "req_head");
 _Static_assert(sizeof(struct req_event) == sizeof(struct req_head) + REQ_LINE + 64 * REQ_CALLS +
-						   sizeof(struct req_split),
+						   sizeof(struct req_split) +
+						   sizeof(struct req_peer),
 	       "req_event");

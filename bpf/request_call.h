@@ -165,6 +165,7 @@ static __always_inline void client_send(struct conn *c, struct sock *sk, int len
 		} else if (c->fresh) {
 			c->fresh = 0;
 			c->role = ROLE_IGNORED;
+			c->other = 1;
 		}
 	}
 	call_is_current(c, call_store(c, now), now, WAIT_RECV);

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "request_peer.h"
 #include "request_serve.h"
 
 /* This thread is in the cgroup that is watched, or below it, and is not the probe's. */
@@ -46,12 +47,17 @@ static __always_inline void sock_read(struct sock *sk, int ret)
 	struct conn *c = conn_get(sk);
 
 	if (!c) {
-		if (ret > 0 && is_candidate(sk) && in_scope())
+		if (ret > 0 && is_candidate(sk) && in_scope()) {
 			server_first(sk, ret);
+			if (was_opened_here(sk))
+				peer_read(sk);
+		}
 	} else if (c->role == ROLE_SERVER) {
 		server_recv(c, sk, ret);
 	} else if (c->role == ROLE_CLIENT) {
 		client_recv(c, sk, ret);
+	} else if (c->other && ret > 0) {
+		peer_read(sk);
 	}
 }
 

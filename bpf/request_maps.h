@@ -54,6 +54,7 @@ struct conn {
 	__u8 framing; /* enum framing */
 	__u8 stream; /* the answer is an event stream; known once framing is */
 	__u8 head_whole; /* so is this: all of its head is kept */
+	__u8 other; /* ignored: to whom it was opened from here, by another protocol than HTTP */
 	__u8 crowded; /* the first send had so many pieces that it may hold two answers */
 	__u32 retrans0, ooo0; /* of the socket, when the request began */
 	__u32 busy0, rwnd0, sndbuf0;

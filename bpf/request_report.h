@@ -39,6 +39,7 @@ static __always_inline void event_fill(struct req_event *e, const struct conn *c
 	__builtin_memcpy(e->line, c->line, sizeof(e->line));
 	e->head.ncalls = 0;
 	__builtin_memset(&e->help, 0, sizeof(e->help));
+	__builtin_memset(&e->peer, 0, sizeof(e->peer));
 	if (c->pipelined)
 		e->head.flags |= REQ_PIPELINED;
 	if (!cs || cs->doubtful)
@@ -46,6 +47,7 @@ static __always_inline void event_fill(struct req_event *e, const struct conn *c
 	e->head.up_net = cs->net;
 	split_add(&e->head.split, &cs->split);
 	e->help = cs->help;
+	e->peer = cs->peer;
 	__builtin_memcpy(e->call, cs->call, sizeof(e->call));
 	e->head.ncalls = cs->n < REQ_CALLS ? cs->n : REQ_CALLS;
 	if (cs->n > REQ_CALLS)

@@ -58,6 +58,7 @@ enum red_role {
 	RED_CLIENT = 1,
 	RED_OWN = 2, /* what a server did itself: its requests' times less their upstream calls */
 	RED_SERVED = 3, /* its requests again, by who asked */
+	RED_WAITED = 4, /* what they waited for a peer by another protocol than HTTP */
 };
 
 struct red_item { /* requests counted since the last such item */

@@ -4,8 +4,9 @@
 
 #include "red.h"
 
-/* counted: the places of its calls that are counted as calls of nobody. */
-void red_item_request(struct red *r, const struct request_item *q, uint32_t counted,
-		      uint64_t now_ns);
+/* peer: for whom it waited that is no HTTP call; NULL: nobody. counted: the places of its calls
+ * that are counted as calls of nobody. */
+void red_item_request(struct red *r, const struct request_item *q, const struct up_item *peer,
+		      uint32_t counted, uint64_t now_ns);
 void red_item_call(struct red *r, const char *app, const char *route, const struct up_item *u,
 		   uint64_t now_ns);

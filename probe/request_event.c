@@ -56,6 +56,15 @@ static void calls_read(const struct req_event *e, const struct request_context *
 					  t->up_path[i], &out->ups[out->nups++]);
 }
 
+bool request_peer_read(const struct req_event *e, size_t len, struct up_item *out)
+{
+	if (len < sizeof(*e) || !e->peer.addr.len)
+		return false;
+	*out = (struct up_item){ .addr = addr_read(&e->peer.addr),
+				 .response_us = e->peer.wait_ns / 1000 };
+	return true;
+}
+
 /* As much of it as the path still has room for; false: not all. */
 static bool path_add(struct request_text *t, size_t *used, const char *s, size_t len)
 {

@@ -33,6 +33,10 @@ struct request_context {
 int request_event_read(const struct req_event *e, size_t len, const struct request_context *x,
 		       struct request_text *text, struct request_item *out) MUST_CHECK;
 
+/* Whom it waited for that is no HTTP call: its addr, and for how long, the rest zero. False: for
+ * nobody. */
+bool request_peer_read(const struct req_event *e, size_t len, struct up_item *out);
+
 /* A call of its own: its addr, duration and status; the rest of *out is zero. */
 void request_call_read(const struct req_call *c, uint64_t read_ns, uint64_t end_ns,
 		       const struct request_context *x, char path[static UNIX_TEXT],

@@ -108,8 +108,9 @@ static void on_request(void *arg, const struct req_event *e, size_t len,
 	struct judged judged;
 	struct split split;
 	struct explain_context c = { .alone = !e };
+	struct up_item peer;
 	uint32_t unseen = 0;
-	bool abnormal;
+	bool abnormal, waited;
 
 	if (!e) {
 		len = nginx_alone(word, s->context.wall_minus_mono_ns, &made);
@@ -130,7 +131,8 @@ static void on_request(void *arg, const struct req_event *e, size_t len,
 	explain_seen(s->explain, &e->head);
 	split_of(&e->head, split_help(e, len), &r, &split);
 	abnormal = detect_judge(s->detect, &r, &split, &judged); /* tells also by what */
-	red_item_request(s->red, &r, c.alone ? 0 : unseen, s->now_ns);
+	waited = request_peer_read(e, len, &peer);
+	red_item_request(s->red, &r, waited ? &peer : NULL, c.alone ? 0 : unseen, s->now_ns);
 	c.unseen = unseen != 0;
 	if (abnormal)
 		tell(s, &e->head, &split, &judged, &c, &r);

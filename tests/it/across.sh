@@ -8,9 +8,9 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/stack.sh
 
 net=10.231.79 front=seismo-x$$-a back=seismo-x$$-b # no other test uses that net
-server=
+server= asks=
 on_exit() {
-	kill $server 2>/dev/null
+	kill $server $asks 2>/dev/null
 	[ ! -f "$tmp/nginx.pid" ] || kill "$(cat "$tmp/nginx.pid")"
 	ip netns delete "$front" 2>/dev/null
 	ip netns delete "$back" 2>/dev/null
@@ -21,6 +21,8 @@ ip netns add "$front" && ip netns add "$back" && ip link add dev va netns "$fron
 	ip -n "$front" address add $net.1/24 dev va && ip -n "$back" address add $net.2/24 dev vb && ip -n "$front" link set va up &&
 	ip -n "$front" link set lo up && ip -n "$back" link set vb up || { echo "0 passed, 1 failed"; exit 1; }
 ip netns exec "$back" "$B/tools/server" 8000 & server=$!
+ip netns exec "$back" python3 tests/it/across_asks.py $net.2 5432 & asks=$!
+ip netns exec "$front" python3 tests/it/across_asks.py $net.1 8080 $net.2 5432 & asks+=" $!"
 cat >"$tmp/nginx.conf" <<END
 pid $tmp/nginx.pid; error_log $tmp/error.log crit; user root; worker_processes 1; events { }
 http {
@@ -35,6 +37,12 @@ get() { # PATH
 	ip netns exec "$front" curl -s -o /dev/null -m 5 "http://$net.1$1"
 }
 get /warm
+listening_in() { # NETNS PORT
+	ip netns exec "$1" ss -Hltn "sport = :$2" | grep -q .
+}
+await 400 listening_in "$back" 5432
+await 400 listening_in "$front" 8080
+ip netns exec "$front" curl -s -o /dev/null -m 5 "http://$net.1:8080/warm"
 stack_open --slow-ms 0
 mine="local <<= inet '$net.0/24'"
 rows() {
@@ -78,4 +86,17 @@ for e in json.load(sys.stdin)['edges']:
     if e['to']['addr'] == '$net.2:8000': print(e['from']['app'], e['to']['app'], e['calls']['count'], e['served']['count'] >= 20)" # other tests' servers are called the same
 }
 ok "and the edge has as many calls as there were" await_value "nginx server 20 True" edges
+
+# By another protocol than HTTP: who was asked, how often, and how long that took; on a connection from before the probe, and on new ones.
+for i in $(seq 10); do
+	for path in old new; do
+		ip netns exec "$front" curl -s -o /dev/null -m 5 "http://$net.1:8080/$path"
+	done
+done
+waited() {
+	ask "select sum(n), sum(sum_us) between 20 * 30000 and sum(o) from (select n, sum_us, 0 as o from red join red_key k using (node_id, key_id) where k.role = 4 and k.peer = '$net.2:5432'
+		union all select 0, 0, sum(request_us) from request where $mine and local_port = 8080) w"
+}
+ok "whom a request waits for by another protocol is told, with how long" await_value "20 t" waited
+ok "and that is not its own" await_value t ask "select sum(r.sum_us) < 20 * 15000 from red r join red_key k using (node_id, key_id) where k.role = 2 and k.peer = ':8080'"
 done_checking

@@ -158,6 +158,20 @@ ok "what goes on is counted, once" await 300 is "140|140|140" "select string_agg
 mild 1270 1420 0
 ok "and it closes when it was quiet for long enough" await 300 quietly_api "$all&node=cart" "$one['state'] == 'closed' and $one['closed'] == '$(sql -c "select api.rfc3339($(at 1390))")'"
 
+# One that asks a host by a protocol that is not read, and one that asks itself so: there it arose.
+waits() { # FROM UNTIL MS
+	sql -c "select count_red(x.n, 0, ':80', 20, $3, $(at "$1"), $(at "$2")), count_red(x.n, 2, ':80', 20, 0, $(at "$1"), $(at "$2")),
+		count_red(x.n, 4, x.whom, 20, $3, $(at "$1"), $(at "$2")) from (values ('till', '10.0.1.4:5432'), ('solo', '127.0.0.1:5432')) x(n, whom)" \
+		-c "update node set last_seen = $(at "$2") where name in ('till', 'solo')" >/dev/null
+}
+sql -c "select tell_node('till', '10.0.1.3'), tell_node('ledger', '10.0.1.4'), tell_node('solo', '10.0.1.5')" >/dev/null
+waits 900 1420 0
+waits 1420 1480 100
+abnormal till 30 net.wait 130 30 1420 1480
+abnormal solo 30 net.wait 130 30 1420 1480
+ok "who waits for a database is not who is slow: the way there is" await 300 quietly_api "$all&node=till" "len(a['incidents']) == 1 and $one['first']['node'] == 'ledger' and $one['code'] == 'slow.way'"
+ok "unless it is its own" await 300 quietly_api "$all&node=solo" "len(a['incidents']) == 1 and $one['first']['node'] == 'solo' and $one['code'] == 'slow'"
+
 # Its probe has told failed requests and an event, but no counts yet.
 sql -c "select tell_node('bare', '10.0.0.8'), happened('bare', 'io.slow', $(at 1505))" >/dev/null
 abnormal bare 30 app.error 5 500 1500 1520

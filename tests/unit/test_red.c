@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/red.h"
+#include "../../probe/red_item.h"
 #include "../test.h"
 
 #define SEC 1000000000ull
@@ -152,6 +152,43 @@ TEST(keys_that_there_is_no_room_to_learn_are_counted_as_such)
 	count_many(r, RED_SERVER, "/", 1100);
 	CHECK_EQ(red_unjudged(r), 100);
 	CHECK_EQ(flush(r, RED_SERVER, true).count, 12100);
+}
+
+/* Of 100 requests, each like this one: of the last the excess. */
+static uint64_t excess_of(uint8_t role, const struct request_item *last, const struct up_item *peer)
+{
+	const struct up_item usual = { .addr = peer->addr, .response_us = 2000 };
+	AUTO(red_free) struct red *r = red_new();
+	struct request_item q = *last;
+
+	for (int i = 0; i < 200; i++) {
+		q.request_us = 3000;
+		red_item_request(r, &q, &usual, 0, (uint64_t)(i + 1) * SEC);
+	}
+	flush(r, role, true);
+	red_item_request(r, last, peer, 0, 300 * SEC);
+	return flush(r, role, true).excess_us;
+}
+
+TEST(what_a_request_waits_for_by_another_protocol_is_of_whom_it_asked_and_not_its_own)
+{
+	const struct up_item peer = { .addr = { .ip = { 10, 0, 0, 3 }, .port = 5432, .len = 4 },
+				      .response_us = 102000 };
+	const struct request_item q = {
+		.app = "shop", .route = "/", .status = 200, .request_us = 103000
+	};
+	AUTO(red_free) struct red *r = red_new();
+	struct told t;
+
+	red_item_request(r, &q, &peer, 0, SEC);
+	t = flush(r, RED_WAITED, true);
+	CHECK_EQ(t.n, 1);
+	CHECK_EQ(t.count, 1);
+	CHECK(excess_of(RED_SERVER, &q, &peer) > 99000);
+	CHECK(excess_of(RED_WAITED, &q, &peer) > 99000);
+	CHECK_EQ(excess_of(RED_OWN, &q, &peer), 0);
+	red_item_request(r, &q, NULL, 0, SEC);
+	CHECK_EQ(flush(r, RED_WAITED, true).count, 0);
 }
 
 TEST(routes_beyond_three_quarters_of_the_table_are_others)

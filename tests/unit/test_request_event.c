@@ -121,6 +121,21 @@ TEST(calls_that_were_not_http_are_left_out)
 	CHECK_EQ(r.ups[1].response_us, 1100); /* still open when the request ended */
 }
 
+TEST(whom_a_request_waited_for_by_another_protocol_is_told_of_a_record_with_calls_only)
+{
+	struct req_event e = event("GET /a HTTP/1.1\r\n");
+	struct up_item peer;
+	char addr[ADDR_TEXT];
+
+	CHECK(!request_peer_read(&e, sizeof(e), &peer));
+	e.peer = (struct req_peer){ .addr = { .ip = { 10, 0, 0, 3 }, .port = 5432, .len = 4 },
+				    .wait_ns = 1500000 };
+	CHECK(!request_peer_read(&e, length(&e), &peer));
+	CHECK(request_peer_read(&e, sizeof(e), &peer));
+	CHECK_STR(up_addr_text(&peer, addr), "10.0.0.3:5432");
+	CHECK_EQ(peer.response_us, 1500);
+}
+
 static const char *name_of(void *arg, const struct req_addr *a, char path[static UNIX_TEXT])
 {
 	snprintf(path, UNIX_TEXT, "unix:%s%u", (const char *)arg, a->ip[0]);
