@@ -177,7 +177,8 @@ void host_request(struct host *h, const struct recording *r, const struct record
 	clock_hold(wall_ns);
 	split_of(&none, NULL, &item, &split);
 	abnormal = detect_judge(h->detect, &item, &split, &judged);
-	red_item_request(h->red, &item, NULL, UINT32_MAX, wall_ns); /* its calls are recorded, too */
+	red_item_request(h->red, &item, NULL, UINT32_MAX,
+			 wall_ns); /* its calls are recorded, too */
 	if (abnormal)
 		tell(h, &item, &judged);
 	clock_hold(0);
