@@ -11,6 +11,7 @@ import faults
 import fleethosts as fleet
 import judge
 import services
+import traces
 
 WARM_S, OPENED_S, RIGHT = 180, 30, 0.9
 
@@ -79,7 +80,9 @@ class Bench:
         self.is_well()
         self.settle()
         fault = faults.KINDS[kind](self.services, run)
+        began = time.time()
         v = judge.run(fault, self.watches(), self.hold, self.quiet, self.log)
+        v["traces"] = traces.judge(self.consoles["global"], fault.region, began, began + self.hold) if fault.traced else None
         self.is_well()
         say(kind.upper(), "%s: %s" % (fault.region, "; ".join("%s %s" % (k, "%.1f" % x if isinstance(x, float) else x) for k, x in v.items() if k != "region")))
         return v
@@ -114,7 +117,11 @@ def report(calm, hours, runs):
         print("|---|---|---|---|---|---|---|---|")
     for kind, list_of in runs.items():
         print(row(kind, list_of))
-    return not any(calm.values()) and all(reached(r) for r in runs.values())
+    followed = [v["traces"] for r in runs.values() for v in r if v["traces"]]
+    if followed:
+        print("\nRequests followed over three hosts: %d whole and right, %d end before and say so, %d wrong." % tuple(
+            sum(f[k] for f in followed) for k in ("whole", "cut", "wrong")))
+    return not any(calm.values()) and not any(f["wrong"] for f in followed) and all(reached(r) for r in runs.values())
 
 
 def main(build, where):

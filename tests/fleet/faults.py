@@ -11,6 +11,7 @@ import fleethosts as fleet
 
 class Fault:
     regions = ("eu", "us")
+    traced = False  # each host of the chain has rows of the same requests
 
     def __init__(self, services, run):
         self.services, self.region = services, self.regions[run % len(self.regions)]
@@ -28,6 +29,10 @@ class Fault:
 class App(Fault):
     """An application sleeps in each request."""
     regions = ("eu", "us", "ap")
+
+    @property
+    def traced(self):
+        return self.region != "ap"
 
     def host(self):
         return self.at("shop" if self.region == "ap" else "stock")
