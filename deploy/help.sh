@@ -15,7 +15,7 @@ make test-kernels the probe on other distributions' kernels, under QEMU: 5.10 to
 make chaos        everything is killed at random: is anything lost or doubled? SEED=1 KILLS=200 BATCHES=500000 COLLECTORS=1
 make faults       sixteen causes of slowness into four servers: is each found, named and measured? CELLS="node/*" only these
 make fleet        ten hosts in three regions, one fault after the other: one incident, whose, how soon? KIND="app cpu edge disk
-                  shared pg region" RUNS=2 QUIET=20 HOLD=45 (seconds) HOURS=0.1 without a fault before; 25 minutes
+                  shared pg region" RUNS=2 QUIET=20 HOLD=45 (seconds) HOURS=0.1 without a fault before; 40 minutes
 make bench-incidents  recorded faults through seismo-replay: is the right host named first? DATA=dir MIN=first,three
 make bench-io     the figures of I/O beside fio, the disk and libbpf-tools, and what each source costs; 30 minutes, SHORT=1 tries it
 make lint         layering, dead exports, sizes, warnings of both compilers
