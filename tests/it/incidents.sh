@@ -162,7 +162,8 @@ ok "and it closes when it was quiet for long enough" await 300 quietly_api "$all
 waits() { # FROM UNTIL MS
 	sql -c "select count_red(x.n, 0, ':80', 20, $3, $(at "$1"), $(at "$2")), count_red(x.n, 2, ':80', 20, 0, $(at "$1"), $(at "$2")),
 		count_red(x.n, 4, x.whom, 20, $3, $(at "$1"), $(at "$2")) from (values ('till', '10.0.1.4:5432'), ('solo', '127.0.0.1:5432')) x(n, whom)" \
-		-c "update node set last_seen = $(at "$2") where name in ('till', 'solo')" >/dev/null
+		-c "update red r set sum_us = r.n * 10000 + r.excess_us from red_key k where (k.node_id, k.key_id) = (r.node_id, r.key_id) and k.role = 4" \
+		-c "update node set last_seen = $(at "$2") where name in ('till', 'solo', 'ledger')" >/dev/null
 }
 sql -c "select tell_node('till', '10.0.1.3'), tell_node('ledger', '10.0.1.4'), tell_node('solo', '10.0.1.5')" >/dev/null
 waits 900 1420 0
