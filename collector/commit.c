@@ -2,6 +2,7 @@
 #include "commit.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "../lib/clock.h"
 #include "../lib/log.h"
@@ -21,8 +22,9 @@ struct commit {
 	struct outbox *outbox;
 	struct buf rows; /* of one table, of all batches */
 	struct entry **entry; /* of the batches at hand, each once */
-	struct batch **taken;
+	struct batch **taken, **again;
 	size_t cap, nentries, ntaken;
+	size_t nfresh; /* the first of those taken; the others are stored again */
 };
 
 struct commit *commit_new(struct session *s, struct outbox *o)
@@ -51,6 +53,7 @@ void commit_free(struct commit *c)
 	buf_free(&c->rows);
 	free(c->entry);
 	free(c->taken);
+	free(c->again);
 	free(c);
 }
 
@@ -79,7 +82,8 @@ static void make_room(struct commit *c, size_t n)
 	c->cap = n;
 	c->entry = realloc(c->entry, n * sizeof(struct entry *));
 	c->taken = realloc(c->taken, n * sizeof(struct batch *));
-	if (!c->entry || !c->taken)
+	c->again = realloc(c->again, n * sizeof(struct batch *));
+	if (!c->entry || !c->taken || !c->again)
 		die("out of memory");
 }
 
@@ -122,9 +126,26 @@ static void judge(struct commit *c, struct batch *const *b, size_t n)
 		if (b[i]->fate != FATE_TAKEN)
 			continue;
 		b[i]->gap_from = mark + 1;
+		b[i]->again = false;
 		b[i]->name = e->name;
 		c->taken[c->ntaken++] = b[i];
 	}
+}
+
+/* What is here by another head already is put behind the others; both stay in their order. */
+static int find_fresh(struct commit *c)
+{
+	int r = origins_again(session_pg(c->session), c->taken, c->ntaken);
+	size_t n = 0, again = 0;
+
+	for (size_t i = 0; i < c->ntaken; i++)
+		if (c->taken[i]->again)
+			c->again[again++] = c->taken[i];
+		else
+			c->taken[n++] = c->taken[i];
+	memcpy(&c->taken[n], c->again, again * sizeof(struct batch *));
+	c->nfresh = n;
+	return r;
 }
 
 /* Marks first: a batch that another collector stored must not get as far as a table. */
@@ -139,20 +160,22 @@ static int store_taken(struct commit *c, struct batch *culprit, const char *stat
 	if (r == 0 && culprit)
 		return tables_quarantine(p, culprit, state, message);
 	if (r == 0)
-		r = origins_store(c->origins, p, c->taken, c->ntaken);
+		r = find_fresh(c);
 	if (r == 0)
-		r = dims_store(c->dims, p, c->taken, c->ntaken);
+		r = origins_store(c->origins, p, c->taken, c->nfresh);
 	if (r == 0)
-		r = shared_store(c->shared, p, c->taken, c->ntaken);
+		r = dims_store(c->dims, p, c->taken, c->nfresh);
 	if (r == 0)
-		r = places_store(p, c->taken, c->ntaken);
+		r = shared_store(c->shared, p, c->taken, c->nfresh);
 	if (r == 0)
-		r = clocks_store(p, c->taken, c->ntaken);
+		r = places_store(p, c->taken, c->nfresh);
 	if (r == 0)
-		r = tables_rows(p, c->taken, c->ntaken,
+		r = clocks_store(p, c->taken, c->nfresh);
+	if (r == 0)
+		r = tables_rows(p, c->taken, c->nfresh,
 				session_commit_ns(c->session, clock_wall_ns()), &c->rows);
 	if (r == 0 && c->outbox)
-		r = outbox_store(c->outbox, p, c->taken, c->ntaken);
+		r = outbox_store(c->outbox, p, c->taken, c->nfresh);
 	return r;
 }
 
@@ -181,9 +204,10 @@ static void committed(struct commit *c, bool quarantined)
 		b->fate = quarantined ? FATE_ASIDE : FATE_DONE;
 		counter_add(C_GAPS, b->gap_from != b->head.seq);
 		counter_add(C_BATCHES_LOST, b->head.seq - b->gap_from);
+		counter_add(C_RELAYED_AGAIN, b->again);
 		if (quarantined)
 			counter_add(C_QUARANTINED, 1);
-		else
+		else if (!b->again)
 			count_stored(b);
 	}
 }

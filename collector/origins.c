@@ -10,16 +10,10 @@
 #include "dims.h"
 #include "pairmap.h"
 
-#define HEARD_NS 60000000000u /* so long a process is not told to be heard again */
 #define NAME_MAX_TEXT 512
-
-struct heard {
-	uint64_t ns;
-};
 
 struct origins {
 	struct pairmap *nodes; /* node and region that are stored */
-	struct pairmap *processes; /* struct heard, of a node and epoch */
 };
 
 struct origins *origins_new(void)
@@ -29,7 +23,6 @@ struct origins *origins_new(void)
 	if (!o)
 		die("out of memory");
 	o->nodes = pairmap_new(0);
-	o->processes = pairmap_new(sizeof(struct heard));
 	return o;
 }
 
@@ -38,14 +31,12 @@ void origins_free(struct origins *o)
 	if (!o)
 		return;
 	pairmap_free(o->nodes);
-	pairmap_free(o->processes);
 	free(o);
 }
 
 void origins_forget(struct origins *o)
 {
 	pairmap_forget(o->nodes);
-	pairmap_forget(o->processes);
 }
 
 static uint64_t region_of(const struct batch *b)
@@ -124,30 +115,39 @@ static int store_nodes(struct origins *o, struct pg *p, struct batch *const *b, 
 	return r < 0 ? r : columns_tell(&c, p, sql);
 }
 
-static int store_processes(struct origins *o, struct pg *p, struct batch *const *b, size_t n)
+static bool is_of_process(const struct batch *b)
+{
+	return b->origin && b->of.epoch && b->of.seq;
+}
+
+int origins_again(struct pg *p, struct batch *const *b, size_t n)
 {
 	static const char sql[] =
-		"insert into relayed (node_id, epoch, heard) select node, epoch, now() from "
-		"unnest($1::bigint[], $2::bigint[]) u(node, epoch) group by 1, 2 on conflict "
-		"(node_id, epoch) do update set heard = excluded.heard";
-	static const enum array_type types[] = { ARRAY_INT8, ARRAY_INT8 };
+		"select take_relayed($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])";
+	static const enum array_type types[] = { ARRAY_INT8, ARRAY_INT8, ARRAY_INT8, ARRAY_INT8 };
 	AUTO(columns_free) struct columns c = { 0 };
+	AUTO(PQclear) PGresult *res = NULL;
+	const char *again;
+	int r;
 
 	columns_begin(&c, ARRAY_SIZE(types), types);
 	for (size_t i = 0; i < n; i++) {
-		struct heard *h;
-
-		if (!b[i]->origin || b[i]->items.nnodes)
+		if (!is_of_process(b[i]))
 			continue;
-		h = pairmap_add(o->processes, b[i]->of.node_id, b[i]->of.epoch);
-		if (h->ns && b[i]->now_ns - h->ns < HEARD_NS)
-			continue;
-		h->ns = b[i]->now_ns;
 		copy_int8(&c.column[0], (int64_t)b[i]->of.node_id);
 		copy_int8(&c.column[1], (int64_t)b[i]->of.epoch);
+		copy_int8(&c.column[2], b[i]->of.stream);
+		copy_int8(&c.column[3], (int64_t)b[i]->of.seq);
 		columns_row(&c);
 	}
-	return columns_tell(&c, p, sql);
+	r = c.rows ? columns_ask(&c, p, sql, &res) : 0;
+	if (r < 0 || !c.rows)
+		return r;
+	again = PQgetvalue(res, 0, 0); /* {t,f,...} */
+	for (size_t i = 0; i < n; i++)
+		if (is_of_process(b[i]))
+			b[i]->again = *(again += again[0] == '{' ? 1 : 2) == 't';
+	return 0;
 }
 
 static void put_tag(struct columns *c, const struct tag_item *t)
@@ -244,8 +244,6 @@ int origins_store(struct origins *o, struct pg *p, struct batch *const *b, size_
 {
 	int r = store_nodes(o, p, b, n);
 
-	if (r == 0)
-		r = store_processes(o, p, b, n);
 	for (size_t i = 0; i < n && r == 0; i++) {
 		for (uint32_t k = 0; k < b[i]->items.nnodes && r == 0; k++)
 			r = store_node(p, b[i], &b[i]->items.nodes[k]);

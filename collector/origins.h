@@ -20,6 +20,9 @@ int origins_check(struct origins *o, struct pg *p, struct batch *const *b, size_
 int origins_store(struct origins *o, struct pg *p, struct batch *const *b, size_t n) MUST_CHECK;
 void origins_forget(struct origins *o);
 
+/* In the transaction of their rows, too: sets again of each. */
+int origins_again(struct pg *p, struct batch *const *b, size_t n) MUST_CHECK;
+
 /* origins_incident.c: what a region said of one of its incidents, for who correlates to take. */
 int origins_store_incident(struct pg *p, const struct batch *b,
 			   const struct incident_item *q) MUST_CHECK;

@@ -253,9 +253,12 @@ static int prepare(struct relay *r)
 	int e = lead(r);
 
 	if (e == 0)
+		e = relay_box_home(r->pg);
+	if (e == 0)
 		e = relay_box_open(&r->box, r->pg);
 	if (e == -ENODATA) {
 		e = relay_box_begin(r->pg);
+		e = e < 0 ? e : relay_box_home(r->pg);
 		e = e < 0 ? e : relay_box_open(&r->box, r->pg);
 	}
 	if (e == 0)

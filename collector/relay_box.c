@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "../lib/log.h"
 #include "counters.h"
 
 enum {
@@ -136,6 +137,22 @@ int relay_box_begin(struct pg *p)
 	snprintf(sql, sizeof(sql), "select outbox_put(%" PRId64 ", '{}', '{}', '{}', '{}')",
 		 (int64_t)spool_draw_epoch());
 	return pg_do(p, sql);
+}
+
+int relay_box_home(struct pg *p)
+{
+	AUTO(PQclear) PGresult *res = NULL;
+	char sql[80];
+	int e;
+
+	snprintf(sql, sizeof(sql), "select outbox_home(%" PRId64 ")", (int64_t)spool_draw_epoch());
+	e = pg_ask(p, sql, &(struct pg_args){ 0 }, &res);
+	if (e == 0 && *PQgetvalue(res, 0, 0) == 't')
+		log_warn(0,
+			 "the outbox of this region is in another database than before, as after a "
+			 "backup was restored or a standby took over: what it holds is numbered "
+			 "anew, and the global collector leaves out what it has");
+	return e;
 }
 
 /* Of an outbox that nobody wrote into yet there is no epoch. */

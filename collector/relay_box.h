@@ -18,6 +18,8 @@ struct relay_box {
 
 /* With nothing read yet. -ENODATA: nobody ever wrote into it. p stays the caller's. */
 int relay_box_open(struct relay_box *r, struct pg *p) MUST_CHECK;
+/* Before it is opened: numbers anew what is in another database than it was. */
+int relay_box_home(struct pg *p) MUST_CHECK;
 int relay_box_begin(struct pg *p) MUST_CHECK; /* an outbox that nobody wrote into */
 int relay_box_ahead(struct relay_box *r, bool start) MUST_CHECK; /* start: the first time */
 int relay_box_delete(struct relay_box *r) MUST_CHECK;

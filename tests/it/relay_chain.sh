@@ -47,6 +47,7 @@ ok "and is a part of itself" is t "select told_id = incident_id from incident_pa
 sever
 deliver eu "$eu_port" app-1 70 7200 100000 request
 ok "who is cut off keeps all" eval '[ "$(count eu)" = 7220 ]'
+pg_tool pg_dump -Fc eu >"$dir/backup"
 wire_up "$way" "$emea_port"
 began=$(date +%s%N)
 ok "an hour is caught up" await 600 eval '[ "$(count seismo)" = 7220 ]'
@@ -55,11 +56,25 @@ ok "and nothing is there twice" is "7220|0|0" "select count(distinct (ts, reques
 
 ok "the incident is still one" eval '[ "$(ids "$web")" = "$eu" ] && [ "$(ids "$emea_web")" = "$eu" ]'
 
+# The backup from before that is restored, and more comes in before it is connected.
+halt eu TERM
+sever
+sql -d postgres -c "drop database eu" -c "create database eu owner seismo"
+pg_tool pg_restore -d eu "$dir/backup"
+starts_eu
+ok "it says that it is in another database" says eu "in another database than before"
+deliver eu "$eu_port" app-2 71 300 100000 request
+wire_up "$way" "$emea_port"
+ok "what is new arrives" await 600 eval '[ "$(count seismo)" = 7520 ]'
+ok "what was sent before is known" await 300 eval '[ "$(counter "$emea_web" seismo_relayed_again_total)" -ge 7200 ]'
+ok "and still nothing is there twice, or was lost" is "7520|7520|0" "select count(*), count(distinct (ts, request_id)), (select count(*) from gap) from request"
+ok "nor is an incident" eval '[ "$(ids "$web")" = "$eu" ] && [ "$(ids "$emea_web")" = "$eu" ]'
+
 # The last one relays to the first.
 halt one TERM
 at_region eu node token --for 1d --node relay-global >"$dir/lets-global"
 start one "$port" "$web" --region global "${limits[@]}" --relay-to "tcp://127.0.0.1:$eu_port" --relay-key "$dir/keys.eu/collector.pub" --relay-token "$dir/lets-global"
 ok "what goes round is refused where it came from" await 400 counted "$eu_web" seismo_relay_loops_total 1
 ok "its incident, too" await 400 grep -q "of region eu and came through 2 regions" "$dir/eu.log"
-ok "of which nothing is taken" eval '[ "$(of eu "select count(*) from incident_told")" = 0 ] && [ "$(of eu "select count(*) from request")" = 7220 ]'
+ok "of which nothing is taken" eval '[ "$(of eu "select count(*) from incident_told")" = 0 ] && [ "$(of eu "select count(*) from request")" = 7520 ]'
 done_checking

@@ -27,6 +27,10 @@ of() { # REGION SQL
 	sql -d "$1" -c "$2"
 }
 
+pg_tool() { # NAME ARG...
+	"$pgbin/$1" -h "$dir/s" -U postgres "${@:2}"
+}
+
 at_region() { # REGION WORD...: a command of its collector
 	"$collector" --keys "$dir/keys.$1" --database "host=$dir/s dbname=$1 user=seismo" "${@:2}"
 }
