@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* incident_blame.c - the ranking of an incident's hosts, from what red counted, as rows. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 
 #include "../lib/log.h"
 #include "counters.h"
 #include "incident_engine.h"
 #include "incident_rank.h"
-#include "incident_signal.h"
+#include "incident_share.h"
 #include "incident_through.h"
 #include "jsonb.h"
 
@@ -248,38 +247,36 @@ static int write_graph(struct scene *s, const struct rank *r)
 	return e;
 }
 
-/* By time, if anything of it was slow. */
-static const struct rank *headline(const struct incident *i, const struct rank *time,
-				   const struct rank *errors, const struct signal **first)
+/* True: several have as much of it, so that the first one is not clear. */
+static bool share(const struct scene *s, struct incident *i, const struct rank *r)
 {
-	const struct signal *slow = NULL, *failed = NULL;
+	const struct engine_region *region = engine_region(s->e, i->region);
+	struct share_host host[RANK_SHOWN];
+	struct incident_share out;
 
-	for (size_t k = 0; k < i->nsignals; k++) {
-		const struct signal *g = i->signal[k];
-
-		if (g->kind == SIGNAL_SLOW && signal_says_more(g, slow))
-			slow = g;
-		if (g->kind == SIGNAL_ERROR && (!failed || g->n > failed->n))
-			failed = g;
-	}
-	*first = slow ? slow : failed;
-	return slow ? time : errors;
+	for (int k = 0; k < r->n; k++)
+		host[k] = (struct share_host){ s->host[r->best[k].host].node, r->best[k].own,
+					       r->best[k].edge };
+	incident_share(i, host, r->n, region ? region->nodes : 0, &out);
+	memcpy(i->shared, out.class, sizeof(i->shared));
+	i->shared_hosts = out.hosts;
+	return out.even;
 }
 
 /* The first one changed: that is a step. */
 static int conclude(struct scene *s, struct incident *i, const struct rank *time,
 		    const struct rank *errors)
 {
-	const struct signal *first;
-	const struct rank *r = headline(i, time, errors, &first);
-	const struct engine_region *region = engine_region(s->e, i->region);
+	const struct signal *first = signal_headline(i);
+	const struct rank *r = first && first->kind == SIGNAL_SLOW ? time : errors;
 	uint64_t host = r->n ? s->host[r->best[0].host].node : 0;
 	struct buf detail = { 0 };
+	bool clear = !share(s, i, r) && r->clear;
 
 	i->headline = first ? first->id : 0;
 	i->whole_us = r->whole;
 	i->dirty = true;
-	if (r->n && (host != i->first_host || r->clear != i->clear)) {
+	if (r->n && (host != i->first_host || clear != i->clear)) {
 		jsonb_raw(&detail, "{\"first\":");
 		name_host(s, r->best[0].host, &detail);
 		put_member(&detail, ",\"share\":", r->best[0].share);
@@ -288,8 +285,7 @@ static int conclude(struct scene *s, struct incident *i, const struct rank *time
 		buf_free(&detail);
 	}
 	i->first_host = host;
-	incident_share(i, region ? region->nodes : INFINITY);
-	i->clear = r->clear;
+	i->clear = clear;
 	return write_graph(s, r);
 }
 

@@ -5,16 +5,7 @@
 
 #include "../lib/reason.h"
 
-enum {
-	HTTP_ERROR = 500,
-	JUDGE_GAP_S = 5,
-	AGAIN_S = 20,
-	LEAST_S = 60,
-	UNCOUNTED_S = 30,
-	SHARED_HOSTS = 3
-};
-
-static const double SHARED_PART = 0.3;
+enum { HTTP_ERROR = 500, JUDGE_GAP_S = 5, AGAIN_S = 20, LEAST_S = 60, UNCOUNTED_S = 30 };
 
 static const char NODE_FAILED[] = "error", UPSTREAM_FAILED[] = "error.up";
 
@@ -36,15 +27,15 @@ enum signal_kind signal_kind_of(const char *class)
 	return strncmp(class, NODE_FAILED, strlen(NODE_FAILED)) == 0 ? SIGNAL_ERROR : SIGNAL_SLOW;
 }
 
-/* Not by what it asked, nor by who asked. */
-static bool signal_is_own(const char *class)
+bool signal_is_own(const char *class)
 {
 	return strcmp(class, "up") != 0 && strcmp(class, UPSTREAM_FAILED) != 0 &&
 	       strcmp(class, "client") != 0 && strcmp(class, "unknown") != 0 &&
 	       strcmp(class, SIGNAL_MEAN) != 0;
 }
 
-bool signal_says_more(const struct signal *g, const struct signal *than)
+/* One with rows says what its requests waited for. Both are slow; than may be NULL. */
+static bool says_more(const struct signal *g, const struct signal *than)
 {
 	bool rows = strcmp(g->class, SIGNAL_MEAN) != 0;
 
@@ -53,37 +44,19 @@ bool signal_says_more(const struct signal *g, const struct signal *than)
 	return g->excess_us > than->excess_us;
 }
 
-static int hosts_of(const struct incident *i, const char *class)
+const struct signal *signal_headline(const struct incident *i)
 {
-	int n = 0;
+	const struct signal *slow = NULL, *failed = NULL;
 
 	for (size_t k = 0; k < i->nsignals; k++) {
-		bool again = false;
+		const struct signal *g = i->signal[k];
 
-		for (size_t j = 0; j < k; j++)
-			again |= i->signal[j]->node == i->signal[k]->node &&
-				 strcmp(i->signal[j]->class, class) == 0;
-		n += !again && strcmp(i->signal[k]->class, class) == 0;
+		if (g->kind == SIGNAL_SLOW && says_more(g, slow))
+			slow = g;
+		if (g->kind == SIGNAL_ERROR && (!failed || g->n > failed->n))
+			failed = g;
 	}
-	return n;
-}
-
-void incident_share(struct incident *i, double nodes)
-{
-	i->shared_hosts = 0;
-	for (size_t k = 0; k < i->nsignals; k++) {
-		int hosts = hosts_of(i, i->signal[k]->class);
-
-		if (!signal_is_own(i->signal[k]->class) || hosts <= i->shared_hosts)
-			continue;
-		i->shared_hosts = hosts;
-		snprintf(i->shared, sizeof(i->shared), "%s", i->signal[k]->class);
-	}
-	if (i->shared_hosts < SHARED_HOSTS &&
-	    (i->shared_hosts < 2 || i->shared_hosts < SHARED_PART * nodes)) {
-		i->shared_hosts = 0;
-		*i->shared = 0;
-	}
+	return slow ? slow : failed;
 }
 
 /* The worst first; of what failed the first ones, as their times say nothing. */

@@ -10,11 +10,10 @@
 #include "incident.h"
 
 void signal_class(const struct incident_row *r, char class[static SIGNAL_CLASS]);
+bool signal_is_own(const char *class); /* neither by what it asked, nor by who asked */
 enum signal_kind signal_kind_of(const char *class);
-/* One with rows says what its requests waited for. Both are slow; than may be NULL. */
-bool signal_says_more(const struct signal *g, const struct signal *than);
-/* What three hosts have by themselves, or many of a region's nodes, is the region's. */
-void incident_share(struct incident *i, double nodes);
+/* What an incident is called by: what was slow, if anything was; NULL: nothing of it. */
+const struct signal *signal_headline(const struct incident *i);
 bool signal_says(const struct incident_row *r, const char *class); /* something about a fault */
 
 void signal_count(struct signal *g, const struct incident_limits *l, const struct incident_row *r);

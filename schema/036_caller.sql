@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- 037_caller.sql - the caller of a row is looked for among the calls that fit it, and one is asked for its callee: asked each,
+-- 036_caller.sql - the caller of a row is looked for among the calls that fit it, and one is asked for its callee: asked each,
 -- the many calls of a connection that is used again took seconds.
 
 -- Whose call a row was, and which of its tries; else why that is not known. Nearly every call is of a request that began within
