@@ -52,36 +52,6 @@ begin
 	end if;
 end $$;
 
--- As in 031, but that the time is the callee's.
-create or replace function api.caller_of(at timestamptz, number bigint)
-returns table (ts timestamptz, request_id bigint, i bigint, node_id bigint, app text, how text, silence text)
-language plpgsql stable parallel safe set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off as $$
-declare
-	r record;
-	w record;
-	k record;
-	back interval;
-begin
-	select q.* into r from api.request_call q where q.ts = at and q.request_id = number limit 1;
-	select p.node_id, p.app, coalesce(p.how, 'external') as how into w from (values (1)) v left join api.resolve_all(array[r.remote], array[r.remote_port], array[at], array[r.node_id]) p on true;
-	select c.at, c.within into k from (select at + x.ahead as at, x.within from api.clocks_apart(r.node_id, w.node_id, at) x) c;
-	foreach back in array array[interval '10 s', interval '10 minutes'] loop
-		exit when w.node_id is null;
-		return query with c as materialized (select q.ts, q.request_id, q.node_id, q.path, q.upstreams from api.request_call q
-			where q.node_id = w.node_id and q.ts between k.at - back and k.at + k.within
-				and q.minute between date_bin('1 minute', k.at - back, timestamptz 'epoch') and date_bin('1 minute', k.at + k.within, timestamptz 'epoch')
-				and q.ts + api.trace_us(q.request_us) * interval '1 microsecond' >= k.at - k.within
-				and q.upstreams @> jsonb_build_array(jsonb_build_object('addr', api.addr(r.local, r.local_port), 'localPort', r.remote_port))),
-		d as materialized (select c.ts, c.request_id, c.node_id, e.i, count(*) over () as n from c cross join lateral api.callees_of(c.ts, c.node_id, c.request_id, c.path, c.upstreams) e
-			where e.ts = at and e.request_id = number)
-		select case when d.n = 1 then d.ts end, case when d.n = 1 then d.request_id end, d.i, d.node_id, w.app, w.how, case when d.n > 1 then 'several' end from d limit 1;
-		if found then
-			return;
-		end if;
-	end loop;
-	return query select null::timestamptz, null::bigint, null::bigint, w.node_id, w.app, w.how, api.trace_silence(w.node_id, case when r.remote is null then 'unix' else w.how end, at);
-end $$;
-
 -- As in 025, with what is known of the clock.
 create or replace view api.node as
 select n.name, coalesce(g.name, '') as region, n.last_seen,

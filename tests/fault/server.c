@@ -26,6 +26,7 @@
 
 #include "account.h"
 #include "act.h"
+#include "address.h"
 
 enum { HEAD = 8192, BODY = 512 };
 
@@ -38,18 +39,6 @@ struct options {
 
 static int told = -1; /* the log */
 static struct shared *all;
-
-static bool address(const char *text, struct sockaddr_in *to)
-{
-	char host[64];
-	int port;
-
-	to->sin_family = AF_INET;
-	if (sscanf(text, "%63[0-9.]:%d", host, &port) != 2)
-		return false;
-	to->sin_port = htons((uint16_t)port);
-	return inet_pton(AF_INET, host, &to->sin_addr) == 1;
-}
 
 static void value(const char *query, const char *key, char *out, size_t size)
 {

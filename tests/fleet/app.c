@@ -24,6 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../fault/address.h"
+
 enum { HEAD = 4096, LATE_MS = 150, WORK_US = 1000, ROOM = 16, PATIENCE_S = 10 };
 
 struct hop { /* what a thread has of its own */
@@ -39,18 +41,6 @@ static volatile sig_atomic_t late;
 static void on_signal(int number)
 {
 	late = number == SIGUSR1;
-}
-
-static bool address(const char *text, struct sockaddr_in *to)
-{
-	char host[64];
-	int port;
-
-	to->sin_family = AF_INET;
-	if (sscanf(text, "%63[0-9.]:%d", host, &port) != 2)
-		return false;
-	to->sin_port = htons((uint16_t)port);
-	return inet_pton(AF_INET, host, &to->sin_addr) == 1;
 }
 
 static bool ask_database(struct hop *h)

@@ -7,31 +7,11 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/check.sh
 . tests/it/ingest_rig.sh
 
-net=10.231.85 ns=seismo-c$$ # no other test uses that net
+net=10.231.85 ns=seismo-c$$ hosts="h1 h2" # no other test uses that net
 top=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)/seismo-clocks.$$
 faketime=$(ls /usr/lib/*/faketime/libfaketimeMT.so.1 2>/dev/null)
 read -r port web < <(free_ports 2 | tr '\n' ' ')
-pids=()
-
-on_exit() {
-	local i
-	kill "${pids[@]}"
-	[ ! -f "$dir/nginx.pid" ] || kill "$(cat "$dir/nginx.pid")"
-	wait "${pids[@]}"
-	ip netns delete "$ns-h1"
-	ip netns delete "$ns-h2"
-	for ((i = 0; i < 100; i++)); do # a cgroup that had tasks just now is busy for a moment
-		rmdir "$top"/h* "$top"
-		[ -d "$top" ] || break
-		sleep 0.1
-	done
-	clear_away
-} 2>/dev/null
-trap on_exit EXIT
-
-there() { # N COMMAND...: becomes that
-	echo "$BASHPID" >"$top/h$1/cgroup.procs" && exec ip netns exec "$ns-h$1" "${@:2}"
-}
+. tests/it/hosts_rig.sh
 
 hosts() {
 	local n

@@ -7,36 +7,15 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/check.sh
 . tests/it/ingest_rig.sh
 
-net=10.231.83 ns=seismo-t$$ # no other test uses that net
+net=10.231.83 ns=seismo-t$$ hosts="sw h10 h1 h2 h3 h4" # no other test uses that net
 top=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)/seismo-trace.$$
 read -r port web < <(free_ports 2 | tr '\n' ' ')
-pids=()
-
-on_exit() {
-	local i n
-	kill "${pids[@]}" 2>/dev/null
-	[ ! -f "$dir/nginx.pid" ] || kill "$(cat "$dir/nginx.pid")"
-	wait "${pids[@]}"
-	for n in sw h10 h1 h2 h3 h4; do
-		ip netns delete "$ns-$n"
-	done
-	for ((i = 0; i < 100; i++)); do # a cgroup that had tasks just now is busy for a moment
-		rmdir "$top"/h* "$top"
-		[ -d "$top" ] || break
-		sleep 0.1
-	done
-	clear_away
-} 2>/dev/null
-trap on_exit EXIT
+. tests/it/hosts_rig.sh
 
 host() { # N: a namespace on the switch, and a cgroup
 	mkdir -p "$top/h$1" && ip netns add "$ns-h$1" && ip link add dev e netns "$ns-h$1" type veth peer name "p$1" netns "$ns-sw" &&
 		ip -n "$ns-sw" link set "p$1" master br0 up && ip -n "$ns-h$1" address add "$net.$1/24" dev e &&
 		ip -n "$ns-h$1" link set e up && ip -n "$ns-h$1" link set lo up
-}
-
-there() { # N COMMAND...: becomes that
-	echo "$BASHPID" >"$top/h$1/cgroup.procs" && exec ip netns exec "$ns-h$1" "${@:2}"
 }
 
 on() { # N COMMAND...

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- 037_again.sql - a region whose database is another than before, as after a restored backup, numbers what is left in its
+-- 036_again.sql - a region whose database is another than before, as after a restored backup, numbers what is left in its
 -- outbox anew, and what the global collector has of that already is left out there, by whose batch it was.
 
 -- Of each stream the last batch of the process that is stored here; those of before this version are not known.

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- 038_waited.sql - red_key.role 4: what the requests of role 0 waited for somebody by another protocol than HTTP, a database say; peer is its
+-- 037_waited.sql - red_key.role 4: what the requests of role 0 waited for somebody by another protocol than HTTP, a database say; peer is its
 -- address, as of role 1. Hosts are ranked by it as by a call; where that is on the host itself, it is what the host took.
 
 create or replace function incident_ip(role smallint, peer text) returns inet language plpgsql immutable as $$
