@@ -49,6 +49,8 @@ static void clean_request(struct arena *a, struct request_item *q)
 	clean(a, &q->method);
 	clean(a, &q->path);
 	clean(a, &q->route);
+	clean(a, &q->trace);
+	clean(a, &q->sent_id);
 	clean_params(a, q->params, q->nparams);
 	for (uint32_t i = 0; i < q->nchecks; i++)
 		clean(a, &q->checks[i].why);

@@ -8,7 +8,7 @@
 #include "counters.h"
 #include "jsonb.h"
 
-enum { REQUEST_FIELDS = 33 };
+enum { REQUEST_FIELDS = 35 };
 
 static void number_member(struct buf *j, const char *name, uint64_t v)
 {
@@ -196,6 +196,17 @@ static void put_findings(struct batch *b, uint32_t i)
 	put_losses(o, q);
 }
 
+static void put_names(struct buf *o, const struct request_item *q)
+{
+	const char *const names[] = { q->trace, q->sent_id };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (names[i])
+			copy_text(o, names[i]);
+		else
+			copy_null(o);
+}
+
 void store_request(struct batch *b, uint32_t i, struct buf *json)
 {
 	const struct request_item *q = &b->items.requests[i];
@@ -222,6 +233,7 @@ void store_request(struct batch *b, uint32_t i, struct buf *json)
 	copy_int2(o, copy_smallint(q->reason));
 	put_json(o, q, json);
 	put_findings(b, i);
+	put_names(o, q);
 	rows->n++;
 	store_evidence(b, &owner, q->evidence, q->nevidence);
 }

@@ -67,7 +67,7 @@ static const char *const copy_sql[FACT_END] = {
 			 "queue_us, upstream_us,"
 			 " bytes_in, bytes_out, normal_us, limit_us, retrans, srtt_us, rcv_ooo, "
 			 "reason_id, params,"
-			 " upstreams, shares, checks_id, losses) from stdin binary",
+			 " upstreams, shares, checks_id, losses, trace, sent_id) from stdin binary",
 	[FACT_RED] =
 		"copy red (ts, node_id, key_id, status_class, n, sum_us, lo, b, excess_us, judged) "
 		"from stdin binary",

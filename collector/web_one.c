@@ -15,6 +15,7 @@
 const char web_sql_request[] =
 	ONE("select left((select b.body from api.named_bodies(array[ts], array[request_id], ts, ts + interval '1 microsecond') b), -1)"
 	    "  || ',\"calls\":' || coalesce(api.calls(ts, request_id)::text, '[]') || ',\"calledBy\":' || coalesce(api.called_by(ts, request_id)::text, 'null')"
+	    "  || ',\"ids\":' || coalesce(api.ids_of(ts, request_id)::text, 'null')"
 	    "  || ', \"evidence\" : ' || case when ts < (select ts from api.oldest_evidence) then 'null'"
 	    "  else coalesce((select json_agg(e.body order by place)::text from api.evidence e where " BY_ID("owner_id") "), '[]') end"
 	    "  || ', \"incident\" : ' || coalesce((select '\"' || incident || '\"' from api.incidents_of(array[api.id_time($1)], array[api.id_number($1)])), 'null') || '}'"

@@ -218,6 +218,9 @@ struct request_item { /* one abnormal request */
 	struct loss_item losses[ITEM_MAX_LOSSES];
 	uint32_t nevidence;
 	struct evidence_item evidence[ITEM_MAX_EVIDENCE];
+	/* by which ids it goes, as its client said; NULL: by none that is known */
+	const char *trace; /* of a traceparent: "TRACE-PARENT", 32 and 16 digits of hex */
+	const char *sent_id; /* X-Request-Id */
 };
 
 enum source_state { SOURCE_OFF = 0, SOURCE_ATTACHED = 1, SOURCE_THROTTLED = 2 };

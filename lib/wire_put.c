@@ -211,31 +211,50 @@ static void put_request_times(msgpack_packer *pk, const struct request_item *r)
 	put_uint(pk, r->reason, INT16_MAX);
 }
 
+static void put_request_evidence(msgpack_packer *pk, const struct request_item *r)
+{
+	put_evidence(pk, r->evidence, r->nevidence);
+}
+
+static void put_trace(msgpack_packer *pk, const struct request_item *r)
+{
+	put_name(pk, r->trace ? r->trace : "");
+}
+
+static void put_sent_id(msgpack_packer *pk, const struct request_item *r)
+{
+	put_name(pk, r->sent_id ? r->sent_id : "");
+}
+
 /* Of the fields that were appended, as many as have something in them. */
 static uint32_t appended(const struct request_item *r)
 {
-	return r->nevidence ? 4 : r->nlosses ? 3 : r->nchecks ? 2 : r->nshares ? 1 : 0;
+	return r->sent_id     ? 6
+	       : r->trace     ? 5
+	       : r->nevidence ? 4
+	       : r->nlosses   ? 3
+	       : r->nchecks   ? 2
+	       : r->nshares   ? 1
+			      : 0;
 }
 
 void wire_put_request(struct buf *body, const struct request_item *r)
 {
-	static void (*const put[])(msgpack_packer *, const struct request_item *) = { put_shares,
-										      put_checks,
-										      put_losses };
+	static void (*const put[])(msgpack_packer *, const struct request_item *) = {
+		put_shares, put_checks, put_losses, put_request_evidence, put_trace, put_sent_id
+	};
 	uint32_t more = appended(r);
 	msgpack_packer pk = wire_item(body, ITEM_REQUEST, more);
 
-	assert(r->nups <= ITEM_MAX_UPS);
+	assert(r->nups <= ITEM_MAX_UPS && more <= ARRAY_SIZE(put));
 	put_request_head(&pk, r);
 	put_request_times(&pk, r);
 	put_params(&pk, r->params, r->nparams);
 	msgpack_pack_array(&pk, r->nups);
 	for (uint32_t i = 0; i < r->nups; i++)
 		put_up(&pk, &r->ups[i]);
-	for (uint32_t i = 0; i < more && i < ARRAY_SIZE(put); i++)
+	for (uint32_t i = 0; i < more; i++)
 		put[i](&pk, r);
-	if (r->nevidence)
-		put_evidence(&pk, r->evidence, r->nevidence);
 }
 
 void wire_put_stack(struct buf *body, const struct stack_item *s)

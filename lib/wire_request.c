@@ -192,10 +192,34 @@ static int read_request_evidence(struct mp *m, struct arena *a, struct request_i
 	return read_evidence(m, a, q->evidence, &q->nevidence);
 }
 
+static const char *read_id(struct mp *m, struct arena *a, int *r)
+{
+	const char *s = wire_read_name(m, a, r);
+
+	return s && *s ? s : NULL;
+}
+
+static int read_trace(struct mp *m, struct arena *a, struct request_item *q)
+{
+	int r = 0;
+
+	q->trace = read_id(m, a, &r);
+	return r;
+}
+
+static int read_sent_id(struct mp *m, struct arena *a, struct request_item *q)
+{
+	int r = 0;
+
+	q->sent_id = read_id(m, a, &r);
+	return r;
+}
+
 int wire_read_request(struct mp *m, struct arena *a, struct request_item *q, uint32_t *more)
 {
 	static int (*const appended[])(struct mp *, struct arena *, struct request_item *) = {
-		read_shares, read_checks, read_losses, read_request_evidence
+		read_shares,	       read_checks, read_losses,
+		read_request_evidence, read_trace,  read_sent_id
 	};
 	int r = read_request_head(m, a, q);
 

@@ -74,3 +74,80 @@ int http_line_parse(const char *s, size_t len, struct http_line *out)
 	out->cut = stop == end;
 	return 0;
 }
+
+/* What follows "NAME:" on a line, without the blanks around it; NULL: this is another header. */
+static const char *value_of(const char *line, const char *end, const char *name, size_t *len)
+{
+	size_t n = strlen(name);
+
+	if ((size_t)(end - line) <= n || line[n] != ':' || strncasecmp(line, name, n) != 0)
+		return NULL;
+	line += n + 1;
+	while (line < end && (*line == ' ' || *line == '\t'))
+		line++;
+	while (end > line && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
+		end--;
+	*len = (size_t)(end - line);
+	return line;
+}
+
+static bool is_made_of(const char *s, size_t len, const char *set)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!s[i] || !strchr(set, s[i]))
+			return false;
+	return true;
+}
+
+/* "00-TRACE-PARENT-01"; what a later version has more of comes behind. */
+static void trace_read(const char *s, size_t len, struct http_names *out)
+{
+	static const char hex[] = "0123456789abcdef";
+	enum {
+		TRACE_AT = 3,
+		PARENT_AT = TRACE_AT + HTTP_TRACE + 1,
+		LEAST = PARENT_AT + HTTP_PARENT + 3
+	};
+
+	if (len < LEAST || !is_made_of(s, 2, hex) || memcmp(s, "ff", 2) == 0 ||
+	    s[TRACE_AT - 1] != '-' || !is_made_of(s + TRACE_AT, HTTP_TRACE, hex) ||
+	    is_made_of(s + TRACE_AT, HTTP_TRACE, "0") || s[PARENT_AT - 1] != '-' ||
+	    !is_made_of(s + PARENT_AT, HTTP_PARENT, hex) || s[PARENT_AT + HTTP_PARENT] != '-')
+		return;
+	memcpy(out->trace, s + TRACE_AT, sizeof(out->trace) - 1);
+}
+
+static void id_read(const char *s, size_t len, struct http_names *out)
+{
+	static const char set[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				  "._~:/+=@-";
+
+	if (len <= HTTP_ID && is_made_of(s, len, set))
+		memcpy(out->id, s, len);
+}
+
+/* Where a header is there twice it is the first. */
+static void header_read(const char *line, const char *end, struct http_names *out)
+{
+	const char *v;
+	size_t len;
+
+	if (!*out->trace && (v = value_of(line, end, "traceparent", &len)))
+		trace_read(v, len, out);
+	else if (!*out->id && (v = value_of(line, end, "x-request-id", &len)))
+		id_read(v, len, out);
+}
+
+void http_names_read(const char *s, size_t len, struct http_names *out)
+{
+	const char *end = s + len, *line = find(s, end, '\n'), *stop;
+
+	*out = (struct http_names){ 0 };
+	for (; line < end; line = stop) {
+		line++;
+		stop = find(line, end, '\n');
+		if (stop == end || stop - line <= 1) /* cut, or the end of the headers */
+			return;
+		header_read(line, stop, out);
+	}
+}

@@ -65,6 +65,13 @@ bool request_peer_read(const struct req_event *e, size_t len, struct up_item *ou
 	return true;
 }
 
+void request_names_read(const struct req_event *e, struct request_text *t, struct request_item *out)
+{
+	http_names_read(e->line, e->head.line_len, &t->names);
+	out->trace = *t->names.trace ? t->names.trace : NULL;
+	out->sent_id = *t->names.id ? t->names.id : NULL;
+}
+
 /* As much of it as the path still has room for; false: not all. */
 static bool path_add(struct request_text *t, size_t *used, const char *s, size_t len)
 {

@@ -9,6 +9,7 @@
 
 #include "../bpf/request.h"
 #include "../lib/item.h"
+#include "http.h"
 
 enum { UNIX_TEXT = 5 + REQ_UNIX_PATH + 1 }; /* "unix:", a path, its end */
 
@@ -18,6 +19,7 @@ struct request_text { /* room for what the item's strings point to */
 	char path[ITEM_MAX_PATH + 1];
 	char route[ITEM_MAX_NAME];
 	char up_path[REQ_CALLS][UNIX_TEXT];
+	struct http_names names;
 };
 
 struct request_context {
@@ -32,6 +34,11 @@ struct request_context {
 /* len: of the record. -EBADMSG: cut short, or its line is not HTTP/1. app is left to the caller. */
 int request_event_read(const struct req_event *e, size_t len, const struct request_context *x,
 		       struct request_text *text, struct request_item *out) MUST_CHECK;
+
+/* By which ids it goes, as far as its headers are in the record. For those that are told: nobody
+ * else wants to know. */
+void request_names_read(const struct req_event *e, struct request_text *text,
+			struct request_item *out);
 
 /* Whom it waited for that is no HTTP call: its addr, and for how long, the rest zero. False: for
  * nobody. */

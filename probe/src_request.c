@@ -134,8 +134,10 @@ static void on_request(void *arg, const struct req_event *e, size_t len,
 	waited = request_peer_read(e, len, &peer);
 	red_item_request(s->red, &r, waited ? &peer : NULL, c.alone ? 0 : unseen, s->now_ns);
 	c.unseen = unseen != 0;
-	if (abnormal)
+	if (abnormal) {
+		request_names_read(e, &text, &r);
 		tell(s, &e->head, &split, &judged, &c, &r);
+	}
 }
 
 static void on_call(struct request_source *s, const struct req_call_event *e)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """traces.py - requests across hosts, as the global console follows them: the path has the id that each of a request's rows
 must have, and the chain of hosts is known."""
+import collections
 import time
 
 MOST = 200
@@ -11,10 +12,10 @@ def iso(t):
 
 
 def judge(console, region, began, ended):
-    """Abnormal requests of that time as their first host has them: {"whole", "cut", "wrong"}. whole: each host of the chain,
-    in order; cut: it ends before, and says so; wrong: a row of another request, or a host that was not asked."""
+    """Abnormal requests of that time as their first host has them: {"whole", "cut", "wrong", "why"}. whole: each host of the
+    chain, in order; cut: it ends before, and says so: why, how often; wrong: a row of another request, or a host that was not asked."""
     chain = ["%s-%s" % (region, role) for role in ("web", "shop", "stock")]
-    found = {"whole": 0, "cut": 0, "wrong": 0}
+    found = {"whole": 0, "cut": 0, "wrong": 0, "why": collections.Counter()}
     rows = console.get("requests?node=%s&from=%s&to=%s&limit=%d" % (chain[0], iso(began), iso(ended + 1), MOST))["requests"]
     for row in rows:
         hops = console.get("requests/%s/trace" % row["id"])["hops"]
@@ -25,4 +26,5 @@ def judge(console, region, began, ended):
             found["whole"] += 1
         else:
             found["cut"] += 1
+            found["why"]["%s: %s" % (hops[-1]["node"], hops[-1]["silence"] or hops[-1]["ends"])] += 1
     return found

@@ -6,11 +6,11 @@
 #include "check.h"
 
 /* One letter a field: 2 4 8 bytes, Null or 8, Text, Inet or null, Json, Bytes, arrays of Doubles,
- * Ints, and null or one of Longs, ints. */
+ * Ints, and null or one of Longs, ints; null or a text. */
 static const char *const fields[FACT_END] = {
 	[FACT_SAMPLE] = "8888D",
 	[FACT_SAMPLE_RAW] = "888LB",
-	[FACT_REQUEST] = "8888TT44I4I4TTT4288N88884442JJLNl",
+	[FACT_REQUEST] = "8888TT44I4I4TTT4288N88884442JJLNltt",
 	[FACT_RED] = "8882882AN8",
 	[FACT_UNREAD] = "88TT8",
 	[FACT_PROFILE] = "88T4LLA",
@@ -45,6 +45,8 @@ static inline bool is_field(char kind, const uint8_t *p, uint32_t len)
 		return len == 8 || len == UINT32_MAX;
 	case 'T':
 		return is_text(p, len);
+	case 't':
+		return len == UINT32_MAX || is_text(p, len);
 	case 'I':
 		return len == UINT32_MAX || (len == 8 && p[0] == 2 && p[1] == 32 && p[3] == 4) ||
 		       (len == 20 && p[0] == 3 && p[1] == 128 && p[3] == 16);

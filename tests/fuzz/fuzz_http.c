@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Whatever a server read: refused, or a method and a path inside the input, and a route of it. Of
- * what was cut off on its way the path is the beginning, and it says so.
+ * what was cut off on its way the path is the beginning, and it says so. Ids are whole, or none.
  */
 #include "../../probe/http.h"
 #include "../../probe/route.h"
@@ -27,11 +27,25 @@ static void check_cut(const char *s, size_t len, const struct http_line *whole)
 	must(!l.query || (whole->query && l.query_len <= whole->query_len));
 }
 
+/* Of what was cut off they are the same, or none. */
+static void check_names(const char *s, size_t len, size_t cut)
+{
+	struct http_names whole, part;
+
+	http_names_read(s, len, &whole);
+	must(strlen(whole.trace) == 0 || strlen(whole.trace) == sizeof(whole.trace) - 1);
+	http_names_read(s, cut, &part);
+	must(!*part.trace || strcmp(part.trace, whole.trace) == 0);
+	must(!*part.id || strcmp(part.id, whole.id) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	const char *s = (const char *)data;
 	struct http_line l;
 
+	if (len)
+		check_names(s, len, data[len - 1] % len);
 	if (http_line_parse(s, len, &l) < 0)
 		return 0;
 	must(l.path_len > 0 && strncmp(s, l.method, strlen(l.method)) == 0);

@@ -92,6 +92,14 @@ create function call_of(id bigint, at interval, from_port int, us int, path text
 		row_of(callee, id + 100, t0 + at + ahead + interval '100 us', from_port, us - 300, callee_path, '[]') from moment $$;
 select call_of(200 + i, i * interval '30 ms', 61, 9000, '/c', 4, '65 s', '/c') from generate_series(1, 5) i;
 select call_of(210 + i, i * interval '30 ms', 62, 9000, '/c/' || i, 4, '65.03 s', '/c/' || i) from generate_series(1, 5) i;
+select call_of(220 + i, i * interval '61 ms', 63, 60000, '/c/' || i, 4, '65.001 s', '/stock/' || i) from generate_series(1, 7) i;
+update request set request_us = 300000 where request_id = 327;
+select call_of(230, '0', 64, 10000, '/c', 4, '65 s', '/stock'), call_of(231, '11 ms', 64, 60000, '/c', 4, '65 s', '/stock');
+delete from request where request_id in (330, 231);
+select call_of(232, '0', 66, 50000, '/c', 4, '65 s', '/stock');
+update request set upstreams = jsonb_set(upstreams, '{0,status}', '0'), status = 504 where request_id = 232;
+update request set request_us = 9000000, status = 200 where request_id = 332;
+select call_of(240 + i, i * interval '2 ms', 65, 1000, '/c', 4, '65 s', '/stock') from generate_series(1, 5) i;
 END
 joined() { # FROM TO: how many of these requests lead to their callee's, and how many of those lead back; how many to another
 	sql -c "select count(*) filter (where c ->> 'id' = api.id_text(o.ts, o.request_id)) || ' ' || count(*) filter (where api.called_by(o.ts, o.request_id) ->> 'id' = api.id_text(r.ts, r.request_id))
@@ -102,9 +110,23 @@ clock() { # NODE AT AHEAD UNSURE: nothing else is known of it
 	sql -c "delete from clock where node_id = $1 and told > (select t0 from moment) - interval '2 hours'" -c "select told($1, t0 + '$2', '$3', $4) from moment" >/dev/null
 }
 ok "calls are joined by clocks that are 65 s apart, as that is known" test "$(joined 201 205)" = "5 5 0"
+ok "calls of a moment are told apart by clocks that are known as well" test "$(joined 241 245)" = "5 5 0"
 clock 4 "-10 min" "65 s" 30000
 ok "what followed each other within what is uncertain is not told apart by time" test "$(joined 201 205)" = "0 0 0 several"
 ok "but by its path" test "$(joined 211 215)" = "5 5 0"
+clock 4 "-10 min" "65 s" 2000
+ok "a call upon the other is told apart by when each row ends, where a host changes paths" test "$(joined 221 226)" = "6 6 0"
+ok "one whose end was noted late by when it began" test "$(joined 227 227)" = "1 1 0"
+ok "a row that began when a call was over is not taken for that one's" is several "select c ->> 'silence' from request, json_array_elements(api.calls(ts, request_id)) c where request_id = 230"
+ok "nor is that said to be its caller" is t "select api.called_by(ts, request_id) is null from request where request_id = 331"
+ok "one that its caller gave up, and that went on, is joined" test "$(joined 232 232)" = "1 1 0"
+ok "calls of a moment are not, by clocks that are known worse" test "$(joined 241 245)" = "0 0 0 several"
+sql -c "update request set sent_id = 'a' || (request_id - case when node_id = 1 then 200 else 300 end) where request_id between 241 and 345 and remote_port in (9, 65)"
+ok "but by an id that went with them" test "$(joined 241 245)" = "5 5 0"
+sql -c "update request set sent_id = null, trace = lpad(request_id % 100 || '-' || node_id, 34, '0') where request_id between 241 and 345 and remote_port in (9, 65)"
+ok "or by their trace" test "$(joined 241 245)" = "5 5 0"
+ok "the API has it" api "requests/$(id 341)" "a['ids'] == dict(trace='0' * 30 + '41', parent='4', request=None)"
+ok "a request without any has none" api "requests/$(id 101)" "a['ids'] is None"
 clock 4 "-10 min" "5 s" 300
 ok "a clock that is said to be off by as much as it is not joins nothing" test "$(joined 201 205)" = "0 0 0 nothingAbnormal"
 sql -c "select told(4, t0 - interval '1 minute', '65 s', 300) from moment" >/dev/null

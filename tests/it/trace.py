@@ -2,7 +2,8 @@
 """What trace.sh runs.
 
 serve PORT NEXT ELSEWHERE: an application, a thread for each connection, each with connections of its own to whom it calls,
-which it uses again. /x/N it asks of ELSEWHERE, all else of NEXT: /w/N by another path, /q/N after 60 ms of its own, at once.
+which it uses again. /x/N it asks of ELSEWHERE, all else of NEXT: /w/N by another path, /e/N by another, with the X-Request-Id
+that it was asked with, and to fail at once, /q/N after 60 ms of its own, at once.
 
 judge WEB NODE PREFIX MOST HOST...: of at most so many rows of NODE whose path begins so, each a trace: how many there are, how
 many are whole (a row of each HOST, in order, all of the same number) and right, and how many have a row of another number.
@@ -24,11 +25,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         super().setup()
         self.to = {}
 
-    def call(self, addr, path):
+    def call(self, addr, path, headers):
         c = self.to.get(addr)
         if c is None:
             c = self.to[addr] = http.client.HTTPConnection(addr, timeout=20)
-        c.request('GET', path)
+        c.request('GET', path, headers=headers)
         answer = c.getresponse()
         answer.read()
         return answer.status
@@ -37,8 +38,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         kind, number = self.path[:3], self.path.split('?')[0][3:]
         if kind == '/q/':
             time.sleep(0.06)
-        path = {'/w/': f'/stock/{number}?d=60', '/q/': '/q/' + number}.get(kind, self.path)
-        status = self.call(sys.argv[4 if kind == '/x/' else 3], path)
+        path = {'/w/': f'/stock/{number}?d=60', '/e/': f'/fail/{number}?s=500', '/q/': '/q/' + number}.get(kind, self.path)
+        headers = {'X-Request-Id': self.headers['X-Request-Id']} if kind == '/e/' else {}
+        status = self.call(sys.argv[4 if kind == '/x/' else 3], path, headers)
         self.wfile.write(b'HTTP/1.1 %d OK\r\nContent-Length: 2\r\n\r\nok' % status)
 
     def log_message(self, *_):

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+
 #include "../../probe/http.h"
 #include "../../probe/route.h"
 #include "../test.h"
@@ -111,4 +113,68 @@ TEST(a_route_is_printable_and_bounded_whatever_the_path)
 	CHECK_EQ(strlen(out), ROUTE_TEXT - 1);
 	for (const char *p = out; *p; p++)
 		CHECK(*p >= 0x20 && *p < 0x7f);
+}
+
+static struct http_names named(const char *s)
+{
+	struct http_names n;
+
+	http_names_read(s, strlen(s), &n);
+	return n;
+}
+
+#define TRACE "0af7651916cd43dd8448eb211c80319c"
+#define PARENT "b7ad6b7169203331"
+
+TEST(a_request_goes_by_the_ids_that_its_headers_have)
+{
+	struct http_names n = named("GET / HTTP/1.1\r\nHost: x\r\nTraceParent:  00-" TRACE
+				    "-" PARENT "-01\r\nx-request-ID:\ta/b=1 \r\n\r\n");
+
+	CHECK_STR(n.trace, TRACE "-" PARENT);
+	CHECK_STR(n.id, "a/b=1");
+	n = named("GET / HTTP/1.1\nX-Request-Id: 7\nX-Request-Id: 8\n");
+	CHECK_STR(n.id, "7");
+	CHECK_STR(n.trace, "");
+}
+
+TEST(an_id_that_is_cut_off_is_none)
+{
+	const char *whole = "GET / HTTP/1.1\r\ntraceparent: 00-" TRACE "-" PARENT
+			    "-01\r\nX-Request-Id: 0123456789\r\n";
+
+	for (size_t len = 0; len <= strlen(whole); len++) {
+		struct http_names n;
+
+		http_names_read(whole, len, &n);
+		CHECK(!*n.trace || strcmp(n.trace, TRACE "-" PARENT) == 0);
+		CHECK_EQ(*n.id != 0, len == strlen(whole));
+	}
+}
+
+TEST(what_is_no_sound_id_is_none)
+{
+	static const char *const bad[] = {
+		"traceparent: ff-" TRACE "-" PARENT "-01",
+		"traceparent: 00-00000000000000000000000000000000-" PARENT "-01",
+		"traceparent: 00-0AF7651916CD43DD8448EB211C80319C-" PARENT "-01",
+		"traceparent: 00-" TRACE "-" PARENT,
+		"traceparent: 00" TRACE "--" PARENT "-01",
+		"traceparent2: 00-" TRACE "-" PARENT "-01",
+		"X-Request-Id: <script>",
+		"X-Request-Id: a b",
+		"X-Request-Id:",
+		"X-Request-Id: 01234567890123456789012345678901234567890123456789012345678901234",
+		" X-Request-Id: 1",
+		"\r\nX-Request-Id: 1",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		char text[256];
+		struct http_names n;
+
+		snprintf(text, sizeof(text), "POST / HTTP/1.1\r\n%s\r\n", bad[i]);
+		n = named(text);
+		CHECK(!*n.trace && !*n.id);
+	}
 }

@@ -49,6 +49,17 @@ TEST(a_record_becomes_an_item_in_wall_time_and_microseconds)
 	CHECK_STR(r.comm, "nginx");
 }
 
+TEST(a_request_that_is_told_goes_by_the_ids_in_its_headers)
+{
+	struct req_event e = event("GET / HTTP/1.1\r\nX-Request-Id: 17\r\n");
+	struct request_item r = read_all(&e);
+
+	CHECK(!r.trace && !r.sent_id);
+	request_names_read(&e, &text, &r);
+	CHECK(!r.trace);
+	CHECK_STR(r.sent_id, "17");
+}
+
 TEST(a_query_string_leaves_the_node_only_when_asked_for)
 {
 	struct req_event e = event("GET /a?secret=1 HTTP/1.1\r\n");
