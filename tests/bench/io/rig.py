@@ -51,6 +51,17 @@ class Disk:
         os.unlink(self.file)
 
 
+class File:
+    """On the disk that the build lies on."""
+
+    def __init__(self, mib):
+        self.path, self.bytes = f"{BUILD}/bench-io.{os.getpid()}", mib * MIB
+        subprocess.run(["dd", "if=/dev/urandom", f"of={self.path}", "bs=1M", f"count={mib}", "conv=fsync", "status=none"], check=True)
+
+    def close(self):
+        os.unlink(self.path)
+
+
 class Cgroup:
     def __init__(self):
         self.path = f"/seismo-bench.{os.getpid()}"
