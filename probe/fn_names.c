@@ -86,7 +86,7 @@ static void take(struct fn_names *n)
 	}
 	ksyms_begin(n->ksyms, NULL, 0); /* gives its names back */
 	n->asked = 0;
-	n->calm = CALM_READS;
+	n->calm = ksyms_quick(n->ksyms) ? 0 : CALM_READS;
 }
 
 void fn_names_step(struct fn_names *n)

@@ -169,7 +169,8 @@ static bool is_due(const struct fold_kernel *k)
 
 	if (!k->n || now - k->first_ns < GATHER_NS)
 		return false;
-	return !k->pass_ns || since >= AGAIN_NS || (k->n >= CROWDED && since >= CROWDED_NS);
+	return !k->pass_ns || ksyms_quick(k->ksyms) || since >= AGAIN_NS ||
+	       (k->n >= CROWDED && since >= CROWDED_NS);
 }
 
 void fold_kernel_step(struct fold_kernel *k)

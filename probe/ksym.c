@@ -6,10 +6,12 @@
 #include <stdio.h>
 
 #include "../lib/log.h"
+#include "ksym_kernel.h"
 
 enum {
 	PIECE = 16 * 1024,
-	NAME = 64, /* a symbol and its module, cut */
+	NAME = KSYM_NAME,
+	TOGETHER = 128, /* that the kernel is asked for at a time */
 	FAR = 1 << 20, /* no function is so long: the address is of none that is listed */
 };
 
@@ -21,6 +23,7 @@ struct found {
 
 struct ksyms {
 	int fd;
+	struct ksym_kernel *kernel; /* NULL: the file is read */
 	bool hidden;
 	size_t nfound, len; /* len: bytes of a line that is not whole yet */
 	struct found *found; /* by addr, rising */
@@ -37,6 +40,8 @@ struct ksyms *ksyms_new(const char *procfs)
 	snprintf(path, sizeof(path), "%s/kallsyms", procfs);
 	k->fd = open(path, O_RDONLY | O_CLOEXEC);
 	k->hidden = true;
+	if (strcmp(procfs, "/proc") == 0)
+		k->kernel = ksym_kernel_take();
 	return k;
 }
 
@@ -46,8 +51,14 @@ void ksyms_free(struct ksyms *k)
 		return;
 	if (k->fd >= 0)
 		close(k->fd);
+	ksym_kernel_put(k->kernel);
 	free(k->found);
 	free(k);
+}
+
+bool ksyms_quick(const struct ksyms *k)
+{
+	return k->kernel;
 }
 
 static int by_addr(const void *a, const void *b)
@@ -152,10 +163,39 @@ static void spread(struct ksyms *k)
 	}
 }
 
+static int ask_kernel(struct ksyms *k)
+{
+	for (size_t done = 0, n; done < k->nfound; done += n) {
+		uint64_t addr[TOGETHER];
+		struct ksym_place place[TOGETHER];
+		int r;
+
+		n = k->nfound - done < TOGETHER ? k->nfound - done : TOGETHER;
+		for (size_t i = 0; i < n; i++)
+			addr[i] = k->found[done + i].addr;
+		r = ksym_kernel_find(k->kernel, addr, n, place);
+		if (r < 0)
+			return r;
+		for (size_t i = 0; i < n; i++) {
+			struct found *f = &k->found[done + i];
+
+			f->at = place[i].from;
+			f->next = place[i].to;
+			memcpy(f->name, place[i].name, NAME);
+		}
+	}
+	k->hidden = false;
+	return 0;
+}
+
 int ksyms_step(struct ksyms *k, size_t bytes)
 {
 	ssize_t n = 0;
 
+	if (k->kernel && ask_kernel(k) == 0)
+		return 1;
+	ksym_kernel_put(k->kernel); /* it never runs it, then */
+	k->kernel = NULL;
 	for (size_t done = 0; k->fd >= 0 && k->nfound && done < bytes; done += (size_t)n) {
 		n = read(k->fd, k->piece + k->len, PIECE - k->len);
 		if (n <= 0)

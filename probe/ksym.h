@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * ksym.h - the names of kernel addresses, from /proc/kallsyms.
+ * ksym.h - the names of kernel addresses, by the kernel itself (ksym_kernel.h) or, where it cannot,
+ * from /proc/kallsyms.
  *
  * A table of all symbols would stay resident for a few frames: instead the file is read past the
  * addresses that are asked for, a piece at a time. It is opened while the probe may still see
- * addresses there.
+ * addresses there, and the program loaded while it may do so: both when this is made.
  */
 #pragma once
 
@@ -17,10 +18,13 @@ struct ksyms;
 struct ksyms *ksyms_new(const char *procfs);
 void ksyms_free(struct ksyms *k);
 
+/* A pass costs little and is over at once: by the kernel. */
+bool ksyms_quick(const struct ksyms *k);
+
 /* Begins a pass for these, which may repeat: at most KSYM_MAX. */
 void ksyms_begin(struct ksyms *k, const uint64_t *addr, size_t n);
 
-/* Reads about so many bytes. 1: the pass is over; 0: go on. */
+/* Reads about so many bytes. 1: the pass is over, as it is at once by the kernel; 0: go on. */
 int ksyms_step(struct ksyms *k, size_t bytes);
 
 bool ksyms_hidden(const struct ksyms *k); /* the last pass saw no addresses: kptr_restrict */

@@ -98,6 +98,8 @@ static const struct limited {
 	{ "bpf", 0, INT, BPF_LINK_CREATE },
 	{ "bpf", 0, INT, BPF_OBJ_GET_INFO_BY_FD }, /* how long its programs ran */
 	{ "bpf", 0, INT, BPF_ITER_CREATE },
+	{ "bpf", 0, INT,
+	  BPF_PROG_TEST_RUN }, /* one of its own: names of addresses (ksym_kernel.c) */
 };
 
 /* A name that this libseccomp does not know has no number: it is refused. */

@@ -15,7 +15,7 @@
 #define KEY "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
 #define NEXT_KEY "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"
 
-enum { ENOUGH = 1 << 20, BODY = 40 };
+enum { ENOUGH = 16 << 20, BODY = 40 }; /* for 4,096 times 15 batches */
 
 static struct rig {
 	struct uplink u;
