@@ -30,6 +30,7 @@ struct probe_config {
 	double slow_file_ms; /* an operation on a file is told if it takes as long */
 	char slow_file_clock[8]; /* what is looked by: "auto", "tick", "timer" */
 	int64_t slow_files_per_s; /* more of them than this are counted, not told */
+	int64_t slow_files_per_min; /* likewise, on the average of ten minutes (allowance.h) */
 	int64_t profile; /* looks at each CPU in a second; 0: none */
 	double stuck_s; /* a task that sleeps uninterruptibly as long is told; 0: none is */
 	int64_t cpu_wait_share; /* waits for a CPU are timed, in percent of when there are; 0: never

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "../lib/clock.h"
+#include "allowance.h"
 #include "files_kernel.h"
 #include "files_pending.h"
 #include "layout.h"
@@ -12,7 +13,10 @@
 #define TICK_NS (2 * 1000000000ull)
 #define BUSY_NS 1000000000ull /* so long after a record it does not rest */
 
-enum { STACK_STEPS = 8 };
+enum {
+	STACK_STEPS = 8,
+	LONG = 10, /* times the limit: they are told, too, while there are too many others */
+};
 
 struct files_source {
 	struct files_kernel *kernel;
@@ -23,6 +27,7 @@ struct files_source {
 	uint64_t slow, told, told_slow, told_told;
 	uint64_t now_ns, busy_ns, next_tick_ns, second_ns;
 	int64_t left; /* events that may still be told in this second */
+	struct allowance some, long_ones;
 	int64_t wall_minus_mono_ns;
 	struct sink *out; /* during a read */
 };
@@ -36,12 +41,21 @@ static uint64_t stack_of(struct files_source *s, const struct file_stack *k)
 			 (cut ? STACKS_CUT : 0) | (irq ? STACKS_IN_IRQ : 0), s->now_ns);
 }
 
+static bool may_tell(struct files_source *s, const struct file_end *end)
+{
+	const double least_ns = LONG * s->config->slow_file_ms * 1e6;
+	bool is_long = (double)(end->last_ns - end->first_ns) >= least_ns;
+
+	return s->left > 0 && allowance_take(is_long ? &s->long_ones : &s->some,
+					     (double)s->config->slow_files_per_min, s->now_ns);
+}
+
 static void tell(struct files_source *s, const struct files_op *op)
 {
 	struct files_text text;
 	struct event_item e;
 
-	if (s->left <= 0) {
+	if (!may_tell(s, &op->end)) {
 		s->loss[FILELOSS_WITHHELD]++;
 		return;
 	}
