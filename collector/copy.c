@@ -153,6 +153,14 @@ void copy_float8s(struct buf *b, const double *v, uint32_t n)
 	}
 }
 
+void copy_int2s(struct buf *b, const int16_t *v, uint32_t n)
+{
+	put32(b, n ? 20 + n * 6 : 12);
+	array_head(b, ARRAY_INT2, n);
+	for (uint32_t i = 0; i < n; i++)
+		copy_int2(b, v[i]);
+}
+
 void copy_int4s(struct buf *b, const uint32_t *v, uint32_t n)
 {
 	put32(b, n ? 20 + n * 8 : 12);

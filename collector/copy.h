@@ -25,6 +25,7 @@ void copy_len(struct buf *b, size_t len); /* of a field whose bytes the caller a
 void copy_jsonb(struct buf *b, const void *json, size_t len);
 void copy_inet(struct buf *b, const struct addr *a); /* null for none */
 void copy_float8s(struct buf *b, const double *v, uint32_t n);
+void copy_int2s(struct buf *b, const int16_t *v, uint32_t n);
 void copy_int4s(struct buf *b, const uint32_t *v, uint32_t n);
 void copy_int8s(struct buf *b, const uint64_t *v, uint32_t n);
 

@@ -15,6 +15,7 @@
 #include "listen.h"
 #include "privileges.h"
 #include "receive.h"
+#include "red_roll.h"
 #include "relay.h"
 #include "seal.h"
 #include "web.h"
@@ -42,6 +43,7 @@ struct collector {
 	struct web *web;
 	struct writer *writer;
 	struct seal *seal;
+	struct red_roll *red_roll;
 	struct correlate *correlate;
 	struct outbox *outbox; /* NULL: nothing is relayed, as relay */
 	struct relay *relay;
@@ -141,6 +143,9 @@ static int start_threads(struct collector *c)
 	r = seal_start(&c->seal, c->config.database);
 	if (r < 0)
 		return log_err(r, "cannot start the thread that packs");
+	r = red_roll_start(&c->red_roll, c->config.database);
+	if (r < 0)
+		return log_err(r, "cannot start the thread that adds up who calls whom");
 	r = c->relay ? relay_start(c->relay) : 0;
 	return r < 0 ? log_err(r, "cannot start the thread that relays") : 0;
 }
@@ -245,6 +250,7 @@ static void stop(struct collector *c)
 	if (correlate_stop(c->correlate) < 0)
 		_exit(EXIT_SUCCESS);
 	seal_stop(c->seal);
+	red_roll_stop(c->red_roll);
 	relay_stop(c->relay);
 	outbox_free(c->outbox);
 	web_stop(c->web);

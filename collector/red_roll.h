@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * red_roll.h - red by ten minutes, for who calls whom: schema/027_red_rollup.sql has the rules.
+ * red_roll.h - the thread that rolls red up by the minute and by ten minutes, for who calls whom:
+ * schema/027_red_rollup.sql and 039_red_minutes.sql have the rules.
  *
- * By one collector of a database at a time. Errors are pg.h's; what was rolled up until then stays.
+ * It has a connection of its own, so that it waits for nobody's packing, nor anybody for it. Of
+ * several collectors on one database one is at it at a time. A database that is away, or that
+ * refuses, is said once and tried again. NOTIFY seismo_seal: do now what is due.
  */
 #pragma once
 
-#include <stdatomic.h>
+#include "../lib/base.h"
 
-#include "pg.h"
+struct red_roll;
 
-enum { RED_SLOT_S = 600, RED_SETTLE_S = 35 /* more than close_red waits */ };
-
-int red_roll(struct pg *p, const atomic_bool *stop) MUST_CHECK; /* all that is due */
+int red_roll_start(struct red_roll **out, const char *database) MUST_CHECK;
+void red_roll_stop(struct red_roll *s); /* NULL is fine; a slot under way is given up */

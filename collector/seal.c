@@ -12,7 +12,6 @@
 #include "../lib/log.h"
 #include "counters.h"
 #include "migrate.h"
-#include "red_roll.h"
 #include "seal_job.h"
 
 /* Any number will do, if it is always the same, and not that of the migrations. */
@@ -40,7 +39,6 @@ struct seal {
 	int retry_ms, stop_fd;
 	atomic_bool stopping;
 	uint64_t ensured_day, due_ns, vacuum_ns; /* monotonic; 0: now, and never */
-	uint64_t roll_ns; /* monotonic: red is rolled up next; 0: now */
 };
 
 static int on_layout(void *arg, const PGresult *row)
@@ -229,20 +227,11 @@ static int vacuum(struct seal *s)
 }
 
 /* By the wall, as hours are; a clock that is set is followed at the next one. */
-static uint64_t next_ns(uint64_t span_s, uint64_t settle_s)
+static uint64_t next_ns(void)
 {
 	uint64_t now_s = clock_wall_ns() / 1000000000u;
 
-	return clock_mono_ns() + (span_s - now_s % span_s + settle_s) * 1000 * MS;
-}
-
-static int roll(struct seal *s)
-{
-	int e = red_roll(s->pg, &s->stopping);
-
-	if (e == 0)
-		s->roll_ns = next_ns(RED_SLOT_S, RED_SETTLE_S);
-	return e;
+	return clock_mono_ns() + (HOUR_S - now_s % HOUR_S + SETTLE_S) * 1000 * MS;
 }
 
 static int lead(struct seal *s)
@@ -267,14 +256,12 @@ static int work(struct seal *s)
 {
 	int e = lead(s);
 
-	if (e == 0 && s->leads && clock_mono_ns() >= s->roll_ns)
-		e = roll(s);
 	if (e < 0 || !s->leads)
 		return e;
 	if (clock_mono_ns() >= s->due_ns) {
 		e = pass(s);
 		if (e == 0)
-			s->due_ns = next_ns(HOUR_S, SETTLE_S);
+			s->due_ns = next_ns();
 	}
 	if ((e == 0 || e == -EBADMSG) && s->vacuum_ns && clock_mono_ns() >= s->vacuum_ns) {
 		int r = vacuum(s);
@@ -316,8 +303,6 @@ static int wait_ms(struct seal *s, int e)
 		return OTHER_MS;
 	if (s->vacuum_ns && s->vacuum_ns < due)
 		due = s->vacuum_ns;
-	if (s->roll_ns < due)
-		due = s->roll_ns;
 	return due > now ? (int)((due - now) / MS) + 1 : 0;
 }
 
@@ -333,7 +318,7 @@ static void *run(void *arg)
 		tell(s, e);
 		poll(p, 2, wait_ms(s, e));
 		if (p[1].revents && pg_notified(s->pg))
-			s->due_ns = s->roll_ns = 0;
+			s->due_ns = 0;
 	}
 	return NULL;
 }

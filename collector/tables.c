@@ -6,9 +6,6 @@
 
 #include "../lib/text.h"
 #include "columns.h"
-#include "red_roll.h"
-
-#define RED_SLOT_NS (RED_SLOT_S * 1000000000ull)
 
 enum { FIELD_LENGTH = 4, TIME_BYTES = 8, PIECE_BYTES = 64 << 10 };
 
@@ -83,24 +80,21 @@ static const char *const copy_sql[FACT_END] = {
 			 "stdin binary",
 };
 
-/* Those of ten minutes that are rolled up already have them rolled up anew. */
+/* Where a slot is rolled up already, that is done anew for these nodes. */
 static int tell_late(struct pg *p, struct batch *const *b, size_t n)
 {
-	static const enum array_type types[] = { ARRAY_TIME };
+	static const enum array_type types[] = { ARRAY_TIME, ARRAY_INT8 };
 	AUTO(columns_free) struct columns c = { 0 };
-	uint64_t last = 0;
 
 	columns_begin(&c, ARRAY_SIZE(types), types);
 	for (size_t i = 0; i < n; i++) {
-		uint64_t slot = b[i]->tick_ns / RED_SLOT_NS + 1;
-
-		if (!b[i]->rows[FACT_RED].n || slot == last)
+		if (!b[i]->rows[FACT_RED].n)
 			continue;
 		copy_time(&c.column[0], b[i]->tick_ns);
+		copy_int8(&c.column[1], (int64_t)b[i]->of.node_id);
 		columns_row(&c);
-		last = slot;
 	}
-	return columns_tell(&c, p, "select take_red($1::timestamptz[])");
+	return columns_tell(&c, p, "select take_red_of($1::timestamptz[], $2::bigint[])");
 }
 
 int tables_rows(struct pg *p, struct batch *const *b, size_t n, uint64_t commit_ns,

@@ -1,29 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # fleet.sh - the fleet page of NODES=10000 nodes, and who calls whom among EDGES=200000, from a PostgreSQL and a collector of their
-# own: medians of ROUNDS=15, in the database and over HTTP. Prints Markdown for RESULTS.md; takes a few minutes and a few GB.
+# own: medians of ROUNDS=15, in the database and over HTTP, each on a connection that was used before. Prints Markdown for RESULTS.md; takes a few minutes and a few GB.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/check.sh
 . tests/it/ingest_rig.sh
+. tests/bench_ask.sh
 nodes=${NODES:-10000} edges=${EDGES:-200000} rounds=${ROUNDS:-15} ticks=${TICKS:-60}
 pg_flags=(-c fsync=off -c max_wal_size=4GB -c work_mem=16MB -c shared_buffers=512MB)
 read -r port web < <(free_ports 2 | tr '\n' ' ')
 
 say() {
 	printf '  %-6s %s\n' "$1" "$2" >&2
-}
-
-in_database() { # SQL [ROUNDS]: median, least and most, ms; as the console's role
-	for _ in $(seq "${2:-$rounds}"); do
-		"$pgbin/psql" -h "$dir/s" -U seismo_web -X -q -A -t -d seismo -c '\timing on' -c "$1" -o /dev/null | sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p'
-	done | sort -n | awk '{ v[NR] = $1 } END { printf "%.1f (%.1f..%.1f)", v[int((NR + 1) / 2)], v[1], v[NR] }'
-}
-
-by_http() { # PATH
-	for _ in $(seq "$rounds"); do
-		curl -s -o /dev/null -w '%{time_total} %{http_code}\n' "http://127.0.0.1:$web/api/v1/$1"
-	done | awk '$2 == 200 { print 1000 * $1 }' | sort -n | awk '{ v[NR] = $1 } END { printf "%.1f (%.1f..%.1f)", v[int((NR + 1) / 2)], v[1], v[NR] }'
 }
 
 both() { # NAME SQL PATH
@@ -54,15 +43,18 @@ say TIME "$(sql -c 'select count(*) from red') rows of counts, as each was told"
 sql -f tests/it/red_roll.sql
 sql -c "grant execute on function api.topology_by_rows(timestamptz, timestamptz, text, text, text, int) to seismo_web"
 for app in "'app-7'" "'app-9'" null; do
-	echo "| by each row: $app | $(in_database "select api.topology_by_rows(now() - interval '1 hour', now(), null, null, $app, 200)" 3) | |"
+	echo "| by each row: $app | $(in_database "select api.topology_by_rows(now() - interval '1 hour', now(), null, null, $app, 200)" 1) | |"
 done
+rolled() {
+	[ "$(sql -c 'select until > since and not exists (select from red_late) and not exists (select from red_late_1m) from red_closed')" = t ]
+}
+topology "not rolled up"
 say ROLL "what is over"
+sql -c "update red_closed set since = date_bin('10 minutes', now() - interval '80 minutes', timestamptz 'epoch'), until = date_bin('10 minutes', now() - interval '80 minutes', timestamptz 'epoch'),
+	since_1m = date_bin('1 minute', now() - interval '80 minutes', timestamptz 'epoch'), until_1m = date_bin('1 minute', now() - interval '80 minutes', timestamptz 'epoch')"
 from=$(date +%s%N)
 sql -c "notify seismo_seal"
-rolled() {
-	[ "$(sql -c 'select until > since and not exists (select from red_late) from red_closed')" = t ]
-}
 await 6000 rolled
-echo "| to roll up $(sql -c 'select count(distinct ts) from red_10m') slots into $(sql -c 'select count(*) from red_10m') rows, all | $((($(date +%s%N) - from) / 1000000)) | |"
-sql -c "vacuum analyze red_10m"
+echo "| to roll up $(sql -c 'select count(distinct ts) from red_10m') slots into $(sql -c 'select count(*) from red_10m') rows, and $(sql -c 'select count(distinct ts) from red_1m') minutes into $(sql -c 'select count(*) from red_1m'), all | $((($(date +%s%N) - from) / 1000000)) | |"
+sql -c "vacuum analyze red_10m" -c "vacuum analyze red_1m"
 topology "rolled up"

@@ -13,18 +13,20 @@ insert into red_key select i, 1000000 + i * 10 + k, 'app-' || (i + k * 37) % 500
 vacuum analyze;
 
 -- Each node has two applications of five hundred, at :8000 and :8001, and each of these calls ten addresses of others: :edges in all. Of the
--- last hour each has six rows of counts, but app-7 and whom it calls have one every ten seconds, as a probe tells them.
+-- last hour each has six rows of counts, but the calls of app-7, those to it, and what it and those it calls served have one every ten
+-- seconds, as a probe tells them.
 delete from red_key;
 insert into place select i, inet '10.0.0.0' + i, 0, 1, 0, '', now() - interval '1 day', null from generate_series(1, :nodes) i;
 insert into place select i, inet '0.0.0.0', 8000 + k, 2, 0, 'app-' || (i + k * 37) % 500, now() - interval '1 day', null from generate_series(1, :nodes) i, generate_series(0, 1) k;
 insert into red_key select i, 1000000 + i * 100 + k, 'app-' || (i + k * 37) % 500, '/r', ':' || 8000 + k, 0 from generate_series(1, :nodes) i, generate_series(0, 1) k;
 insert into red_key select i, 100000000 + i * 100 + e, 'app-' || (i + e % 2 * 37) % 500, '/r', host(inet '10.0.0.0' + 1 + (i::bigint * 7919 + e * 104729) % :nodes) || ':' || 8000 + (i + e) % 2, 1
 	from generate_series(1, :nodes) i, generate_series(0, :edges / :nodes - 1) e;
+create table busy as
+	select node_id, key_id from red_key where role = 1 and (app = 'app-7' or peer in (select host(inet '10.0.0.0' + k.node_id) || k.peer from red_key k where k.role = 0 and k.app = 'app-7'))
+	union all select node_id, key_id from red_key where role = 0 and (app = 'app-7' or host(inet '10.0.0.0' + node_id) || peer in (select k.peer from red_key k where k.role = 1 and k.app = 'app-7'));
 insert into red (ts, node_id, key_id, status_class, n, sum_us, lo, b)
 	select now() - (i + node_id % 10 / 10.0) * interval '10 minutes', node_id, key_id, 2, 1 + key_id % 90, 90000 + key_id % 9000, 8, array[key_id % 9, 3, 2, 1]
-	from red_key, generate_series(0, 5) i where app <> 'app-7';
+	from red_key, generate_series(0, 5) i where (node_id, key_id) not in (select node_id, key_id from busy);
 insert into red (ts, node_id, key_id, status_class, n, sum_us, lo, b)
-	select now() - i * interval '10 s', node_id, key_id, 2, 1 + key_id % 9, 9000 + key_id % 900, 8, array[key_id % 9, 3, 2, 1] from red_key, generate_series(0, 359) i
-	where app = 'app-7' and role = 1 or role = 0 and key_id % 100 = 0 and node_id % 4 = 0;
-update red_closed set since = date_bin('10 minutes', now() - interval '80 minutes', timestamptz 'epoch'), until = date_bin('10 minutes', now() - interval '80 minutes', timestamptz 'epoch');
+	select now() - i * interval '10 s', node_id, key_id, 2, 1 + key_id % 9, 9000 + key_id % 900, 8, array[key_id % 9, 3, 2, 1] from busy, generate_series(0, 359) i order by 1, 2, 3;
 vacuum analyze;
