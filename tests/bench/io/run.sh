@@ -18,7 +18,7 @@ fi
 section() { # TITLE COMMAND...: its Markdown, with what belongs beside every figure
 	printf '### %s, %s\n\n%s, load average %s, fio %s, a loop device over memory.\n' "$1" "$(date -u +%F)" "$(machine)" \
 		"$(cut -d' ' -f1 /proc/loadavg)" "$(fio --version | sed 's/fio-//')"
-	printf 'Command: `make bench-io` (`tests/bench/io/%s`%s).\n\n' "${*:3}" "${SHORT:+, in short}"
+	printf 'Command: `make bench-io` (`%s`%s).\n\n' "${*:3}" "${SHORT:+, in short}"
 	"${@:2}" || echo "It did not come to its end."
 	echo
 }
