@@ -10,7 +10,9 @@
  * first, nodes: fleet-FIRST and those after it; entities, metrics: of each batch; interval: ms
  * between two ticks of a node; seconds: of ticks; storm: ms of ticks after which all connections
  * are closed and opened anew; spread: ms over which they come back. batches: so many at once
- * instead of ticks. fake_keys.h has the environment. A node takes two descriptors.
+ * instead of ticks. edges: of each node, to others among all; counts: so many of them, in turn, it
+ * tells of with each tick; events: requests that failed, a second, of all nodes of this process,
+ * each in a batch of its own. fake_keys.h has the environment. A node takes two descriptors.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,7 +32,7 @@ static void make_nodes(struct fleet *f)
 		snprintf(n->name, sizeof(n->name), "fleet-%05" PRIu64, f->first + i);
 		n->id = hash_node_id(n->name);
 		n->key = fake_key_of(n->name);
-		n->next = 1;
+		n->flow[STREAM_EVENT].next = n->flow[STREAM_METRIC].next = 1;
 	}
 }
 
@@ -39,17 +41,34 @@ static double seconds_between(uint64_t from, uint64_t to)
 	return (double)(to - from) / (1000 * MS);
 }
 
+/* When the oldest that was not answered was sent, or what was before it was; 0: there is none. */
+static uint64_t waits_since(const struct node *n)
+{
+	uint64_t since = 0;
+
+	if (n->state == GREETED)
+		return n->since_ns;
+	if (n->state != UP)
+		return 0;
+	for (int stream = STREAM_EVENT; stream < STREAM_END; stream++) {
+		const struct flow *w = &n->flow[stream];
+
+		if (w->next > w->acked + 1 && (!since || w->progress_ns < since))
+			since = w->progress_ns;
+	}
+	return since;
+}
+
 /* As the probe's uplink_tick: who gets no answer opens a new connection. */
 static void sweep(struct fleet *f, uint64_t now)
 {
 	for (uint64_t i = 0; i < f->nodes; i++) {
 		struct node *n = &f->node[i];
-		bool waits = n->state == GREETED || (n->state == UP && n->next > n->acked + 1);
-		uint64_t since = n->state == GREETED ? n->since_ns : n->progress_ns;
+		uint64_t since = waits_since(n);
 
 		if (n->state == CLOSED && now >= n->open_ns)
 			open_node(f, n);
-		else if (waits && now - since >= n->patience_ns) {
+		else if (since && now - since >= n->patience_ns) {
 			if (n->patience_ns < PATIENCE_MAX_NS)
 				n->patience_ns *= 2;
 			close_node(f, n, now);
@@ -67,24 +86,47 @@ static void close_all(struct fleet *f, uint64_t now)
 	}
 }
 
-static uint64_t all_batches(const struct fleet *f)
+static uint64_t all_ticks(const struct fleet *f)
 {
 	return f->batches ? f->batches * f->nodes : f->seconds * 1000 * f->nodes / f->interval;
+}
+
+/* And one of each node that says where it is. */
+static uint64_t all_events(const struct fleet *f)
+{
+	return f->calls.edges && !f->batches ? f->nodes + f->seconds * f->events : 0;
+}
+
+static uint64_t all_batches(const struct fleet *f)
+{
+	return all_ticks(f) + all_events(f);
+}
+
+static void make_until(struct fleet *f, uint8_t stream, uint64_t *done, uint64_t until)
+{
+	for (; *done < until; (*done)++) {
+		struct node *n = &f->node[*done % f->nodes];
+
+		n->flow[stream].made++;
+		if (n->state == UP)
+			serve(f, n);
+	}
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
 }
 
 /* Each node's next batch at its own moment. */
 static void make_due(struct fleet *f, uint64_t now)
 {
-	uint64_t all = all_batches(f),
-		 until = (now - f->start_ns) / MS * f->nodes / f->interval + 1;
+	uint64_t ms = (now - f->start_ns) / MS;
 
-	for (; f->ticks < until && f->ticks < all; f->ticks++) {
-		struct node *n = &f->node[f->ticks % f->nodes];
-
-		n->made++;
-		if (n->state == UP)
-			serve(f, n);
-	}
+	make_until(f, STREAM_METRIC, &f->ticks,
+		   least(ms * f->nodes / f->interval + 1, all_ticks(f)));
+	make_until(f, STREAM_EVENT, &f->told,
+		   least(f->nodes + ms * f->events / 1000, all_events(f)));
 }
 
 static void turn(struct fleet *f)
@@ -117,6 +159,7 @@ static void tell(struct fleet *f, uint64_t samples)
 		fleet_tell_lags("storm", l->lag + before, l->n - before);
 	}
 	fleet_tell_lags("steady", l->lag, before);
+	fleet_tell_lags("event", f->event_lags.lag, f->event_lags.n);
 	printf("batches %" PRIu64 "\nsamples %" PRIu64 "\nsent %" PRIu64 "\nrewinds %" PRIu64
 	       "\nopened %" PRIu64 "\nhellos %" PRIu64 "\nrefused %" PRIu64 "\n",
 	       f->acked, samples, f->sent, f->rewinds, f->opened, f->hellos, f->refused);
@@ -143,7 +186,7 @@ static int run(struct fleet *f)
 	f->wall_ns = clock_wall_ns();
 	f->start_ns = clock_mono_ns();
 	for (uint64_t i = 0; i < f->nodes && f->batches; i++) {
-		f->node[i].made = f->batches;
+		f->node[i].flow[STREAM_METRIC].made = f->batches;
 		serve(f, &f->node[i]);
 	}
 	while (f->acked < batches) {
@@ -159,7 +202,7 @@ static int run(struct fleet *f)
 			break;
 	}
 	printf("elapsed_s %.3f\n", seconds_between(f->start_ns, clock_mono_ns()));
-	tell(f, f->acked * f->entities * f->metrics);
+	tell(f, f->lags.n * f->entities * f->metrics);
 	return f->acked < batches;
 }
 
@@ -172,7 +215,9 @@ static void read_setting(struct fleet *f, const char *word)
 		      { "seconds", &f->seconds },   { "interval", &f->interval },
 		      { "storm", &f->storm },	    { "spread", &f->spread },
 		      { "entities", &f->entities }, { "metrics", &f->metrics },
-		      { "batches", &f->batches } };
+		      { "batches", &f->batches },   { "all", &f->calls.nodes },
+		      { "edges", &f->calls.edges }, { "counts", &f->calls.counts },
+		      { "events", &f->events } };
 	size_t len = strcspn(word, "=");
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
@@ -222,6 +267,8 @@ int main(int argc, char *argv[])
 	f.url = argv[1];
 	for (int i = 2; i < argc; i++)
 		read_setting(&f, argv[i]);
+	if (!f.calls.nodes)
+		f.calls.nodes = f.first + f.nodes;
 	make_nodes(&f);
 	if (strcmp(f.url, "keys") == 0) {
 		for (uint64_t i = 0; i < f.nodes; i++)

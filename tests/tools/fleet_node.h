@@ -9,6 +9,7 @@
 #include "../../lib/wire.h"
 #include "fake_keys.h"
 #include "fleet_bodies.h"
+#include "fleet_calls.h"
 #include "fleet_lags.h"
 
 #define MS 1000000ull
@@ -20,29 +21,36 @@ static const uint64_t PATIENCE_NS = 3000 * MS, PATIENCE_MAX_NS = 24000 * MS, SET
 
 enum state { CLOSED, CONNECTING, GREETED, UP };
 
+struct flow { /* one stream of a node */
+	uint64_t made, next, acked; /* seq */
+	uint64_t progress_ns, nack_ns;
+};
+
 struct node {
 	void *sock;
 	struct key_pair key;
 	char name[24];
 	uint64_t id, open_ns; /* when a closed one opens */
-	uint64_t made, next, acked; /* seq */
-	uint64_t since_ns, progress_ns, patience_ns, nack_ns, dict_until_ns;
+	struct flow flow[STREAM_END]; /* by its number */
+	uint64_t since_ns, patience_ns, dict_until_ns;
 	enum state state;
 };
 
 struct fleet {
 	uint64_t first, nodes, seconds, interval, storm, spread, entities, metrics, batches;
+	uint64_t events; /* a second, of all nodes here */
+	struct fleet_calls calls; /* edges 0: there are none, and no events */
 	const char *url;
 	char collector[KEY_TEXT], token[64];
 	void *zmq;
 	int poll_fd;
 	struct node *node;
 	uint64_t epoch, start_ns, wall_ns, storm_ns, welcome_ns;
-	uint64_t ticks; /* of all nodes */
+	uint64_t ticks, told; /* of all nodes: batches of metrics, and of events */
 	uint64_t up, opened, hellos, sent, acked, rewinds, refused;
 	struct fleet_bodies bodies;
-	struct fleet_lags lags;
-	struct buf frame;
+	struct fleet_lags lags, event_lags;
+	struct buf frame, body;
 };
 
 static void set(void *sock, int option, int v)
@@ -117,67 +125,119 @@ static void say_hello(struct fleet *f, struct node *n)
 	n->since_ns = clock_mono_ns();
 }
 
-/* Ticks are spread over the interval. */
-static uint64_t due_ns(const struct fleet *f, const struct node *n, uint64_t seq)
+static uint64_t number_of(const struct fleet *f, const struct node *n)
 {
-	if (f->batches)
+	return (uint64_t)(n - f->node);
+}
+
+/*
+ * Ticks are spread over the interval; of events the first of each node is where it is, and is due
+ * at once.
+ */
+static uint64_t due_ns(const struct fleet *f, const struct node *n, uint8_t stream, uint64_t seq)
+{
+	if (f->batches || (stream == STREAM_EVENT && seq == 1))
 		return f->start_ns;
+	if (stream == STREAM_EVENT)
+		return f->start_ns +
+		       ((seq - 2) * f->nodes + number_of(f, n)) * 1000 * MS / f->events;
 	return f->start_ns + (seq - 1) * f->interval * MS +
-	       (uint64_t)(n - f->node) * f->interval * MS / f->nodes;
+	       number_of(f, n) * f->interval * MS / f->nodes;
 }
 
 /*
  * Batches that are made at once lie behind us, but within the last hour, however many they are:
  * what is older than the hours that a collector expects is stored in another way.
  */
-static uint64_t tick_ns(const struct fleet *f, const struct node *n, uint64_t seq)
+static uint64_t tick_ns(const struct fleet *f, const struct node *n, uint8_t stream, uint64_t seq)
 {
 	if (f->batches)
 		return f->wall_ns - (f->batches - seq) * (3600 * 1000 * MS / f->batches);
-	return f->wall_ns + (due_ns(f, n, seq) - f->start_ns);
+	return f->wall_ns + (due_ns(f, n, stream, seq) - f->start_ns);
 }
 
-static void send_some(struct fleet *f, struct node *n)
+/* What the nodes do not share is made anew each time. */
+static void send_body(struct fleet *f, struct node *n, uint8_t stream, uint64_t seq)
 {
-	while (n->next <= n->made && n->next <= n->acked + WINDOW) {
-		const struct buf *body = &f->bodies.body[(n->next + n->id) % FLEET_BODIES];
-		zmq_msg_t m;
+	const struct buf *samples = &f->bodies.body[(seq + n->id) % FLEET_BODIES];
+	uint64_t node = f->first + number_of(f, n);
+	zmq_msg_t m;
 
+	buf_reset(&f->body);
+	if (stream == STREAM_EVENT && seq == 1)
+		calls_put_places(&f->body, node);
+	else if (stream == STREAM_EVENT)
+		calls_put_event(&f->calls, &f->body, node, seq, tick_ns(f, n, stream, seq));
+	else if (f->calls.edges)
+		calls_put_counts(&f->calls, &f->body, node, seq);
+	if (stream == STREAM_METRIC && !f->body.len) {
+		zmq_msg_init_data(&m, samples->data, samples->len, NULL, NULL);
+	} else {
+		size_t before = stream == STREAM_METRIC ? samples->len : 0;
+
+		if (zmq_msg_init_size(&m, before + f->body.len) < 0)
+			abort();
+		memcpy(zmq_msg_data(&m), samples->data, before);
+		memcpy((char *)zmq_msg_data(&m) + before, f->body.data, f->body.len);
+	}
+	if (zmq_msg_send(&m, n->sock, ZMQ_DONTWAIT) < 0)
+		abort();
+}
+
+static void send_some(struct fleet *f, struct node *n, uint8_t stream)
+{
+	struct flow *w = &n->flow[stream];
+
+	while (w->next <= w->made && w->next <= w->acked + WINDOW) {
 		wire_batch_head_encode(
-			&f->frame, &(struct wire_batch_head){ .node_id = n->id,
-							      .epoch = f->epoch,
-							      .stream = STREAM_METRIC,
-							      .seq = n->next,
-							      .base_seq = n->acked + 1,
-							      .wall_ns = tick_ns(f, n, n->next) });
+			&f->frame,
+			&(struct wire_batch_head){ .node_id = n->id,
+						   .epoch = f->epoch,
+						   .stream = stream,
+						   .seq = w->next,
+						   .base_seq = w->acked + 1,
+						   .wall_ns = tick_ns(f, n, stream, w->next) });
 		if (!put(n, &f->frame, ZMQ_SNDMORE))
 			return;
-		zmq_msg_init_data(&m, body->data, body->len, NULL, NULL);
-		if (zmq_msg_send(&m, n->sock, ZMQ_DONTWAIT) < 0)
-			abort();
-		if (n->next == n->acked + 1)
-			n->progress_ns = clock_mono_ns();
-		n->next++;
+		send_body(f, n, stream, w->next);
+		if (w->next == w->acked + 1)
+			w->progress_ns = clock_mono_ns();
+		w->next++;
 		f->sent++;
 	}
 }
 
-static void on_mark(struct fleet *f, struct node *n, uint64_t mark, bool nack)
+static void on_mark(struct fleet *f, struct node *n, uint8_t stream, uint64_t mark, bool nack)
 {
+	struct fleet_lags *lags = stream == STREAM_EVENT ? &f->event_lags : &f->lags;
+	struct flow *w = &n->flow[stream];
 	uint64_t now = clock_mono_ns();
 
-	while (n->acked < mark) {
-		fleet_note_lag(&f->lags, now, due_ns(f, n, ++n->acked));
+	while (w->acked < mark) {
+		if (++w->acked > 1 || stream != STREAM_EVENT) /* where it is all say at once */
+			fleet_note_lag(lags, now, due_ns(f, n, stream, w->acked));
 		f->acked++;
-		n->progress_ns = now;
+		w->progress_ns = now;
 		n->patience_ns = PATIENCE_NS;
 	}
-	if (n->next <= n->acked)
-		n->next = n->acked + 1;
-	if (nack && now - n->nack_ns > SETTLE_NS) {
-		n->nack_ns = now;
-		n->next = n->acked + 1;
+	if (w->next <= w->acked)
+		w->next = w->acked + 1;
+	if (nack && now - w->nack_ns > SETTLE_NS) {
+		w->nack_ns = now;
+		w->next = w->acked + 1;
 		f->rewinds++;
+	}
+}
+
+static void on_welcome(struct fleet *f, struct node *n, const struct wire_welcome *w)
+{
+	n->state = UP;
+	f->up++;
+	f->welcome_ns = clock_mono_ns();
+	for (uint8_t stream = STREAM_EVENT; stream < STREAM_END; stream++) {
+		n->flow[stream].progress_ns = f->welcome_ns;
+		on_mark(f, n, stream, w->mark[stream], false);
+		n->flow[stream].next = n->flow[stream].acked + 1;
 	}
 }
 
@@ -191,7 +251,7 @@ static void send_dict(struct fleet *f, struct node *n)
 	n->dict_until_ns = now + SETTLE_NS;
 	wire_dict_encode(&f->frame, &f->bodies.dict);
 	put(n, &f->frame, 0);
-	n->next = n->acked + 1;
+	n->flow[STREAM_METRIC].next = n->flow[STREAM_METRIC].acked + 1;
 }
 
 static void on_answer(struct fleet *f, struct node *n, const void *data, size_t len)
@@ -204,18 +264,14 @@ static void on_answer(struct fleet *f, struct node *n, const void *data, size_t 
 		abort();
 	if (type == WIRE_WELCOME && wire_welcome_decode(data, len, &w) == 0 &&
 	    n->state == GREETED) {
-		n->state = UP;
-		f->up++;
-		f->welcome_ns = clock_mono_ns();
-		n->progress_ns = f->welcome_ns;
-		on_mark(f, n, w.mark[STREAM_METRIC], false);
-		n->next = n->acked + 1;
+		on_welcome(f, n, &w);
 	} else if (type == WIRE_NEED_DICT) {
 		send_dict(f, n);
 	} else if (type == WIRE_REFUSED) {
 		f->refused++;
-	} else if (n->state == UP && wire_mark_decode(data, len, &m) == 0 && m.epoch == f->epoch) {
-		on_mark(f, n, m.mark, type == WIRE_NACK);
+	} else if (n->state == UP && wire_mark_decode(data, len, &m) == 0 && m.epoch == f->epoch &&
+		   m.stream < STREAM_END) {
+		on_mark(f, n, m.stream, m.mark, type == WIRE_NACK);
 	}
 }
 
@@ -225,6 +281,12 @@ static int events_of(struct node *n)
 	int events;
 
 	return zmq_getsockopt(n->sock, ZMQ_EVENTS, &events, &size) < 0 ? 0 : events;
+}
+
+static void send_both(struct fleet *f, struct node *n)
+{
+	send_some(f, n, STREAM_EVENT);
+	send_some(f, n, STREAM_METRIC);
 }
 
 /* Until nothing is left: ZMQ_FD tells of changes only, and a send may swallow one. */
@@ -239,6 +301,6 @@ static void serve(struct fleet *f, struct node *n)
 		if (n->state == CONNECTING && events_of(n) & ZMQ_POLLOUT)
 			say_hello(f, n);
 		if (n->state == UP)
-			send_some(f, n);
+			send_both(f, n);
 	} while (events_of(n) & ZMQ_POLLIN);
 }
