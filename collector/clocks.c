@@ -3,6 +3,14 @@
 
 #include "columns.h"
 
+/* What is not known within a century is not known; sums of several are numbers still. */
+static int64_t uncertain_us(const struct clock_item *c)
+{
+	const uint64_t most = (uint64_t)WIRE_MAX_OFFSET_US;
+
+	return (int64_t)(c->uncertainty_us < most ? c->uncertainty_us : most);
+}
+
 /* Of several in a batch the last one counts: a probe has no two to tell at a time. */
 int clocks_store(struct pg *p, struct batch *const *b, size_t n)
 {
@@ -20,7 +28,7 @@ int clocks_store(struct pg *p, struct batch *const *b, size_t n)
 		copy_int8(&c.column[0], (int64_t)b[i]->of.node_id);
 		copy_time(&c.column[1], w->clocks[w->nclocks - 1].since_ns);
 		copy_int8(&c.column[2], w->clocks[w->nclocks - 1].offset_us);
-		copy_int8(&c.column[3], copy_bigint(w->clocks[w->nclocks - 1].uncertainty_us));
+		copy_int8(&c.column[3], uncertain_us(&w->clocks[w->nclocks - 1]));
 		columns_row(&c);
 	}
 	return columns_tell(&c, p, sql);

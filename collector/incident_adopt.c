@@ -110,7 +110,7 @@ static int on_told(void *arg, const PGresult *row)
 		.last_us = engine_int8(row, LAST_US),
 		.excess_us = (double)engine_int8(row, EXCESS_US),
 	};
-	snprintf(q->class, sizeof(q->class), "%s", PQgetvalue(row, 0, CLASS));
+	engine_text(q->class, sizeof(q->class), row, CLASS);
 	return 0;
 }
 

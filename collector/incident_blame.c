@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "../lib/log.h"
+#include "../lib/text.h"
 #include "counters.h"
 #include "incident_engine.h"
 #include "incident_rank.h"
@@ -52,7 +53,7 @@ static int host_of(struct scene *s, uint64_t node, const char *address)
 	}
 	s->host[s->nhosts] = (struct host){ .node = node };
 	s->about[s->nhosts] = (struct rank_host){ .external = !node };
-	snprintf(s->host[s->nhosts].address, ADDRESS, "%s", node ? "" : address);
+	text_clean_into(s->host[s->nhosts].address, ADDRESS, address, node ? 0 : strlen(address));
 	return (int)s->nhosts++;
 }
 

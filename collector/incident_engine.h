@@ -85,4 +85,5 @@ void engine_step(struct engine *e, struct incident *i, int64_t at_us, const char
 int64_t engine_int8(const PGresult *row, int column);
 int64_t engine_time(const PGresult *row, int column); /* us since 1970 */
 double engine_float8(const PGresult *row, int column);
+void engine_text(char *out, size_t size, const PGresult *row, int column); /* cut, if need be */
 void engine_ids(struct buf *b, const uint64_t *id, size_t n); /* {1,2}, as a text */

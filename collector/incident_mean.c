@@ -156,7 +156,7 @@ static void begin_key(struct key *k, uint64_t node, uint64_t key, const PGresult
 	k->node = node;
 	k->key = key;
 	k->n = 0;
-	snprintf(k->app, sizeof(k->app), "%s", PQgetvalue(row, 0, 3));
+	engine_text(k->app, sizeof(k->app), row, 3);
 	snprintf(k->route, sizeof(k->route), "%s", PQgetvalue(row, 0, 4));
 	if (engine_int8(row, 2) == RANK_CALL)
 		snprintf(k->label, sizeof(k->label), "%s to %s", PQgetvalue(row, 0, 4),

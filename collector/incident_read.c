@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "../lib/log.h"
+#include "../lib/text.h"
 #include "counters.h"
 #include "incident_engine.h"
 
@@ -35,6 +36,13 @@ double engine_float8(const PGresult *row, int column)
 	return v;
 }
 
+/* A character is never cut: PostgreSQL would refuse all that it is written down with. */
+void engine_text(char *out, size_t size, const PGresult *row, int column)
+{
+	text_clean_into(out, size, PQgetvalue(row, 0, column),
+			(size_t)PQgetlength(row, 0, column));
+}
+
 void engine_ids(struct buf *b, const uint64_t *id, size_t n)
 {
 	char text[24];
@@ -51,7 +59,7 @@ static int on_node(void *arg, const PGresult *row)
 	struct engine_node *n = pairmap_add(arg, (uint64_t)engine_int8(row, 0), 0);
 
 	n->region = (uint64_t)engine_int8(row, 1);
-	snprintf(n->name, sizeof(n->name), "%s", PQgetvalue(row, 0, 2));
+	engine_text(n->name, sizeof(n->name), row, 2);
 	return 0;
 }
 
@@ -65,7 +73,7 @@ static int on_region(void *arg, const PGresult *row)
 		die("out of memory");
 	r = &e->region[e->nregions++];
 	r->id = (uint64_t)engine_int8(row, 0);
-	snprintf(r->name, sizeof(r->name), "%s", PQgetvalue(row, 0, 1));
+	engine_text(r->name, sizeof(r->name), row, 1);
 	r->now_us = engine_time(row, 2);
 	r->nodes = (double)engine_int8(row, 3);
 	r->relayed = engine_int8(row, 4);

@@ -5,8 +5,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "../lib/text.h"
 #include "dims.h"
+#include "incident.h"
 #include "jsonb.h"
+
+/* Of one signal, in requests or us: sums of what many of them say are numbers still. */
+static const uint64_t MOST = 1000000000000000;
 
 static void put_text(struct buf *j, const char *name, const char *s)
 {
@@ -20,22 +25,41 @@ static void put_uint(struct buf *j, const char *name, uint64_t v)
 	jsonb_uint(j, v);
 }
 
-static void put_signals(struct buf *j, const struct incident_item *q)
+static uint64_t at_most(uint64_t v)
+{
+	return v < MOST ? v : MOST;
+}
+
+/* What is to come is now, as of a row: it would be there for as long as it takes until then. */
+static uint64_t told_us(const struct batch *b, uint64_t us)
+{
+	return us < b->until_ns / 1000 ? us : b->now_ns / 1000;
+}
+
+static void put_signal(struct buf *j, const struct batch *b, const struct told_signal *s)
+{
+	char class[SIGNAL_CLASS];
+
+	text_clean_into(class, sizeof(class), s->class, strlen(s->class));
+	put_uint(j, "{\"node\":", s->node);
+	put_text(j, ",\"app\":", s->app);
+	put_text(j, ",\"route\":", s->route);
+	put_text(j, ",\"class\":", class);
+	put_uint(j, ",\"reason\":", s->reason);
+	put_uint(j, ",\"first_us\":", told_us(b, s->first_us));
+	put_uint(j, ",\"last_us\":", told_us(b, s->last_us));
+	put_uint(j, ",\"n\":", at_most(s->n));
+	put_uint(j, ",\"excess_us\":", at_most(s->excess_us));
+	jsonb_raw(j, "}");
+}
+
+static void put_signals(struct buf *j, const struct batch *b, const struct incident_item *q)
 {
 	jsonb_raw(j, "[");
 	for (uint32_t i = 0; i < q->nsignals; i++) {
-		const struct told_signal *s = &q->signals[i];
-
-		put_uint(j, i ? ",{\"node\":" : "{\"node\":", s->node);
-		put_text(j, ",\"app\":", s->app);
-		put_text(j, ",\"route\":", s->route);
-		put_text(j, ",\"class\":", s->class);
-		put_uint(j, ",\"reason\":", s->reason);
-		put_uint(j, ",\"first_us\":", s->first_us);
-		put_uint(j, ",\"last_us\":", s->last_us);
-		put_uint(j, ",\"n\":", s->n);
-		put_uint(j, ",\"excess_us\":", s->excess_us);
-		jsonb_raw(j, "}");
+		if (i)
+			jsonb_raw(j, ",");
+		put_signal(j, b, &q->signals[i]);
 	}
 	jsonb_raw(j, "]");
 	buf_put(j, "", 1);
@@ -46,8 +70,12 @@ int origins_store_incident(struct pg *p, const struct batch *b, const struct inc
 	static const char sql[] =
 		"select take_incident($1::bigint, $2::bigint, $3, $4::int, $5::bigint, $6::bigint,"
 		" $7::bigint, $8::bigint, $9::bigint, $10::bigint, $11, $12::jsonb)";
-	const uint64_t numbers[] = { q->onset_us,  q->last_us, q->opened_us,
-				     q->closed_us, q->into,    q->first_host };
+	const uint64_t numbers[] = { told_us(b, q->onset_us),
+				     told_us(b, q->last_us),
+				     told_us(b, q->opened_us),
+				     told_us(b, q->closed_us),
+				     q->into,
+				     q->first_host };
 	char text[ARRAY_SIZE(numbers)][24], id[24], region[24], hops[16];
 	struct pg_args a = { 0 };
 	struct buf j = { 0 };
@@ -56,7 +84,7 @@ int origins_store_incident(struct pg *p, const struct batch *b, const struct inc
 
 	if (r < 0)
 		return r;
-	put_signals(&j, q);
+	put_signals(&j, b, q);
 	snprintf(id, sizeof(id), "%" PRIu64, q->id);
 	snprintf(region, sizeof(region), "%" PRId64, (int64_t)of);
 	snprintf(hops, sizeof(hops), "%" PRIu32, q->hops);
