@@ -51,6 +51,7 @@ struct relay {
 	struct clock_item clock; /* of this collector, by the other's */
 	bool clock_due; /* it is another than was told */
 	bool again, forget; /* a new session; the other side has lost what it knew */
+	bool refused, nodes_refused, incidents_refused; /* by the database, which was said */
 };
 
 int relay_open(struct relay **out, const struct config *c, char *err, size_t errlen)
@@ -80,6 +81,47 @@ int relay_open(struct relay **out, const struct config *c, char *err, size_t err
 	}
 	r->pg = pg_new(c->database);
 	*out = r;
+	return 0;
+}
+
+static bool is_refusal(int e)
+{
+	return e < 0 && e != -ENOTCONN && e != -EBUSY && e != -EAGAIN;
+}
+
+/* Of a database that is away, or has no tables yet, the writer says it. */
+static void complain(struct relay *r, int e)
+{
+	if (!is_refusal(e) || r->refused || !counter_get(C_DATABASE_UP))
+		return;
+	r->refused = true;
+	log_warn(*pg_state(r->pg) ? 0 : e,
+		 "region %s is not relayed: %s%s%s; all that it stores waits in the outbox, and it "
+		 "is tried again",
+		 r->config->region, pg_why(r->pg), *pg_state(r->pg) ? ", SQLSTATE " : "",
+		 pg_state(r->pg));
+}
+
+static void is_well(struct relay *r)
+{
+	if (r->refused)
+		log_info("region %s is relayed again", r->config->region);
+	r->refused = false;
+}
+
+/* What cannot be told of these keeps no row back. */
+static int at_best(struct relay *r, int e, bool *refused, const char *what)
+{
+	if (is_refusal(e) && !*refused)
+		log_warn(0,
+			 "what is new of %s is not told to the global collector: %s, SQLSTATE %s; "
+			 "all else is relayed, and it is tried again",
+			 what, pg_why(r->pg), pg_state(r->pg));
+	if (e == 0 && *refused)
+		log_info("what is new of %s is told again", what);
+	if (e != 0 && !is_refusal(e))
+		return e;
+	*refused = e < 0;
 	return 0;
 }
 
@@ -149,14 +191,16 @@ static int tell_nodes(struct relay *r, uint64_t now)
 	uint64_t seq;
 	int e = 0;
 
+	if (!r->forget && now < r->nodes_ns)
+		return 0;
 	if (r->forget)
 		e = pg_do(r->pg, "delete from relay_told");
-	if (e == 0 && (r->forget || now >= r->nodes_ns)) {
+	if (e == 0) {
 		r->forget = false;
 		e = relay_nodes(r->pg, r->config->region, &seq);
-		r->nodes_ns = now + NODES_NS;
 	}
-	return e;
+	r->nodes_ns = now + NODES_NS;
+	return at_best(r, e, &r->nodes_refused, "nodes");
 }
 
 /*
@@ -167,15 +211,17 @@ static int tell_incidents(struct relay *r, uint64_t now, bool up)
 {
 	int e = 0;
 
+	r->was_up = r->was_up && up;
+	if (r->was_up == up && now < r->incidents_ns)
+		return 0;
 	if (up && !r->was_up)
 		e = pg_do(r->pg, "delete from relay_told_incident");
-	if (e < 0)
-		return e;
-	r->was_up = up;
-	if (now < r->incidents_ns)
-		return 0;
+	if (e == 0) {
+		r->was_up = up;
+		e = relay_incidents(r->pg, r->config->region, up);
+	}
 	r->incidents_ns = now + INCIDENTS_NS;
-	return relay_incidents(r->pg, r->config->region, up);
+	return at_best(r, e, &r->incidents_refused, "incidents");
 }
 
 static int pump(void *arg)
@@ -202,8 +248,11 @@ static int pump(void *arg)
 		e = tell_incidents(r, now, up);
 	if (e == 0)
 		e = relay_box_left(&r->box);
-	if (e < 0) /* the writer says what is wrong with the database */
+	complain(r, e);
+	if (e < 0)
 		pg_disconnect(r->pg);
+	else
+		is_well(r);
 	uplink_send(r->uplink);
 	return 0;
 }
@@ -310,6 +359,7 @@ static void *run(void *arg)
 		struct pollfd stop = { .fd = r->stop_fd, .events = POLLIN };
 		int e = session(r);
 
+		complain(r, e);
 		if (e < 0 && e != -EBUSY && e != -EAGAIN)
 			pg_disconnect(r->pg); /* away, or not migrated yet */
 		poll(&stop, 1, RETRY_MS);
