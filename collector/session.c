@@ -106,14 +106,15 @@ static int forget_old(struct session *s)
 		"delete from clock where told < now() - interval '%d days';"
 		"delete from gap where ts < now() - interval '%d days';"
 		"delete from outbox where made < now() - interval '%d days';"
+		"delete from relayed where heard < now() - interval '%d days';"
 		"delete from checks where last_used < now() - interval '%d days';"
 		"delete from stack where last_used < now() - interval '%d days';"
 		"select forget_incidents(%d)";
 	int rows = (int)s->cfg.keep.requests, stacks = (int)retain_stacks(&s->cfg.keep);
-	char text[640];
+	char text[sizeof(sql) + 100];
 
 	snprintf(text, sizeof(text), sql, rows, rows, rows, rows, rows, rows + SHARED_MARGIN,
-		 stacks + SHARED_MARGIN, rows);
+		 rows + SHARED_MARGIN, stacks + SHARED_MARGIN, rows);
 	return pg_do(s->pg, text);
 }
 
@@ -132,10 +133,11 @@ static int upkeep(struct session *s)
 {
 	int r = alone(s, make_days);
 
-	if (r == 0)
-		r = alone(s, forget_old);
 	if (r < 0)
 		return fail(s, r, "its day partitions could not be made");
+	r = alone(s, forget_old);
+	if (r < 0)
+		return fail(s, r, "what is too old could not be deleted");
 	s->due_ns = clock_mono_ns() + UPKEEP_NS;
 	return 0;
 }
