@@ -114,15 +114,11 @@ static int on_told(void *arg, const PGresult *row)
 	return 0;
 }
 
-/* One goes on again that is over for so long that nobody here remembers it. */
 static bool is_forgotten(const struct engine *e)
 {
-	for (size_t i = 0; i < e->ntold; i++) {
-		const struct incident_telling *t = &e->told[i];
-
-		if (t->has_row && !t->closed_us && !t->into && !incident_set_find(e->set, t->at))
+	for (size_t i = 0; i < e->ntold; i++)
+		if (incident_set_lacks(e->set, &e->told[i]))
 			return true;
-	}
 	return false;
 }
 

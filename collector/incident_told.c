@@ -19,6 +19,12 @@ static bool is_told_by_same(const struct incident *a, const struct incident *b)
 	return false;
 }
 
+bool incident_set_lacks(const struct incident_set *s, const struct incident_telling *t)
+{
+	return t->has_row && !t->closed_us && !t->into && !t->was_open &&
+	       !incident_set_find(s, t->at);
+}
+
 bool incident_set_may_take(const struct incident_set *s, const struct incident_telling *t)
 {
 	for (size_t k = 0; k < t->nsignals; k++) {

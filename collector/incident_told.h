@@ -34,6 +34,9 @@ struct incident_telling {
 	int64_t now_us; /* of its region */
 };
 
+/* It goes on again, and is over here for so long that it is to be read from where it is stored. One
+ * that went on when it was taken last, and is not here, was closed here by a person. */
+bool incident_set_lacks(const struct incident_set *s, const struct incident_telling *t);
 /* False: what it follows is not written yet; to be asked with the next pass. */
 bool incident_set_may_take(const struct incident_set *s, const struct incident_telling *t);
 /* Of which incident here it is a part now; NULL: of none. */

@@ -193,6 +193,27 @@ TEST(one_that_a_person_closed_here_stays_closed_while_its_region_goes_on)
 	incident_set_free(s);
 }
 
+TEST(one_that_is_over_here_for_long_is_read_anew_when_it_goes_on_again_and_not_while_it_does)
+{
+	struct incident_set *s = set_new();
+	struct story eu;
+	struct incident *i = incident_set_take(s, story(&eu, EU, 77, 0, WEB, 0));
+
+	eu.t.has_row = eu.t.was_open = true;
+	incident_set_close(s, i, us(30)); /* by a person */
+	CHECK(!incident_set_lacks(s, &eu.t));
+	i->dirty = false;
+	incident_set_pass(s, EU, us(30 + 1801));
+	CHECK(!incident_set_find(s, 77));
+	CHECK(!incident_set_lacks(s, &eu.t));
+	CHECK(!incident_set_take(s, &eu.t));
+	eu.t.was_open = false;
+	CHECK(incident_set_lacks(s, &eu.t));
+	eu.t.closed_us = us(1900);
+	CHECK(!incident_set_lacks(s, &eu.t));
+	incident_set_free(s);
+}
+
 TEST(what_was_over_before_it_was_heard_of_is_told_whole_and_closed)
 {
 	struct incident_set *s = set_new();
