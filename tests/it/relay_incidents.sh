@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # relay_incidents.sh - one fault has one name: an incident of a region is under its id at the global collector, too, and is
-# closed there when it is closed at home; one of two regions is one there, and says of which it is made.
+# closed there when it is closed at home; one of two regions is one there, and says of which it is made. What a relay is
+# refused by its own database is said.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/check.sh
@@ -74,4 +75,19 @@ ok "it has the signals of both" await 100 api "$web" "incidents/$us" "sorted(a['
 ok "the name of the other leads there" api "$web" "incidents/$front" "a['state'] == 'merged' and a['mergedInto'] == '$us'"
 ok "no region speaks of another's" eval '[ "$(of us "select count(*) from incident")" = 1 ] && [ "$(of eu "select count(*) from incident_told")" = 0 ]'
 ok "nothing of it failed" eval 'for w in $web $eu_web $us_web; do [ "$(counter $w seismo_correlate_failures_total)" = 0 ] || exit 1; done'
+
+# What its database refuses the relay is said, and holds up nothing else.
+of us "alter function incidents_to_tell(boolean, int) rename to not_incidents_to_tell"
+ok "a region that cannot tell of its incidents says so" says us "what is new of incidents is not told to the global collector: function incidents_to_tell"
+deliver us "$us_port" app-9 90 50 1000 request
+ok "and its rows arrive" await 200 is 50 "select count(*) from request join node using (node_id) where name = 'app-9'"
+of us "alter function not_incidents_to_tell(boolean, int) rename to incidents_to_tell"
+ok "when it can again it says that" says us "what is new of incidents is told again"
+of us "alter function outbox_home(bigint) rename to not_outbox_home"
+halt us TERM
+relays us "$us_port" "$us_web" "$url" "${limits[@]}"
+ok "one that cannot relay at all says why" says us "region us is not relayed: function outbox_home(bigint) does not exist, SQLSTATE 42883; all that it stores waits"
+of us "alter function not_outbox_home(bigint) rename to outbox_home"
+ok "and when it does again" says us "region us is relayed again"
+ok "each was said once" eval '[ "$(grep -cE "is not told|is told again|is not relayed|is relayed again" "$dir/us.log")" = 4 ]'
 done_checking
