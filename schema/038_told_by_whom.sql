@@ -17,11 +17,24 @@ create or replace function take_incident(id bigint, region bigint, by_region tex
 		timestamptz 'epoch' + last_us * interval '1 microsecond', timestamptz 'epoch' + opened_us * interval '1 microsecond',
 		case when closed_us > 0 then timestamptz 'epoch' + closed_us * interval '1 microsecond' end,
 		nullif(into_incident, 0), nullif(host, 0), the_title, the_signals, 1, now()
-	where hops = 1 or relay_speaks_for(region, by_region)
+	where id > 0 and (hops = 1 or relay_speaks_for(region, by_region))
 	on conflict (incident_id) do update set via = excluded.via, last = excluded.last, closed = excluded.closed, into_id = excluded.into_id,
 		first_host = excluded.first_host, title = excluded.title, signals = excluded.signals, version = t.version + 1, heard = excluded.heard
 		where t.region_id = excluded.region_id and (t.via = excluded.via or hops = 1)
 $$;
+
+-- What became of an incident that was merged, and what of that. No chain is so long.
+create function incident_end(of bigint) returns bigint language plpgsql stable as $$
+declare
+	next_id bigint;
+begin
+	for i in 1 .. 100 loop
+		next_id := (select c.merged_into from incident c where c.incident_id = of);
+		exit when next_id is null;
+		of := next_id;
+	end loop;
+	return of;
+end $$;
 
 -- As in 033, of nodes that who told it speaks for. Of what cannot be taken, as none of its nodes is known, there may be any
 -- number: what can be is not behind it.
@@ -29,7 +42,7 @@ create or replace function incidents_told() returns table (id bigint, here bigin
 	closed timestamptz, into_id bigint, version bigint, was_open boolean, has_row boolean, node bigint, app text, route text, class text,
 	reason bigint, first_us bigint, last_us bigint, n bigint, excess_us bigint) language plpgsql stable as $$
 begin
-	return query with t as materialized (select t.*, coalesce(p.incident_id, o.merged_into, t.incident_id) as is_here, coalesce(p.open, false) as is_was_open
+	return query with t as materialized (select t.*, incident_end(coalesce(p.incident_id, t.incident_id)) as is_here, coalesce(p.open, false) as is_was_open
 		from incident_told t left join incident_part p on p.told_id = t.incident_id left join incident o on o.incident_id = t.incident_id
 		where t.heard > now() - interval '1 day' and p.version is distinct from t.version and (o.incident_id is null or o.region_id = t.region_id)),
 	s as materialized (select t.incident_id, x.* from t cross join lateral jsonb_to_recordset(t.signals)
@@ -45,5 +58,5 @@ begin
 	order by d.into_id is not null, d.onset, d.incident_id, s.first_us, s.node, s.class, s.route;
 end $$;
 
-revoke execute on function relay_speaks_for(bigint, text) from public;
+revoke execute on function relay_speaks_for(bigint, text), incident_end(bigint) from public;
 do $$ begin perform grant_web(); end $$;

@@ -62,6 +62,15 @@ ok "nothing" is 0 "select count(*) from incident_told where incident_id = 8003"
 sql -c "update region_relay set heard = now() - interval '25 hours' where relay_id = 1"
 ok "until that was silent for a day" eval 'relay us incident old/8003 old-1 && await 100 here 8003 old-1'
 
+# As the collector itself opened one before it was told of it, and that became a part of one that became a part of another.
+sql -c "insert into incident (incident_id, region_id, onset, last, opened, closed, merged_into) select id, region_id, now(), now(), now(), now(), nullif(into_id, 0) from region,
+	(values (9001, 9002), (9002, 9003), (9003, 0)) v(id, into_id) where name = 'us'" -c "insert into incident_step values (9001, 1, now(), now(), 'opened', '', '{}')"
+ok "one that was merged twice here" relay us incident 9001 store-2
+ok "is what it was merged into" await 100 is 9003 "select incident_id from incident_part where told_id = 9001"
+ok "and stays merged" is 9002 "select merged_into from incident where incident_id = 9001"
+ok "an incident without an id" relay us incident 0 store-2
+ok "is none" is 0 "select (select count(*) from incident_told where incident_id = 0) + (select count(*) from incident where incident_id = 0)"
+
 ok "clocks of which nothing is known" eval 'relay eu vague web-1 && relay us vague store-1'
 ok "are taken to be within what is usual" is "00:00:00 00:00:05" "select ahead || ' ' || within from api.clocks_apart((select node_id from node where name = 'web-1'),
 	(select node_id from node where name = 'store-1'), now())"
