@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <sys/eventfd.h>
 #include <time.h>
 
@@ -99,6 +100,19 @@ static int take_steps(struct engine *e)
 	return r;
 }
 
+/* Who tells what cannot be written down must not keep it from all others. */
+static void blame_told(struct engine *e, int r)
+{
+	char why[256];
+
+	snprintf(why, sizeof(why), "%s, SQLSTATE %s", pg_why(e->pg), pg_state(e->pg));
+	if (engine_blame_told(e, r) == 1)
+		log_warn(0,
+			 "what regions told of their incidents is left out until they tell it anew, "
+			 "as it cannot be stored: %s",
+			 why);
+}
+
 /* In one transaction; what fails leaves nothing, neither there nor here. */
 static int pass(struct correlate *c)
 {
@@ -113,7 +127,9 @@ static int pass(struct correlate *c)
 	if (r < 0) {
 		pg_rollback(c->pg);
 		engine_forget(e);
+		blame_told(e, r);
 	} else {
+		e->refused = 0;
 		count_open(e);
 	}
 	c->busy_ns = clock_mono_ns() - t0;

@@ -9,6 +9,7 @@
 #include "incident_told.h"
 
 enum { TELLINGS = 100, SETTLE_S = 20 }; /* as many as incidents_told() reads at once */
+enum { REFUSED_MOST = 3 };
 
 enum {
 	ID,
@@ -127,6 +128,7 @@ static int read_told(struct engine *e)
 	int r;
 
 	engine_forget_told(e);
+	e->adopted = 0;
 	r = pg_each(e->pg,
 		    "select id, here, region, onset, last, opened, closed, into_id, version,"
 		    " was_open::int::int8, has_row::int::int8, node, app, route, class, reason,"
@@ -172,6 +174,23 @@ static int write_part(struct engine *e, const struct incident_telling *t, const 
 	return pg_do(e->pg, sql);
 }
 
+int engine_blame_told(struct engine *e, int r)
+{
+	static const char sql[] =
+		"insert into incident_part select distinct id, here, version, was_open from"
+		" incidents_told() on conflict (told_id) do update set version = excluded.version";
+
+	if (r != -EINVAL || !e->adopted) {
+		e->refused = r < 0 && r != -EINVAL ? e->refused : 0;
+		return 0;
+	}
+	if (++e->refused < REFUSED_MOST)
+		return 0;
+	e->refused = 0;
+	r = pg_do(e->pg, sql);
+	return r < 0 ? r : 1;
+}
+
 int engine_adopt(struct engine *e)
 {
 	uint64_t near[ENGINE_NEAR];
@@ -189,6 +208,7 @@ int engine_adopt(struct engine *e)
 			continue;
 		}
 		t->now_us = region->now_us;
+		e->adopted++;
 		r = find_near(e, t, near);
 		if (r < 0)
 			break;

@@ -43,6 +43,8 @@ struct engine {
 	struct incident_telling *told; /* what regions told, and is not taken yet */
 	size_t ntold;
 	bool told_full; /* there is more of that */
+	size_t adopted; /* so many of these the pass at hand takes, */
+	int refused; /* and so many before it, one after the other, that took some were refused */
 	bool merged; /* the rows of merged ones are to be folded, and all is read anew */
 };
 
@@ -70,6 +72,9 @@ bool engine_waits(const struct engine *e, struct signal *g, const struct engine_
 int engine_read_told(struct engine *e) MUST_CHECK;
 int engine_adopt(struct engine *e) MUST_CHECK;
 void engine_forget_told(struct engine *e);
+/* After a pass that answered r, and outside of its transaction: what regions told is left out until
+ * they tell it anew, if it seems to be what the database refuses. 1: it was. */
+int engine_blame_told(struct engine *e, int r) MUST_CHECK;
 /* incident_mean.c */
 int engine_read_means(struct engine *e) MUST_CHECK;
 /* incident_blame.c */

@@ -4,6 +4,7 @@ wireclient.py. It ends with an error unless the collector has stored it.
 
     nodes NAME...            that there are these, and that each was heard now; REGION/NAME: of a region that relays to it
     incident ID NODE...      one that began half a minute ago, with a signal of each of these; REGION/ID: of such a region
+    evil ID NODE             one of an app of that name
     wild ID NODE             one whose every number is as large, and whose texts are as long and odd, as the wire takes them
     unknown COUNT            so many incidents of an hour ago, of nodes that nobody told of
     vague NODE...            that nothing is known of their clocks"""
@@ -76,6 +77,10 @@ def told(relay, number, signals, **fields):
 
 def incident(relay, number, *names):
     relay.tell(told(relay, number, [signal(n) for n in names]))
+
+
+def evil(relay, number, name):
+    relay.tell(told(relay, number, [signal(name, app='evil')]))
 
 
 def wild(relay, number, name):

@@ -75,4 +75,13 @@ ok "clocks of which nothing is known" eval 'relay eu vague web-1 && relay us vag
 ok "are taken to be within what is usual" is "00:00:00 00:00:05" "select ahead || ' ' || within from api.clocks_apart((select node_id from node where name = 'web-1'),
 	(select node_id from node where name = 'store-1'), now())"
 ok "and nothing of it failed" eval '[ "$(counter "$web" seismo_correlate_failures_total)" = 0 ] && is 0 "select count(*) from quarantine"'
+
+# What this database cannot store, for whatever reason.
+sql -c "alter table incident_signal add constraint no_evil check (app <> 'evil')"
+ok "an incident that is refused where it is written down" relay us evil 8004 store-1
+ok "and one that is not" relay eu incident 7003 web-1
+ok "is left out, and that is said" await 200 grep -q "is left out until they tell it anew, as it cannot be stored: .*no_evil.*SQLSTATE 23514" "$dir/one.log"
+ok "others are taken when they are told again" eval 'relay eu incident 7003 web-1 && await 100 here 7003 web-1'
+sql -c "alter table incident_signal drop constraint no_evil"
+ok "and that one, too, when it can be" eval 'relay us evil 8004 store-1 && await 100 here 8004 store-1'
 done_checking
