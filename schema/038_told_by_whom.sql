@@ -50,7 +50,7 @@ begin
 		join node h on h.node_id = x.node
 		where not exists (select from ingest_mark m where m.node_id = x.node) and relay_speaks_for(h.region_id, t.via)),
 	d as materialized (select t.*, exists (select from incident i where i.incident_id = t.is_here and i.merged_into is null) as is_there from t),
-	may as materialized (select d.* from d where d.into_id is not null or d.is_there or exists (select from s where s.incident_id = d.incident_id)
+	may as materialized (select d.* from d where d.into_id is not null or d.is_there or d.incident_id in (select s.incident_id from s)
 		order by d.onset, d.incident_id limit 100)
 	select d.incident_id, d.is_here, d.region_id, d.onset, d.last, d.opened, d.closed, coalesce(d.into_id, 0), d.version, d.is_was_open, d.is_there,
 		s.node, s.app, s.route, s.class, s.reason, s.first_us, s.last_us, s.n, s.excess_us
