@@ -107,10 +107,11 @@ static void blame_told(struct engine *e, int r)
 
 	snprintf(why, sizeof(why), "%s, SQLSTATE %s", pg_why(e->pg), pg_state(e->pg));
 	if (engine_blame_told(e, r) == 1)
-		log_warn(0,
-			 "what regions told of their incidents is left out until they tell it anew, "
-			 "as it cannot be stored: %s",
-			 why);
+		log_warn(
+			0,
+			"what regions told of their incidents is left out until they tell it anew, "
+			"as it cannot be stored: %s",
+			why);
 }
 
 /* In one transaction; what fails leaves nothing, neither there nor here. */

@@ -39,8 +39,7 @@ double engine_float8(const PGresult *row, int column)
 /* A character is never cut: PostgreSQL would refuse all that it is written down with. */
 void engine_text(char *out, size_t size, const PGresult *row, int column)
 {
-	text_clean_into(out, size, PQgetvalue(row, 0, column),
-			(size_t)PQgetlength(row, 0, column));
+	text_clean_into(out, size, PQgetvalue(row, 0, column), (size_t)PQgetlength(row, 0, column));
 }
 
 void engine_ids(struct buf *b, const uint64_t *id, size_t n)
