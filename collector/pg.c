@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "../lib/log.h"
+#include "pg_session.h"
 
 struct pg {
 	char *conninfo;
@@ -56,15 +57,6 @@ static void on_notice(void *arg UNUSED, const PGresult *res UNUSED)
 {
 }
 
-/*
- * The server is to notice that we have vanished, too, as with our host: what we hold there, rows
- * and who does what, it keeps from all other collectors until then; by itself, for two hours.
- */
-static const char settings[] = "set timezone = 'UTC'; set synchronous_commit = on; set jit = off;"
-			       " set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5;"
-			       " set tcp_keepalives_count = 3; set tcp_user_timeout = 30000;"
-			       " set idle_in_transaction_session_timeout = '5min'";
-
 /* What the operator's conninfo says comes last and wins. A server that has vanished is noticed. */
 int pg_connect(struct pg *p)
 {
@@ -89,7 +81,8 @@ int pg_connect(struct pg *p)
 	encoding = PQparameterStatus(p->conn, "server_encoding");
 	if (encoding && strcmp(encoding, "UTF8") != 0)
 		return gone(p, "the database's encoding is not UTF8; make it with ENCODING 'UTF8'");
-	return pg_do(p, settings);
+	return pg_do(p,
+		     PG_NOTICES "set timezone = 'UTC'; set synchronous_commit = on; set jit = off");
 }
 
 void pg_arg_text(struct pg_args *a, const char *s)

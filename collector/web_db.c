@@ -6,14 +6,14 @@
 #include <stdio.h>
 
 #include "../lib/clock.h"
+#include "pg_session.h"
 
 enum { CONNECT_MS = 3000, GRACE_MS = 2000, RETRY_MS = 500, QUICK_MS = 1000, MS = 1000000 };
 
 /* limit() ends what the server can end; GRACE_MS later is for a server that answers nothing. */
 static const char session[] =
 	"set default_transaction_read_only = on;"
-	"set search_path = api;"
-	"set client_encoding = 'UTF8';"
+	"set search_path = api;" PG_NOTICES "set client_encoding = 'UTF8';"
 	"set timezone = 'UTC';"
 	"set work_mem = '32MB';" /* a hundred thousand rows are sorted in memory */
 	"set random_page_cost = 1.1;" /* of the newest rows, which are in memory */
