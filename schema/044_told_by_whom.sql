@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- 038_told_by_whom.sql - what a relay tells of incidents is of its own nodes, and holds up nobody else.
+-- 044_told_by_whom.sql - what a relay tells of incidents is of its own nodes, and holds up nobody else.
 --
 -- Nodes are known by their names: two regions may each have a web-1, of which the global collector takes the first that it
 -- hears of, and refuses the other's rows. The other's incidents are told by the same node_id, and are not of that node.
