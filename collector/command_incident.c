@@ -25,6 +25,9 @@ static int list(struct command_session *s)
 static int show(struct command_session *s)
 {
 	static const char *const questions[] = {
+		"select body -> 'order' -> 'text' ->> 'en' as \"which was first\" from"
+		" api.incident_detail where onset = api.id_time($1) and incident_id ="
+		" api.id_number($1) and body -> 'order' ->> 'first' is not null",
 		"select d ->> 'place' as \"#\", coalesce(d ->> 'node', d ->> 'address') as host,"
 		" d ->> 'ranking' as by, round(100 * (d ->> 'share')::numeric) || ' %' as share,"
 		" d ->> 'own' as own, d ->> 'edge' as \"on the way\" from api.incident_detail i,"

@@ -2,8 +2,9 @@
 /*
  * incident.h - signals and incidents as the correlating thread has them in memory.
  *
- * Plain data; incident_set.h moves it, incident_store.h reads and writes it. All times are
- * microseconds since 1970, of the data: what a row says, not when it came.
+ * Plain data; incident_set.h moves it, incident_engine.h reads and writes it. All times are
+ * microseconds since 1970, of the data: what a row says, not when it came. Those of a signal are by
+ * the clock of its node, by which its rows are found; those of an incident by the collector's.
  */
 #pragma once
 
@@ -54,6 +55,7 @@ struct signal {
 	struct incident *of; /* whose it is, or was when that closed; NULL: none */
 	bool active; /* of is open, and rows are counted there */
 	int64_t first_us, last_us; /* from the begin of the first to the end of the last */
+	int64_t clock_us; /* added to a time of its node, as all here are, it is the collector's */
 	uint64_t n;
 	double excess_us;
 	struct signal_sample worst[SIGNAL_WORST]; /* the worst first; id 0: none */

@@ -32,6 +32,7 @@ enum {
 	LAST_US,
 	COUNT,
 	EXCESS_US,
+	CLOCK_US,
 };
 
 void engine_forget_told(struct engine *e)
@@ -109,6 +110,7 @@ static int on_told(void *arg, const PGresult *row)
 		.reason = (uint16_t)engine_int8(row, REASON),
 		.first_us = engine_int8(row, FIRST_US),
 		.last_us = engine_int8(row, LAST_US),
+		.clock_us = engine_int8(row, CLOCK_US),
 		.excess_us = (double)engine_int8(row, EXCESS_US),
 	};
 	engine_text(q->class, sizeof(q->class), row, CLASS);
@@ -132,7 +134,8 @@ static int read_told(struct engine *e)
 	r = pg_each(e->pg,
 		    "select id, here, region, onset, last, opened, closed, into_id, version,"
 		    " was_open::int::int8, has_row::int::int8, node, app, route, class, reason,"
-		    " first_us, last_us, n, excess_us from incidents_told()",
+		    " first_us, last_us, n, excess_us, incident_clock(node, timestamptz 'epoch'"
+		    " + last_us * interval '1 microsecond') from incidents_told()",
 		    on_told, e);
 	e->told_full = e->ntold == TELLINGS;
 	return r;

@@ -73,10 +73,16 @@ int engine_near(struct engine *e, const uint64_t *node, size_t nnodes, int64_t n
 	return r;
 }
 
-static int ask(struct engine *e, struct signal **due, size_t n, struct incident_asked *asked)
+struct due {
+	struct signal *signal;
+	struct incident_asked asked;
+};
+
+static int ask(struct engine *e, struct due *due, size_t n)
 {
 	static const char sql[] =
-		"select i, n, (extract(epoch from counted) * 1000000)::bigint from"
+		"select i, n, (extract(epoch from counted) * 1000000)::bigint,"
+		" incident_clock(($1::bigint[])[i], counted) from"
 		" incident_asked($1::bigint[], $2::text[], $3::text[], $4::timestamptz[])";
 	static const enum array_type types[] = { ARRAY_INT8, ARRAY_TEXT, ARRAY_TEXT, ARRAY_TIME };
 	AUTO(columns_free) struct columns c = { 0 };
@@ -85,18 +91,21 @@ static int ask(struct engine *e, struct signal **due, size_t n, struct incident_
 
 	columns_begin(&c, ARRAY_SIZE(types), types);
 	for (size_t i = 0; i < n; i++) {
-		copy_int8(&c.column[0], (int64_t)due[i]->node);
-		copy_text(&c.column[1], due[i]->app);
-		copy_text(&c.column[2], due[i]->route);
-		copy_time(&c.column[3], (uint64_t)signal_since(due[i], e->limits) * 1000);
+		const struct signal *g = due[i].signal;
+
+		copy_int8(&c.column[0], (int64_t)g->node);
+		copy_text(&c.column[1], g->app);
+		copy_text(&c.column[2], g->route);
+		copy_time(&c.column[3], (uint64_t)signal_since(g, e->limits) * 1000);
 		columns_row(&c);
 	}
 	r = columns_ask(&c, e->pg, sql, &res);
 	for (int i = 0; r == 0 && i < PQntuples(res); i++) {
-		struct incident_asked *to = &asked[strtoull(PQgetvalue(res, i, 0), NULL, 10) - 1];
+		struct due *to = &due[strtoull(PQgetvalue(res, i, 0), NULL, 10) - 1];
 
-		to->n = strtod(PQgetvalue(res, i, 1), NULL);
-		to->until_us = strtoll(PQgetvalue(res, i, 2), NULL, 10);
+		to->asked.n = strtod(PQgetvalue(res, i, 1), NULL);
+		to->asked.until_us = strtoll(PQgetvalue(res, i, 2), NULL, 10);
+		to->signal->clock_us = strtoll(PQgetvalue(res, i, 3), NULL, 10);
 	}
 	return r;
 }
@@ -111,6 +120,27 @@ bool engine_waits(const struct engine *e, struct signal *g, const struct engine_
 	return e->told_full || region->now_us - g->wait_us < WAIT_S * INCIDENT_SEC;
 }
 
+/* Of one whose route nobody counts, or that is of counts alone, it was not asked with them. */
+static int read_clock(struct engine *e, struct signal *g)
+{
+	AUTO(PQclear) PGresult *res = NULL;
+	struct pg_args a = { 0 };
+	char node[24], at[24];
+	int r;
+
+	snprintf(node, sizeof(node), "%" PRIu64, g->node);
+	snprintf(at, sizeof(at), "%" PRId64, signal_begins(g, e->limits));
+	pg_arg_text(&a, node);
+	pg_arg_text(&a, at);
+	r = pg_ask(e->pg,
+		   "select incident_clock($1::bigint, timestamptz 'epoch' + $2::bigint"
+		   " * interval '1 microsecond')",
+		   &a, &res);
+	if (r == 0)
+		g->clock_us = strtoll(PQgetvalue(res, 0, 0), NULL, 10);
+	return r;
+}
+
 int engine_open_signal(struct engine *e, struct signal *g, const struct engine_region *region)
 {
 	uint64_t near[ENGINE_NEAR];
@@ -118,8 +148,10 @@ int engine_open_signal(struct engine *e, struct signal *g, const struct engine_r
 				    .region_name = region->name,
 				    .near = near,
 				    .now_us = region->now_us };
-	int r = engine_near(e, &g->node, 1, region->now_us, near, &p.nnear);
+	int r = read_clock(e, g);
 
+	if (r == 0)
+		r = engine_near(e, &g->node, 1, region->now_us, near, &p.nnear);
 	if (r < 0)
 		return r;
 	incident_set_open(e->set, g, &p);
@@ -139,33 +171,37 @@ static int judge(struct engine *e, struct signal *g, struct incident_asked asked
 	return engine_open_signal(e, g, region);
 }
 
-static int by_begin(const void *a, const void *b)
+static int by_end(const void *a, const void *b)
 {
-	const struct signal *x = *(struct signal *const *)a, *y = *(struct signal *const *)b;
+	const struct signal *g = ((const struct due *)a)->signal;
+	const struct signal *h = ((const struct due *)b)->signal;
+	int64_t x = signal_here(g, g->last_us), y = signal_here(h, h->last_us);
 
-	return x->last_us < y->last_us ? -1 : x->last_us > y->last_us;
+	return x < y ? -1 : x > y;
 }
 
 /* The same in whatever order the rows came. */
 int engine_join(struct engine *e)
 {
-	struct signal *due[DUE_MAX];
-	struct incident_asked asked[DUE_MAX] = { 0 };
-	size_t n = incident_set_due(e->set, e->newest_us, due, DUE_MAX);
+	struct signal *list[DUE_MAX];
+	struct due due[DUE_MAX] = { 0 };
+	size_t n = incident_set_due(e->set, e->newest_us, list, DUE_MAX);
 	int r = 0;
 
 	if (!n)
 		return 0;
-	qsort(due, n, sizeof(due[0]), by_begin);
-	r = ask(e, due, n, asked);
+	for (size_t i = 0; i < n; i++)
+		due[i].signal = list[i];
+	r = ask(e, due, n);
+	qsort(due, n, sizeof(due[0]), by_end);
 	for (size_t i = 0; r == 0 && i < n; i++) {
-		const struct engine_node *node = engine_node(e, due[i]->node);
+		const struct engine_node *node = engine_node(e, due[i].signal->node);
 		const struct engine_region *region = node ? engine_region(e, node->region) : NULL;
 
 		if (!region)
 			e->nodes_us = 0; /* a new node: it is known with the next pass */
 		else
-			r = judge(e, due[i], asked[i], region);
+			r = judge(e, due[i].signal, due[i].asked, region);
 	}
 	return r;
 }

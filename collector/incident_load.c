@@ -105,6 +105,7 @@ static int on_signal(void *arg, const PGresult *row)
 		w->begin_us = w->id ? engine_time(row, 11 + 3 * k) : 0;
 		w->value = engine_float8(row, 12 + 3 * k);
 	}
+	g->clock_us = engine_int8(row, 10 + 3 * SIGNAL_WORST);
 	incident_set_attach(i, g);
 	return 0;
 }
@@ -149,9 +150,10 @@ static int load_incidents(struct engine *e)
 		return r;
 	snprintf(sql, sizeof(sql),
 		 "select s.incident_id, s.host_id, s.app, s.route, s.class, s.reason_id::int8,"
-		 " s.first, s.last, s.n, s.excess_us" WORST("1") WORST("2")
-			 WORST("3") " from incident_signal s join incident i using (incident_id) "
-				    "where " LIVE " order by i.closed nulls first",
+		 " s.first, s.last, s.n, s.excess_us" WORST("1") WORST("2") WORST(
+			 "3") ", incident_clock(s.host_id, s.last) from incident_signal s join"
+			      " incident i using (incident_id) where " LIVE
+			      " order by i.closed nulls first",
 		 (int)e->limits->reopen_s);
 	r = pg_each(e->pg, sql, on_signal, e);
 	if (r < 0)

@@ -193,7 +193,7 @@ static bool is_common(const struct work *w, int caller)
 	for (size_t i = 0; i < w->nedges; i++) {
 		const struct rank_edge *e = &w->edge[i];
 
-		if (e->from != caller)
+		if (e->from != caller || e->calls.n <= 0)
 			continue;
 		n++;
 		slowed += e->value > 0;

@@ -81,7 +81,8 @@ static struct incident *join(struct incident_set *s, int64_t first_us, const str
 		struct incident *i = incident_set_target(s, at);
 
 		if (!i || i == to || i->closed_us || first_us - i->last_us > gap ||
-		    i->onset_us - g->last_us > gap || !incident_reaches(at, p->near, p->nnear))
+		    i->onset_us - signal_here(g, g->last_us) > gap ||
+		    !incident_reaches(at, p->near, p->nnear))
 			continue;
 		to = to ? incident_set_merge_older(s, to, i, p->now_us) : i;
 	}
@@ -110,8 +111,8 @@ static struct incident *open_new(struct incident_set *s, const struct signal *g,
 {
 	uint64_t h = hash_add(hash_add_str(HASH_START, p->region_name), &g->id, sizeof(g->id));
 	struct incident i = { .region = p->region,
-			      .onset_us = g->first_us,
-			      .last_us = g->last_us,
+			      .onset_us = signal_here(g, g->first_us),
+			      .last_us = signal_here(g, g->last_us),
 			      .opened_us = p->now_us,
 			      .fresh = true };
 
@@ -122,7 +123,7 @@ static struct incident *open_new(struct incident_set *s, const struct signal *g,
 struct incident *incident_set_open(struct incident_set *s, struct signal *g,
 				   const struct incident_place *p)
 {
-	int64_t first_us = signal_begins(g, incident_set_limits(s));
+	int64_t first_us = signal_here(g, signal_begins(g, incident_set_limits(s)));
 	struct incident *i = join(s, first_us, g, p);
 	const char *kind = "joined";
 
@@ -136,8 +137,8 @@ struct incident *incident_set_open(struct incident_set *s, struct signal *g,
 		i = open_new(s, g, p);
 	}
 	incident_set_attach(i, g);
-	if (g->last_us > i->last_us)
-		i->last_us = g->last_us;
+	if (signal_here(g, g->last_us) > i->last_us)
+		i->last_us = signal_here(g, g->last_us);
 	i->rank_us = 0;
 	i->rank_gap_us = RANK_GAP_S * INCIDENT_SEC;
 	incident_set_step(s, i, p->now_us, kind, g, NULL);

@@ -88,15 +88,22 @@ static void put_bucket(struct signal *g, int64_t begin_us, uint32_t n, double ex
 	b->excess_us += excess;
 }
 
+int64_t signal_here(const struct signal *g, int64_t own_us)
+{
+	return own_us + g->clock_us;
+}
+
 static void put_total(struct signal *g, int64_t begin_us, uint32_t n, double excess)
 {
+	int64_t last_us = signal_here(g, g->last_us);
+
 	g->n += n;
 	g->excess_us += excess;
 	g->dirty = true;
 	if (begin_us < g->first_us)
 		g->first_us = begin_us;
-	if (g->last_us > g->of->last_us) {
-		g->of->last_us = g->last_us;
+	if (last_us > g->of->last_us) {
+		g->of->last_us = last_us;
 		g->of->dirty = true;
 	}
 }
@@ -118,7 +125,7 @@ static void begin_anew(const struct incident_limits *l, struct signal *g,
 
 void signal_count(struct signal *g, const struct incident_limits *l, const struct incident_row *r)
 {
-	bool late = g->of && !g->active && r->begin_us <= g->of->last_us;
+	bool late = g->of && !g->active && signal_here(g, r->begin_us) <= g->of->last_us;
 	double excess = 0;
 
 	if (g->kind == SIGNAL_SLOW && r->total_us > r->normal_us)
@@ -215,7 +222,7 @@ bool signal_is_due(const struct signal *g, const struct incident_limits *l, int6
 bool signal_judge(struct signal *g, const struct incident_limits *l, struct incident_asked asked,
 		  int64_t now_us)
 {
-	bool uncounted = now_us - g->last_us > UNCOUNTED_S * INCIDENT_SEC;
+	bool uncounted = now_us - signal_here(g, g->last_us) > UNCOUNTED_S * INCIDENT_SEC;
 	int64_t until = uncounted ? INT64_MAX : asked.until_us;
 	struct window w = window_of(g, signal_since(g, l), until);
 	double share = (double)l->least_percent / 100;

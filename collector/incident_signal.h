@@ -35,6 +35,8 @@ struct incident_asked {
 	int64_t until_us;
 };
 
+/* A time of its node by the collector's clock, by which those of several nodes are compared. */
+int64_t signal_here(const struct signal *g, int64_t own_us);
 int64_t signal_since(const struct signal *g, const struct incident_limits *l);
 int64_t signal_begins(const struct signal *g,
 		      const struct incident_limits *l); /* the window's first */

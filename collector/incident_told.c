@@ -94,6 +94,7 @@ static struct incident *take_signal(struct incident_set *s, struct incident *i, 
 
 	if (!g || (is_new && of && !of->closed_us && !fresh))
 		return i; /* it was split off here, or is another's by what is seen here */
+	g->clock_us = q->clock_us;
 	if (is_new && of && !of->closed_us)
 		i = meet(s, i, of, t);
 	if (incident_set_target(s, g->of) != i || (!g->active && !i->closed_us)) {

@@ -16,7 +16,7 @@ struct incident_told_signal {
 	char *app, *route;
 	char class[SIGNAL_CLASS];
 	uint16_t reason;
-	int64_t first_us, last_us;
+	int64_t first_us, last_us, clock_us; /* as of a signal */
 	double excess_us;
 };
 

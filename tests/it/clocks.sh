@@ -74,13 +74,24 @@ has() { # EXPECTED COMMAND...
 	[ "$("${@:2}")" = "$1" ] || { echo "not $1 but $("${@:2}"): ${*:2}"; return 1; }
 }
 
+slow() { # HOW_MANY MS: calls of the shop that take so long
+	local i
+	for ((i = 0; i < $1; i++)); do
+		ip netns exec "$ns-h1" curl -s -o /dev/null -m 5 "http://$net.1/buy?d=$2"
+	done
+}
+
 api() { # PATH PYTHON: true of the answer a
-	curl -s "http://127.0.0.1:$web/api/v1/$1" | python3 -c "import json, sys; a = json.load(sys.stdin); sys.exit(not ($2))"
+	curl -s "http://127.0.0.1:$web/api/v1/$1" | python3 -c "import datetime, json, sys; a = json.load(sys.stdin); sys.exit(not ($2))"
+}
+
+moment() { # EXPRESSION: of a time as the API tells it, in seconds
+	echo "datetime.datetime.fromisoformat($1[:-1] + '+00:00').timestamp()"
 }
 
 [ -n "$faketime" ] && hosts 2>"$dir/hosts.err" || { cat "$dir/hosts.err"; echo "0 passed, 1 failed: is faketime installed?"; exit 1; }
 pg_make
-start one "$port" "$web"
+start one "$port" "$web" --incidents-window-s 60 --incidents-join-s 60
 let_in
 set_ahead 5
 watch 1 & pids+=($!)
@@ -93,6 +104,15 @@ calls five
 ok "of 20 calls each is a row of both" await 400 has "20 20" rows five
 ok "each is joined, from both ends, and none wrongly" has "20 0 20 0" joined five
 ok "the API says it of the node" api nodes "[abs(n['clock']['ahead'] - 5000) <= n['clock']['uncertainty'] < 1000 for n in a['nodes'] if n['name'] == 'h2'] == [True]"
+
+slow 150 1
+slow 25 400
+ok "what is slow of both is one incident" await 400 api "incidents?node=h1&node=h2" "len(a['incidents']) == 1 and a['incidents'][0]['nodes'] == ['h1', 'h2']"
+id=$(sql -c "select id from api.incident where cardinality(nodes) = 2 and state <> 'merged'")
+ok "its hosts began by the collector's clock, and one of them said 5 s more" api "incidents/$id" \
+	"all(abs($(moment "e['first']") - $(moment "e['began']") - {'h1': 0, 'h2': 5}[e['node']]) < 0.5 for e in a['evidence'])"
+ok "and so did it, with one of them" api "incidents/$id" "min(abs($(moment "a['onset']") - $(moment "e['began']")) for e in a['evidence']) < 0.002"
+ok "who was first is said only beyond what is not known of the clocks" api "incidents/$id" "a['order']['within'] is not None and a['order']['known'] == (a['order']['apart'] > a['order']['within'])"
 
 set_ahead 65
 ok "a clock that is set is told anew" await 300 is_told h2 65

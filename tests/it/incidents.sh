@@ -197,6 +197,35 @@ ok "and the balancer only passed it on" api "incidents/$(sql -c "select id from 
 	"sorted((str(p['from']), str(p['to']), p['value'] > 0) for p in a['graph']) == [('10.0.2.9:80', 'shelf', False), ('edge', '10.0.2.9:80', False), ('shelf', 'None', True)]"
 passes 1440 1600 0
 
+# Two hosts, of which the one that is asked has a clock that is 100 s ahead; both probes said how far theirs is off.
+off() { # FROM UNTIL MS
+	sql -c "select count_red('south', 0, ':80', 20, $3, $(at "$1"), $(at "$2")), count_red('south', 1, '10.0.3.2:80', 20, $3, $(at "$1"), $(at "$2")),
+		count_red('south', 2, ':80', 20, 0, $(at "$1"), $(at "$2")), count_red('north', 0, ':80', 20, $3, $(at $(($1 + 100))), $(at $(($2 + 100)))),
+		count_red('north', 2, ':80', 20, $3, $(at $(($1 + 100))), $(at $(($2 + 100)))), count_red('north', 3, '10.0.3.1', 20, $3, $(at $(($1 + 100))), $(at $(($2 + 100))))" \
+		-c "update node set last_seen = $(at "$2") where name in ('south', 'north')" >/dev/null
+}
+told() { # UNCERTAINTY_US: of the one that is ahead
+	sql -c "select take_clocks(array[node_of('south'), node_of('north')], array[$(at 900), $(at 1000)], array[0, -100000000], array[2000, $1])" >/dev/null
+}
+sql -c "select tell_node('south', '10.0.3.1'), tell_node('north', '10.0.3.2')" >/dev/null
+told 3000
+off 900 1640 0
+abnormal south 60 up.slow 450 200 1640 1670
+abnormal north 60 io.block 430 200 1739.96 1769.96
+off 1640 1680 400
+ok "a fault of two hosts whose clocks are 100 s apart is one incident" await 300 quietly_api "$all&node=south" "len(a['incidents']) == 1 and $one['nodes'] == ['north', 'south'] and $one['first']"
+ok "of who made it, as what both counted at the same time is compared" await 100 quietly_api "$all&node=south" "$one['first']['node'] == 'north' and $one['first']['share'] == 1 and $one['clear']"
+ok "since the first request, by the collector's clock" api "$all&node=south" "$one['onset'] == '$(sql -c "select api.rfc3339($(at 1639.96))")'"
+off=$(sql -c "select id from api.incident where 'south' = any(nodes)")
+ok "its evidence has both times, and how far the clock was off" api "incidents/$off" "[(e['first'], e['began'], e['clock']) for e in a['evidence'] if e['node'] == 'north'] == [('$(sql -c "select api.rfc3339($(at 1739.96))")', '$(sql -c "select api.rfc3339($(at 1639.96))")', {'ahead': 100000, 'uncertainty': 3})]"
+ok "who was first is said where the clocks tell it" api "incidents/$off" "a['order']['known'] and a['order']['text']['en'] == 'north went wrong first, 40 ms before south; that is exact to 5.0 ms.'"
+ok "in a terminal, too" grep -q 'north went wrong first' < <(seismo incident show "$off")
+told 45000
+ok "and not where they do not" api "incidents/$off" "not a['order']['known'] and a['order']['text']['en'] == 'Which of north and south went wrong first is not known: the 40 ms between them are exact to 47 ms only.'"
+sql -c "delete from clock where node_id = node_of('south')"
+ok "nor where nobody knows one of them" api "incidents/$off" "not a['order']['known'] and a['order']['within'] is None and a['order']['text']['en'].endswith('nobody told how far the clock of south is off.')"
+ok "of one host alone there is no order" api "incidents/$(sql -c "select id from api.incident where nodes = '{solo}'")" "a['order'] is None"
+
 ok "nothing of it failed" [ "$(counter "$web" seismo_correlate_failures_total)" = 0 ]
 ok "that there is none is 404" api "incidents/1-0000000000000001" "a['error']['code'] in ('not_found', 'aged_out')"
 sql -c "update incident set last = now() - interval '40 days'"

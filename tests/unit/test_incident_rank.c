@@ -96,6 +96,21 @@ TEST(a_caller_with_one_call_that_stands_out_is_not)
 	CHECK_EQ(r->n, 3);
 }
 
+TEST(whom_it_asked_before_only_says_nothing_of_its_ways)
+{
+	struct scene s = { 0 };
+
+	time_of(&s, RANK_CALL, APP, OTHER, 200, 0);
+	time_of(&s, RANK_CALL, APP, DB, 200, 0);
+	time_of(&s, RANK_CALL, APP, OUTSIDE, 0, 0);
+	*add(&s, RANK_CALL, APP, FRONT) = (struct rank_sum){
+		.role = RANK_CALL, .host = APP, .other = FRONT, .n_before = 100, .us_before = 1e6
+	};
+	ranked(&s, false);
+	CHECK_EQ(s.rank.n, 1);
+	CHECK_EQ(s.rank.best[0].host, APP);
+}
+
 TEST(who_has_no_probe_is_never_before_one_with_evidence)
 {
 	struct scene s = { 0 };

@@ -86,7 +86,9 @@ static struct incident *pass(struct scene *s, int at_s, double asked, uint64_t n
 		}
 		bool enough;
 
-		enough = signal_judge(due[k], &limits, (struct incident_asked){ asked, now }, now);
+		enough = signal_judge(due[k], &limits,
+				      (struct incident_asked){ asked, now - due[k]->clock_us },
+				      now); /* counts are by the clock of their node, too */
 		if (due[k]->active && !enough)
 			signal_end(due[k]);
 		else if (!due[k]->active && enough)
@@ -217,6 +219,56 @@ TEST(who_is_near_joins_and_who_is_far_does_not)
 	CHECK(pass(s, 40, 100, NO) != i);
 	CHECK_EQ(open_ones(s), 2);
 	CHECK_STR(s->told, "opened@20 joined@30 opened@40");
+	incident_set_free(s->set);
+}
+
+/* As the engine learns it with what was counted. */
+static void is_ahead(struct scene *s, uint64_t node, int seconds)
+{
+	incident_set_signal_of(s->set, node, "shop", "/buy", "io")->clock_us =
+		-seconds * INCIDENT_SEC;
+}
+
+TEST(hosts_are_compared_by_one_clock_however_far_ahead_that_of_one_is)
+{
+	struct scene *s = scene_new();
+	struct incident *i;
+
+	slow(s, WEB, 0, 20);
+	i = pass(s, 20, 100, NO);
+	slow(s, APP, 1010, 1030);
+	is_ahead(s, APP, 1000);
+	CHECK(pass(s, 30, 100, WEB) == i);
+	CHECK_EQ(i->last_us / 1000, (int64_t)(T + 29) * 1000 + 110);
+	slow(s, APP, 1030, 1040);
+	CHECK_EQ(i->last_us / 1000, (int64_t)(T + 39) * 1000 + 110);
+	CHECK_EQ(i->signal[1]->first_us, (T + 1010) * INCIDENT_SEC); /* its rows are found by it */
+	incident_set_free(s->set);
+}
+
+TEST(an_incident_begins_by_the_collector_s_clock)
+{
+	struct scene *s = scene_new();
+	struct incident *i;
+
+	slow(s, APP, 1000, 1020);
+	is_ahead(s, APP, 1000);
+	i = pass(s, 20, 100, NO);
+	CHECK_EQ(i->onset_us, T * INCIDENT_SEC);
+	CHECK_EQ(i->last_us / 1000, (int64_t)(T + 19) * 1000 + 110);
+	incident_set_free(s->set);
+}
+
+TEST(what_is_not_counted_yet_is_not_judged_by_a_clock_that_is_behind)
+{
+	struct scene *s = scene_new();
+	struct signal *due[2];
+	int64_t now = (T + 12) * INCIDENT_SEC;
+
+	slow(s, WEB, -1000, -988);
+	is_ahead(s, WEB, -1000);
+	CHECK_EQ(incident_set_due(s->set, now, due, 2), 1);
+	CHECK(!signal_judge(due[0], &limits, (struct incident_asked){ 0, 0 }, now));
 	incident_set_free(s->set);
 }
 

@@ -149,6 +149,22 @@ TEST(what_its_rows_counted_here_already_is_not_counted_again)
 	incident_set_free(s);
 }
 
+TEST(what_goes_on_of_a_node_whose_clock_is_ahead_does_so_by_the_collector_s)
+{
+	struct incident_set *s = set_new();
+	struct story eu;
+	struct incident *i;
+
+	story(&eu, EU, 77, 0, WEB, 0);
+	eu.signal[0].first_us = us(100);
+	eu.signal[0].last_us = us(120);
+	eu.signal[0].clock_us = -100 * INCIDENT_SEC;
+	i = incident_set_take(s, &eu.t);
+	rows(s, WEB, 120, 125);
+	CHECK_EQ(i->last_us, us(24) + 110000);
+	incident_set_free(s);
+}
+
 TEST(its_region_says_when_it_is_over_and_when_it_goes_on)
 {
 	struct incident_set *s = set_new();

@@ -30,7 +30,8 @@ export const incident = ({ n = 1, time = Date.now() - 300e3, detail = {}, ...ove
 			],
 			whole: 96e6,
 			graph: [{ from: 'shop-1', to: 'cart-1', value: 6e6, net: 92e6 }, { from: 'cart-1', to: 'db-3', value: 0, net: 84e6 }, { from: 'db-3', to: null, value: 84e6, net: 84e6 }, { from: 'cart-1', to: null, value: 2e6, net: 2e6 }, { from: 'shop-1', to: '10.9.9.9:443', value: 4e6, net: 4e6 }],
-			evidence: [signal({ node: 'shop-1', ...ends }), signal({ node: 'cart-1', ...ends, excess: 1550 }), signal({ node: 'db-3', app: 'postgres', route: '/q', class: 'io', reason: 'io.block', ...ends, excess: 1400 })],
+			order: { first: 'db-3', next: 'cart-1', apart: 12, within: 1.1, known: true, text: { en: 'db-3 went wrong first, 12 ms before cart-1.', zh: 'db-3 最先出错。' } },
+			evidence: [signal({ node: 'shop-1', ...ends }), signal({ node: 'cart-1', ...ends, excess: 1550 }), signal({ node: 'db-3', app: 'postgres', route: '/q', class: 'io', reason: 'io.block', ...ends, began: iso(time - 5e3), excess: 1400 })],
 			events: [{ node: 'db-3', kind: 'io.slow', reason: 'io.slow', count: 4, first: iso(time), last: iso(time + 50e3), worst: `/events/${idOf(time, 0xe001)}` }],
 			steps: [
 				{ time: iso(time + 12e3), made: iso(time + 12e3), kind: 'opened', who: null, detail: { node: 'db-3', app: 'postgres', route: '/q', class: 'io', count: 12 } },

@@ -68,6 +68,9 @@ TEST('an incident says where it arose, through which hosts, on what it rests, an
 	CHECK(place['shop-1'] < place['cart-1'] && place['cart-1'] < place['db-3'], 'callers stand left of whom they ask');
 	CHECK_EQ(await t.page.$$eval('.through-host.first', (all) => all.map((g) => g.dataset.name)), ['db-3'], 'the first one is marked');
 	CHECK_EQ(await t.page.$$eval('#signals tbody tr', (all) => all.length), 3, 'the signals');
+	CHECK_EQ(await told(t, '#order'), 'db-3 went wrong first, 12 ms before cart-1.', 'who was first');
+	const began = await t.page.$$eval('#signals tbody tr', (all) => all.map((tr) => tr.querySelector('.i-time').innerText));
+	CHECK(began[2] < began[1], `times are by one clock: ${began}`);
 	const see = await t.page.$eval('#signals tbody tr:last-child a', (a) => a.search);
 	CHECK(see.includes('node=db-3') && see.includes('app=postgres') && see.includes('view=rows'), see);
 	CHECK((await told(t, '#node-events tbody')).includes('db-3 slow file operation io.slow 4'), await told(t, '#node-events tbody'));

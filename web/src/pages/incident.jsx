@@ -10,7 +10,7 @@ import { Regroup } from '../regroup.jsx';
 import { useAnswer } from '../lib/answer.js';
 import { count, duration, isNumber, timeText, visible } from '../lib/format.js';
 import { NONE, canWant, writeFilters } from '../lib/filters.js';
-import { t, useSettings, word } from '../lib/i18n.js';
+import { lang, t, useSettings, word } from '../lib/i18n.js';
 import { titleOf } from '../lib/incidents.js';
 import { messages } from '../lib/messages.js';
 import { nodeAddress } from '../lib/node.js';
@@ -103,10 +103,10 @@ const Signal = ({ of }) => (
 			<Text of={of.reason} />
 		</td>
 		<td class="i-time mono">
-			<Time of={of.first} />
+			<Time of={of.began ?? of.first} />
 		</td>
 		<td class="i-time mono">
-			<Time of={of.last} />
+			<Time of={of.ended ?? of.last} />
 		</td>
 		<td class="n">{count(of.count)}</td>
 		<td class="n">{String(of.class).startsWith('error') ? t('inc.sig.failed') : duration(of.excess)}</td>
@@ -125,6 +125,11 @@ const Signal = ({ of }) => (
 const Signals = ({ of }) => (
 	<section class="card wide sideways" id="signals">
 		<h2>{t('inc.signals')}</h2>
+		{of.order && (
+			<p class="hint" id="order">
+				<Text of={of.order.text[lang.get()] ?? of.order.text.en} cut={400} />
+			</p>
+		)}
 		<table class="plain">
 			<thead>
 				<tr>
