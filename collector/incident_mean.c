@@ -3,11 +3,9 @@
  * incident_mean.c - routes and calls that are slower than usual on the whole: each of their
  * requests a little, so that none need be abnormal, and no row tells of it.
  *
- * red says of each ten seconds by how much requests were over their key's usual. Their mean is over
- * what it was in the quarter of an hour before by least_excess_ms, and by three of its
- * interquartile ranges: a run of that, three counts long and of least_events requests, is a signal
- * of the class SIGNAL_MEAN. Nothing is kept from one look to the next but the signal itself: what
- * it has counted it does not count again.
+ * red says of each ten seconds by how much requests were over their key's usual: a run of counts
+ * that are slow by that (incident_run.h) is a signal of the class SIGNAL_MEAN. Nothing is kept from
+ * one look to the next but the signal itself: what it has counted it does not count again.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,29 +14,19 @@
 #include "counters.h"
 #include "incident_engine.h"
 #include "incident_rank.h"
+#include "incident_run.h"
 
 enum {
-	COUNTS = 1024, /* of one key; red_flush makes one in ten seconds */
-	COUNT_S = 10,
-	BEFORE_S = 900,
-	BEFORE_LEAST = 12, /* counts that tell what was before */
-	RUN = 3, /* counts, and the last so many are no part of what was before */
-	GAP_S = 60, /* between two of a run: nobody asked */
-	SPREADS = 3,
+	COUNTS = 1024, /* of one key */
 	RUNS_MAX = 1000,
 	LABEL = 1200, /* of a route and of a peer */
-};
-
-struct count {
-	int64_t ts_us; /* its end */
-	double n, excess_us;
 };
 
 struct key {
 	uint64_t node, key;
 	char app[256], route[LABEL], label[LABEL];
 	size_t n;
-	struct count count[COUNTS];
+	struct run_count count[COUNTS];
 };
 
 struct run {
@@ -55,66 +43,6 @@ struct look {
 	size_t nruns;
 };
 
-static double mean(const struct count *c)
-{
-	return c->excess_us / c->n;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Over which the i-th is slow; < 0: it is not known what was before. */
-static double limit_us(const struct key *k, size_t i, const struct incident_limits *l)
-{
-	const int64_t until = k->count[i].ts_us - RUN * COUNT_S * INCIDENT_SEC;
-	const double least = (double)l->least_excess_ms * 1000;
-	double before[COUNTS], spread;
-	size_t n = 0;
-
-	for (size_t j = 0; j < i; j++)
-		if (k->count[j].ts_us <= until &&
-		    k->count[j].ts_us > k->count[i].ts_us - BEFORE_S * INCIDENT_SEC)
-			before[n++] = mean(&k->count[j]);
-	if (n < BEFORE_LEAST)
-		return -1;
-	qsort(before, n, sizeof(before[0]), by_value);
-	spread = SPREADS * (before[n * 3 / 4] - before[n / 4]);
-	return before[n / 2] + (spread > least ? spread : least);
-}
-
-/* It began within the first count, of which so much is as slow as the next. */
-static int64_t begin_of(const struct key *k, size_t first, size_t last)
-{
-	double part = first < last ? mean(&k->count[first]) / mean(&k->count[first + 1]) : 1;
-
-	return k->count[first].ts_us - (int64_t)((part < 1 ? part : 1) * COUNT_S * INCIDENT_SEC);
-}
-
-/* The run that ends with the i-th: of how many counts it is, and what they were together. */
-static int run_of(const struct key *k, size_t i, double limit, const struct incident_limits *l,
-		  struct incident_mean *whole)
-{
-	const int64_t end = k->count[i].ts_us;
-	int counts = 0;
-
-	*whole = (struct incident_mean){ .end_us = end };
-	for (size_t j = i + 1; j-- > 0; counts++) {
-		const struct count *c = &k->count[j];
-
-		if (mean(c) < limit || end - c->ts_us > (l->window_s - COUNT_S) * INCIDENT_SEC ||
-		    (counts && k->count[j + 1].ts_us - c->ts_us > GAP_S * INCIDENT_SEC))
-			break;
-		whole->begin_us = begin_of(k, j, i);
-		whole->n += (uint32_t)c->n;
-		whole->excess_us += c->excess_us;
-	}
-	return counts;
-}
-
 static char *copy(const char *s)
 {
 	char *p = strdup(s);
@@ -126,18 +54,13 @@ static char *copy(const char *s)
 
 static void judge(struct look *k)
 {
-	const struct incident_limits *l = k->e->limits;
-	const double least = (double)l->least_excess_ms * 1000;
-	const struct key *key = &k->key;
+	struct key *key = &k->key;
 
 	for (size_t i = 0; i < key->n && k->nruns < RUNS_MAX; i++) {
-		const struct count *c = &key->count[i];
-		bool may = c->ts_us > k->since_us && mean(c) >= least;
-		double limit = may ? limit_us(key, i, l) : -1;
+		const struct run_count *c = &key->count[i];
 		struct incident_mean whole;
 
-		if (limit < 0 || run_of(key, i, limit, l, &whole) < RUN ||
-		    whole.n < (uint64_t)l->least_events)
+		if (!incident_run(key->count, i, k->e->limits, &whole) || c->ts_us <= k->since_us)
 			continue;
 		k->run[k->nruns++] = (struct run){
 			.node = key->node,
@@ -145,7 +68,7 @@ static void judge(struct look *k)
 			.route = copy(key->route),
 			.label = copy(key->label),
 			.whole = whole,
-			.last = { c->ts_us - COUNT_S * INCIDENT_SEC, c->ts_us, (uint32_t)c->n,
+			.last = { c->ts_us - RUN_COUNT_S * INCIDENT_SEC, c->ts_us, (uint32_t)c->n,
 				  c->excess_us },
 		};
 	}
@@ -176,9 +99,11 @@ static int on_count(void *arg, const PGresult *row)
 	}
 	if (k->key.n == COUNTS) /* the oldest says least */
 		memmove(k->key.count, k->key.count + 1, --k->key.n * sizeof(k->key.count[0]));
-	k->key.count[k->key.n++] = (struct count){ .ts_us = engine_time(row, 6),
-						   .n = (double)engine_int8(row, 7),
-						   .excess_us = (double)engine_int8(row, 8) };
+	k->key.count[k->key.n++] =
+		(struct run_count){ .ts_us = engine_time(row, 6),
+				    .n = (double)engine_int8(row, 7),
+				    .excess_us = (double)engine_int8(row, 8),
+				    .wrong = (enum run_wrong)engine_int8(row, 9) };
 	return 0;
 }
 
@@ -232,8 +157,8 @@ static int read_counts(struct look *k)
 	char sql[400];
 
 	snprintf(sql, sizeof(sql),
-		 "select node, key, role::int8, app, route, peer, ts, judged, excess from "
-		 "incident_slow("
+		 "select node, key, role::int8, app, route, peer, ts, judged, excess,"
+		 " wrong::int8 from incident_slow("
 		 "%" PRId64 ", timestamptz 'epoch' + %" PRId64
 		 " * interval '1 microsecond', timestamptz 'epoch' + %" PRId64
 		 " * interval '1 microsecond')",

@@ -136,6 +136,14 @@ def share(results, rule, top):
     return sum(host in ranks[rule][:top] for host, _, _, ranks in results) / len(results) if results else 0
 
 
+def tell_false(judge, t, i):
+    before = [(name, t - end) for name, _, end in judge.windows if name != 'baseline' and end <= t]
+    after, since = before[-1] if before else ('the begin', t - judge.windows[0][1])
+    h = i['headline'] or {}
+    print(f'without a fault, {since / 1e6:.0f} s after {after}, opened {(micros(i["opened"]) - t) / 1e6:.0f} s later: {i["text"]["en"]}; '
+          f'{h.get("class")} of {h.get("app")} {h.get("route")}, {h.get("count")} by {h.get("excess")} ms')
+
+
 def tell(results, judge):
     for title, part in (('faults that change durations', [r for r in results if r[1] not in SAME_DURATION]), ('all faults', results)):
         print(f'{title}: {len(part)}')
@@ -145,7 +153,10 @@ def tell(results, judge):
         n = len(set(judge.hosts.values()))
         print(f'  chance      {1 / n:5.2f}  {min(1, 3 / n):5.2f}')
     free = [(b, e) for name, b, e in judge.windows if name == 'baseline']
-    false = sum(any(b <= t < e - (COUNT_US if micros(i['opened']) > e else 0) for b, e in free) for t, i in judge.incidents)
+    false = [(t, i) for t, i in judge.incidents if any(b <= t < e - (COUNT_US if micros(i['opened']) > e else 0) for b, e in free)]
+    for t, i in false:
+        tell_false(judge, t, i)
+    false = len(false)
     hours = sum(e - b for b, e in free) / 3.6e9
     print(f'incidents per fault {sum(r[2] for r in results) / len(results):.2f}; without a fault {false} in {hours:.1f} h, {false / hours:.2f} an hour')
 

@@ -226,10 +226,26 @@ sql -c "delete from clock where node_id = node_of('south')"
 ok "nor where nobody knows one of them" api "incidents/$off" "not a['order']['known'] and a['order']['within'] is None and a['order']['text']['en'].endswith('nobody told how far the clock of south is off.')"
 ok "of one host alone there is no order" api "incidents/$(sql -c "select id from api.incident where nodes = '{solo}'")" "a['order'] is None"
 
+# A fault of four minutes, and two minutes later a small one of the same host.
+mint() { # FROM UNTIL MS
+	sql -c "select count_red('mint', 0, ':80', 20, $3, $(at "$1"), $(at "$2")), count_red('mint', 2, ':80', 20, $3, $(at "$1"), $(at "$2"))" >/dev/null
+}
+until_now() { # LAST NOW: up to NOW all is told, and the incident of mint went on until LAST
+	sql -c "update node set last_seen = $(at "$2") where name = 'mint'"
+	await 300 is t "select coalesce(bool_and(last = $(at "$1")), false) from incident_signal where host_id = node_of('mint')"
+}
+sql -c "select tell_node('mint', '10.0.4.1')" >/dev/null
+mint 780 1380 0; mint 1380 1620 200; mint 1620 1740 0
+ok "one that is slow on the whole is seen" until_now 1620 1740
+mint 1740 1780 30
+ok "and once more, though a quarter of what was before is of the first time" until_now 1780 1780
+ok "an incident that is over, of whose rows counts say the same, is not told of again" is "0" "select count(*) from incident_step s join incident_signal g using (incident_id)
+	where (s.kind = 'reopened' or g.class = 'slow') and g.host_id in (node_of('edge'), node_of('shelf'))"
+
 ok "nothing of it failed" [ "$(counter "$web" seismo_correlate_failures_total)" = 0 ]
 ok "that there is none is 404" api "incidents/1-0000000000000001" "a['error']['code'] in ('not_found', 'aged_out')"
+halt one TERM # or it writes what it knows of one that goes on
 sql -c "update incident set last = now() - interval '40 days'"
-halt one TERM
 start one "$port" "$web" --keep-days 30
 ok "old ones go, with all that was of them" await 300 is "0|0|0|0|0" "select (select count(*) from incident), (select count(*) from incident_signal),
 	(select count(*) from incident_candidate), (select count(*) from incident_graph), (select count(*) from incident_step)"
