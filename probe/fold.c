@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fold.h"
 
+#include <stdio.h>
+
 #include "../lib/hash.h"
 #include "fold_kernel.h"
 #include "minute.h"
@@ -31,6 +33,7 @@ struct user {
 struct fold {
 	struct fold_kernel *kernel;
 	struct usym *usym;
+	struct usym_files *files; /* the same ones */
 	struct fold_common common;
 	uint64_t unknown, step_ns, minute_ns;
 	size_t bytes; /* that may be read of files */
@@ -55,6 +58,7 @@ struct fold *fold_new(const char *procfs, void (*named)(void *arg, uint64_t was,
 	told_open(&f->common.told, procfs);
 	f->kernel = fold_kernel_new(procfs, &f->common);
 	f->usym = usym_new(procfs);
+	f->files = usym_files_new(procfs);
 	f->bytes = BYTES_SAVED;
 	return f;
 }
@@ -66,6 +70,7 @@ void fold_free(struct fold *f)
 	functions_free(f->common.functions);
 	fold_kernel_free(f->kernel);
 	usym_free(f->usym);
+	usym_files_free(f->files);
 	pages_free(f, sizeof(*f));
 }
 
@@ -148,13 +153,36 @@ static bool look_up(const struct fold *f, const struct user *u, struct stack_ite
 	return known;
 }
 
+/* Of the first frame that nobody looked up at least its file, if that was seen: by its build id,
+ * which other processes have, too. */
+static void add_file(const struct fold *f, const struct user *u, struct stack_item *s,
+		     char text[static USYM_TEXT])
+{
+	const struct req_frame *q = &u->frame[s->n];
+	struct usym_frame at = { 0 };
+	const struct code_file *c;
+
+	if (q->status != BY_ID)
+		return;
+	c = usym_files_by_id(f->files, q->build_id);
+	if (!c)
+		return;
+	usym_frame_is_of(&at, c, c->map.path);
+	snprintf(text, USYM_TEXT, "(%s, not looked up)", at.file);
+	s->frame[s->n++] = text;
+}
+
 /* Told with what is known by now. */
 static void end(struct fold *f, uint32_t i)
 {
 	const struct user *u = &f->user[i];
+	char text[USYM_TEXT];
 	struct stack_item s;
 
-	f->unknown += !look_up(f, u, &s);
+	if (!look_up(f, u, &s)) {
+		f->unknown++;
+		add_file(f, u, &s, text);
+	}
 	f->common.named(f->common.arg, u->id, fold_told(&f->common, &s));
 	f->nuser--;
 	memmove(f->user + i, f->user + i + 1, (f->nuser - i) * sizeof(f->user[0]));

@@ -6,7 +6,8 @@
  *
  * What is looked up is bounded: kernel symbols once a minute, twice where many wait, as a pass over
  * them takes some 50 ms; files by so many bytes a second. Who was seen most goes first; who finds
- * no room is known as far as its functions are. Frames are told as STACK items, without offsets.
+ * no room is known as far as its functions are, and by the file of the next one. Frames are told as
+ * STACK items, without offsets.
  */
 #pragma once
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* usym_frame.h - one frame of a user stack, as far as it is known; only usym*.c use it. */
+/* usym_frame.h - one frame of a user stack, as far as it is known; only usym*.c and fold.c use it.
+ */
 #pragma once
 
 #include "usym.h"

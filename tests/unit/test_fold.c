@@ -121,6 +121,28 @@ TEST(of_more_than_can_wait_the_one_seen_most_stays)
 	buf_free(&out.event);
 }
 
+TEST(a_stack_that_nobody_had_time_to_look_up_is_known_by_its_file)
+{
+	AUTO(fold_free) struct fold *f = fold_new("/proc", named, NULL);
+	struct req_frame a = by_id((void *)somewhere);
+	uint32_t pid = (uint32_t)getpid(), gone = 1u << 30;
+	struct sink out = { 0 };
+
+	nnamed = 0;
+	fold_at(f, &out, SEC);
+	work(f, &out, SEC, fold_user(f, pid, &a, 1)); /* so its file was seen */
+	nnamed = 0;
+	for (uint32_t i = 0; i <= FOLD_USER; i++) { /* of processes that are gone */
+		a.where = (1u << 30) + 4096 * i;
+		fold_user(f, gone + i, &a, 1);
+	}
+	CHECK_EQ(nnamed, 1);
+	CHECK(is_named[0] != 0);
+	CHECK(told_of(&out, "(test_fold, not looked up)"));
+	CHECK_EQ(fold_unknown(f), 1);
+	buf_free(&out.event);
+}
+
 static bool text_at(struct functions *f, uint64_t space, uint64_t at, const char *text)
 {
 	const char *found = functions_find(f, space, at);
