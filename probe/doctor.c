@@ -74,6 +74,7 @@ static const struct way {
 struct ways_tried {
 	int r[ARRAY_SIZE(ways)];
 	char why[ARRAY_SIZE(ways)][WHY_LEN];
+	struct map_memory maps[ARRAY_SIZE(ways)];
 };
 
 /* Each by itself, and once: most of what the doctor costs is the loading of their programs. */
@@ -85,40 +86,65 @@ static void try_ways(struct ways_tried *t, size_t request, const struct probe_en
 	memcpy(asked, c->hooks, sizeof(asked));
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
 		snprintf(c->hooks, sizeof(c->hooks), "%s", ways[i].name);
-		t->r[i] = sources_try(request, env);
+		t->r[i] = sources_try(request, env, &t->maps[i]);
 		snprintf(t->why[i], WHY_LEN, "%s", env->why);
 	}
 	memcpy(c->hooks, asked, sizeof(asked));
 }
 
+static void add_maps(struct map_memory *sum, const struct map_memory *m)
+{
+	sum->here += m->here;
+	sum->few += m->few;
+	sum->many += m->many;
+}
+
 /* The source takes the way that is asked for, or the first that works. */
-static bool see_request(const struct ways_tried *t, size_t request, const char *hooks)
+static bool see_request(const struct ways_tried *t, size_t request, const char *hooks,
+			struct map_memory *maps)
 {
 	bool any = strcmp(hooks, "auto") == 0;
 	size_t i = 0;
 
 	while (i + 1 < ARRAY_SIZE(ways) && (any ? t->r[i] < 0 : strcmp(ways[i].name, hooks) != 0))
 		i++;
+	add_maps(maps, &t->maps[i]);
 	return source_line(request, t->r[i], t->why[i], "");
+}
+
+/* Of those that the probe would open: what they take here, and would take elsewhere. */
+static void see_maps(const struct map_memory *m)
+{
+	const double mib = 1 << 20;
+
+	doctor_line(true, "map memory",
+		    "%.1f MiB of the kernel's here; %.1f with 2 processors, at most %.1f with %d",
+		    (double)m->here / mib, (double)m->few / mib, (double)m->many / mib,
+		    MAP_MEMORY_MANY);
 }
 
 /* Opened and read as a probe would, then closed. */
 static bool see_sources(struct ways_tried *t, const struct probe_env *env, struct probe_config *c,
 			const struct probe_config *given)
 {
+	struct map_memory sum = { 0 };
 	bool all = true;
 
 	for (size_t i = 0; i < sources_count(); i++) {
 		if (strcmp(sources_at(i)->name, "request") == 0) {
 			try_ways(t, i, env, c);
-			all &= see_request(t, i, c->hooks);
+			all &= see_request(t, i, c->hooks, &sum);
 		} else {
-			int r = sources_try(i, env);
+			struct map_memory maps = { 0 };
+			int r = sources_try(i, env, &maps);
 
 			all &= source_line(i, r, env->why, given->on_demand) ||
 			       !sources_minded(i, given);
+			if (sources_minded(i, given))
+				add_maps(&sum, &maps);
 		}
 	}
+	see_maps(&sum);
 	return all;
 }
 

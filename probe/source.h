@@ -41,6 +41,7 @@ struct source {
 	const struct wire_dict *const *layouts; /* what its samples mean; NULL: it has none */
 	size_t nlayouts;
 	void *arg; /* what tells sources with the same functions apart */
+	uint32_t ring_most; /* its ring is larger on more processors, up to so many bytes; 0: no */
 
 	int (*open)(void *self, const struct probe_env *env);
 	int (*read)(void *self, struct sink *out); /* 0, SOURCE_RESTS or -errno */

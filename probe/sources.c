@@ -141,7 +141,7 @@ static void *open_one(size_t i, const struct probe_env *env)
 	return NULL;
 }
 
-int sources_try(size_t i, const struct probe_env *env)
+int sources_try(size_t i, const struct probe_env *env, struct map_memory *maps)
 {
 	struct sink sink = { 0 };
 	void *self = open_one(i, env);
@@ -150,6 +150,8 @@ int sources_try(size_t i, const struct probe_env *env)
 	if (!self)
 		return -ENODEV;
 	r = table[i]->read(self, &sink);
+	if (maps)
+		map_memory_add(maps, table[i]->ring_most);
 	table[i]->close(self);
 	free(self);
 	buf_free(&sink.event);

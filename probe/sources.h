@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "map_memory.h"
 #include "source.h"
 
 struct sources;
@@ -22,8 +23,9 @@ size_t sources_count(void);
 const struct source *sources_at(size_t i);
 /* That it is off is to be minded: it is asked for, and no host is whole without what it reads. */
 bool sources_minded(size_t i, const struct probe_config *c);
-/* Open, read once, close: 0, or -errno with the reason in env->why. */
-int sources_try(size_t i, const struct probe_env *env) MUST_CHECK;
+/* Open, read once, close: 0, or -errno with the reason in env->why. To maps, unless it is NULL, is
+ * added what its maps take, if this process has none else. */
+int sources_try(size_t i, const struct probe_env *env, struct map_memory *maps) MUST_CHECK;
 size_t sources_layouts(const struct wire_dict **out, size_t room); /* of all; dies without room */
 
 bool sources_read(struct sources *s, size_t i, struct sink *out); /* whether it rests; off: yes */

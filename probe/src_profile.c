@@ -195,4 +195,5 @@ const struct source source_profile = {
 	.open = profile_open,
 	.read = profile_read,
 	.close = profile_close,
+	.ring_most = RING_MOST,
 };

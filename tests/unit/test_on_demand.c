@@ -58,7 +58,7 @@ TEST(what_nobody_asked_for_is_off_and_says_how_to_ask)
 		if (!on_demand_is(name))
 			continue;
 		snprintf(want, sizeof(want), "not asked for: on_demand = %s in probe.conf", name);
-		CHECK(sources_try(i, &env) < 0);
+		CHECK(sources_try(i, &env, NULL) < 0);
 		CHECK_STR(why, want);
 		CHECK(!sources_minded(i, &none));
 		CHECK_EQ(sources_minded(i, &all), !sources_at(i)->of_hardware);

@@ -99,14 +99,14 @@ TEST(a_source_that_is_tried_leaves_no_fd_and_says_what_is_missing)
 	};
 	int fds = test_open_fds();
 
-	CHECK(sources_try(0, &env) < 0);
+	CHECK(sources_try(0, &env, NULL) < 0);
 	CHECK(strstr(why, "/nonexistent/stat") != NULL);
 	for (size_t i = 0; i < sources_count() && geteuid() == 0; i++) {
 		const struct probe_env here = {
 			.procfs = "/proc", .sysfs = "/sys", .config = &config, .why = why
 		};
 
-		int r = sources_try(i, &here);
+		int r = sources_try(i, &here, NULL);
 
 		CHECK(r == 0 || sources_at(i)->of_hardware);
 		CHECK_EQ(r < 0, why[0] != 0);
