@@ -11,6 +11,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "dentries.h"
+#include "sample.h"
 
 #define CGROUP_ENTRY struct dentries_cgroup
 #define CGROUP_ENTRIES DENTRIES_CGROUPS
@@ -54,9 +55,12 @@ int BPF_PROG(on_alloc, unsigned long site, const void *object, struct kmem_cache
 {
 	struct dentries_cgroup *c;
 	struct task_struct *t;
-	__u64 id;
+	__u64 id, of;
 
-	if (!is_dentry(cache) || is_nameless(ctx))
+	if (!is_dentry(cache))
+		return 0;
+	of = sampled();
+	if (!of || is_nameless(ctx))
 		return 0;
 	t = bpf_get_current_task_btf();
 	id = id_of_cgroup(cgroup_of(t));
@@ -64,7 +68,7 @@ int BPF_PROG(on_alloc, unsigned long site, const void *object, struct kmem_cache
 	if (!c)
 		c = cgroup_add(t, id);
 	if (c)
-		__sync_fetch_and_add(&c->misses, 1);
+		__sync_fetch_and_add(&c->misses, of);
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 
 #include "bound.h"
 #include "locks.h"
+#include "sample.h"
 #include "slot.h"
 
 enum { WAITING = 4096, FRAMES = 14 };
@@ -25,6 +26,7 @@ __u64 missed; /* waits that found no room */
 struct wait {
 	__u64 lock; /* 0: there is none */
 	__u64 begin_ns;
+	__u64 of; /* it counts for so many; 0: it is not looked at */
 	struct locks_key key;
 };
 
@@ -80,6 +82,8 @@ static __always_inline __u64 caller_of(void *ctx, int first)
 static __always_inline void begin(void *ctx, struct wait *w, __u64 lock, __u32 flags, int first)
 {
 	w->lock = lock;
+	if (!w->of)
+		return;
 	w->key.kind = flags;
 	w->key.caller = caller_of(ctx, first);
 	w->begin_ns = bpf_ktime_get_ns();
@@ -94,12 +98,17 @@ SEC("tp_btf/contention_begin")
 int BPF_PROG(on_begin, void *lock, unsigned int flags)
 {
 	__u32 zero = 0, pid = (__u32)bpf_get_current_pid_tgid();
-	struct wait *w, new = {};
+	struct wait *w, new = { .of = sampled() };
 
+	/* Who waits for a mutex passes twice, and what was decided at first holds. */
+	if (!new.of && !(flags & LOCK_MUTEX))
+		return 0;
 	if (is_spin(flags)) {
 		w = bpf_map_lookup_elem(&spins, &zero);
-		if (w && !w->lock)
+		if (w && !w->lock) {
+			w->of = new.of;
 			begin(ctx, w, (__u64)lock, flags, 1);
+		}
 		return 0;
 	}
 	w = bpf_map_lookup_elem(&sleeps, &pid);
@@ -107,7 +116,7 @@ int BPF_PROG(on_begin, void *lock, unsigned int flags)
 		return 0;
 	begin(ctx, &new, (__u64)lock, flags & ~LOCK_SPIN, 0);
 	if (bpf_map_update_elem(&sleeps, &pid, &new, BPF_NOEXIST))
-		__sync_fetch_and_add(&missed, 1);
+		__sync_fetch_and_add(&missed, new.of);
 	return 0;
 }
 
@@ -131,17 +140,20 @@ static __always_inline void tell(const struct wait *w)
 {
 	struct locks_key key = w->key;
 	__u64 ns = bpf_ktime_get_ns() - w->begin_ns, slot;
-	struct locks_entry *e = entry_of(&key);
+	struct locks_entry *e;
 
+	if (!w->of)
+		return;
+	e = entry_of(&key);
 	if (!e) {
-		__sync_fetch_and_add(&missed, 1);
+		__sync_fetch_and_add(&missed, w->of);
 		return;
 	}
 	slot = slot_of(ns, LOCKS_FIRST, LOCKS_SLOTS);
 	slot = at_most(slot, LOCKS_SLOTS - 1);
-	__sync_fetch_and_add(&e->v[LOCKS_COUNT], 1);
-	__sync_fetch_and_add(&e->v[LOCKS_NS], ns);
-	__sync_fetch_and_add(&e->v[LOCKS_LATENCY + slot], 1);
+	__sync_fetch_and_add(&e->v[LOCKS_COUNT], w->of);
+	__sync_fetch_and_add(&e->v[LOCKS_NS], ns * w->of);
+	__sync_fetch_and_add(&e->v[LOCKS_LATENCY + slot], w->of);
 }
 
 SEC("tp_btf/contention_end")

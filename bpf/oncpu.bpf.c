@@ -10,6 +10,7 @@
 
 #include "bound.h"
 #include "oncpu.h"
+#include "sample.h"
 
 enum { PF_KTHREAD = 0x200000 };
 
@@ -39,17 +40,19 @@ int on_clock(struct bpf_perf_event_data *ctx)
 	struct oncpu_sample *s;
 	__u32 zero = 0;
 	long kernel, user;
-	__u64 bytes;
+	__u64 bytes, of;
 
 	if (!t->pid)
 		return 0;
 	if (scope_id && bpf_get_current_ancestor_cgroup_id(scope_level) != scope_id)
 		return 0;
+	of = sampled();
 	s = bpf_map_lookup_elem(&scratch, &zero);
-	if (!s)
+	if (!of || !s)
 		return 0;
 	s->tgid = (__u32)t->tgid;
 	s->of_kernel = (t->flags & PF_KTHREAD) != 0;
+	s->of = (__u32)of;
 	BPF_CORE_READ_STR_INTO(&s->comm, t, group_leader, comm);
 	kernel = bpf_get_stack(ctx, s->kernel, sizeof(s->kernel), 0);
 	s->nkernel = kernel > 0 ? (__u32)kernel / sizeof(s->kernel[0]) : 0;
@@ -61,7 +64,7 @@ int on_clock(struct bpf_perf_event_data *ctx)
 	bytes = at_most(bytes, sizeof(s->user));
 	if (bpf_ringbuf_output(&ring, s, __builtin_offsetof(struct oncpu_sample, user) + bytes,
 			       BPF_RB_NO_WAKEUP))
-		__sync_fetch_and_add(&ring_full, 1);
+		__sync_fetch_and_add(&ring_full, of);
 	return 0;
 }
 

@@ -17,9 +17,11 @@ struct oncpu_sample {
 	__u32 tgid;
 	__u32 nkernel, nuser; /* frames, innermost first */
 	__u32 of_kernel; /* a thread of the kernel's own */
+	__u32 of; /* it counts for so many looks */
+	__u32 unused;
 	char comm[ONCPU_COMM]; /* of the main thread */
 	__u64 kernel[ONCPU_KERNEL];
 	struct req_frame user[ONCPU_USER];
 };
 
-_Static_assert(sizeof(struct oncpu_sample) == 32 + 32 * 8 + 48 * 32, "oncpu_sample");
+_Static_assert(sizeof(struct oncpu_sample) == 40 + 32 * 8 + 48 * 32, "oncpu_sample");

@@ -14,6 +14,7 @@
 #include "bound.h"
 #include "cgroup_tell.h"
 #include "fd.h"
+#include "sample.h"
 #include "slot.h"
 #include "syscall.h"
 #include "vfs.h"
@@ -35,6 +36,7 @@ __u64 missed; /* calls that found no room */
 struct task {
 	__u64 begin_ns; /* 0: none */
 	__u64 nr;
+	__u64 of; /* it counts for so many */
 	const void *set; /* of cgroups */
 	__u64 cgroup; /* its id, of that set */
 };
@@ -66,6 +68,7 @@ struct done {
 	__u32 op;
 	long ret;
 	__u64 ns;
+	__u64 of; /* it counts for so many */
 	struct file *file; /* NULL: not known */
 };
 
@@ -140,23 +143,23 @@ static __noinline int tell(struct task_struct *t, struct task *s, struct done *d
 	__u64 op, slot;
 
 	if (!e) {
-		__sync_fetch_and_add(&missed, 1);
+		__sync_fetch_and_add(&missed, d->of);
 		return 0;
 	}
 	op = at_most(d->op, VFS_OPS - 1);
-	__sync_fetch_and_add(&e->v[VFS_CALLS + op], 1);
-	__sync_fetch_and_add(&e->v[VFS_NS + op], d->ns);
+	__sync_fetch_and_add(&e->v[VFS_CALLS + op], d->of);
+	__sync_fetch_and_add(&e->v[VFS_NS + op], d->ns * d->of);
 	if (d->ret < 0)
-		__sync_fetch_and_add(&e->v[VFS_ERRORS + op], 1);
+		__sync_fetch_and_add(&e->v[VFS_ERRORS + op], d->of);
 	else if (op == VFS_READ)
-		__sync_fetch_and_add(&e->v[VFS_BYTES_IN], d->ret);
+		__sync_fetch_and_add(&e->v[VFS_BYTES_IN], d->ret * d->of);
 	else if (op == VFS_WRITE)
-		__sync_fetch_and_add(&e->v[VFS_BYTES_OUT], d->ret);
+		__sync_fetch_and_add(&e->v[VFS_BYTES_OUT], d->ret * d->of);
 	else if (op == VFS_OPEN && f && BPF_CORE_READ(f, f_mode) & FMODE_CREATED)
-		__sync_fetch_and_add(&e->v[VFS_CREATED], 1);
+		__sync_fetch_and_add(&e->v[VFS_CREATED], d->of);
 	slot = op * VFS_SLOTS + slot_of(d->ns, VFS_FIRST, VFS_SLOTS);
 	slot = at_most(slot, VFS_OPS * VFS_SLOTS - 1);
-	__sync_fetch_and_add(&e->v[VFS_LATENCY + slot], 1);
+	__sync_fetch_and_add(&e->v[VFS_LATENCY + slot], d->of);
 	return 0;
 }
 
@@ -180,18 +183,23 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long nr)
 {
 	struct task_struct *t;
 	struct task *s;
+	__u64 of;
 
 	if (nr < 0 || nr >= VFS_NRS || call_of[nr].way == VFS_NONE)
+		return 0;
+	of = sampled();
+	if (!of)
 		return 0;
 	t = bpf_get_current_task_btf();
 	if (IS_COMPAT(t))
 		return 0;
 	s = bpf_task_storage_get(&tasks, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!s) {
-		__sync_fetch_and_add(&missed, 1);
+		__sync_fetch_and_add(&missed, of);
 		return 0;
 	}
 	s->nr = nr;
+	s->of = of;
 	s->begin_ns = bpf_ktime_get_ns();
 	return 0;
 }
@@ -240,6 +248,7 @@ int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
 		return 0;
 	d.ns = bpf_ktime_get_ns() - s->begin_ns;
 	s->begin_ns = 0;
+	d.of = s->of;
 	if (ret <= -ERESTARTSYS && ret >= -ERESTART_LAST)
 		return 0; /* it is called again */
 	if (removes_directory(regs, nr))

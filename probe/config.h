@@ -15,7 +15,10 @@ struct probe_config {
 	char spool[512]; /* "": what is not stored yet ends with the process */
 	int64_t spool_disk_mb; /* of files in that directory */
 	char state[512]; /* "": what is normal is forgotten when the probe ends */
-	double budget_percent; /* of one processor, for the reads of each source; 0: any */
+	/* Of one processor, for the reads of each source, and of all of them together, for its
+	 * kernel programs; 0: any. */
+	double budget_percent;
+	int64_t budget_look_s; /* over so long what they cost is summed up; 0: 20 */
 	char programs[256]; /* a directory of kernel programs of the operator's own; "": none */
 	char on_demand[256]; /* sources that are measured only if they are named (on_demand.h) */
 	double slow_ms; /* fixed limit for every route; < 0: each route's own */

@@ -2,7 +2,9 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
+#include "counting.h"
 #include "doctor.h"
+#include "hook_cost.h"
 #include "privilege.h"
 #include "request_kernel.h"
 #include "seccomp.h"
@@ -93,6 +95,26 @@ static void tell(const struct feature *f, int found)
 		doctor_line(false, f->name, "the kernel does not answer: %s", strerror(-found));
 }
 
+static void see_counting(void)
+{
+	const char *name = "cost of programs";
+	int64_t hook_ns = hook_cost_ns();
+	struct counting *c;
+	int r = counting_open(&c);
+
+	if (r < 0) {
+		doctor_line(false, name,
+			    "the kernel may not be asked to count it (%s): kernel programs have no "
+			    "budget; start as root, or give CAP_SYS_ADMIN",
+			    strerror(-r));
+		return;
+	}
+	counting_close(c);
+	doctor_line(true, name,
+		    "counted by the kernel a twentieth of the time; its hook makes each run %+d ns",
+		    (int)hook_ns);
+}
+
 void doctor_kernel(void)
 {
 	struct btf *btf = NULL;
@@ -112,6 +134,7 @@ void doctor_kernel(void)
 	doctor_line(btf != NULL, "BTF", "%s",
 		    btf ? KERNEL_BTF
 			: "this kernel has no BTF; boot one with CONFIG_DEBUG_INFO_BTF=y");
+	see_counting();
 	for (size_t i = 0; i < ARRAY_SIZE(features); i++)
 		tell(&features[i], ask(&features[i], btf));
 	btf__free(btf);

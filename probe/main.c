@@ -9,6 +9,7 @@
 #include "doctor.h"
 #include "footprint.h"
 #include "layout.h"
+#include "machine_id.h"
 #include "privilege.h"
 #include "reading.h"
 #include "seccomp.h"
@@ -22,7 +23,6 @@ enum {
 	CALM_TICK_MS = 500,
 	COST_TICK_MS = 10000,
 	FAREWELL_MS = 500,
-	MACHINE_ID = 33,
 	SHRINK_COSTS = 6, /* a minute */
 };
 
@@ -115,6 +115,15 @@ static int on_cost_tick(void *arg)
 	return 0;
 }
 
+static int on_watch(void *arg)
+{
+	struct probe *p = arg;
+
+	sources_watch(p->sources, &p->sink);
+	on_seal(p, STREAM_EVENT);
+	return 0;
+}
+
 /* The collector has lost what it knew, so it cannot know either what became of our sources. */
 static void on_fresh(void *arg)
 {
@@ -199,16 +208,6 @@ static int on_signal(void *arg)
 	return 0;
 }
 
-static void read_machine_id(char id[static MACHINE_ID])
-{
-	FILE *f = fopen("/etc/machine-id", "re");
-
-	if (!f || fscanf(f, "%32[0-9a-f]", id) != 1)
-		id[0] = 0;
-	if (f)
-		fclose(f);
-}
-
 /* A directory that cannot be used costs what would have waited there, and nothing else. */
 static void open_spool(struct probe *p, struct uplink_config *up)
 {
@@ -288,7 +287,7 @@ static int open_probe(struct probe *p)
 
 	if (r < 0)
 		return r;
-	read_machine_id(p->machine);
+	machine_id_read(p->machine);
 	sources_use(p->config.programs);
 	p->sources = sources_open(&env);
 	r = give_up();
@@ -312,6 +311,7 @@ static void add_timers(struct probe *p)
 			reading_add(p->reading, i, sources_at(i), sources_wakes(p->sources, i));
 	loop_add_timer(p->loop, METRIC_TICK_MS, on_metric_tick, p);
 	loop_add_timer(p->loop, COST_TICK_MS, on_cost_tick, p);
+	loop_add_timer(p->loop, sources_watch_ms(p->sources), on_watch, p);
 	p->uplink_timer = loop_add_timer(p->loop, UPLINK_TICK_MS, on_uplink_tick, p);
 }
 

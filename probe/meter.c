@@ -9,21 +9,36 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "../lib/clock.h"
 #include "../lib/log.h"
+#include "counting.h"
+#include "hook_cost.h"
 #include "layout.h"
+
+enum { COUNTED_PART = 20 /* of the time, one */ };
+
+static const uint64_t SECOND = 1000000000u;
 
 struct cost {
 	uint64_t reads, skipped, failed, cpu_ns; /* since the last telling */
 	int *program; /* descriptors, the source's own */
 	size_t nprograms;
 	uint64_t map_bytes;
-	uint64_t runs, run_ns; /* as the kernel last told */
+	struct meter_runs kernel; /* as the kernel last said */
+	struct meter_runs all, told; /* while it counted, so far and up to the last telling */
 };
 
 struct meter {
 	size_t n;
-	int counting; /* the descriptor that makes the kernel count, or -1 */
-	uint64_t until_ns;
+	struct counting *counting; /* NULL: it may not */
+	bool open; /* it counts, or is about to */
+	uint64_t each_ns; /* there is a window in each so long of the clock */
+	uint64_t next_ns; /* it opens then, or may be closed */
+	int64_t hook_ns;
+	uint64_t began_ns; /* as counting_ns was when last looked at */
+	uint64_t counted_ns, told_counted_ns; /* in all, and up to the last telling */
+	uint64_t told_ns; /* the last telling, or when it began to count */
+	uint64_t chance;
 	uint64_t told_cpu_ns; /* of the process */
 	size_t fds; /* open now */
 	bool *before; /* descriptors that were open before a source was */
@@ -38,7 +53,6 @@ struct meter *meter_new(size_t sources)
 	if (!m)
 		die("out of memory");
 	m->n = sources;
-	m->counting = -1;
 	return m;
 }
 
@@ -46,8 +60,7 @@ void meter_free(struct meter *m)
 {
 	if (!m)
 		return;
-	if (m->counting >= 0)
-		close(m->counting);
+	counting_close(m->counting);
 	for (size_t i = 0; i < m->n; i++)
 		free(m->cost[i].program);
 	free(m->before);
@@ -137,13 +150,124 @@ void meter_after_open(struct meter *m, size_t source)
 	each_fd(m, add_new, source);
 }
 
-int meter_count(struct meter *m, uint64_t mono_ns)
+/* What the kernel says of its programs. */
+static struct meter_runs runs_of(const struct cost *c)
 {
-	m->counting = bpf_enable_stats(BPF_STATS_RUN_TIME);
-	if (m->counting < 0)
-		return -errno;
-	m->until_ns = mono_ns + METER_COUNT_S * 1000000000ull;
+	struct meter_runs sum = { 0 };
+
+	for (size_t i = 0; i < c->nprograms; i++) {
+		struct bpf_prog_info info = { 0 };
+		__u32 len = sizeof(info);
+
+		if (bpf_obj_get_info_by_fd(c->program[i], &info, &len) < 0)
+			continue;
+		sum.runs += info.run_cnt;
+		sum.ns += info.run_time_ns;
+	}
+	return sum;
+}
+
+/* What came since the last look; not ours: somebody else may have had it counted. */
+static void look(struct meter *m, bool ours)
+{
+	uint64_t ns = m->counting ? counting_ns(m->counting) : 0;
+
+	for (size_t i = 0; i < m->n; i++) {
+		struct cost *c = &m->cost[i];
+		struct meter_runs now = runs_of(c);
+
+		if (ours) {
+			c->all.runs += now.runs - c->kernel.runs;
+			c->all.ns += now.ns - c->kernel.ns;
+		}
+		c->kernel = now;
+	}
+	m->counted_ns += ours ? ns - m->began_ns : 0;
+	m->began_ns = ns;
+}
+
+int meter_count(struct meter *m, uint64_t mono_ns, uint32_t each_s)
+{
+	int r;
+
+	m->hook_ns = hook_cost_ns();
+	r = counting_open(&m->counting);
+	if (r < 0)
+		return r;
+	m->open = true;
+	m->told_ns = mono_ns;
+	m->each_ns = each_s * SECOND;
+	m->next_ns = mono_ns + METER_COUNT_S * SECOND;
+	m->chance = mono_ns | 1;
 	return 0;
+}
+
+/* Up to that many; by chance, as what is counted may have a rhythm of its own. */
+static uint64_t up_to(struct meter *m, uint64_t most)
+{
+	m->chance ^= m->chance << 13;
+	m->chance ^= m->chance >> 7;
+	m->chance ^= m->chance << 17;
+	return m->chance % most + 1;
+}
+
+static uint64_t window_ns(const struct meter *m)
+{
+	return m->each_ns / COUNTED_PART;
+}
+
+uint32_t meter_watch_ms(const struct meter *m)
+{
+	return m->counting ? (uint32_t)(window_ns(m) / 1000000) : METER_COUNT_S * 1000;
+}
+
+static void open_window(struct meter *m, uint64_t mono_ns)
+{
+	look(m, false);
+	m->open = true;
+	counting_ask(m->counting, true);
+	m->next_ns = mono_ns + window_ns(m) / 4 * 3; /* this is called a little late, or not */
+}
+
+/* The next one: early enough to be over within its turn. */
+static void close_window(struct meter *m, uint64_t mono_ns)
+{
+	look(m, true);
+	m->open = false;
+	counting_ask(m->counting, false);
+	m->next_ns = clock_next(mono_ns, m->each_ns) + up_to(m, m->each_ns - 3 * window_ns(m));
+}
+
+bool meter_watch(struct meter *m, uint64_t mono_ns)
+{
+	if (!m->counting || mono_ns < m->next_ns)
+		return false;
+	if (!m->open) {
+		open_window(m, mono_ns);
+	} else if (counting_ns(m->counting) - m->began_ns < window_ns(m) / 2) {
+		counting_ask(m->counting, true); /* it has not begun yet, or was refused */
+	} else {
+		close_window(m, mono_ns);
+		return true;
+	}
+	return false;
+}
+
+/* A program that does less than taking the time costs something, too: no less than a part of it. */
+static int64_t corrected(const struct meter_runs *r, int64_t hook_ns)
+{
+	int64_t ns = (int64_t)r->ns + (int64_t)r->runs * hook_ns, least = (int64_t)r->ns / 4;
+
+	return ns > least ? ns : least;
+}
+
+struct meter_runs meter_runs_of(const struct meter *m, size_t source)
+{
+	struct meter_runs r = m->cost[source].all;
+
+	r.ns = (uint64_t)corrected(&r, m->hook_ns);
+	r.counted_ns = m->counted_ns;
+	return r;
 }
 
 uint64_t meter_cpu_ns(void)
@@ -168,30 +292,30 @@ void meter_skipped(struct meter *m, size_t source)
 	m->cost[source].skipped++;
 }
 
-/* Counted as long as somebody has the kernel count. */
-static void put_runs(struct cost *c, bool counting, double *v)
+/* What was counted stands for all of the time since the last telling. Who may not have it counted
+ * sees by what is there whether somebody else does. */
+static void put_runs(struct cost *c, double part, bool ours, double *v)
 {
-	uint64_t runs = 0, ns = 0;
-
-	for (size_t i = 0; i < c->nprograms; i++) {
-		struct bpf_prog_info info = { 0 };
-		__u32 len = sizeof(info);
-
-		if (bpf_obj_get_info_by_fd(c->program[i], &info, &len) < 0)
-			continue;
-		runs += info.run_cnt;
-		ns += info.run_time_ns;
-	}
-	if (c->nprograms && (counting || runs > c->runs)) {
-		v[COST_RUNS] = (double)(runs - c->runs);
-		v[COST_RUN_SECONDS] = (double)(float)((double)(ns - c->run_ns) / 1e9);
-	}
-	c->runs = runs;
-	c->run_ns = ns;
+	if (!c->nprograms || part <= 0 || (!ours && c->all.runs == c->told.runs))
+		return;
+	v[COST_RUNS] = round((double)(c->all.runs - c->told.runs) / part);
+	v[COST_RUN_SECONDS] =
+		(double)(float)((double)(c->all.ns - c->told.ns) / part / (double)SECOND);
+	c->told = c->all;
 }
 
-static void tell_source(struct meter *m, size_t i, const char *name, bool counting,
-			struct sink *out)
+/* Of the time since the last telling; it began late, or not: about all of it is all. */
+static double counted_part(struct meter *m, uint64_t mono_ns)
+{
+	const double counted = (double)(m->counted_ns - m->told_counted_ns);
+	const double since = (double)(mono_ns - m->told_ns);
+
+	m->told_counted_ns = m->counted_ns;
+	m->told_ns = mono_ns;
+	return counted < 0.95 * since ? counted / since : 1;
+}
+
+static void tell_source(struct meter *m, size_t i, const char *name, double part, struct sink *out)
 {
 	struct cost *c = &m->cost[i];
 	double v[COST_END] = {
@@ -205,7 +329,7 @@ static void tell_source(struct meter *m, size_t i, const char *name, bool counti
 		[COST_RUN_SECONDS] = NAN,
 	};
 
-	put_runs(c, counting, v);
+	put_runs(c, part, m->counting, v);
 	c->reads = c->skipped = c->failed = c->cpu_ns = 0;
 	sink_sample(out, &(struct sample_item){ layout_cost.layout, name, COST_END, v });
 }
@@ -252,14 +376,14 @@ static void tell_process(struct meter *m, const char *procfs, struct sink *out)
 void meter_tell(struct meter *m, uint64_t mono_ns, const char *const *names, const bool *on,
 		const char *procfs, struct sink *out)
 {
-	const bool counting = m->counting >= 0;
+	double part = 1;
 
+	if (m->open || !m->counting)
+		look(m, true);
+	if (m->counting)
+		part = counted_part(m, mono_ns);
 	tell_process(m, procfs, out);
 	for (size_t i = 0; i < m->n; i++)
 		if (on[i])
-			tell_source(m, i, names[i], counting, out);
-	if (counting && mono_ns >= m->until_ns) {
-		close(m->counting);
-		m->counting = -1;
-	}
+			tell_source(m, i, names[i], part, out);
 }

@@ -3,10 +3,11 @@
  * meter.h - what the probe itself costs: its process, and of each source the reads, the kernel
  * programs and the maps. Which programs and maps are a source's is seen by what its open opened.
  *
- * How long kernel programs run the kernel tells only while somebody asks it to count (some 50 ns
- * more for each run), and only CAP_SYS_ADMIN may ask, which a probe gives up: so it counts for
- * METER_COUNT_S from the start. Where others have it count (sysctl kernel.bpf_stats_enabled),
- * that is told, too; otherwise those values are NaN.
+ * How long kernel programs run the kernel tells only while somebody has it count (counting.h), some
+ * 50 ns more for each run: so it does for METER_COUNT_S from the start, and from then on in windows
+ * that together are a twentieth of the time, each at a moment by chance. What came in them stands
+ * for all of the time. Where that is not permitted those values are NaN, unless others have it
+ * count (sysctl kernel.bpf_stats_enabled).
  */
 #pragma once
 
@@ -16,13 +17,25 @@ enum { METER_COUNT_S = 10 };
 
 struct meter;
 
+/* While it was counted: runs, how long they took, and in meter_runs_of in how long that was. */
+struct meter_runs {
+	uint64_t runs, ns, counted_ns;
+};
+
 struct meter *meter_new(size_t sources);
 void meter_free(struct meter *m); /* NULL is fine */
 
 void meter_before_open(struct meter *m);
 void meter_after_open(struct meter *m, size_t source);
-/* While there are still privileges: -errno, and no times of programs, where it may not. */
-int meter_count(struct meter *m, uint64_t mono_ns) MUST_CHECK;
+/* While there are still privileges: -errno, and no times of programs, where it may not. A window
+ * in each each_s of the clock. */
+int meter_count(struct meter *m, uint64_t mono_ns, uint32_t each_s) MUST_CHECK;
+/* Opens a window or closes one when it is time to, to be called each meter_watch_ms. True: one was
+ * closed. */
+bool meter_watch(struct meter *m, uint64_t mono_ns);
+uint32_t meter_watch_ms(const struct meter *m);
+/* Of all windows that were closed; ns with what the hooks themselves cost (hook_cost.h). */
+struct meter_runs meter_runs_of(const struct meter *m, size_t source);
 
 uint64_t meter_cpu_ns(void); /* that this thread has used */
 void meter_read(struct meter *m, size_t source, uint64_t cpu_ns, bool failed);

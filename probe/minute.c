@@ -91,13 +91,13 @@ static void count(struct minute *m, const struct pair *p)
 	}
 }
 
-void minute_add(struct minute *m, const char *app, uint64_t kernel, uint64_t user)
+void minute_add(struct minute *m, const char *app, uint64_t kernel, uint64_t user, uint32_t n)
 {
-	struct pair p = { .kernel = kernel, .user = user, .n = 1, .app = app_of(m, app) };
+	struct pair p = { .kernel = kernel, .user = user, .n = n, .app = app_of(m, app) };
 
 	if (m->npairs >= MINUTE_PAIRS && !*place_of(m, &p)) {
 		p.kernel = p.user = 0;
-		m->over++;
+		m->over += n;
 	}
 	count(m, &p);
 }

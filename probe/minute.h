@@ -18,8 +18,8 @@ struct minute;
 struct minute *minute_new(void);
 void minute_free(struct minute *m);
 
-/* 0: that one has no stack, or none that is known. */
-void minute_add(struct minute *m, const char *app, uint64_t kernel, uint64_t user);
+/* So many looks; 0: that one has no stack, or none that is known. */
+void minute_add(struct minute *m, const char *app, uint64_t kernel, uint64_t user, uint32_t n);
 void minute_named(struct minute *m, uint64_t was, uint64_t is);
 
 /* All whose stacks have ids; or only those of apps that nothing was told of since they came. */

@@ -6,5 +6,6 @@
 
 /* For this thread and those it makes later: so before the first ZeroMQ socket. */
 int privilege_drop(void) MUST_CHECK;
+int privilege_keep_one(int cap) MUST_CHECK; /* for this thread; without it, too: it has none then */
 
 bool privilege_has_bpf(void); /* may load programs that look at the kernel */

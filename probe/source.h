@@ -42,11 +42,18 @@ struct source {
 	size_t nlayouts;
 	void *arg; /* what tells sources with the same functions apart */
 	uint32_t ring_most; /* its ring is larger on more processors, up to so many bytes; 0: no */
+	const char *sampled; /* what its kernel programs look at ("waits for locks"), with sample */
 
 	int (*open)(void *self, const struct probe_env *env);
 	int (*read)(void *self, struct sink *out); /* 0, SOURCE_RESTS or -errno */
 	int (*wakes)(void *self); /* NULL, or a descriptor: readable when there is something */
 	void (*close)(void *self);
+	/*
+	 * NULL, or its kernel programs look at 1 in 2^step of what they would, from now on: the
+	 * budget may have them to. It says itself what is told then: each counts for so many, or
+	 * how long was watched. Not for what is cheap by nature, or must not be lost.
+	 */
+	void (*sample)(void *self, uint32_t step);
 };
 
 #define SOURCE(name) extern const struct source source_##name;

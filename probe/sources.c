@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #include "../lib/clock.h"
 #include "../lib/log.h"
-#include "../lib/reason.h"
-#include "budget.h"
-#include "event_param.h"
-#include "lasting.h"
 #include "meter.h"
 #include "on_demand.h"
 #include "own.h"
 #include "story.h"
+#include "thrift.h"
 
 enum { ROOM = 64 };
 
@@ -39,9 +35,9 @@ struct sources {
 	void *self[ROOM]; /* NULL: off */
 	char why[ROOM][WHY_LEN]; /* "": attached and read */
 	bool rests[ROOM];
-	struct budget budget[ROOM];
-	struct lasting over[ROOM]; /* it costs more than it may */
+	struct thrift thrift[ROOM];
 	double may_percent;
+	uint32_t ncpu;
 	const char *procfs;
 	struct meter *meter;
 };
@@ -161,18 +157,30 @@ int sources_try(size_t i, const struct probe_env *env, struct map_memory *maps)
 	return r < 0 ? r : 0;
 }
 
+static void count_programs(struct sources *s, uint32_t look_s)
+{
+	uint32_t each_s = (look_s ? look_s : BUDGET_LOOK_S) / 2; /* two windows in a look */
+
+	if (meter_count(s->meter, clock_mono_ns(), each_s ? each_s : 1) < 0)
+		log_info("how long its kernel programs run is not counted, and they have no "
+			 "budget: that takes CAP_SYS_ADMIN");
+}
+
 struct sources *sources_open(const struct probe_env *env)
 {
+	const uint32_t look_s = (uint32_t)env->config->budget_look_s;
 	struct sources *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		die("out of memory");
 	s->meter = meter_new(ntable);
 	s->may_percent = env->config->budget_percent;
+	s->ncpu = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 	s->procfs = env->procfs;
 	for (size_t i = 0; i < ntable; i++) {
 		struct probe_env one = *env;
 
+		thrift_begin(&s->thrift[i], look_s);
 		one.why = s->why[i];
 		one.story = &s->story;
 		meter_before_open(s->meter);
@@ -181,9 +189,7 @@ struct sources *sources_open(const struct probe_env *env)
 		if (!s->self[i] && sources_minded(i, env->config))
 			log_warn(0, "source %s is off: %s", table[i]->name, s->why[i]);
 	}
-	if (meter_count(s->meter, clock_mono_ns()) < 0)
-		log_info("how long its kernel programs run is not counted: that takes "
-			 "CAP_SYS_ADMIN");
+	count_programs(s, look_s);
 	return s;
 }
 
@@ -202,7 +208,6 @@ void sources_close(struct sources *s)
 
 static void tell(const struct sources *s, size_t i, struct sink *out)
 {
-	const uint32_t every = 1u << s->budget[i].step;
 	struct source_item item = {
 		.name = table[i]->name,
 		.state = s->why[i][0] ? SOURCE_OFF : SOURCE_ATTACHED,
@@ -210,55 +215,12 @@ static void tell(const struct sources *s, size_t i, struct sink *out)
 	};
 	char why[WHY_LEN];
 
-	if (item.state == SOURCE_ATTACHED && every > 1) {
-		snprintf(why, sizeof(why),
-			 "its reads cost more than %g %% of a processor: read every %u ms, not %u",
-			 s->may_percent, table[i]->period_ms * every, table[i]->period_ms);
+	if (item.state == SOURCE_ATTACHED &&
+	    thrift_why(&s->thrift[i], table[i], s->may_percent, why)) {
 		item.state = SOURCE_THROTTLED;
 		item.why = why;
 	}
 	sink_source(out, &item);
-}
-
-static void tell_over(struct sources *s, size_t i, uint64_t now, struct sink *out)
-{
-	const struct budget *b = &s->budget[i];
-	struct event_item e = { .kind = "probe.budget",
-				.severity = EVENT_WARNING,
-				.comm = "seismo-probe",
-				.pid = (uint32_t)getpid(),
-				.reason = R_PROBE_BUDGET };
-
-	event_text(&e, "source", table[i]->name);
-	event_number(&e, "percent", round(b->share * 10000) / 100);
-	event_number(&e, "budget", s->may_percent);
-	event_number(&e, "every_ms", table[i]->period_ms << b->step);
-	lasting_tell(&s->over[i], now, b->step > 0, &e);
-	sink_event(out, &e);
-}
-
-/* What it costs goes with its read; what is read rarer says so, and why. */
-static void mind_budget(struct sources *s, size_t i, uint64_t cpu_ns, struct sink *out)
-{
-	const uint64_t now = clock_mono_ns();
-	struct budget *b = &s->budget[i];
-	enum budget_change change = budget_took(b, now, cpu_ns, s->may_percent / 100);
-
-	if (change == BUDGET_RARER && !s->over[i].id)
-		lasting_begin(&s->over[i], "probe.budget", table[i]->name, now, clock_wall_ns());
-	if (change == BUDGET_RARER)
-		log_warn(0,
-			 "reading source %s took %.2f %% of a processor, more than %g %%: it is "
-			 "read every %u ms",
-			 table[i]->name, b->share * 100, s->may_percent,
-			 table[i]->period_ms << b->step);
-	else if (change == BUDGET_OFTENER)
-		log_info("source %s is read every %u ms again", table[i]->name,
-			 table[i]->period_ms << b->step);
-	if (change != BUDGET_SAME)
-		tell(s, i, out);
-	if (lasting_due(&s->over[i], now) || (change != BUDGET_SAME && s->over[i].id))
-		tell_over(s, i, now, out);
 }
 
 static void read_one(struct sources *s, size_t i, struct sink *out)
@@ -270,8 +232,8 @@ static void read_one(struct sources *s, size_t i, struct sink *out)
 
 	s->rests[i] = r == SOURCE_RESTS;
 	meter_read(s->meter, i, cpu_ns, r < 0);
-	if (table[i]->steady)
-		mind_budget(s, i, cpu_ns, out);
+	if (table[i]->steady && thrift_read(&s->thrift[i], table[i], s->may_percent, cpu_ns, out))
+		tell(s, i, out);
 	if (r < 0 && !why[0]) {
 		snprintf(why, WHY_LEN, "cannot be read: %s", strerror(-r));
 		log_warn(0, "source %s %s; asking it again", table[i]->name, why);
@@ -287,11 +249,29 @@ bool sources_read(struct sources *s, size_t i, struct sink *out)
 {
 	if (!s->self[i])
 		return true;
-	if (!table[i]->steady || budget_due(&s->budget[i]))
+	if (!table[i]->steady || budget_due(&s->thrift[i].reads))
 		read_one(s, i, out);
 	else
 		meter_skipped(s->meter, i);
 	return s->rests[i];
+}
+
+void sources_watch(struct sources *s, struct sink *out)
+{
+	if (!meter_watch(s->meter, clock_mono_ns()))
+		return;
+	for (size_t i = 0; i < ntable; i++) {
+		struct meter_runs runs = meter_runs_of(s->meter, i);
+
+		if (sources_on(s, i) && thrift_programs(&s->thrift[i], table[i], s->self[i],
+							s->may_percent, &runs, s->ncpu, out))
+			tell(s, i, out);
+	}
+}
+
+uint32_t sources_watch_ms(const struct sources *s)
+{
+	return meter_watch_ms(s->meter);
 }
 
 bool sources_on(const struct sources *s, size_t i)

@@ -28,11 +28,15 @@ bool sources_minded(size_t i, const struct probe_config *c);
 int sources_try(size_t i, const struct probe_env *env, struct map_memory *maps) MUST_CHECK;
 size_t sources_layouts(const struct wire_dict **out, size_t room); /* of all; dies without room */
 
+/* The next read of a source that costs more than its share is left out (thrift.h), and that told.
+ */
 bool sources_read(struct sources *s, size_t i, struct sink *out); /* whether it rests; off: yes */
 bool sources_on(const struct sources *s, size_t i); /* it could be opened: it may be read */
 int sources_wakes(struct sources *s, size_t i); /* its descriptor, or -1 */
-/* The next read of a source that costs more than its share is left out (budget.h), and that told.
- */
+/* The budget of kernel programs (thrift.h), which the kernel counts some of the time: to be called
+ * each sources_watch_ms. */
+void sources_watch(struct sources *s, struct sink *out);
+uint32_t sources_watch_ms(const struct sources *s);
 void sources_tell_cost(struct sources *s, struct sink *out); /* what came since the last call */
 void sources_tell(const struct sources *s, struct sink *out); /* the state of each */
 

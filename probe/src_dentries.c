@@ -136,6 +136,11 @@ static int dentries_read(void *self, struct sink *out)
 	return 0;
 }
 
+static void dentries_sample(void *self, uint32_t step)
+{
+	((struct dentries_source *)self)->bpf->bss->sample_step = step;
+}
+
 static const struct wire_dict *const layouts[] = { &layout_dentries };
 
 const struct source source_dentries = {
@@ -149,4 +154,6 @@ const struct source source_dentries = {
 	.open = dentries_open,
 	.read = dentries_read,
 	.close = dentries_close,
+	.sampled = "dentries that are made",
+	.sample = dentries_sample,
 };

@@ -171,6 +171,11 @@ static int locks_read(void *self, struct sink *out)
 	return 0;
 }
 
+static void locks_sample(void *self, uint32_t step)
+{
+	((struct locks_source *)self)->bpf->bss->sample_step = step;
+}
+
 static const struct wire_dict *const layouts[] = { &layout_locks, &layout_lockloss };
 
 const struct source source_locks = {
@@ -184,4 +189,6 @@ const struct source source_locks = {
 	.open = locks_open,
 	.read = locks_read,
 	.close = locks_close,
+	.sampled = "waits for locks",
+	.sample = locks_sample,
 };

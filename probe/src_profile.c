@@ -65,7 +65,7 @@ static int on_record(void *arg, void *data, size_t len)
 	kernel = fold_kernel(s->fold, r->kernel, r->nkernel);
 	user = fold_user(s->fold, r->tgid, r->user, r->nuser);
 	minute_add(s->minute, r->of_kernel ? "(kernel)" : apps_name(s->apps, r->tgid, comm), kernel,
-		   user);
+		   user, r->of);
 	return 0;
 }
 
@@ -182,6 +182,11 @@ static int profile_read(void *self, struct sink *out)
 	return r < 0 ? r : 0;
 }
 
+static void profile_sample(void *self, uint32_t step)
+{
+	((struct profile_source *)self)->bpf->bss->sample_step = step;
+}
+
 static const struct wire_dict *const layouts[] = { &layout_profileloss };
 
 const struct source source_profile = {
@@ -196,4 +201,6 @@ const struct source source_profile = {
 	.read = profile_read,
 	.close = profile_close,
 	.ring_most = RING_MOST,
+	.sampled = "its looks",
+	.sample = profile_sample,
 };

@@ -34,6 +34,7 @@ struct runq_source {
 	struct sums cgroups;
 	struct sink *out; /* during a read */
 	uint64_t share; /* percent */
+	uint32_t step; /* of it a 2^step-th part */
 	uint64_t began_ns, told_ns; /* watched since, told of up to; 0: it is not watched */
 	uint64_t next_ns; /* not watched before */
 	uint64_t told_missed;
@@ -115,7 +116,8 @@ static void detach(struct runq_source *s, uint64_t now)
 	bpf_link__destroy(s->bpf->links.on_switch);
 	s->bpf->links.on_switch = NULL;
 	s->began_ns = 0;
-	s->next_ns = now + PERIOD_MS * MS * (100 - s->share) / s->share - SLACK_MS * MS;
+	s->next_ns =
+		now + PERIOD_MS * MS * ((100 << s->step) - s->share) / s->share - SLACK_MS * MS;
 }
 
 static void tell_cgroup(void *arg, const char *name, const double *since, const double *all)
@@ -185,9 +187,15 @@ static int runq_read(void *self, struct sink *out)
 	s->out = out;
 	tell(s, now);
 	s->out = NULL;
-	if (s->share < 100 || share < WAITING)
+	if (s->share < 100 || s->step || share < WAITING)
 		detach(s, now);
 	return 0;
+}
+
+/* How long was watched is told: what comes of it is as right as it was. */
+static void runq_sample(void *self, uint32_t step)
+{
+	((struct runq_source *)self)->step = step;
 }
 
 static const struct wire_dict *const layouts[] = { &layout_cpuwait, &layout_cpuwatch,
@@ -204,4 +212,6 @@ const struct source source_runq = {
 	.open = runq_open,
 	.read = runq_read,
 	.close = runq_close,
+	.sampled = "the seconds that it would watch",
+	.sample = runq_sample,
 };

@@ -163,6 +163,11 @@ static int vfs_read(void *self, struct sink *out)
 	return 0;
 }
 
+static void vfs_sample(void *self, uint32_t step)
+{
+	((struct vfs_source *)self)->bpf->bss->sample_step = step;
+}
+
 static const struct wire_dict *const layouts[] = { &layout_vfs, &layout_vfsloss };
 
 const struct source source_vfs = {
@@ -176,4 +181,6 @@ const struct source source_vfs = {
 	.open = vfs_open,
 	.read = vfs_read,
 	.close = vfs_close,
+	.sampled = "calls on files",
+	.sample = vfs_sample,
 };

@@ -4,13 +4,17 @@ import collections
 import subprocess
 
 
+def numbers(pairs):
+    return {n: float(v) for n, v in (pair.split("=") for pair in pairs.split())}
+
+
 class Reads:
     """The program, and how often it was asked to read a source."""
 
     def __init__(self, program, *args):
         self.process = subprocess.Popen([program, *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.asked = {"reads": 0}
-        self.off = {}
+        self.off, self.said = {}, []
         for line in self.lines():
             if line[0] == "source" and line[2]:
                 self.off[line[1]] = line[2]
@@ -20,13 +24,22 @@ class Reads:
             yield line.rstrip("\n").split("\t")
 
     def ask(self, source):
-        self.asked["reads"] += source != "cost"
+        self.asked["reads"] += source not in ("cost", "watch")
         self.process.stdin.write(f"{source}\n")
         self.process.stdin.flush()
         told = collections.defaultdict(dict)
-        for _, layout, _, entity, values in self.lines():
-            told[layout][entity] = {n: float(v) for n, v in (pair.split("=") for pair in values.split())}
+        for what, *fields in self.lines():
+            if what == "sample":
+                told[fields[0]][fields[2]] = numbers(fields[3])
+            else:
+                self.said.append((what, *fields))
         return told
+
+    def watch(self):
+        """What is told of the budget of kernel programs."""
+        self.said = []
+        self.ask("watch")
+        return self.said
 
     def end(self):
         self.process.stdin.close()

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * reads.c [PROGRAMS] - the sources of the probe, opened (with the operator's own programs of that
- * directory) and with as little left of root as there, but read
- * when somebody says so: a line on standard input is the name of a source, or "cost" for what the
- * probe tells of itself. What that read tells is printed as tests/tools/fakecollector.c does it,
+ * reads.c [PROGRAMS [BUDGET_PERCENT BUDGET_LOOK_S]] - the sources of the probe, opened (with the
+ * operator's own programs of that directory) and with as little left of root as there, but read
+ * when somebody says so: a line on standard input is the name of a source, "cost" for what the
+ * probe tells of itself, or "watch" for the budget of kernel programs. What that tells is printed
+ * as tests/tools/fakecollector.c does it,
  *
  *	sample LAYOUT KIND ENTITY NAME=VALUE...		LAYOUT is "own" of an operator's program
+ *	state SOURCE WHY				of "watch"; "": it does all that it can
+ *	budget SOURCE REASON going on|over NAME=VALUE...	the event
  *
  * with fields parted by tabs, to all digits, and then "done". First of all a line "source NAME WHY"
  * for each, "" if it is on, and "done".
@@ -14,6 +17,8 @@
 #include <stdio.h>
 
 #include "../../lib/log.h"
+#include "../../lib/reason.h"
+#include "../../probe/budget.h"
 #include "../../probe/layout.h"
 #include "../../probe/privilege.h"
 #include "../../probe/seccomp.h"
@@ -57,6 +62,27 @@ static void print_sample(const struct sample_item *s)
 	putchar('\n');
 }
 
+static void print_budget(const struct event_item *e)
+{
+	printf("budget\t%s\t%s\t%s\t", e->params[0].text, reason_find(e->reason)->code,
+	       e->going_on ? "going on" : "over");
+	for (uint32_t i = 1; i < e->nparams; i++)
+		printf("%s=%.17g ", e->params[i].key, e->params[i].number);
+	putchar('\n');
+}
+
+static void print_watched(struct sink *out, struct arena *a)
+{
+	struct wire_body b;
+
+	if (wire_body_decode(a, out->event.data, out->event.len, &b) < 0)
+		die("what was told of the budget cannot be read");
+	for (uint32_t i = 0; i < b.nsources; i++)
+		printf("state\t%s\t%s\n", b.sources[i].name, b.sources[i].why);
+	for (uint32_t i = 0; i < b.nevents; i++)
+		print_budget(&b.events[i]);
+}
+
 static void print_all(struct sink *out, struct arena *a)
 {
 	struct wire_body b;
@@ -84,15 +110,30 @@ static void print_sources(struct sources *s, struct sink *out, struct arena *a)
 	print_all(out, a);
 }
 
-static void read_named(struct sources *s, const char *name, struct sink *out)
+/* One that costs too much to read leaves out some of its turns: with a budget it is given more. */
+static void read_it(struct sources *s, size_t i, struct sink *out)
 {
+	int turns = source_config.budget_percent > 0 ? 1 << BUDGET_STEPS : 1;
+
+	do
+		sources_read(s, i, out);
+	while (--turns && !out->metric.len);
+}
+
+static void read_named(struct sources *s, const char *name, struct sink *out, struct arena *a)
+{
+	if (strcmp(name, "watch") == 0) {
+		sources_watch(s, out);
+		print_watched(out, a);
+		return;
+	}
 	if (strcmp(name, "cost") == 0) {
 		sources_tell_cost(s, out);
 		return;
 	}
 	for (size_t i = 0; i < sources_count(); i++)
 		if (strcmp(sources_at(i)->name, name) == 0) {
-			sources_read(s, i, out);
+			read_it(s, i, out);
 			return;
 		}
 	die("there is no source %s", name);
@@ -110,13 +151,17 @@ int main(int argc, char *argv[])
 
 	log_init("reads", LOG_WARN);
 	sources_use(argc > 1 ? argv[1] : "");
+	if (argc > 3) {
+		source_config.budget_percent = atof(argv[2]);
+		source_config.budget_look_s = atoi(argv[3]);
+	}
 	s = sources_open(&env);
 	if (privilege_drop() < 0 || seccomp_enter() < 0)
 		die("privileges cannot be given up");
 	print_sources(s, &out, a);
 	while (fgets(line, sizeof(line), stdin)) {
 		line[strcspn(line, "\n")] = 0;
-		read_named(s, line, &out);
+		read_named(s, line, &out, a);
 		print_all(&out, a);
 	}
 	sources_close(s);

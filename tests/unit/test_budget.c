@@ -103,6 +103,77 @@ TEST(there_is_a_last_step)
 	CHECK_EQ(s.rarer, BUDGET_STEPS);
 }
 
+/* Its kernel programs, which cost this share of two processors, counted in a 20th of the time. */
+static void run(struct scene *s, int seconds, double cost)
+{
+	for (int i = 0; i < seconds / 10; i++) {
+		const uint64_t of_ns = SECOND / 2 * 2;
+
+		s->now_ns += 10 * SECOND;
+		switch (budget_counted(&s->b, s->now_ns,
+				       (uint64_t)(cost * (double)of_ns) >> s->b.step, of_ns,
+				       0.01)) {
+		case BUDGET_RARER:
+			s->rarer++;
+			break;
+		case BUDGET_OFTENER:
+			s->oftener++;
+			break;
+		case BUDGET_SAME:
+			break;
+		}
+	}
+}
+
+TEST(programs_that_cost_too_much_twice_in_a_row_look_at_half)
+{
+	struct scene s = { .b = { .patience = 1 } };
+
+	run(&s, 30, 0.001);
+	run(&s, 20, 0.3); /* once */
+	run(&s, 100, 0.001);
+	CHECK_EQ(s.b.step, 0);
+	run(&s, 60, 0.015);
+	CHECK_EQ(s.b.step, 1);
+	CHECK_EQ(s.rarer, 1);
+	run(&s, 3600, 0.015); /* 0.75 % now: it does not swing */
+	CHECK_EQ(s.b.step, 1);
+	CHECK_EQ(s.oftener, 0);
+}
+
+TEST(what_was_not_counted_decides_nothing)
+{
+	struct scene s = { .b = { .patience = 1 } };
+
+	run(&s, 60, 0.03);
+	CHECK_EQ(s.b.step, 1);
+	for (int i = 0; i < 1000; i++)
+		CHECK_EQ(budget_counted(&s.b, s.now_ns += 10 * SECOND, 0, 0, 0.01), BUDGET_SAME);
+	CHECK_EQ(s.b.step, 1);
+}
+
+TEST(programs_get_back_what_they_were_denied_when_the_load_is_over)
+{
+	struct scene s = { .b = { .patience = 1 } };
+
+	run(&s, 600, 0.1);
+	CHECK_EQ(s.b.step, 4); /* 10 % / 16 */
+	run(&s, 4 * (BUDGET_CALM_S + 2 * BUDGET_LOOK_S), 0.0001);
+	CHECK_EQ(s.b.step, 0);
+	CHECK_EQ(s.oftener, 4);
+}
+
+TEST(a_look_is_as_long_as_is_said)
+{
+	struct scene s = { .b = { .look_s = 4 }, .cost = 0.07 };
+
+	play(&s, 20);
+	CHECK_EQ(s.b.step, 2);
+	s.cost = 0.001;
+	play(&s, 2 * (BUDGET_CALM_LOOKS + 2) * 4 + 8);
+	CHECK_EQ(s.b.step, 0);
+}
+
 TEST(no_limit_is_no_limit)
 {
 	struct budget b = { 0 };

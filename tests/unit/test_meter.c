@@ -7,7 +7,12 @@
 
 #include "../../probe/layout.h"
 #include "../../probe/meter.h"
+#include "../fake/clock.h"
 #include "../test.h"
+
+#define SECOND 1000000000ull
+
+enum { WINDOW_S = 10 };
 
 static const char *const names[] = { "a", "b" };
 
@@ -115,18 +120,95 @@ TEST(programs_and_maps_belong_to_the_source_that_opened_them)
 	program = socket_filter();
 	CHECK(map >= 0 && program >= 0);
 	meter_after_open(m, 1);
-	CHECK_EQ(meter_count(m, 0), 0);
+	clock_set_ns(SECOND);
+	CHECK_EQ(meter_count(m, SECOND, WINDOW_S), 0);
 	run(program, 1000);
-	b = told(m, 1, on, a);
+	clock_set_ns(2 * SECOND);
+	b = told(m, 2 * SECOND, on, a);
 	s = sample(&b, &layout_cost, "b");
 	CHECK_EQ(s->v[COST_PROGRAMS], 1);
 	CHECK(s->v[COST_MAP_BYTES] >= 8 * 1024 && s->v[COST_MAP_BYTES] < 64 * 1024);
 	CHECK_EQ(s->v[COST_RUNS], 1000);
 	CHECK(s->v[COST_RUN_SECONDS] > 0 && s->v[COST_RUN_SECONDS] < 1);
 	CHECK_EQ(sample(&b, &layout_cost, "a")->v[COST_PROGRAMS], 0);
-	b = told(m, (METER_COUNT_S + 1) * 1000000000ull, on, a);
+	clock_set_ns(3 * SECOND);
+	b = told(m, 3 * SECOND, on, a);
 	CHECK_EQ(sample(&b, &layout_cost, "b")->v[COST_RUNS], 0);
 	close(map);
+	close(program);
+	meter_free(m);
+}
+
+static bool has_it_count(void)
+{
+	bool found = false;
+	char what[64];
+
+	for (int fd = 0; fd < 64 && !found; fd++) {
+		char path[32];
+		ssize_t len;
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		len = readlink(path, what, sizeof(what) - 1);
+		what[len > 0 ? len : 0] = 0;
+		found = strstr(what, "bpf-stats") != NULL;
+	}
+	return found;
+}
+
+/* The thread that has the kernel count does so a little later. Others may have it count, too. */
+static void await(bool counts)
+{
+	for (int i = 0; i < 30000 && has_it_count() != counts; i++)
+		usleep(1000);
+	CHECK_EQ(has_it_count(), counts);
+}
+
+TEST(what_ran_while_it_was_counted_stands_for_all_of_the_time)
+{
+	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
+	const bool on[] = { true };
+	const struct sample_item *s;
+	struct meter *m = meter_new(1);
+	struct meter_runs runs;
+	struct wire_body b;
+	int program;
+
+	if (geteuid() != 0)
+		return;
+	meter_before_open(m);
+	program = socket_filter();
+	meter_after_open(m, 0);
+	clock_set_ns(SECOND);
+	CHECK_EQ(meter_count(m, SECOND, WINDOW_S), 0);
+	CHECK_EQ(meter_watch_ms(m), WINDOW_S * 1000 / 20);
+	clock_set_ns(11 * SECOND - 1);
+	CHECK(!meter_watch(m, 11 * SECOND - 1));
+	clock_set_ns(11 * SECOND);
+	CHECK(meter_watch(m, 11 * SECOND));
+	await(false);
+	(void)told(m, 11 * SECOND, on, a);
+	runs = meter_runs_of(m, 0);
+	CHECK_EQ(runs.counted_ns, 10 * SECOND);
+
+	run(program, 500); /* nobody counts these */
+	CHECK(!meter_watch(m, 20 * SECOND)); /* in the next ten seconds, but not at their end */
+	clock_set_ns(29 * SECOND);
+	CHECK(!meter_watch(m, 29 * SECOND));
+	await(true);
+	run(program, 100);
+	clock_set_ns(29 * SECOND + SECOND / 10); /* too early: it goes on */
+	CHECK(!meter_watch(m, 29 * SECOND + SECOND / 10));
+	clock_set_ns(29 * SECOND + SECOND / 2);
+	CHECK(meter_watch(m, 29 * SECOND + SECOND / 2));
+	await(false);
+	clock_set_ns(31 * SECOND);
+	b = told(m, 31 * SECOND, on, a);
+	s = sample(&b, &layout_cost, "a");
+	CHECK_EQ(s->v[COST_RUNS], 100 * 40); /* half a second of twenty */
+	CHECK(s->v[COST_RUN_SECONDS] > 0);
+	CHECK_EQ(meter_runs_of(m, 0).runs - runs.runs, 100);
+	CHECK_EQ(meter_runs_of(m, 0).counted_ns - runs.counted_ns, SECOND / 2);
 	close(program);
 	meter_free(m);
 }

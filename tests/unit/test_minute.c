@@ -43,10 +43,10 @@ TEST(samples_of_one_app_and_pair_are_one_entry)
 {
 	AUTO(minute_free) struct minute *m = minute_new();
 
-	minute_add(m, "a", 1, 2);
-	minute_add(m, "b", 1, 2);
-	minute_add(m, "a", 1, 2);
-	minute_add(m, "a", 2, 1);
+	minute_add(m, "a", 1, 2, 1);
+	minute_add(m, "b", 1, 2, 1);
+	minute_add(m, "a", 1, 2, 1);
+	minute_add(m, "a", 2, 1, 1);
 	CHECK_EQ(tell(m, true), 2);
 	CHECK_STR(told.profiles[0].app, "a");
 	CHECK_EQ(told.profiles[0].start_ns, MIN);
@@ -65,21 +65,21 @@ TEST(an_app_that_is_new_is_told_before_the_minute_ends_and_then_with_it)
 {
 	AUTO(minute_free) struct minute *m = minute_new();
 
-	minute_add(m, "a", 0, 2);
+	minute_add(m, "a", 0, 2, 1);
 	CHECK_EQ(tell(m, false), 1);
-	minute_add(m, "a", 0, 2);
-	minute_add(m, "b", 0, 2);
+	minute_add(m, "a", 0, 2, 1);
+	minute_add(m, "b", 0, 2, 1);
 	CHECK_EQ(tell(m, false), 1);
 	CHECK_STR(told.profiles[0].app, "b");
 	CHECK_EQ(tell(m, true), 1);
 	CHECK_STR(told.profiles[0].app, "a");
 	CHECK_EQ(samples(), 1);
-	minute_add(m, "a", 0, 2);
+	minute_add(m, "a", 0, 2, 1);
 	CHECK_EQ(tell(m, false), 0); /* it was told of in the minute before */
 	CHECK_EQ(tell(m, true), 1);
 	CHECK_EQ(tell(m, true), 0);
 	CHECK_EQ(tell(m, true), 0);
-	minute_add(m, "a", 0, 2);
+	minute_add(m, "a", 0, 2, 1);
 	CHECK_EQ(tell(m, false), 1); /* it was away */
 	done();
 }
@@ -88,13 +88,13 @@ TEST(who_waits_for_its_id_is_told_when_it_has_it)
 {
 	AUTO(minute_free) struct minute *m = minute_new();
 
-	minute_add(m, "a", 0, 7 | MINUTE_WAITS);
-	minute_add(m, "a", 0, 7 | MINUTE_WAITS);
-	minute_add(m, "a", 0, 5);
+	minute_add(m, "a", 0, 7 | MINUTE_WAITS, 1);
+	minute_add(m, "a", 0, 7 | MINUTE_WAITS, 1);
+	minute_add(m, "a", 0, 5, 1);
 	CHECK_EQ(tell(m, true), 1);
 	CHECK_EQ(samples(), 1);
 	minute_named(m, 7 | MINUTE_WAITS, 5);
-	minute_add(m, "a", 0, 5);
+	minute_add(m, "a", 0, 5, 1);
 	CHECK_EQ(tell(m, true), 1);
 	CHECK_EQ(samples(), 3);
 	CHECK_EQ(told.profiles[0].seen[0].user, 5);
@@ -108,13 +108,13 @@ TEST(what_finds_no_room_is_counted_without_its_stacks)
 	char name[16];
 
 	for (uint32_t i = 0; i < 2 * MINUTE_PAIRS; i++)
-		minute_add(m, "a", 1, i + 1);
+		minute_add(m, "a", 1, i + 1, 1);
 	CHECK_EQ(minute_over(m), MINUTE_PAIRS);
-	minute_add(m, "a", 1, 1);
+	minute_add(m, "a", 1, 1, 1);
 	CHECK_EQ(minute_over(m), MINUTE_PAIRS);
 	for (uint32_t i = 0; i < 3 * MINUTE_APPS; i++) {
 		snprintf(name, sizeof(name), "app%u", i);
-		minute_add(m, name, 0, 0);
+		minute_add(m, name, 0, 0, 1);
 	}
 	tell(m, true);
 	CHECK_EQ(samples(), 2 * MINUTE_PAIRS + 1 + 3 * MINUTE_APPS);

@@ -176,7 +176,7 @@ export const eventMessages = {
 	'event.what': ['What was measured', '测量值'],
 	'event.kind': ['kind', '类型'],
 	'event.ms': ['lasted', '持续'],
-	'kind.probe.budget': ['source read rarer', '数据源降频读取'],
+	'kind.probe.budget': ['source over its budget', '数据源超出预算'],
 	'kind.io.slow': ['slow file operation', '文件操作慢'],
 	'sev.info': ['info', '提示'],
 	'sev.warning': ['warning', '警告'],

@@ -1,0 +1,9 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# budget.sh - kernel programs that cost more than they may look at a part of what happens: an event says so, what they count
+# is still right within the error that is stated, they cost less, and look at all again when the load is over.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+unshare -m bash -c 'mount -t tmpfs none "$2" && PYTHONDONTWRITEBYTECODE=1 exec python3 tests/it/budget.py "$@"' bash "${B:-build}/tools/reads" "$tmp"
