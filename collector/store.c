@@ -6,6 +6,14 @@
 #include "copy.h"
 #include "store.h"
 
+/* More than there is in the ten seconds of a count: sums of many are bigints still. */
+static const uint64_t MOST_US = 1000000000000000, MOST_JUDGED = 1000000000000;
+
+static int64_t at_most(uint64_t v, uint64_t most)
+{
+	return (int64_t)(v < most ? v : most);
+}
+
 static uint64_t hash_key(const struct red_item *q)
 {
 	uint64_t h =
@@ -30,10 +38,10 @@ static void put_red(struct batch *b, uint32_t i)
 	copy_int2(&rows->bytes, q->lo);
 	copy_int4s(&rows->bytes, q->b, q->nb);
 	if (q->judged)
-		copy_int8(&rows->bytes, copy_bigint(q->excess_us));
+		copy_int8(&rows->bytes, at_most(q->excess_us, MOST_US));
 	else
 		copy_null(&rows->bytes);
-	copy_int8(&rows->bytes, copy_bigint(q->judged));
+	copy_int8(&rows->bytes, at_most(q->judged, MOST_JUDGED));
 	rows->n++;
 }
 

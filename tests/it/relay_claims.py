@@ -7,7 +7,8 @@ wireclient.py. It ends with an error unless the collector has stored it.
     evil ID NODE             one of an app of that name
     wild ID NODE             one whose every number is as large, and whose texts are as long and odd, as the wire takes them
     unknown COUNT            so many incidents of an hour ago, of nodes that nobody told of
-    vague NODE...            that nothing is known of their clocks"""
+    counts NODE              requests of it that took beyond their usual whatever the wire takes
+    vague NODE...            that nothing is known of their clocks, nor of the relay's own"""
 import hashlib
 import os
 import sys
@@ -96,9 +97,16 @@ def unknown(relay, count):
         relay.tell(told(relay, str(100000 + i), [signal(f'nobody-{i}')], onset_us=hour_ago))
 
 
+def counts(relay, name):
+    of = {'app': 'shop', 'route': '/buy', 'peer': ':80', 'role': 0, 'sum_us': U63, 'lo': 0, 'b': [1]}
+    relay.tell(origin(relay, name), *(('RED', of | {'status_class': c, 'count': U63, 'excess_us': U63, 'judged': j}) for c, j in ((2, 1), (5, 1), (3, U63))))
+
+
 def vague(relay, *names):
+    clock = 'CLOCK', {'since_ns': time.time_ns() - 60000000000, 'offset_us': 1000, 'uncertainty_us': U63}
+    relay.tell(clock)
     for name in names:
-        relay.tell(origin(relay, name), ('CLOCK', {'since_ns': time.time_ns() - 60000000000, 'offset_us': 1000, 'uncertainty_us': U63}))
+        relay.tell(origin(relay, name), clock)
 
 
 if __name__ == '__main__':

@@ -74,6 +74,9 @@ ok "is none" is 0 "select (select count(*) from incident_told where incident_id 
 ok "clocks of which nothing is known" eval 'relay eu vague web-1 && relay us vague store-1'
 ok "are taken to be within what is usual" is "00:00:00 00:00:05" "select ahead || ' ' || within from api.clocks_apart((select node_id from node where name = 'web-1'),
 	(select node_id from node where name = 'store-1'), now())"
+ok "counts that are beyond all" relay us counts store-2
+passed=$(counter "$web" seismo_correlate_passes_total)
+ok "are looked at like others" await 150 counted "$web" seismo_correlate_passes_total $((passed + 3))
 ok "and nothing of it failed" eval '[ "$(counter "$web" seismo_correlate_failures_total)" = 0 ] && is 0 "select count(*) from quarantine"'
 
 # What this database cannot store, for whatever reason.
