@@ -9,7 +9,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 deploy/deps.sh kernels || exit 1
 unset MAKEFLAGS MAKELEVEL MFLAGS
-make --no-print-directory -j"$(nproc)" build/seismo-probe tools || exit 1
+make --no-print-directory -j"$(nproc)" all tools || exit 1
 
 B=build limit=900 passed=0 failed=0 began=$SECONDS machine=
 out=$B/kernels/reports
