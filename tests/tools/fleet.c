@@ -12,7 +12,8 @@
  * are closed and opened anew; spread: ms over which they come back. batches: so many at once
  * instead of ticks. edges: of each node, to others among all; counts: so many of them, in turn, it
  * tells of with each tick; events: requests that failed, a second, of all nodes of this process,
- * each in a batch of its own. fake_keys.h has the environment. A node takes two descriptors.
+ * each in a batch of its own. settle: lags of the first so many seconds are told for themselves.
+ * fake_keys.h has the environment. A node takes two descriptors.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -160,6 +161,7 @@ static void tell(struct fleet *f, uint64_t samples)
 	}
 	fleet_tell_lags("steady", l->lag, before);
 	fleet_tell_lags("event", f->event_lags.lag, f->event_lags.n);
+	fleet_tell_lags("begin", f->begin_lags.lag, f->begin_lags.n);
 	printf("batches %" PRIu64 "\nsamples %" PRIu64 "\nsent %" PRIu64 "\nrewinds %" PRIu64
 	       "\nopened %" PRIu64 "\nhellos %" PRIu64 "\nrefused %" PRIu64 "\n",
 	       f->acked, samples, f->sent, f->rewinds, f->opened, f->hellos, f->refused);
@@ -202,7 +204,7 @@ static int run(struct fleet *f)
 			break;
 	}
 	printf("elapsed_s %.3f\n", seconds_between(f->start_ns, clock_mono_ns()));
-	tell(f, f->lags.n * f->entities * f->metrics);
+	tell(f, f->acked_ticks * f->entities * f->metrics);
 	return f->acked < batches;
 }
 
@@ -217,7 +219,7 @@ static void read_setting(struct fleet *f, const char *word)
 		      { "entities", &f->entities }, { "metrics", &f->metrics },
 		      { "batches", &f->batches },   { "all", &f->calls.nodes },
 		      { "edges", &f->calls.edges }, { "counts", &f->calls.counts },
-		      { "events", &f->events } };
+		      { "events", &f->events },	    { "settle", &f->settle } };
 	size_t len = strcspn(word, "=");
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {

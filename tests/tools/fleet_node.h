@@ -39,6 +39,7 @@ struct node {
 struct fleet {
 	uint64_t first, nodes, seconds, interval, storm, spread, entities, metrics, batches;
 	uint64_t events; /* a second, of all nodes here */
+	uint64_t settle; /* seconds */
 	struct fleet_calls calls; /* edges 0: there are none, and no events */
 	const char *url;
 	char collector[KEY_TEXT], token[64];
@@ -47,9 +48,9 @@ struct fleet {
 	struct node *node;
 	uint64_t epoch, start_ns, wall_ns, storm_ns, welcome_ns;
 	uint64_t ticks, told; /* of all nodes: batches of metrics, and of events */
-	uint64_t up, opened, hellos, sent, acked, rewinds, refused;
+	uint64_t up, opened, hellos, sent, acked, acked_ticks, rewinds, refused;
 	struct fleet_bodies bodies;
-	struct fleet_lags lags, event_lags;
+	struct fleet_lags lags, event_lags, begin_lags;
 	struct buf frame, body;
 };
 
@@ -207,16 +208,26 @@ static void send_some(struct fleet *f, struct node *n, uint8_t stream)
 	}
 }
 
-static void on_mark(struct fleet *f, struct node *n, uint8_t stream, uint64_t mark, bool nack)
+/* When all nodes are new, what they have is, too: that is told for itself. */
+static void note_lag(struct fleet *f, uint8_t stream, uint64_t now, uint64_t due)
 {
 	struct fleet_lags *lags = stream == STREAM_EVENT ? &f->event_lags : &f->lags;
+
+	if (due < f->start_ns + f->settle * 1000 * MS)
+		lags = &f->begin_lags;
+	fleet_note_lag(lags, now, due);
+}
+
+static void on_mark(struct fleet *f, struct node *n, uint8_t stream, uint64_t mark, bool nack)
+{
 	struct flow *w = &n->flow[stream];
 	uint64_t now = clock_mono_ns();
 
 	while (w->acked < mark) {
-		if (++w->acked > 1 || stream != STREAM_EVENT) /* where it is all say at once */
-			fleet_note_lag(lags, now, due_ns(f, n, stream, w->acked));
+		w->acked++;
+		note_lag(f, stream, now, due_ns(f, n, stream, w->acked));
 		f->acked++;
+		f->acked_ticks += stream == STREAM_METRIC;
 		w->progress_ns = now;
 		n->patience_ns = PATIENCE_NS;
 	}
