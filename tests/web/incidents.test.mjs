@@ -78,6 +78,23 @@ TEST('an incident says where it arose, through which hosts, on what it rests, an
 	for (const part of ['Opened: postgres /q on db-3 (io), 12 requests', 'Joined: checkout /buy on shop-1', 'db-3 is first now, with 88 %']) CHECK(steps.includes(part), `${part} in ${steps}`);
 });
 
+TEST('an incident over several regions says what it is in each, and leads there', async (t) => {
+	t.mock.regions = [
+		{ name: 'global', relay: null, console: null, lag: 0, nodes: 1 },
+		{ name: 'eu', relay: 'relay-eu', console: 'http://127.0.0.1:9/', lag: 900, nodes: 2 },
+	];
+	const part = (region, n, over) => ({ region, id: `1-00000000000000${n}`, state: 'open', onset: new Date().toISOString(), last: new Date().toISOString(), closed: null, first: 'db-3', title: `<b>${region}</b> slow`, ...over });
+	t.mock.cases = [incident({ detail: { parts: [part('eu', 11), part('us', 12, { state: 'closed' })] } }), incident({ n: 2 })];
+	await t.open(t.mock.cases[0].brief.diagnosis);
+	await t.page.waitForSelector('#parts a');
+	const parts = await t.page.$$eval('#parts li', (all) => all.map((li) => li.innerText.replace(/\s+/g, ' ').trim()));
+	CHECK(/^open eu .*: <b>eu<\/b> slow$/.test(parts[0]) && /^closed us: <b>us<\/b> slow$/.test(parts[1]), parts.join(' | '));
+	CHECK_EQ(await t.page.$$eval('#parts a', (all) => all.map((a) => a.href)), ['http://127.0.0.1:9/incidents/1-0000000000000011'], 'the way there');
+	await t.open(t.mock.cases[1].brief.diagnosis);
+	await t.page.waitForSelector('#steps');
+	CHECK_EQ((await t.page.$$('#parts')).length, 0, 'an incident of this collector has none');
+});
+
 TEST('an incident without a clear cause says so, a merged one where it is now', async (t) => {
 	const into = incident({ n: 2 });
 	const unclear = incident({ n: 1, code: 'slow.unclear', clear: false, state: 'merged', mergedInto: into.brief.id });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What was looked for and found clean, what could not be looked for and why, and segments sent again.
-import { Icon, Text } from './ui.jsx';
+import { Heads, Icon, Text } from './ui.jsx';
 import { count, visible } from './lib/format.js';
 import { t, word } from './lib/i18n.js';
 import { messages } from './lib/messages.js';
@@ -50,15 +50,7 @@ const Losses = ({ req }) => {
 			{!losses.length && <p>{t(clean ? 'loss.clean' : 'loss.none')}</p>}
 			{losses.length > 0 && (
 				<table class="plain">
-					<thead>
-						<tr>
-							<th scope="col">{t('loss.side')}</th>
-							<th scope="col">{t('loss.kind')}</th>
-							<th scope="col" class="n">
-								{t('loss.count')}
-							</th>
-						</tr>
-					</thead>
+					<Heads at="loss." of={['side', 'kind', 'count']} n={['count']} />
 					<tbody>
 						{losses.map((l) => (
 							<tr key={`${l.side} ${l.kind}`}>

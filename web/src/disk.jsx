@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The disk that was waited for: how many of its requests took how long at that moment, and in the five minutes before.
 import { useMemo } from 'preact/hooks';
+import { Heads } from './ui.jsx';
 import { diskOf, loadLatency } from './lib/disk.js';
 import { count, msFine, visible } from './lib/format.js';
 import { t } from './lib/i18n.js';
@@ -19,13 +20,7 @@ const boundText = (us) => (us === Infinity ? t('disk.more') : us < 1000 ? `${us}
 const Op = ({ op, all, buckets }) => (
 	<table class="latency" data-op={op}>
 		<caption>{t(`disk.${op}`, { n: count(all[1]), before: count(all[0]) })}</caption>
-		<thead>
-			<tr>
-				<th scope="col">{t('disk.upto')}</th>
-				<th scope="col">{t('disk.at')}</th>
-				<th scope="col">{t('disk.before')}</th>
-			</tr>
-		</thead>
+		<Heads at="disk." of={['upto', 'at', 'before']} />
 		<tbody>
 			{buckets.map(({ us, before, at }) => (
 				<tr key={us}>

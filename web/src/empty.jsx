@@ -7,7 +7,7 @@ import { t } from './lib/i18n.js';
 import { status } from './lib/live.js';
 import { isSilent, useNodes } from './lib/nodes.js';
 import { useStore } from './lib/store.js';
-import { CopyButton, Icon, Text } from './ui.jsx';
+import { CopyButton, Heads, Icon, Text } from './ui.jsx';
 
 const SHOWN = 12;
 
@@ -16,18 +16,7 @@ const TRY = 'make row';
 const Servers = ({ servers }) => (
 	<table class="servers">
 		<caption>{t('empty.servers')}</caption>
-		<thead>
-			<tr>
-				<th scope="col">{t('col.node')}</th>
-				<th scope="col">{t('col.app')}</th>
-				<th scope="col" class="n">
-					{t('empty.col.port')}
-				</th>
-				<th scope="col" class="n">
-					{t('empty.col.rate')}
-				</th>
-			</tr>
-		</thead>
+		<Heads of={['col.node', 'col.app', 'empty.col.port', 'empty.col.rate']} n={['empty.col.port', 'empty.col.rate']} />
 		<tbody>
 			{servers.slice(0, SHOWN).map((s) => (
 				<tr key={[s.node, s.app, s.port].join('\n')}>

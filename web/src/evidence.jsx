@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What was seen at that moment: each long block with the thread it happened to, and its stack.
 import { useState } from 'preact/hooks';
-import { CopyButton, Text } from './ui.jsx';
+import { CopyButton, Heads, Text } from './ui.jsx';
 import { isNumber, msFine, timeParts, timeText } from './lib/format.js';
 import { t } from './lib/i18n.js';
 import { partClass, partName, useParts } from './lib/parts.js';
 
 const COLUMNS = 8;
-const heads = ['time', 'ms', 'part', 'thread', 'call', 'what', 'who', 'stack'];
 
 const threadOf = (e) => {
 	const ids = [e.pid, e.tid].filter(isNumber);
@@ -95,15 +94,7 @@ export const Evidence = ({ of, kind, zone }) => {
 			{all.length > 0 && (
 				<div class="sideways" tabIndex={0} role="region" aria-label={t('evi.title')}>
 					<table class="plain evidence">
-						<thead>
-							<tr>
-								{heads.map((name) => (
-									<th key={name} scope="col" class={name === 'ms' ? 'n' : undefined}>
-										{t(`evi.${name}`)}
-									</th>
-								))}
-							</tr>
-						</thead>
+						<Heads at="evi." of={['time', 'ms', 'part', 'thread', 'call', 'what', 'who', 'stack']} n={['ms']} />
 						<tbody>
 							{all.map((e, i) => (
 								<Line key={i} e={e} n={i} />

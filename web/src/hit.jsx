@@ -2,7 +2,7 @@
 // The moment of what a page is about: who else was hit, and what else the node saw.
 import { Patterns, Swatch } from './reasons.jsx';
 import { Severity } from './severity.jsx';
-import { Text } from './ui.jsx';
+import { Heads, Text } from './ui.jsx';
 import { useAnswer } from './lib/answer.js';
 import { count, ms, reasonText, timeParts, timeText, visible } from './lib/format.js';
 import { NONE, canWant, pairs, writeFilters } from './lib/filters.js';
@@ -55,23 +55,7 @@ const HitRow = ({ group, range }) => (
 const HitTable = ({ groups, range }) => (
 	<div class="sideways" tabIndex={0} role="region" aria-label={t('hit.title')}>
 		<table class="plain">
-			<thead>
-				<tr>
-					<th scope="col">{t('col.app')}</th>
-					<th scope="col">{t('group.route')}</th>
-					<th scope="col">{t('col.reason')}</th>
-					<th scope="col" class="n">
-						{t('group.count')}
-					</th>
-					<th scope="col" class="n">
-						{t('hit.median')} <span class="unit">ms</span>
-					</th>
-					<th scope="col" class="n">
-						{t('hit.longest')} <span class="unit">ms</span>
-					</th>
-					<th scope="col">{t('group.links')}</th>
-				</tr>
-			</thead>
+			<Heads of={['col.app', 'group.route', 'col.reason', 'group.count', 'hit.median', 'hit.longest', 'group.links']} n={['group.count']} ms={['hit.median', 'hit.longest']} />
 			<tbody>
 				{groups.slice(0, SHOWN).map((g) => (
 					<HitRow key={[g.region, g.app, g.route, g.reason?.code].join('\n')} group={g} range={range} />

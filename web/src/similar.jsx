@@ -3,7 +3,7 @@
 import { useMemo } from 'preact/hooks';
 import { Spark } from './groups.jsx';
 import { Failed, filtersOf } from './hit.jsx';
-import { Text } from './ui.jsx';
+import { Heads, Text } from './ui.jsx';
 import { useAnswer } from './lib/answer.js';
 import { count, msFine, timeText } from './lib/format.js';
 import { NONE, canWant, pairs, writeFilters } from './lib/filters.js';
@@ -34,16 +34,7 @@ const NodeRow = ({ group, range }) => (
 const NodeTable = ({ groups, range }) => (
 	<div class="sideways" tabIndex={0} role="region" aria-label={t('similar.title')}>
 		<table class="plain">
-			<thead>
-				<tr>
-					{['node', 'count', 'first', 'last', 'median', 'longest', 'see'].map((name) => (
-						<th key={name} scope="col" class={['count', 'median', 'longest'].includes(name) ? 'n' : undefined}>
-							{t(`similar.${name}`)}
-							{['median', 'longest'].includes(name) && <span class="unit"> ms</span>}
-						</th>
-					))}
-				</tr>
-			</thead>
+			<Heads at="similar." of={['node', 'count', 'first', 'last', 'median', 'longest', 'see']} n={['count']} ms={['median', 'longest']} />
 			<tbody>
 				{groups.map((g) => (
 					<NodeRow key={`${g.region}\n${g.node}`} group={g} range={range} />

@@ -18,6 +18,20 @@ export const Text = ({ of, class: cls, cut = CUT }) => {
 	);
 };
 
+// The head of a table, by the words of its columns: which have numbers, which of these are ms.
+export const Heads = ({ at = '', of, n = [], ms = [] }) => (
+	<thead>
+		<tr>
+			{of.map((name) => (
+				<th key={name} scope="col" class={n.includes(name) || ms.includes(name) ? 'n' : undefined}>
+					{t(at + name)}
+					{ms.includes(name) && <span class="unit"> ms</span>}
+				</th>
+			))}
+		</tr>
+	</thead>
+);
+
 export const Time = ({ of }) => {
 	const p = timeParts(of);
 	if (!p) return <span class="none">–</span>;

@@ -1,32 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The upstream tries of a request, each with what was measured of it.
 import { OrderBar } from './timebar.jsx';
-import { Status, Text } from './ui.jsx';
+import { Heads, Status, Text } from './ui.jsx';
 import { count, errorText, msFine } from './lib/format.js';
 import { t } from './lib/i18n.js';
-
-const Head = () => (
-	<thead>
-		<tr>
-			<th scope="col">{t('ev.ups.n')}</th>
-			<th scope="col">{t('ev.ups.addr')}</th>
-			{['start', 'connect', 'response'].map((name) => (
-				<th key={name} scope="col" class="n">
-					{t(`ev.ups.${name}`)} <span class="unit">ms</span>
-				</th>
-			))}
-			<th scope="col">{t('ev.ups.status')}</th>
-			<th scope="col">{t('ev.ups.error')}</th>
-			<th scope="col">{t('ev.ups.reused')}</th>
-			<th scope="col" class="n">
-				{t('ev.ups.retrans')}
-			</th>
-			<th scope="col" class="n">
-				{t('ev.ups.rtt')} <span class="unit">ms</span>
-			</th>
-		</tr>
-	</thead>
-);
 
 const Try = ({ up, n }) => (
 	<tr>
@@ -60,7 +37,7 @@ export const Upstreams = ({ req, order }) => {
 			{ups.length > 0 && (
 				<div class="sideways" tabIndex={0} role="region" aria-label={t('ev.ups')}>
 					<table class="plain">
-						<Head />
+						<Heads at="ev.ups." of={['n', 'addr', 'start', 'connect', 'response', 'status', 'error', 'reused', 'retrans', 'rtt']} n={['retrans']} ms={['start', 'connect', 'response', 'rtt']} />
 						<tbody>
 							{ups.map((up, i) => (
 								<Try key={i} up={up} n={i + 1} />

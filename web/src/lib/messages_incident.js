@@ -49,6 +49,7 @@ export const incidentMessages = {
 	'inc.where.errors': ['Whose errors they are', '错误来源'],
 	'inc.where.none': ['Not ranked yet: what was counted comes with the next ten seconds.', '尚未排序：统计数据将在十秒内到达。'],
 	'inc.where.unclear': ['No host has half of it: this is no clear cause.', '没有主机占到一半：原因不明。'],
+	'inc.parts': ['In each region', '各区域'],
 	'inc.external': ['no probe there', '无探针'],
 	'inc.own': ['in itself', '自身'],
 	'inc.edge': ['on the way', '途中'],

@@ -3,8 +3,9 @@
 import { useState } from 'preact/hooks';
 import { Trouble } from '../banner.jsx';
 import { Back, Json, Missing, decode } from '../facts.jsx';
+import { RegionOf } from '../regions.jsx';
 import { Through } from '../through.jsx';
-import { CopyButton, Text, Time } from '../ui.jsx';
+import { CopyButton, Heads, Text, Time } from '../ui.jsx';
 import { Decide } from '../decide.jsx';
 import { Regroup } from '../regroup.jsx';
 import { useAnswer } from '../lib/answer.js';
@@ -86,8 +87,6 @@ const requestsOf = (signal) => {
 	return writeFilters(f);
 };
 
-const columns = ['node', 'app', 'route', 'reason', 'first', 'last', 'count', 'excess', 'see'];
-
 const Signal = ({ of }) => (
 	<tr>
 		<td>
@@ -131,15 +130,7 @@ const Signals = ({ of }) => (
 			</p>
 		)}
 		<table class="plain">
-			<thead>
-				<tr>
-					{columns.map((name) => (
-						<th key={name} scope="col" class={name === 'count' || name === 'excess' ? 'n' : undefined}>
-							{t(`inc.sig.${name}`)}
-						</th>
-					))}
-				</tr>
-			</thead>
+			<Heads at="inc.sig." of={['node', 'app', 'route', 'reason', 'first', 'last', 'count', 'excess', 'see']} n={['count', 'excess']} />
 			<tbody>
 				{(of.evidence ?? []).map((e, i) => (
 					<Signal key={i} of={e} />
@@ -155,15 +146,7 @@ const NodeEvents = ({ of }) => {
 		<section class="card wide sideways" id="node-events">
 			<h2>{t('inc.events')}</h2>
 			<table class="plain">
-				<thead>
-					<tr>
-						{['node', 'kind', 'reason', 'count', 'see'].map((name) => (
-							<th key={name} scope="col" class={name === 'count' ? 'n' : undefined}>
-								{t(`inc.ev.${name}`)}
-							</th>
-						))}
-					</tr>
-				</thead>
+				<Heads at="inc.ev." of={['node', 'kind', 'reason', 'count', 'see']} n={['count']} />
 				<tbody>
 					{of.events.map((e) => (
 						<tr key={`${e.node}\n${e.kind}`}>
@@ -209,6 +192,21 @@ const Steps = ({ of }) => (
 	</section>
 );
 
+// What it is in each region that relays to this collector.
+const Parts = ({ of }) =>
+	of.parts?.length > 0 && (
+		<section class="card" id="parts">
+			<h2>{t('inc.parts')}</h2>
+			<ul class="steps">
+				{of.parts.map((p) => (
+					<li key={p.id}>
+						<IncidentState of={p} /> <RegionOf name={p.region} path={`/incidents/${encodeURIComponent(p.id)}`} />: <Text of={p.title} cut={400} />
+					</li>
+				))}
+			</ul>
+		</section>
+	);
+
 const Head = ({ of, id }) => (
 	<>
 		<div class="tools">
@@ -245,6 +243,7 @@ export const IncidentPage = ({ id }) => {
 			<div class="cards">
 				<Causes of={of} ranking="time" />
 				<Causes of={of} ranking="errors" />
+				<Parts of={of} />
 				<Steps of={of} />
 				<Decide of={of} onDone={() => setTurn(turn + 1)} />
 				<Regroup key={of.id} of={of} onDone={() => setTurn(turn + 1)} />

@@ -5,15 +5,13 @@ import { Trouble } from '../banner.jsx';
 import { Coverage } from '../coverage.jsx';
 import { Range } from '../range.jsx';
 import { useRowKeys } from '../rowkeys.js';
-import { Icon, Text, Time } from '../ui.jsx';
+import { Heads, Icon, Text, Time } from '../ui.jsx';
 import { count, visible } from '../lib/format.js';
 import { t, useSettings, word } from '../lib/i18n.js';
 import { PAGE, STATES, endIncidents, incidentHref, incidents, incidentsAddress, loadIncidents, openFirst, readIncidentFilters, titleOf } from '../lib/incidents.js';
 import { useNodes } from '../lib/nodes.js';
 import { go } from '../lib/router.js';
 import { useStore } from '../lib/store.js';
-
-const columns = ['state', 'what', 'onset', 'last', 'nodes', 'first', 'share', 'open'];
 
 export const IncidentState = ({ of }) => (
 	<span class={`state ${of.state === 'open' ? 'is-failed' : 'hint'}`} data-state={of.state}>
@@ -57,15 +55,7 @@ const List = ({ rows }) => {
 	return (
 		<table class="plain events incidents">
 			<caption class="sr">{t('inc.caption')}</caption>
-			<thead>
-				<tr>
-					{columns.map((name) => (
-						<th key={name} scope="col" class={name === 'nodes' || name === 'share' ? 'n' : undefined}>
-							{t(`inc.col.${name}`)}
-						</th>
-					))}
-				</tr>
-			</thead>
+			<Heads at="inc.col." of={['state', 'what', 'onset', 'last', 'nodes', 'first', 'share', 'open']} n={['nodes', 'share']} />
 			<tbody ref={body} onClick={onClick}>
 				{rows.map((of) => (
 					<Row key={of.id} of={of} />

@@ -47,6 +47,8 @@ const About = ({ req }) => (
 					{t('red.of')}
 				</a>,
 			],
+			req.ids?.trace && ['traceparent', <Text of={`${req.ids.trace}-${req.ids.parent}`} class="mono wrap" />],
+			req.ids?.request && ['X-Request-Id', <Text of={req.ids.request} class="mono wrap" />],
 			[t('ev.in'), bytes(req.bytesIn)],
 			[t('ev.out'), bytes(req.bytesOut)],
 			[t('ev.code'), <Text of={req.reason?.code} class="mono" />],
