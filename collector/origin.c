@@ -31,7 +31,7 @@ static int origin_open(void *self, const struct stage_env *env)
 static bool has_rows(const struct wire_body *w)
 {
 	return w->nsamples || w->nreds || w->nrequests || w->nsources || w->nunreads ||
-	       w->nstacks || w->nevents || w->nprofiles || w->nplaces || w->nnodes;
+	       w->nstacks || w->nevents || w->nprofiles || w->nplaces || w->nnats || w->nnodes;
 }
 
 static const char *refused(const struct batch *b)

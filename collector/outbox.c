@@ -68,14 +68,16 @@ static uint32_t put_events(struct buf *body, const struct wire_body *w)
 		wire_put_stack(body, &w->stacks[i]);
 	for (uint32_t i = 0; i < w->nplaces; i++)
 		wire_put_place(body, &w->places[i]);
+	for (uint32_t i = 0; i < w->nnats; i++)
+		wire_put_nat(body, &w->nats[i]);
 	for (uint32_t i = 0; i < w->nrequests; i++)
 		wire_put_request(body, &w->requests[i]);
 	for (uint32_t i = 0; i < w->nevents; i++)
 		wire_put_event(body, &w->events[i]);
 	for (uint32_t i = 0; i < w->nclocks; i++)
 		wire_put_clock(body, &w->clocks[i]);
-	return w->nclocks + w->nnodes + w->nsources + w->nstacks + w->nplaces + w->nrequests +
-	       w->nevents;
+	return w->nclocks + w->nnodes + w->nsources + w->nstacks + w->nplaces + w->nnats +
+	       w->nrequests + w->nevents;
 }
 
 /*
@@ -88,8 +90,8 @@ static uint32_t put_items(struct outbox *o, struct batch *b)
 	uint32_t n;
 
 	if (b->of.stream == STREAM_EVENT && !w->nsamples && !w->nprofiles) {
-		n = w->nclocks + w->nnodes + w->nsources + w->nstacks + w->nplaces + w->nrequests +
-		    w->nevents + w->nreds + w->nunreads;
+		n = w->nclocks + w->nnodes + w->nsources + w->nstacks + w->nplaces + w->nnats +
+		    w->nrequests + w->nevents + w->nreds + w->nunreads;
 		buf_put(&o->body, (const char *)zmq_msg_data(&b->body) + b->origin_len,
 			batch_bytes(b) - b->origin_len);
 		return n;

@@ -31,6 +31,7 @@ enum {
 	ITEM_MAX_FRAMES = 48, /* of a stack */
 	ITEM_MAX_SEEN = 256, /* stacks in one item of a profile */
 	ITEM_MAX_PLACES = 4096, /* of a node */
+	ITEM_MAX_WAYS = 512, /* of a node, that addresses are translated by */
 	ITEM_MAX_TAGS = 1024, /* of a node and its entities, with those of before */
 	ITEM_MAX_SEEN_NODES = 4096,
 	ITEM_MAX_SIGNALS = 256, /* of an incident */
@@ -257,6 +258,23 @@ struct place_item {
 	uint32_t left_out; /* so many more were not told */
 	uint32_t n;
 	struct place *places;
+};
+
+enum way_kind {
+	WAY_TO = 1, /* who calls the one reaches the other: a service address, a port of docker's */
+	WAY_FROM = 2, /* what comes from the other is seen as if it came from the one */
+};
+
+struct nat_way { /* how this node translates addresses (NAT), of connections that it passed on */
+	uint8_t kind; /* enum way_kind */
+	struct addr seen, real; /* of WAY_FROM without ports */
+	uint64_t netns; /* inode of the network namespace; 0: the node's own */
+};
+
+struct nat_item { /* all that there are; none: none */
+	uint32_t left_out; /* so many more were not told, or could not be looked at */
+	uint32_t n;
+	struct nat_way *ways;
 };
 
 /* The first item of a batch that a relay brings: whose batch all that follows it was. */

@@ -28,6 +28,7 @@ enum {
 	WIRE_SEEN_FIELDS = 3,
 	WIRE_JUDGED_FIELDS = 2, /* more of a RED whose excess is known */
 	WIRE_PLACE_FIELDS = 6, /* of one place of a PLACE, at least */
+	WIRE_WAY_FIELDS = 6, /* of one of a NAT, at least */
 	WIRE_TAG_FIELDS = 6,
 	WIRE_SEEN_NODE_FIELDS = 2,
 	WIRE_TIMES_FIELDS = 3, /* more of an ACK that answers a batch which says when it was sent */
@@ -142,8 +143,9 @@ struct wire_body {
 	struct node_item *nodes;
 	struct clock_item *clocks;
 	struct incident_item *incidents;
+	struct nat_item *nats;
 	uint32_t nsamples, nreds, nrequests, nsources, nunreads, nstacks, nevents, nprofiles,
-		nplaces, norigins, nregions, nnodes, nclocks, nincidents;
+		nplaces, norigins, nregions, nnodes, nclocks, nincidents, nnats;
 	uint32_t nunknown; /* items of a kind this version does not know: skipped */
 };
 
@@ -170,6 +172,7 @@ void wire_put_place(struct buf *body, const struct place_item *p);
 void wire_put_origin(struct buf *body, const struct origin_item *o);
 void wire_put_region(struct buf *body, const struct region_item *r);
 void wire_put_node(struct buf *body, const struct node_item *n);
+void wire_put_nat(struct buf *body, const struct nat_item *n);
 void wire_put_clock(struct buf *body, const struct clock_item *c);
 void wire_put_incident(struct buf *body, const struct incident_item *i);
 

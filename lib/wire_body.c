@@ -198,6 +198,35 @@ static int read_places(struct mp *m, struct arena *a, struct place_item *item)
 	return 0;
 }
 
+static int read_nat(struct mp *m, struct arena *a, struct nat_item *item)
+{
+	struct nat_way *w;
+	void *room;
+	int r;
+
+	item->left_out = wire_read_u32(m);
+	item->n = mp_array(m);
+	if (item->n > ITEM_MAX_WAYS)
+		return -EBADMSG;
+	r = arena_try(a, item->n, sizeof(*w), &room);
+	if (r < 0)
+		return r;
+	w = room;
+	for (uint32_t i = 0; i < item->n; i++) {
+		uint32_t width = mp_array(m);
+
+		w[i].kind = (uint8_t)mp_uint_max(m, UINT8_MAX);
+		w[i].seen = wire_read_addr(m);
+		w[i].real = wire_read_addr(m);
+		w[i].netns = wire_read_u64(m);
+		if (width < WIRE_WAY_FIELDS || !w[i].seen.len || !w[i].real.len)
+			return -EBADMSG;
+		mp_skip_n(m, width - WIRE_WAY_FIELDS);
+	}
+	item->ways = w;
+	return 0;
+}
+
 static int read_clock(struct mp *m, struct clock_item *c)
 {
 	double offset;
@@ -243,6 +272,8 @@ static int read_item(struct mp *m, struct arena *a, uint64_t kind, uint32_t *mor
 		return read_clock(m, &b->clocks[b->nclocks++]);
 	case ITEM_INCIDENT:
 		return wire_read_incident(m, a, &b->incidents[b->nincidents++]);
+	case ITEM_NAT:
+		return read_nat(m, a, &b->nats[b->nnats++]);
 	}
 	return -EBADMSG;
 }
@@ -310,6 +341,8 @@ static int make_room(struct arena *a, const uint32_t *n, struct wire_body *b)
 		r = room(a, n[ITEM_CLOCK], sizeof(*b->clocks), &b->clocks);
 	if (r == 0)
 		r = room(a, n[ITEM_INCIDENT], sizeof(*b->incidents), &b->incidents);
+	if (r == 0)
+		r = room(a, n[ITEM_NAT], sizeof(*b->nats), &b->nats);
 	return r < 0 ? r : room(a, n[ITEM_PLACE], sizeof(*b->places), &b->places);
 }
 

@@ -329,6 +329,24 @@ void wire_put_place(struct buf *body, const struct place_item *told)
 	}
 }
 
+void wire_put_nat(struct buf *body, const struct nat_item *told)
+{
+	msgpack_packer pk = item(body, ITEM_NAT);
+
+	assert(told->n <= ITEM_MAX_WAYS);
+	put_u32(&pk, told->left_out);
+	msgpack_pack_array(&pk, told->n);
+	for (uint32_t i = 0; i < told->n; i++) {
+		const struct nat_way *w = &told->ways[i];
+
+		msgpack_pack_array(&pk, WIRE_WAY_FIELDS);
+		msgpack_pack_uint8(&pk, w->kind);
+		put_addr(&pk, &w->seen);
+		put_addr(&pk, &w->real);
+		put_u64(&pk, w->netns);
+	}
+}
+
 void wire_put_clock(struct buf *body, const struct clock_item *c)
 {
 	msgpack_packer pk = item(body, ITEM_CLOCK);

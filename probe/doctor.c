@@ -363,6 +363,7 @@ int doctor_run(const struct probe_config *given)
 	doctor_nginx(env.procfs);
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		see_file(env.procfs, &files[i]);
+	doctor_nat(env.procfs);
 	if (given->scope[0])
 		see_scope(given);
 	if (given->state[0])

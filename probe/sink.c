@@ -69,6 +69,12 @@ void sink_place(struct sink *s, const struct place_item *i)
 	event_put(s);
 }
 
+void sink_nat(struct sink *s, const struct nat_item *i)
+{
+	wire_put_nat(&s->event, i);
+	event_put(s);
+}
+
 void sink_clock(struct sink *s, const struct clock_item *i)
 {
 	wire_put_clock(&s->event, i);

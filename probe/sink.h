@@ -29,4 +29,5 @@ void sink_source(struct sink *s, const struct source_item *i); /* event */
 void sink_stack(struct sink *s, const struct stack_item *i); /* event */
 void sink_event(struct sink *s, const struct event_item *i); /* event */
 void sink_place(struct sink *s, const struct place_item *i); /* event */
+void sink_nat(struct sink *s, const struct nat_item *i); /* event */
 void sink_clock(struct sink *s, const struct clock_item *i); /* event */

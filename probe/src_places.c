@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * src_places.c - what addresses are on this node, so that others know whom they call: those of its
- * interfaces, who listens where, and the same of the containers on it.
+ * interfaces, who listens where, the same of the containers on it, and which it translates into
+ * others (NAT).
  *
  * What has changed is told at once, all of it every ten minutes: what is lost in between is then
  * mended. Read so rarely that it costs nothing: of processes only new ones are looked at, of open
@@ -11,6 +12,7 @@
 #include <stdio.h>
 
 #include "../lib/clock.h"
+#include "place_flows.h"
 #include "place_net.h"
 #include "place_pids.h"
 #include "proc_text.h"
@@ -36,6 +38,7 @@ struct places {
 	uint32_t reads, next_net; /* whose turn it is */
 	uint64_t own_netns;
 	struct place_list list, fresh;
+	struct place_nat nat;
 	uint32_t look_below; /* pid: where the search for owners goes on; 0: it is over */
 	uint64_t all_ns; /* when all is told next */
 };
@@ -155,14 +158,36 @@ static bool is_due(struct places *s, uint32_t i, bool all, uint32_t *fresh)
 	return all || is_new || (i == s->next_net && s->reads % TURN_READS == 0);
 }
 
+/* The doctor says why not, where it cannot be read. */
+static void read_own_nat(struct places *s)
+{
+	uint32_t tracked;
+
+	(void)!place_flows_own(&s->nat, &s->text, s->procfs, &tracked);
+}
+
+static void forget_nats(struct places *s)
+{
+	for (uint32_t i = 0; i < s->nat.n;) {
+		uint64_t netns = s->nat.way[i].way.netns;
+
+		if (netns && !find_net(&s->nets, netns))
+			place_nat_forget(&s->nat, netns);
+		else
+			i++;
+	}
+}
+
 /* All there is; of namespaces that it is not the turn of, what was there before. */
 static void read_nets(struct places *s, bool all)
 {
 	uint32_t fresh = 0;
 
-	s->fresh.n = s->fresh.left_out = 0;
+	s->fresh.n = s->fresh.left_out = s->nat.left_out = 0;
 	if (!*s->below)
 		place_net_read(&s->fresh, &s->text, s->procfs, "self", 0);
+	if (!*s->below && (all || s->reads % TURN_READS == 0))
+		read_own_nat(s);
 	if (++s->reads % TURN_READS == 0)
 		s->next_net = s->nets.n ? (s->next_net + 1) % s->nets.n : 0;
 	for (uint32_t i = 0; i < s->nets.n; i++) {
@@ -175,8 +200,10 @@ static void read_nets(struct places *s, bool all)
 		}
 		snprintf(who, sizeof(who), "%u", s->nets.net[i].pid);
 		place_net_read(&s->fresh, &s->text, s->procfs, who, netns);
+		place_flows_of(&s->nat, &s->text, s->procfs, who, netns);
 		s->nets.net[i].reads++;
 	}
+	forget_nats(s);
 	place_list_sort(&s->fresh);
 }
 
@@ -283,6 +310,8 @@ static int places_read(void *self, struct sink *out)
 		place_list_tell_all(&s->fresh, out);
 	else
 		place_list_tell_change(&s->list, &s->fresh, out);
+	if (all || s->nat.changed)
+		place_nat_tell(&s->nat, out);
 	if (all)
 		s->all_ns = now + ALL_NS;
 	was = s->list;
@@ -293,7 +322,8 @@ static int places_read(void *self, struct sink *out)
 
 const struct source source_places = {
 	.name = "places",
-	.help = "which addresses are this node's and its containers', and who listens there",
+	.help = "which addresses are this node's and its containers', who listens there, and "
+		"which it translates",
 	.period_ms = PERIOD_MS,
 	.steady = true,
 	.size = sizeof(struct places),

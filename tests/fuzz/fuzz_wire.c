@@ -113,6 +113,11 @@ static int body(const void *f, size_t len, struct wire_body *b)
 		for (uint32_t k = 0; k < b->places[i].n; k++)
 			must(b->places[i].places[k].app && b->places[i].places[k].addr.len);
 	}
+	for (uint32_t i = 0; r == 0 && i < b->nnats; i++) {
+		must(b->nats[i].n <= ITEM_MAX_WAYS);
+		for (uint32_t k = 0; k < b->nats[i].n; k++)
+			must(b->nats[i].ways[k].seen.len && b->nats[i].ways[k].real.len);
+	}
 	for (uint32_t i = 0; r == 0 && i < b->nstacks; i++)
 		must(b->stacks[i].n <= ITEM_MAX_FRAMES);
 	return r;

@@ -67,11 +67,40 @@ ok "nothing at all ends everything" probe "$port" "node d 4" hello "want welcome
 ok "which is history" is "2|0" "select count(*), count(*) filter (where until is null) from place join node using (node_id) where name = 'd'"
 ok "the web's role can ask" [ "$("$pgbin/psql" -h "$dir/s" -U seismo_web -XqAt -d seismo -c "select app from api.resolve_all(array['10.0.0.1'::inet], array[80], array[now()], array[null::bigint])")" = caddy ]
 
+# Addresses that are translated: a service that two nodes know of, a port of a that leads into its container, what leaves by a.
+from() { # ADDR: whose a call from there is
+	sql -c "select coalesce(n.name, '-'), r.how from api.resolve_from(array['$1'::inet], array[40000], array[now()], array[null::bigint]) r left join node n using (node_id)"
+}
+asks_from() { # EXPECTED ADDR
+	[ "$(from "$2")" = "$1" ] || { echo "$2: $(from "$2"), not $1" >&2; return 1; }
+}
+sql -c "update node set last_seen = now() where name = 'a'"
+ok "before it is told nobody is there" whose "" 10.96.0.1 80 c
+ok "a way is stored" probe "$port" "node a 1" hello "want welcome 2 0" "send 1 3 1 nat@1/10.96.0.1/80/10.0.0.2/5432,1/10.0.0.1/8443/172.17.0.2/80,2/10.0.0.1/0/10.0.0.2/0," "want ack 1 3"
+ok "who calls an address that is translated reaches who is behind it" whose "b|postgres|listener" 10.96.0.1 80 a
+ok "whoever calls it, if nobody else has it" whose "b|postgres|listener" 10.96.0.1 80 c
+ok "by that port only" whose "" 10.96.0.1 81 a
+ok "a port of a node that leads into a container is who listens there" whose "a|inside|listener" 10.0.0.1 8443 c
+ok "what listens on the node itself still does" whose "a|new|listener" 10.0.0.1 9001 c
+ok "who asks from an address that is another's is that other" asks_from "b|address" 10.0.0.1
+ok "to call that address is something else" whose "a|caddy|listener" 10.0.0.1 80 c
+ok "a second place behind the same address" probe "$port" "node c 3" hello "want welcome 1 0" "send 1 2 1 nat@1/10.96.0.1/80/10.0.0.9/443," "want ack 1 2"
+ok "is known to who goes there by itself" whose "c|vip|listener" 10.96.0.1 80 c
+ok "and not to who does not" whose "b|postgres|listener" 10.96.0.1 80 a
+ok "for others it cannot be told which" whose "-|-|ambiguous" 10.96.0.1 80 b
+before=$(sql -c "select now()")
+ok "all told anew ends what is not among it" probe "$port" "node a 1" hello "want welcome 3 0" "send 1 4 1 nat@2/10.0.0.1/0/10.0.0.2/0,2/10.0.0.1/0/10.0.0.3/0," "want ack 1 4"
+ok "then it leads nowhere else" whose "c|vip|listener" 10.96.0.1 80 a
+ok "and did before" whose "b|postgres|listener" 10.96.0.1 80 a "'$before'"
+ok "one address for several is none of them" asks_from "-|several" 10.0.0.1
+ok "nothing at all ends everything" probe "$port" "node a 1" hello "want welcome 4 0" "send 1 5 1 nat@" "want ack 1 5"
+ok "and then it is who has it" asks_from "a|address" 10.0.0.1
+
 # Clocks.
 seconds() { # EXPECTED SQL: about so many of the clocks of a
 	is "$1" "select string_agg(round(extract(epoch from $2))::int::text, ' ' order by told) from clock join node using (node_id) where name = 'a'"
 }
-ok "how far a clock is off is stored" probe "$port" "node a 1" hello "want welcome 2 0" "send 1 3 1 clock@-65000000/700" "want ack 1 3" "send 1 4 1 clock@5000000/300" "want ack 1 4"
+ok "how far a clock is off is stored" probe "$port" "node a 1" hello "want welcome 5 0" "send 1 6 1 clock@-65000000/700" "want ack 1 6" "send 1 7 1 clock@5000000/300" "want ack 1 7"
 ok "with its history" is "-65000000/700 5000000/300" "select string_agg(offset_us || '/' || uncertainty_us, ' ' order by told) from clock join node using (node_id) where name = 'a'"
 ok "since when it is so by the clock itself" seconds "65 -5" "since - told"
 ok "and by the collector's" seconds "0 0" "collector_since - told"

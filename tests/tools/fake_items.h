@@ -105,6 +105,35 @@ static UNUSED void put_lasting(struct buf *body, const char *what)
 					     .going_on = *what == 'g' });
 }
 
+static UNUSED struct addr fake_addr(const char *text, unsigned port)
+{
+	bool v6 = strchr(text, ':') != NULL;
+	uint8_t ip[16];
+
+	if (inet_pton(v6 ? AF_INET6 : AF_INET, text, ip) != 1)
+		abort();
+	return addr_make(ip, v6 ? 16 : 4, (uint16_t)port);
+}
+
+/* "nat@1/10.96.0.1/80/10.0.0.2/8000,": who calls the one reaches the other. */
+static UNUSED void put_nat(struct buf *body, const char *what)
+{
+	struct nat_way ways[8];
+	struct nat_item item = { .ways = ways };
+	unsigned kind, port, real_port;
+	char seen[64], real[64];
+	int n = 0;
+
+	for (const char *p = what + 4; *p; p += n) {
+		if (sscanf(p, "%u/%63[^/]/%u/%63[^/]/%u,%n", &kind, seen, &port, real, &real_port,
+			   &n) != 5)
+			abort();
+		ways[item.n++] = (struct nat_way){ (uint8_t)kind, fake_addr(seen, port),
+						   fake_addr(real, real_port), 0 };
+	}
+	wire_put_nat(body, &item);
+}
+
 /* "all@2/10.0.0.1/80/nginx/0,-1/10.0.0.2/0//0,": the second is no more. */
 static UNUSED void put_places(struct buf *body, const char *what)
 {
@@ -113,12 +142,11 @@ static UNUSED void put_places(struct buf *body, const char *what)
 	static char apps[16][32];
 	unsigned kind, port;
 	unsigned long long netns;
-	uint8_t ip[16];
 	char addr[64], *app;
 	int n = 0;
 
 	for (const char *p = strchr(what, '@') + 1; *p; p += n) {
-		bool gone = *p == '-', v6;
+		bool gone = *p == '-';
 
 		app = apps[item.n];
 		*app = 0;
@@ -130,12 +158,8 @@ static UNUSED void put_places(struct buf *body, const char *what)
 		p += strlen(app);
 		if (sscanf(p, "/%llu,%n", &netns, &n) != 1)
 			abort();
-		v6 = strchr(addr, ':') != NULL;
-		if (inet_pton(v6 ? AF_INET6 : AF_INET, addr, ip) != 1)
-			abort();
 		places[item.n++] =
-			(struct place){ (uint8_t)kind, addr_make(ip, v6 ? 16 : 4, (uint16_t)port),
-					app, netns, gone };
+			(struct place){ (uint8_t)kind, fake_addr(addr, port), app, netns, gone };
 	}
 	wire_put_place(body, &item);
 }

@@ -15,9 +15,9 @@
  *source, origin (of another node) or NAME=PATH of a request; whole: a stack, a request with all
  *that is known of its time, and an event; uneven: one whose parts do not add up; all@PLACES and
  *change@PLACES, each
- *[-]KIND/ADDR/PORT/APP/NETNS with a comma behind it; clock@OFFSET/UNCERTAINTY in us;
- *slow@N/MS/AGO: N requests of shop AGO seconds ago, each of MS; counts@N/MS/ADDR: of N requests,
- *or calls to ADDR:80, which were MS too slow.
+ *[-]KIND/ADDR/PORT/APP/NETNS with a comma behind it; nat@KIND/ADDR/PORT/ADDR/PORT,...;
+ *clock@OFFSET/UNCERTAINTY in us; slow@N/MS/AGO: N requests of shop AGO seconds ago, each of MS;
+ *counts@N/MS/ADDR: of N requests, or calls to ADDR:80, which were MS too slow.
  */
 #include <stdio.h>
 #include <sys/random.h>
@@ -104,7 +104,7 @@ static void put_said(struct buf *body, const char *what)
 	else if (strncmp(what, "slow@", 5) == 0 || strncmp(what, "counts@", 7) == 0)
 		put_fault(body, what);
 	else if (strchr(what, '@'))
-		put_places(body, what);
+		(strncmp(what, "nat@", 4) == 0 ? put_nat : put_places)(body, what);
 	else
 		put_lasting(body, what);
 }
