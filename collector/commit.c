@@ -10,6 +10,7 @@
 #include "counters.h"
 #include "origins.h"
 #include "places.h"
+#include "rollups.h"
 #include "shared.h"
 #include "tables.h"
 
@@ -171,6 +172,8 @@ static int store_taken(struct commit *c, struct batch *culprit, const char *stat
 		r = places_store(p, c->taken, c->nfresh);
 	if (r == 0)
 		r = clocks_store(p, c->taken, c->nfresh);
+	if (r == 0)
+		r = rollups_store(p, c->taken, c->nfresh);
 	if (r == 0)
 		r = tables_rows(p, c->taken, c->nfresh,
 				session_commit_ns(c->session, clock_wall_ns()), &c->rows);

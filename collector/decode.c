@@ -102,6 +102,25 @@ static void clean_incident(struct arena *a, struct incident_item *q)
 	q->signals = signals;
 }
 
+static void clean_rollup(struct arena *a, struct rollup_item *q)
+{
+	struct rolled_entity *e = arena_alloc(a, q->nentities * sizeof(*e));
+	struct wire_metric *m = arena_alloc(a, q->nmetrics * sizeof(*m));
+
+	clean(a, &q->kind);
+	for (uint32_t i = 0; i < q->nentities; i++) {
+		e[i] = q->entities[i];
+		clean(a, &e[i].name);
+	}
+	for (uint32_t i = 0; i < q->nmetrics; i++) {
+		m[i] = q->metrics[i];
+		clean(a, &m[i].name);
+		clean(a, &m[i].unit);
+	}
+	q->entities = e;
+	q->metrics = m;
+}
+
 static void clean_relayed(struct arena *a, struct wire_body *items)
 {
 	for (uint32_t i = 0; i < items->norigins; i++)
@@ -114,6 +133,8 @@ static void clean_relayed(struct arena *a, struct wire_body *items)
 		clean_node(a, &items->nodes[i]);
 	for (uint32_t i = 0; i < items->nincidents; i++)
 		clean_incident(a, &items->incidents[i]);
+	for (uint32_t i = 0; i < items->nrollups; i++)
+		clean_rollup(a, &items->rollups[i]);
 }
 
 static void clean_all(struct arena *a, struct wire_body *items)

@@ -116,6 +116,13 @@ static int store_layouts(struct dims *d, struct pg *p, const struct batch *b)
 	for (uint32_t i = 0; i < b->items.nsamples && r == 0; i++)
 		if (!pairmap_find(d->layouts, b->layout[i]->id, 0))
 			r = store_layout(d, p, b->layout[i]);
+	for (uint32_t i = 0; i < b->items.nrollups && r == 0; i++) {
+		const struct rollup_item *q = &b->items.rollups[i];
+		const struct layout l = { q->layout, q->kind, q->nmetrics, q->metrics };
+
+		if (!pairmap_find(d->layouts, l.id, 0))
+			r = store_layout(d, p, &l);
+	}
 	return r;
 }
 
@@ -145,20 +152,39 @@ static void put_labels(struct buf *out, const char *kind, const char *name)
 	buf_free(&json);
 }
 
-static void put_entities(struct dims *d, struct columns *c, const struct batch *b)
+uint64_t dims_entity_id(const char *kind, const char *name)
 {
-	uint64_t node = b->of.node_id;
+	return hash_end(hash_add_str(hash_add_str(HASH_START, kind), name));
+}
+
+static void put_entity(struct dims *d, struct columns *c, uint64_t node, uint64_t id,
+		       const char *kind, const char *name)
+{
 	struct known *k = pairmap_add(d->nodes, node, 0);
 
-	for (uint32_t i = 0; i < b->items.nsamples; i++) {
-		if (!is_new(d->entities, node, b->entity_id[i], &k->entities, MAX_ENTITIES))
-			continue;
-		copy_int8(&c->column[0], (int64_t)node);
-		copy_int8(&c->column[1], (int64_t)b->entity_id[i]);
-		copy_text(&c->column[2], b->layout[i]->kind);
-		copy_text(&c->column[3], b->items.samples[i].entity);
-		put_labels(&c->column[4], b->layout[i]->kind, b->items.samples[i].entity);
-		columns_row(c);
+	if (!is_new(d->entities, node, id, &k->entities, MAX_ENTITIES))
+		return;
+	copy_int8(&c->column[0], (int64_t)node);
+	copy_int8(&c->column[1], (int64_t)id);
+	copy_text(&c->column[2], kind);
+	copy_text(&c->column[3], name);
+	put_labels(&c->column[4], kind, name);
+	columns_row(c);
+}
+
+/* Of a rollup's only those that are what they are called: an id is the hash of that. */
+static void put_entities(struct dims *d, struct columns *c, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->items.nsamples; i++)
+		put_entity(d, c, b->of.node_id, b->entity_id[i], b->layout[i]->kind,
+			   b->items.samples[i].entity);
+	for (uint32_t i = 0; i < b->items.nrollups; i++) {
+		const struct rollup_item *q = &b->items.rollups[i];
+
+		for (uint32_t k = 0; k < q->nentities; k++)
+			if (dims_entity_id(q->kind, q->entities[k].name) == q->entities[k].id)
+				put_entity(d, c, b->of.node_id, q->entities[k].id, q->kind,
+					   q->entities[k].name);
 	}
 }
 

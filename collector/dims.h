@@ -18,6 +18,7 @@ void dims_free(struct dims *d); /* NULL is fine */
 int dims_store(struct dims *d, struct pg *p, struct batch *const *b, size_t n) MUST_CHECK;
 void dims_forget(struct dims *d);
 
+uint64_t dims_entity_id(const char *kind, const char *name); /* its id on any node */
 uint64_t dims_region_id(const char *name);
 int dims_region(struct pg *p, const char *name, uint64_t *id) MUST_CHECK;
 

@@ -140,7 +140,7 @@ static int start_threads(struct collector *c)
 	r = roster_start(&c->roster, c->config.database);
 	if (r < 0)
 		return log_err(r, "cannot start the thread that knows the nodes");
-	r = seal_start(&c->seal, c->config.database);
+	r = seal_start(&c->seal, c->config.database, c->relay ? c->config.region : NULL);
 	if (r < 0)
 		return log_err(r, "cannot start the thread that packs");
 	r = red_roll_start(&c->red_roll, c->config.database);

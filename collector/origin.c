@@ -31,7 +31,8 @@ static int origin_open(void *self, const struct stage_env *env)
 static bool has_rows(const struct wire_body *w)
 {
 	return w->nsamples || w->nreds || w->nrequests || w->nsources || w->nunreads ||
-	       w->nstacks || w->nevents || w->nprofiles || w->nplaces || w->nnats || w->nnodes;
+	       w->nstacks || w->nevents || w->nprofiles || w->nplaces || w->nnats || w->nnodes ||
+	       w->nrollups;
 }
 
 static const char *refused(const struct batch *b)
@@ -43,7 +44,7 @@ static const char *refused(const struct batch *b)
 		return "it is said to be of several nodes";
 	if (!*b->relay)
 		return b->items.norigins || b->items.nregions || b->items.nnodes ||
-				       b->items.nincidents
+				       b->items.nincidents || b->items.nrollups
 			       ? "only a relay may speak for others"
 			       : NULL;
 	if (!b->items.norigins && has_rows(&b->items))

@@ -49,13 +49,15 @@ static void put_origin(struct outbox *o, const struct batch *b)
 	wire_put_origin(&o->body, &of);
 }
 
-static uint32_t put_counts(struct buf *body, const struct wire_body *w)
+static uint32_t put_metrics(struct buf *body, const struct wire_body *w)
 {
 	for (uint32_t i = 0; i < w->nreds; i++)
 		wire_put_red(body, &w->reds[i]);
 	for (uint32_t i = 0; i < w->nunreads; i++)
 		wire_put_unread(body, &w->unreads[i]);
-	return w->nreds + w->nunreads;
+	for (uint32_t i = 0; i < w->nrollups; i++)
+		wire_put_rollup(body, &w->rollups[i]);
+	return w->nreds + w->nunreads + w->nrollups;
 }
 
 static uint32_t put_events(struct buf *body, const struct wire_body *w)
@@ -96,7 +98,7 @@ static uint32_t put_items(struct outbox *o, struct batch *b)
 			batch_bytes(b) - b->origin_len);
 		return n;
 	}
-	return put_events(&o->body, w) + put_counts(&o->body, w);
+	return put_events(&o->body, w) + put_metrics(&o->body, w);
 }
 
 static void put(struct outbox *o, struct columns *c, struct batch *b)
@@ -158,7 +160,7 @@ int outbox_put(struct pg *p, const struct outbox_body *b, size_t n, uint64_t *se
 
 	columns_begin(&c, ARRAY_SIZE(types), types);
 	for (size_t i = 0; i < n; i++) {
-		copy_int2(&c.column[0], STREAM_EVENT);
+		copy_int2(&c.column[0], b[i].metric ? STREAM_METRIC : STREAM_EVENT);
 		copy_int8(&c.column[1], (int64_t)b[i].wall_ns);
 		copy_int8(&c.column[2], b[i].items);
 		copy_bytes(&c.column[3], b[i].body.data, b[i].body.len);

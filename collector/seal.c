@@ -12,13 +12,13 @@
 #include "../lib/log.h"
 #include "counters.h"
 #include "migrate.h"
+#include "seal_early.h"
 #include "seal_job.h"
 
 /* Any number will do, if it is always the same, and not that of the migrations. */
 #define SEAL_LOCK "select pg_try_advisory_lock(126879331840368)"
 
 enum {
-	JOB_VALUES = 4 << 20, /* in one transaction, of all nodes, if they are of one hour */
 	RETRY_MS = 500,
 	RETRY_MAX_MS = 60000,
 	OTHER_MS = 5000, /* another collector packs: who knows for how long */
@@ -39,6 +39,8 @@ struct seal {
 	int retry_ms, stop_fd;
 	atomic_bool stopping;
 	uint64_t ensured_day, due_ns, vacuum_ns; /* monotonic; 0: now, and never */
+	uint64_t early_ns; /* and minutes are told to whom this region is relayed; 0: now */
+	const char *region; /* NULL: to nobody */
 };
 
 static int on_layout(void *arg, const PGresult *row)
@@ -97,7 +99,7 @@ static int run_job(struct seal *s, struct seal_job *job)
 /* A node that has more than a transaction takes, by parts of the hour. */
 static int run_parts(struct seal *s, struct seal_job *job, uint64_t values)
 {
-	uint64_t parts = values / JOB_VALUES + 1;
+	uint64_t parts = values / SEAL_JOB_VALUES + 1;
 	int e = 0;
 
 	job->merge = parts == 1;
@@ -111,7 +113,8 @@ static int run_parts(struct seal *s, struct seal_job *job, uint64_t values)
 
 static int run_nodes(struct seal *s, const PGresult *list, int from, int until)
 {
-	struct seal_job job = { .hour_s = strtoull(PQgetvalue(list, from, 0), NULL, 10) };
+	struct seal_job job = { .hour_s = strtoull(PQgetvalue(list, from, 0), NULL, 10),
+				.region = s->region };
 	struct buf nodes = { 0 };
 	uint64_t values = 0;
 	int e;
@@ -137,7 +140,7 @@ static int group_end(const PGresult *list, int from)
 	for (; i < PQntuples(list); i++) {
 		values += strtoull(PQgetvalue(list, i, 2), NULL, 10);
 		if (strcmp(PQgetvalue(list, i, 0), PQgetvalue(list, from, 0)) != 0 ||
-		    (i > from && values > JOB_VALUES))
+		    (i > from && values > SEAL_JOB_VALUES))
 			break;
 	}
 	return i;
@@ -227,11 +230,22 @@ static int vacuum(struct seal *s)
 }
 
 /* By the wall, as hours are; a clock that is set is followed at the next one. */
-static uint64_t next_ns(void)
+static uint64_t next_ns(uint64_t span_s, uint64_t settle_s)
 {
 	uint64_t now_s = clock_wall_ns() / 1000000000u;
 
-	return clock_mono_ns() + (HOUR_S - now_s % HOUR_S + SETTLE_S) * 1000 * MS;
+	return clock_mono_ns() + (span_s - now_s % span_s + settle_s) * 1000 * MS;
+}
+
+static int tell_early(struct seal *s)
+{
+	int e = read_layouts(s);
+
+	if (e == 0)
+		e = seal_early(s->pg, s->layouts, s->region, &s->stopping);
+	if (e == 0)
+		s->early_ns = next_ns(SEAL_EARLY_S, SEAL_EARLY_SETTLE_S);
+	return e;
 }
 
 static int lead(struct seal *s)
@@ -256,12 +270,14 @@ static int work(struct seal *s)
 {
 	int e = lead(s);
 
+	if (e == 0 && s->leads && s->region && clock_mono_ns() >= s->early_ns)
+		e = tell_early(s);
 	if (e < 0 || !s->leads)
 		return e;
 	if (clock_mono_ns() >= s->due_ns) {
 		e = pass(s);
 		if (e == 0)
-			s->due_ns = next_ns();
+			s->due_ns = next_ns(HOUR_S, SETTLE_S);
 	}
 	if ((e == 0 || e == -EBADMSG) && s->vacuum_ns && clock_mono_ns() >= s->vacuum_ns) {
 		int r = vacuum(s);
@@ -303,6 +319,8 @@ static int wait_ms(struct seal *s, int e)
 		return OTHER_MS;
 	if (s->vacuum_ns && s->vacuum_ns < due)
 		due = s->vacuum_ns;
+	if (s->region && s->early_ns < due)
+		due = s->early_ns;
 	return due > now ? (int)((due - now) / MS) + 1 : 0;
 }
 
@@ -318,18 +336,19 @@ static void *run(void *arg)
 		tell(s, e);
 		poll(p, 2, wait_ms(s, e));
 		if (p[1].revents && pg_notified(s->pg))
-			s->due_ns = 0;
+			s->due_ns = s->early_ns = 0;
 	}
 	return NULL;
 }
 
-int seal_start(struct seal **out, const char *database)
+int seal_start(struct seal **out, const char *database, const char *region)
 {
 	struct seal *s = calloc(1, sizeof(*s));
 	int e;
 
 	if (!s)
 		die("out of memory");
+	s->region = region;
 	s->pg = pg_new(database);
 	s->layouts = pairmap_new(sizeof(uint32_t));
 	s->retry_ms = RETRY_MS;

@@ -7,10 +7,12 @@
 
 #include "../lib/log.h"
 #include "copy.h"
+#include "relay_rollup.h"
 #include "rollup.h"
 #include "seal_read.h"
 
 #define SEC_US 1000000ull
+#define MINUTE_US (60 * SEC_US)
 
 #define MERGE_BYTES "16777216"
 
@@ -26,7 +28,7 @@ static const struct product {
 	uint64_t span_us; /* 0: as they are */
 } products[] = {
 	{ "sealed", 0 },
-	{ "sample_1m", 60 * SEC_US },
+	{ "sample_1m", MINUTE_US },
 	{ "sample_10m", 600 * SEC_US },
 	{ "sample_1h", 3600 * SEC_US },
 };
@@ -40,6 +42,7 @@ struct run {
 	bool few; /* bytes are in those that are */
 	struct buf rows[ARRAY_SIZE(products)]; /* for COPY */
 	struct buf chunk;
+	struct relay_rollup *relayed; /* NULL: nothing is */
 };
 
 void seal_time_text(uint64_t wall_s, char text[static TIME_TEXT])
@@ -96,6 +99,16 @@ static int take_rows(struct run *r)
 	a.what = "delete from sample";
 	a.rest = KNOWN " returning ts, node_id, layout_id, entity_id, v";
 	return each(r, &a, seal_read_sample);
+}
+
+/* Of those alone that are expected: what comes late is told with the hour. */
+static int look_at_rows(struct run *r)
+{
+	const struct seal_job *j = r->job;
+	struct ask a = { "select ts, node_id, layout_id, entities, a, b, v from sample_raw", "ts",
+			 KNOWN, j->from_s, j->until_s };
+
+	return each(r, &a, seal_read_raw);
 }
 
 static int of_packed(void *arg, const PGresult *row)
@@ -169,7 +182,23 @@ static int put_products(void *arg, const struct shelf_chunk *s)
 		if (products[i].span_us)
 			rollup(r->arena, &s->chunk, products[i].span_us, &c);
 		put_row(r, i, s, &c);
+		if (r->relayed && products[i].span_us == MINUTE_US)
+			relay_rollup_add(r->relayed, s, &c, (r->part + s->part) * ROLLUP_PIECES,
+					 r->part + s->part == 0);
 	}
+	return 0;
+}
+
+static int put_early(void *arg, const struct shelf_chunk *s)
+{
+	struct run *r = arg;
+	const uint32_t slot = (uint32_t)((r->job->from_s - r->job->hour_s) / 60);
+	struct chunk c;
+
+	arena_reset(r->arena);
+	rollup(r->arena, &s->chunk, MINUTE_US, &c);
+	relay_rollup_add(r->relayed, s, &c, ROLLUP_EARLY + (slot << 16) + s->part * ROLLUP_PIECES,
+			 false);
 	return 0;
 }
 
@@ -214,6 +243,24 @@ static int transact(struct run *r)
 		e = shelf_each(r->read.shelf, put_products, r);
 	if (e == 0 && r->rows[0].len)
 		e = store(r);
+	if (e == 0 && r->relayed)
+		e = relay_rollup_put(r->relayed, r->pg);
+	return e < 0 ? e : pg_commit(r->pg);
+}
+
+/* Read before the transaction: whoever writes into the outbox waits for its end. */
+static int transact_early(struct run *r)
+{
+	int e = look_at_rows(r);
+
+	if (e == 0)
+		e = shelf_each(r->read.shelf, put_early, r);
+	if (e == 0)
+		e = pg_do(r->pg, "begin");
+	if (e == 0)
+		e = relay_rollup_put(r->relayed, r->pg);
+	if (e == 0)
+		e = pg_do(r->pg, r->job->then);
 	return e < 0 ? e : pg_commit(r->pg);
 }
 
@@ -229,12 +276,16 @@ int seal_job_run(struct pg *p, const struct pairmap *layouts, const struct seal_
 			  .arena = arena_new(SIZE_MAX) },
 		.arena = arena_new(SIZE_MAX),
 	};
-	int e = transact(&r);
+	int e;
 
+	if (job->region)
+		r.relayed = relay_rollup_new(job->region, job->hour_s);
+	e = job->early ? transact_early(&r) : transact(&r);
 	if (e < 0)
 		pg_rollback(p);
 	else
 		*values = shelf_values(r.read.shelf);
+	relay_rollup_free(r.relayed);
 	shelf_free(r.read.shelf);
 	arena_free(r.read.arena);
 	arena_free(r.arena);

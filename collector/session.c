@@ -103,6 +103,7 @@ static int forget_old(struct session *s)
 	static const char sql[] =
 		"delete from quarantine where stored < now() - interval '%d days';"
 		"delete from place where until < now() - interval '%d days';"
+		"delete from nat where until < now() - interval '%d days';"
 		"delete from clock where told < now() - interval '%d days';"
 		"delete from gap where ts < now() - interval '%d days';"
 		"delete from outbox where made < now() - interval '%d days';"
@@ -113,7 +114,7 @@ static int forget_old(struct session *s)
 	int rows = (int)s->cfg.keep.requests, stacks = (int)retain_stacks(&s->cfg.keep);
 	char text[sizeof(sql) + 100];
 
-	snprintf(text, sizeof(text), sql, rows, rows, rows, rows, rows, rows + SHARED_MARGIN,
+	snprintf(text, sizeof(text), sql, rows, rows, rows, rows, rows, rows, rows + SHARED_MARGIN,
 		 rows + SHARED_MARGIN, stacks + SHARED_MARGIN, rows);
 	return pg_do(s->pg, text);
 }

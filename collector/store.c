@@ -4,6 +4,7 @@
 
 #include "../lib/hash.h"
 #include "copy.h"
+#include "rollups.h"
 #include "store.h"
 
 /* More than there is in the ten seconds of a count: sums of many are bigints still. */
@@ -63,6 +64,8 @@ static int store_run(void *self, struct batch *b)
 	struct buf *json = self;
 	bool known = store_has_day(b, b->of.wall_ns);
 
+	if (!b->poison)
+		b->poison = rollups_refused(b);
 	if (b->poison)
 		return STAGE_DONE;
 	batch_forget_rows(b);

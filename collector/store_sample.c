@@ -6,8 +6,8 @@
  */
 #include <assert.h>
 
-#include "../lib/hash.h"
 #include "copy.h"
+#include "dims.h"
 #include "raw.h"
 #include "store.h"
 
@@ -27,11 +27,6 @@ enum {
 
 _Static_assert(ROW_ROOM > (int)RAW_VALUE_BYTES * (int)ITEM_MAX_VALUES, "a sample fits into a row");
 _Static_assert(ROW_ROOM + 8 * (int)ITEM_MAX_VALUES <= (int)RAW_MAX_BYTES, "and one more is tried");
-
-static uint64_t hash_name(const char *kind, const char *name)
-{
-	return hash_end(hash_add_str(hash_add_str(HASH_START, kind), name));
-}
 
 /* Returns how many entities, from the first one on, are in the row. */
 static uint32_t put_together(struct batch *b, uint32_t first, struct raw *raw)
@@ -88,7 +83,7 @@ void store_samples(struct batch *b)
 	for (uint32_t i = 0; i < b->items.nsamples; i++) {
 		const struct sample_item *s = &b->items.samples[i];
 
-		b->entity_id[i] = hash_name(b->layout[i]->kind, s->entity);
+		b->entity_id[i] = dims_entity_id(b->layout[i]->kind, s->entity);
 		values += s->n;
 	}
 	buf_reserve(&b->rows[raw ? FACT_SAMPLE_RAW : FACT_SAMPLE].bytes,

@@ -36,6 +36,7 @@ enum {
 	ITEM_MAX_SEEN_NODES = 4096,
 	ITEM_MAX_SIGNALS = 256, /* of an incident */
 	ITEM_MAX_LABEL = 1200, /* of a signal: a route, and whom it asked */
+	ITEM_MAX_ROLLED = 256, /* entities of a rollup */
 	ITEM_MAX_HOPS = 8, /* that can be told; how many are allowed is the collector's */
 };
 
@@ -334,4 +335,28 @@ struct incident_item { /* an incident of a region as it is now, as a whole */
 	const char *region[ITEM_MAX_HOPS];
 	uint32_t nsignals;
 	const struct told_signal *signals;
+};
+
+struct rolled_entity {
+	uint64_t id;
+	const char *name;
+};
+
+struct wire_metric;
+
+/*
+ * What the entities of one layout of the node of an ORIGIN told in an hour, or in a part of it, by
+ * the minute.
+ */
+struct rollup_item {
+	uint64_t hour_s; /* of the wall, when it began */
+	uint32_t part; /* of that hour, see schema/WIRE.md */
+	bool whole; /* it is in the place of all that was told of the hour */
+	const char *kind; /* of the entities */
+	uint64_t layout; /* not told: the id of these metrics, as they came */
+	uint32_t nmetrics, nentities;
+	const struct wire_metric *metrics;
+	const struct rolled_entity *entities; /* in the chunk's order */
+	const void *chunk; /* schema/CHUNK.md; read, it is in the frame */
+	size_t chunk_len;
 };

@@ -30,6 +30,8 @@ enum {
 	WIRE_PLACE_FIELDS = 6, /* of one place of a PLACE, at least */
 	WIRE_WAY_FIELDS = 6, /* of one of a NAT, at least */
 	WIRE_TAG_FIELDS = 6,
+	WIRE_METRIC_FIELDS = 3, /* of one of a layout, at least */
+	WIRE_ROLLED_FIELDS = 2,
 	WIRE_SEEN_NODE_FIELDS = 2,
 	WIRE_TIMES_FIELDS = 3, /* more of an ACK that answers a batch which says when it was sent */
 	WIRE_TOLD_SIGNAL_FIELDS = 9,
@@ -144,8 +146,9 @@ struct wire_body {
 	struct clock_item *clocks;
 	struct incident_item *incidents;
 	struct nat_item *nats;
+	struct rollup_item *rollups;
 	uint32_t nsamples, nreds, nrequests, nsources, nunreads, nstacks, nevents, nprofiles,
-		nplaces, norigins, nregions, nnodes, nclocks, nincidents, nnats;
+		nplaces, norigins, nregions, nnodes, nclocks, nincidents, nnats, nrollups;
 	uint32_t nunknown; /* items of a kind this version does not know: skipped */
 };
 
@@ -175,6 +178,7 @@ void wire_put_node(struct buf *body, const struct node_item *n);
 void wire_put_nat(struct buf *body, const struct nat_item *n);
 void wire_put_clock(struct buf *body, const struct clock_item *c);
 void wire_put_incident(struct buf *body, const struct incident_item *i);
+void wire_put_rollup(struct buf *body, const struct rollup_item *r);
 
 int wire_type_of(const void *frame, size_t len, enum wire_type *type) MUST_CHECK;
 int wire_hello_decode(struct arena *a, const void *f, size_t len, struct wire_hello *h) MUST_CHECK;

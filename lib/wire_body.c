@@ -274,6 +274,8 @@ static int read_item(struct mp *m, struct arena *a, uint64_t kind, uint32_t *mor
 		return wire_read_incident(m, a, &b->incidents[b->nincidents++]);
 	case ITEM_NAT:
 		return read_nat(m, a, &b->nats[b->nnats++]);
+	case ITEM_ROLLUP:
+		return wire_read_rollup(m, a, &b->rollups[b->nrollups++]);
 	}
 	return -EBADMSG;
 }
@@ -343,6 +345,8 @@ static int make_room(struct arena *a, const uint32_t *n, struct wire_body *b)
 		r = room(a, n[ITEM_INCIDENT], sizeof(*b->incidents), &b->incidents);
 	if (r == 0)
 		r = room(a, n[ITEM_NAT], sizeof(*b->nats), &b->nats);
+	if (r == 0)
+		r = room(a, n[ITEM_ROLLUP], sizeof(*b->rollups), &b->rollups);
 	return r < 0 ? r : room(a, n[ITEM_PLACE], sizeof(*b->places), &b->places);
 }
 

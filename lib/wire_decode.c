@@ -130,7 +130,7 @@ int wire_welcome_decode(const void *f, size_t len, struct wire_welcome *w)
 	return r;
 }
 
-static int read_metrics(struct mp *m, struct arena *a, struct wire_dict *d)
+int wire_read_metrics(struct mp *m, struct arena *a, struct wire_dict *d)
 {
 	struct wire_metric *metrics;
 	void *p;
@@ -146,12 +146,12 @@ static int read_metrics(struct mp *m, struct arena *a, struct wire_dict *d)
 	for (uint32_t i = 0; i < d->n && r == 0; i++) {
 		uint32_t width = mp_array(m);
 
-		if (width < 3)
+		if (width < WIRE_METRIC_FIELDS)
 			return -EBADMSG;
 		metrics[i].name = wire_read_key(m, a, &r);
 		metrics[i].unit = wire_read_name(m, a, &r);
 		metrics[i].kind = (uint8_t)mp_uint_max(m, UINT8_MAX);
-		mp_skip_n(m, width - 3);
+		mp_skip_n(m, width - WIRE_METRIC_FIELDS);
 	}
 	d->metrics = metrics;
 	return r;
@@ -169,7 +169,7 @@ int wire_dict_decode(struct arena *a, const void *f, size_t len, struct wire_dic
 	got.layout = wire_read_u64(&m);
 	got.entity_kind = wire_read_key(&m, a, &r);
 	if (r == 0)
-		r = read_metrics(&m, a, &got);
+		r = wire_read_metrics(&m, a, &got);
 	if (r == 0)
 		r = close_message(&m, n - 3);
 	if (r < 0)

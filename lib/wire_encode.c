@@ -78,13 +78,7 @@ void wire_dict_encode(struct buf *out, const struct wire_dict *d)
 	assert(d->n && d->n <= ITEM_MAX_VALUES && d->layout == wire_layout_id(d));
 	put_u64(&pk, d->layout);
 	put_name(&pk, d->entity_kind);
-	msgpack_pack_array(&pk, d->n);
-	for (uint32_t i = 0; i < d->n; i++) {
-		msgpack_pack_array(&pk, 3);
-		put_name(&pk, d->metrics[i].name);
-		put_name(&pk, d->metrics[i].unit);
-		msgpack_pack_uint8(&pk, d->metrics[i].kind);
-	}
+	put_metrics(&pk, d->n, d->metrics);
 }
 
 void wire_need_dict_encode(struct buf *out, const struct wire_need_dict *d)

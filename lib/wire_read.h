@@ -33,6 +33,7 @@ const char *wire_read_key(struct mp *m, struct arena *a, int *r); /* a name that
 const char *wire_read_text(struct mp *m, struct arena *a, size_t max, int *r);
 
 struct addr wire_read_addr(struct mp *m);
+int wire_read_metrics(struct mp *m, struct arena *a, struct wire_dict *d); /* 1 and more */
 
 /* more: how many fields follow those that there always were; left are those not known here. */
 int wire_read_request(struct mp *m, struct arena *a, struct request_item *q, uint32_t *more);
@@ -41,4 +42,5 @@ int wire_read_origin(struct mp *m, struct arena *a, struct origin_item *o);
 int wire_read_region(struct mp *m, struct arena *a, struct region_item *q, uint32_t *more);
 int wire_read_node(struct mp *m, struct arena *a, struct node_item *q);
 int wire_read_incident(struct mp *m, struct arena *a, struct incident_item *q);
+int wire_read_rollup(struct mp *m, struct arena *a, struct rollup_item *q);
 int wire_read_event(struct mp *m, struct arena *a, struct event_item *e, uint32_t *more);

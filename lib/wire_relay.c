@@ -96,6 +96,25 @@ void wire_put_incident(struct buf *body, const struct incident_item *q)
 	}
 }
 
+void wire_put_rollup(struct buf *body, const struct rollup_item *q)
+{
+	msgpack_packer pk = wire_item(body, ITEM_ROLLUP, 0);
+
+	assert(q->nmetrics && q->nmetrics <= ITEM_MAX_VALUES && q->nentities <= ITEM_MAX_ROLLED);
+	put_u64(&pk, q->hour_s);
+	put_uint(&pk, q->part, INT32_MAX);
+	msgpack_pack_uint8(&pk, q->whole);
+	put_name(&pk, q->kind);
+	put_metrics(&pk, q->nmetrics, q->metrics);
+	msgpack_pack_array(&pk, q->nentities);
+	for (uint32_t i = 0; i < q->nentities; i++) {
+		msgpack_pack_array(&pk, WIRE_ROLLED_FIELDS);
+		put_u64(&pk, q->entities[i].id);
+		put_str(&pk, q->entities[i].name, ITEM_MAX_TEXT);
+	}
+	msgpack_pack_bin_with_body(&pk, q->chunk, q->chunk_len);
+}
+
 static int read_regions(struct mp *m, struct arena *a, uint32_t *hops, const char **region)
 {
 	int r = 0;
@@ -252,4 +271,57 @@ int wire_read_incident(struct mp *m, struct arena *a, struct incident_item *q)
 		r = read_signal(m, a, &signals[i]);
 	q->signals = signals;
 	return r;
+}
+
+static int read_rolled(struct mp *m, struct arena *a, struct rollup_item *q)
+{
+	struct rolled_entity *e;
+	void *p;
+	int r;
+
+	q->nentities = mp_array(m);
+	if (q->nentities > ITEM_MAX_ROLLED)
+		return -EBADMSG;
+	r = arena_try(a, q->nentities, sizeof(*e), &p);
+	if (r < 0)
+		return r;
+	e = p;
+	for (uint32_t i = 0; i < q->nentities && r == 0; i++) {
+		uint32_t width = mp_array(m);
+
+		if (width < WIRE_ROLLED_FIELDS)
+			return -EBADMSG;
+		e[i].id = wire_read_u64(m);
+		e[i].name = wire_read_text(m, a, ITEM_MAX_TEXT, &r);
+		if (r == 0)
+			mp_skip_n(m, width - WIRE_ROLLED_FIELDS);
+	}
+	q->entities = e;
+	return r;
+}
+
+int wire_read_rollup(struct mp *m, struct arena *a, struct rollup_item *q)
+{
+	struct wire_dict d = { 0 };
+	uint32_t len;
+	int r = 0;
+
+	q->hour_s = wire_read_u64(m);
+	q->part = wire_read_u32(m);
+	q->whole = mp_uint_max(m, UINT8_MAX) & 1;
+	q->kind = d.entity_kind = wire_read_key(m, a, &r);
+	if (r == 0)
+		r = wire_read_metrics(m, a, &d);
+	if (r == 0)
+		r = read_rolled(m, a, q);
+	if (r < 0)
+		return r;
+	q->chunk = mp_bin(m, &len);
+	if (mp_bad(m))
+		return -EBADMSG;
+	q->chunk_len = len;
+	q->layout = wire_layout_id(&d);
+	q->nmetrics = d.n;
+	q->metrics = d.metrics;
+	return 0;
 }

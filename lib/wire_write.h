@@ -48,3 +48,14 @@ static inline void put_name(msgpack_packer *pk, const char *s)
 {
 	put_str(pk, s, ITEM_MAX_NAME);
 }
+
+static inline void put_metrics(msgpack_packer *pk, uint32_t n, const struct wire_metric *m)
+{
+	msgpack_pack_array(pk, n);
+	for (uint32_t i = 0; i < n; i++) {
+		msgpack_pack_array(pk, WIRE_METRIC_FIELDS);
+		put_name(pk, m[i].name);
+		put_name(pk, m[i].unit);
+		msgpack_pack_uint8(pk, m[i].kind);
+	}
+}

@@ -118,6 +118,13 @@ static int body(const void *f, size_t len, struct wire_body *b)
 		for (uint32_t k = 0; k < b->nats[i].n; k++)
 			must(b->nats[i].ways[k].seen.len && b->nats[i].ways[k].real.len);
 	}
+	for (uint32_t i = 0; r == 0 && i < b->nrollups; i++) {
+		const struct rollup_item *q = &b->rollups[i];
+
+		must(q->nmetrics && q->nmetrics <= ITEM_MAX_VALUES &&
+		     q->nentities <= ITEM_MAX_ROLLED);
+		must(q->chunk_len <= len);
+	}
 	for (uint32_t i = 0; r == 0 && i < b->nstacks; i++)
 		must(b->stacks[i].n <= ITEM_MAX_FRAMES);
 	return r;

@@ -134,6 +134,17 @@ static UNUSED void put_nat(struct buf *body, const char *what)
 	wire_put_nat(body, &item);
 }
 
+static UNUSED void put_rollup(struct buf *body)
+{
+	static const struct wire_metric metric = { "busy", "s", METRIC_COUNTER };
+
+	wire_put_rollup(body, &(struct rollup_item){ .kind = "disk",
+						     .nmetrics = 1,
+						     .metrics = &metric,
+						     .chunk = "",
+						     .chunk_len = 0 });
+}
+
 /* "all@2/10.0.0.1/80/nginx/0,-1/10.0.0.2/0//0,": the second is no more. */
 static UNUSED void put_places(struct buf *body, const char *what)
 {
@@ -162,6 +173,16 @@ static UNUSED void put_places(struct buf *body, const char *what)
 			(struct place){ (uint8_t)kind, fake_addr(addr, port), app, netns, gone };
 	}
 	wire_put_place(body, &item);
+}
+
+static UNUSED void put_told(struct buf *body, const char *what)
+{
+	if (strncmp(what, "nat@", 4) == 0)
+		put_nat(body, what);
+	else if (strcmp(what, "rollup@") == 0)
+		put_rollup(body);
+	else
+		put_places(body, what);
 }
 
 /* "clock@-5000000/500": 5 s ahead, and not more than 500 us from that. */

@@ -12,9 +12,9 @@
  * want nothing MS.
  * The key of a node follows from its name; COLLECTOR_PUB is a file with the collector's, TOKEN one
  * with what lets a node in. WHAT: request, sample, short, broken, dirty, future, red, served,
- *source, origin (of another node) or NAME=PATH of a request; whole: a stack, a request with all
- *that is known of its time, and an event; uneven: one whose parts do not add up; all@PLACES and
- *change@PLACES, each
+ *source, origin (of another node), rollup@ or NAME=PATH of a request; whole: a stack, a request
+ *with all that is known of its time, and an event; uneven: one whose parts do not add up;
+ *all@PLACES and change@PLACES, each
  *[-]KIND/ADDR/PORT/APP/NETNS with a comma behind it; nat@KIND/ADDR/PORT/ADDR/PORT,...;
  *clock@OFFSET/UNCERTAINTY in us; slow@N/MS/AGO: N requests of shop AGO seconds ago, each of MS;
  *counts@N/MS/ADDR: of N requests, or calls to ADDR:80, which were MS too slow.
@@ -104,7 +104,7 @@ static void put_said(struct buf *body, const char *what)
 	else if (strncmp(what, "slow@", 5) == 0 || strncmp(what, "counts@", 7) == 0)
 		put_fault(body, what);
 	else if (strchr(what, '@'))
-		(strncmp(what, "nat@", 4) == 0 ? put_nat : put_places)(body, what);
+		put_told(body, what);
 	else
 		put_lasting(body, what);
 }
