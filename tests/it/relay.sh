@@ -76,6 +76,14 @@ ok "nodes were heard there when they were heard in their region" await 100 eval 
 ok "who relays looks for incidents, too" await 200 eval 'counted "$eu_web" seismo_relay_up 1 && counted "$eu_web" seismo_correlate_passes_total 1'
 ok "the clock of a node is told as its region knows it" await 100 eval '[ "$(sql -c "select offset_us from clock join node using (node_id) where name = \$\$web-1\$\$")" = -5000000 ]'
 ok "and each relay tells its own" await 100 eval '[ "$(sql -c "select count(distinct name) from clock join node using (node_id) where name like \$\$relay-%\$\$ and abs(offset_us) <= uncertainty_us")" = 2 ]'
+at_region eu node tag web-1 --since "$(date -u -d '5 days ago' +%FT%TZ)" rack=r3 >/dev/null
+at_region eu node tag web-1 --since "$(date -u -d '12 hours ago' +%FT%TZ)" rack=r7 >/dev/null
+as_node eu "$eu_port" "node web-1 7" hello "want welcome 3 1" "send 1 4 1 slow@3/310/86400" "want ack 1 4"
+found() { # TAG TIME: how many of web-1's requests of shop have that tag then
+	curl -s -G "http://127.0.0.1:$web/api/v1/requests" -d "tag=$1" -d node=web-1 -d app=shop -d "from=$(date -u -d "$2 - 1 hour" +%FT%TZ)" -d "to=$(date -u -d "$2 + 1 hour" +%FT%TZ)" | grep -o '"id" *: *"[0-9a-z-]*"' | wc -l
+}
+ok "what happened yesterday is found by what its node was yesterday, here as in its region" await 300 eval '[ "$(found rack=r3 yesterday) $(found rack=r7 yesterday)" = "3 0" ]'
+ok "each tag for as long as it held" await 100 eval '[ "$(sql -c "select key, value, since, until from tag join node using (node_id) where name = \$\$web-1\$\$ order by 1, 3")" = "$(of eu "select key, value, since, until from tag join node using (node_id) where name = \$\$web-1\$\$ order by 1, 3")" ]'
 ok "a relay is no node" eval '! curl -s "http://127.0.0.1:$web/api/v1/nodes" | grep -q relay-'
 
 # Cut off, with the clocks of its nodes an hour on, then both sides killed while it catches up.
@@ -83,8 +91,8 @@ sever
 deliver eu "$eu_port" app-1 70 1500 100000 whole & d1=$!
 deliver us "$us_port" app-2 80 300 100000 whole & d2=$!
 wait $d1 $d2
-as_node eu "$eu_port" "node web-1 7" hello "want welcome 3 1" "send 2 2 1 served" "want ack 2 2"
-ok "a region that is cut off keeps all" eval '[ "$(count eu)" = 1501 ] && [ "$(of eu "select count(*) from outbox")" -ge 1500 ]'
+as_node eu "$eu_port" "node web-1 7" hello "want welcome 4 1" "send 2 2 1 served" "want ack 2 2"
+ok "a region that is cut off keeps all" eval '[ "$(count eu)" = 1504 ] && [ "$(of eu "select count(*) from outbox")" -ge 1500 ]'
 ok "and says so" says eu "does not answer; keeping everything in the outbox"
 ok "the other one goes on" await 150 eval '[ "$(of seismo "select count(*) from request where path like \$\$/r/%\$\$ and node_id in (select node_id from node where name = \$\$app-2\$\$)")" = 300 ]'
 ok "its lag grows" await 200 eval '[ "$(lag_ms eu)" -gt 6000 ]'
