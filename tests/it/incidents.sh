@@ -122,11 +122,19 @@ ok "of an incident that there is" answers 404 "1-0000000000000001/close" '{"by":
 ok "what is no verb is no route" answers 405 "$lone/open" '{"by":"ada"}'
 ok "one becomes a part of the other" answers 200 "$lone/merge" "{\"by\":\"ada\",\"into\":\"$id\"}"
 ok "which has its signals then, each once" api "incidents/$id" "sorted((e['node'], e['count']) for e in a['evidence'] if e['class'] != 'slow') == [('app', 80), ('db', 170), ('front', 80), ('lone', 30)]"
+rows_of() { # ID...: how many abnormal requests of each there are, and that each is of one
+	is "$1" "with r as (select array_agg(ts order by ts, request_id) as t, array_agg(request_id order by ts, request_id) as n from request where ts >= $(at 0)),
+		i as (select x.i, x.incident from r, api.incidents_of(r.t, r.n) x)
+		select string_agg(v.n::text, ' ' order by o) || ' ' || (select count(*) from i) || ' ' || (select count(distinct i) from i) from (select o, (select count(*) from i where i.incident = w.id) as n
+			from unnest('{$2}'::text[]) with ordinality w(id, o)) v"
+}
+ok "and its requests are that one's" rows_of "360 0 360 360" "$id,$lone"
 ok "and it says where it went" api "incidents/$lone" "a['state'] == 'merged' and a['mergedInto'] == '$id' and a['evidence'] == []"
 ok "twice it cannot" answers 409 "$lone/merge" "{\"by\":\"ada\",\"into\":\"$id\"}"
 signal=$(sql -c "select lpad(to_hex(signal_id), 16, '0') from incident_signal where class = 'error'")
 ok "a signal is taken out again, by a command" grep -q '"done" : "split"' < <(seismo incident split "$id" --by bob "$signal")
 ok "as an incident of its own" api "$all&node=lone" "len(a['incidents']) == 1 and $one['nodes'] == ['lone'] and $one['requests'] == 30"
+ok "with its requests, each of one still" rows_of "330 30 360 360" "$id,$(sql -c "select id from api.incident where nodes = '{lone}' and state <> 'merged'")"
 ok "the list of a terminal has both" [ "$(seismo incident list --all | grep -c -- '-app ')" = 2 ]
 ok "one is shown with its steps" grep -q 'split .* bob' < <(seismo incident show "$id")
 sql -c "update incident set closed = null where incident_id = api.id_number('$id')"
