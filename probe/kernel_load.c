@@ -6,6 +6,7 @@
 #include <bpf/libbpf.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
 
 #include "privilege.h"
 #include "request_kernel.h"
@@ -77,9 +78,24 @@ int kernel_iterate(const struct bpf_link *iterator)
 	return n < 0 ? -errno : 0;
 }
 
+bool kernel_is_old(char release[static KERNEL_RELEASE])
+{
+	struct utsname u;
+	int major = 0, minor = 0;
+
+	if (uname(&u) < 0 || sscanf(u.release, "%d.%d", &major, &minor) != 2)
+		return false;
+	snprintf(release, KERNEL_RELEASE, "%s", u.release);
+	return major < 5 || (major == 5 && minor < 15);
+}
+
 int kernel_say(int err, char *why)
 {
-	if (err == -EACCES || err == -EINVAL)
+	char release[KERNEL_RELEASE];
+
+	if ((err == -EACCES || err == -EINVAL) && kernel_is_old(release))
+		snprintf(why, WHY_LEN, "needs kernel 5.15 or later; this is %s", release);
+	else if (err == -EACCES || err == -EINVAL)
 		snprintf(why, WHY_LEN,
 			 "this kernel's verifier refused the program; please report its version");
 	else if (err == -EPERM)

@@ -17,4 +17,7 @@ int kernel_args_in(const struct btf *btf, const char *name) MUST_CHECK; /* its t
 void kernel_loaded(const void *object, size_t len);
 struct bpf_link;
 int kernel_iterate(const struct bpf_link *iterator) MUST_CHECK; /* once, to its end; -errno */
+enum { KERNEL_RELEASE = 65 }; /* as uname(2) has it */
+/* Before 5.15: it lacks storages of tasks and helpers that most programs call. Says which it is. */
+bool kernel_is_old(char release[static KERNEL_RELEASE]);
 int kernel_say(int err, char *why); /* why a program was not loaded; returns err */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "../lib/text.h"
+#include "kernel_load.h"
 #include "own_types.h"
 
 enum {
@@ -220,7 +221,11 @@ static int check_maps(const struct bpf_object *o, char *why)
 static int load(struct bpf_object *o, char *why)
 {
 	int r = bpf_object__load(o);
+	char release[KERNEL_RELEASE];
 
+	if (r < 0 && kernel_is_old(release))
+		return refuse(why, r, "it needs a newer kernel than this %s: %s%s", release,
+			      refused ? "refused " : "", said[0] ? said : strerror(-r));
 	if (r < 0 && refused)
 		return refuse(why, r, "the kernel's verifier refused program %s", said);
 	if (r < 0)

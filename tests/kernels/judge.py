@@ -178,7 +178,7 @@ ON_DEMAND = {"vfs", "dentries", "locks", "rdma"}  # nor of these, which nobody a
 # What a host without it has not; every other source stays as it was.
 LACKS = {"": set(), " sys": set(), " cgroup": {"cgroup"}, " psi": {"stalls", "runq"},
          " btf": set(sources()) - {"proc", "cgroup", "kmsg", "stalls", "places"}}
-SAYS = r"needs? |no tracepoint|boot (one|with)|mount |does not (have|know|count|keep)|has no |not available|unavailable|no hardware|find valid kernel BTF"
+SAYS = r"needs? |no tracepoint|boot (one|with)|mount |does not (have|know|count|keep|say)|has no |not available|unavailable|no hardware|find valid kernel BTF"
 
 
 def doctor_lines(report, section):
