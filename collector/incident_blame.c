@@ -89,6 +89,7 @@ static void put_sum(struct scene *s, const PGresult *res, int row)
 		.excess_before = number(res, row, 11),
 		.us = number(res, row, 12),
 		.us_before = number(res, row, 13),
+		.noise = number(res, row, 14),
 	};
 
 	if (role == RANK_CALL || (role == RANK_SERVED && other))
@@ -117,7 +118,8 @@ static int read_sums(struct scene *s, const uint64_t *node, size_t nnodes)
 	static const char sql[] =
 		"select host, role, peer, other, n, errors, judged, excess, n_before, "
 		"errors_before,"
-		" judged_before, excess_before, us, us_before from incident_sums($1::bigint[],"
+		" judged_before, excess_before, us, us_before, noise from "
+		"incident_sums($1::bigint[],"
 		" timestamptz 'epoch' + $2::bigint * interval '1 microsecond',"
 		" timestamptz 'epoch' + $3::bigint * interval '1 microsecond') where role <= 3"
 		" order by host, role, peer, other, n, excess";

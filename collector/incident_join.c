@@ -159,15 +159,46 @@ int engine_open_signal(struct engine *e, struct signal *g, const struct engine_r
 	return 0;
 }
 
+/* In the half hour before those that it is judged by. */
+static int read_before(struct engine *e, const struct signal *g, double *n)
+{
+	AUTO(PQclear) PGresult *res = NULL;
+	struct pg_args a = { 0 };
+	char node[24], since[24];
+	int r;
+
+	snprintf(node, sizeof(node), "%" PRIu64, g->node);
+	snprintf(since, sizeof(since), "%" PRId64, signal_since(g, e->limits));
+	pg_arg_text(&a, node);
+	pg_arg_text(&a, g->app);
+	pg_arg_text(&a, g->route);
+	pg_arg_text(&a, since);
+	r = pg_ask(e->pg,
+		   "select coalesce(sum(r.n), 0) from red_key k join red r on r.node_id = k.node_id"
+		   " and r.key_id = k.key_id cross join (select timestamptz 'epoch' + $4::bigint *"
+		   " interval '1 microsecond' as at) t where k.node_id = $1::bigint and k.app = $2"
+		   " and k.route = $3 and k.role = 0 and r.node_id = $1::bigint and"
+		   " r.ts > t.at - interval '30 minutes' and r.ts <= t.at",
+		   &a, &res);
+	if (r == 0)
+		*n = strtod(PQgetvalue(res, 0, 0), NULL);
+	return r;
+}
+
 static int judge(struct engine *e, struct signal *g, struct incident_asked asked,
 		 const struct engine_region *region)
 {
 	bool enough = signal_judge(g, e->limits, asked, region->now_us);
+	double before = 0;
+	int r;
 
 	if (g->active && !enough)
 		signal_end(g);
 	if (g->active || !enough || engine_waits(e, g, region))
 		return 0;
+	r = read_before(e, g, &before);
+	if (r < 0 || signal_is_chance(g, e->limits, asked.n, before))
+		return r;
 	return engine_open_signal(e, g, region);
 }
 

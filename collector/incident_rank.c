@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "incident_rank.h"
 
+#include <math.h>
+
 #include "../lib/log.h"
 #include "incident_through.h"
 
@@ -10,6 +12,7 @@ static const double SLOWED_LEAST = 0.6, ONE_MOST = 0.8;
 /* Of the largest: less is what is left of noise. */
 static const double EVIDENCE = 0.05, TIE = 0.9;
 static const double CLEAR = 0.5;
+static const double SIGMAS = 3; /* within so many of them it may be chance */
 
 struct work {
 	const struct rank_input *in;
@@ -48,6 +51,17 @@ static double net(const struct work *w, const struct rank_sum *s)
 	return rank_net(s, w->errors);
 }
 
+/* Of n requests, of which each varies by that. */
+static double beyond_noise(double value, double noise, double n)
+{
+	return value > SIGMAS * noise * sqrt(n) ? value : 0;
+}
+
+static double net_beyond(const struct work *w, const struct rank_sum *s)
+{
+	return beyond_noise(net(w, s), s->noise, s->judged);
+}
+
 typedef double value_fn(const struct work *w, const struct rank_sum *s);
 
 /* With what is usual of it. */
@@ -82,7 +96,7 @@ static double own_of(const struct work *w, int host)
 
 	if (w->errors)
 		return w->in->host[host].own_errors;
-	own = total(w, RANK_OWN, host, -1, net, &told);
+	own = total(w, RANK_OWN, host, -1, net_beyond, &told);
 	if (!told)
 		own = total(w, RANK_SERVER, host, -1, net, NULL) -
 		      total(w, RANK_CALL, host, -1, net, NULL);
@@ -173,12 +187,15 @@ static void measure_edges(struct work *w)
 		e = edge_of(w, s->host, s->other);
 		e->net += net(w, s);
 		rank_add_times(&e->calls, s);
+		e->noise = s->noise > e->noise ? s->noise : e->noise; /* each has that of all */
 	}
 	for (size_t i = 0; i < w->nedges; i++) {
 		struct rank_edge *e = &w->edge[i];
 		double value;
 
-		if (w->errors || !way_by_means(w, e, &value))
+		if (!w->errors && way_by_means(w, e, &value))
+			value = beyond_noise(value, e->noise, e->calls.n);
+		else
 			value = e->net > 0 ? e->net - at_callee(w, e) : 0;
 		e->value = value > 0 ? value : 0;
 	}

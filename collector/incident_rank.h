@@ -8,8 +8,9 @@
  * as its caller saw it, less what the callee took, each against before and by means, since what is
  * little of a way is lost in how much its callee varies): unless most calls of one caller became
  * slow and none of them stands out, then the caller is to blame for the way. Errors are counted
- * likewise. A host without a probe is external, and never before a probed one that has evidence;
- * what it passes on arose behind it (incident_through.h).
+ * likewise. What minutes without a fault differ by as much is noise, and not counted: of many
+ * requests a little each. A host without a probe is external, and never before a probed one that
+ * has evidence; what it passes on arose behind it (incident_through.h).
  */
 #pragma once
 
@@ -26,6 +27,7 @@ struct rank_sum {
 	double errors, errors_before; /* of n_before requests */
 	double n, n_before;
 	double us, us_before; /* of these requests, in all */
+	double noise; /* by which one of them varies, of a call its way; 0: not known */
 };
 
 struct rank_host {
@@ -50,6 +52,7 @@ struct rank_edge {
 	int from, to;
 	double net, value; /* value: what of it arose on the way */
 	struct rank_times calls;
+	double noise;
 };
 
 struct rank_candidate {

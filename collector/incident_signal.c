@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "incident_signal.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "../lib/reason.h"
 
 enum { HTTP_ERROR = 500, JUDGE_GAP_S = 5, AGAIN_S = 20, LEAST_S = 60, UNCOUNTED_S = 30 };
+enum { LIMIT_FIRST = 100, LIMIT_OVER = 3, SIGMAS = 3 };
 
 static const char NODE_FAILED[] = "error", UPSTREAM_FAILED[] = "error.up";
 
@@ -235,6 +237,20 @@ bool signal_judge(struct signal *g, const struct incident_limits *l, struct inci
 	g->least = (uint64_t)(share * asked.n *
 			      0.8); /* of a busy route it is not asked for each row */
 	return false;
+}
+
+/*
+ * 2 of n are above what is the limit then (baseline.h), and of those that follow 3 of n are, if
+ * they are like these: what is asked changes, so of twice as many it is not said that they are too
+ * many.
+ */
+bool signal_is_chance(const struct signal *g, const struct incident_limits *l, double asked,
+		      double before)
+{
+	double n = before > LIMIT_FIRST ? before : LIMIT_FIRST;
+	double m = 2 * LIMIT_OVER * asked / n;
+
+	return g->kind == SIGNAL_SLOW && (double)whole_window(g, l).n < m + SIGMAS * sqrt(m);
 }
 
 static void drop_samples(struct signal *g, int64_t before_us)

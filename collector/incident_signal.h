@@ -43,6 +43,12 @@ int64_t signal_begins(const struct signal *g,
 bool signal_is_due(const struct signal *g, const struct incident_limits *l, int64_t now_us);
 bool signal_judge(struct signal *g, const struct incident_limits *l, struct incident_asked asked,
 		  int64_t now_us);
+/*
+ * Of a route of which so many requests were counted before: whether it is no more than a limit that
+ * is learnt from these lets through of asked ones.
+ */
+bool signal_is_chance(const struct signal *g, const struct incident_limits *l, double asked,
+		      double before);
 void signal_end(struct signal *g); /* as a part of its incident, which stays whose it is */
 /* As a part of in, from now on, or of a new one if NULL. */
 void signal_begin(struct signal *g, const struct incident_limits *l, const struct incident *in);

@@ -106,7 +106,7 @@ ok "each is joined, from both ends, and none wrongly" has "20 0 20 0" joined fiv
 ok "the API says it of the node" api nodes "[abs(n['clock']['ahead'] - 5000) <= n['clock']['uncertainty'] < 1000 for n in a['nodes'] if n['name'] == 'h2'] == [True]"
 
 slow 150 1
-slow 25 400
+slow 40 400
 ok "what is slow of both is one incident" await 400 api "incidents?node=h1&node=h2" "len(a['incidents']) == 1 and a['incidents'][0]['nodes'] == ['h1', 'h2']"
 id=$(sql -c "select id from api.incident where cardinality(nodes) = 2 and state <> 'merged'")
 ok "its hosts began by the collector's clock, and one of them said 5 s more" api "incidents/$id" \

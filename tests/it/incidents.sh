@@ -234,6 +234,13 @@ sql -c "delete from clock where node_id = node_of('south')"
 ok "nor where nobody knows one of them" api "incidents/$off" "not a['order']['known'] and a['order']['within'] is None and a['order']['text']['en'].endswith('nobody told how far the clock of south is off.')"
 ok "of one host alone there is no order" api "incidents/$(sql -c "select id from api.incident where nodes = '{solo}'")" "a['order'] is None"
 
+# One whose probe knows its route by its first hundred requests: of the next ones some take longer than any of these.
+sql -c "select tell_node('fresh', '10.0.5.1'), count_red('fresh', 0, ':80', 20, 0, $(at 1700), $(at 1810))" >/dev/null
+abnormal fresh 6 cpu.own 60 10 1750 1790
+before=$(counter "$web" seismo_correlate_passes_total)
+ok "a route that has just become known is looked at" await 300 quietly_counted_more "$before"
+ok "but some that are slower than what it is known by are no incident" is 0 "select count(*) from incident_signal where host_id = node_of('fresh')"
+
 # A fault of four minutes, and two minutes later a small one of the same host.
 mint() { # FROM UNTIL MS
 	sql -c "select count_red('mint', 0, ':80', 20, $3, $(at "$1"), $(at "$2")), count_red('mint', 2, ':80', 20, $3, $(at "$1"), $(at "$2"))" >/dev/null

@@ -34,8 +34,8 @@ at_region emea node token --for 1d --node relay-eu >"$dir/lets-eu"
 starts_eu --relay-token "$dir/lets-eu"
 token_of eu
 
-as_node eu "$eu_port" "node disk-1 7" hello "want welcome 0 0" "send 1 1 1 all@1/10.0.5.1/0//0," "want ack 1 1" "send 2 1 1 counts@100/300/" "want ack 2 1" \
-	"send 1 2 1 slow@20/310/11" "want ack 1 2" "send 2 2 1 counts@100/300/" "want ack 2 2"
+as_node eu "$eu_port" "node disk-1 7" hello "want welcome 0 0" "send 1 1 1 all@1/10.0.5.1/0//0," "want ack 1 1" "send 2 1 1 counts@50/300/" "want ack 2 1" \
+	"send 1 2 1 slow@20/310/11" "want ack 1 2" "send 2 2 1 counts@50/300/" "want ack 2 2"
 ok "a fault of the first is an incident" await 400 eval '[ "$(ids "$eu_web" | wc -w)" = 1 ]'
 eu=$(ids "$eu_web")
 ok "which has the same id in the next region" await 400 eval '[ "$(ids "$emea_web")" = "$eu" ]'

@@ -26,7 +26,7 @@ ids() { # WEB: of its incidents, but the merged
 # A minute's story of a node: requests that were slow a moment ago, and counts of it, which go on.
 slow() { # REGION PORT NODE EPOCH ADDRESS [CALLED [SECONDS_AGO]]
 	as_node "$1" "$2" "node $3 $4" hello "want welcome 0 0" "send 1 1 1 all@1/$5/0//0," "want ack 1 1" "send 2 1 1 counts@100/300/" "want ack 2 1" \
-		"send 2 2 1 counts@100/300/${6:-}" "want ack 2 2" "send 1 2 1 slow@20/310/${7:-11}" "want ack 1 2" "send 2 3 1 counts@100/300/" "want ack 2 3"
+		"send 2 2 1 counts@100/300/${6:-}" "want ack 2 2" "send 1 2 1 slow@40/310/${7:-11}" "want ack 1 2" "send 2 3 1 counts@100/300/" "want ack 2 3"
 }
 
 goes_on() { # REGION PORT NODE EPOCH SEQ
@@ -48,7 +48,7 @@ ok "a fault in a region is an incident there" await 300 eval '[ "$(ids "$eu_web"
 eu=$(ids "$eu_web")
 ok "and has the same id at the global collector" await 200 eval '[ "$(ids "$web")" = "$eu" ]'
 ok "of its region" api "$web" "incidents/$eu" "a['region'] == 'eu'"
-ok "with its signals, counted once" await 100 api "$web" "incidents/$eu" "[(e['node'], e['class'], e['count']) for e in a['evidence']] == [('disk-1', 'io', 20)]"
+ok "with its signals, counted once" await 100 api "$web" "incidents/$eu" "[(e['node'], e['class'], e['count']) for e in a['evidence']] == [('disk-1', 'io', 40)]"
 ok "it is ranked there, too" await 300 api "$web" "incidents/$eu" "a['first']['node'] == 'disk-1'"
 ok "it says under what name it is at home, and how" await 200 api "$web" "incidents/$eu" \
 	"[(p['region'], p['id'], p['first']) for p in a['parts']] == [('eu', '$eu', 'disk-1')] and 'shop slow' in a['parts'][0]['title']"

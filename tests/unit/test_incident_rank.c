@@ -96,6 +96,24 @@ TEST(a_caller_with_one_call_that_stands_out_is_not)
 	CHECK_EQ(r->n, 3);
 }
 
+TEST(half_a_millisecond_of_each_of_many_calls_is_nothing_where_they_vary_by_more)
+{
+	struct scene s = { 0 };
+
+	time_of(&s, RANK_OWN, DB, -1, 20, 0);
+	time_of(&s, RANK_CALL, FRONT, APP, 0.5, 0);
+	s.sum[1].n = 10000;
+	s.sum[1].us = 10000 * 500.0;
+	CHECK_EQ(ranked(&s, false)->best[0].host, APP);
+	s.sum[1].noise = 10000; /* of 10,000 a tenth of a millisecond: */
+	CHECK_EQ(ranked(&s, false)->best[0].host, APP);
+	s.sum[1].noise = 20000;
+	CHECK_EQ(ranked(&s, false)->best[0].host, DB);
+	CHECK_EQ(s.rank.n, 1);
+	s.sum[0].noise = 100000; /* of 100 it is 10 ms, of which three are more than 20 */
+	CHECK_EQ(ranked(&s, false)->n, 0);
+}
+
 TEST(whom_it_asked_before_only_says_nothing_of_its_ways)
 {
 	struct scene s = { 0 };

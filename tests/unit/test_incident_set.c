@@ -188,6 +188,20 @@ TEST(what_is_not_counted_yet_is_not_judged_yet)
 	incident_set_free(s->set);
 }
 
+TEST(a_limit_that_was_learnt_from_few_is_exceeded_by_some)
+{
+	struct scene *s = scene_new();
+	const struct signal *g;
+
+	slow(s, WEB, 0, 20);
+	g = incident_set_signal_of(s->set, WEB, "shop", "/buy", "io");
+	CHECK(signal_is_chance(g, &limits, 360, 120));
+	CHECK(signal_is_chance(g, &limits, 360, 0)); /* its probe has had a hundred */
+	CHECK(!signal_is_chance(g, &limits, 360, 1000));
+	CHECK(!signal_is_chance(g, &limits, 40, 0)); /* half of all is none */
+	incident_set_free(s->set);
+}
+
 TEST(errors_need_not_be_slow)
 {
 	struct scene *s = scene_new();
