@@ -93,7 +93,7 @@ def check_shape(c, web):
     c.ok('the sentence is there in Chinese', r['reason']['text']['zh'] == '上游 {ms} 耗时 12.5 ms', r['reason'])
     c.ok('time is UTC with milliseconds', len(r['time']) == 24 and r['time'][-1] == 'Z' and r['time'][19] == '.', r['time'])
     status, one = web.json('/api/v1/requests/' + r['id'])
-    c.ok('one request is the same object, and evidence', status == 200 and one.pop('evidence') == [] and dict(r, calls=one['calls'], calledBy=one['calledBy']) == one)
+    c.ok('one request is the same object, and evidence', status == 200 and one.pop('evidence') == [] and dict(r, calls=one['calls'], calledBy=one['calledBy'], ids=one['ids']) == one)
 
 
 def check_filters(c, web):
@@ -240,7 +240,7 @@ def check_extremes(c, db, web):
     c.ok('an address that is not known is null', r.get('remoteAddr') is None and 'remoteAddr' in r)
     c.ok('a reason that is not known says its number', '9999' in r['reason']['text']['en'], r['reason'])
     one = web.json('/api/v1/requests/' + r['id'])[1]
-    c.ok('its id leads to it', one == dict(r, evidence=[], calls=one['calls'], calledBy=one['calledBy']))
+    c.ok('its id leads to it', one == dict(r, evidence=[], calls=one['calls'], calledBy=one['calledBy'], ids=one['ids']))
     for path in ('nodes', 'red', 'series?metric=disk_free', 'series?metric=disk_io_time'):
         c.ok(f'nor break {path}', web.json('/api/v1/' + path)[0] == 200, web.json('/api/v1/' + path))
 

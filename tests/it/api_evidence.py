@@ -53,7 +53,7 @@ def check_request(c, db, web):
     c.ok('and null where that is not known', rows['nofirst']['timesNormal'] is None, rows['nofirst'])
     status, one = web.json('/api/v1/requests/' + r['id'])
     e = one.pop('evidence')
-    c.ok('one request is that of the list, and evidence', status == 200 and one == dict(r, calls=one['calls'], calledBy=one['calledBy']), one)
+    c.ok('one request is that of the list, and evidence', status == 200 and one == dict(r, calls=one['calls'], calledBy=one['calledBy'], ids=one['ids']), one)
     c.ok('evidence is in order', [b['ms'] for b in e[:2]] == [0.9, 0.01] and len(e) == 4, e)
     c.ok('with its stack and how it was taken', (e[0]['stack'], e[0]['stackFlags']) == (['do_fsync+0x1a', 'main+0x2'], ['cut', 'user']), e[0])
     c.ok('an empty stack is one', e[1]['stack'] == [] and e[1]['part'] == 'cpu' and e[1]['what'] == '<b>"x"\\', e[1])

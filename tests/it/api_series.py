@@ -90,7 +90,7 @@ def raw_rows():
 
 def fill(db):
     quoted = lambda names: ','.join(f"'{n}'" for n in names)  # noqa: E731
-    text = "insert into region values (1, 'home'); insert into node (node_id, region_id, name) values (11, 1, 'web-1'), (12, 1, 'web-2');select ensure_partitions(1, 1); select ensure_hours(4, 1);\n"
+    text = "insert into region values (1, 'home'); insert into node (node_id, region_id, name) values (11, 1, 'web-1'), (12, 1, 'web-2'); insert into ingest_mark (node_id, epoch, stream, seq) values (11, 1, 2, 1), (12, 1, 2, 1);select ensure_partitions(1, 1); select ensure_hours(4, 1);\n"
     for layout, (kind, names, units, kinds) in LAYOUTS.items():
         text += f"insert into layout values ({layout}, '{kind}', array[{quoted(names)}], array[{quoted(units)}], '{{{','.join(map(str, kinds))}}}');\n"
     text += "insert into entity (node_id, entity_id, kind, name) values (11, 1, 'node', ''), (12, 1, 'node', ''), (11, 200, 'diskio', 'sd0'), (11, 300, 'drop', 'NO_SOCKET');\n"

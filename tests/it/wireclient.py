@@ -66,6 +66,12 @@ def param(v):
     return text(v) if type(v) is str else finite(v)
 
 
+def blob(v):
+    if type(v) is not bytes:
+        raise Bad('not bin')
+    return v
+
+
 def array(of, high, low=0):
     def check(v):
         if type(v) is not list or not low <= len(v) <= high:
@@ -111,6 +117,8 @@ CHECK = record(('reason', u15), ('why', text))
 LOSS = record(('side', u8), ('kind', u8), ('count', u31))
 SEEN = record(('kernel', u63), ('user', u63), ('n', u31))
 PLACE = record(('kind', u8), ('addr', address), ('port', u16), ('app', name), ('netns', u63), ('gone', u8))
+WAY = record(('kind', u8), ('seen', address), ('seen_port', u16), ('real', address), ('real_port', u16), ('netns', u63))
+NAMED = record(('id', u63), ('name', text))
 HEARD = record(('node', u63), ('ms', u63))
 TAG = record(('entity', u63), ('key', key), ('value', text), ('since_us', u63), ('until_us', u63), ('said_by', name))
 SIGNAL = record(('node', u63), ('app', text), ('route', string(1200)), ('class', key), ('reason', u15), ('first_us', u63), ('last_us', u63),
@@ -161,6 +169,9 @@ ITEMS = {
     13: ('CLOCK', record(('since_ns', u63), ('offset_us', offset), ('uncertainty_us', u63))),
     15: ('INCIDENT', record(('id', u63), ('onset_us', u63), ('last_us', u63), ('opened_us', u63), ('closed_us', u63), ('into', u63),
                             ('first_host', u63), ('text', text), ('regions', array(key, 8, 1)), ('signals', array(SIGNAL, 256)))),
+    16: ('NAT', record(('left_out', u31), ('ways', array(WAY, 512)))),
+    17: ('ROLLUP', record(('hour_s', u63), ('part', u31), ('whole', u8), ('entity_kind', key), ('metrics', array(METRIC, 128, 1)),
+                          ('entities', array(NAMED, 256)), ('chunk', blob))),
 }
 BY_NAME = {n: (i, t) for table in (MESSAGES, ITEMS) for i, (n, t) in table.items()}
 UNPACK = {'raw': False, 'unicode_errors': 'surrogateescape', 'strict_map_key': False}
