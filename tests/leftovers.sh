@@ -61,7 +61,7 @@ leftovers() {
 			done
 			bpf_ids | sort | comm -23 - "$TMPDIR.bpf"
 			places | sort | comm -23 - "$TMPDIR.places"
-			find "$TMPDIR" -mindepth 1 -maxdepth 1
+			find "$TMPDIR" -mindepth 1 -maxdepth 3 2>/dev/null | head -n 20
 			crashes
 		)
 		[ -n "$left" ] || break

@@ -91,12 +91,15 @@ probe() { # PORT COMMAND...
 }
 
 clear_away() {
-	local p
+	local p i
 	for p in "${running[@]}" ${pg:-} $(jobs -p); do
 		kill -KILL "$p" 2>/dev/null
 	done
 	wait
-	rm -rf "$dir"
+	for ((i = 0; i < 50; i++)); do # what PostgreSQL had begun writes a moment longer than its first process lives
+		rm -rf "$dir" && break
+		sleep 0.1
+	done
 } 2>/dev/null # or the shell tells who was killed, after the last line
 
 trap clear_away EXIT
