@@ -55,33 +55,6 @@ begin
 	end loop;
 end $$;
 
--- As in 037, of each node by its clock; also what was counted before only: what a callee served then is of all calls, too.
-create or replace function incident_sums(nodes bigint[], since timestamptz, until timestamptz)
-returns table (host bigint, role smallint, peer text, other bigint, n float8, errors float8, judged float8, excess float8,
-	n_before float8, errors_before float8, judged_before float8, excess_before float8, us float8, us_before float8) language plpgsql stable as $$
-declare
-	offs interval[] := incident_clocks(nodes, since);
-	least_off interval := (select min(o) from unnest(offs) o);
-	most_off interval := (select max(o) from unnest(offs) o);
-begin
-	return query with c as materialized (select u.node_id, u.off from unnest(nodes, offs) u(node_id, off)),
-		now as materialized (select r.node_id, r.key_id, sum(r.n)::float8 as n,
-			coalesce(sum(r.n) filter (where r.status_class in (0, 5)), 0)::float8 as errors,
-			coalesce(sum(r.judged), 0)::float8 as judged, coalesce(sum(r.excess_us), 0)::float8 as excess, sum(r.sum_us)::float8 as us
-			from red r join c on c.node_id = r.node_id where r.node_id = any(nodes) and r.ts > since - most_off and r.ts <= until - least_off
-				and r.ts > since - c.off and r.ts <= until - c.off group by 1, 2),
-		before as materialized (select r.node_id, r.key_id, sum(r.n)::float8 as n,
-			coalesce(sum(r.n) filter (where r.status_class in (0, 5)), 0)::float8 as errors,
-			coalesce(sum(r.judged), 0)::float8 as judged, coalesce(sum(r.excess_us), 0)::float8 as excess, sum(r.sum_us)::float8 as us
-			from incident_free_of(nodes, since) f join red r on r.node_id = any(nodes) and r.ts > f.since - most_off and r.ts <= f.until - least_off
-				join c on c.node_id = r.node_id and r.ts > f.since - c.off and r.ts <= f.until - c.off group by 1, 2)
-		select k.node_id, case when k.role <> 4 then k.role when o.other = k.node_id then 2::smallint else 1::smallint end, k.peer, o.other,
-			coalesce(w.n, 0), coalesce(w.errors, 0), coalesce(w.judged, 0), coalesce(w.excess, 0),
-			coalesce(b.n, 0), coalesce(b.errors, 0), coalesce(b.judged, 0), coalesce(b.excess, 0), coalesce(w.us, 0), coalesce(b.us, 0)
-		from now w full join before b using (node_id, key_id) join red_key k using (node_id, key_id)
-		left join incident_others(array(select u.key_id from now u union select u.key_id from before u), nodes, until) o on o.host = k.node_id and o.key_id = k.key_id;
-end $$;
-
 drop function incident_free(timestamptz);
 
 -- As in 022, likewise.

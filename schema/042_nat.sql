@@ -98,7 +98,8 @@ begin
 	union all select m.i, case when m.sure then m.node_id end, null, case when m.sure then 'address' else 'several' end from m where m.known;
 end $$;
 
--- As in 038, also of what was called at an address that is translated.
+-- As in 031, by how well a row fits (038), also of what was called at an address that is translated. A row that fits another call
+-- better is that one's; it is certain if it fits no other as well, and no other row fits as well. Whose the addresses are, and how far clocks are apart, is asked first: it bounds the days that are looked at.
 create or replace function api.callees_of(caller_ts timestamptz, caller_node bigint, caller_id bigint, caller_path text, tries jsonb)
 returns table (i bigint, try jsonb, ts timestamptz, request_id bigint, silence text, node_id bigint, app text, how text) language plpgsql stable parallel safe
 set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -195,6 +196,8 @@ begin
 	end loop;
 	return query select null::timestamptz, null::bigint, null::bigint, w.node_id, w.app, w.how, api.trace_silence(w.node_id, case when r.remote is null then 'unix' else w.how end, at);
 end $$;
+
+drop function api.call_fits(timestamptz, bigint, int, boolean, timestamptz, timestamptz, float8, int, interval);
 
 -- As in 037, with who asked behind an address that is translated.
 create or replace function incident_others(keys bigint[], nodes bigint[], until timestamptz) returns table (host bigint, key_id bigint, other bigint)

@@ -1,9 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- 045_trace_time.sql - what a trace asks is planned once for a connection: plans that were made anew took a third of its time.
 
--- What reckons with times is not immutable, and only so it becomes a part of the query that asks.
-alter function api.call_fit(timestamptz, bigint, int, int, timestamptz, timestamptz, float8, int, interval) stable;
-
 -- As in 024.
 create or replace function api.callee_silence(callee bigint, how text) returns text language plpgsql stable parallel safe as $$
 begin

@@ -4,7 +4,8 @@
 
 drop function incident_sums(bigint[], timestamptz, timestamptz);
 
--- As in 040. noise, in us: by how much one request varies, as far as the means of half minutes tell, the shortest time that is
+-- As in 037, of each node by its clock (040); also what was counted before only: what a callee served then is of all calls, too.
+-- noise, in us: by how much one request varies, as far as the means of half minutes tell, the shortest time that is
 -- an incident: the mean of n varies by the root of n less. Of a call it is that of its way, which is what its callee did not
 -- have of it at the same time. 0: not known, as of fewer than ten of these, or where it is not told by whom the callee was asked.
 create function incident_sums(nodes bigint[], since timestamptz, until timestamptz)
