@@ -81,6 +81,12 @@ served() { # N: so many of this load
 	[ "$(wc -l <"$tmp/served")" -ge "$1" ]
 }
 
+# Begins in the background, and with nothing served: whoever waits for some must not see those of a load before.
+load_aside() { # PREFIX: its process is $loading
+	: >"$tmp/served"
+	load "$1" 4000 8 100 & loading=$!
+}
+
 stop_reader() { # PID FROM TO: while these requests are served, however long that takes
 	await 600 served "$2" && kill -STOP "$1"
 	await 600 served "$3"
@@ -91,13 +97,13 @@ ring_full() {
 	local name="$rung, a reader that is stopped" prefix="/$rung-ring/" before memory stopped loading warm more
 	probe_by "$rung" --slow-ms 0 --rows-per-s 1000000 --ring-mb 1 --scope "cgroup=$cgroup"
 	before=$(coverage ring_full) stopped=$(part_pid_of probe)
-	load "/$rung-warm/" 4000 8 100 & loading=$! # has it take what it needs for a full ring: the same once more is to need no more
+	load_aside "/$rung-warm/" # has it take what it needs for a full ring: the same once more is to need no more
 	stop_reader "$stopped" 6000 26000
 	wait $loading
 	sent=$(wc -l <"$tmp/served")
 	await_value "$sent" account "/$rung-warm/" ring_full "$before"
 	before=$(coverage ring_full) memory=$(memory) warm=$(rows "/$rung-warm/")
-	load "$prefix" 4000 8 100 & loading=$!
+	load_aside "$prefix"
 	stop_reader "$stopped" 6000 26000
 	wait $loading
 	sent=$(wc -l <"$tmp/served")

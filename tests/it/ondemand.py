@@ -151,13 +151,12 @@ def until_named(sources, source, layout, named):
 def timers(sources):
     # Of a function that is known by name: until then its counts wait, and who else has such a timer has it named any time.
     subprocess.run(load("timers"), check=True, timeout=60, capture_output=True)
-    ok("a timer of a process is told by its function", until_named(sources, "timers", "timerfn", lambda e: e == "it_real_fn"))
+    ok("the function of a timer of a process has its name", until_named(sources, "timers", "timerfn", lambda e: e == "it_real_fn"))
     sources.ask("timers")
     done = subprocess.run(load("timers"), check=True, timeout=60, capture_output=True, text=True)
     told, fired = sources.ask("timers"), int(done.stdout)
     node = told["timers"][""]
-    # On a busy machine 1 or 2 of 60 are not seen, once in ten runs: the kernel counts none of them as missed. Why is not known.
-    near("and as often as it fired", told["timerfn"].get("it_real_fn", {}).get("timer_function_expirations_total", 0), fired * 0.95, fired + 20)
+    near("a timer of a process is told as often as it fired, by its function", told["timerfn"].get("it_real_fn", {}).get("timer_function_expirations_total", 0), fired, fired + 20)
     ok("the node has them, too", node["hrtimer_expirations_total"] >= fired, node)
     ok("and timers of the other kind", node["timer_expirations_total"] > 0, node)
 

@@ -96,11 +96,15 @@ def warm(tmp):
 
 
 def timers(_):
+    """A timer fires on the processor that set it, and this one is kept by whoever did: some kernels of virtual machines run no
+    program of BPF in an interrupt of process 1, which may have it otherwise."""
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     fired = []
     signal.signal(signal.SIGALRM, lambda *_: fired.append(1))
     signal.setitimer(signal.ITIMER_REAL, 0.003, 0.003)
     while len(fired) < 60:
-        signal.pause()
+        pass
     signal.setitimer(signal.ITIMER_REAL, 0)
     print(len(fired))
 
