@@ -145,6 +145,11 @@ one_of_both() { # NODE: it is one, and h1 has a part in it, too
 	[ "$(incidents "$1" | wc -l)" = 1 ] && incidents "$1" | grep -q ' h1 .*'"$1" || { incidents "$1"; return 1; }
 }
 
+near() { # NODE OTHER: as what is slow there is joined, whoever is heard first
+	is 1 "select count(*) from incident_near(array[(select node_id from node where name = '$1')], now() - interval '15 minutes', now()) w
+		join node n on n.node_id = w.other where n.name = '$2'"
+}
+
 hosts 2>"$dir/hosts.err" || { cat "$dir/hosts.err"; echo "0 passed, 1 failed"; exit 1; }
 pg_make
 start one "$port" "$web"
@@ -184,6 +189,8 @@ ok "in one incident with who called" await 300 one_of_both h2
 slowed /n/4000
 ok "a call that the destination of is translated ends at the router" await 200 eval 'rows /n/4000 h4 100 && ends /n/4000 $net.254:8080'
 ok "of a fault behind it the host there is named" await 600 named h4
+ok "in one incident with who called it by another address" await 300 one_of_both h4
+ok "it is near who called, and who called is near it" eval 'near h1 h4 && near h4 h1'
 nat masquerade
 ask /n/5000 3 d=12
 ok "so does one of which both ends are" await 200 eval 'rows /n/5000 h4 100 && ends /n/5000 $net.254:8080'
@@ -204,6 +211,7 @@ slowed /n/6000
 ok "a call that a router with a probe translates is followed to whom it reaches" await 200 eval 'rows /n/6000 h4 100 && joined /n/6000 h1 h4'
 ok "and from there to who called" await 200 up_to /n/6000 h4
 ok "of a fault there that host is named, which is called without the router" await 600 named h4 "('h1', 'h4') in [(p['from'], p['to']) for p in a['graph']] and '254' not in str(a['graph'])"
+ok "in one incident with who called" await 300 one_of_both h4
 nat
 ask /n/7000 3 d=12
 ok "also if only the destination is translated" await 200 eval 'rows /n/7000 h4 100 && joined /n/7000 h1 h4'

@@ -10,12 +10,13 @@ image() { # FIND_ARG...
 	find "$dir" -name 'vmlinuz*' -size +1M "$@" -print -quit 2>/dev/null || true
 }
 
-apt() { # MIRROR SUITE COMMAND...: with lists of its own, so that this machine's stay as they are
+apt() { # MIRROR SUITE COMMAND...: with lists of its own, so that this machine's stay as they are; signed-by= takes no path with a space
 	local state=$dir/apt/$2
 	mkdir -p "$state/lists/partial" "$state/cache/archives/partial"
-	echo "deb [arch=amd64 signed-by=$keys] $1 $2 main" >"$state/sources.list"
+	echo "deb [arch=amd64] $1 $2 main" >"$state/sources.list"
 	shift 2
-	"$@" -q -o Dir::Etc::SourceList="$state/sources.list" -o Dir::Etc::SourceParts=- -o Dir::State::Lists="$state/lists" \
+	"$@" -q -o Dir::Etc::SourceList="$state/sources.list" -o Dir::Etc::SourceParts=- -o Dir::Etc::Trusted="$keys" \
+		-o Dir::Etc::TrustedParts=- -o Dir::State::Lists="$state/lists" \
 		-o Dir::State::Status=/dev/null -o Dir::Cache="$state/cache" -o APT::Sandbox::User=root -o Acquire::Retries=1 \
 		-o Acquire::http::Timeout=20
 }
