@@ -2,7 +2,8 @@
 -- 047_near_both_ways.sql - who is near whom does not depend on who is asked: behind a NAT only one of two that call each other
 -- knows the other's address, and what both say of a fault is one incident, whoever is heard first.
 
--- Who calls these nodes at an address of theirs, or is asked from one, though these know whoever it is by another or not at all.
+-- Who calls these nodes at an address of theirs (of an interface, or a container's: lib/item.h), or is asked from one, though these know
+-- whoever it is by another or not at all. The first 1,000 such calls that are found, of a node that many more call.
 create function incident_claimed(nodes bigint[], since timestamptz, until timestamptz) returns table (other bigint)
 language plpgsql stable as $$
 begin

@@ -96,8 +96,8 @@ def warm(tmp):
 
 
 def timers(_):
-    """A timer fires on the processor that set it, and this one is kept by whoever did: some kernels of virtual machines run no
-    program of BPF in an interrupt of process 1, which may have it otherwise."""
+    """On a processor that nobody else gets meanwhile, where its timer fires, too: some kernels of virtual machines run no program of
+    BPF in an interrupt that comes while process 1 has it (README, limits)."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     fired = []

@@ -163,7 +163,7 @@ echo >"$tmp/hang"
 ok "when it is given up it is told as failed" await "$waiting" value "port=$hangs" tcp_connect_failed_total
 ok "and waits no more" await 0 last "port=$hangs" tcp_connecting
 ok "none was missed" test "$(value "" tcp_connect_missed_total)" = 0
-# On a busy machine 2 of 638 waits, and 4 of 2,822, were not counted in some runs: those of process 1's interrupts (README, limits).
+# On a busy machine 2 of 638 waits, and 4 of 2,822, were not counted in some runs: may be those of process 1's interrupts (README, limits).
 ok "all but one in a hundred waits for a processor are told by their cgroup (${least:-none} to ${most:-none})" \
 	within "$(awk -v n="${least:-1}" 'BEGIN { print n * 0.99 - 2 }')" "${most:-0}" value "cgroup=$id" 'runqueue_latency_us_.*'
 ok "there were some" test "${least:-0}" -ge 300
