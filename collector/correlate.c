@@ -16,7 +16,8 @@
 #define CORRELATE_LOCK "select pg_try_advisory_lock(126879331840369)"
 
 enum {
-	PASS_MS = 1000,
+	PASS_MS = 1000, /* of the data's time */
+	FASTER = 2, /* than time, or more: by batches alone it is ahead now and then */
 	BUSY = 4, /* a quarter of the time at most is spent on it */
 	RETRY_MS = 500,
 	RETRY_MAX_MS = 60000,
@@ -33,8 +34,9 @@ struct correlate {
 	struct pg *pg;
 	struct engine engine;
 	bool leads, told;
-	int retry_ms, wake_fd;
-	uint64_t busy_ns, due_ns;
+	int retry_ms, pace_ms, wake_fd;
+	uint64_t busy_ns, due_ns, news_ns;
+	int64_t newest_us; /* of the data, as of news_ns */
 	atomic_bool stopping;
 	pthread_mutex_t lock; /* of the queue */
 	struct incident_command *first, **last;
@@ -154,9 +156,26 @@ static void tell(struct correlate *c, int r)
 	c->told = r < 0;
 }
 
+/* What is replayed, or caught up with, passes faster than time, and is to be seen as often. */
+static int pace_ms(struct correlate *c)
+{
+	uint64_t now = clock_mono_ns();
+	int64_t wall_us = (int64_t)(now - c->news_ns) / 1000;
+	int64_t data_us = c->engine.newest_us - c->newest_us;
+
+	if (data_us == 0 && wall_us < PASS_MS * 1000)
+		return c->pace_ms; /* it comes in batches */
+	c->pace_ms = PASS_MS;
+	if (c->newest_us && data_us > FASTER * wall_us)
+		c->pace_ms = (int)(PASS_MS * wall_us / data_us);
+	c->newest_us = c->engine.newest_us;
+	c->news_ns = now;
+	return c->pace_ms;
+}
+
 static int wait_ms(struct correlate *c, int r)
 {
-	int busy_ms = (int)(BUSY * c->busy_ns / MS);
+	int busy_ms = (int)(BUSY * c->busy_ns / MS), pace = pace_ms(c);
 
 	if (r < 0) {
 		c->retry_ms = c->retry_ms < RETRY_MAX_MS / 2 ? 2 * c->retry_ms : RETRY_MAX_MS;
@@ -167,7 +186,7 @@ static int wait_ms(struct correlate *c, int r)
 		return OTHER_MS;
 	if (c->engine.full)
 		return 0;
-	return busy_ms > PASS_MS ? busy_ms : PASS_MS;
+	return busy_ms > pace ? busy_ms : pace;
 }
 
 static struct incident_command *take_command(struct correlate *c)
@@ -287,6 +306,7 @@ int correlate_start(struct correlate **out, const struct correlate_config *cfg)
 	pthread_mutex_init(&c->lock, NULL);
 	engine_open(&c->engine, c->pg, &c->cfg.limits);
 	c->retry_ms = RETRY_MS;
+	c->pace_ms = PASS_MS;
 	c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (c->wake_fd < 0)
 		die("eventfd: %s", strerror(errno));

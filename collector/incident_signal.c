@@ -8,6 +8,8 @@
 
 enum { HTTP_ERROR = 500, JUDGE_GAP_S = 5, AGAIN_S = 20, LEAST_S = 60, UNCOUNTED_S = 30 };
 enum { LIMIT_FIRST = 100, LIMIT_OVER = 3, SIGMAS = 3 };
+enum { BUCKET_US = SIGNAL_BUCKET_S * 1000000, RISE = 4 };
+static const double RISE_GAIN = 1.92; /* half of what chi squared of one degree passes in 1 of 20 */
 
 static const char NODE_FAILED[] = "error", UPSTREAM_FAILED[] = "error.up";
 
@@ -77,7 +79,7 @@ static void keep_sample(struct signal *g, const struct incident_row *r, double v
 
 static void put_bucket(struct signal *g, int64_t begin_us, uint32_t n, double excess)
 {
-	int64_t number = begin_us / (SIGNAL_BUCKET_S * INCIDENT_SEC);
+	int64_t number = begin_us / BUCKET_US;
 	struct signal_bucket *b = &g->bucket[(uint64_t)number % SIGNAL_BUCKETS];
 
 	if (b->number > number)
@@ -166,9 +168,9 @@ static struct window window_of(const struct signal *g, int64_t since_us, int64_t
 
 	for (int i = 0; i < SIGNAL_BUCKETS; i++) {
 		const struct signal_bucket *b = &g->bucket[i];
-		int64_t begin = b->number * SIGNAL_BUCKET_S * INCIDENT_SEC;
+		int64_t begin = b->number * BUCKET_US;
 
-		if (!b->n || begin < since_us || begin + SIGNAL_BUCKET_S * INCIDENT_SEC > until_us)
+		if (!b->n || begin < since_us || begin + BUCKET_US > until_us)
 			continue;
 		w.n += b->n;
 		w.excess_us += b->excess_us;
@@ -179,9 +181,7 @@ static struct window window_of(const struct signal *g, int64_t since_us, int64_t
 
 int64_t signal_since(const struct signal *g, const struct incident_limits *l)
 {
-	int64_t bucket = SIGNAL_BUCKET_S * INCIDENT_SEC;
-
-	return (g->last_us / bucket - l->window_s / SIGNAL_BUCKET_S) * bucket;
+	return (g->last_us / BUCKET_US - l->window_s / SIGNAL_BUCKET_S) * BUCKET_US;
 }
 
 static struct window whole_window(const struct signal *g, const struct incident_limits *l)
@@ -189,9 +189,74 @@ static struct window whole_window(const struct signal *g, const struct incident_
 	return window_of(g, signal_since(g, l), INT64_MAX);
 }
 
+/* Of n within that time, at their likeliest rate; less what is the same however they are split. */
+static double log_likelihood(double n, int64_t us)
+{
+	return n * log(n / (double)us);
+}
+
+static int64_t bucket_end(const struct signal_bucket *b)
+{
+	return (b->number + 1) * BUCKET_US;
+}
+
+static bool is_steep(double most_before, const struct signal_bucket *b)
+{
+	return b->n * (double)BUCKET_US >=
+	       RISE * most_before * (double)(bucket_end(b) - b->first_us);
+}
+
+/*
+ * A request that was slow by itself, minutes before, is in the window of a fault, and not of it.
+ * That begins where the rate of a Poisson process changes: at the likeliest such place, if the
+ * change is no chance, and steep (what grows slowly began with its first), and what is left enough.
+ */
+static const struct signal_bucket *rise(const struct signal_bucket *const *b, int n, double all,
+					double enough)
+{
+	int64_t begin = b[0]->first_us, end = bucket_end(b[n - 1]);
+	double most = 0, before = 0, least = RISE_GAIN + log_likelihood(all, end - begin);
+	int best = 0;
+
+	for (int i = 1; i < n; i++) {
+		double likely;
+
+		before += b[i - 1]->n;
+		most = fmax(most, b[i - 1]->n);
+		likely = log_likelihood(before, b[i]->first_us - begin) +
+			 log_likelihood(all - before, end - b[i]->first_us);
+		if (all - before < enough || likely < least || !is_steep(most, b[i]))
+			continue;
+		least = likely;
+		best = i;
+	}
+	return b[best];
+}
+
+static struct window fault_window(const struct signal *g, const struct incident_limits *l)
+{
+	const struct signal_bucket *in[SIGNAL_BUCKETS];
+	int64_t first = signal_since(g, l) / BUCKET_US;
+	double all = 0;
+	int n = 0;
+
+	for (int64_t i = first; i < first + SIGNAL_BUCKETS; i++) {
+		const struct signal_bucket *b = &g->bucket[(uint64_t)i % SIGNAL_BUCKETS];
+
+		if (!b->n || b->number != i)
+			continue;
+		in[n++] = b;
+		all += b->n;
+	}
+	if (n == 0)
+		return whole_window(g, l);
+	return window_of(g, rise(in, n, all, (double)l->least_events)->number * BUCKET_US,
+			 INT64_MAX);
+}
+
 int64_t signal_begins(const struct signal *g, const struct incident_limits *l)
 {
-	return whole_window(g, l).first_us;
+	return fault_window(g, l).first_us;
 }
 
 static bool is_enough(const struct incident_limits *l, const struct signal *g,
@@ -271,10 +336,10 @@ void signal_end(struct signal *g)
 	memset(g->bucket, 0, sizeof(g->bucket)); /* what comes after it is counted anew */
 }
 
-/* It counts from the begin of what it was judged by, on to what it had in the same incident. */
+/* It counts from the begin of its fault, on to what it had in the same incident. */
 void signal_begin(struct signal *g, const struct incident_limits *l, const struct incident *in)
 {
-	struct window w = whole_window(g, l);
+	struct window w = fault_window(g, l);
 	bool on = in && g->of == in;
 
 	g->n = (on ? g->n : 0) + w.n;

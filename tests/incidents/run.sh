@@ -47,7 +47,8 @@ let_in
 began=$(date +%s%N)
 "$B/seismo-replay" --collector "tcp://127.0.0.1:$port" --collector-key "$COLLECTOR_PUB" --token "$TOKEN" --keys "$dir/replayed" \
 	--requests "$dir/requests.csv" --calls "$dir/calls.csv" --speed "${SPEED:-120}" --play "$(order)" >"$dir/played" || exit 1
-echo "replayed $(awk '$1 == "window" { n++; s += ($4 - $3) / 1e6 } END { printf "%d windows, %.1f h", n, s / 3600 }' "$dir/played") in $((($(date +%s%N) - began) / 1000000000)) s"
+awk -v s=$((($(date +%s%N) - began) / 1000000000)) -v looks="$(counter "$web" seismo_correlate_passes_total)" '$1 == "window" { n++; t += ($4 - $3) / 1e6 }
+	END { printf "replayed %d windows, %.1f h in %d s, looked at each %d s of data\n", n, t / 3600, s, t / looks }' "$dir/played"
 echo '{"incidents":[]}' >"$dir/incidents"
 echo '{}' >"$dir/candidates"
 if with; then

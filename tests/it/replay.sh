@@ -39,7 +39,12 @@ head -c 100000 /dev/urandom >"$tmp/noise.csv"
 ok "noise is refused with its line" sh -c "! '$B/seismo-replay' --check --requests '$tmp/noise.csv' 2>&1 | grep -v noise.csv:1:"
 
 faults="fault-04 fault-22"
-ok "of recorded faults the right host is named" env FAULTS="$faults" LEARN=4 REST=1 RULE="by hand" MIN=1,1 KEEP="$tmp/kept" tests/incidents/run.sh
+replayed() {
+	FAULTS="$faults" LEARN=4 REST=1 RULE="by hand" MIN=1,1 KEEP="$tmp/kept" tests/incidents/run.sh >"$tmp/out" 2>&1 || { cat "$tmp/out"; return 1; }
+}
+ok "of recorded faults the right host is named" replayed
+looked=$(sed -n 's/.*looked at each \([0-9]*\) s of data$/\1/p' "$tmp/out")
+ok "what passes 120 times as fast as time is looked at more often than once a second (each $looked s of it)" test "$looked" -le 60
 want() { # requests of the windows, as often as they were played
 	xz -dc tests/data/onlineboutique/requests.csv.xz | awk -F, -v faults="$faults" 'BEGIN { split(faults, f, " "); for (i in f) times[f[i]] = 1; times["baseline"] = 4 + length(f) }
 		$1 in times { n += times[$1] } END { print n }'
