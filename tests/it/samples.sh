@@ -9,7 +9,7 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
 keys() { # of a sample: its keys as flags
-	sed -nE 's/^#([a-z0-9_]+) =.*/--\1/p' "$1" | tr _ - | sort
+	sed -nE 's/^#?([a-z0-9_]+) =.*/--\1/p' "$1" | tr _ - | sort
 }
 
 flags() { # of a program, without those that are no keys, and without the name of their section
@@ -28,7 +28,7 @@ for what in probe collector; do
 	ok "$program takes it with every line in force" "$B/$program" --check-config --config "$tmp/all.conf"
 	ok "the sample of $program has just the keys that there are" test "$(keys "$sample")" = "$(flags "$program")"
 	ok "$program refuses an unknown key with file and line" mistake "$program" "# a comment"$'\n'"[$what]"$'\n'"nonsense = 1" 3
-	ok "$program refuses a value that is none" mistake "$program" "$(grep -m1 '^\[' "$sample")"$'\n'"$(sed -nE 's/^#([a-z0-9_]+) = .*/\1 =/p' "$sample" | head -n 1)" 2
+	ok "$program refuses a value that is none" mistake "$program" "$(grep -m1 '^\[' "$sample")"$'\n'"$(sed -nE 's/^#?([a-z0-9_]+) = .*/\1 =/p' "$sample" | head -n 1)" 2
 done
 
 ok "make install installs" make -s install DESTDIR="$tmp/a dir" PREFIX=/opt/seismo
@@ -37,4 +37,6 @@ ok "the programs of one's own that are shipped are there, with manifest and sour
 	-a -s "$tmp/a dir/opt/seismo/lib/seismo/programs/tcpconnect.conf" -a -s "$tmp/a dir/opt/seismo/lib/seismo/programs/tcpconnect.bpf.c"
 ok "the samples are there" cmp deploy/collector.conf "$tmp/a dir/etc/seismo/collector.conf"
 ok "the units name the programs" grep -q '^ExecStart=/opt/seismo/sbin/seismo-probe ' "$tmp/a dir/opt/seismo/lib/systemd/system/seismo-probe.service"
+ok "a probe that is installed keeps on disk what waits and what is usual, where its unit lets it write" \
+	eval '[ "$(grep -cE "^(spool|state) = /var/lib/seismo/" deploy/probe.conf)" = 2 ] && grep -qx StateDirectory=seismo deploy/seismo-probe.service'
 done_checking

@@ -42,7 +42,7 @@ TEST(without_a_word_the_probe_has_its_defaults)
 	CHECK_EQ(task, PROBE_RUN);
 	CHECK_STR(c.node, host);
 	CHECK_STR(c.collector, "tcp://127.0.0.1:7470");
-	CHECK_EQ(c.spool_mb, 8);
+	CHECK_EQ(c.spool_mb, 6);
 	CHECK_EQ(c.slow_ms, -1);
 	CHECK_EQ(c.query_string, false);
 	CHECK_EQ(c.rows_per_s, 5000);
