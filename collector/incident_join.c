@@ -7,7 +7,7 @@
 #include "counters.h"
 #include "incident_engine.h"
 
-enum { DUE_MAX = 200, REACH = 2, GRAPH_S = 900, WAIT_S = 20, WAIT_MOST_S = 300 };
+enum { DUE_MAX = 200, REACH = 2, GRAPH_S = 900, WAIT_S = 20, WAIT_ANEW_S = 30 };
 
 static int by_id(const void *a, const void *b)
 {
@@ -110,13 +110,18 @@ static int ask(struct engine *e, struct due *due, size_t n)
 	return r;
 }
 
-/* By the time of its data, which does not pass while a region that was cut off catches up. */
+/*
+ * By the time of its data, which does not pass while a region that was cut off catches up. What was
+ * enough before, and then was not for a while, is another fault, and waited for anew: a signal is
+ * judged every five seconds, and counts come every ten.
+ */
 bool engine_waits(const struct engine *e, struct signal *g, const struct engine_region *region)
 {
 	if (!region->relayed)
 		return false;
-	if (region->now_us - g->wait_us > WAIT_MOST_S * INCIDENT_SEC)
+	if (region->now_us - g->waited_us > WAIT_ANEW_S * INCIDENT_SEC)
 		g->wait_us = region->now_us;
+	g->waited_us = region->now_us;
 	return e->told_full || region->now_us - g->wait_us < WAIT_S * INCIDENT_SEC;
 }
 
