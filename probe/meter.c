@@ -26,6 +26,7 @@ struct cost {
 	uint64_t map_bytes;
 	struct meter_runs kernel; /* as the kernel last said */
 	struct meter_runs all, told; /* while it counted, so far and up to the last telling */
+	uint64_t told_missed;
 };
 
 struct meter {
@@ -40,7 +41,6 @@ struct meter {
 	uint64_t told_ns; /* the last telling, or when it began to count */
 	uint64_t chance;
 	uint64_t told_cpu_ns; /* of the process */
-	size_t fds; /* open now */
 	bool *before; /* descriptors that were open before a source was */
 	size_t nbefore;
 	struct cost cost[];
@@ -67,18 +67,24 @@ void meter_free(struct meter *m)
 	free(m);
 }
 
-/* Calls f with each descriptor that this process has. */
-static void each_fd(struct meter *m, void (*f)(struct meter *m, size_t source, int fd),
-		    size_t source)
+/* Calls f, if there is one, with each descriptor that this process has: how many. */
+static size_t each_fd(struct meter *m, void (*f)(struct meter *m, size_t source, int fd),
+		      size_t source)
 {
 	DIR *d = opendir("/proc/self/fd");
 	struct dirent *e;
+	size_t n = 0;
 
-	while (d && (e = readdir(d)))
-		if (e->d_name[0] != '.' && atoi(e->d_name) != dirfd(d))
+	while (d && (e = readdir(d))) {
+		if (e->d_name[0] == '.' || atoi(e->d_name) == dirfd(d))
+			continue;
+		if (f)
 			f(m, source, atoi(e->d_name));
+		n++;
+	}
 	if (d)
 		closedir(d);
+	return n;
 }
 
 static void remember(struct meter *m, size_t source UNUSED, int fd)
@@ -163,6 +169,7 @@ static struct meter_runs runs_of(const struct cost *c)
 			continue;
 		sum.runs += info.run_cnt;
 		sum.ns += info.run_time_ns;
+		sum.missed += info.recursion_misses;
 	}
 	return sum;
 }
@@ -318,6 +325,7 @@ static double counted_part(struct meter *m, uint64_t mono_ns)
 static void tell_source(struct meter *m, size_t i, const char *name, double part, struct sink *out)
 {
 	struct cost *c = &m->cost[i];
+	uint64_t missed = runs_of(c).missed;
 	double v[COST_END] = {
 		[COST_READS] = (double)c->reads,
 		[COST_SKIPPED] = (double)c->skipped,
@@ -327,10 +335,17 @@ static void tell_source(struct meter *m, size_t i, const char *name, double part
 		[COST_MAP_BYTES] = (double)c->map_bytes,
 		[COST_RUNS] = NAN,
 		[COST_RUN_SECONDS] = NAN,
+		[COST_RUNS_MISSED] = (double)(missed - c->told_missed),
 	};
 
+	if (missed && !c->told_missed)
+		log_info("the kernel left out runs of %s that came within another of the same "
+			 "program: what they would have seen is missing, see "
+			 "source_program_runs_missed_total",
+			 name);
 	put_runs(c, part, m->counting, v);
 	c->reads = c->skipped = c->failed = c->cpu_ns = 0;
+	c->told_missed = missed;
 	sink_sample(out, &(struct sample_item){ layout_cost.layout, name, COST_END, v });
 }
 
@@ -350,11 +365,6 @@ static double resident(const char *procfs)
 	return bytes;
 }
 
-static void count_fd(struct meter *m, size_t source UNUSED, int fd UNUSED)
-{
-	m->fds++;
-}
-
 static void tell_process(struct meter *m, const char *procfs, struct sink *out)
 {
 	struct rusage u = { 0 };
@@ -364,11 +374,9 @@ static void tell_process(struct meter *m, const char *procfs, struct sink *out)
 	getrusage(RUSAGE_SELF, &u);
 	cpu_ns = (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000000u +
 		 (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000u;
-	m->fds = 0;
-	each_fd(m, count_fd, 0);
 	v[PROCESS_CPU] = (double)(cpu_ns - m->told_cpu_ns) / 1e9;
 	v[PROCESS_RSS] = resident(procfs);
-	v[PROCESS_FDS] = (double)m->fds;
+	v[PROCESS_FDS] = (double)each_fd(m, NULL, 0);
 	m->told_cpu_ns = cpu_ns;
 	sink_sample(out, &(struct sample_item){ layout_process.layout, "", PROCESS_END, v });
 }

@@ -17,9 +17,13 @@ enum { METER_COUNT_S = 10 };
 
 struct meter;
 
-/* While it was counted: runs, how long they took, and in meter_runs_of in how long that was. */
+/*
+ * While it was counted: runs, how long they took, and in meter_runs_of in how long that was. missed
+ * is always counted: what the kernel left out, as the same program had been begun on that
+ * processor, and was interrupted (bpf_prog_info.recursion_misses; bpf/stay.h).
+ */
 struct meter_runs {
-	uint64_t runs, ns, counted_ns;
+	uint64_t runs, ns, counted_ns, missed;
 };
 
 struct meter *meter_new(size_t sources);

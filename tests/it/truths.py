@@ -287,7 +287,7 @@ class Cost(Truth):
     """All sources together, by the program's own descriptors."""
     layout, source, fold = "cost", "cost", True
     keys = {"source_program_runs_total": ("prog", "run_cnt", 1), "source_program_seconds_total": ("prog", "run_time_ns", 1e-9),
-            "source_programs": ("prog", None, 1), "source_map_bytes": ("map", "memlock", 1)}
+            "source_program_runs_missed_total": ("prog", "recursion_misses", 1), "source_programs": ("prog", None, 1), "source_map_bytes": ("map", "memlock", 1)}
     slack = {"source_program_seconds_total": 1e-6}
 
     def __init__(self, pid, asked):

@@ -139,6 +139,57 @@ TEST(programs_and_maps_belong_to_the_source_that_opened_them)
 	meter_free(m);
 }
 
+/* It reads where nothing is, which is a fault, at which the kernel would run it again. */
+static int faulting(void)
+{
+	const struct bpf_insn program[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = 1, .src_reg = 10 },
+		{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = 1, .imm = -8 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 2, .imm = 8 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 3, .imm = 16 },
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_probe_read_user },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0, .imm = 0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+
+	return bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL, "GPL", program,
+			     ARRAY_SIZE(program), NULL);
+}
+
+TEST(what_the_kernel_left_out_is_told_also_while_nothing_is_counted)
+{
+	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
+	LIBBPF_OPTS(bpf_test_run_opts, o);
+	const bool on[] = { true, false };
+	struct meter *m = meter_new(1);
+	int program, link;
+	double missed;
+
+	if (geteuid() != 0)
+		return;
+	meter_before_open(m);
+	program = faulting();
+	CHECK(program >= 0);
+	meter_after_open(m, 0);
+	link = bpf_raw_tracepoint_open("page_fault_kernel", program);
+	if (link >= 0) { /* of x86 */
+		for (int i = 0; i < 10; i++)
+			CHECK_EQ(bpf_prog_test_run_opts(program, &o), 0);
+		clock_set_ns(SECOND);
+		missed = sample((struct wire_body[]){ told(m, SECOND, on, a) }, &layout_cost, "a")
+				 ->v[COST_RUNS_MISSED];
+		CHECK(missed >= 10); /* who else has such a fault counts, too */
+		close(link);
+		(void)told(m, 2 * SECOND, on, a);
+		CHECK_EQ(sample((struct wire_body[]){ told(m, 3 * SECOND, on, a) }, &layout_cost,
+				"a")
+				 ->v[COST_RUNS_MISSED],
+			 0);
+	}
+	close(program);
+	meter_free(m);
+}
+
 static bool has_it_count(void)
 {
 	bool found = false;

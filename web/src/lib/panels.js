@@ -218,6 +218,7 @@ const PROBE = [
 	each('source-cpu', 'CPU of each source, reading', '各数据源读取 CPU', '%', ['source_cpu_seconds_total'], { factor: PERCENT }),
 	each('source-kernel', 'CPU of each source, its kernel programs', '各数据源内核程序 CPU', '%', ['source_program_seconds_total'], { factor: PERCENT }),
 	each('source-runs', 'Runs of kernel programs', '内核程序运行次数', '/s', ['source_program_runs_total']),
+	each('source-runs-missed', 'Runs of kernel programs that the kernel left out', '内核略过的内核程序运行', '/s', ['source_program_runs_missed_total']),
 	each('source-maps', 'Memory of kernel maps', '内核映射内存', 'bytes', ['source_map_bytes']),
 	each('source-reads', 'Reads of each source', '各数据源读取次数', '/s', ['source_reads_total']),
 	each('source-missed', 'Reads left out or failed', '略过或失败的读取', '/s', ['source_reads_skipped_total', 'source_read_errors_total']),
