@@ -7,7 +7,6 @@
 
 #include "request_peer.h"
 #include "request_serve.h"
-#include "stay.h"
 
 /* This thread is in the cgroup that is watched, or below it, and is not the probe's. */
 static __always_inline bool in_scope(void)
@@ -188,19 +187,15 @@ static __always_inline __u64 sweep_time(void)
 SEC("tp_btf/inet_sock_set_state")
 int BPF_PROG(on_state, struct sock *sk, int from, int to)
 {
-	stay();
 	if (control.on && sk->sk_protocol == IPPROTO_TCP)
 		sock_state(sk, from, to);
-	stay_no_more();
 	return 0;
 }
 
 SEC("tp_btf/tcp_destroy_sock")
 int BPF_PROG(on_destroy, struct sock *sk)
 {
-	stay();
 	if (control.on)
 		sock_destroyed(sk);
-	stay_no_more();
 	return 0;
 }

@@ -12,20 +12,16 @@
 SEC("tp_btf/sock_recv_length")
 int BPF_PROG(on_recv, struct sock *sk, int ret, int flags)
 {
-	stay();
 	if (control.on && !(flags & MSG_PEEK))
 		sock_read(sk, ret);
-	stay_no_more();
 	return 0;
 }
 
 SEC("tp_btf/sock_send_length")
 int BPF_PROG(on_send, struct sock *sk, int ret, int flags)
 {
-	stay();
 	if (control.on && ret > 0)
 		sock_written(sk, ret);
-	stay_no_more();
 	return 0;
 }
 

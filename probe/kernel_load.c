@@ -78,8 +78,7 @@ int kernel_iterate(const struct bpf_link *iterator)
 	return n < 0 ? -errno : 0;
 }
 
-/* Before that one; never of one whose number nobody knows. */
-static bool is_before(char release[static KERNEL_RELEASE], int major_before, int minor_before)
+bool kernel_is_old(char release[static KERNEL_RELEASE])
 {
 	struct utsname u;
 	int major = 0, minor = 0;
@@ -87,20 +86,7 @@ static bool is_before(char release[static KERNEL_RELEASE], int major_before, int
 	if (uname(&u) < 0 || sscanf(u.release, "%d.%d", &major, &minor) != 2)
 		return false;
 	snprintf(release, KERNEL_RELEASE, "%s", u.release);
-	return major < major_before || (major == major_before && minor < minor_before);
-}
-
-bool kernel_is_old(char release[static KERNEL_RELEASE])
-{
-	return is_before(release, 5, 15);
-}
-
-bool kernel_lets_stay(const struct btf *btf)
-{
-	char release[KERNEL_RELEASE];
-
-	return !is_before(release, 6, 15) &&
-	       btf__find_by_name_kind(btf, "bpf_preempt_disable", BTF_KIND_FUNC) > 0;
+	return major < 5 || (major == 5 && minor < 15);
 }
 
 int kernel_say(int err, char *why)

@@ -19,8 +19,11 @@ struct meter;
 
 /*
  * While it was counted: runs, how long they took, and in meter_runs_of in how long that was. missed
- * is always counted: what the kernel left out, as the same program had been begun on that
- * processor, and was interrupted (bpf_prog_info.recursion_misses; bpf/stay.h).
+ * is always counted: what the kernel left out (bpf_prog_info.recursion_misses), as the same program
+ * had begun on that processor and was interrupted; or preempted, as tracepoints may be from kernel
+ * 7.0 on (tracepoint_srcu): then it is left out for all others there until that task goes on.
+ * bpf_preempt_disable does not help: what is pending comes when it is enabled, still within the
+ * program (seen with 7.3.4).
  */
 struct meter_runs {
 	uint64_t runs, ns, counted_ns, missed;

@@ -51,17 +51,6 @@ static bool is_there(const struct btf *btf, const struct bpf_program *p)
 	return btf__find_by_name_kind(btf, type, iter ? BTF_KIND_FUNC : BTF_KIND_TYPEDEF) > 0;
 }
 
-/* The object that may has one constant. */
-static void choose_stay(struct bpf_object *obj, const struct btf *btf)
-{
-	struct bpf_map *constants = bpf_object__find_map_by_name(obj, ".rodata");
-	size_t len;
-	bool *may_stay = constants ? bpf_map__initial_value(constants, &len) : NULL;
-
-	if (may_stay)
-		*may_stay = kernel_lets_stay(btf);
-}
-
 bool request_programs_choose(struct bpf_object *obj, bool split)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
@@ -79,7 +68,6 @@ bool request_programs_choose(struct bpf_object *obj, bool split)
 		bpf_program__set_autoload(
 			bpf_object__find_program_by_name(obj, optional[0].program), false);
 	choose_retransmit(obj, btf);
-	choose_stay(obj, btf);
 	btf__free(btf);
 	return split;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""judge.py REPORT off=SOURCE,... HOOKS=attached|off... - is what tests/kernels/init reported what must be?
+"""judge.py REPORT off=SOURCE,... HOOKS=attached|counted|off... - is what tests/kernels/init reported what must be?
 judge.py REPORT off=SOURCE,... without=psi - the same of a machine that lacks this.
 
 nginx's own log is the witness: every line of it has one row that says the same. Prints what is not so, a line of
@@ -53,7 +53,7 @@ class Told:
 
     def __init__(self, lines):
         self.sources, self.rows, self.bad = {}, [], []
-        self.coverage, self.node = collections.Counter(), {}
+        self.coverage, self.node, self.left_out = collections.Counter(), {}, collections.Counter()
         for line in lines:
             kind, *fields = line.split("\t")
             if kind == "source":
@@ -62,6 +62,8 @@ class Told:
                 self.rows.append(row_of(fields))
             elif kind == "sample" and fields[0] == "coverage":
                 self.coverage.update({k: float(v) for k, v in values(fields[2])})
+            elif kind == "sample" and fields[0] == "source":
+                self.left_out[fields[1]] += int(float(dict(values(fields[2]))["source_program_runs_missed_total"]))
             elif kind == "sample" and fields[0] == "node":
                 self.node.update(values(fields[2]))  # several layouts are of the node
             elif kind in ("bad", "gap"):
@@ -144,6 +146,10 @@ def judge_traffic(hooks, report, told):
        f"{told.coverage['rows']} and {len(told.rows)}")
     lost = {k: told.coverage[k] for k in ("rows_withheld", "ring_full", "conn_full", "calls_full", "batches_lost") if told.coverage[k]}
     ok(f"{hooks}: nothing was lost or withheld", not lost, lost)
+    ok(f"{hooks}: no run of what sees requests was left out by the kernel", not told.left_out["request"], told.left_out["request"])
+    others = {k: n for k, n in told.left_out.items() if n and k != "request"}
+    if others:
+        print(f"{hooks}: runs of others that the kernel left out: {others}")
 
 
 def judge_hooks(hooks, want, report):
@@ -153,8 +159,11 @@ def judge_hooks(hooks, want, report):
     ok(f"{hooks}: every batch can be read and none is missing", told.sources and not told.bad, told.bad[:3])
     ok(f"{hooks}: proc is attached", told.sources.get("proc", ("",))[0] == "attached")
     ok(f"{hooks}: the node is measured", float(told.node.get("memory_MemTotal_bytes", "nan")) > 1e8)
-    ok(f"{hooks}: request is {want}", state == want, f"{state} {why}")
-    if want == "attached":
+    ok(f"{hooks}: request is {want}", state == want.replace("counted", "attached"), f"{state} {why}")
+    if want == "counted" and told.left_out["request"]:
+        print(f"{hooks}: {told.left_out['request']} runs were left out by the kernel, {len(told.rows)} rows")
+        ok(f"{hooks}: it is told that runs were left out", any("left out runs of request" in line for line in report[f"probe {hooks}"]))
+    elif want != "off":
         judge_traffic(hooks, report, told)
     else:
         print(f"{hooks}: off: {why}")
