@@ -26,7 +26,7 @@ static int show(struct command_session *s)
 {
 	static const char *const questions[] = {
 		"select body -> 'order' -> 'text' ->> 'en' as \"which was first\" from"
-		" api.incident_detail where onset = api.id_time($1) and incident_id ="
+		" api.incident_detail where incident_id ="
 		" api.id_number($1) and body -> 'order' ->> 'first' is not null",
 		"select d ->> 'place' as \"#\", coalesce(d ->> 'node', d ->> 'address') as host,"
 		" d ->> 'ranking' as by, round(100 * (d ->> 'share')::numeric) || ' %' as share,"
@@ -45,7 +45,7 @@ static int show(struct command_session *s)
 	};
 	int r = command_ask1(s,
 			     "select state || ': ' || (body -> 'text' ->> 'en') from api.incident"
-			     " where onset = api.id_time($1) and incident_id = api.id_number($1)",
+			     " where incident_id = api.id_number($1)",
 			     s->arg[0]);
 
 	if (r == 0 && PQntuples(s->res) == 0)

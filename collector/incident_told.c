@@ -197,6 +197,8 @@ struct incident *incident_set_take(struct incident_set *s, const struct incident
 	fresh = !i;
 	if (fresh)
 		i = add(s, t);
+	else if (i->id == t->id && !i->ntold)
+		i->onset_us = t->onset_us; /* opened here, too: by its clock there it is known */
 	if (i->closed_us && !t->closed_us && !t->was_open)
 		reopen(s, i, t->now_us);
 	if (fresh || i->closed_us == 0)

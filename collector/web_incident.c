@@ -18,8 +18,9 @@ const char web_sql_incidents[] =
 	"select coalesce((select json_agg(body order by i) from page where i <= $10), '[]') as incidents,"
 	" (select to_json(id) from page where i = $10 and exists (select from page where i > $10)) as next";
 
+/* By its number alone: when it began may be told a little differently once its region has told of it. */
 const char web_sql_incident[] =
 	"select (select left(i.body::text, -1) || ', ' || left(substr(d.body::text, 2), -1) || ', \"parts\" : ' ||"
 	"  (select coalesce(json_agg(p.body order by p.onset, p.told_id), '[]') from api.incident_part p where p.incident_id = i.incident_id)::text || '}' from api.incident i"
-	"  join api.incident_detail d using (onset, incident_id) where onset = api.id_time($1) and incident_id = api.id_number($1)) as body,"
+	"  join api.incident_detail d using (onset, incident_id) where incident_id = api.id_number($1)) as body,"
 	" extract(epoch from api.id_time($1))::bigint as second, null as oldest";
