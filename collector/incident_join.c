@@ -7,7 +7,7 @@
 #include "counters.h"
 #include "incident_engine.h"
 
-enum { DUE_MAX = 200, REACH = 2, GRAPH_S = 900, WAIT_S = 20, WAIT_ANEW_S = 30 };
+enum { DUE_MAX = 200, REACH = 2, GRAPH_S = 900, WAIT_S = 20, WAIT_ANEW_S = 15 };
 
 static int by_id(const void *a, const void *b)
 {

@@ -40,9 +40,19 @@ TEST(counts_that_come_every_ten_seconds_wait_no_longer)
 	CHECK(!waits_at(&g, 23, true, false));
 }
 
+TEST(a_fault_that_follows_at_once_is_waited_for_for_some_seconds)
+{
+	for (int after = 1; after <= 15; after++) {
+		struct signal g = { 0 };
+
+		CHECK(waits_at(&g, 0, true, false));
+		CHECK(waits_at(&g, after, true, false));
+	}
+}
+
 TEST(the_next_fault_is_waited_for_as_the_first_was)
 {
-	for (int after = 35; after < 600; after += 5) {
+	for (int after = 16; after < 600; after++) {
 		struct signal g = { 0 };
 
 		CHECK(waits_at(&g, 0, true, false));
