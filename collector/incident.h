@@ -60,7 +60,7 @@ struct signal {
 	double excess_us;
 	struct signal_sample worst[SIGNAL_WORST]; /* the worst first; id 0: none */
 	struct signal_bucket bucket[SIGNAL_BUCKETS];
-	int64_t wait_us, waited_us; /* since when its region is waited for to tell of it, and up to */
+	int64_t wait_us, waited_us; /* since when, and up to, its region was waited for to tell */
 	int64_t judge_us; /* not before; and for a while not before there are least */
 	uint64_t least;
 	bool dirty; /* its row is to be written */
