@@ -111,7 +111,7 @@ static void set_defaults(struct probe_config *c)
 	*c = (struct probe_config){
 		.collector = "tcp://127.0.0.1:7470",
 		.keys = "/var/lib/seismo/keys",
-		.spool_mb = 6, /* a probe whose collector is away stays below 16 MiB */
+		.spool_mb = 6, /* with what a quiet probe takes itself below 16 */
 		.spool_disk_mb = 256,
 		.budget_percent = 1,
 		.budget_look_s = 20,
