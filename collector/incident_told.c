@@ -147,6 +147,11 @@ static bool has_more(const struct incident *i, const struct incident_telling *t)
 	return false;
 }
 
+static bool is_of_one(const struct incident *i, uint64_t region)
+{
+	return i->ntold == 0 || (i->ntold == 1 && i->told[0] == region);
+}
+
 static void hold(struct incident_set *s, struct incident *i, const struct incident_telling *t)
 {
 	bool open = !t->closed_us && !t->into;
@@ -155,8 +160,11 @@ static void hold(struct incident_set *s, struct incident *i, const struct incide
 		i->held++;
 	if (!open && t->was_open && i->held)
 		i->held--;
-	if (t->closed_us && t->was_open && !i->closed_us && !i->held && !has_more(i, t))
+	if (t->closed_us && t->was_open && !i->closed_us && !i->held && !has_more(i, t)) {
 		incident_set_close(s, i, t->closed_us > i->onset_us ? t->closed_us : i->onset_us);
+		if (is_of_one(i, t->region)) /* what was counted until this came is after its end */
+			i->last_us = t->last_us;
+	}
 	if (!is_told_by(i, t->region) && i->ntold < INCIDENT_TOLD)
 		i->told[i->ntold++] = t->region;
 	i->dirty = true;

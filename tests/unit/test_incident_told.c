@@ -112,23 +112,6 @@ static struct incident *open_here(struct incident_set *s, uint64_t region, uint6
 				 &(struct incident_place){ region, "x", &node, 1, us(at) });
 }
 
-TEST(one_that_both_opened_has_the_onset_of_its_region)
-{
-	struct incident_set *s = set_new();
-	struct story eu;
-	struct incident *i;
-
-	rows(s, WEB, 0, 20);
-	i = open_here(s, EU, WEB, 20);
-	story(&eu, EU, i->id, 0, WEB, 0)->onset_us += 83;
-	CHECK(incident_set_take(s, &eu.t) == i);
-	CHECK_EQ(i->onset_us, us(0) + 83);
-	eu.t.onset_us += 1000; /* only the first time, for by it the incident is called */
-	CHECK(again(s, &eu.t, 0) == i);
-	CHECK_EQ(i->onset_us, us(0) + 83);
-	incident_set_free(s);
-}
-
 TEST(an_incident_of_a_region_has_its_id_and_its_onset)
 {
 	struct incident_set *s = set_new();
