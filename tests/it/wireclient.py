@@ -316,13 +316,16 @@ class Client:
                 return heard
         return None
 
+    welcomed = False
+
     def enter(self, token='', ms=5000):
         """The marks of both streams, as soon as the collector tells them."""
         end = time.monotonic() + ms / 1000
         while time.monotonic() < end:
             self.hello(token)
             if heard := self.until('WELCOME', 'REFUSED', ms=1000):
-                return heard[1]['marks'] if heard[0] == 'WELCOME' else heard
+                self.welcomed = heard[0] == 'WELCOME'
+                return heard[1]['marks'] if self.welcomed else heard
         return None
 
 
