@@ -1,28 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../test.h"
 
-#include "../../collector/incident_told.h"
-#include "../../lib/reason.h"
+#include "told_scene.h"
 
 /* Times are seconds after T. EU and US tell; HOME is the collector's own region. */
-enum { T = 1000000, HOME = 1, EU = 2, US = 3, WEB = 11, DISK = 12, STORE = 13, OWN = 14 };
-
-static const struct incident_limits limits = {
-	.least_events = 5,
-	.least_percent = 2,
-	.least_excess_ms = 20,
-	.window_s = 300,
-	.join_s = 300,
-	.quiet_s = 600,
-	.reopen_s = 1800,
-};
+enum { HOME = 1, EU = 2, US = 3, WEB = 11, DISK = 12, STORE = 13, OWN = 14 };
 
 static char told[512];
-
-static int64_t us(int s)
-{
-	return (T + s) * INCIDENT_SEC;
-}
 
 static void take(void *arg, struct incident *i, int64_t at_us, const char *kind,
 		 const struct signal *g, const struct incident *other)
@@ -72,44 +56,6 @@ static struct incident_telling *story(struct story *s, uint64_t region, uint64_t
 							      .last_us = us(onset + 20),
 							      .excess_us = 2e6 };
 	return &s->t;
-}
-
-/* As the engine does with the next telling of what it took. */
-static struct incident *again(struct incident_set *s, struct incident_telling *t, int64_t closed_us)
-{
-	t->was_open = !t->closed_us;
-	t->has_row = true;
-	t->closed_us = closed_us;
-	return incident_set_take(s, t);
-}
-
-static void rows(struct incident_set *s, uint64_t node, int from, int until)
-{
-	bool full;
-
-	for (int at = from; at < until; at++)
-		incident_set_count(s,
-				   &(struct incident_row){ .begin_us = us(at),
-							   .total_us = 110000,
-							   .normal_us = 10000,
-							   .node = node,
-							   .id = (uint64_t)at + 1,
-							   .app = "shop",
-							   .route = "/buy",
-							   .reason = R_IO_BLOCK,
-							   .status = 200 },
-				   &full);
-}
-
-static struct signal *signal_of(struct incident_set *s, uint64_t node)
-{
-	return incident_set_signal(s, node, "shop", "/buy", "io");
-}
-
-static struct incident *open_here(struct incident_set *s, uint64_t region, uint64_t node, int at)
-{
-	return incident_set_open(s, signal_of(s, node),
-				 &(struct incident_place){ region, "x", &node, 1, us(at) });
 }
 
 TEST(an_incident_of_a_region_has_its_id_and_its_onset)

@@ -1,26 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../test.h"
 
-#include "../../collector/incident_told.h"
-#include "../../lib/reason.h"
+#include "told_scene.h"
 
 /* What a region tells of what its global collector sees, too. Times are seconds after T. */
-enum { T = 1000000, EU = 2, US = 3, WEB = 11 };
-
-static const struct incident_limits limits = {
-	.least_events = 5,
-	.least_percent = 2,
-	.least_excess_ms = 20,
-	.window_s = 300,
-	.join_s = 300,
-	.quiet_s = 600,
-	.reopen_s = 1800,
-};
-
-static int64_t us(int s)
-{
-	return (T + s) * INCIDENT_SEC;
-}
+enum { EU = 2, US = 3, WEB = 11 };
 
 static void pass_over(void *arg, struct incident *i, int64_t at_us, const char *kind,
 		      const struct signal *g, const struct incident *other)
@@ -33,32 +17,6 @@ static struct incident_set *set_new(void)
 	static const struct incident_steps steps = { pass_over, NULL };
 
 	return incident_set_new(&limits, &steps);
-}
-
-static void rows(struct incident_set *s, int from, int until)
-{
-	bool full;
-
-	for (int at = from; at < until; at++)
-		incident_set_count(s,
-				   &(struct incident_row){ .begin_us = us(at),
-							   .total_us = 110000,
-							   .normal_us = 10000,
-							   .node = WEB,
-							   .id = (uint64_t)at + 1,
-							   .app = "shop",
-							   .route = "/buy",
-							   .reason = R_IO_BLOCK,
-							   .status = 200 },
-				   &full);
-}
-
-static struct incident *open_here(struct incident_set *s)
-{
-	const uint64_t node = WEB;
-
-	return incident_set_open(s, incident_set_signal(s, WEB, "shop", "/buy", "io"),
-				 &(struct incident_place){ EU, "x", &node, 1, us(20) });
 }
 
 static char app[] = "shop", route[] = "/buy";
@@ -89,23 +47,14 @@ static struct incident_telling *telling(struct incident_telling *t, uint64_t reg
 	return t;
 }
 
-/* As the engine does with the next telling of what it took. */
-static struct incident *again(struct incident_set *s, struct incident_telling *t, int64_t closed_us)
-{
-	t->was_open = !t->closed_us;
-	t->has_row = true;
-	t->closed_us = closed_us;
-	return incident_set_take(s, t);
-}
-
 TEST(one_that_both_opened_has_the_onset_of_its_region)
 {
 	struct incident_set *s = set_new();
 	struct incident_telling t;
 	struct incident *i;
 
-	rows(s, 0, 20);
-	i = open_here(s);
+	rows(s, WEB, 0, 20);
+	i = open_here(s, EU, WEB, 20);
 	telling(&t, EU, i->id)->onset_us += 83;
 	CHECK(incident_set_take(s, &t) == i);
 	CHECK_EQ(i->onset_us, us(0) + 83);
@@ -121,7 +70,7 @@ TEST(what_is_counted_after_its_region_closed_it_is_not_of_it)
 	struct incident_telling t;
 	struct incident *i = incident_set_take(s, telling(&t, EU, 77));
 
-	rows(s, 20, 43); /* of which the region counted those up to 40 */
+	rows(s, WEB, 20, 43); /* of which the region counted those up to 40 */
 	CHECK(i->last_us > us(42));
 	t.last_us = us(40);
 	CHECK(again(s, &t, us(60)) == i);
