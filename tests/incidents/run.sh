@@ -44,10 +44,11 @@ flags=(--node-rows-per-s 100000000)
 ! with || flags+=(--incidents-window-s 60 --incidents-quiet-s 60 --incidents-join-s 60 --incidents-reopen-s 0)
 start one "$port" "$web" "${flags[@]}"
 let_in
+looked=$(counter "$web" seismo_correlate_passes_total)
 began=$(date +%s%N)
 "$B/seismo-replay" --collector "tcp://127.0.0.1:$port" --collector-key "$COLLECTOR_PUB" --token "$TOKEN" --keys "$dir/replayed" \
 	--requests "$dir/requests.csv" --calls "$dir/calls.csv" --speed "${SPEED:-120}" --play "$(order)" >"$dir/played" || exit 1
-awk -v s=$((($(date +%s%N) - began) / 1000000000)) -v looks="$(counter "$web" seismo_correlate_passes_total)" -v busy="$(counter "$web" seismo_correlate_ns_total)" \
+awk -v s=$((($(date +%s%N) - began) / 1000000000)) -v looks="$(($(counter "$web" seismo_correlate_passes_total) - looked))" -v busy="$(counter "$web" seismo_correlate_ns_total)" \
 	'$1 == "window" { n++; t += ($4 - $3) / 1e6 }
 	END { printf "replayed %d windows, %.1f h in %d s, looked at each %d s of data, in %d %% of the time\n", n, t / 3600, s, t / looks, busy / s / 1e7 }' "$dir/played"
 echo '{"incidents":[]}' >"$dir/incidents"

@@ -44,8 +44,8 @@ replayed() {
 }
 ok "of recorded faults the right host is named" replayed
 read -r looked busy < <(sed -nE 's/.*looked at each ([0-9]+) s of data, in ([0-9]+) % of the time$/\1 \2/p' "$tmp/out")
-ok "what passes 120 times as fast as time is looked at more often than once a second, or a tenth of the time (each ${looked:=999} s of it, in ${busy:=0} %)" \
-	test "$looked" -le 100 -o "$busy" -ge 10 # 120 and more by the second
+ok "what passes 120 times as fast as time is looked at more often than once a second, as far as there is time (each ${looked:=999} s of it, in ${busy:=0} %)" \
+	test "$looked" -le 50 -o "$busy" -ge 6 # 4 on a quiet machine; 70 to 80, and 2 %, by the second
 want() { # requests of the windows, as often as they were played
 	xz -dc tests/data/onlineboutique/requests.csv.xz | awk -F, -v faults="$faults" 'BEGIN { split(faults, f, " "); for (i in f) times[f[i]] = 1; times["baseline"] = 4 + length(f) }
 		$1 in times { n += times[$1] } END { print n }'
