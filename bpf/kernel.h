@@ -193,6 +193,8 @@ struct tcp_sock {
 	__u32 rcv_ooopack;
 	__u64 bytes_sent, bytes_retrans; /* of the stream: all, and of these what was sent again */
 	__u64 bytes_received; /* of the stream, and the FIN */
+	__u32 write_seq; /* behind the last byte that was written, sent or not */
+	__u32 copied_seq; /* before the first one that was not read */
 	__u32 segs_in, segs_out, data_segs_out;
 };
 

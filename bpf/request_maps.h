@@ -39,11 +39,19 @@ enum framing {
 	FRAMING_CLOSE, /* the end of the connection is its end */
 };
 
+/* Can an answer be another request's than the one it is laid to? */
+enum pipelined {
+	PIPELINED_NOT,
+	UNSEEN_BEFORE, /* it could in an earlier one: until one has been seen whole */
+	UNSEEN_HERE, /* something of this one was read or written, and its hook left out */
+	PIPELINED, /* the peer does not wait: for good */
+};
+
 struct conn {
 	__u32 state; /* enum conn_state */
 	__u8 role;
 	__u8 loop; /* watched by an epoll: its thread serves many */
-	__u8 pipelined;
+	__u8 pipelined; /* enum pipelined */
 	__u8 has_body; /* the request may be followed by bytes that are not a request */
 	__u8 unsure; /* fewer than eight bytes have come: it may not be a request at all */
 	__u8 has_calls;
@@ -57,7 +65,8 @@ struct conn {
 	__u8 other; /* ignored: to whom it was opened from here, by another protocol than HTTP */
 	__u8 crowded; /* the first send had so many pieces that it may hold two answers */
 	__u32 retrans0, ooo0; /* of the socket, when the request began */
-	__u32 busy0, rwnd0, sndbuf0;
+	__u32 chrono0[3];
+	__u32 write0, copied0; /* before the answer, and before the request */
 	__u64 parent; /* client: id of the request it works for; 0: not known */
 	__u64 owner_ino; /* AF_UNIX, hooks on system calls: whose the address sk was */
 	union {

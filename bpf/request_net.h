@@ -20,9 +20,46 @@ static __always_inline void net_begin(struct conn *c, struct sock *sk)
 {
 	c->retrans0 = TCP_READ(sk, total_retrans);
 	c->ooo0 = TCP_READ(sk, rcv_ooopack);
-	c->busy0 = TCP_READ(sk, chrono_stat[CHRONO_BUSY - 1]);
-	c->rwnd0 = TCP_READ(sk, chrono_stat[CHRONO_RWND - 1]);
-	c->sndbuf0 = TCP_READ(sk, chrono_stat[CHRONO_SNDBUF - 1]);
+	TCP_READ_INTO(&c->chrono0, sk, chrono_stat);
+}
+
+/* What the hooks will see is held against TCP's own counts; len: of the request, just read. */
+static __always_inline void net_count(struct conn *c, struct sock *sk, int len)
+{
+	c->write0 = TCP_READ(sk, write_seq);
+	c->copied0 = TCP_READ(sk, copied_seq) - len;
+}
+
+/* More was written since the request was read, than was seen. */
+static __always_inline bool net_unsent(const struct conn *c, struct sock *sk)
+{
+	return !c->local && TCP_READ(sk, write_seq) - c->write0 != (__u32)c->head.bytes_out;
+}
+
+/* More was read since it began, than was seen; next: bytes of the one behind it. */
+static __always_inline bool net_unread(const struct conn *c, struct sock *sk, int next)
+{
+	return !c->local && TCP_READ(sk, copied_seq) - c->copied0 != (__u32)c->head.bytes_in + next;
+}
+
+/*
+ * Two requests, or two answers, in a row: a peer that does not wait, or a hook that did not run, as
+ * kernel 7 leaves them out. In the first case TCP has counted what the hooks have seen.
+ */
+static __always_inline void net_out_of_order(struct conn *c, bool unseen)
+{
+	if (!unseen)
+		c->pipelined = PIPELINED;
+	else if (c->pipelined != PIPELINED)
+		c->pipelined = UNSEEN_HERE;
+}
+
+/* The request and its answer were seen to the last byte: what went before is forgiven. */
+static __always_inline void net_trust(struct conn *c, struct sock *sk, int next)
+{
+	if (c->pipelined == UNSEEN_BEFORE && c->head.status && !net_unsent(c, sk) &&
+	    !net_unread(c, sk, next))
+		c->pipelined = PIPELINED_NOT;
 }
 
 static __always_inline __u32 us_of(__u32 jiffies)
@@ -38,13 +75,13 @@ static __always_inline void net_held(struct conn *c, struct sock *sk)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	__u32 running = BPF_CORE_READ_BITFIELD_PROBED(tp, chrono_type);
 	__u32 since = (__u32)bpf_jiffies64() - TCP_READ(sk, chrono_start);
-	__u32 rwnd = chrono_of(sk, CHRONO_RWND, running, since) - c->rwnd0;
-	__u32 sndbuf = chrono_of(sk, CHRONO_SNDBUF, running, since) - c->sndbuf0;
+	__u32 rwnd = chrono_of(sk, CHRONO_RWND, running, since) - c->chrono0[CHRONO_RWND - 1];
+	__u32 sndbuf = chrono_of(sk, CHRONO_SNDBUF, running, since) - c->chrono0[CHRONO_SNDBUF - 1];
 
 	c->head.net.rwnd_us = us_of(rwnd);
 	c->head.net.sndbuf_us = us_of(sndbuf);
-	c->head.net.busy_us =
-		us_of(chrono_of(sk, CHRONO_BUSY, running, since) - c->busy0 + rwnd + sndbuf);
+	c->head.net.busy_us = us_of(chrono_of(sk, CHRONO_BUSY, running, since) -
+				    c->chrono0[CHRONO_BUSY - 1] + rwnd + sndbuf);
 }
 
 static __always_inline void net_facts(struct conn *c, struct sock *sk)

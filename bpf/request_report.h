@@ -58,7 +58,7 @@ static __always_inline void event_fill(struct req_event *e, const struct conn *c
 static __always_inline void calls_check(struct conn *c, const struct req_calls *cs, enum hook hook)
 {
 	if (cs && (c->crowded || cs->n > 1) && answer_has_more(c, hook))
-		c->pipelined = 1;
+		c->pipelined = PIPELINED;
 }
 
 static __always_inline void request_report_with_calls(struct conn *c, enum hook hook)
@@ -104,12 +104,14 @@ __noinline int request_report(struct conn *c, enum hook hook)
 	return 0;
 }
 
-static __always_inline void request_facts(struct conn *c, struct sock *sk, enum hook hook)
+/* next: bytes of the request behind it, if that has been read. */
+static __always_inline void request_facts(struct conn *c, struct sock *sk, enum hook hook, int next)
 {
 	struct req_head *h = &c->head;
 
 	if (!c->local)
 		net_facts(c, sk);
+	net_trust(c, sk, next);
 	if (h->first_ns && h->last_ns - h->first_ns > REQ_LONG_NS) {
 		answer_framing(c, hook);
 		if (c->stream)

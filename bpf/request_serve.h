@@ -61,10 +61,13 @@ static __always_inline void request_begin(struct conn *c, struct sock *sk, const
 	c->answer_len = 0;
 	c->framing = FRAMING_UNREAD;
 	c->has_calls = 0;
+	if (c->pipelined == UNSEEN_HERE)
+		c->pipelined = UNSEEN_BEFORE;
 	c->has_body = !is_bodiless(w);
 	if (!c->local) {
 		h->queue_jiffies = (__u32)bpf_jiffies64() - ICSK_READ(sk, icsk_ack.lrcvtime);
 		net_begin(c, sk);
+		net_count(c, sk, len);
 	}
 	if (!c->loop)
 		c->loop = is_in_epoll(sk) || is_uring(); /* which is a loop of its own */
@@ -177,10 +180,10 @@ static __always_inline void server_bytes(struct conn *c, struct sock *sk, int le
 	if (!begins_request(w, n))
 		return;
 	was = __sync_lock_test_and_set(&c->state, CONN_IDLE);
-	if (was == CONN_OPEN)
-		c->pipelined = 1; /* a request before the last one's answer */
+	if (was == CONN_OPEN) /* and without an answer */
+		net_out_of_order(c, net_unsent(c, sk));
 	if (was != CONN_IDLE) {
-		request_facts(c, sk, HOOK_RECV);
+		request_facts(c, sk, HOOK_RECV, len);
 		request_report(c, HOOK_RECV);
 	}
 	request_begin(c, sk, x, n, len);
@@ -252,6 +255,7 @@ static __always_inline bool answer_opens(struct conn *c, struct sock *sk, struct
 	status = c->answer_len < STATUS_LINE ? 0 : status_in(c->answer);
 	if (status >= 100 && status < 200 && status != 101) {
 		c->answer_len = 0;
+		c->write0 += len;
 		server_works(c, now); /* 100 Continue: not yet the answer */
 		return false;
 	}
@@ -280,8 +284,8 @@ static __always_inline void answer_goes_on(struct conn *c, struct sock *sk, int 
 	span_of_call(&s, len);
 	if (f == FRAMING_OPEN && c->answer_len < REQ_ANSWER)
 		answer_keep(c, sk, &s);
-	else if ((whole || f == FRAMING_OPEN) && is_answer(first_word(&s)))
-		c->pipelined = 1; /* a second answer without a request between */
+	else if ((whole || f == FRAMING_OPEN) && is_answer(first_word(&s))) /* without a request */
+		net_out_of_order(c, net_unread(c, sk, 0));
 	c->tail = span_tail(&s);
 }
 
@@ -334,7 +338,7 @@ static __always_inline void request_sweep(struct conn *c, struct sock *sk)
 
 	if (__sync_val_compare_and_swap(&c->state, CONN_ANSWERED, CONN_SWEEPING) != CONN_ANSWERED)
 		return;
-	request_facts(c, sk, HOOK_SWEEP);
+	request_facts(c, sk, HOOK_SWEEP, 0);
 	calls_check(c, cs, HOOK_SWEEP);
 	e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
 	if (!e) { /* apart, for before 6.3 the verifier knows it once only */
@@ -354,7 +358,7 @@ static __always_inline void server_upgraded(struct conn *c, struct sock *sk)
 {
 	if (!answer_ends(c))
 		return;
-	request_facts(c, sk, HOOK_SEND);
+	request_facts(c, sk, HOOK_SEND, 0);
 	request_report(c, HOOK_SEND);
 	unread_report(REQ_UNREAD_UPGRADED);
 	c->role = ROLE_IGNORED;
@@ -381,6 +385,6 @@ static __always_inline void server_state(struct conn *c, struct sock *sk, int fr
 			c->head.flags |= REQ_NO_ANSWER;
 		cur_end(c->head.id);
 	}
-	request_facts(c, sk, HOOK_STATE);
+	request_facts(c, sk, HOOK_STATE, 0);
 	request_report(c, HOOK_STATE);
 }

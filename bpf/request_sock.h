@@ -15,6 +15,7 @@
 
 #define SOCK_READ(sk, field) BPF_CORE_READ(sk, field)
 #define TCP_READ(sk, field) BPF_CORE_READ((const struct tcp_sock *)(sk), field)
+#define TCP_READ_INTO(to, sk, field) BPF_CORE_READ_INTO(to, (const struct tcp_sock *)(sk), field)
 #define ICSK_READ(sk, field) BPF_CORE_READ((const struct inet_connection_sock *)(sk), field)
 
 struct {
@@ -82,6 +83,7 @@ extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym;
 	((const struct type *)bpf_rdonly_cast(sk, bpf_core_type_id_kernel(struct type)))
 #define SOCK_READ(sk, field) ((sk)->field)
 #define TCP_READ(sk, field) (SOCK_AS(sk, tcp_sock)->field)
+#define TCP_READ_INTO(to, sk, field) __builtin_memcpy(to, TCP_READ(sk, field), sizeof(*(to)))
 #define ICSK_READ(sk, field) (SOCK_AS(sk, inet_connection_sock)->field)
 
 struct {

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# odd.sh - servers that move their bytes by recvmmsg and sendmmsg, and one that moves its bytes by io_uring: read by the sockets' tracepoints, and told as not read by those
-# of the system calls. Over a whole stack.
+# odd.sh - servers that move their bytes by recvmmsg and sendmmsg, and one that moves its bytes by io_uring: read by the sockets'
+# tracepoints, and told as not read by those of the system calls; and of a connection of which those see all but one answer, or one
+# request, only what is next to it is missing. Over a whole stack.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/check.sh
@@ -10,10 +11,11 @@ cd "$(dirname "$0")/../.." || exit 1
 started=
 on_exit() { kill $started 2>/dev/null; }
 stack_open --slow-ms 0 --rows-per-s 50000
-read -r port mmsg < <(free_ports 2 | tr '\n' ' ')
+read -r port mmsg half < <(free_ports 3 | tr '\n' ' ')
 "$B/tools/odd" uring "$port" & started=$!
 "$B/tools/odd" mmsg "$mmsg" & started+=" $!"
-listening "$port" "$mmsg"
+"$B/tools/odd" half "$half" & started+=" $!"
+listening "$port" "$mmsg" "$half"
 
 rows() { # PREFIX
 	ask "select count(*), min(status), max(status), count(distinct pid) from request where local_port = $port and path like '$1%'"
@@ -44,5 +46,13 @@ for rung in $(rungs); do
 	curl -s -o /dev/null -m 10 "http://127.0.0.1:$mmsg/$rung-m[1-5]"
 	ok "$rung, requests by recvmmsg and sendmmsg, one connection kept, are rows with their status" \
 		await_value "5 500 500" ask "select count(*), min(status), max(status) from request where local_port = $mmsg and path like '/$rung-m%'"
+	if [ "$rung" = syscalls ]; then
+		curl -s -m 10 "http://127.0.0.1:$half/"{half-1,unseen-2,half-3,half-4,unread-5,not-6,half-7,half-8} >/dev/null
+		ok "$rung, where one answer was not seen the next request is a row, and so behind a request that was not seen" \
+			await_value "/half-1 /half-3 /half-4 /half-7 /half-8" ask "select string_agg(path, ' ' order by path) from request where local_port = $half and path like '/half%'"
+		ok "$rung, and each took no longer than it did" \
+			test "$(ask "select count(*) from request where local_port = $half and path like '/half%' and request_us > 100000")" = 0
+		ok "$rung, but what was not seen is none" test "$(ask "select count(*) from request where local_port = $half and path !~ '^/(half|unread)'")" = 0
+	fi
 done
 done_checking

@@ -3,10 +3,12 @@
  * odd.c - an HTTP/1.1 server for tests that moves its bytes by unusual system calls: one connection
  * at a time, kept alive, every request answered with 500.
  *
- * odd mmsg|uring PORT
+ * odd mmsg|uring|half PORT
  *
  * mmsg: recvmmsg, and sendmmsg of the answer in three messages. uring: accept, recv and send by
- * io_uring; a path that begins with /worker is answered by a thread of the kernel's.
+ * io_uring; a path that begins with /worker is answered by a thread of the kernel's. half: recv and
+ * send, but the answer to a path that begins with /unseen, and the request behind one that begins
+ * with /unread, by io_uring: as if the hooks on system calls had been left out then.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -160,9 +162,27 @@ static ssize_t uring_answer(int fd, const char *request)
 				       .flags = strstr(request, " /worker") ? IOSQE_ASYNC : 0 });
 }
 
+static bool by_uring; /* what comes next */
+
+static ssize_t half_recv(int fd, void *p, size_t len)
+{
+	return by_uring ? uring_recv(fd, p, len) : recv(fd, p, len, 0);
+}
+
+static ssize_t half_answer(int fd, const char *request)
+{
+	char out[128];
+	int n = snprintf(out, sizeof(out), "%s%s%s", head1, head2, body);
+
+	by_uring = strstr(request, " /unread");
+	return strstr(request, " /unseen") ? uring_answer(fd, request)
+					   : send(fd, out, (size_t)n, 0);
+}
+
 static const struct way ways[] = {
 	{ "mmsg", plain_open, plain_accept, mmsg_recv, mmsg_answer },
 	{ "uring", ring_open, uring_accept, uring_recv, uring_answer },
+	{ "half", ring_open, plain_accept, half_recv, half_answer },
 };
 
 static void serve(const struct way *w, int fd)
@@ -194,7 +214,7 @@ int main(int argc, char *argv[])
 		if (strcmp(argv[1], ways[i].name) == 0)
 			w = &ways[i];
 	if (!w) {
-		fprintf(stderr, "usage: odd mmsg|uring PORT\n");
+		fprintf(stderr, "usage: odd mmsg|uring|half PORT\n");
 		return 2;
 	}
 	sa.sin_port = htons((uint16_t)atoi(argv[2]));
