@@ -322,7 +322,9 @@ void web_call_run(struct web_call *c, struct web_db *db)
 		return;
 	}
 	c->status = 200;
-	if (route->form == WEB_JSON)
+	if (route->put)
+		route->put(&c->body, res);
+	else if (route->form == WEB_JSON)
 		put_answer(c, res, extra);
 	else
 		c->cut = web_file_put(&c->body, res, route->form);

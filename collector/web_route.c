@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "web_route.h"
 #include "web_sql.h"
+#include "web_where.h"
 
 #define RANGE                                                                                      \
 	{ "from", WEB_TIME, NULL, false },                                                         \
@@ -103,6 +104,12 @@ static const struct web_param topology_params[] = {
 	{ "limit", WEB_COUNT, "200", false },
 };
 
+static const struct web_param where_params[] = {
+	RANGE,
+	{ "region", WEB_TEXT, NULL, false },
+	{ "node", WEB_TEXT, NULL, false },
+};
+
 /* One row of two members, which one query makes. */
 static const char topology_sql[] = "select t -> 'edges' as edges, t -> 'total' as total"
 				   " from api.topology($1, $2, $3, $4, $5, $6::int) t";
@@ -159,6 +166,8 @@ static const struct web_route routes[] = {
 	{ "/api/v1/incidents", WEB_JSON, PARAMS(incidents_params), .sql = web_sql_incidents },
 	{ "/api/v1/incidents/", WEB_JSON, PARAMS(one_params), .sql = web_sql_incident,
 	  .one = "incident" },
+	{ "/api/v1/where", WEB_JSON, PARAMS(where_params), .sql = web_sql_where,
+	  .put = web_where_put },
 	{ "/api/v1/parts", WEB_JSON, .sql = parts_sql },
 	{ "/api/v1/regions", WEB_JSON, .sql = regions_sql },
 	{ "/api/v1/nodes", WEB_JSON, PARAMS(nodes_params), .sql = nodes_sql },

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "../lib/buf.h"
 #include "web_db.h"
 #include "web_param.h"
 
@@ -24,6 +25,8 @@ struct web_route {
 	const char *extra; /* more members, null when they cannot be had in time */
 	const char *stepped; /* instead of sql, when there is a step: the last parameter */
 	int steps; /* how many from..to may hold, where there is a step */
+	/* Makes the whole answer of the query's rows, where these are none yet. */
+	void (*put)(struct buf *body, const PGresult *res);
 };
 
 /* rest: what follows the path of a route that is one, with its tail. NULL: no such route. */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """bench.py BUILD DIR - the runs of the fleet bench, on collectors that run.sh started: WEB_global, WEB_eu, WEB_us, and
-PORT_, KEY_, TOKEN_ of each; KIND, RUNS, QUIET, HOLD, HOURS as run.sh has them. Prints Markdown for RESULTS.md; fails where
+PORT_, KEY_, TOKEN_ of each; KIND, RUNS, AT_ONCE, QUIET, HOLD, HOURS as run.sh has them. Prints Markdown for RESULTS.md; fails where
 the bench could not look, or the aims were missed."""
 import os
 import signal
@@ -77,16 +77,30 @@ class Bench:
             say("CALM", "%.2f h to go, %d incidents" % (max(0, until - time.time()) / 3600, len(w["global"].new)))
         return {r: [i["text"]["en"] for i in x.new.values()] for r, x in w.items()}
 
-    def one(self, kind, run):
+    def some(self, asked):
+        """[(KIND, FAULT)], each of another region, at once."""
         self.is_well()
         self.settle()
-        fault = faults.KINDS[kind](self.services, run)
         began = time.time()
-        v = judge.run(fault, self.watches(), self.hold, self.quiet, self.log)
-        v["traces"] = traces.judge(self.consoles["global"], fault.region, began, began + self.hold) if fault.traced else None
+        list_of = judge.run([f for _, f in asked], self.watches(), self.hold, self.quiet, self.log)
+        for (kind, f), v in zip(asked, list_of):
+            v["traces"] = traces.judge(self.consoles["global"], f.region, began, began + self.hold) if f.traced else None
+            say(kind.upper(), "%s: %s" % (f.region, "; ".join("%s %s" % (k, "%.1f" % x if isinstance(x, float) else x) for k, x in v.items() if k != "region")))
         self.is_well()
-        say(kind.upper(), "%s: %s" % (fault.region, "; ".join("%s %s" % (k, "%.1f" % x if isinstance(x, float) else x) for k, x in v.items() if k != "region")))
-        return v
+        return list_of
+
+
+def slots(asked, at_once):
+    """[(KIND, FAULT)] in order, in lists of at most so many, of which each is of another region."""
+    left = list(asked)
+    while left:
+        now, regions = [], set()
+        for a in left:
+            if len(now) < at_once and a[1].region not in regions:
+                now.append(a)
+                regions.add(a[1].region)
+        left = [a for a in left if a not in now]
+        yield now
 
 
 def share(list_of, key):
@@ -127,18 +141,23 @@ def report(calm, hours, runs):
 
 def main(build, where):
     hours = float(os.environ["HOURS"])
+    runs, calm = {k: [] for k in os.environ["KIND"].split()}, {}
     bench = Bench(build, where)
     try:
         bench.start()
         calm = bench.calm(hours) if hours else {}
-        runs = {k: [] for k in os.environ["KIND"].split()}
-        for n in range(int(os.environ["RUNS"])):
-            for kind in runs:
-                runs[kind].append(bench.one(kind, n))
+        asked = [(k, faults.KINDS[k](bench.services, n)) for n in range(int(os.environ["RUNS"])) for k in runs]
+        for now in slots(asked, int(os.environ["AT_ONCE"])):
+            for (kind, _), v in zip(now, bench.some(now)):
+                runs[kind].append(v)
         sent = {r: p.poll() for r, p in bench.loads.items()}
         if any(rc is not None for rc in sent.values()):
             raise judge.Blind("clients ended early")
         return 0 if report(calm, hours, {k: r for k, r in runs.items() if r}) else 1
+    except KeyboardInterrupt:
+        report(calm, hours if calm else 0, {k: r for k, r in runs.items() if r})
+        print("\nInterrupted: not all runs that were asked for.")
+        return 130
     except (judge.Blind, OSError, KeyError) as e:
         print("Seismo: the fleet bench could not look: %r" % e, file=sys.stderr)
         return 1
@@ -147,5 +166,5 @@ def main(build, where):
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main(*sys.argv[1:]))

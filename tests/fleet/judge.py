@@ -59,22 +59,28 @@ class Watch:
         return all(i["state"] != "open" for i in self.new.values())
 
 
-def run(fault, watches, hold, quiet, log):
-    """watches: by region, and "global". A fault that lasts; what came of it, when all is quiet again. The log has all of it."""
+def run(faults, watches, hold, quiet, log):
+    """watches: by region, and "global". Faults of as many regions, that begin and end together; what came of each, when all
+    is quiet again. The log has all of it."""
     began = time.time()
-    fault.begin()
+    begun = []
     try:
+        for f in faults:
+            begun.append(f)
+            f.begin()
         keep_looking(watches, began + hold, lambda: False)
     finally:
-        fault.end()
+        for f in begun:
+            f.end()
     ended = time.time()
     keep_looking(watches, ended + 15, lambda: False)  # what comes late is a second one
     keep_looking(watches, ended + quiet + 90, lambda: all(w.over() for w in watches.values()))
+    names = " ".join("%s-%s" % (f.region, type(f).__name__) for f in faults)
     for name, w in watches.items():
         for i in w.new.values():
-            log.write(json.dumps({"at": name, "fault": type(fault).__name__, "region": fault.region, "began": began, "incident": w.console.whole(i)}) + "\n")
+            log.write(json.dumps({"at": name, "faults": names, "began": began, "incident": w.console.whole(i)}) + "\n")
     log.flush()
-    return verdict(fault, watches, began, quiet)
+    return [verdict(f, {g.region for g in faults} - {f.region}, watches, began, quiet) for f in faults]
 
 
 def keep_looking(watches, until, enough):
@@ -88,17 +94,23 @@ def seconds(text):
     return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
 
 
-def verdict(fault, watches, began, quiet):
-    whole = watches["global"]
+def not_of(regions, incidents):
+    """Without those that are of one of these regions alone: of nowhere, and of two, they count for each."""
+    return {k: i for k, i in incidents.items() if len({n[:2] for n in i["nodes"]}) != 1 or i["nodes"][0][:2] not in regions}
+
+
+def verdict(fault, elsewhere, watches, began, quiet):
+    """elsewhere: the regions of the other faults of that time."""
+    whole, new = watches["global"], not_of(elsewhere, watches["global"].new)
     of_region = watches.get(fault.region)
-    v = {"region": fault.region, "incidents": len(whole.new), "same": None, "opened": None, "closed": False, "right": False,
-         "named": None, "text": " | ".join(i["text"]["en"] for i in whole.new.values()) or "no incident"}
+    v = {"region": fault.region, "incidents": len(new), "same": None, "opened": None, "closed": False, "right": False,
+         "named": None, "text": " | ".join(i["text"]["en"] for i in new.values()) or "no incident"}
     if of_region:
-        v["same"] = len(of_region.new) == 1 and set(whole.new) == set(of_region.new)
+        v["same"] = len(of_region.new) == 1 and set(new) == set(of_region.new)
         v["regional"] = len(of_region.new)
-    if len(whole.new) != 1:
+    if len(new) != 1:
         return v
-    (k, i), = whole.new.items()
+    (k, i), = new.items()
     v["opened"] = whole.seen_at[k] - began
     v["closed"] = i["state"] == "closed" and abs(seconds(i["closed"]) - seconds(i["last"]) - quiet) < 1
     v["right"] = fault.right(i, first(whole.console.whole(i)))

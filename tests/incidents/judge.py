@@ -100,6 +100,9 @@ class Judge:
             self.incidents = [(micros(i['onset']), i) for i in json.load(f)['incidents']]
         with open(os.path.join(sys.argv[1], 'candidates'), encoding='utf-8') as f:
             self.candidates = json.load(f) or {}
+        with open(os.path.join(sys.argv[1], 'asked'), encoding='utf-8') as f:
+            self.asked = {name: [c['node'] or c['address'] for c in json.loads(text)['candidates'] if c['ranking'] == 'time']
+                          for name, text in (line.split(' ', 1) for line in f)}
 
     def sums(self, ranges):
         s = Sums()
@@ -126,6 +129,7 @@ class Judge:
         found = [x for t, x in self.incidents if begin - COUNT_US <= t < end and micros(x['opened']) > begin]
         return len(found), {
             'incidents': self.of_incidents(found),
+            'asked': self.asked.get(name, []),
             'by hand': by_hand(self.sums([(begin, end + SLACK_US)]), self.sums(usual(self.windows, i))),
             'count': [n for n, _ in collections.Counter(n for _, n in rows).most_common()],
             'earliest': sorted(first, key=first.get),
@@ -148,7 +152,7 @@ def tell(results, judge):
     for title, part in (('faults that change durations', [r for r in results if r[1] not in SAME_DURATION]), ('all faults', results)):
         print(f'{title}: {len(part)}')
         print('  rule        first  among three')
-        for rule in ('incidents', 'by hand', 'count', 'earliest'):
+        for rule in ('incidents', 'asked', 'by hand', 'count', 'earliest'):
             print(f'  {rule:<11} {share(part, rule, 1):5.2f}  {share(part, rule, 3):5.2f}')
         n = len(set(judge.hosts.values()))
         print(f'  chance      {1 / n:5.2f}  {min(1, 3 / n):5.2f}')
@@ -172,7 +176,7 @@ def main():
         n, ranks = judge.fault(i)
         host, kind = faults[name]['host'], faults[name]['fault']
         results.append((host, kind, n, ranks))
-        print(f'{name} {kind:<15} {host:<22} {n} incidents: {" ".join(ranks["incidents"][:3]) or "-"}; by hand: {" ".join(ranks["by hand"][:3])}')
+        print(f'{name} {kind:<15} {host:<22} {n} incidents: {" ".join(ranks["incidents"][:3]) or "-"}; asked: {" ".join(ranks["asked"][:3])}; by hand: {" ".join(ranks["by hand"][:3])}')
     if not results:
         sys.exit('no fault was replayed')
     tell(results, judge)

@@ -48,6 +48,13 @@ export const listCases = (all, q) => {
 	return { incidents: all.filter(wanted).map((c) => c.brief).sort((a, b) => (a.onset < b.onset ? 1 : -1)), next: null };
 };
 
+// As asked of a time: that of the first incident, without its signals; of more than an hour it is refused.
+export const whereOf = (all, q) => {
+	if (Date.parse(q.get('to') ?? iso(Date.now())) - Date.parse(q.get('from') ?? iso(Date.now() - 3600e3)) > 3900e3) throw new Refused(400, 'bad_parameter', 'The database refused a value: at most an hour is compared with what was before; ask for the part in which it began.');
+	const { candidates = [], whole = 0, graph = [] } = q.get('node') ? {} : (all[0]?.detail ?? {});
+	return { usual: { from: all.length ? iso(Date.now() - 7200e3) : null, to: all.length ? iso(Date.now() - 5400e3) : null }, nodes: 10, clear: candidates.length > 0, whole, candidates, graph };
+};
+
 export const oneCase = (all, id) => {
 	const one = all.find((c) => c.brief.id === id);
 	if (!one) throw new Refused(404, 'not_found', `There is no incident ${id}.`);

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { columns, names } from './columns.mjs';
 import { fleet, loss, request, some, unread } from './data.mjs';
 import { event as incident, explained, listEvents, oneEvent, parts, series } from './events.mjs';
-import { decideCase, listCases, oneCase } from './cases.mjs';
+import { decideCase, listCases, oneCase, whereOf } from './cases.mjs';
 import { fleetValues, listFleet, scored } from './scores.mjs';
 import { Refused, counts, fits, inRange, newestFirst, red, shapes } from './explore.mjs';
 
@@ -86,6 +86,7 @@ const answer = (server, url) => {
 	if (url.pathname === '/api/v1/series') return series(server, url.searchParams);
 	if (url.pathname === '/api/v1/events') return listEvents(server.incidents, url.searchParams);
 	if (url.pathname.startsWith('/api/v1/events/')) return oneEvent(server.incidents, decodeURIComponent(url.pathname.slice(15)));
+	if (url.pathname === '/api/v1/where') return whereOf(server.cases, url.searchParams);
 	if (url.pathname === '/api/v1/incidents') return listCases(server.cases, url.searchParams);
 	if (url.pathname.startsWith('/api/v1/incidents/')) return oneCase(server.cases, decodeURIComponent(url.pathname.slice(18)));
 	throw new Refused(404, 'not_found', 'There is no such address.');

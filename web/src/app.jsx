@@ -19,6 +19,7 @@ import { ProfilePage } from './pages/profile.jsx';
 import { RedPage } from './pages/red.jsx';
 import { RequestPage } from './pages/request.jsx';
 import { TopologyPage } from './pages/topology.jsx';
+import { WherePage } from './pages/where.jsx';
 import { RequestsPage } from './pages/requests.jsx';
 
 const Mark = () => (
@@ -59,7 +60,7 @@ const Header = ({ page, onHelp }) => {
 				<NavLink href="/events" here={page === 'events'}>
 					{t('title.events')}
 				</NavLink>
-				<NavLink href="/incidents" here={page === 'incidents' || page === 'incident'}>
+				<NavLink href="/incidents" here={['incidents', 'incident', 'where'].includes(page)}>
 					{t('title.incidents')}
 				</NavLink>
 			</nav>
@@ -88,6 +89,7 @@ const pageOf = (path) => {
 	if (path === '/incidents') return 'incidents';
 	if (path.startsWith('/incidents/')) return 'incident';
 	if (path === '/topology') return 'topology';
+	if (path === '/where') return 'where';
 	if (path === '/events') return 'events';
 	if (path.startsWith('/events/')) return 'event';
 	return path.startsWith('/requests/') ? 'request' : 'unknown';
@@ -98,6 +100,7 @@ const Page = ({ page, path, search }) => {
 	if (page === 'red') return <RedPage search={search} />;
 	if (page === 'profile') return <ProfilePage search={search} />;
 	if (page === 'topology') return <TopologyPage search={search} />;
+	if (page === 'where') return <WherePage search={search} />;
 	if (page === 'nodes') return <NodesPage />;
 	if (page === 'fleet') return <FleetPage search={search} />;
 	if (page === 'node') return <NodePage path={path.slice('/nodes/'.length)} search={search} key={path} />;
@@ -129,7 +132,7 @@ export const App = () => {
 		() =>
 			onKey({
 				'?': () => setHelp(true),
-				Escape: () => (help ? setHelp(false) : page !== 'requests' && back({ event: '/events', incident: '/incidents', node: '/nodes', profile: '/nodes', topology: '/red' }[page] ?? '/')),
+				Escape: () => (help ? setHelp(false) : page !== 'requests' && back({ event: '/events', incident: '/incidents', where: '/incidents', node: '/nodes', profile: '/nodes', topology: '/red' }[page] ?? '/')),
 				1: () => go('/'),
 				2: () => go('/red'),
 				3: () => go('/nodes'),

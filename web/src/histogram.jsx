@@ -8,6 +8,7 @@ import { isLive, pairs } from './lib/filters.js';
 import { t, useSettings, word } from './lib/i18n.js';
 import { useStore } from './lib/store.js';
 import { spanOf } from './lib/span.js';
+import { whereAddress } from './lib/where.js';
 import { useWidth } from './lib/width.js';
 import { Patterns, Swatch, fillOf } from './reasons.jsx';
 
@@ -180,6 +181,9 @@ export const Histogram = ({ filters, onChange }) => {
 				) : (
 					<Legend data={data} />
 				)}
+				<a class="where" href={whereAddress(filters)}>
+					{t('where.ask')}
+				</a>
 			</div>
 			<Strip data={data} onRange={onRange} onSay={say} />
 			<Axis data={data} />

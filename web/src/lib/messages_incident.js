@@ -45,6 +45,14 @@ export const incidentMessages = {
 	'inc.app': ['1 app', '1 个应用'],
 	'inc.apps': ['{n} apps', '{n} 个应用'],
 
+	'title.where': ['Where a time arose', '某时段的发生之处'],
+	'where.ask': ['Which host was it?', '是哪台主机？'],
+	'where.about': ['Any time of up to an hour, ranked like an incident, also where none was opened: what took longer, or failed more, than in the half hour before.', '任意不超过一小时的时段，按故障的方式排序，即使没有开启故障：比之前半小时更慢或更常失败之处。'],
+	'where.nodes': ['Of {n} nodes.', '共 {n} 个节点。'],
+	'where.usual': ['Compared with what was without an incident in', '对比无故障的时段'],
+	'where.nothing': ['There is nothing of before to compare with: all that was too long is shown.', '没有可对比的先前数据：显示全部超时。'],
+	'where.none': ['No host took longer than before, beyond what it varies by.', '没有主机超出平常的波动。'],
+
 	'inc.where': ['Where it arose', '发生之处'],
 	'inc.where.errors': ['Whose errors they are', '错误来源'],
 	'inc.where.none': ['Not ranked yet: what was counted comes with the next ten seconds.', '尚未排序：统计数据将在十秒内到达。'],

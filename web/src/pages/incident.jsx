@@ -2,6 +2,7 @@
 // One incident: the verdict, where it arose, through which hosts, what it rests on, and what was decided when.
 import { useState } from 'preact/hooks';
 import { Trouble } from '../banner.jsx';
+import { Causes, short } from '../causes.jsx';
 import { Back, Json, Missing, decode } from '../facts.jsx';
 import { RegionOf } from '../regions.jsx';
 import { Through } from '../through.jsx';
@@ -14,67 +15,10 @@ import { NONE, canWant, writeFilters } from '../lib/filters.js';
 import { lang, t, useSettings, word } from '../lib/i18n.js';
 import { titleOf } from '../lib/incidents.js';
 import { messages } from '../lib/messages.js';
-import { nodeAddress } from '../lib/node.js';
-import { IncidentState, percent } from './incidents.jsx';
+import { IncidentState } from './incidents.jsx';
 
 const EVERY_MS = 5000;
 const MARGIN_MS = 60e3;
-const short = (text) => visible(String(text ?? '–')).slice(0, 60);
-
-// Microseconds, or failed requests.
-export const valueText = (value, errors) => (errors ? t('inc.failures', { n: count(Math.round(value)) }) : duration(value / 1000));
-
-const Bar = ({ of, errors }) => {
-	const whole = of.own + of.edge;
-	const unit = errors ? 1 : 1000; /* own and edge are ms */
-	const width = (part) => `${whole > 0 ? (100 * of.share * part) / whole : 0}%`;
-	return (
-		<li class="cause">
-			<div class="cause-head">
-				{of.node ? (
-					<a href={nodeAddress(of.node)}>
-						<Text of={of.node} cut={60} />
-					</a>
-				) : (
-					<Text of={of.address} cut={60} class="mono" />
-				)}
-				{of.external && <span class="hint"> {t('inc.external')}</span>}
-				<b class="cause-share">{percent(of.share)}</b>
-			</div>
-			<svg class="cause-bar" role="img" aria-label={percent(of.share)}>
-				<rect class="bar-own" width={width(of.own)} height="100%" />
-				<rect class="bar-edge" x={width(of.own)} width={width(of.edge)} height="100%" />
-			</svg>
-			<ul class="cause-parts">
-				{(of.parts ?? []).map((p, i) => (
-					<li key={i}>{t(p.to === null ? 'inc.part.own' : 'inc.part.edge', { from: short(p.from), to: short(p.to), value: valueText(p.value, errors) })}</li>
-				))}
-				{!of.parts?.length && <li>{valueText(whole * unit, errors)}</li>}
-			</ul>
-		</li>
-	);
-};
-
-const Causes = ({ of, ranking }) => {
-	const all = (of.candidates ?? []).filter((c) => c.ranking === ranking);
-	const errors = ranking === 'errors';
-	if (!all.length && errors) return null;
-	return (
-		<section class="card two" id={`causes-${ranking}`}>
-			<h2>
-				{t(errors ? 'inc.where.errors' : 'inc.where')}
-				<span class="key own"> {t('inc.own')}</span> <span class="key edge">{t('inc.edge')}</span>
-			</h2>
-			{!all.length && <p>{t('inc.where.none')}</p>}
-			{all.length > 0 && all[0].share < 0.5 && <p class="hint">{t('inc.where.unclear')}</p>}
-			<ol class="causes">
-				{all.map((c) => (
-					<Bar key={c.place} of={c} errors={errors} />
-				))}
-			</ol>
-		</section>
-	);
-};
 
 const around = (signal) => ({
 	from: new Date(Date.parse(signal.first) - MARGIN_MS).toISOString(),

@@ -2,6 +2,7 @@
 // Incidents: what went wrong together. The open ones first, then the newest.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { Trouble } from '../banner.jsx';
+import { percent } from '../causes.jsx';
 import { Coverage } from '../coverage.jsx';
 import { Range } from '../range.jsx';
 import { useRowKeys } from '../rowkeys.js';
@@ -12,6 +13,7 @@ import { PAGE, STATES, endIncidents, incidentHref, incidents, incidentsAddress, 
 import { useNodes } from '../lib/nodes.js';
 import { go } from '../lib/router.js';
 import { useStore } from '../lib/store.js';
+import { whereAddress } from '../lib/where.js';
 
 export const IncidentState = ({ of }) => (
 	<span class={`state ${of.state === 'open' ? 'is-failed' : 'hint'}`} data-state={of.state}>
@@ -19,8 +21,6 @@ export const IncidentState = ({ of }) => (
 		{of.acknowledged && <span class="hint"> {t('inc.acknowledged', { who: visible(of.acknowledged.by).slice(0, 60) })}</span>}
 	</span>
 );
-
-export const percent = (share) => `${Math.round(100 * share)} %`;
 
 const Row = ({ of }) => (
 	<tr data-id={of.id} tabIndex={-1}>
@@ -115,6 +115,7 @@ export const IncidentsPage = ({ search }) => {
 					<Range filters={filters} onChange={onChange} />
 					<Choice name="state" label={t('inc.state')} value={filters.state} values={STATES} text={(v) => t(`inc.state.${v}`)} onChange={(state) => onChange({ ...filters, state })} />
 					<Choice name="node" label={t('events.node')} value={filters.node} values={(list ?? []).map((n) => n.name).sort()} onChange={(node) => onChange({ ...filters, node })} />
+					<a href={whereAddress(filters)}>{t('where.ask')}</a>
 				</div>
 				{error && <Trouble error={error} since={error.since} />}
 				{!data && !error && <p class="more">{t('table.loading')}</p>}

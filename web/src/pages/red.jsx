@@ -21,6 +21,7 @@ import { columnsOf, percentile, redAddress, redQuestion, rowsOf } from '../lib/r
 import { go } from '../lib/router.js';
 import { useStore } from '../lib/store.js';
 import { topologyAddress } from '../lib/topology.js';
+import { whereAddress } from '../lib/where.js';
 
 const EVERY_MS = 10_000;
 const SHOWN = 200;
@@ -159,6 +160,7 @@ export const RedPage = ({ search }) => {
 					))}
 					<Chips filters={used} onChange={onChange} />
 					<a href={topologyAddress(used)}>{t('topo.of')}</a>
+					<a href={whereAddress(used)}>{t('where.ask')}</a>
 				</div>
 				{error && <Trouble error={error} since={error.since} />}
 				{!data && !error && <p class="more">{t('table.loading')}</p>}

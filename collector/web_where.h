@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * web_where.h - GET /api/v1/where: the hosts that a slow time, or its errors, arose at, by
+ * incident_rank.h.
+ */
+#pragma once
+
+#include "web_route.h"
+
+extern const char web_sql_where[]; /* $1 from, $2 to, $3 region, $4 node; null: any */
+
+/* What web_sql_where answered, as the whole body. */
+void web_where_put(struct buf *body, const PGresult *res);
