@@ -123,16 +123,18 @@ static int check_step(struct web_call *c, int64_t seconds)
 	return 0;
 }
 
-/* to: now, and a little more, since a node's clock may be ahead; from: an hour before to. */
+/* to: now, and a little more, since a node's clock may be ahead; from: an hour before to, or a little more. */
 static int read_range(struct web_call *c)
 {
 	int64_t from, to = time(NULL) + AHEAD;
-	int r = 0;
+	int whole = c->route->whole_s ? c->route->whole_s : 1, r = 0;
 
 	if (c->bound[1])
 		r = web_time_parse(c->bound[1], &to);
-	if (!c->bound[0])
-		web_time_text((c->bound[1] ? to : to - AHEAD) - HOUR, c->values[0]);
+	if (!c->bound[0]) {
+		from = (c->bound[1] ? to : to - AHEAD) - HOUR;
+		web_time_text(from - from % whole, c->values[0]);
+	}
 	if (!c->bound[1])
 		web_time_text(to, c->values[1]);
 	c->bound[0] = c->values[0];

@@ -33,7 +33,7 @@ both "of one region, one tag and one app" "select api.fleet('{r-1}', null, '{rol
 both "1,000 at once" "select api.fleet($f, 'worst', 1000, 0)" "fleet?limit=1000"
 
 topology() { # WHEN
-	local range="now() - interval '1 hour', now()"
+	local range=$HOUR
 	both "$1: who calls app-7, and whom it calls ($(sql -c "select api.topology($range, null, null, 'app-7', 1) -> 'total'") edges)" "select api.topology($range, null, null, 'app-7', 200)" "topology?app=app-7"
 	both "$1: of another app ($(sql -c "select api.topology($range, null, null, 'app-9', 1) -> 'total'") edges)" "select api.topology($range, null, null, 'app-9', 200)" "topology?app=app-9"
 	both "$1: all ($(sql -c "select api.topology($range, null, null, null, 1) -> 'total'") edges)" "select api.topology($range, null, null, null, 200)" "topology"
@@ -43,7 +43,7 @@ say TIME "$(sql -c 'select count(*) from red') rows of counts, as each was told"
 sql -f tests/it/red_roll.sql
 sql -c "grant execute on function api.topology_by_rows(timestamptz, timestamptz, text, text, text, int) to seismo_web"
 for app in "'app-7'" "'app-9'" null; do
-	echo "| by each row: $app | $(in_database "select api.topology_by_rows(now() - interval '1 hour', now(), null, null, $app, 200)" 1) | |"
+	echo "| by each row: $app | $(in_database "select api.topology_by_rows($HOUR, null, null, $app, 200)" 1) | |"
 done
 rolled() {
 	[ "$(sql -c 'select until > since and not exists (select from red_late) and not exists (select from red_late_1m) from red_closed')" = t ]

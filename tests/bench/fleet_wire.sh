@@ -32,8 +32,12 @@ lags() { # WHAT
 	echo "$(of "$1_lag_p50_ms") / $(of "$1_lag_p99_ms") / $(of "$1_lag_max_ms")"
 }
 
-spread() { # FILE: median, 99 of 100, most
-	sort -n "$1" | awk '{ v[NR] = $1 } END { if (NR) printf "%.1f / %.1f / %.1f of %d", v[int((NR + 1) / 2)], v[int((NR * 99 + 99) / 100)], v[NR], NR }'
+into() { # FILE: with how long it has been going on
+	sed "s/$/ $(($(date +%s) - began))/" >>"$dir/$1"
+}
+
+spread() { # FILE: median, 99 of 100, most, and when that was
+	sort -n "$dir/$1" | awk '{ v[NR] = $1; at = $2 } END { if (NR) printf "%.1f / %.1f / %.1f of %d, that after %d s", v[int((NR + 1) / 2)], v[int((NR * 99 + 99) / 100)], v[NR], NR, at }'
 }
 
 peak_mib() {
@@ -66,10 +70,10 @@ load $((nodes / 2)) $((nodes - nodes / 2))
 await 3000 is t "select count(*) = $nodes from place where kind = 1"
 began=$(date +%s) cpu=$(cpu_s)
 while is_under_way; do
-	http_ms fleet >>"$dir/http.fleet"
-	http_ms "topology?app=app-7" >>"$dir/http.topology"
-	ask_ms "select api.fleet(null, null, null, null, null, null, null, 'worst', 100, 0)" 1 >>"$dir/db.fleet"
-	ask_ms "select api.topology(now() - interval '1 hour', now(), null, null, 'app-7', 200)" 1 >>"$dir/db.topology"
+	http_ms fleet | into http.fleet
+	http_ms "topology?app=app-7" | into http.topology
+	ask_ms "select api.fleet(null, null, null, null, null, null, null, 'worst', 100, 0)" 1 | into db.fleet
+	ask_ms "select api.topology($HOUR, null, null, 'app-7', 200)" 1 | into db.topology
 	sleep "$every"
 done
 wait "${loads[@]}" || echo "not all was acknowledged"
@@ -86,10 +90,10 @@ $events events/s, counts of $counts edges and two servers with each tick of ten 
 | lag of both in the first $settle s, in which all is new | $(lags begin) |
 | collector's peak, MiB | $(peak_mib) |
 | CPU s, collector + PostgreSQL, of $(($(date +%s) - began)) | $(($(cpu_s) - cpu)) |
-| fleet page over HTTP, ms: median / p99 / max | $(spread "$dir/http.fleet") |
-| fleet page in the database | $(spread "$dir/db.fleet") |
-| topology of one application over HTTP ($(sql -c "select api.topology(now() - interval '1 hour', now(), null, null, 'app-7', 1) -> 'total'") edges) | $(spread "$dir/http.topology") |
-| topology of one application in the database | $(spread "$dir/db.topology") |
+| fleet page over HTTP, ms: median / p99 / max | $(spread http.fleet) |
+| fleet page in the database | $(spread db.fleet) |
+| topology of one application over HTTP ($(sql -c "select api.topology($HOUR, null, null, 'app-7', 1) -> 'total'") edges) | $(spread http.topology) |
+| topology of one application in the database | $(spread db.topology) |
 | stored: requests, rows of counts, of minutes, of ten minutes | $(sql -F ', ' -c "select (select count(*) from request), (select count(*) from red), (select count(*) from red_1m), (select count(*) from red_10m)") |
 END
 halt c TERM

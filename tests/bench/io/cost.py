@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cost.py ROUNDS SECONDS - how much slower fio is beside each source alone, and beside the whole probe, by the clock, and what the
-kernel programs of the whole probe take of each request to the disk, by the kernel's own figures: Markdown."""
+"""cost.py ROUNDS SECONDS [whole] - how much slower fio is beside each source alone, and beside the whole probe, by the clock, and what the
+kernel programs of the whole probe take of each request to the disk, by the kernel's own figures: Markdown. whole: no single sources."""
 import collections
 import json
 import os
@@ -13,7 +13,7 @@ import time
 
 import rig
 
-ROUNDS, SECONDS = int(sys.argv[1]), sys.argv[2]
+ROUNDS, SECONDS, WHOLE = int(sys.argv[1]), sys.argv[2], sys.argv[3:] == ["whole"]
 LOADS = {"4K psync": ("psync", "4k", "randwrite"), "4K io_uring": ("io_uring", "4k", "randwrite"), "1M write": ("psync", "1m", "write")}
 GOAL = 1  # percent
 NOBODY = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"  # a key of no collector
@@ -146,7 +146,8 @@ def main():
             os.mkdir(f"{tmp}/keys")
             print(f"| disk | source | {' | '.join(f'{load}, us' for load in LOADS)} | {' | '.join(f'{load}, %' for load in LOADS)} |")
             print(f"|---|---|{'---|' * 2 * len(LOADS)}")
-            lines("in memory", beside(memory, ["nothing", *names, "all"], tmp, off), ["nothing", *names, "all"], off)
+            single = whole if WHOLE else ["nothing", *names, "all"]
+            lines("in memory", beside(memory, single, tmp, off), single, off)
             lines("of this machine", beside(disk, whole, tmp, off), whole, off)
             in_kernel({"in memory": memory, "of this machine": disk}, tmp)
     finally:
