@@ -123,7 +123,8 @@ static int check_step(struct web_call *c, int64_t seconds)
 	return 0;
 }
 
-/* to: now, and a little more, since a node's clock may be ahead; from: an hour before to, or a little more. */
+/* to: now, and a little more, since a node's clock may be ahead; from: an hour before to, or a
+ * little more. */
 static int read_range(struct web_call *c)
 {
 	int64_t from, to = time(NULL) + AHEAD;

@@ -53,7 +53,7 @@ awk -v s=$((($(date +%s%N) - began) / 1000000000)) -v looks="$(($(counter "$web"
 	END { printf "replayed %d windows, %.1f h in %d s, looked at each %d s of data, in %d %% of the time\n", n, t / 3600, s, t / looks, busy / s / 1e7 }' "$dir/played"
 asked() { # whom the collector names where it is asked about each fault's time: NAME ANSWER
 	local name begin end
-	while read -r _ name begin end; do
+	while read -r _ name begin end _; do
 		[ "$name" = baseline ] || printf '%s %s\n' "$name" "$(curl -sf "http://127.0.0.1:$web/api/v1/where?from=$(date -ud "@$((begin / 1000000))" +%FT%TZ)&to=$(date -ud "@$((end / 1000000))" +%FT%TZ)")"
 	done < <(grep '^window ' "$dir/played")
 }

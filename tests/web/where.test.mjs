@@ -17,7 +17,7 @@ TEST('of any time it says where it arose, and with what it was compared', async 
 	CHECK(/Of 10 nodes\. Compared with what was without an incident in .+ – .+/.test(await told(t, '#usual')), await told(t, '#usual'));
 	CHECK_EQ(await t.page.$eval('nav a[aria-current]', (a) => a.pathname), '/incidents', 'the page in the header');
 	await t.page.click('#lang');
-	await until('it is said in Chinese', async () => (await told(t, 'h1')) === '某时段的发生之处');
+	await until('it is said in Chinese', async () => (await told(t, 'h1')) === '出在哪台主机');
 });
 
 TEST('a time like any other says so, and one that nothing can be compared with, too', async (t) => {

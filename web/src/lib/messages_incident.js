@@ -45,7 +45,7 @@ export const incidentMessages = {
 	'inc.app': ['1 app', '1 个应用'],
 	'inc.apps': ['{n} apps', '{n} 个应用'],
 
-	'title.where': ['Where a time arose', '某时段的发生之处'],
+	'title.where': ['Which host it was', '出在哪台主机'],
 	'where.ask': ['Which host was it?', '是哪台主机？'],
 	'where.about': ['Any time of up to an hour, ranked like an incident, also where none was opened: what took longer, or failed more, than in the half hour before.', '任意不超过一小时的时段，按故障的方式排序，即使没有开启故障：比之前半小时更慢或更常失败之处。'],
 	'where.nodes': ['Of {n} nodes.', '共 {n} 个节点。'],
