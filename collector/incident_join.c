@@ -78,6 +78,15 @@ struct due {
 	struct incident_asked asked;
 };
 
+static void ask_since(struct columns *c, const struct signal *g, int64_t since_us)
+{
+	copy_int8(&c->column[0], (int64_t)g->node);
+	copy_text(&c->column[1], g->app);
+	copy_text(&c->column[2], g->route);
+	copy_time(&c->column[3], (uint64_t)since_us * 1000);
+	columns_row(c);
+}
+
 static int ask(struct engine *e, struct due *due, size_t n)
 {
 	static const char sql[] =
@@ -90,19 +99,19 @@ static int ask(struct engine *e, struct due *due, size_t n)
 	int r;
 
 	columns_begin(&c, ARRAY_SIZE(types), types);
-	for (size_t i = 0; i < n; i++) {
-		const struct signal *g = due[i].signal;
-
-		copy_int8(&c.column[0], (int64_t)g->node);
-		copy_text(&c.column[1], g->app);
-		copy_text(&c.column[2], g->route);
-		copy_time(&c.column[3], (uint64_t)signal_since(g, e->limits) * 1000);
-		columns_row(&c);
-	}
+	for (size_t i = 0; i < n; i++)
+		ask_since(&c, due[i].signal, signal_since(due[i].signal, e->limits));
+	for (size_t i = 0; i < n; i++)
+		ask_since(&c, due[i].signal, signal_rises(due[i].signal, e->limits));
 	r = columns_ask(&c, e->pg, sql, &res);
 	for (int i = 0; r == 0 && i < PQntuples(res); i++) {
-		struct due *to = &due[strtoull(PQgetvalue(res, i, 0), NULL, 10) - 1];
+		size_t at = strtoull(PQgetvalue(res, i, 0), NULL, 10) - 1;
+		struct due *to = &due[at % n];
 
+		if (at >= n) {
+			to->asked.risen = strtod(PQgetvalue(res, i, 1), NULL);
+			continue;
+		}
 		to->asked.n = strtod(PQgetvalue(res, i, 1), NULL);
 		to->asked.until_us = strtoll(PQgetvalue(res, i, 2), NULL, 10);
 		to->signal->clock_us = strtoll(PQgetvalue(res, i, 3), NULL, 10);

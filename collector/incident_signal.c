@@ -7,6 +7,7 @@
 #include "../lib/reason.h"
 
 enum { HTTP_ERROR = 500, JUDGE_GAP_S = 5, AGAIN_S = 20, LEAST_S = 60, UNCOUNTED_S = 30 };
+enum { LASTS_S = 10, RISEN = 5 };
 enum { LIMIT_FIRST = 100, LIMIT_OVER = 3, SIGMAS = 3 };
 enum { BUCKET_US = SIGNAL_BUCKET_S * 1000000, RISE = 4 };
 static const double RISE_GAIN = 1.92; /* half of what chi squared of one degree passes in 1 of 20 */
@@ -233,7 +234,7 @@ static const struct signal_bucket *rise(const struct signal_bucket *const *b, in
 	return b[best];
 }
 
-static struct window fault_window(const struct signal *g, const struct incident_limits *l)
+int64_t signal_rises(const struct signal *g, const struct incident_limits *l)
 {
 	const struct signal_bucket *in[SIGNAL_BUCKETS];
 	int64_t first = signal_since(g, l) / BUCKET_US;
@@ -249,9 +250,13 @@ static struct window fault_window(const struct signal *g, const struct incident_
 		all += b->n;
 	}
 	if (n == 0)
-		return whole_window(g, l);
-	return window_of(g, rise(in, n, all, (double)l->least_events)->number * BUCKET_US,
-			 INT64_MAX);
+		return signal_since(g, l);
+	return rise(in, n, all, (double)l->least_events)->number * BUCKET_US;
+}
+
+static struct window fault_window(const struct signal *g, const struct incident_limits *l)
+{
+	return window_of(g, signal_rises(g, l), INT64_MAX);
 }
 
 int64_t signal_begins(const struct signal *g, const struct incident_limits *l)
@@ -268,6 +273,15 @@ static bool is_enough(const struct incident_limits *l, const struct signal *g,
 	       w->excess_us >= (double)(w->n * (uint64_t)l->least_excess_ms * 1000);
 }
 
+/* As is_risen() wants it, by how often the route was asked of late: then it is judged at once. */
+static bool is_often(const struct incident_limits *l, const struct signal *g)
+{
+	int64_t since = (g->last_us / BUCKET_US - 1) * BUCKET_US;
+	double least = RISEN * (double)g->least * 2 * SIGNAL_BUCKET_S / (double)l->window_s;
+
+	return (double)window_of(g, since, INT64_MAX).n > least / 2; /* the last one goes on */
+}
+
 bool signal_is_due(const struct signal *g, const struct incident_limits *l, int64_t now_us)
 {
 	struct window w;
@@ -277,9 +291,19 @@ bool signal_is_due(const struct signal *g, const struct incident_limits *l, int6
 	if (g->active)
 		return strcmp(g->class, SIGNAL_MEAN) != 0; /* whose runs end by themselves */
 	w = whole_window(g, l);
-	if (w.n < g->least && now_us - g->judge_us < LEAST_S * INCIDENT_SEC)
+	if (w.n < g->least && !is_often(l, g) && now_us - g->judge_us < LEAST_S * INCIDENT_SEC)
 		return false;
 	return is_enough(l, g, &w);
+}
+
+static bool is_risen(const struct incident_limits *l, const struct signal *g,
+		     struct incident_asked asked)
+{
+	struct window w = window_of(g, signal_rises(g, l), asked.until_us);
+	int64_t until = g->last_us < asked.until_us ? g->last_us : asked.until_us;
+
+	return is_enough(l, g, &w) && until - w.first_us >= LASTS_S * INCIDENT_SEC &&
+	       (double)w.n * 100 >= RISEN * (double)l->least_percent * asked.risen;
 }
 
 /*
@@ -298,6 +322,8 @@ bool signal_judge(struct signal *g, const struct incident_limits *l, struct inci
 	if (g->active && !uncounted && asked.until_us < g->last_us - AGAIN_S * INCIDENT_SEC)
 		return true; /* its requests are not counted yet */
 	if (is_enough(l, g, &w) && (double)w.n >= share * asked.n)
+		return true;
+	if (!g->active && asked.risen > 0 && is_risen(l, g, asked))
 		return true;
 	g->least = (uint64_t)(share * asked.n *
 			      0.8); /* of a busy route it is not asked for each row */

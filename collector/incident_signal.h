@@ -3,7 +3,8 @@
  * incident_signal.h - what goes wrong on one node in one way: counted by ten seconds, and judged.
  *
  * It says enough when there are some events of the window, slow enough, and these are some of a
- * hundred requests of the route.
+ * hundred requests of the route; or, since their rate rose, five times as many of it, for ten
+ * seconds: of a busy route it takes long until these are a part of the whole window.
  */
 #pragma once
 
@@ -29,15 +30,21 @@ struct incident_mean {
 
 void signal_count_mean(struct signal *g, const struct incident_mean *m);
 
-/* What red has of a signal's route since signal_since: n requests, up to when; 0: nothing. */
+/*
+ * What red has of a signal's route since signal_since: n requests, up to when, and how many of them
+ * since signal_rises; 0: nothing.
+ */
 struct incident_asked {
 	double n;
 	int64_t until_us;
+	double risen;
 };
 
 /* A time of its node by the collector's clock, by which those of several nodes are compared. */
 int64_t signal_here(const struct signal *g, int64_t own_us);
 int64_t signal_since(const struct signal *g, const struct incident_limits *l);
+/* The bucket of that which signal_begins says, from its begin on. */
+int64_t signal_rises(const struct signal *g, const struct incident_limits *l);
 /* The window's first, or the first of where its rate rises: one minutes before is no part of it. */
 int64_t signal_begins(const struct signal *g, const struct incident_limits *l);
 bool signal_is_due(const struct signal *g, const struct incident_limits *l, int64_t now_us);

@@ -87,7 +87,7 @@ static struct incident *pass(struct scene *s, int at_s, double asked, uint64_t n
 		bool enough;
 
 		enough = signal_judge(due[k], &limits,
-				      (struct incident_asked){ asked, now - due[k]->clock_us },
+				      (struct incident_asked){ asked, now - due[k]->clock_us, 0 },
 				      now); /* counts are by the clock of their node, too */
 		if (due[k]->active && !enough)
 			signal_end(due[k]);
@@ -178,12 +178,12 @@ TEST(what_is_not_counted_yet_is_not_judged_yet)
 
 	slow(s, WEB, 0, 12);
 	CHECK_EQ(incident_set_due(s->set, now, due, 2), 1);
-	CHECK(!signal_judge(due[0], &limits, (struct incident_asked){ 5, (T + 5) * INCIDENT_SEC },
-			    now));
-	CHECK(!signal_judge(due[0], &limits, (struct incident_asked){ 0, 0 }, now));
-	CHECK(signal_judge(due[0], &limits, (struct incident_asked){ 10, (T + 10) * INCIDENT_SEC },
-			   now));
-	CHECK(signal_judge(due[0], &limits, (struct incident_asked){ 0, 0 },
+	CHECK(!signal_judge(due[0], &limits,
+			    (struct incident_asked){ 5, (T + 5) * INCIDENT_SEC, 0 }, now));
+	CHECK(!signal_judge(due[0], &limits, (struct incident_asked){ 0, 0, 0 }, now));
+	CHECK(signal_judge(due[0], &limits,
+			   (struct incident_asked){ 10, (T + 10) * INCIDENT_SEC, 0 }, now));
+	CHECK(signal_judge(due[0], &limits, (struct incident_asked){ 0, 0, 0 },
 			   now + 60 * INCIDENT_SEC));
 	incident_set_free(s->set);
 }
@@ -282,7 +282,7 @@ TEST(what_is_not_counted_yet_is_not_judged_by_a_clock_that_is_behind)
 	slow(s, WEB, -1000, -988);
 	is_ahead(s, WEB, -1000);
 	CHECK_EQ(incident_set_due(s->set, now, due, 2), 1);
-	CHECK(!signal_judge(due[0], &limits, (struct incident_asked){ 0, 0 }, now));
+	CHECK(!signal_judge(due[0], &limits, (struct incident_asked){ 0, 0, 0 }, now));
 	incident_set_free(s->set);
 }
 

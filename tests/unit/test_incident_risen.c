@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A fault of a busy route: 20 requests a second, of which some are slow from T on. */
+#include "../test.h"
+
+#include "../../collector/incident_set.h"
+#include "../../lib/reason.h"
+
+enum { T = 1000000, WEB = 1 };
+
+static const struct incident_limits limits = {
+	.least_events = 5,
+	.least_percent = 2,
+	.least_excess_ms = 20,
+	.window_s = 300,
+	.join_s = 300,
+	.quiet_s = 600,
+};
+
+static uint64_t ids;
+
+/* So many a second, each 100 ms too slow. */
+static struct signal *slow(struct incident_set *s, int from_s, int until_s, int each)
+{
+	struct signal *g = NULL;
+
+	for (int i = from_s * each; i < until_s * each; i++) {
+		const struct incident_row r = { .begin_us =
+							T * INCIDENT_SEC + i * INCIDENT_SEC / each,
+						.total_us = 110000,
+						.normal_us = 10000,
+						.node = WEB,
+						.id = ++ids,
+						.app = "shop",
+						.route = "/buy",
+						.reason = R_IO_BLOCK,
+						.status = 200 };
+		bool full;
+
+		g = incident_set_count(s, &r, &full);
+	}
+	return g;
+}
+
+static struct incident_set *set_new(void)
+{
+	static const struct incident_steps steps;
+
+	return incident_set_new(&limits, &steps);
+}
+
+/* In the window there are thousands. */
+static bool judged(struct signal *g, int at_s, double risen)
+{
+	struct incident_asked asked = { 6000, (T + at_s) * INCIDENT_SEC, risen };
+
+	return signal_judge(g, &limits, asked, (T + at_s) * INCIDENT_SEC);
+}
+
+TEST(a_tenth_of_a_busy_route_that_is_slow_for_ten_seconds_is_enough)
+{
+	struct incident_set *s = set_new();
+	struct signal *g = slow(s, 0, 8, 4);
+
+	CHECK(!judged(g, 10, 200)); /* what lasts for eight seconds is over, as far as is known */
+	slow(s, 8, 20, 4);
+	CHECK(!judged(g, 20, 1600)); /* a twentieth */
+	CHECK(!judged(g, 20, 0)); /* nobody counts it */
+	CHECK(judged(g, 20, 400));
+	incident_set_free(s);
+}
+
+TEST(those_of_before_are_not_held_against_it)
+{
+	struct incident_set *s = set_new();
+	struct signal *g = slow(s, -240, -239, 2);
+
+	slow(s, 0, 20, 4);
+	CHECK_EQ(signal_rises(g, &limits), T * INCIDENT_SEC);
+	CHECK(judged(g, 20, 400));
+	incident_set_free(s);
+}
+
+TEST(a_few_of_a_busy_route_are_not_asked_about_each_time_and_many_are)
+{
+	struct incident_set *s = set_new();
+	struct signal *due[2], *g = slow(s, 0, 6, 1);
+	int64_t now = (T + 11) * INCIDENT_SEC;
+
+	CHECK_EQ(incident_set_due(s, now, due, 2), 1);
+	CHECK(!judged(g, 11, 6000));
+	now += 6 * INCIDENT_SEC;
+	CHECK_EQ(incident_set_due(s, now, due, 2), 0);
+	slow(s, 12, 17, 4);
+	CHECK_EQ(incident_set_due(s, now, due, 2), 1);
+	incident_set_free(s);
+}
