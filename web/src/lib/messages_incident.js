@@ -6,7 +6,7 @@ export const incidentMessages = {
 
 	'inc.about': ['What went wrong together, over all nodes: each is ranked by where its milliseconds arose.', '各节点上一同出现的异常：按毫秒的产生之处排序。'],
 	'inc.none': ['No incident in this range.', '此时段内没有故障。'],
-	'inc.none.what': ['Five abnormal requests of a route within five minutes, 2 % of it and 20 ms over its normal, open one (settable).', '五分钟内某路由有五个异常请求、占其 2 % 且比正常慢 20 ms，即开启一个故障（可设置）。'],
+	'inc.none.what': ['Five abnormal requests of a route within five minutes, 2 % of it (or 10 % for ten seconds) and 20 ms over its normal, open one (settable).', '五分钟内某路由有五个异常请求、占其 2 %（或十秒内占 10 %）且比正常慢 20 ms，即开启一个故障（可设置）。'],
 	'inc.caption': ['Incidents, the open ones first', '故障，未结束的在前'],
 	'inc.col.state': ['state', '状态'],
 	'inc.col.what': ['what happened', '发生了什么'],
