@@ -326,7 +326,7 @@ void web_call_run(struct web_call *c, struct web_db *db)
 	}
 	c->status = 200;
 	if (route->put)
-		route->put(&c->body, res);
+		route->put(&c->body, res, extra);
 	else if (route->form == WEB_JSON)
 		put_answer(c, res, extra);
 	else

@@ -167,7 +167,7 @@ static const struct web_route routes[] = {
 	{ "/api/v1/incidents/", WEB_JSON, PARAMS(one_params), .sql = web_sql_incident,
 	  .one = "incident" },
 	{ "/api/v1/where", WEB_JSON, PARAMS(where_params), .sql = web_sql_where,
-	  .put = web_where_put },
+	  .extra = web_sql_where_calls, .put = web_where_put },
 	{ "/api/v1/parts", WEB_JSON, .sql = parts_sql },
 	{ "/api/v1/regions", WEB_JSON, .sql = regions_sql },
 	{ "/api/v1/nodes", WEB_JSON, PARAMS(nodes_params), .sql = nodes_sql },
@@ -179,7 +179,8 @@ static const struct web_route routes[] = {
 	  .stepped = web_sql_red_steps, .steps = 500 },
 	{ "/api/v1/profile", WEB_JSON, PARAMS(profile_params), .sql = web_sql_profile },
 	{ "/api/v1/profile.folded", WEB_FOLDED, PARAMS(profile_params), .sql = web_sql_folded },
-	/* What begins with a piece of ten minutes is read from a third less rows (api.red_tiles). */
+	/* What begins with a piece of ten minutes is read from a third less rows (api.red_tiles).
+	 */
 	{ "/api/v1/topology", WEB_JSON, PARAMS(topology_params), .sql = topology_sql,
 	  .whole_s = 600 },
 	{ "/api/v1/series", WEB_JSON, PARAMS(series_params), .sql = web_sql_series, .steps = 5000 },

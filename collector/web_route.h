@@ -25,9 +25,11 @@ struct web_route {
 	const char *extra; /* more members, null when they cannot be had in time */
 	const char *stepped; /* instead of sql, when there is a step: the last parameter */
 	int steps; /* how many from..to may hold, where there is a step */
-	int whole_s; /* where no from is given, the range begins with a multiple of so many seconds */
+	int whole_s; /* where no from is given, the range begins with a multiple of so many seconds
+		      */
 	/* Makes the whole answer of the query's rows, where these are none yet. */
-	void (*put)(struct buf *body, const PGresult *res);
+	void (*put)(struct buf *body, const PGresult *res,
+		    const PGresult *extra); /* NULL: not in time */
 };
 
 /* rest: what follows the path of a route that is one, with its tail. NULL: no such route. */

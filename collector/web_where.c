@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "web_where.h"
 
+#include "../lib/log.h"
+#include "incident_calls.h"
 #include "incident_scene.h"
 #include "jsonb.h"
 
@@ -9,6 +11,7 @@ enum { HOST_NAME = 15, OTHER_NAME, EVENTS, NODES, USUAL_SINCE, USUAL_UNTIL };
 /* clang-format off */
 const char web_sql_where[] = "select " SCENE_COLUMNS ", host_name, other_name, events, nodes, usual_since, usual_until"
 			     " from api.where_sums($1, $2, $3, $4)" SCENE_ROWS;
+const char web_sql_where_calls[] = "select host, other, peer, made, expected, variance from api.where_calls($1, $2, $3, $4)";
 /* clang-format on */
 
 static void name_one(struct scene *s, const PGresult *res, int row, int node, int name)
@@ -88,7 +91,63 @@ static void put_candidates(const struct scene *s, const struct rank *r, bool err
 	}
 }
 
-void web_where_put(struct buf *body, const PGresult *res)
+static void put_calls_parts(const struct calls_candidate *c, struct buf *j)
+{
+	jsonb_raw(j, ",\"parts\":[");
+	for (int i = 0; i < c->nparts; i++) {
+		const struct calls_edge *e = c->part[i];
+
+		put_text(j, i ? ",{\"from\":" : "{\"from\":", e->from);
+		put_text(j, ",\"to\":", e->to);
+		put_member(j, ",\"value\":", e->expected - e->made);
+		put_member(j, ",\"net\":", e->expected);
+		jsonb_raw(j, "}");
+	}
+	jsonb_raw(j, "]}");
+}
+
+/* own: calls that it did not make itself; edge: those to it. */
+static void put_calls(const struct calls_rank *r, struct buf *j)
+{
+	for (int i = 0; i < r->n; i++) {
+		const struct calls_candidate *c = &r->best[i];
+
+		jsonb_raw(j, j->data[j->len - 1] == '[' ? "" : ",");
+		put_member(j, "{\"ranking\":\"calls\",\"place\":", i + 1);
+		put_text(j, ",\"node\":", c->external ? NULL : c->name);
+		put_text(j, ",\"address\":", c->external ? c->name : NULL);
+		jsonb_raw(j, c->external ? ",\"external\":true" : ",\"external\":false");
+		put_member(j, ",\"own\":", c->callee ? 0 : c->missing);
+		put_member(j, ",\"edge\":", c->callee ? c->missing : 0);
+		put_member(j, ",\"share\":", c->missing / c->expected);
+		put_calls_parts(c, j);
+	}
+}
+
+static void rank_calls(const PGresult *res, struct buf *j)
+{
+	int n = res ? PQntuples(res) : 0;
+	struct calls_edge *edge = calloc((size_t)n + 1, sizeof(*edge));
+	struct calls_rank r;
+
+	if (!edge)
+		die("out of memory");
+	for (int i = 0; i < n; i++) {
+		bool external = PQgetisnull(res, i, 1);
+
+		edge[i] = (struct calls_edge){ PQgetvalue(res, i, 0),
+					       PQgetvalue(res, i, external ? 2 : 1),
+					       external,
+					       strtod(PQgetvalue(res, i, 3), NULL),
+					       strtod(PQgetvalue(res, i, 4), NULL),
+					       strtod(PQgetvalue(res, i, 5), NULL) };
+	}
+	calls_rank(edge, (size_t)n, &r);
+	put_calls(&r, j);
+	free(edge);
+}
+
+void web_where_put(struct buf *body, const PGresult *res, const PGresult *calls)
 {
 	bool some = PQntuples(res) > 0;
 	struct scene s = { 0 };
@@ -108,7 +167,9 @@ void web_where_put(struct buf *body, const PGresult *res)
 	jsonb_raw(body, ",\"candidates\":[");
 	put_candidates(&s, &time, false, body);
 	put_candidates(&s, &errors, true, body);
-	jsonb_raw(body, "],\"graph\":");
+	rank_calls(calls, body);
+	jsonb_raw(body, calls ? "],\"missed\":[]" : "],\"missed\":[\"calls\"]");
+	jsonb_raw(body, ",\"graph\":");
 	scene_put_parts(&s, time.graph, time.ngraph, body);
 	jsonb_raw(body, "}\n");
 	scene_free(&s);

@@ -7,7 +7,8 @@
 
 #include "web_route.h"
 
-extern const char web_sql_where[]; /* $1 from, $2 to, $3 region, $4 node; null: any */
+/* $1 from, $2 to, $3 region, $4 node; null: any */
+extern const char web_sql_where[], web_sql_where_calls[];
 
-/* What web_sql_where answered, as the whole body. */
-void web_where_put(struct buf *body, const PGresult *res);
+/* What these two answered, as the whole body; calls NULL: not in time. */
+void web_where_put(struct buf *body, const PGresult *res, const PGresult *calls);

@@ -67,5 +67,43 @@ begin
 		from s cross join f join node h on h.node_id = s.host left join node o on o.node_id = s.other left join w on w.host = s.host;
 end $$;
 
+-- The calls of each of these nodes to each host, or address of nobody's: made then, and expected of as many requests of the same
+-- routes by those before it, as incident_sums has both. variance: of the difference, if both are Poisson counts.
+create function incident_calls(nodes bigint[], since timestamptz, until timestamptz)
+returns table (host bigint, other bigint, peer text, made float8, expected float8, variance float8) language plpgsql stable as $$
+declare
+	offs interval[] := incident_clocks(nodes, since);
+	least_off interval := (select min(o) from unnest(offs) o);
+	most_off interval := (select max(o) from unnest(offs) o);
+begin
+	return query with c as materialized (select u.node_id, u.off from unnest(nodes, offs) u(node_id, off)),
+		now as materialized (select r.node_id, r.key_id, sum(r.n)::float8 as n from red r join c on c.node_id = r.node_id
+			where r.node_id = any(nodes) and r.ts > since - most_off and r.ts <= until - least_off and r.ts > since - c.off and r.ts <= until - c.off group by 1, 2),
+		before as materialized (select r.node_id, r.key_id, sum(r.n)::float8 as n
+			from incident_free_of(nodes, since) f join red r on r.node_id = any(nodes) and r.ts > f.since - most_off and r.ts <= f.until - least_off
+				join c on c.node_id = r.node_id and r.ts > f.since - c.off and r.ts <= f.until - c.off group by 1, 2),
+		k as materialized (select k.node_id, k.key_id, k.role, k.app, k.route, k.peer, coalesce(w.n, 0) as n, coalesce(b.n, 0) as n_before
+			from now w full join before b using (node_id, key_id) join red_key k using (node_id, key_id) where k.role in (0, 1)),
+		served as (select k.node_id, k.app, k.route, sum(k.n) as n, sum(k.n_before) as n_before from k where k.role = 0 group by 1, 2, 3),
+		call as materialized (select k.node_id, k.key_id, k.peer, k.n, k.n_before * s.n / s.n_before as expected, s.n / s.n_before as ratio
+			from k join served s using (node_id, app, route) where k.role = 1 and s.n > 0 and s.n_before > 0)
+		select l.node_id, o.other, case when o.other is null then l.peer end, sum(l.n), sum(l.expected), sum(l.expected * (1 + l.ratio))
+		from call l left join incident_others(array(select a.key_id from call a), nodes, until) o on o.host = l.node_id and o.key_id = l.key_id group by 1, 2, 3;
+end $$;
+
+-- By name, those of a node one after the other.
+create function api.where_calls(from_at timestamptz, to_at timestamptz, of_region text, of_node text)
+returns table (host text, other text, peer text, made float8, expected float8, variance float8)
+language plpgsql stable security definer set search_path = public, pg_temp as $$
+declare
+	scene bigint[] := incident_scene(from_at, to_at, of_region, of_node);
+begin
+	if cardinality(scene) > 0 and to_at - from_at < interval '2 hours' then
+		return query select h.name, o.name, c.peer, c.made, c.expected, c.variance
+			from incident_calls(scene, from_at, to_at + interval '20 seconds') c join node h on h.node_id = c.host left join node o on o.node_id = c.other
+			order by c.host, c.expected desc, o.name, c.peer;
+	end if;
+end $$;
+
 revoke execute on all functions in schema public from public;
 do $$ begin perform grant_web(); end $$;

@@ -91,6 +91,15 @@ def micros(text):
     return datetime.datetime.fromisoformat(text.replace('Z', '+00:00')).timestamp() * 1e6
 
 
+def named(candidates):
+    """In the order in which the console shows them: where calls are not made, durations say little."""
+    for ranking in ('calls', 'time'):
+        found = [c['node'] or c['address'] for c in candidates if c['ranking'] == ranking]
+        if found:
+            return found
+    return []
+
+
 class Judge:
     def __init__(self):
         self.hosts, self.windows = played()
@@ -101,8 +110,7 @@ class Judge:
         with open(os.path.join(sys.argv[1], 'candidates'), encoding='utf-8') as f:
             self.candidates = json.load(f) or {}
         with open(os.path.join(sys.argv[1], 'asked'), encoding='utf-8') as f:
-            self.asked = {name: [c['node'] or c['address'] for c in json.loads(text)['candidates'] if c['ranking'] == 'time']
-                          for name, text in (line.split(' ', 1) for line in f)}
+            self.asked = {name: named(json.loads(text)['candidates']) for name, text in (line.split(' ', 1) for line in f)}
 
     def sums(self, ranges):
         s = Sums()

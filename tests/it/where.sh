@@ -51,6 +51,16 @@ sql -c "select count_red('lone', 0, ':80', 20, 0, '$(at -600)', '$(at 60)'), cou
 ok "and that is not mixed up with time" where 0 60 "" "$named == [('db', 'time', 1.0), ('lone', 'errors', 1.0)] and a['candidates'][1]['own'] == 60"
 sql -c "select happened('app', 'io.slow', '$(at 5)')" >/dev/null
 ok "what happened to a node is no time by itself" where 0 100 "" "$named[0][0] == 'db'"
+# From 300 s on front is asked as often as ever, and asks app less; from 500 s on app asks db less, too.
+sql -c "select count_red(n, 0, ':80', 20, 0, '$(at 300)', '$(at 600)') from unnest(array['front']) n" \
+	-c "select count_red('front', 1, '10.0.0.2:80', 8, 0, '$(at 300)', '$(at 600)'), count_red('app', 0, ':80', 8, 0, '$(at 300)', '$(at 600)')" \
+	-c "select count_red('app', 1, '10.0.0.3:80', 8, 0, '$(at 300)', '$(at 500)'), count_red('app', 1, '10.0.0.3:80', 2, 0, '$(at 500)', '$(at 600)')" >/dev/null
+missing="[(c['node'], round(c['own']), round(c['share'], 2)) for c in a['candidates'] if c['ranking'] == 'calls']"
+ok "as many calls for each request as before is nobody's fault" where 130 270 "" "$missing == [] and a['missed'] == []"
+ok "who makes less of them, as it fails without a word, is named" where 310 450 "" "$missing == [('front', 12 * 16, 0.6)]"
+ok "and to whom" where 310 450 "" "[p for c in a['candidates'] if c['ranking'] == 'calls' for p in c['parts']] == [{'from': 'front', 'to': 'app', 'value': 192, 'net': 320}]"
+ok "not who is asked less by that" where 310 450 "&node=app" "$missing == [('front', 192, 0.6)]"
+ok "of two that do, the one with more first" where 510 560 "" "[m[0] for m in $missing] == ['front', 'app']"
 ok "without an end it is up to now" curl -sf -o "$dir/answer" "http://127.0.0.1:$web/api/v1/where"
 ok "of more than an hour it says what to do" grep -q 'at most an hour is compared with what was before; ask for the part in which it began' < <(curl -s "http://127.0.0.1:$web/api/v1/where?from=$(at -8000)&to=$(at 60)")
 ok "with a status that says whose mistake it is" [ "$(curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$web/api/v1/where?from=$(at -8000)&to=$(at 60)")" = 400 ]

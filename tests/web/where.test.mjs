@@ -27,6 +27,15 @@ TEST('a time like any other says so, and one that nothing can be compared with, 
 	CHECK((await told(t, '#usual')).includes('nothing of before to compare with'), 'nothing to compare with');
 });
 
+TEST('calls that were not made stand before what took longer', async (t) => {
+	const calls = [{ ranking: 'calls', place: 1, node: 'shop-1', address: null, external: false, own: 192, edge: 0, share: 0.6, parts: [{ from: 'shop-1', to: 'cart-1', value: 192, net: 320 }] }];
+	t.mock.cases = [incident({ detail: { candidates: [...incident().detail.candidates, ...calls] } })];
+	await t.open(`/where${RANGE}`);
+	await t.page.waitForSelector('#causes-calls .cause');
+	CHECK((await told(t, '#causes-calls')).includes('shop-1 60 % from shop-1 to cart-1: 192 of 320'), await told(t, '#causes-calls'));
+	CHECK_EQ(await t.page.$$eval('.cards > section', (all) => all.slice(0, 2).map((s) => s.id)), ['causes-calls', 'causes-time'], 'the order');
+});
+
 TEST('more than an hour is refused with what to do', async (t) => {
 	await t.open('/where?from=2026-11-21T05:00:00Z&to=2026-11-21T08:00:00Z');
 	await until('it is said', async () => (await told(t, 'main')).includes('ask for the part in which it began'));

@@ -8,12 +8,26 @@ import { Text } from './ui.jsx';
 export const percent = (share) => `${Math.round(100 * share)} %`;
 export const short = (text) => visible(String(text ?? '–')).slice(0, 60);
 
-// Microseconds, or failed requests.
-const valueText = (value, errors) => (errors ? t('inc.failures', { n: count(Math.round(value)) }) : duration(value / 1000));
+const number = (n) => count(Math.round(n));
+const failures = (n) => t('inc.failures', { n: number(n) });
+const partText = (value) => (p) => t(p.to === null ? 'inc.part.own' : 'inc.part.edge', { from: short(p.from), to: short(p.to), value: value(p.value) });
 
-const Bar = ({ of, errors }) => {
+// Of each ranking its words; value is of own and edge, of which parts are in other units.
+const RANKINGS = {
+	time: { title: 'inc.where', own: 'inc.own', edge: 'inc.edge', value: duration, part: partText((us) => duration(us / 1000)) },
+	errors: { title: 'inc.where.errors', own: 'inc.own', edge: 'inc.edge', value: failures, part: partText(failures) },
+	calls: {
+		title: 'where.calls',
+		hint: 'where.calls.what',
+		own: 'where.calls.own',
+		edge: 'where.calls.edge',
+		value: number,
+		part: (p) => t('where.calls.part', { from: short(p.from), to: short(p.to), value: number(p.value), of: number(p.net) }),
+	},
+};
+
+const Bar = ({ of, words }) => {
 	const whole = of.own + of.edge;
-	const unit = errors ? 1 : 1000; /* own and edge are ms */
 	const width = (part) => `${whole > 0 ? (100 * of.share * part) / whole : 0}%`;
 	return (
 		<li class="cause">
@@ -34,9 +48,9 @@ const Bar = ({ of, errors }) => {
 			</svg>
 			<ul class="cause-parts">
 				{(of.parts ?? []).map((p, i) => (
-					<li key={i}>{t(p.to === null ? 'inc.part.own' : 'inc.part.edge', { from: short(p.from), to: short(p.to), value: valueText(p.value, errors) })}</li>
+					<li key={i}>{words.part(p)}</li>
 				))}
-				{!of.parts?.length && <li>{valueText(whole * unit, errors)}</li>}
+				{!of.parts?.length && <li>{words.value(whole)}</li>}
 			</ul>
 		</li>
 	);
@@ -44,19 +58,20 @@ const Bar = ({ of, errors }) => {
 
 export const Causes = ({ of, ranking, none = t('inc.where.none') }) => {
 	const all = (of.candidates ?? []).filter((c) => c.ranking === ranking);
-	const errors = ranking === 'errors';
-	if (!all.length && errors) return null;
+	const words = RANKINGS[ranking];
+	if (!all.length && ranking !== 'time') return null;
 	return (
 		<section class="card two" id={`causes-${ranking}`}>
 			<h2>
-				{t(errors ? 'inc.where.errors' : 'inc.where')}
-				<span class="key own"> {t('inc.own')}</span> <span class="key edge">{t('inc.edge')}</span>
+				{t(words.title)}
+				<span class="key own"> {t(words.own)}</span> <span class="key edge">{t(words.edge)}</span>
 			</h2>
+			{words.hint && <p class="hint">{t(words.hint)}</p>}
 			{!all.length && <p>{none}</p>}
-			{all.length > 0 && all[0].share < 0.5 && <p class="hint">{t('inc.where.unclear')}</p>}
+			{all.length > 0 && ranking !== 'calls' && all[0].share < 0.5 && <p class="hint">{t('inc.where.unclear')}</p>}
 			<ol class="causes">
 				{all.map((c) => (
-					<Bar key={c.place} of={c} errors={errors} />
+					<Bar key={c.place} of={c} words={words} />
 				))}
 			</ol>
 		</section>

@@ -53,6 +53,13 @@ export const incidentMessages = {
 	'where.nothing': ['There is nothing of before to compare with: all that was too long is shown.', '没有可对比的先前数据：显示全部超时。'],
 	'where.none': ['No host took longer than before, beyond what it varies by.', '没有主机超出平常的波动。'],
 
+	'where.missed': ['There was no time to look at the calls that were not made: ask for a shorter time, or for one region.', '没有时间查看缺少的调用：请缩短时段，或只看一个区域。'],
+	'where.calls': ['Calls that were not made', '缺少的调用'],
+	'where.calls.what': ['For each request fewer calls than before: requests end early, or fail without a word. How long they take says little then.', '每个请求的调用比之前少：请求提前结束，或无声地失败。此时其耗时说明不了什么。'],
+	'where.calls.own': ['by the host', '由该主机'],
+	'where.calls.edge': ['to it, by all who miss calls', '到该主机（所有缺少调用者）'],
+	'where.calls.part': ['from {from} to {to}: {value} of {of}', '从 {from} 到 {to}：{of} 中的 {value}'],
+
 	'inc.where': ['Where it arose', '发生之处'],
 	'inc.where.errors': ['Whose errors they are', '错误来源'],
 	'inc.where.none': ['Not ranked yet: what was counted comes with the next ten seconds.', '尚未排序：统计数据将在十秒内到达。'],

@@ -60,7 +60,9 @@ export const WherePage = ({ search }) => {
 				{data && (
 					<>
 						<Usual of={data} />
+						{data.missed?.length > 0 && <p class="hint">{t('where.missed')}</p>}
 						<div class="cards">
+							<Causes of={data} ranking="calls" />
 							<Causes of={data} ranking="time" none={t('where.none')} />
 							<Causes of={data} ranking="errors" />
 							<Through of={{ ...data, first }} />
