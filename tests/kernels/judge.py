@@ -210,14 +210,14 @@ def judge_sources(report, section, without, off):
 
 
 def judge_doctor(report, wanted, off):
-    attached = next(iter(wanted.values())) == "attached"
+    attached = next(iter(wanted.values())) != "off"
     lines = doctor_lines(report, "doctor")
     ok("the doctor says one line of each thing", lines and all(re.match(r"(ok |off)  [^ ].{24}  [^ ]", s) for s in report["doctor"]))
     ok("the doctor finds the kernel's BTF", lines.get("BTF", ("",))[0] == "ok")
     ok("the doctor says of requests what the probe does", lines.get("request", ("",))[0] == ("ok" if attached else "off"), lines.get("request"))
     for hooks in wanted.keys() & {"sockets", "syscalls"}:
         found = lines.get(f"hooks {hooks}", ("",))
-        ok(f"the doctor says of hooks {hooks} what the probe does", found[0] == ("ok" if wanted[hooks] == "attached" else "off"), found)
+        ok(f"the doctor says of hooks {hooks} what the probe does", found[0] == ("off" if wanted[hooks] == "off" else "ok"), found)
     late = [s for s in report["doctor"] if (need := re.search(r"needs (\d+\.\d+) or later", s))
             and version(need[1]) <= version(report["kernel"][0])]
     ok("what the doctor says that it needs is newer than this kernel", not late, late)
