@@ -296,10 +296,12 @@ bool signal_is_due(const struct signal *g, const struct incident_limits *l, int6
 	return is_enough(l, g, &w);
 }
 
+/* With the bucket in which the counts end: to wait for all of it takes longer than it may err by.
+ */
 static bool is_risen(const struct incident_limits *l, const struct signal *g,
 		     struct incident_asked asked)
 {
-	struct window w = window_of(g, signal_rises(g, l), asked.until_us);
+	struct window w = window_of(g, signal_rises(g, l), asked.until_us + BUCKET_US);
 	int64_t until = g->last_us < asked.until_us ? g->last_us : asked.until_us;
 
 	return is_enough(l, g, &w) && until - w.first_us >= LASTS_S * INCIDENT_SEC &&
