@@ -12,11 +12,16 @@
 
 static __always_inline struct file *file_of_fd(struct task_struct *t, __u64 fd)
 {
-	struct fdtable *table = BPF_CORE_READ(t, files, fdt);
-	struct file **files = BPF_CORE_READ(table, fd), *f = NULL;
+	struct files_struct *mine = t->files;
+	struct fdtable *table;
+	struct file *f = NULL;
 
-	if ((__u32)fd >= BPF_CORE_READ(table, max_fds) ||
-	    bpf_probe_read_kernel(&f, sizeof(f), files + (__u32)fd))
+	if (!mine)
+		return NULL;
+	table = mine->fdt;
+	if ((__u32)fd >= table->max_fds ||
+	    bpf_probe_read_kernel(&f, sizeof(f),
+				  (void *)((__u64)table->fd + (__u32)fd * sizeof(f))))
 		return NULL;
 	return f;
 }

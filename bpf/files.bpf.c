@@ -68,16 +68,17 @@ static __always_inline void op_fill(struct op *o, const struct look *l, struct f
 	o->bytes = l->bytes;
 	o->id = now;
 	o->file = (__u64)f;
+	o->inode = l->inode;
 	o->out_ns = out;
 	o->first_ns = o->last_ns = now;
 	extent_of(o, l);
 }
 
 /* What the thread is in now, if it is an operation on a file. out: when it was not in it yet. */
-static __noinline struct op *op_begin(struct task_struct *t, struct op *old, const struct look *l,
+static __noinline struct op *op_begin(struct task_struct *t, struct op *old, struct look *l,
 				      __u64 out, __u64 now)
 {
-	struct file *f = l->call && !l->done && out && in_scope(t) ? file_of(t, l) : NULL;
+	struct file *f = l->call && !l->done && out && in_scope(t) ? file_of(t, l, old) : NULL;
 	struct op o = {};
 
 	if (!f) {
@@ -87,11 +88,13 @@ static __noinline struct op *op_begin(struct task_struct *t, struct op *old, con
 	}
 	if (old && old->last_ns > out)
 		out = old->last_ns;
+	if (old) {
+		__builtin_memset(old, 0, sizeof(*old));
+		op_fill(old, l, f, out, now);
+		return old;
+	}
 	op_fill(&o, l, f, out, now);
-	if (!old)
-		return op_add(t, &o);
-	*old = o;
-	return old;
+	return op_add(t, &o);
 }
 
 /* The same operation as before. Of a call that nobody counts it is not certain before it slept. */
@@ -103,7 +106,7 @@ static __always_inline void op_goes_on(struct op *o, __u64 now)
 }
 
 /* now: the thread is looked at, and is about to lose its CPU or was interrupted. */
-static __always_inline struct op *op_look(struct task_struct *t, struct op *o, const struct look *l,
+static __always_inline struct op *op_look(struct task_struct *t, struct op *o, struct look *l,
 					  __u64 out, __u64 now)
 {
 	if (o && l->call && is_same(t, o, l)) {
@@ -149,7 +152,7 @@ static __always_inline void leaves(struct task_struct *t, __u64 state, bool pree
 	o = op_look(t, o, &l, ran_since(t, now), now);
 	if (!o)
 		return;
-	if (l.done && !o->named && file_of(t, &l) == (struct file *)o->file)
+	if (l.done && !o->named && file_of(t, &l, o) == (struct file *)o->file)
 		tell_name(o, t); /* the last chance: what it waits for now may make it slow */
 	o->done = l.done;
 	o->off_ns = now;

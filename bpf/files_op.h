@@ -28,7 +28,7 @@ struct op {
 	__u64 counter; /* read and write calls that the thread has ended */
 	__u64 bytes; /* that they moved */
 	__u64 id;
-	__u64 file; /* struct file */
+	__u64 file, inode; /* struct file, struct inode */
 	__u64 offset, asked;
 	__u64 out_ns, first_ns, last_ns; /* see struct file_end */
 	__u64 off_ns; /* not 0: it is off its CPU since then */
@@ -87,6 +87,7 @@ struct look {
 	bool done; /* it has its result, and is on its way back to user mode */
 	__u64 arg[5];
 	__u64 counter, bytes;
+	__u64 inode; /* by file_of() */
 };
 
 static __always_inline void look_at(struct task_struct *t, struct look *l)
@@ -185,16 +186,18 @@ static __always_inline bool is_storage(__u64 magic)
 	return true;
 }
 
-/* A regular file, and data. Global, as extent_of: the verifier reads it once. */
-__noinline int is_data(__u64 file)
+/* Of a regular file, and data. Global, as extent_of: the verifier reads it once. */
+__noinline int is_data(__u64 inode)
 {
-	struct inode *i = BPF_CORE_READ((struct file *)file, f_inode);
+	struct inode *i = (struct inode *)inode;
 
 	return (BPF_CORE_READ(i, i_mode) & S_IFMT) == S_IFREG &&
 	       is_storage(BPF_CORE_READ(i, i_sb, s_magic));
 }
 
-static __always_inline struct file *file_of(struct task_struct *t, const struct look *l)
+/* o: an operation of this thread, or NULL; what its file is need not be looked at again. */
+static __always_inline struct file *file_of(struct task_struct *t, struct look *l,
+					    const struct op *o)
 {
 	struct file *f;
 
@@ -202,7 +205,12 @@ static __always_inline struct file *file_of(struct task_struct *t, const struct 
 		f = file_of_address(t, l->arg[0]);
 	else /* of what copies between two, the one that is read */
 		f = file_of_fd(t, l->call == FILE_SENDFILE ? l->arg[1] : l->arg[0]);
-	return f && is_data((__u64)f) ? f : NULL;
+	if (!f)
+		return NULL;
+	l->inode = (__u64)BPF_CORE_READ(f, f_inode);
+	if (o && o->file == (__u64)f && o->inode == l->inode)
+		return f;
+	return is_data(l->inode) ? f : NULL;
 }
 
 /* Of this thread's own memory; FILE_NOWHERE: it is not there, or they are too many to be added up.
