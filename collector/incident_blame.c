@@ -68,12 +68,6 @@ static int read_sums(struct blame *b, const uint64_t *node, size_t nnodes)
 	return r;
 }
 
-static void put_member(struct buf *j, const char *name, double v)
-{
-	jsonb_raw(j, name);
-	jsonb_number(j, v);
-}
-
 static void put_candidates(const struct blame *b, const struct rank *r, int ranking, struct buf *j)
 {
 	for (int i = 0; i < r->n; i++) {
@@ -82,8 +76,8 @@ static void put_candidates(const struct blame *b, const struct rank *r, int rank
 
 		jsonb_raw(j, j->len > 1 ? ",{\"incident_id\":" : "{\"incident_id\":");
 		jsonb_uint(j, b->of->id);
-		put_member(j, ",\"ranking\":", ranking);
-		put_member(j, ",\"place\":", i + 1);
+		jsonb_member(j, ",\"ranking\":", ranking);
+		jsonb_member(j, ",\"place\":", i + 1);
 		jsonb_raw(j, ",\"host_id\":");
 		if (h->node)
 			jsonb_uint(j, h->node);
@@ -91,9 +85,9 @@ static void put_candidates(const struct blame *b, const struct rank *r, int rank
 			jsonb_raw(j, "null");
 		jsonb_raw(j, ",\"address\":");
 		jsonb_text(j, h->address);
-		put_member(j, ",\"own\":", c->own);
-		put_member(j, ",\"edge\":", c->edge);
-		put_member(j, ",\"share\":", c->share);
+		jsonb_member(j, ",\"own\":", c->own);
+		jsonb_member(j, ",\"edge\":", c->edge);
+		jsonb_member(j, ",\"share\":", c->share);
 		jsonb_raw(j, ",\"parts\":");
 		scene_put_parts(&b->scene, c->part, c->nparts, j);
 		jsonb_raw(j, "}");
@@ -184,7 +178,7 @@ static int conclude(struct blame *b, struct incident *i, const struct rank *time
 	if (r->n && (host != i->first_host || clear != i->clear)) {
 		jsonb_raw(&detail, "{\"first\":");
 		jsonb_text(&detail, name_of(b, r->best[0].host));
-		put_member(&detail, ",\"share\":", r->best[0].share);
+		jsonb_member(&detail, ",\"share\":", r->best[0].share);
 		jsonb_raw(&detail, "}");
 		engine_step(b->e, i, b->e->newest_us, "ranked", "", &detail);
 		buf_free(&detail);

@@ -49,3 +49,9 @@ void jsonb_uint(struct buf *b, uint64_t v)
 	snprintf(text, sizeof(text), "%" PRIu64, v);
 	jsonb_raw(b, text);
 }
+
+void jsonb_member(struct buf *b, const char *json, double v)
+{
+	jsonb_raw(b, json);
+	jsonb_number(b, v);
+}

@@ -2,6 +2,7 @@
 #include "web_where.h"
 
 #include "../lib/log.h"
+#include "../lib/text.h"
 #include "incident_calls.h"
 #include "incident_scene.h"
 #include "jsonb.h"
@@ -19,8 +20,8 @@ static void name_one(struct scene *s, const PGresult *res, int row, int node, in
 	uint64_t id = strtoull(PQgetvalue(res, row, node), NULL, 10);
 
 	if (id)
-		snprintf(s->host[scene_host(s, id, "")].name, SCENE_TEXT, "%s",
-			 PQgetvalue(res, row, name));
+		text_clean_into(s->host[scene_host(s, id, "")].name, SCENE_TEXT,
+				PQgetvalue(res, row, name), (size_t)PQgetlength(res, row, name));
 }
 
 static void read_scene(struct scene *s, const PGresult *res)
@@ -52,12 +53,6 @@ static void own_errors(struct scene *s)
 			s->about[i].own_errors = 0;
 }
 
-static void put_member(struct buf *j, const char *name, double v)
-{
-	jsonb_raw(j, name);
-	jsonb_number(j, v);
-}
-
 static void put_text(struct buf *j, const char *name, const char *text)
 {
 	jsonb_raw(j, name);
@@ -78,13 +73,13 @@ static void put_candidates(const struct scene *s, const struct rank *r, bool err
 
 		jsonb_raw(j, j->data[j->len - 1] == '[' ? "" : ",");
 		put_text(j, "{\"ranking\":", errors ? "errors" : "time");
-		put_member(j, ",\"place\":", i + 1);
+		jsonb_member(j, ",\"place\":", i + 1);
 		put_text(j, ",\"node\":", h->name);
 		put_text(j, ",\"address\":", h->address);
 		jsonb_raw(j, h->node ? ",\"external\":false" : ",\"external\":true");
-		put_member(j, ",\"own\":", c->own / unit);
-		put_member(j, ",\"edge\":", c->edge / unit);
-		put_member(j, ",\"share\":", c->share);
+		jsonb_member(j, ",\"own\":", c->own / unit);
+		jsonb_member(j, ",\"edge\":", c->edge / unit);
+		jsonb_member(j, ",\"share\":", c->share);
 		jsonb_raw(j, ",\"parts\":");
 		scene_put_parts(s, c->part, c->nparts, j);
 		jsonb_raw(j, "}");
@@ -99,8 +94,8 @@ static void put_calls_parts(const struct calls_candidate *c, struct buf *j)
 
 		put_text(j, i ? ",{\"from\":" : "{\"from\":", e->from);
 		put_text(j, ",\"to\":", e->to);
-		put_member(j, ",\"value\":", e->expected - e->made);
-		put_member(j, ",\"net\":", e->expected);
+		jsonb_member(j, ",\"value\":", e->expected - e->made);
+		jsonb_member(j, ",\"net\":", e->expected);
 		jsonb_raw(j, "}");
 	}
 	jsonb_raw(j, "]}");
@@ -113,13 +108,13 @@ static void put_calls(const struct calls_rank *r, struct buf *j)
 		const struct calls_candidate *c = &r->best[i];
 
 		jsonb_raw(j, j->data[j->len - 1] == '[' ? "" : ",");
-		put_member(j, "{\"ranking\":\"calls\",\"place\":", i + 1);
+		jsonb_member(j, "{\"ranking\":\"calls\",\"place\":", i + 1);
 		put_text(j, ",\"node\":", c->external ? NULL : c->name);
 		put_text(j, ",\"address\":", c->external ? c->name : NULL);
 		jsonb_raw(j, c->external ? ",\"external\":true" : ",\"external\":false");
-		put_member(j, ",\"own\":", c->callee ? 0 : c->missing);
-		put_member(j, ",\"edge\":", c->callee ? c->missing : 0);
-		put_member(j, ",\"share\":", c->missing / c->expected);
+		jsonb_member(j, ",\"own\":", c->callee ? 0 : c->missing);
+		jsonb_member(j, ",\"edge\":", c->callee ? c->missing : 0);
+		jsonb_member(j, ",\"share\":", c->missing / c->expected);
 		put_calls_parts(c, j);
 	}
 }
@@ -161,9 +156,9 @@ void web_where_put(struct buf *body, const PGresult *res, const PGresult *calls)
 	rank_errors(&in, &errors);
 	put_text(body, "{\"usual\":{\"from\":", some ? PQgetvalue(res, 0, USUAL_SINCE) : NULL);
 	put_text(body, ",\"to\":", some ? PQgetvalue(res, 0, USUAL_UNTIL) : NULL);
-	put_member(body, "},\"nodes\":", some ? strtod(PQgetvalue(res, 0, NODES), NULL) : 0);
+	jsonb_member(body, "},\"nodes\":", some ? strtod(PQgetvalue(res, 0, NODES), NULL) : 0);
 	jsonb_raw(body, time.clear ? ",\"clear\":true" : ",\"clear\":false");
-	put_member(body, ",\"whole\":", time.whole);
+	jsonb_member(body, ",\"whole\":", time.whole);
 	jsonb_raw(body, ",\"candidates\":[");
 	put_candidates(&s, &time, false, body);
 	put_candidates(&s, &errors, true, body);
