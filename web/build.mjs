@@ -29,8 +29,10 @@ const bundle = async (entry) => {
 		target: ['es2021', 'chrome100', 'firefox100', 'safari15'],
 		charset: 'utf8',
 		legalComments: 'none',
-		jsx: 'automatic',
-		jsxImportSource: 'preact',
+		jsx: 'transform',
+		jsxFactory: 'jsxElement',
+		jsxFragment: 'jsxFragment',
+		inject: ['src/jsx.js'],
 		define: {
 			REASON_CODES: await names('reasons.def', /^REASON\(\d+, \w+, "([^"]+)"/gm),
 			PART_CODES: await names('parts.def', /^PART\(\d+, \w+, "([^"]+)"/gm),
