@@ -19,12 +19,17 @@ _Static_assert((int)CGROUPIO_CACHED == (int)TASKIO_CACHED, "taskio");
 _Static_assert((int)CGROUPIO_END == (int)TASKIO_FIELDS, "taskio");
 _Static_assert((int)PROGRAMIO_END == (int)TASKIO_FIELDS, "taskio");
 
+/* Now and then the kernel refuses one, as it is busy with another on that CPU: the next read has
+ * it. */
+enum { LOSING = 3 };
+
 struct taskio_source {
 	struct taskio_bpf *bpf;
 	struct sums cgroups, programs;
 	double node[PAGECACHE_END]; /* of all cgroups, during a read */
 	struct sink *out; /* likewise */
-	bool told_lost;
+	uint64_t lost; /* as of the last read */
+	int losing; /* reads in a row that lost some */
 };
 
 static void taskio_close(void *self)
@@ -152,9 +157,12 @@ static void tell_program(void *arg, const char *name, const double *since, const
 
 static void tell_lost(struct taskio_source *s)
 {
-	if (s->told_lost || !s->bpf->bss->lost)
+	uint64_t lost = s->bpf->bss->lost;
+
+	s->losing = lost > s->lost ? s->losing + 1 : 0;
+	s->lost = lost;
+	if (s->losing != LOSING)
 		return;
-	s->told_lost = true;
 	log_warn(0, "source taskio: of some threads only the I/O at their end is counted: the "
 		    "kernel had no memory to remember them");
 }
