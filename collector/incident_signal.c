@@ -296,8 +296,7 @@ bool signal_is_due(const struct signal *g, const struct incident_limits *l, int6
 	return is_enough(l, g, &w);
 }
 
-/* With the bucket in which the counts end: to wait for all of it takes longer than it may err by.
- */
+/* With the bucket in which the counts end: all of it would come too late. */
 static bool is_risen(const struct incident_limits *l, const struct signal *g,
 		     struct incident_asked asked)
 {

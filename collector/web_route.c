@@ -179,8 +179,7 @@ static const struct web_route routes[] = {
 	  .stepped = web_sql_red_steps, .steps = 500 },
 	{ "/api/v1/profile", WEB_JSON, PARAMS(profile_params), .sql = web_sql_profile },
 	{ "/api/v1/profile.folded", WEB_FOLDED, PARAMS(profile_params), .sql = web_sql_folded },
-	/* What begins with a piece of ten minutes is read from a third less rows (api.red_tiles).
-	 */
+	/* A piece of ten minutes to begin with is read by minutes and rows (api.red_tiles). */
 	{ "/api/v1/topology", WEB_JSON, PARAMS(topology_params), .sql = topology_sql,
 	  .whole_s = 600 },
 	{ "/api/v1/series", WEB_JSON, PARAMS(series_params), .sql = web_sql_series, .steps = 5000 },

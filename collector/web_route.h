@@ -25,8 +25,7 @@ struct web_route {
 	const char *extra; /* more members, null when they cannot be had in time */
 	const char *stepped; /* instead of sql, when there is a step: the last parameter */
 	int steps; /* how many from..to may hold, where there is a step */
-	int whole_s; /* where no from is given, the range begins with a multiple of so many seconds
-		      */
+	int whole_s; /* a range without from begins with a multiple of it */
 	/* Makes the whole answer of the query's rows, where these are none yet. */
 	void (*put)(struct buf *body, const PGresult *res,
 		    const PGresult *extra); /* NULL: not in time */

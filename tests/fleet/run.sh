@@ -3,8 +3,8 @@
 # run.sh - the fleet bench (`make fleet`): ten hosts in three regions, two with a collector of their own, a global one; a fault at
 # one host, on one edge, in a disk, in one that two hosts share, in PostgreSQL, in a region: what do the consoles say?
 #
-# KIND="app cpu edge disk shared pg region", RUNS= of each (2), AT_ONCE= so many, each in another region (1), HOLD= seconds that a fault lasts (45), QUIET= seconds without a
-# signal, and an incident is over (20; 600 is shipped), HOURS= without any fault before (0.1); KEEP= a directory for the logs.
+# KIND="app cpu edge disk shared pg region", RUNS= of each (2), AT_ONCE= so many, each in another region (1), HOLD= seconds that
+# a fault lasts (45), QUIET= seconds without a signal, and an incident is over (20; 600 is shipped), HOURS= without any fault before (0.1); KEEP= a directory for the logs.
 # Needs root. Hosts, clients and collectors go before all else on the machine: what else runs there is no fault of theirs.
 set -u
 cd "$(dirname "$0")/../.." || exit 1

@@ -3,18 +3,9 @@
 #include "../test.h"
 
 #include "../../collector/incident_set.h"
-#include "../../lib/reason.h"
+#include "told_scene.h"
 
-enum { T = 1000000, WEB = 1 };
-
-static const struct incident_limits limits = {
-	.least_events = 5,
-	.least_percent = 2,
-	.least_excess_ms = 20,
-	.window_s = 300,
-	.join_s = 300,
-	.quiet_s = 600,
-};
+enum { WEB = 1 };
 
 static uint64_t ids;
 

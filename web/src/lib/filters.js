@@ -56,3 +56,7 @@ export const withoutValue = (f, name, value) => {
 // A range without an end is live; without a beginning it is the API's last hour.
 export const isLive = (f) => !f.to;
 export const HOUR_MS = 3600e3;
+
+// What a question is asked with that takes one value of each of these: the first that is wanted.
+export const pairsOfOne = (f, names, one) =>
+	pairs(Object.fromEntries(names.map((name) => [name, one.includes(name) ? [f[name] ?? []].flat().find((v) => !isNot(v)) : f[name]])), names).filter(([, value]) => value);

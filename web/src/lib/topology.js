@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who calls whom, as a drawing: applications in layers, callers on the left. Nothing here knows of a page: tests call it.
-import { address, isNot, pairs } from './filters.js';
+import { address, pairsOfOne } from './filters.js';
 
 const FILTERS = ['from', 'to', 'region', 'node', 'app'];
 const ONE = ['region', 'node', 'app']; /* of each the first value is asked for */
@@ -8,11 +8,9 @@ export const SHOWN = 40; /* applications in the drawing; the rest is folded into
 const WIDTH = 260;
 const HEIGHT = 66;
 
-const single = (f) => Object.fromEntries(FILTERS.map((name) => [name, ONE.includes(name) ? [f[name] ?? []].flat().find((v) => !isNot(v)) : f[name]]));
-
-export const topologyAddress = (f) => address('/topology', pairs(single(f), FILTERS).filter(([, value]) => value));
-
-export const topologyQuestion = (f) => () => ({ path: '/api/v1/topology', params: pairs(single(f), FILTERS).filter(([, value]) => value), live: !f.to });
+const params = (f) => pairsOfOne(f, FILTERS, ONE);
+export const topologyAddress = (f) => address('/topology', params(f));
+export const topologyQuestion = (f) => () => ({ path: '/api/v1/topology', params: params(f), live: !f.to });
 
 const callerOf = (e) => ({ key: JSON.stringify([e.from.node, e.from.app]), name: e.from.app, node: e.from.node, how: 'listener' });
 const calleeOf = ({ to }) => (to.node && to.app ? { key: JSON.stringify([to.node, to.app]), name: to.app, node: to.node, how: to.how } : { key: JSON.stringify([to.node, null, to.addr]), name: to.addr, node: to.node, how: to.how });
