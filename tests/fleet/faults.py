@@ -28,7 +28,7 @@ class Fault:
 
 class App(Fault):
     """An application sleeps in each request."""
-    regions = ("eu", "us", "ap")
+    regions = ("ap", "eu", "us")
 
     @property
     def traced(self):
@@ -84,6 +84,7 @@ class Loss(Fault):
 
 class Edge(Loss):
     """One way between two applications."""
+    regions = ("us", "eu")
     one_in = 4
 
     def links(self):
@@ -96,7 +97,6 @@ class Edge(Loss):
 
 class Region(Loss):
     """All that the hosts of one region send each other."""
-    regions = ("us", "eu")
     one_in = 8
 
     def links(self):
@@ -138,7 +138,7 @@ class Shared(Disk):
 
 class Database(Fault):
     """PostgreSQL takes its time over each question."""
-    regions = ("eu", "us")
+    regions = ("us", "eu")
 
     def begin(self):
         self.services.price(self.at("db"), "perform pg_sleep(0.15);")
