@@ -159,7 +159,7 @@ def main(build, where):
         print("\nInterrupted: not all runs that were asked for.")
         return 130
     except (judge.Blind, OSError, KeyError) as e:
-        print("Seismo: the fleet bench could not look: %r" % e, file=sys.stderr)
+        print("Seismo: the fleet bench could not look: %s: %s" % (type(e).__name__, e), file=sys.stderr)
         return 1
     finally:
         bench.services.stop()
