@@ -40,18 +40,30 @@ int on_egress(struct __sk_buff *skb)
 	return 1;
 }
 
+static __always_inline void sweep_sock(struct sock *sk)
+{
+	__u64 now = sweep_time();
+	struct conn *c = sk ? conn_get(sk) : NULL;
+
+	if (c)
+		sweep_conn(c, sk, now);
+}
+
 SEC("iter/bpf_sk_storage_map")
 int sweep(struct bpf_iter__bpf_sk_storage_map *ctx)
 {
-	__u64 now = sweep_time();
-	struct sock *sk = ctx->sk;
-	struct conn *c;
+	sweep_sock(ctx->sk); /* ctx->value is read only */
+	return 0;
+}
 
-	if (!sk)
-		return 0;
-	c = conn_get(sk); /* ctx->value is read only */
-	if (c)
-		sweep_conn(c, sk, now);
+/* Where the kernel does not let programs walk a map. */
+SEC("iter/task_file")
+int sweep_files(struct bpf_iter__task_file *ctx)
+{
+	struct file *file = ctx->file;
+	struct socket *sock = file ? bpf_sock_from_file(file) : NULL;
+
+	sweep_sock(sock ? sock->sk : NULL);
 	return 0;
 }
 

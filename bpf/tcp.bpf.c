@@ -356,20 +356,34 @@ int on_file(struct bpf_iter__task_file *ctx)
 	return 0;
 }
 
+static __always_inline void look_at(struct sock *sk)
+{
+	struct of_sock *s = sk ? bpf_sk_storage_get(&socks, sk, 0, 0) : NULL;
+	struct tcp_app *app;
+
+	if (!s || !s->counted)
+		return;
+	app = bpf_map_lookup_elem(&apps, &s->app);
+	if (app)
+		look(sk, s, app);
+}
+
 /* Each that is open, when user space asks. */
 SEC("iter/bpf_sk_storage_map")
 int on_look(struct bpf_iter__bpf_sk_storage_map *ctx)
 {
-	struct sock *sk = ctx->sk;
-	struct tcp_app *app;
-	struct of_sock *s;
+	look_at(ctx->sk); /* ctx->value is read only */
+	return 0;
+}
 
-	s = sk ? bpf_sk_storage_get(&socks, sk, 0, 0) : NULL; /* ctx->value is read only */
-	if (!s || !s->counted)
-		return 0;
-	app = bpf_map_lookup_elem(&apps, &s->app);
-	if (app)
-		look(sk, s, app);
+/* Where the kernel does not let programs walk a map. */
+SEC("iter/task_file")
+int on_look_files(struct bpf_iter__task_file *ctx)
+{
+	struct file *file = ctx->file;
+	struct socket *sock = file ? bpf_sock_from_file(file) : NULL;
+
+	look_at(sock ? sock->sk : NULL);
 	return 0;
 }
 

@@ -8,9 +8,10 @@
 #include "privilege.h"
 #include "request_kernel.h"
 #include "seccomp.h"
+#include "sock_walk.h"
 
 /* How to find out whether a kernel has something: by what its BTF names, or by asking for it. */
-enum how { BY_TRACEPOINT, BY_FUNCTION, BY_MAP, BY_HELPER };
+enum how { BY_TRACEPOINT, BY_FUNCTION, BY_WALK, BY_MAP, BY_HELPER };
 
 static const struct feature {
 	const char *name;
@@ -29,9 +30,8 @@ static const struct feature {
 	{ "kfree_skb", BY_TRACEPOINT, "btf_trace_kfree_skb", 0, "5.5", NULL },
 	{ "sched_switch", BY_TRACEPOINT, "btf_trace_sched_switch", 0, "5.5", NULL },
 	{ "get_task_stack", BY_HELPER, NULL, BPF_FUNC_get_task_stack, "5.9", NULL },
-	{ "iter/bpf_sk_storage_map", BY_FUNCTION, "bpf_iter_bpf_sk_storage_map", 0, "5.9",
-	  "sockets" },
-	{ "iter/bpf_map_elem", BY_FUNCTION, "bpf_iter_bpf_map_elem", 0, "5.9", "syscalls" },
+	{ "iter/bpf_sk_storage_map", BY_WALK, "bpf_sk_storage_map", 0, "5.9", NULL },
+	{ "for_each_map_elem", BY_HELPER, NULL, BPF_FUNC_for_each_map_elem, "5.13", "syscalls" },
 	{ "bpf_rdonly_cast", BY_FUNCTION, "bpf_rdonly_cast", 0, "6.2", "sockets" },
 	{ "sk_storage", BY_MAP, NULL, BPF_MAP_TYPE_SK_STORAGE, "5.2", "sockets" },
 	{ "task_storage", BY_MAP, NULL, BPF_MAP_TYPE_TASK_STORAGE, "5.11", NULL },
@@ -48,12 +48,22 @@ static const char *kind_of(const struct feature *f)
 		return "tracepoint";
 	case BY_FUNCTION:
 		return "kernel function";
+	case BY_WALK:
+		return "iterator";
 	case BY_MAP:
 		return "map type";
 	case BY_HELPER:
 		return "helper";
 	}
 	return "feature";
+}
+
+/* There is another way where there is none, or the kernel refuses it. */
+static int asked_walk(int may)
+{
+	if (may == 0)
+		return 1;
+	return may == -EPERM || may == -ENOENT ? -EOPNOTSUPP : may;
 }
 
 /* 1: it is there, 0: it is not, < 0: nobody can tell. */
@@ -64,6 +74,8 @@ static int ask(const struct feature *f, const struct btf *btf)
 		return btf ? btf__find_by_name_kind(btf, f->type, BTF_KIND_TYPEDEF) > 0 : -ENODATA;
 	case BY_FUNCTION:
 		return btf ? btf__find_by_name_kind(btf, f->type, BTF_KIND_FUNC) > 0 : -ENODATA;
+	case BY_WALK:
+		return privilege_has_bpf() ? asked_walk(sock_walk_may(f->type)) : -EPERM;
 	case BY_MAP:
 		return privilege_has_bpf()
 			       ? libbpf_probe_bpf_map_type((enum bpf_map_type)f->id, NULL)
@@ -86,6 +98,11 @@ static void tell(const struct feature *f, int found)
 		doctor_line(false, f->name, "no such %s in this kernel; needs %s or later%s%s",
 			    kind, f->since, f->hooks ? ", for --hooks " : "",
 			    f->hooks ? f->hooks : "");
+	else if (found == -EOPNOTSUPP)
+		doctor_line(true, f->name,
+			    "no %s that this kernel permits: sockets are found by the files that "
+			    "processes have open, which takes longer where many are",
+			    kind);
 	else if (found == -ENODATA)
 		doctor_line(false, f->name, "cannot be looked up without BTF");
 	else if (found == -EPERM)

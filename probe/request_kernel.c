@@ -14,10 +14,10 @@
 #include "privilege.h"
 #include "request_programs.h"
 #include "request_sockets.skel.h"
+#include "request_sweep.h"
 #include "request_syscalls.skel.h"
 #include "source.h"
 
-#define SWEEP_NS (100 * 1000000ull)
 #define STALE_NS (600 * 1000000000ull) /* a request without a word from its calls for so long */
 #define ADOPT_NS (1000 * 1000000ull)
 #define PRUNE_NS (60 * 1000000000ull)
@@ -31,13 +31,14 @@ struct request_kernel {
 	struct req_control *control; /* mapped */
 	size_t control_len;
 	struct ring_buffer *ring;
-	struct bpf_link *sweep, *adopt, *link[MAX_LINKS];
+	struct request_sweep sweep;
+	struct bpf_link *adopt, *link[MAX_LINKS];
 	struct cpu_clock *clock; /* NULL: what a busy thread does is not seen */
 	size_t nlinks;
 	bool split; /* the hooks on the scheduler are loaded */
 	int calls_fd, unix_fd;
 	int cgroup_fd; /* the root's, until the programs on packets are attached; -1: none */
-	uint64_t next_sweep_ns, next_prune_ns, next_adopt_ns;
+	uint64_t next_prune_ns, next_adopt_ns;
 	bool may_sweep; /* of answers that began when nothing was said of them, it is not known yet
 			 */
 	uint64_t clock_ns, clock_jiffies; /* at the first sweep */
@@ -73,7 +74,7 @@ static void unload(struct request_kernel *k)
 	k->cgroup_fd = -1;
 	ring_buffer__free(k->ring);
 	cpu_clock_close(k->clock);
-	bpf_link__destroy(k->sweep);
+	request_sweep_close(&k->sweep);
 	bpf_link__destroy(k->adopt);
 	while (k->nlinks)
 		bpf_link__destroy(k->link[--k->nlinks]);
@@ -83,7 +84,7 @@ static void unload(struct request_kernel *k)
 	bpf_object__close(k->obj);
 	k->ring = NULL;
 	k->clock = NULL;
-	k->sweep = k->adopt = NULL;
+	k->adopt = NULL;
 	k->control = NULL;
 	k->obj = NULL;
 }
@@ -120,6 +121,7 @@ static int open_object(struct request_kernel *k, const struct hooks *h,
 	if (!k->obj)
 		return -errno;
 	k->split = request_programs_choose(k->obj, o->split);
+	request_sweep_choose(k->obj);
 	conns = bpf_object__find_map_by_name(k->obj, "conns");
 	if (bpf_map__type(conns) == BPF_MAP_TYPE_HASH)
 		bpf_map__set_max_entries(conns, o->conns);
@@ -142,20 +144,15 @@ static int find_maps(struct request_kernel *k)
 	return kernel_counts_open(&k->counts, bpf_object__find_map_by_name(k->obj, "counts"));
 }
 
-/* Iterators run when they are read. The sweep walks the map of connections, adopt all threads. */
+/* They run when they are asked to. */
 static int attach_iterators(struct request_kernel *k)
 {
-	union bpf_iter_link_info info = { .map.map_fd = (__u32)map_fd(k, "conns") };
-	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
-	const struct bpf_program *sweep = bpf_object__find_program_by_name(k->obj, "sweep");
+	int r = request_sweep_open(&k->sweep, k->obj);
 
-	k->sweep = bpf_program__attach_iter(sweep, &opts);
-	if (!k->sweep)
-		return -errno;
-	if (k->split) /* without it, work that a loop gives away is not attributed */
+	if (r == 0 && k->split) /* without it, work that a loop gives away is not attributed */
 		k->adopt = bpf_program__attach_iter(
 			bpf_object__find_program_by_name(k->obj, "adopt"), NULL);
-	return 0;
+	return r;
 }
 
 static int attach(struct request_kernel *k, const struct request_options *o)
@@ -360,9 +357,8 @@ static int sweep(struct request_kernel *k, uint64_t now_ns)
 {
 	int r;
 
-	k->next_sweep_ns = now_ns + SWEEP_NS;
 	k->control->answered = 0;
-	r = kernel_iterate(k->sweep);
+	r = request_sweep_run(&k->sweep, now_ns);
 	k->may_sweep = k->control->answered;
 	return r;
 }
@@ -372,7 +368,7 @@ int request_kernel_read(struct request_kernel *k, uint64_t now_ns, uint64_t *jif
 	const bool rests = k->control->resting;
 	int r = 0;
 
-	if (now_ns >= k->next_sweep_ns && (!rests || k->may_sweep)) {
+	if (now_ns >= k->sweep.next_ns && (!rests || k->may_sweep)) {
 		r = sweep(k, now_ns);
 		watch_packets(k);
 		measure_jiffy(k, jiffy_ns);

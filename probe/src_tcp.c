@@ -18,6 +18,7 @@
 #include "kernel_load.h"
 #include "layout.h"
 #include "scope.h"
+#include "sock_walk.h"
 #include "source.h"
 #include "sums.h"
 #include "tcp.skel.h"
@@ -37,6 +38,7 @@ enum { LOOK_PART = 200 };
 
 struct tcp_source {
 	struct tcp_bpf *bpf;
+	struct bpf_link *look; /* over all connections */
 	struct sums apps;
 	double node[TCPNODE_END];
 	uint64_t told_lost;
@@ -51,6 +53,7 @@ static void tcp_close(void *self)
 {
 	struct tcp_source *s = self;
 
+	bpf_link__destroy(s->look);
 	tcp_bpf__destroy(s->bpf);
 	sums_free(&s->apps);
 }
@@ -66,11 +69,15 @@ static int make_others(struct tcp_source *s)
 		       : 0;
 }
 
+static struct sock_walk walk_of(const struct tcp_source *s)
+{
+	return (struct sock_walk){ s->bpf->progs.on_look, s->bpf->progs.on_look_files };
+}
+
 /* Whoever opens a socket from here on is seen; then those that were there before are looked for. */
 static int attach(struct tcp_source *s)
 {
-	union bpf_iter_link_info info = { .map.map_fd = (__u32)bpf_map__fd(s->bpf->maps.socks) };
-	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
+	const struct sock_walk look = walk_of(s);
 	struct bpf_link *files;
 	int r;
 
@@ -80,8 +87,8 @@ static int attach(struct tcp_source *s)
 	s->bpf->links.on_again = bpf_program__attach(s->bpf->progs.on_again);
 	if (!s->bpf->links.on_again)
 		return -errno;
-	s->bpf->links.on_look = bpf_program__attach_iter(s->bpf->progs.on_look, &opts);
-	if (!s->bpf->links.on_look)
+	s->look = sock_walk_attach(&look, bpf_map__fd(s->bpf->maps.socks));
+	if (!s->look)
 		return -errno;
 	files = bpf_program__attach_iter(s->bpf->progs.on_file, NULL);
 	if (!files)
@@ -94,6 +101,7 @@ static int attach(struct tcp_source *s)
 static int tcp_open(void *self, const struct probe_env *env)
 {
 	struct tcp_source *s = self;
+	struct sock_walk walk;
 	struct scope scope;
 	int r = kernel_can_load(env->why);
 
@@ -108,6 +116,8 @@ static int tcp_open(void *self, const struct probe_env *env)
 	if (!s->bpf)
 		return -errno;
 	s->bpf->rodata->scope_id = scope.cgroup_id;
+	walk = walk_of(s);
+	sock_walk_choose(&walk);
 	r = tcp_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
@@ -179,7 +189,7 @@ static void tell_lost(struct tcp_source *s)
 /* Of every connection, up to now. */
 static int look(struct tcp_source *s, uint64_t now_ns)
 {
-	int r = kernel_iterate(s->bpf->links.on_look);
+	int r = kernel_iterate(s->look);
 
 	s->looked_ns = clock_mono_ns();
 	s->next_look_ns = s->looked_ns + (s->looked_ns - now_ns) * LOOK_PART;

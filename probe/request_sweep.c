@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "request_sweep.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "../lib/clock.h"
+#include "kernel_load.h"
+#include "sock_walk.h"
+
+#define SWEEP_NS (100 * 1000000ull)
+
+enum { SWEEP_PART = 100 };
+
+/* by_file is NULL in an object that needs no walk. */
+static struct sock_walk walk_of(const struct bpf_object *obj)
+{
+	return (struct sock_walk){ bpf_object__find_program_by_name(obj, "sweep"),
+				   bpf_object__find_program_by_name(obj, "sweep_files") };
+}
+
+void request_sweep_choose(const struct bpf_object *obj)
+{
+	const struct sock_walk w = walk_of(obj);
+
+	if (w.by_file)
+		sock_walk_choose(&w);
+}
+
+int request_sweep_open(struct request_sweep *s, const struct bpf_object *obj)
+{
+	const struct sock_walk w = walk_of(obj);
+
+	*s = (struct request_sweep){ 0 };
+	if (!w.by_file) {
+		s->program_fd = bpf_program__fd(w.by_map);
+		return 0;
+	}
+	s->walk = sock_walk_attach(&w, bpf_object__find_map_fd_by_name(obj, "conns"));
+	return s->walk ? 0 : -errno;
+}
+
+void request_sweep_close(struct request_sweep *s)
+{
+	bpf_link__destroy(s->walk);
+	s->walk = NULL;
+}
+
+int request_sweep_run(struct request_sweep *s, uint64_t now_ns)
+{
+	const uint64_t begin_ns = clock_mono_ns();
+	uint64_t took_ns;
+	int r;
+
+	if (s->walk) {
+		r = kernel_iterate(s->walk);
+	} else {
+		LIBBPF_OPTS(bpf_test_run_opts, opts);
+
+		r = bpf_prog_test_run_opts(s->program_fd, &opts);
+	}
+	took_ns = clock_mono_ns() - begin_ns;
+	s->next_ns = now_ns + (took_ns * SWEEP_PART > SWEEP_NS ? took_ns * SWEEP_PART : SWEEP_NS);
+	return r;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sock_walk.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/bpf.h>
+
+int sock_walk_may(const char *iterator)
+{
+	const struct bpf_insn nothing[] = { /* r0 = 0; exit */
+					    { .code = BPF_ALU64 | BPF_MOV | BPF_K },
+					    { .code = BPF_JMP | BPF_EXIT }
+	};
+	int id = libbpf_find_vmlinux_btf_id(iterator, BPF_TRACE_ITER);
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_ITER,
+		    .attach_btf_id = (__u32)id);
+
+	if (id < 0)
+		return id;
+	AUTO_CLOSE int fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "may_walk", "GPL", nothing,
+					  ARRAY_SIZE(nothing), &opts);
+
+	return fd < 0 ? -errno : 0;
+}
+
+void sock_walk_choose(const struct sock_walk *w)
+{
+	bool may = sock_walk_may("bpf_sk_storage_map") == 0;
+
+	bpf_program__set_autoload(w->by_map, may);
+	bpf_program__set_autoload(w->by_file, !may);
+}
+
+struct bpf_link *sock_walk_attach(const struct sock_walk *w, int map_fd)
+{
+	union bpf_iter_link_info info = { .map.map_fd = (__u32)map_fd };
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
+
+	if (bpf_program__autoload(w->by_map))
+		return bpf_program__attach_iter(w->by_map, &opts);
+	return bpf_program__attach_iter(w->by_file, NULL);
+}
