@@ -12,18 +12,19 @@ step() {
 }
 
 part_pids() { # oldest first
-	grep -lzxF "SEISMO_PART=$HASH:$1" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3 |
-		while read -r pid; do
-			sed "s/.*) //" "/proc/$pid/stat" 2>/dev/null | awk -v p="$pid" '$1 != "Z" { print $20, p }'
-		done | sort -n | cut -d' ' -f2
+	local file pid stat
+	for file in $(grep -lzxF "SEISMO_PART=$HASH:$1" /proc/[0-9]*/environ 2>/dev/null); do
+		pid=${file#/proc/} pid=${pid%/*}
+		read -r stat <"/proc/$pid/stat" || continue
+		stat=(${stat##*) })
+		[ "${stat[0]}" = Z ] || echo "${stat[19]} $pid"
+	done 2>/dev/null | sort -n | cut -d' ' -f2
 }
 
 part_pid() {
-	part_pids "$1" | head -n 1
-}
-
-same_file() {
-	[ "$(stat -Lc %d:%i "$1" 2>/dev/null)" = "$(stat -Lc %d:%i "$2" 2>/dev/null)" ]
+	local pid=
+	read -r pid < <(part_pids "$1")
+	[ -z "$pid" ] || echo "$pid"
 }
 
 cmdline_is() { # PID ARG...
@@ -48,7 +49,7 @@ part_start() { # PART BINARY ARG...
 	shift
 	pid=$(part_pid "$part")
 	if [ -n "$pid" ]; then
-		same_file "/proc/$pid/exe" "$1" && cmdline_is "$pid" "$@" && return
+		[ "/proc/$pid/exe" -ef "$1" ] && cmdline_is "$pid" "$@" && return
 		step RENEW "$part: its program or settings changed"
 		part_stop "$part" 30 >/dev/null
 	fi

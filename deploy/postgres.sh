@@ -84,10 +84,9 @@ pg_make() {
 
 # Every process that works in VAR/pg, whoever started it: the lock in postmaster.pid may name a pid used anew.
 pg_workers() {
-	local here p
-	here=$(stat -c %d:%i "$VAR/pg" 2>/dev/null) || return 0
+	local p
 	for p in $(pgrep -u postgres); do
-		[ "$(stat -Lc %d:%i "/proc/$p/cwd" 2>/dev/null)" = "$here" ] && echo "$p"
+		[ "/proc/$p/cwd" -ef "$VAR/pg" ] && echo "$p"
 	done
 }
 
@@ -112,7 +111,7 @@ pg_start() {
 	pid=$(part_pid postgres)
 	if [ -n "$pid" ]; then
 		[ "$(head -n 1 "$VAR/pg/postmaster.pid" 2>/dev/null)" = "$pid" ] && pg_answers &&
-			same_file "/proc/$pid/exe" "$PGBIN/postgres" && cmdline_is "$pid" "$PGBIN/postgres" -D "$RUN/pg" "${settings[@]}" && return
+			[ "/proc/$pid/exe" -ef "$PGBIN/postgres" ] && cmdline_is "$pid" "$PGBIN/postgres" -D "$RUN/pg" "${settings[@]}" && return
 		pg_stop
 	fi
 	install -d -m 755 "$RUN/pg" "$RUN/log"

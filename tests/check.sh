@@ -39,11 +39,12 @@ free_ports() { # N
 	END
 }
 
-await() { # TENTHS COMMAND...: until it is true
-	local i
-	for ((i = 0; i < $1; i++)); do
+await() { # TENTHS COMMAND...: until it is true; asked less often as time goes on
+	local i pause
+	for ((i = 0; i < $1; i += pause)); do
 		"${@:2}" >/dev/null 2>&1 && return
-		sleep 0.1
+		pause=$((i < 10 ? 1 : i < 40 ? 2 : 5))
+		sleep 0.$pause
 	done
 	return 1
 }

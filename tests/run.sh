@@ -90,7 +90,7 @@ early() { # what waits most of its time, while the rest is built
 waiting="outage keys hostile limits"
 alone="visible first_byte noise"
 exact="request nginx_exact kinds kinds_syscalls calls shapes assoc assoc_delayed"
-standing="between budget split block files stacks nginx_files odd own older owners losses keep scope probe demo house doctor samples"
+standing="between budget split block files stacks nginx_files odd own older owners losses keep scope probe demo house doctor walk samples"
 
 queue() { # what the lists forget is tested, too
 	local t

@@ -6,8 +6,17 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 chmod 755 "$tmp"
 
+# What make run and make stop end in; in a run of all tests what they do before that is done, and takes seconds of a processor.
+stack() { # start|stop
+	if [ -n "${SEISMO_TEST:-}" ]; then
+		B=$B deploy/stack.sh "$1"
+	else
+		make -s "${1/start/run}"
+	fi
+}
+
 stack_start() {
-	make -s run >"$tmp/stack.out" 2>&1 || { cat "$tmp/stack.out"; return 1; }
+	stack start >"$tmp/stack.out" 2>&1 || { cat "$tmp/stack.out"; return 1; }
 }
 
 # initdb takes a second of a processor: of a run of all tests it is done once, and copied. house.sh has its own.
@@ -27,7 +36,7 @@ stack_cluster() (
 stack_open() {
 	read -r web bind < <(free_ports 2 | tr '\n' ' ')
 	export VAR=$tmp/var WEB=127.0.0.1:$web BIND=tcp://127.0.0.1:$bind NODE=test PROBE_FLAGS="$*"
-	trap 'on_exit; make -s stop >/dev/null 2>&1; rm -rf "$tmp"' EXIT
+	trap 'on_exit; stack stop >/dev/null 2>&1; rm -rf "$tmp"' EXIT
 	stack_cluster && stack_start || { echo "0 passed, 1 failed"; exit 1; }
 	socket=/run/seismo-$(part_place)/s # as long as VAR is the same
 }
@@ -81,10 +90,11 @@ part_place() {
 
 # How long is no promise: a busy machine takes longer.
 await_value() { # VALUE COMMAND...: until it prints that, for 40 s
-	local until=$((SECONDS + ${AWAIT_S:-40}))
+	local until=$((SECONDS + ${AWAIT_S:-40})) pause=1
 	while [ $SECONDS -le $until ]; do
 		[ "$("${@:2}")" = "$1" ] && return
-		sleep 0.2
+		sleep 0.$pause
+		pause=$((pause < 7 ? pause + 1 : 8)) # what does not come soon comes with a tick of some seconds
 	done
 	echo "not $1 but $("${@:2}"): ${*:2}"
 	return 1

@@ -80,7 +80,7 @@ PROBE_FLAGS=
 ok "the stack is as it was" stack_start
 
 mount -t tmpfs -o size=64k none "$spool" && mounted=1
-on_exit() { kill "$started"; make -s stop >/dev/null 2>&1; umount "$spool"; }
+on_exit() { kill "$started"; stack stop >/dev/null 2>&1; umount "$spool"; }
 ok "a probe starts on a small disk" end_part probe TERM
 stack_start
 end_part collector KILL

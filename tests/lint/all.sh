@@ -39,12 +39,15 @@ warnings() { # COMPILER
 }
 
 spdx() {
-	files .c .h .sh .js .jsx .mjs .css .sql .def .mk | while read -r f; do
-		head -n 3 "$f" | grep -q 'SPDX-License-Identifier: ' || echo "$f: no SPDX line"
-		case $f in
-		bpf/*) head -n 3 "$f" | grep -q 'GPL-2.0-only OR BSD-2-Clause' || echo "$f: bpf/ is GPL-2.0-only OR BSD-2-Clause" ;;
-		esac
-	done
+	files .c .h .sh .js .jsx .mjs .css .sql .def .mk | xargs awk '
+		function judge() {
+			if (!said) print file ": no SPDX line"
+			if (file ~ /^bpf\// && !dual) print file ": bpf/ is GPL-2.0-only OR BSD-2-Clause"
+		}
+		FNR == 1 { if (file) judge(); file = FILENAME; said = dual = 0 }
+		FNR <= 3 && /SPDX-License-Identifier: / { said = 1; dual = /GPL-2\.0-only OR BSD-2-Clause/ }
+		FNR > 3 { nextfile }
+		END { judge() }'
 }
 
 long_files() {
@@ -70,9 +73,10 @@ unbounded() {
 }
 
 scripts() {
-	local f
+	local f first
 	for f in $(files .sh) $(find tests .ci -type f -perm -u+x -not -path '*/node_modules/*'); do
-		case $(head -n 1 "$f") in
+		read -r first <"$f"
+		case $first in
 		*bash) bash -n "$f" || echo "$f" ;;
 		*bin/sh) sh -n "$f" || echo "$f" ;;
 		esac

@@ -48,7 +48,7 @@ static void cut_and_restore(struct host *h, const char *file, const double *node
 	char text[8192];
 	size_t len = host_original(file, text, sizeof(text));
 
-	for (size_t n = 0; n < len && !test_failed; n++) {
+	for (size_t n = 0; n < len && !test_failed; n += 1 + n % 7) { /* in each line elsewhere */
 		for (int restored = 0; restored < 2; restored++) {
 			host_put_bytes(h, file, text, restored ? len : n);
 			host_tick(h);
