@@ -141,8 +141,8 @@ working() {
 }
 
 browsing() { # one after the other, as each of the two takes a whole processor
-	! wanted web || [ ! -x tests/web/run ] || suite web 720 tests/web/run
-	! wanted lint || suite lint 480 env COMPILERS=clang tests/lint/all.sh
+	! wanted web || [ ! -x tests/web/run ] || suite web 1200 tests/web/run
+	! wanted lint || suite lint 800 env COMPILERS=clang tests/lint/all.sh
 	! wanted fuzz || suite fuzz 400 tests/fuzz.sh build-clang/fuzz "${T:-3}"
 	standing
 }

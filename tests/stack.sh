@@ -36,7 +36,7 @@ stack_cluster() (
 stack_open() {
 	read -r web bind < <(free_ports 2 | tr '\n' ' ')
 	export VAR=$tmp/var WEB=127.0.0.1:$web BIND=tcp://127.0.0.1:$bind NODE=test PROBE_FLAGS="$*"
-	trap 'on_exit; stack stop >/dev/null 2>&1; rm -rf "$tmp"' EXIT
+	trap 'on_exit; stack stop >/dev/null 2>&1; ask_close; rm -rf "$tmp"' EXIT
 	stack_cluster && stack_start || { echo "0 passed, 1 failed"; exit 1; }
 	socket=/run/seismo-$(part_place)/s # as long as VAR is the same
 }
@@ -75,13 +75,62 @@ end_part() { # PART SIGNAL: gone within 10 s
 	return 1
 }
 
-# As the collector asks: to compile a question takes longer, by seconds, than what it is to speed up.
-ask_all() { # PSQL_ARG..., script on standard input
-	PGOPTIONS="-c jit=off" setpriv --reuid postgres --regid postgres --init-groups psql -h "$socket" -U postgres -d seismo -XqAt -F ' ' -v ON_ERROR_STOP=1 "$@"
+# As the collector asks: to compile a question takes longer, by seconds, than what it is to speed up. Not by Debian's psql,
+# which is a script that looks for this one.
+ask_by() { # PSQL_ARG...: takes the place of the shell
+	local bin
+	for bin in /usr/lib/postgresql/*/bin/psql; do :; done
+	export PGOPTIONS="-c jit=off"
+	exec setpriv --reuid postgres --regid postgres --init-groups "$bin" -h "$socket" -U postgres -d seismo -XqAt -F ' ' "$@"
+}
+
+ask_all() ( # PSQL_ARG..., script on standard input
+	ask_by -v ON_ERROR_STOP=1 "$@"
+)
+
+# One session has the questions of all: to begin one for each takes more of a processor than to answer it. A turn is a line in
+# ask.turn; what is written is there as long as the session has the files open.
+ask_open() {
+	[ -p "$tmp/ask.turn" ] || mkfifo "$tmp/ask.turn" "$tmp/ask.to" "$tmp/ask.from"
+	(ask_by 0<>"$tmp/ask.to" 1<>"$tmp/ask.from" 2>&1 7<>"$tmp/ask.turn" & echo $! >"$tmp/ask.pid")
+	echo >"$tmp/ask.turn"
+}
+
+ask_close() {
+	local pid
+	read -r pid 2>/dev/null <"$tmp/ask.pid" && kill "$pid" 2>/dev/null
+}
+
+ask_is_open() {
+	local pid
+	read -r pid 2>/dev/null <"$tmp/ask.pid" && kill -0 "$pid" 2>/dev/null
+}
+
+ask_once() { # SQL; 2: there is no session any more
+	local line said= mark="-- $BASHPID.$RANDOM"
+	printf '%s\n;\n\\echo %s :ERROR\n' "$1" "$mark" >&8
+	while ask_is_open || IFS= read -r -t 0 -u 9; do
+		IFS= read -r -t 2 -u 9 line || continue
+		case $line in
+		"$mark false") printf %s "$said" && return 0 ;;
+		"$mark true") printf %s "$said" >&2 && return 1 ;;
+		esac
+		said+=$line$'\n'
+	done
+	return 2
 }
 
 ask() { # SQL
-	ask_all <<<"$1"
+	local rc=2
+	ask_is_open || ask_open
+	{
+		read -r -t 60 -u 7
+		ask_once "$1"
+		rc=$?
+		echo >&7
+	} 7<>"$tmp/ask.turn" 8<>"$tmp/ask.to" 9<>"$tmp/ask.from"
+	[ $rc = 2 ] || return $rc
+	ask_all <<<"$1" # PostgreSQL was stopped, or begins
 }
 
 part_place() {
