@@ -9,8 +9,8 @@
  *
  * A loop that expires timers between two events (nginx's limit_req) can call for a request other
  * than the one it read last, and nothing shows it then. It shows when that request is answered:
- * what the loop did last was to read the answer of a call that is bound to another one. Then the
- * calls of both are doubtful (answer_begins).
+ * what the loop did last was to read the answer of a call that is bound to another one, and was
+ * sent when this one had been read. Then the calls of both are doubtful (answer_begins).
  */
 #pragma once
 
@@ -49,6 +49,7 @@ static __always_inline void call_is_current(struct conn *c, struct req_calls *cs
 		time_leave(th, cur, now);
 	thread_works_on(th, cs && !cs->answered ? c->parent : CUR_NOBODY, c->loop);
 	th->by_call = bytes == WAIT_UPSTREAM ? BY_CALL_READ : BY_CALL_SENT;
+	th->call_ns = c->sent_ns;
 }
 
 static __always_inline void call_report(struct conn *c)
@@ -99,6 +100,7 @@ static __always_inline void call_begin(struct conn *c, struct sock *sk, __u32 fl
 	__builtin_memset(&c->call, 0, sizeof(c->call));
 	c->call.start_ns = now;
 	c->call.flags = flags;
+	c->sent_ns = 0;
 	c->tgid = tgid;
 	if (!c->parent)
 		process_name(c->comm);
@@ -159,6 +161,7 @@ static __always_inline void client_send(struct conn *c, struct sock *sk, int len
 				call_begin(c, sk, CALL_REUSED, now);
 			}
 			c->fresh = 0;
+			c->sent_ns = now;
 			c->call.flags |= CALL_SENT;
 			if (!c->local)
 				c->call.local_port = SOCK_READ(sk, __sk_common.skc_num);

@@ -82,6 +82,7 @@ struct conn {
 		};
 		struct {
 			struct req_call call;
+			__u64 sent_ns; /* when its request was written; 0: not yet */
 			char comm[REQ_COMM];
 			__u32 tgid;
 		};

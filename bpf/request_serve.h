@@ -221,7 +221,8 @@ static __always_inline void answer_begins(struct conn *c, struct thread *th, __u
 	struct req_calls *cs = NULL;
 
 	c->head.first_ns = now;
-	if (th && th->by_call == BY_CALL_READ && thread_cur(th) && th->cur != c->head.id) {
+	if (th && th->by_call == BY_CALL_READ && thread_cur(th) && th->cur != c->head.id &&
+	    th->call_ns >= c->head.read_ns) {
 		c->head.flags |= REQ_DOUBTFUL;
 		calls_doubt(c->head.id);
 		calls_doubt(th->cur);
