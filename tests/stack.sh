@@ -91,7 +91,7 @@ ask_all() ( # PSQL_ARG..., script on standard input
 # One session has the questions of all: to begin one for each takes more of a processor than to answer it. A turn is a line in
 # ask.turn; what is written is there as long as the session has the files open.
 ask_open() {
-	[ -p "$tmp/ask.turn" ] || mkfifo "$tmp/ask.turn" "$tmp/ask.to" "$tmp/ask.from"
+	[ -p "$tmp/ask.turn" ] || { mkfifo "$tmp/ask.turn" "$tmp/ask.to" "$tmp/ask.from" && install -m 666 /dev/null "$tmp/ask.out"; }
 	(ask_by 0<>"$tmp/ask.to" 1<>"$tmp/ask.from" 2>&1 7<>"$tmp/ask.turn" & echo $! >"$tmp/ask.pid")
 	echo >"$tmp/ask.turn"
 }
@@ -108,14 +108,14 @@ ask_is_open() {
 
 ask_once() { # SQL; 2: there is no session any more
 	local line said= mark="-- $BASHPID.$RANDOM"
-	printf '%s\n;\n\\echo %s :ERROR\n' "$1" "$mark" >&8
+	printf '\\o %s\n%s\n;\n\\o\n\\echo %s :ERROR\n' "$tmp/ask.out" "$1" "$mark" >&8
 	while ask_is_open || IFS= read -r -t 0 -u 9; do
 		IFS= read -r -t 2 -u 9 line || continue
 		case $line in
-		"$mark false") printf %s "$said" && return 0 ;;
+		"$mark false") IFS= read -r -d '' said <"$tmp/ask.out"; printf %s "$said" && return 0 ;;
 		"$mark true") printf %s "$said" >&2 && return 1 ;;
 		esac
-		said+=$line$'\n'
+		said+=$line$'\n' # an error; a pipe is read byte by byte
 	done
 	return 2
 }
