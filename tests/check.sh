@@ -39,9 +39,10 @@ free_ports() { # N
 	END
 }
 
-await() { # TENTHS COMMAND...: until it is true; asked less often as time goes on
+# How long is no promise, as a busy machine takes longer: twice that, if need be, and asked less often as time goes on.
+await() { # TENTHS COMMAND...: until it is true
 	local i pause
-	for ((i = 0; i < $1; i += pause)); do
+	for ((i = 0; i < 2 * $1; i += pause)); do
 		"${@:2}" >/dev/null 2>&1 && return
 		pause=$((i < 10 ? 1 : i < 40 ? 2 : 5))
 		sleep 0.$pause

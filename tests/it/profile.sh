@@ -27,8 +27,8 @@ for name, of in n.most_common(1) if a["samples"] >= 5 else []:
     print(100 * of // a["samples"], name)'
 }
 
-is_hot() { # APP PATTERN LEAST: within 40 s, on a busy machine
-	local until=$((SECONDS + 40)) share name
+is_hot() { # APP PATTERN LEAST: within 100 s, on a busy machine
+	local until=$((SECONDS + 100)) share name
 	while [ $SECONDS -le $until ]; do
 		read -r share name < <(hottest "$1")
 		[[ ${name:-} =~ $2 ]] && [ "$share" -ge "$3" ] && return

@@ -68,7 +68,7 @@ wire_up "$way" "$emea_port"
 ok "what is new arrives" await 600 eval '[ "$(count seismo)" = 7520 ]'
 ok "what was sent before is known" await 300 eval '[ "$(counter "$emea_web" seismo_relayed_again_total)" -ge 7200 ]'
 ok "and still nothing is there twice, or was lost" is "7520|7520|0" "select count(*), count(distinct (ts, request_id)), (select count(*) from gap) from request"
-ok "nor is an incident" eval '[ "$(ids "$web")" = "$eu" ] && [ "$(ids "$emea_web")" = "$eu" ]'
+ok "nor is an incident" await 300 eval '[ "$(ids "$web")" = "$eu" ] && [ "$(ids "$emea_web")" = "$eu" ]'
 
 # The last one relays to the first.
 halt one TERM
