@@ -30,10 +30,11 @@ static __always_inline void net_count(struct conn *c, struct sock *sk, int len)
 	c->copied0 = TCP_READ(sk, copied_seq) - len;
 }
 
-/* More was written since the request was read, than was seen. */
-static __always_inline bool net_unsent(const struct conn *c, struct sock *sk)
+/* More was written since the request was read, than was seen; now: bytes that are not counted yet.
+ */
+static __always_inline bool net_unsent(const struct conn *c, struct sock *sk, int now)
 {
-	return !c->local && TCP_READ(sk, write_seq) - c->write0 != (__u32)c->head.bytes_out;
+	return !c->local && TCP_READ(sk, write_seq) - c->write0 != (__u32)c->head.bytes_out + now;
 }
 
 /* More was read since it began, than was seen; next: bytes of the one behind it. */
@@ -57,7 +58,7 @@ static __always_inline void net_out_of_order(struct conn *c, bool unseen)
 /* The request and its answer were seen to the last byte: what went before is forgiven. */
 static __always_inline void net_trust(struct conn *c, struct sock *sk, int next)
 {
-	if (c->pipelined == UNSEEN_BEFORE && c->head.status && !net_unsent(c, sk) &&
+	if (c->pipelined == UNSEEN_BEFORE && c->head.status && !net_unsent(c, sk, 0) &&
 	    !net_unread(c, sk, next))
 		c->pipelined = PIPELINED_NOT;
 }

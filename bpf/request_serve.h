@@ -181,7 +181,7 @@ static __always_inline void server_bytes(struct conn *c, struct sock *sk, int le
 		return;
 	was = __sync_lock_test_and_set(&c->state, CONN_IDLE);
 	if (was == CONN_OPEN) /* and without an answer */
-		net_out_of_order(c, net_unsent(c, sk));
+		net_out_of_order(c, net_unsent(c, sk, 0));
 	if (was != CONN_IDLE) {
 		request_facts(c, sk, HOOK_RECV, len);
 		request_report(c, HOOK_RECV);
@@ -213,7 +213,8 @@ static __always_inline void calls_doubt(__u64 id)
 }
 
 /* The first bytes of the answer: nothing that starts now can be part of the work on it. */
-static __always_inline void answer_begins(struct conn *c, struct thread *th, __u64 now)
+static __always_inline void answer_begins(struct conn *c, struct sock *sk, struct thread *th,
+					  __u64 now, int len)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	__u32 tgid = c->head.tgid, one = 1;
@@ -232,6 +233,9 @@ static __always_inline void answer_begins(struct conn *c, struct thread *th, __u
 	if (cs) {
 		cs->answered = 1;
 		c->has_calls = 1;
+		/* An answer before this one was not seen: its calls, and who came next has more. */
+		if (cs->n && net_unsent(c, sk, len))
+			net_out_of_order(c, true);
 	}
 	if (th && (th->by_timer || was_due(th, c->head.id, now)))
 		answer_timed(c, cs, th);
@@ -269,7 +273,7 @@ static __always_inline bool answer_opens(struct conn *c, struct sock *sk, struct
 	c->head.status = status;
 	c->crowded = s.niov > 2;
 	answer_tail(c, &s);
-	answer_begins(c, th, now);
+	answer_begins(c, sk, th, now, len);
 	return true;
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # odd.sh - servers that move their bytes by recvmmsg and sendmmsg, and one that moves its bytes by io_uring: read by the sockets'
 # tracepoints, and told as not read by those of the system calls; and of a connection of which those see all but one answer, or one
-# request, only what is next to it is missing. Over a whole stack.
+# request, only what is next to it is missing, and nobody has the call of another. Over a whole stack.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/check.sh
@@ -14,7 +14,7 @@ stack_open --slow-ms 0 --rows-per-s 50000
 read -r port mmsg half < <(free_ports 3 | tr '\n' ' ')
 "$B/tools/odd" uring "$port" & started=$!
 "$B/tools/odd" mmsg "$mmsg" & started+=" $!"
-"$B/tools/odd" half "$half" & started+=" $!"
+"$B/tools/odd" half "$half" "$mmsg" & started+=" $!"
 listening "$port" "$mmsg" "$half"
 
 rows() { # PREFIX
@@ -52,6 +52,11 @@ for rung in $(rungs); do
 			await_value "/half-1 /half-3 /half-4 /half-7 /half-8" ask "select string_agg(path, ' ' order by path) from request where local_port = $half and path like '/half%'"
 		ok "$rung, and each took no longer than it did" \
 			test "$(ask "select count(*) from request where local_port = $half and path like '/half%' and request_us > 100000")" = 0
+		exec 5<>"/dev/tcp/127.0.0.1/$half" && printf 'GET /%s HTTP/1.1\r\nHost: odd\r\n\r\n' called-1 hidden-2 >&5
+		timeout 10 head -c 80 <&5 >/dev/null # both answers
+		exec 5>&-
+		ok "$rung, nor has a request whose answer was not seen the call of the one behind it" \
+			await_value "1 0" ask "select count(*) filter (where local_port = $mmsg), count(*) filter (where local_port = $half) from request where path like '/called%'"
 		ok "$rung, but what was not seen is none" test "$(ask "select count(*) from request where local_port = $half and path !~ '^/(half|unread)'")" = 0
 	fi
 done

@@ -3,12 +3,14 @@
  * odd.c - an HTTP/1.1 server for tests that moves its bytes by unusual system calls: one connection
  * at a time, kept alive, every request answered with 500.
  *
- * odd mmsg|uring|half PORT
+ * odd mmsg|uring|half PORT [UPSTREAM]
  *
  * mmsg: recvmmsg, and sendmmsg of the answer in three messages. uring: accept, recv and send by
  * io_uring; a path that begins with /worker is answered by a thread of the kernel's. half: recv and
  * send, but the answer to a path that begins with /unseen, and the request behind one that begins
- * with /unread, by io_uring: as if the hooks on system calls had been left out then.
+ * with /unread, by io_uring: as if the hooks on system calls had been left out then. What is behind
+ * one that begins with /called, read together with it, is answered when UPSTREAM, a port here, was
+ * asked; and /called itself by io_uring.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -22,6 +24,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { HEAD = 8192 };
@@ -164,6 +167,24 @@ static ssize_t uring_answer(int fd, const char *request)
 
 static bool by_uring; /* what comes next */
 
+static int upstream;
+
+static void call(void)
+{
+	static const char request[] = "GET /called HTTP/1.1\r\nHost: odd\r\n\r\n";
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+				  .sin_port = htons((uint16_t)upstream) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char answer[256];
+
+	if (fd < 0 || connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
+	    send(fd, request, sizeof(request) - 1, 0) < 0 ||
+	    recv(fd, answer, sizeof(answer), 0) <= 0)
+		fail("the upstream");
+	close(fd);
+}
+
 static ssize_t half_recv(int fd, void *p, size_t len)
 {
 	return by_uring ? uring_recv(fd, p, len) : recv(fd, p, len, 0);
@@ -175,6 +196,15 @@ static ssize_t half_answer(int fd, const char *request)
 	int n = snprintf(out, sizeof(out), "%s%s%s", head1, head2, body);
 
 	by_uring = strstr(request, " /unread");
+	if (strstr(request, " /called")) {
+		pid_t other = fork(); /* this thread has not been in io_uring */
+
+		if (other == 0)
+			_exit(uring_answer(fd, request) <= 0);
+		if (other < 0 || waitpid(other, NULL, 0) < 0)
+			fail("fork");
+		call();
+	}
 	return strstr(request, " /unseen") ? uring_answer(fd, request)
 					   : send(fd, out, (size_t)n, 0);
 }
@@ -210,14 +240,15 @@ int main(int argc, char *argv[])
 	int lfd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1, fd;
 	const struct way *w = NULL;
 
-	for (size_t i = 0; argc == 3 && i < sizeof(ways) / sizeof(ways[0]); i++)
+	for (size_t i = 0; argc >= 3 && argc <= 4 && i < sizeof(ways) / sizeof(ways[0]); i++)
 		if (strcmp(argv[1], ways[i].name) == 0)
 			w = &ways[i];
 	if (!w) {
-		fprintf(stderr, "usage: odd mmsg|uring|half PORT\n");
+		fprintf(stderr, "usage: odd mmsg|uring|half PORT [UPSTREAM]\n");
 		return 2;
 	}
 	sa.sin_port = htons((uint16_t)atoi(argv[2]));
+	upstream = argc == 4 ? atoi(argv[3]) : 0;
 	setsockopt(lfd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (bind(lfd, (struct sockaddr *)&sa, sizeof(sa)) < 0 || listen(lfd, 64) < 0)
 		fail(argv[2]);
