@@ -58,7 +58,7 @@ int sweep(struct bpf_iter__bpf_sk_storage_map *ctx)
 
 /* Where the kernel does not let programs walk a map. */
 SEC("iter/task_file")
-int sweep_files(struct bpf_iter__task_file *ctx)
+int sweep_otherwise(struct bpf_iter__task_file *ctx)
 {
 	struct file *file = ctx->file;
 	struct socket *sock = file ? bpf_sock_from_file(file) : NULL;

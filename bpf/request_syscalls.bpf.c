@@ -161,19 +161,41 @@ int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
 	return 0;
 }
 
-static long sweep_one(struct bpf_map *map, const __u64 *at, struct conn *c, const __u64 *now)
+static __always_inline void sweep_key(__u64 key, struct conn *c, __u64 now)
 {
-	__u64 key = *at;
-
-	sweep_conn(c, (struct sock *)key, *now);
-	if (c->local && conn_is_stale(c, *now))
+	sweep_conn(c, (struct sock *)key, now);
+	if (c->local && conn_is_stale(c, now))
 		bpf_map_delete_elem(&conns, &key);
+}
+
+SEC("iter/bpf_map_elem")
+int sweep(struct bpf_iter__bpf_map_elem *ctx)
+{
+	__u64 now = sweep_time(), *at = ctx->key, key;
+	struct conn *c;
+
+	if (!at)
+		return 0;
+	key = *at;
+	/* what ctx has is not a map's value to all helpers */
+	c = bpf_map_lookup_elem(&conns, &key);
+	if (c)
+		sweep_key(key, c, now);
 	return 0;
 }
 
-/* Run by user space; some hardened kernels refuse iterators of maps. */
+static long sweep_one(struct bpf_map *map, const __u64 *at, struct conn *c, const __u64 *now)
+{
+	sweep_key(*at, c, *now);
+	return 0;
+}
+
+/*
+ * Where the kernel does not let programs walk a map from outside: run by user space. Not elsewhere,
+ * as older kernels warn of such a program with a map that allocates.
+ */
 SEC("raw_tp")
-int sweep(void *ctx)
+int sweep_otherwise(void *ctx)
 {
 	__u64 now = sweep_time();
 

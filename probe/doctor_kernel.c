@@ -8,7 +8,7 @@
 #include "privilege.h"
 #include "request_kernel.h"
 #include "seccomp.h"
-#include "sock_walk.h"
+#include "map_walk.h"
 
 /* How to find out whether a kernel has something: by what its BTF names, or by asking for it. */
 enum how { BY_TRACEPOINT, BY_FUNCTION, BY_WALK, BY_MAP, BY_HELPER };
@@ -31,7 +31,7 @@ static const struct feature {
 	{ "sched_switch", BY_TRACEPOINT, "btf_trace_sched_switch", 0, "5.5", NULL },
 	{ "get_task_stack", BY_HELPER, NULL, BPF_FUNC_get_task_stack, "5.9", NULL },
 	{ "iter/bpf_sk_storage_map", BY_WALK, "bpf_sk_storage_map", 0, "5.9", NULL },
-	{ "for_each_map_elem", BY_HELPER, NULL, BPF_FUNC_for_each_map_elem, "5.13", "syscalls" },
+	{ "iter/bpf_map_elem", BY_WALK, "bpf_map_elem", 0, "5.9", "syscalls" },
 	{ "bpf_rdonly_cast", BY_FUNCTION, "bpf_rdonly_cast", 0, "6.2", "sockets" },
 	{ "sk_storage", BY_MAP, NULL, BPF_MAP_TYPE_SK_STORAGE, "5.2", "sockets" },
 	{ "task_storage", BY_MAP, NULL, BPF_MAP_TYPE_TASK_STORAGE, "5.11", NULL },
@@ -75,7 +75,7 @@ static int ask(const struct feature *f, const struct btf *btf)
 	case BY_FUNCTION:
 		return btf ? btf__find_by_name_kind(btf, f->type, BTF_KIND_FUNC) > 0 : -ENODATA;
 	case BY_WALK:
-		return privilege_has_bpf() ? asked_walk(sock_walk_may(f->type)) : -EPERM;
+		return privilege_has_bpf() ? asked_walk(map_walk_may(f->type)) : -EPERM;
 	case BY_MAP:
 		return privilege_has_bpf()
 			       ? libbpf_probe_bpf_map_type((enum bpf_map_type)f->id, NULL)
@@ -99,10 +99,11 @@ static void tell(const struct feature *f, int found)
 			    kind, f->since, f->hooks ? ", for --hooks " : "",
 			    f->hooks ? f->hooks : "");
 	else if (found == -EOPNOTSUPP)
-		doctor_line(true, f->name,
-			    "no %s that this kernel permits: sockets are found by the files that "
-			    "processes have open, which takes longer where many are",
-			    kind);
+		doctor_line(
+			true, f->name,
+			"no %s that this kernel permits: what it is for is found otherwise, by the "
+			"files that processes have open or in the map itself",
+			kind);
 	else if (found == -ENODATA)
 		doctor_line(false, f->name, "cannot be looked up without BTF");
 	else if (found == -EPERM)

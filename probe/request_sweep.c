@@ -6,37 +6,36 @@
 
 #include "../lib/clock.h"
 #include "kernel_load.h"
-#include "sock_walk.h"
+#include "map_walk.h"
 
 #define SWEEP_NS (100 * 1000000ull)
 
 enum { SWEEP_PART = 100 };
 
-/* by_file is NULL in an object that needs no walk. */
-static struct sock_walk walk_of(const struct bpf_object *obj)
+static struct map_walk walk_of(const struct bpf_object *obj)
 {
-	return (struct sock_walk){ bpf_object__find_program_by_name(obj, "sweep"),
-				   bpf_object__find_program_by_name(obj, "sweep_files") };
+	return (struct map_walk){ bpf_object__find_program_by_name(obj, "sweep"),
+				  bpf_object__find_program_by_name(obj, "sweep_otherwise") };
 }
 
 void request_sweep_choose(const struct bpf_object *obj)
 {
-	const struct sock_walk w = walk_of(obj);
+	const struct map_walk w = walk_of(obj);
 
-	if (w.by_file)
-		sock_walk_choose(&w);
+	map_walk_choose(&w);
 }
 
 int request_sweep_open(struct request_sweep *s, const struct bpf_object *obj)
 {
-	const struct sock_walk w = walk_of(obj);
+	const struct map_walk w = walk_of(obj);
 
 	*s = (struct request_sweep){ 0 };
-	if (!w.by_file) {
-		s->program_fd = bpf_program__fd(w.by_map);
+	if (bpf_program__autoload(w.otherwise) &&
+	    bpf_program__type(w.otherwise) != BPF_PROG_TYPE_TRACING) {
+		s->program_fd = bpf_program__fd(w.otherwise);
 		return 0;
 	}
-	s->walk = sock_walk_attach(&w, bpf_object__find_map_fd_by_name(obj, "conns"));
+	s->walk = map_walk_attach(&w, bpf_object__find_map_fd_by_name(obj, "conns"));
 	return s->walk ? 0 : -errno;
 }
 

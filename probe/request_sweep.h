@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * request_sweep.h - the sweep of a request object: it is led over all connections that are
- * followed, and finds answers whose end nothing else tells. Of hooks on sockets it is a walk
- * (sock_walk.h), of those on system calls a program that walks its hash by itself.
+ * followed, and finds answers whose end nothing else tells. It is a walk over their map
+ * (map_walk.h); where that is refused, of hooks on sockets one over files, of those on system calls
+ * a program that walks its hash by itself.
  */
 #pragma once
 

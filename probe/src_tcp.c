@@ -18,7 +18,7 @@
 #include "kernel_load.h"
 #include "layout.h"
 #include "scope.h"
-#include "sock_walk.h"
+#include "map_walk.h"
 #include "source.h"
 #include "sums.h"
 #include "tcp.skel.h"
@@ -69,15 +69,15 @@ static int make_others(struct tcp_source *s)
 		       : 0;
 }
 
-static struct sock_walk walk_of(const struct tcp_source *s)
+static struct map_walk walk_of(const struct tcp_source *s)
 {
-	return (struct sock_walk){ s->bpf->progs.on_look, s->bpf->progs.on_look_files };
+	return (struct map_walk){ s->bpf->progs.on_look, s->bpf->progs.on_look_files };
 }
 
 /* Whoever opens a socket from here on is seen; then those that were there before are looked for. */
 static int attach(struct tcp_source *s)
 {
-	const struct sock_walk look = walk_of(s);
+	const struct map_walk look = walk_of(s);
 	struct bpf_link *files;
 	int r;
 
@@ -87,7 +87,7 @@ static int attach(struct tcp_source *s)
 	s->bpf->links.on_again = bpf_program__attach(s->bpf->progs.on_again);
 	if (!s->bpf->links.on_again)
 		return -errno;
-	s->look = sock_walk_attach(&look, bpf_map__fd(s->bpf->maps.socks));
+	s->look = map_walk_attach(&look, bpf_map__fd(s->bpf->maps.socks));
 	if (!s->look)
 		return -errno;
 	files = bpf_program__attach_iter(s->bpf->progs.on_file, NULL);
@@ -101,7 +101,7 @@ static int attach(struct tcp_source *s)
 static int tcp_open(void *self, const struct probe_env *env)
 {
 	struct tcp_source *s = self;
-	struct sock_walk walk;
+	struct map_walk walk;
 	struct scope scope;
 	int r = kernel_can_load(env->why);
 
@@ -117,7 +117,7 @@ static int tcp_open(void *self, const struct probe_env *env)
 		return -errno;
 	s->bpf->rodata->scope_id = scope.cgroup_id;
 	walk = walk_of(s);
-	sock_walk_choose(&walk);
+	map_walk_choose(&walk);
 	r = tcp_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)

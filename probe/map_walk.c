@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sock_walk.h"
+#include "map_walk.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
 
-int sock_walk_may(const char *iterator)
+int map_walk_may(const char *iterator)
 {
 	const struct bpf_insn nothing[] = { /* r0 = 0; exit */
 					    { .code = BPF_ALU64 | BPF_MOV | BPF_K },
@@ -23,20 +23,21 @@ int sock_walk_may(const char *iterator)
 	return fd < 0 ? -errno : 0;
 }
 
-void sock_walk_choose(const struct sock_walk *w)
+void map_walk_choose(const struct map_walk *w)
 {
-	bool may = sock_walk_may("bpf_sk_storage_map") == 0;
+	const char *iterator = strchr(bpf_program__section_name(w->by_map), '/') + 1;
+	bool may = map_walk_may(iterator) == 0;
 
 	bpf_program__set_autoload(w->by_map, may);
-	bpf_program__set_autoload(w->by_file, !may);
+	bpf_program__set_autoload(w->otherwise, !may);
 }
 
-struct bpf_link *sock_walk_attach(const struct sock_walk *w, int map_fd)
+struct bpf_link *map_walk_attach(const struct map_walk *w, int map_fd)
 {
 	union bpf_iter_link_info info = { .map.map_fd = (__u32)map_fd };
 	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
 
 	if (bpf_program__autoload(w->by_map))
 		return bpf_program__attach_iter(w->by_map, &opts);
-	return bpf_program__attach_iter(w->by_file, NULL);
+	return bpf_program__attach_iter(w->otherwise, NULL);
 }
