@@ -233,7 +233,7 @@ static __always_inline void answer_begins(struct conn *c, struct sock *sk, struc
 	if (cs) {
 		cs->answered = 1;
 		c->has_calls = 1;
-		/* An answer before this one was not seen: its calls, and who came next has more. */
+		/* One before it was not seen: this may be of the next request, and so may calls. */
 		if (cs->n && net_unsent(c, sk, len))
 			net_out_of_order(c, true);
 	}

@@ -8,6 +8,7 @@
 #include "request_hooks.h"
 #include "request_profile.h"
 #include "request_sched.h"
+#include "sock_file.h"
 
 SEC("tp_btf/sock_recv_length")
 int BPF_PROG(on_recv, struct sock *sk, int ret, int flags)
@@ -60,10 +61,7 @@ int sweep(struct bpf_iter__bpf_sk_storage_map *ctx)
 SEC("iter/task_file")
 int sweep_otherwise(struct bpf_iter__task_file *ctx)
 {
-	struct file *file = ctx->file;
-	struct socket *sock = file ? bpf_sock_from_file(file) : NULL;
-
-	sweep_sock(sock ? sock->sk : NULL);
+	sweep_sock(sock_of_file(ctx->file));
 	return 0;
 }
 

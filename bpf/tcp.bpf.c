@@ -16,6 +16,7 @@
 
 #include "loss.h"
 #include "slot.h"
+#include "sock_file.h"
 #include "tcp_app.h"
 
 enum { SOCK_DONE = 1 };
@@ -331,17 +332,13 @@ static __always_inline bool is_tcp(struct sock *sk)
 SEC("iter/task_file")
 int on_file(struct bpf_iter__task_file *ctx)
 {
+	struct sock *sk = sock_of_file(ctx->file);
 	struct task_struct *t = ctx->task;
-	struct file *file = ctx->file;
 	struct tcp_app *app;
-	struct socket *sock;
 	struct of_sock *s;
-	struct sock *sk;
 	__u8 state;
 
-	sock = t && file ? bpf_sock_from_file(file) : NULL;
-	sk = sock ? sock->sk : NULL;
-	if (!sk || !is_tcp(sk) || !in_scope(t))
+	if (!t || !sk || !is_tcp(sk) || !in_scope(t))
 		return 0;
 	state = sk->__sk_common.skc_state;
 	if (state == TCP_CLOSE || bpf_sk_storage_get(&socks, sk, 0, 0))
@@ -380,10 +377,7 @@ int on_look(struct bpf_iter__bpf_sk_storage_map *ctx)
 SEC("iter/task_file")
 int on_look_files(struct bpf_iter__task_file *ctx)
 {
-	struct file *file = ctx->file;
-	struct socket *sock = file ? bpf_sock_from_file(file) : NULL;
-
-	look_at(sock ? sock->sk : NULL);
+	look_at(sock_of_file(ctx->file));
 	return 0;
 }
 

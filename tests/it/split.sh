@@ -77,20 +77,20 @@ for i in 1 2 3 4 5 6 7 8; do
 	kill -CONT "$node"
 	wait $first $second
 done
+
+meanwhile() { # NAME QUERY NAME QUERY: of node, the second while the first is away; eight times
+	local i first
+	for i in 1 2 3 4 5 6 7 8; do
+		get "$no" "/node-$1/$i" "$2" & first=$!
+		sleep 0.03
+		get "$no" "/node-$3/$i" "$4"
+		wait $first
+	done
+}
 # It calls nobody; the answer of another request's call, sent before it was there, is read before it is answered.
-for i in 1 2 3 4 5 6 7 8; do
-	get "$no" "/node-beside/$i" "f=up&uf=sleep&ms=100" & first=$!
-	sleep 0.03
-	get "$no" "/node-after/$i" "f=later&ms=150"
-	wait $first
-done
+meanwhile beside "f=up&uf=sleep&ms=100" after "f=later&ms=150"
 # A timer that is due while the loop is busy with somebody else.
-for i in 1 2 3 4 5 6 7 8; do
-	get "$no" "/node-due/$i" "f=sleep&ms=60" & first=$!
-	sleep 0.03
-	get "$no" "/node-beside/$i" "f=burn&ms=50"
-	wait $first
-done
+meanwhile due "f=sleep&ms=60" beside "f=burn&ms=50"
 
 # Somebody else on the same processor.
 for pid in $threaded $node; do
