@@ -39,7 +39,8 @@ free_ports() { # N
 	END
 }
 
-# How long is no promise, as a busy machine takes longer: twice that, if need be, and asked less often as time goes on.
+# How long is no promise, as a busy machine takes longer: twice that, if need be, and asked less often as time goes on. What
+# it says the last time is worth reading.
 await() { # TENTHS COMMAND...: until it is true
 	local i pause
 	for ((i = 0; i < 2 * $1; i += pause)); do
@@ -47,7 +48,7 @@ await() { # TENTHS COMMAND...: until it is true
 		pause=$((i < 10 ? 1 : i < 40 ? 2 : 5))
 		sleep 0.$pause
 	done
-	return 1
+	"${@:2}"
 }
 
 # Whoever was just started there may take its time on a busy machine.

@@ -14,6 +14,7 @@ cd "$(dirname "$0")/.." || exit 1
 began=$SECONDS
 [ "$(id -u)" = 0 ] || { echo "Seismo: the tests load kernel programs and make network namespaces: use sudo make test." >&2; exit 1; }
 deploy/deps.sh test || exit 1
+PATH=$(dirname "$(python3 -c 'import sys; print(sys.executable)')"):$PATH # itself, not a script of a version manager, which takes ten times as long
 unset MAKEFLAGS MAKELEVEL MFLAGS VAR WEB BIND NODE
 
 # Whatever the tests put into temporary files lies here, and must be gone at the end.
@@ -35,7 +36,7 @@ count() { # PASSED FAILED
 }
 
 wrong() { # NAME LOG: what it calls wrong, or its last words
-	{ grep -E '^ *FAIL' "$2" || tail -n 3 "$2"; } | sed "s|^ *|$1: |"
+	{ grep --no-group-separator -A2 -E '^ *FAIL' "$2" || tail -n 3 "$2"; } | sed "s|^ *|$1: |"
 }
 
 suite() { # NAME SECONDS COMMAND...

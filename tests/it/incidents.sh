@@ -9,15 +9,10 @@ cd "$(dirname "$0")/../.." || exit 1
 read -r port web < <(free_ports 2 | tr '\n' ' ')
 
 api() { # PATH PYTHON: true of the answer a
-	curl -s "http://127.0.0.1:$web/api/v1/$1" | python3 -c "import json, sys; a = json.load(sys.stdin); sys.exit(not ($2))" ||
-		{ curl -s "http://127.0.0.1:$web/api/v1/$1" >&2; return 1; }
+	curl -s "http://127.0.0.1:$web/api/v1/$1" | python3 -c "import json, sys; t = sys.stdin.read(); a = json.loads(t); ($2) or sys.exit(t)"
 }
 
-quietly_api() {
-	api "$@" 2>/dev/null
-}
-
-quietly_counted_more() { # PASSES: two more have begun and ended
+counted_more() { # PASSES: two more have begun and ended
 	[ "$(counter "$web" seismo_correlate_passes_total)" -ge $(($1 + 2)) ]
 }
 
@@ -53,7 +48,7 @@ sql -c "select happened('db', 'io.slow', $(at 5))" >/dev/null
 for node in front app; do abnormal $node 80 up.slow 450 200 0 30; done
 abnormal db 80 io.block 430 200 0 30
 traffic 0 40 400 # counts come after rows; else it would begin as one of means
-ok "a fault of db, which all before it wait for, is one incident" await 300 quietly_api "incidents?from=2020-01-01T00:00:00Z" "len(a['incidents']) == 1 and a['incidents'][0]['signals'] == 3 and a['incidents'][0]['first']"
+ok "a fault of db, which all before it wait for, is one incident" await 300 api "incidents?from=2020-01-01T00:00:00Z" "len(a['incidents']) == 1 and a['incidents'][0]['signals'] == 3 and a['incidents'][0]['first']"
 all="incidents?from=2020-01-01T00:00:00Z" one="a['incidents'][0]"
 ok "it began with the first request" api "$all" "$one['onset'] == '$(sql -c "select api.rfc3339('$began')")' and $one['state'] == 'open'"
 ok "db is named, and that it was the disk" api "$all" "$one['first']['node'] == 'db' and $one['first']['share'] == 1 and $one['clear'] and $one['first']['reason'] == 'io.block'"
@@ -81,12 +76,12 @@ start one "$port" "$web" --incidents-quiet-s 120 --incidents-join-s 60 --inciden
 abnormal db 20 io.block 430 200 50 60
 ok "once, also by a collector that was killed in between" await 300 is 140 "select n from incident_signal where class = 'io'"
 traffic 60 200 0
-ok "when it was quiet for long enough it is closed" await 300 quietly_api "incidents/$id" "a['state'] == 'closed' and a['steps'][-1]['kind'] == 'closed'"
+ok "when it was quiet for long enough it is closed" await 300 api "incidents/$id" "a['state'] == 'closed' and a['steps'][-1]['kind'] == 'closed'"
 ok "then, by the time of the data" is "t" "select closed = last + interval '120 s' from incident"
 
 abnormal db 30 io.block 430 200 200 230
 traffic 200 240 400
-ok "the same again keeps its name" await 300 quietly_api "incidents/$id" "a['state'] == 'open' and 'reopened' in [s['kind'] for s in a['steps']]"
+ok "the same again keeps its name" await 300 api "incidents/$id" "a['state'] == 'open' and 'reopened' in [s['kind'] for s in a['steps']]"
 ok "and its count" is "170|1" "select n, (select count(*) from incident) from incident_signal where class = 'io'"
 traffic 240 400 0
 ok "it is over again" await 300 is 0 "select count(*) from incident where closed is null"
@@ -95,7 +90,7 @@ ok "it is over again" await 300 is 0 "select count(*) from incident where closed
 sql -c "select tell_node('lone', '10.0.0.9'), count_red('lone', 0, ':80', 20, 0, $(at 300), $(at 430)), count_red('lone', 0, ':80', 10, 0, $(at 400), $(at 430), 5)" \
 	-c "update node set last_seen = $(at 430) where name = 'lone'" >/dev/null
 abnormal lone 30 app.error 5 500 400 420
-ok "errors are an incident of their own" await 300 quietly_api "$all&node=lone" "len(a['incidents']) == 1 and $one['first']"
+ok "errors are an incident of their own" await 300 api "$all&node=lone" "len(a['incidents']) == 1 and $one['first']"
 ok "with who failed by itself" api "$all&node=lone" "$one['code'] == 'failed' and $one['first']['node'] == 'lone' and $one['text']['en'].startswith('lone-app fails: 100 % of 30 failed requests began in lone (app.error), since ')"
 
 # What people decide.
@@ -156,16 +151,16 @@ mild 1020 1100 0
 mild 1100 1150 15
 mild 1150 1200 0
 before=$(counter "$web" seismo_correlate_passes_total)
-ok "it is looked at" await 300 quietly_counted_more "$before"
+ok "it is looked at" await 300 counted_more "$before"
 ok "20 s of that, or less than 20 ms more, are no incident" is 0 "select count(*) from incident_signal where host_id in (node_of('shop'), node_of('cart'))"
 mild 1200 1240 30
-ok "what is slower on the whole is an incident without one abnormal request" await 300 quietly_api "$all&node=cart" "len(a['incidents']) == 1 and $one['first'] and $one['headline']['class'] == 'slow'"
+ok "what is slower on the whole is an incident without one abnormal request" await 300 api "$all&node=cart" "len(a['incidents']) == 1 and $one['first'] and $one['headline']['class'] == 'slow'"
 ok "with the host where it arose" api "$all&node=cart" "$one['first']['node'] == 'cart' and $one['nodes'] == ['cart', 'shop']"
 ok "since the first count of it" api "$all&node=cart" "$one['onset'] == '$(sql -c "select api.rfc3339($(at 1200))")'"
 mild 1240 1270 30
 ok "what goes on is counted, once" await 300 is "140|140|140" "select string_agg(n::text, '|') from incident_signal where class = 'slow' and host_id in (node_of('shop'), node_of('cart'))"
 mild 1270 1420 0
-ok "and it closes when it was quiet for long enough" await 300 quietly_api "$all&node=cart" "$one['state'] == 'closed' and $one['closed'] == '$(sql -c "select api.rfc3339($(at 1390))")'"
+ok "and it closes when it was quiet for long enough" await 300 api "$all&node=cart" "$one['state'] == 'closed' and $one['closed'] == '$(sql -c "select api.rfc3339($(at 1390))")'"
 
 # One that asks a host by a protocol that is not read, and one that asks itself so: there it arose.
 waits() { # FROM UNTIL MS
@@ -179,13 +174,13 @@ waits 900 1420 0
 waits 1420 1480 100
 abnormal till 30 net.wait 130 30 1420 1480
 abnormal solo 30 net.wait 130 30 1420 1480
-ok "who waits for a database is not who is slow: the way there is" await 300 quietly_api "$all&node=till" "len(a['incidents']) == 1 and $one['first']['node'] == 'ledger' and $one['code'] == 'slow.way'"
-ok "unless it is its own" await 300 quietly_api "$all&node=solo" "len(a['incidents']) == 1 and $one['first']['node'] == 'solo' and $one['code'] == 'slow'"
+ok "who waits for a database is not who is slow: the way there is" await 300 api "$all&node=till" "len(a['incidents']) == 1 and $one['first']['node'] == 'ledger' and $one['code'] == 'slow.way'"
+ok "unless it is its own" await 300 api "$all&node=solo" "len(a['incidents']) == 1 and $one['first']['node'] == 'solo' and $one['code'] == 'slow'"
 
 # Its probe has told failed requests and an event, but no counts yet.
 sql -c "select tell_node('bare', '10.0.0.8'), happened('bare', 'io.slow', $(at 1505))" >/dev/null
 abnormal bare 30 app.error 5 500 1500 1520
-ok "an event of a host without counts is beside its incident" await 300 quietly_api "$all&node=bare" "len(a['incidents']) == 1 and a['incidents'][0]['signals'] == 1"
+ok "an event of a host without counts is beside its incident" await 300 api "$all&node=bare" "len(a['incidents']) == 1 and a['incidents'][0]['signals'] == 1"
 ok "and nothing ended by it" await 300 is "io.slow" "select string_agg(kind, ',') from incident_event where host_id = node_of('bare')"
 
 # A balancer without a probe, between two hosts that have one.
@@ -200,8 +195,8 @@ passes 1000 1400 0
 abnormal edge 60 up.slow 450 200 1400 1430
 abnormal shelf 60 io.block 430 200 1400 1430
 passes 1400 1440 400
-ok "a fault behind a balancer without a probe is one incident" await 300 quietly_api "$all&node=edge" "len(a['incidents']) == 1 and $one['nodes'] == ['edge', 'shelf'] and $one['first']"
-ok "of the host behind it, of which nothing is counted twice" await 100 quietly_api "$all&node=edge" "$one['first']['node'] == 'shelf' and $one['first']['share'] == 1 and $one['clear']"
+ok "a fault behind a balancer without a probe is one incident" await 300 api "$all&node=edge" "len(a['incidents']) == 1 and $one['nodes'] == ['edge', 'shelf'] and $one['first']"
+ok "of the host behind it, of which nothing is counted twice" await 100 api "$all&node=edge" "$one['first']['node'] == 'shelf' and $one['first']['share'] == 1 and $one['clear']"
 ok "and the balancer only passed it on" api "incidents/$(sql -c "select id from api.incident where 'edge' = any(nodes)")" \
 	"sorted((str(p['from']), str(p['to']), p['value'] > 0) for p in a['graph']) == [('10.0.2.9:80', 'shelf', False), ('edge', '10.0.2.9:80', False), ('shelf', 'None', True)]"
 passes 1440 1600 0
@@ -222,8 +217,8 @@ off 900 1640 0
 abnormal south 60 up.slow 450 200 1640 1670
 abnormal north 60 io.block 430 200 1739.96 1769.96
 off 1640 1680 400
-ok "a fault of two hosts whose clocks are 100 s apart is one incident" await 300 quietly_api "$all&node=south" "len(a['incidents']) == 1 and $one['nodes'] == ['north', 'south'] and $one['first']"
-ok "of who made it, as what both counted at the same time is compared" await 100 quietly_api "$all&node=south" "$one['first']['node'] == 'north' and $one['first']['share'] == 1 and $one['clear']"
+ok "a fault of two hosts whose clocks are 100 s apart is one incident" await 300 api "$all&node=south" "len(a['incidents']) == 1 and $one['nodes'] == ['north', 'south'] and $one['first']"
+ok "of who made it, as what both counted at the same time is compared" await 100 api "$all&node=south" "$one['first']['node'] == 'north' and $one['first']['share'] == 1 and $one['clear']"
 ok "since the first request, by the collector's clock" api "$all&node=south" "$one['onset'] == '$(sql -c "select api.rfc3339($(at 1639.96))")'"
 off=$(sql -c "select id from api.incident where 'south' = any(nodes)")
 ok "its evidence has both times, and how far the clock was off" api "incidents/$off" "[(e['first'], e['began'], e['clock']) for e in a['evidence'] if e['node'] == 'north'] == [('$(sql -c "select api.rfc3339($(at 1739.96))")', '$(sql -c "select api.rfc3339($(at 1639.96))")', {'ahead': 100000, 'uncertainty': 3})]"
@@ -239,7 +234,7 @@ ok "of one host alone there is no order" api "incidents/$(sql -c "select id from
 sql -c "select tell_node('fresh', '10.0.5.1'), count_red('fresh', 0, ':80', 20, 0, $(at 1700), $(at 1810))" >/dev/null
 abnormal fresh 6 cpu.own 60 10 1750 1790
 before=$(counter "$web" seismo_correlate_passes_total)
-ok "a route that has just become known is looked at" await 300 quietly_counted_more "$before"
+ok "a route that has just become known is looked at" await 300 counted_more "$before"
 ok "but some that are slower than what it is known by are no incident" is 0 "select count(*) from incident_signal where host_id = node_of('fresh')"
 
 # A fault of four minutes, and two minutes later a small one of the same host.

@@ -52,7 +52,8 @@ for rung in $(rungs); do
 			await_value "/half-1 /half-3 /half-4 /half-7 /half-8" ask "select string_agg(path, ' ' order by path) from request where local_port = $half and path like '/half%'"
 		ok "$rung, and each took no longer than it did" \
 			test "$(ask "select count(*) from request where local_port = $half and path like '/half%' and request_us > 100000")" = 0
-		exec 5<>"/dev/tcp/127.0.0.1/$half" && printf 'GET /%s HTTP/1.1\r\nHost: odd\r\n\r\n' called-1 hidden-2 >&5
+		printf 'GET /%s HTTP/1.1\r\nHost: odd\r\n\r\n' called-1 hidden-2 >"$tmp/both" # printf writes line by line, and they are to be read together
+		exec 5<>"/dev/tcp/127.0.0.1/$half" && cat "$tmp/both" >&5
 		timeout 10 head -c 80 <&5 >/dev/null # both answers
 		exec 5>&-
 		ok "$rung, nor has a request whose answer was not seen the call of the one behind it" \
