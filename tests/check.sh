@@ -39,11 +39,11 @@ free_ports() { # N
 	END
 }
 
-# How long is no promise, as a busy machine takes longer: twice that, if need be, and asked less often as time goes on. What
+# How long is no promise, as a busy machine takes longer: four times that, if need be, and asked less often as time goes on. What
 # it says the last time is worth reading.
 await() { # TENTHS COMMAND...: until it is true
 	local i pause
-	for ((i = 0; i < 2 * $1; i += pause)); do
+	for ((i = 0; i < 4 * $1; i += pause)); do
 		"${@:2}" >/dev/null 2>&1 && return
 		pause=$((i < 10 ? 1 : i < 40 ? 2 : 5))
 		sleep 0.$pause

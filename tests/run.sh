@@ -69,7 +69,7 @@ wanted() {
 it() { # FILE...
 	local t
 	for t; do
-		! wanted it && ! wanted "${t#tests/}" || [ ! -f "$t" ] || [ ! -x "$t" ] || suite "${t#tests/}" 400 "$t"
+		! wanted it && ! wanted "${t#tests/}" || [ ! -f "$t" ] || [ ! -x "$t" ] || suite "${t#tests/}" 600 "$t"
 	done
 }
 
