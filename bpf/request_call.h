@@ -43,7 +43,7 @@ static __always_inline void call_is_current(struct conn *c, struct req_calls *cs
 	if (!th)
 		return;
 	cur = thread_cur(th);
-	if (cs && (!cur || cur == c->parent))
+	if (cs && was_at(th, cur, c->parent))
 		time_to(th, &cs->split, now, bytes);
 	else
 		time_leave(th, cur, now);

@@ -58,6 +58,18 @@ static __always_inline bool goes_on_after(__u32 wait)
 	return wait == WAIT_IO || wait == WAIT_DIRTY || wait == WAIT_FAULT;
 }
 
+/* Behind the lock it may be at another request; what it did before was for this one. */
+static __always_inline void loop_locks(struct thread *th, __u64 id, __u64 now)
+{
+#ifndef REQUEST_SYSCALLS
+	if (!id)
+		return;
+	if (now - th->mark_ns >= TIME_WORTH_NS)
+		time_leave(th, id, now);
+	th->locked = 1;
+#endif
+}
+
 /* The thread could run, and is kept from it. */
 static __always_inline void thread_kept(struct thread *th, struct task_struct *t, __u64 now)
 {
@@ -96,6 +108,8 @@ __noinline int thread_leaves(struct thread *th, bool preempt, __u64 now)
 				     ? th->in_ns + th->patience_ns - LOOP_CLOCK_NS
 				     : 0;
 		time_leave(th, thread_cur_at(th, t->nvcsw - 1), now);
+	} else if (th->wait == WAIT_LOCK && th->loop) {
+		loop_locks(th, thread_cur_at(th, t->nvcsw - 1), now);
 	} else if (th->wait == WAIT_LOCK && th->job && th->helper) {
 		job_told(th, now);
 	}

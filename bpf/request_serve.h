@@ -121,7 +121,7 @@ static __always_inline void server_works(struct conn *c, __u64 now)
 	if (!th)
 		return;
 	cur = thread_cur(th);
-	if (!cur || cur == c->head.id)
+	if (was_at(th, cur, c->head.id))
 		time_to(th, &c->head.split, now, WAIT_SEND);
 	else
 		time_leave(th, cur, now);

@@ -38,6 +38,7 @@ struct thread {
 	__u8 helper; /* of a process with a loop: it may be given pieces of work */
 	__u8 by_timer; /* a loop: its last wait was over because nothing came in time */
 	__u8 wait; /* enum req_wait, while it is off its CPU */
+	__u8 locked; /* a loop: it has waited for a lock since, and may be at another request */
 	__u32 who_tgid, who_tid;
 	char who[REQ_COMM];
 	__u64 mark_ns; /* up to here its time has been given away; 0: it has not begun */
@@ -81,6 +82,12 @@ static __always_inline __u64 thread_cur_at(const struct thread *th, __u64 nvcsw)
 static __always_inline __u64 thread_cur(const struct thread *th)
 {
 	return thread_cur_at(th, bpf_get_current_task_btf()->nvcsw);
+}
+
+/* What this thread did since mark_ns may be given to this request, for which it does something. */
+static __always_inline bool was_at(const struct thread *th, __u64 cur, __u64 id)
+{
+	return cur ? cur == id : !th->locked || !th->cur || th->cur == id;
 }
 
 /* So, or the piece of work that it was given (request_pool.h); 0: neither. */
@@ -140,6 +147,7 @@ static __always_inline void thread_works_on(struct thread *th, __u64 id, __u32 l
 	th->nvcsw = bpf_get_current_task_btf()->nvcsw;
 	th->loop |= loop;
 	th->by_call = 0;
+	th->locked = 0;
 }
 
 /* A new request, while the last one has no answer yet: the thread serves many in turn. */
@@ -189,6 +197,7 @@ static __always_inline void work_begins(struct thread *th, __u64 out_ns, __u64 w
 {
 	time_drop(th, in_ns);
 	th->idle = 0;
+	th->locked = 0;
 	th->by_timer = th->patience_ns && wake_ns - out_ns >= th->patience_ns;
 	if (th->by_timer)
 		th->due_ns = 0;

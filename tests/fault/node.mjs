@@ -53,6 +53,10 @@ const acts = {
 		done();
 	},
 	later: (a, done) => acts.burn(a, () => setImmediate(() => setImmediate(done))), // its loop has been round once more
+	held: (a, done) => acts.burn(a, () => { // so, and had to wait for a lock before
+		Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+		setImmediate(() => setImmediate(done));
+	}),
 	fsync: (a, done) => {
 		a.what = `${dir}/ledger.dat`;
 		const fd = fs.openSync(a.what, fs.constants.O_RDWR | fs.constants.O_CREAT);

@@ -15,6 +15,7 @@ ACTS = {
     'burn': ('cpu', ('cpu.own',), lambda r: r['cpu'] / 1e3, None),
     'later': ('cpu', ('cpu.own',), lambda r: 150, None),
     'after': ('cpu', ('cpu.own',), lambda r: 150, None),
+    'held': ('cpu', ('cpu.own',), lambda r: 150, None),
     'due': ('sleep', ('sleep',), lambda r: 60, None),
     'fsync': ('io', ('io.block',), lambda r: (r['wall'] - r['cpu'] - r['runq']) / 1e3, ('file', r'/files/ledger\.dat$')),
     'lock': ('lock', ('lock',), lambda r: (r['us'] - r['runq']) / 1e3, ('who', r'\[\d+\]$')),

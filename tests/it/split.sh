@@ -89,6 +89,8 @@ meanwhile() { # NAME QUERY NAME QUERY: of node, the second while the first is aw
 }
 # It calls nobody; the answer of another request's call, sent before it was there, is read before it is answered.
 meanwhile beside "f=up&uf=sleep&ms=100" after "f=later&ms=150"
+# So, and behind a lock it waited for in between.
+meanwhile beside "f=up&uf=sleep&ms=100" held "f=held&ms=150"
 # A timer that is due while the loop is busy with somebody else.
 meanwhile due "f=sleep&ms=60" beside "f=burn&ms=50"
 
