@@ -9,7 +9,7 @@
 enum { HTTP_ERROR = 500, JUDGE_GAP_S = 5, AGAIN_S = 20, LEAST_S = 60, UNCOUNTED_S = 30 };
 enum { LASTS_S = 10, RISEN = 5 };
 enum { LIMIT_FIRST = 100, LIMIT_OVER = 3, SIGMAS = 3 };
-enum { BUCKET_US = SIGNAL_BUCKET_S * 1000000, RISE = 4 };
+enum { BUCKET_US = SIGNAL_BUCKET_S * 1000000, RISE = 4, FALL_US = 3 * BUCKET_US, FALL_LEAST = 8 };
 static const double RISE_GAIN = 1.92; /* half of what chi squared of one degree passes in 1 of 20 */
 
 static const char NODE_FAILED[] = "error", UPSTREAM_FAILED[] = "error.up";
@@ -308,6 +308,24 @@ static bool is_risen(const struct incident_limits *l, const struct signal *g,
 }
 
 /*
+ * A fault that is over stays in the window for minutes, in which one slow request now and then is
+ * enough to be a part of it: so it has ended when less than a quarter of what came of it in half a
+ * minute comes now, and that is no chance (of 8 by a Poisson process at most one comes in 1 of 300
+ * cases). What begins is told as late as it is slow; how late what fails is not known.
+ */
+static bool has_fallen(const struct incident_limits *l, const struct signal *g, int64_t until_us)
+{
+	struct window all = whole_window(g, l);
+	int64_t took = all.n ? (int64_t)(all.excess_us / (double)all.n) : 0;
+	int64_t until = (until_us - took) / BUCKET_US * BUCKET_US, since = until - FALL_US;
+	struct window before = window_of(g, signal_rises(g, l), since);
+	double expected = (double)before.n * FALL_US / (double)(since - before.first_us);
+
+	return g->kind == SIGNAL_SLOW && before.n && expected >= FALL_LEAST &&
+	       (double)window_of(g, since, until).n * RISE < expected;
+}
+
+/*
  * Rows come before what they are a part of is counted, so only those count that are. Of a route
  * that nobody counts they alone count, when it is clear that nothing comes any more.
  */
@@ -322,6 +340,8 @@ bool signal_judge(struct signal *g, const struct incident_limits *l, struct inci
 	g->judge_us = now_us + (g->active ? AGAIN_S : JUDGE_GAP_S) * INCIDENT_SEC;
 	if (g->active && !uncounted && asked.until_us < g->last_us - AGAIN_S * INCIDENT_SEC)
 		return true; /* its requests are not counted yet */
+	if (g->active && !uncounted && has_fallen(l, g, until))
+		return false;
 	if (is_enough(l, g, &w) && (double)w.n >= share * asked.n)
 		return true;
 	if (!g->active && asked.risen > 0 && is_risen(l, g, asked))

@@ -4,7 +4,8 @@
  *
  * It says enough when there are some events of the window, slow enough, and these are some of a
  * hundred requests of the route; or, since their rate rose, five times as many of it, for ten
- * seconds: of a busy route it takes long until these are a part of the whole window.
+ * seconds: of a busy route it takes long until these are a part of the whole window. One that said
+ * so has ended when it says so no more, or when less than a quarter as many come for half a minute.
  */
 #pragma once
 

@@ -9,6 +9,8 @@ enum { WEB = 1 };
 
 static uint64_t ids;
 
+static uint64_t took_us = 110000;
+
 /* So many a second, each 100 ms too slow. */
 static struct signal *slow(struct incident_set *s, int from_s, int until_s, int each)
 {
@@ -17,7 +19,7 @@ static struct signal *slow(struct incident_set *s, int from_s, int until_s, int 
 	for (int i = from_s * each; i < until_s * each; i++) {
 		const struct incident_row r = { .begin_us =
 							T * INCIDENT_SEC + i * INCIDENT_SEC / each,
-						.total_us = 110000,
+						.total_us = took_us,
 						.normal_us = 10000,
 						.node = WEB,
 						.id = ++ids,
@@ -57,6 +59,59 @@ TEST(a_tenth_of_a_busy_route_that_is_slow_for_ten_seconds_is_enough)
 	CHECK(!judged(g, 20, 1600)); /* a twentieth */
 	CHECK(!judged(g, 20, 0)); /* nobody counts it */
 	CHECK(judged(g, 20, 400));
+	incident_set_free(s);
+}
+
+/* It was enough, and is a part of an incident. */
+static bool goes_on(struct signal *g, int at_s, double n)
+{
+	int64_t at_us = (T + at_s) * INCIDENT_SEC;
+	bool on;
+
+	g->active = true;
+	on = signal_judge(g, &limits, (struct incident_asked){ n, at_us, 0 }, at_us);
+	g->active = false;
+	return on;
+}
+
+TEST(what_comes_now_and_then_after_a_fault_is_not_that_fault)
+{
+	struct incident_set *s = set_new();
+	struct signal *g = slow(s, 0, 40, 8);
+
+	CHECK(goes_on(g, 40, 2400));
+	CHECK(goes_on(g, 60, 2400)); /* of twenty seconds that is not said yet */
+	slow(s, 50, 51, 1);
+	slow(s, 65, 66, 1);
+	CHECK(!goes_on(g, 80, 2400));
+	incident_set_free(s);
+}
+
+TEST(a_fault_that_goes_on_at_a_third_of_its_rate_or_was_rare_is_not_over)
+{
+	struct incident_set *s = set_new();
+	struct signal *g = slow(s, 0, 40, 9);
+
+	slow(s, 40, 80, 3);
+	CHECK(goes_on(g, 80, 2400));
+	incident_set_free(s);
+	s = set_new();
+	for (int i = 0; i < 12; i++)
+		g = slow(s, 10 * i, 10 * i + 1, 2);
+	CHECK(goes_on(g, 150, 600));
+	incident_set_free(s);
+}
+
+/* Each takes 40 s, and is told then: of the last half minute there is none yet. */
+TEST(a_fault_whose_requests_take_long_goes_on_though_those_that_began_last_are_not_told_yet)
+{
+	struct incident_set *s = set_new();
+	struct signal *g = NULL;
+
+	took_us = 40000000;
+	g = slow(s, 0, 40, 8);
+	took_us = 110000;
+	CHECK(goes_on(g, 80, 2400));
 	incident_set_free(s);
 }
 
