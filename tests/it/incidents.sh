@@ -177,12 +177,6 @@ abnormal solo 30 net.wait 130 30 1420 1480
 ok "who waits for a database is not who is slow: the way there is" await 300 api "$all&node=till" "len(a['incidents']) == 1 and $one['first']['node'] == 'ledger' and $one['code'] == 'slow.way'"
 ok "unless it is its own" await 300 api "$all&node=solo" "len(a['incidents']) == 1 and $one['first']['node'] == 'solo' and $one['code'] == 'slow'"
 
-# Its probe has told failed requests and an event, but no counts yet.
-sql -c "select tell_node('bare', '10.0.0.8'), happened('bare', 'io.slow', $(at 1505))" >/dev/null
-abnormal bare 30 app.error 5 500 1500 1520
-ok "an event of a host without counts is beside its incident" await 300 api "$all&node=bare" "len(a['incidents']) == 1 and a['incidents'][0]['signals'] == 1"
-ok "and nothing ended by it" await 300 is "io.slow" "select string_agg(kind, ',') from incident_event where host_id = node_of('bare')"
-
 # A balancer without a probe, between two hosts that have one.
 passes() { # FROM UNTIL MS
 	sql -c "select count_red('edge', 0, ':80', 20, $3, $(at "$1"), $(at "$2")), count_red('edge', 1, '10.0.2.9:80', 20, $3, $(at "$1"), $(at "$2")),
@@ -191,15 +185,15 @@ passes() { # FROM UNTIL MS
 		-c "update node set last_seen = $(at "$2") where name in ('edge', 'shelf')" >/dev/null
 }
 sql -c "select tell_node('edge', '10.0.2.1'), tell_node('shelf', '10.0.2.3')" >/dev/null
-passes 1000 1400 0
-abnormal edge 60 up.slow 450 200 1400 1430
-abnormal shelf 60 io.block 430 200 1400 1430
-passes 1400 1440 400
+passes 1000 1500 0
+abnormal edge 60 up.slow 450 200 1500 1530
+abnormal shelf 60 io.block 430 200 1500 1530
+passes 1500 1540 400
 ok "a fault behind a balancer without a probe is one incident" await 300 api "$all&node=edge" "len(a['incidents']) == 1 and $one['nodes'] == ['edge', 'shelf'] and $one['first']"
 ok "of the host behind it, of which nothing is counted twice" await 100 api "$all&node=edge" "$one['first']['node'] == 'shelf' and $one['first']['share'] == 1 and $one['clear']"
 ok "and the balancer only passed it on" api "incidents/$(sql -c "select id from api.incident where 'edge' = any(nodes)")" \
 	"sorted((str(p['from']), str(p['to']), p['value'] > 0) for p in a['graph']) == [('10.0.2.9:80', 'shelf', False), ('edge', '10.0.2.9:80', False), ('shelf', 'None', True)]"
-passes 1440 1600 0
+passes 1540 1600 0
 
 # Two hosts, of which the one that is asked has a clock that is 100 s ahead; both probes said how far theirs is off.
 off() { # FROM UNTIL MS
@@ -230,8 +224,16 @@ sql -c "delete from clock where node_id = node_of('south')"
 ok "nor where nobody knows one of them" api "incidents/$off" "not a['order']['known'] and a['order']['within'] is None and a['order']['text']['en'].endswith('nobody told how far the clock of south is off.')"
 ok "of one host alone there is no order" api "incidents/$(sql -c "select id from api.incident where nodes = '{solo}'")" "a['order'] is None"
 
+# Its probe has told failed requests and an event, but no counts yet.
+sql -c "select tell_node('bare', '10.0.0.8'), happened('bare', 'io.slow', $(at 1705))" >/dev/null
+abnormal bare 30 app.error 5 500 1700 1720
+sql -c "update node set last_seen = $(at 1760) where name = 'bare'" >/dev/null
+ok "an event of a host without counts is beside its incident" await 300 api "$all&node=bare" "len(a['incidents']) == 1 and a['incidents'][0]['signals'] == 1"
+ok "and nothing ended by it" await 300 is "io.slow" "select string_agg(kind, ',') from incident_event where host_id = node_of('bare')"
+
 # One whose probe knows its route by its first hundred requests: of the next ones some take longer than any of these.
-sql -c "select tell_node('fresh', '10.0.5.1'), count_red('fresh', 0, ':80', 20, 0, $(at 1700), $(at 1810))" >/dev/null
+sql -c "select tell_node('fresh', '10.0.5.1'), count_red('fresh', 0, ':80', 20, 0, $(at 1700), $(at 1810))" \
+	-c "update node set last_seen = $(at 1810) where name = 'fresh'" >/dev/null
 abnormal fresh 6 cpu.own 60 10 1750 1790
 before=$(counter "$web" seismo_correlate_passes_total)
 ok "a route that has just become known is looked at" await 300 counted_more "$before"

@@ -3,7 +3,8 @@
 create function node_of(name text) returns bigint language sql as $$ select node_id from node n where n.name = $1 $$;
 
 create function tell_node(name text, address inet) returns void language sql as $$
-	insert into node (node_id, region_id, name) values (hashtextextended(name, 1) & 9223372036854775807, (select region_id from region limit 1), name);
+	insert into node (node_id, region_id, name, last_seen) -- what is told of it says how late it is, else an incident of half an hour ago is over at once
+		values (hashtextextended(name, 1) & 9223372036854775807, (select region_id from region limit 1), name, now() - interval '2 days');
 	insert into place values (node_of(name), address, 0, 1, 0, '', now() - interval '2 days')
 $$;
 
