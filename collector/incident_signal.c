@@ -340,7 +340,7 @@ bool signal_judge(struct signal *g, const struct incident_limits *l, struct inci
 	g->judge_us = now_us + (g->active ? AGAIN_S : JUDGE_GAP_S) * INCIDENT_SEC;
 	if (g->active && !uncounted && asked.until_us < g->last_us - AGAIN_S * INCIDENT_SEC)
 		return true; /* its requests are not counted yet */
-	if (g->active && !uncounted && has_fallen(l, g, until))
+	if (g->active && has_fallen(l, g, asked.until_us))
 		return false;
 	if (is_enough(l, g, &w) && (double)w.n >= share * asked.n)
 		return true;

@@ -87,6 +87,17 @@ TEST(what_comes_now_and_then_after_a_fault_is_not_that_fault)
 	incident_set_free(s);
 }
 
+TEST(a_fault_after_which_nothing_comes_is_over_too)
+{
+	struct incident_set *s = set_new();
+	struct signal *g = slow(s, 0, 40, 8);
+
+	CHECK(!goes_on(g, 80, 2400));
+	slow(s, 140, 141, 1);
+	CHECK(!goes_on(g, 150, 2400));
+	incident_set_free(s);
+}
+
 TEST(a_fault_that_goes_on_at_a_third_of_its_rate_or_was_rare_is_not_over)
 {
 	struct incident_set *s = set_new();
