@@ -55,6 +55,7 @@ struct signal {
 	struct incident *of; /* whose it is, or was when that closed; NULL: none */
 	bool active; /* of is open, and rows are counted there */
 	int64_t first_us, last_us; /* from the begin of the first to the end of the last */
+	int64_t ended_us; /* of a fault that ended (signal_end): its last_us */
 	int64_t clock_us; /* added to a time of its node, as all here are, it is the collector's */
 	uint64_t n;
 	double excess_us;

@@ -107,7 +107,13 @@ static int on_count(void *arg, const PGresult *row)
 	return 0;
 }
 
-/* Rows that are abnormal say more, and the same. */
+/* The last count of a fault may begin with the last of its requests. */
+static bool told_by(const struct signal *g, const struct run *r)
+{
+	return g->active || r->last.begin_us < g->ended_us + RUN_COUNT_S * INCIDENT_SEC;
+}
+
+/* Rows that are abnormal say more, and the same; also of a fault that is over. */
 static bool rows_tell(const struct incident_set *s, const struct run *r)
 {
 	for (size_t k = 0; k < incident_set_count_of(s); k++) {
@@ -116,7 +122,7 @@ static bool rows_tell(const struct incident_set *s, const struct run *r)
 		for (size_t j = 0; j < i->nsignals; j++) {
 			const struct signal *g = i->signal[j];
 
-			if (g->active && g->kind == SIGNAL_SLOW && g->node == r->node &&
+			if (told_by(g, r) && g->kind == SIGNAL_SLOW && g->node == r->node &&
 			    strcmp(g->class, SIGNAL_MEAN) != 0 && strcmp(g->app, r->app) == 0 &&
 			    strcmp(g->route, r->route) == 0)
 				return true;

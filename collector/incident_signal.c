@@ -346,8 +346,7 @@ bool signal_judge(struct signal *g, const struct incident_limits *l, struct inci
 		return true;
 	if (!g->active && asked.risen > 0 && is_risen(l, g, asked))
 		return true;
-	g->least = (uint64_t)(share * asked.n *
-			      0.8); /* of a busy route it is not asked for each row */
+	g->least = (uint64_t)(share * asked.n * 0.8); /* of a busy route not each row asks */
 	return false;
 }
 
@@ -380,6 +379,7 @@ static void drop_samples(struct signal *g, int64_t before_us)
 void signal_end(struct signal *g)
 {
 	g->active = false;
+	g->ended_us = g->last_us;
 	memset(g->bucket, 0, sizeof(g->bucket)); /* what comes after it is counted anew */
 }
 
