@@ -7,8 +7,7 @@
 #include "../lib/reason.h"
 
 enum { HTTP_ERROR = 500, JUDGE_GAP_S = 5, AGAIN_S = 20, LEAST_S = 60, UNCOUNTED_S = 30 };
-enum { LASTS_S = 10, RISEN = 5 };
-enum { LIMIT_FIRST = 100, LIMIT_OVER = 3, SIGMAS = 3 };
+enum { LASTS_S = 10, RISEN = 5, LIMIT_FIRST = 100, LIMIT_OVER = 3, SIGMAS = 3 };
 enum { BUCKET_US = SIGNAL_BUCKET_S * 1000000, RISE = 4, FALL_US = 3 * BUCKET_US, FALL_LEAST = 8 };
 static const double RISE_GAIN = 1.92; /* half of what chi squared of one degree passes in 1 of 20 */
 
@@ -308,10 +307,9 @@ static bool is_risen(const struct incident_limits *l, const struct signal *g,
 }
 
 /*
- * A fault that is over stays in the window for minutes, in which one slow request now and then is
- * enough to be a part of it: so it has ended when less than a quarter of what came of it in half a
- * minute comes now, and that is no chance (of 8 by a Poisson process at most one comes in 1 of 300
- * cases). What begins is told as late as it is slow; how late what fails is not known.
+ * A fault that is over stays in the window, and one slow request now and then would be a part of
+ * it. It has ended when, as long ago as they take, less than a quarter came of what comes of it in
+ * half a minute, by no chance (Poisson: of 8 at most one in 1 of 300 cases). Failures tell no time.
  */
 static bool has_fallen(const struct incident_limits *l, const struct signal *g, int64_t until_us)
 {
@@ -319,10 +317,12 @@ static bool has_fallen(const struct incident_limits *l, const struct signal *g, 
 	int64_t took = all.n ? (int64_t)(all.excess_us / (double)all.n) : 0;
 	int64_t until = (until_us - took) / BUCKET_US * BUCKET_US, since = until - FALL_US;
 	struct window before = window_of(g, signal_rises(g, l), since);
-	double expected = (double)before.n * FALL_US / (double)(since - before.first_us);
+	double expected;
 
-	return g->kind == SIGNAL_SLOW && before.n && expected >= FALL_LEAST &&
-	       (double)window_of(g, since, until).n * RISE < expected;
+	if (g->kind != SIGNAL_SLOW || !before.n)
+		return false;
+	expected = (double)before.n * FALL_US / (double)(since - before.first_us);
+	return expected >= FALL_LEAST && (double)window_of(g, since, until).n * RISE < expected;
 }
 
 /*

@@ -95,6 +95,8 @@ TEST(a_fault_after_which_nothing_comes_is_over_too)
 	CHECK(!goes_on(g, 80, 2400));
 	slow(s, 140, 141, 1);
 	CHECK(!goes_on(g, 150, 2400));
+	g->active = true; /* of a route that nobody counts that is not known */
+	CHECK(signal_judge(g, &limits, (struct incident_asked){ 0 }, (T + 150) * INCIDENT_SEC));
 	incident_set_free(s);
 }
 
