@@ -29,11 +29,15 @@ more_unread() { # THAN
 	[ "$(unread)" -gt "$1" ] && echo yes
 }
 
+is_read() { # PATH: asks for it, too
+	curl -s -o /dev/null -m 10 "http://127.0.0.1:$port$1"
+	[ "$(rows "$1" | cut -d' ' -f1)" -gt 0 ]
+}
+
 for rung in $(rungs); do
 	probe_by "$rung" --slow-ms 0 --rows-per-s 50000
 	before=$(unread)
-	curl -s -o /dev/null -m 10 "http://127.0.0.1:$port/first-$rung" # packets are looked at once io_uring was seen
-	sleep 0.5
+	[ "$rung" = syscalls ] || await 100 is_read "/first-$rung" # packets are looked at once io_uring was seen
 	curl -s -o /dev/null -m 10 "http://127.0.0.1:$port/$rung/[1-10]"
 	curl -s -o /dev/null -m 10 "http://127.0.0.1:$port/worker-$rung/[1-10]"
 	if [ "$rung" = syscalls ]; then
