@@ -13,6 +13,7 @@ places() {
 	# The first `ip netns add` since boot makes a mount of /run/netns: it is whoever's uses namespaces next.
 	awk '$5 != "/run/netns" { print "mount " $5 }' /proc/self/mountinfo
 	ls -d /run/seismo-* /tmp/seismo* /var/lib/seismo* 2>/dev/null | grep -v "^$TMPDIR" | sed 's/^/file /'
+	git ls-files --others --exclude-standard 2>/dev/null | sed 's/^/file /'
 	find /sys/fs/cgroup -type d -name 'seismo*' 2>/dev/null | sed 's/^/cgroup /'
 }
 

@@ -20,8 +20,7 @@ unset MAKEFLAGS MAKELEVEL MFLAGS VAR WEB BIND NODE
 # Whatever the tests put into temporary files lies here, and must be gone at the end.
 TMPDIR=$(mktemp -d /tmp/seismo-test.XXXXXX) || exit 1
 chmod 755 "$TMPDIR"
-SEISMO_TEST=$TMPDIR B=build
-export TMPDIR SEISMO_TEST B
+export TMPDIR SEISMO_TEST=$TMPDIR B=build PYTHONDONTWRITEBYTECODE=1
 logs=$PWD/build/logs
 mkdir -p "$logs"
 counts=$logs/counts failures=$logs/failures
