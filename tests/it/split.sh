@@ -137,7 +137,7 @@ while read -r kind act n named right median sum all; do
 	ok "$kind, $act: the part has at least 80 % of what was done (median $median %)" test "$median" -ge 80
 	least=85
 	# A loop that had to wait for a lock of its runtime meanwhile, or that never slept between the two: unknown, never wrong.
-	case $act in later | after | due) least=50 ;; esac
+	case $act in later | after | held | due) least=50 ;; esac
 	ok "$kind, $act: the reason is right (of $n, $right)" test "$((right * 100))" -ge "$((n * least))"
 	ok "$kind, $act: and names the culprit (of $n, $named)" test "$((named * 100))" -ge "$((n * 85))"
 done <"$tmp/judged"
