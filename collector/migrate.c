@@ -2,9 +2,14 @@
 #include "migrate.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "../lib/reason.h"
 #include "columns.h"
+
+enum { TRIES = 10 };
+
+static const char DEADLOCK[] = "40P01";
 
 static const char table_sql[] =
 	"create table if not exists migration (number int primary key, name text not null,"
@@ -46,7 +51,7 @@ static int apply_locked(struct pg *p, const struct migration *m)
 	return r < 0 ? r : record(p, m);
 }
 
-static int apply(struct pg *p, const struct migration *m)
+static int try_once(struct pg *p, const struct migration *m)
 {
 	int r = pg_do(p, "begin; " MIGRATE_LOCK);
 
@@ -55,6 +60,17 @@ static int apply(struct pg *p, const struct migration *m)
 	if (r == 0)
 		return pg_commit(p);
 	pg_rollback(p);
+	return r;
+}
+
+/* Other collectors, and consoles, read meanwhile, in an order of their own. */
+static int apply(struct pg *p, const struct migration *m)
+{
+	int r, tries = 0;
+
+	do
+		r = try_once(p, m);
+	while (r < 0 && strcmp(pg_state(p), DEADLOCK) == 0 && ++tries < TRIES);
 	return r;
 }
 

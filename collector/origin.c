@@ -15,9 +15,11 @@
 
 enum { MAX_HOPS = 3 };
 
+enum what { ROWS, INCIDENTS, NWHAT };
+
 struct origin {
 	const char *region;
-	char said[ITEM_MAX_NAME + 1]; /* the region of the last loop that was told */
+	char said[NWHAT][ITEM_MAX_NAME + 1]; /* the region of the last loop that was told */
 };
 
 static int origin_open(void *self, const struct stage_env *env)
@@ -76,22 +78,26 @@ static bool is_loop(const struct origin *o, const char *const *region, uint32_t 
 	return hops > MAX_HOPS;
 }
 
-static void tell_loop(struct origin *o, const struct batch *b, const char *region, uint32_t hops)
+static void tell_loop(struct origin *o, const struct batch *b, enum what what, const char *region,
+		      uint32_t hops)
 {
+	static const char *const name[NWHAT] = { "rows that are", "an incident that is" };
+
 	counter_add(C_RELAY_LOOPS, 1);
-	if (strcmp(o->said, region) == 0)
+	if (strcmp(o->said[what], region) == 0)
 		return;
-	snprintf(o->said, sizeof(o->said), "%s", region);
+	snprintf(o->said[what], sizeof(o->said[what]), "%s", region);
 	log_err(0,
-		"the relay of region %s brings what is of region %s and came through %u regions: a "
-		"loop, or regions relay in a row of more than %d. It is dropped; no collector may "
-		"relay to one that relays to it, and no two regions may have one name",
-		b->relay, region, hops, MAX_HOPS);
+		"the relay of region %s brings %s of region %s and came through %u regions: a "
+		"loop, or regions relay in a row of more than %d. What does is dropped; no "
+		"collector may relay to one that relays to it, and no two regions may have one "
+		"name",
+		b->relay, name[what], region, hops, MAX_HOPS);
 }
 
 static void drop_loop(struct origin *o, struct batch *b)
 {
-	tell_loop(o, b, b->origin->region[0], b->origin->hops);
+	tell_loop(o, b, ROWS, b->origin->region[0], b->origin->hops);
 	b->items = (struct wire_body){ 0 };
 	b->of = b->head;
 	b->origin = NULL;
@@ -105,7 +111,7 @@ static void drop_looped_incidents(struct origin *o, struct batch *b)
 		const struct incident_item q = b->items.incidents[i];
 
 		if (is_loop(o, q.region, q.hops))
-			tell_loop(o, b, q.region[0], q.hops);
+			tell_loop(o, b, INCIDENTS, q.region[0], q.hops);
 		else
 			b->items.incidents[kept++] = q;
 	}

@@ -131,6 +131,40 @@ start one "$port" "$web" --region north --node-rows-per-s 2
 ok "a day older than is kept is dropped" await 300 is 0 "select count(*) from pg_class where relname = 'request_20200101'"
 ok "after a restart it asks for what came in between" probe "$port" "$n" "send 1 20 1 request" "want nack 1 19" "send 1 20 1 request" "want ack 1 20"
 
+# Whoever reads while tables are changed may be in the way of it, and be waited for by it: a deadlock.
+read_across() { # the reader's side, which ends as the other's fault
+	"$pgbin/psql" -h "$dir/s" -U postgres -X -q -d late -v ON_ERROR_STOP=1 -f - <<-'END'
+	set deadlock_timeout = '600s';
+	do $$
+	begin
+		loop -- between any two migrations it has the lock of both
+			perform pg_advisory_lock(126879331840367);
+			if exists (select from pg_class where relname = 'migration') then
+				exit when (select max(number) = 38 from migration);
+			end if;
+			perform pg_advisory_unlock(126879331840367);
+		end loop;
+		lock table red_10m in access share mode;
+		perform pg_advisory_unlock(126879331840367);
+		while not exists (select from pg_locks where relation = 'red_10m'::regclass and not granted) loop
+			perform pg_sleep(0.01);
+		end loop;
+		lock table red_closed in access share mode;
+	end $$;
+	END
+}
+sql -c "create database late owner seismo"
+read_across >"$dir/across" 2>&1 & across=$!
+await 300 is 1 "select count(*) from pg_stat_activity where datname = 'late' and state = 'active'"
+db_flag=--database="host=$dir/s dbname=late user=seismo"
+read -r port3 web3 < <(free_ports 2 | tr '\n' ' ')
+start late "$port3" "$web3"
+ok "a migration that meets a deadlock is made once more" await 600 grep -q "is ready" "$dir/late.log"
+wait $across
+ok "and whoever it was with goes on" [ $? = 0 ]
+halt late TERM
+db_flag=--database=$db
+
 # A node that tells more than a node may.
 timeout 60 "$fake" "tcp://127.0.0.1:$port" deliver noisy 1 200 2000 >"$dir/noisy"
 ok "every batch of a node that tells too much is acked" grep -q '^sent' "$dir/noisy"

@@ -75,6 +75,6 @@ halt one TERM
 at_region eu node token --for 1d --node relay-global >"$dir/lets-global"
 start one "$port" "$web" --region global "${limits[@]}" --relay-to "tcp://127.0.0.1:$eu_port" --relay-key "$dir/keys.eu/collector.pub" --relay-token "$dir/lets-global"
 ok "what goes round is refused where it came from" await 400 counted "$eu_web" seismo_relay_loops_total 1
-ok "its incident, too" await 400 grep -q "of region eu and came through 2 regions" "$dir/eu.log"
+ok "its incident, too" await 400 grep -q "an incident that is of region eu and came through 2 regions" "$dir/eu.log"
 ok "of which nothing is taken" eval '[ "$(of eu "select count(*) from incident_told")" = 0 ] && [ "$(of eu "select count(*) from request")" = 7520 ]'
 done_checking
