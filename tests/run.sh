@@ -130,10 +130,10 @@ working() {
 	local t
 	if wanted unit; then
 		for t in build-clang/test/test_*; do
-			suite "unit/${t##*/}" 180 "$t"
+			suite "unit/${t##*/}" 600 "$t"
 		done
 		for t in $threads; do
-			suite "threads/${t##*/}" 180 "$t"
+			suite "threads/${t##*/}" 600 "$t"
 		done
 	fi
 	it tests/it/ingest*.sh tests/it/*.py

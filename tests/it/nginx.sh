@@ -135,6 +135,10 @@ union all select 'upstream_p99_us', percentile_disc(0.5) within group (order by 
 	select percentile_disc(0.99) within group (order by abs((u ->> 'responseUs')::bigint - s::numeric * 1e6)) p
 	from both_sides, jsonb_array_elements(upstreams) with ordinality a(u, i), unnest(string_to_array(up_seconds, ', ')) with ordinality b(s, j)
 	where i = j + ${4:+1}+0 and s <> '-' group by third) t
+union all select 'request_off_us', percentile_cont(0.5) within group (order by request_us - seconds * 1e6) from both_sides
+union all select 'upstream_off_us', percentile_cont(0.5) within group (order by (u ->> 'responseUs')::bigint - s::numeric * 1e6)
+	from both_sides, jsonb_array_elements(upstreams) with ordinality a(u, i), unnest(string_to_array(up_seconds, ', ')) with ordinality b(s, j)
+	where i = j + ${4:+1}+0 and s <> '-'
 union all select 'calls', count(*) from served
 union all select 'right', count(*) from calls where id = got
 union all select 'wrong', count(*) from calls where id <> got
@@ -148,6 +152,6 @@ measure() { # NAME PORT PREFIX KEY [ADDRESS]
 	await_value "${expected:-$sent}" rows "$2" "$3"
 	unset f; declare -gA f
 	while read -r key value; do f[$key]=${value%.*}; done < <(figures "${@:2}")
-	echo "$1: $(cat "$tmp/load"); $(for key in lines rows matched unequal upstream_unequal upstream_wrong request_p99_us upstream_p99_us calls right wrong of_nobody; do
+	echo "$1: $(cat "$tmp/load"); $(for key in lines rows matched unequal upstream_unequal upstream_wrong request_p99_us upstream_p99_us request_off_us upstream_off_us calls right wrong of_nobody; do
 		printf '%s %s ' $key "${f[$key]:-none}"; done)"
 }

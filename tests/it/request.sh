@@ -36,8 +36,12 @@ nginx_of() { # WORKERS
 # Answers with a bad status, refused, broken off, too late, given up by the client after 30 ms.
 mix=(--every 89,s=503 --every 79,r=1 --every 83,x=1 --every 101,d=900 --every 97,d=900,30)
 
-# The median of three thirds: where the machine holds nginx up, nginx's own clock stands still with it. Where another
-# guest of the host does so for longer, the times alone are taken anew, and everything else must hold each time.
+# The log tells times by whole milliseconds at both ends, of the clock of nginx's loop: of exact ones so much is off by .9 ms at p99,
+# and by nothing in the middle. The median of three thirds: where the machine holds nginx up, its clock stands still with it; what
+# other suites do may cost it a quarter of a millisecond (LONG=1, alone: 1 ms in all). Where another guest of the host holds it up
+# for longer, the times alone are taken anew, and everything else must hold each time.
+[ -z "${LONG:-}" ] && within=1250 || within=1000
+
 cell() { # RUNG WORKERS CONNS kept|new
 	local name="$1, $2 workers, $3 connections, upstream $4" port try
 	[ "$4" = kept ] && port=$kept || port=$new
@@ -49,16 +53,23 @@ cell() { # RUNG WORKERS CONNS kept|new
 		ok "$name: method, path, status and remoteAddr are equal" test "${f[unequal]:-1}" -eq 0
 		ok "$name: upstreamAddr is equal" test "${f[upstream_unequal]:-1}" -eq 0
 		ok "$name: no upstream call is given to a wrong request" test "${f[wrong]:-1}" -eq 0
-		[ "${f[request_p99_us]:-9999}" -gt 1000 ] || [ "${f[upstream_p99_us]:-9999}" -gt 1000 ] || break
+		[ "${f[request_p99_us]:-9999}" -gt $within ] || [ "${f[upstream_p99_us]:-9999}" -gt $within ] || break
 	done
-	ok "$name: request time is within 1 ms at p99" test "${f[request_p99_us]:-9999}" -le 1000
-	ok "$name: upstream time is within 1 ms at p99" test "${f[upstream_p99_us]:-9999}" -le 1000
+	ok "$name: request time is off by at most $within us at p99" test "${f[request_p99_us]:-9999}" -le $within
+	ok "$name: upstream time is off by at most $within us at p99" test "${f[upstream_p99_us]:-9999}" -le $within
+	ok "$name: neither is longer or shorter than nginx's" off_by_none
 	table+="| $1 | $2 | $3 | $4 | ${f[lines]} | ${f[rows]} | ${f[s499]}, ${f[s502]}, ${f[s504]} | $((f[unequal] + f[upstream_unequal])) |"
 	table+=" $(ms "${f[request_p99_us]}") | $(ms "${f[upstream_p99_us]}") | ${f[calls]} | ${f[right]} | ${f[wrong]} |"$'\n'
 }
 
 ms() { # MICROSECONDS
 	awk -v n="${1:-nan}" 'BEGIN { printf "%.2f ms", n / 1000 }'
+}
+
+off_by_none() { # by the median, in us
+	local off=${f[request_off_us]:-9999} up=${f[upstream_off_us]:-9999}
+	echo "request time off by $off us, upstream time by $up"
+	[ "${off#-}" -le 400 ] && [ "${up#-}" -le 400 ]
 }
 
 table=

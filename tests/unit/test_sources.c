@@ -83,12 +83,7 @@ TEST(every_source_opens_reads_twice_and_leaves_no_fd)
 
 TEST(every_source_survives_a_host_with_nothing)
 {
-	char dir[] = "/tmp/seismo-nothing.XXXXXX";
-
-	CHECK(mkdtemp(dir) != NULL);
-	live_all(dir, dir, false);
 	live_all("/nonexistent", "/nonexistent", false);
-	rmdir(dir);
 }
 
 TEST(a_source_that_is_tried_leaves_no_fd_and_says_what_is_missing)
