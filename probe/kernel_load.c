@@ -100,7 +100,8 @@ int kernel_say(int err, char *why)
 			 "this kernel's verifier refused the program; please report its version");
 	else if (err == -EPERM)
 		snprintf(why, WHY_LEN,
-			 "the kernel does not permit BPF here; in a container, give it CAP_BPF and "
-			 "CAP_PERFMON of the host");
+			 "the kernel does not permit this program; in a container, give it CAP_BPF "
+			 "and CAP_PERFMON of the host, else look at /sys/kernel/security/lockdown "
+			 "and lsm");
 	return err;
 }

@@ -199,13 +199,8 @@ static int load(struct request_kernel *k, const struct hooks *h, const struct re
 		r = bpf_object__load(k->obj);
 	bytes = h->object(&len);
 	kernel_loaded(bytes, len);
-	if (r == -EACCES)
-		return say(why, r,
-			   "this kernel's verifier refused the program; please report its version");
-	if (r == -EPERM)
-		return say(why, r,
-			   "the kernel does not permit BPF here; in a container, give it CAP_BPF "
-			   "and CAP_PERFMON of the host");
+	if (r == -EACCES || r == -EPERM)
+		return kernel_say(r, why);
 	if (r < 0)
 		return say(why, r, h->missing);
 	r = find_maps(k);
