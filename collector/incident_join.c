@@ -202,7 +202,8 @@ static int read_before(struct engine *e, const struct signal *g, double *n)
 static int judge(struct engine *e, struct signal *g, struct incident_asked asked,
 		 const struct engine_region *region)
 {
-	bool enough = signal_judge(g, e->limits, asked, region->now_us);
+	bool behind = g->active && e->full; /* what would go on is not read yet */
+	bool enough = behind || signal_judge(g, e->limits, asked, region->now_us);
 	double before = 0;
 	int r;
 

@@ -107,39 +107,44 @@ static int on_count(void *arg, const PGresult *row)
 	return 0;
 }
 
-/* The last count of a fault may begin with the last of its requests. */
-static bool told_by(const struct signal *g, const struct run *r)
+/* Up to when rows of the same tell of it. */
+static int64_t told_until(const struct signal *g, const struct run *r)
 {
-	return g->active || r->last.begin_us < g->ended_us + RUN_COUNT_S * INCIDENT_SEC;
+	if (g->kind != SIGNAL_SLOW || g->node != r->node || strcmp(g->class, SIGNAL_MEAN) == 0 ||
+	    strcmp(g->app, r->app) != 0 || strcmp(g->route, r->route) != 0)
+		return 0;
+	return g->active ? INT64_MAX : g->ended_us;
 }
 
 /* Rows that are abnormal say more, and the same; also of a fault that is over. */
-static bool rows_tell(const struct incident_set *s, const struct run *r)
+static int64_t rows_tell_until(const struct incident_set *s, const struct run *r)
 {
+	int64_t until = 0;
+
 	for (size_t k = 0; k < incident_set_count_of(s); k++) {
 		const struct incident *i = incident_set_at(s, k);
 
 		for (size_t j = 0; j < i->nsignals; j++) {
-			const struct signal *g = i->signal[j];
+			int64_t told = told_until(i->signal[j], r);
 
-			if (told_by(g, r) && g->kind == SIGNAL_SLOW && g->node == r->node &&
-			    strcmp(g->class, SIGNAL_MEAN) != 0 && strcmp(g->app, r->app) == 0 &&
-			    strcmp(g->route, r->route) == 0)
-				return true;
+			until = told > until ? told : until;
 		}
 	}
-	return false;
+	return until;
 }
 
+/* The last count of a fault may begin with the last of its requests. */
 static int take(struct engine *e, const struct run *r)
 {
 	struct signal *g = incident_set_signal(e->set, r->node, r->app, r->label, SIGNAL_MEAN);
 	const struct engine_node *node = engine_node(e, r->node);
 	const struct engine_region *region = node ? engine_region(e, node->region) : NULL;
+	int64_t told = rows_tell_until(e->set, r);
 
 	if (!region)
 		e->nodes_us = 0; /* a new node: it is known with the next count */
-	if (!g || !region || r->last.end_us <= g->last_us || rows_tell(e->set, r))
+	if (!g || !region || r->last.end_us <= g->last_us ||
+	    r->last.begin_us - RUN_COUNT_S * INCIDENT_SEC < told)
 		return 0;
 	if (g->active) {
 		signal_count_mean(g, &r->last);
@@ -147,7 +152,7 @@ static int take(struct engine *e, const struct run *r)
 	}
 	if (engine_waits(e, g, region))
 		return 0;
-	signal_count_mean(g, &r->whole);
+	signal_count_mean(g, r->whole.begin_us < told ? &r->last : &r->whole);
 	return engine_open_signal(e, g, region);
 }
 

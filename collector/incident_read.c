@@ -115,7 +115,7 @@ const struct engine_region *engine_region(const struct engine *e, uint64_t id)
 struct reading {
 	struct engine *e;
 	int64_t counted_us; /* what was stored up to here was counted in another life */
-	int64_t newest_us;
+	int64_t first_us, newest_us; /* stored */
 	uint32_t rows;
 };
 
@@ -146,7 +146,8 @@ static int on_row(void *arg, const PGresult *row)
 	};
 	bool full = false;
 
-	d->rows++;
+	if (!d->rows++)
+		d->first_us = r.stored_us;
 	d->newest_us = r.stored_us;
 	if (!is_new(d->e, &r))
 		return 0;
@@ -166,9 +167,12 @@ static bool is_near_mark(void *arg, uint64_t a UNUSED, uint64_t b UNUSED, void *
 	return *(int64_t *)value > e->mark_us - 2 * OVERLAP_S * INCIDENT_SEC;
 }
 
+/* All of one commit is stored at one time: what was cut within it is read again, but for more of
+ * one than that. */
 static int read_from(struct engine *e, int64_t from_us, struct reading *d)
 {
 	char sql[480];
+	int r;
 
 	snprintf(
 		sql, sizeof(sql),
@@ -177,7 +181,11 @@ static int read_from(struct engine *e, int64_t from_us, struct reading *d)
 		" from request where stored > timestamptz 'epoch' + %" PRId64
 		" * interval '1 microsecond' order by stored limit %d",
 		from_us, ROWS_MAX);
-	return pg_each(e->pg, sql, on_row, d);
+	d->rows = 0;
+	r = pg_each(e->pg, sql, on_row, d);
+	if (d->rows == ROWS_MAX && d->newest_us > d->first_us)
+		d->newest_us--;
+	return r;
 }
 
 /* First, of what was counted before, the window; then what came since. */
@@ -188,7 +196,6 @@ static int begin(struct engine *e)
 	int r = 0;
 
 	do {
-		d.rows = 0;
 		r = read_from(e, from, &d);
 		from = d.newest_us;
 	} while (r == 0 && d.rows == ROWS_MAX);

@@ -191,7 +191,9 @@ void incident_set_close(struct incident_set *s, struct incident *i, int64_t at_u
 {
 	i->closed_us = at_us;
 	for (size_t k = 0; k < i->nsignals; k++)
-		signal_end(i->signal[k]);
+		if (i->signal[k]->active) /* what another one has counted since may be a fault of
+					     its own */
+			signal_end(i->signal[k]);
 	incident_set_step(s, i, at_us, "closed", NULL, NULL);
 }
 

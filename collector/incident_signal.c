@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "incident_signal.h"
-
 #include <math.h>
 #include <stdio.h>
 
 #include "../lib/reason.h"
+#include "incident_window.h"
 
 enum { HTTP_ERROR = 500, JUDGE_GAP_S = 5, AGAIN_S = 20, LEAST_S = 60, UNCOUNTED_S = 30 };
 enum { LASTS_S = 10, RISEN = 5, LIMIT_FIRST = 100, LIMIT_OVER = 3, SIGMAS = 3 };
-enum { BUCKET_US = SIGNAL_BUCKET_S * 1000000, RISE = 4, FALL_US = 3 * BUCKET_US, FALL_LEAST = 8 };
-static const double RISE_GAIN = 1.92; /* half of what chi squared of one degree passes in 1 of 20 */
+enum { FALL = 4, FALL_US = 3 * BUCKET_US, FALL_LEAST = 8 };
 
 static const char NODE_FAILED[] = "error", UPSTREAM_FAILED[] = "error.up";
 
@@ -77,35 +75,20 @@ static void keep_sample(struct signal *g, const struct incident_row *r, double v
 		g->reason = r->reason;
 }
 
-static void put_bucket(struct signal *g, int64_t begin_us, uint32_t n, double excess)
-{
-	int64_t number = begin_us / BUCKET_US;
-	struct signal_bucket *b = &g->bucket[(uint64_t)number % SIGNAL_BUCKETS];
-
-	if (b->number > number)
-		return;
-	if (b->number < number || !b->n)
-		*b = (struct signal_bucket){ .number = number, .first_us = begin_us };
-	if (begin_us < b->first_us)
-		b->first_us = begin_us;
-	b->n += n;
-	b->excess_us += excess;
-}
-
 int64_t signal_here(const struct signal *g, int64_t own_us)
 {
 	return own_us + g->clock_us;
 }
 
-static void put_total(struct signal *g, int64_t begin_us, uint32_t n, double excess)
+static void put_total(struct signal *g, const struct slow *w)
 {
 	int64_t last_us = signal_here(g, g->last_us);
 
-	g->n += n;
-	g->excess_us += excess;
+	g->n += w->n;
+	g->excess_us += w->excess_us;
 	g->dirty = true;
-	if (begin_us < g->first_us)
-		g->first_us = begin_us;
+	if (w->begin_us < g->first_us)
+		g->first_us = w->begin_us;
 	if (last_us > g->of->last_us) {
 		g->of->last_us = last_us;
 		g->of->dirty = true;
@@ -127,140 +110,43 @@ static void begin_anew(const struct incident_limits *l, struct signal *g,
 		memset(g->worst, 0, sizeof(g->worst));
 }
 
+/* Of what has ended: of its own part of an incident that goes on, or of one that is closed. */
+static bool is_late(const struct signal *g, int64_t begin_us)
+{
+	if (!g->of || g->active)
+		return false;
+	return g->of->closed_us ? signal_here(g, begin_us) <= g->of->last_us
+				: begin_us <= g->ended_us;
+}
+
 void signal_count(struct signal *g, const struct incident_limits *l, const struct incident_row *r)
 {
-	bool late = g->of && !g->active && signal_here(g, r->begin_us) <= g->of->last_us;
-	double excess = 0;
+	bool late = is_late(g, r->begin_us);
+	struct slow one = { .begin_us = r->begin_us, .n = 1, .took_us = r->total_us };
 
 	if (g->kind == SIGNAL_SLOW && r->total_us > r->normal_us)
-		excess = (double)(r->total_us - r->normal_us);
+		one.excess_us = (double)(r->total_us - r->normal_us);
 	begin_anew(l, g, r);
 	if (!late)
-		put_bucket(g, r->begin_us, 1, excess);
+		window_put(g, &one);
 	if (r->begin_us + r->total_us > g->last_us)
 		g->last_us = r->begin_us + r->total_us;
 	if (r->old)
 		return;
-	keep_sample(g, r, excess);
+	keep_sample(g, r, one.excess_us);
 	if (g->active || late)
-		put_total(g, r->begin_us, 1, excess);
+		put_total(g, &one);
 }
 
 void signal_count_mean(struct signal *g, const struct incident_mean *m)
 {
-	put_bucket(g, m->begin_us, m->n, m->excess_us);
+	const struct slow all = { .begin_us = m->begin_us, .n = m->n, .excess_us = m->excess_us };
+
+	window_put(g, &all);
 	if (m->end_us > g->last_us)
 		g->last_us = m->end_us;
 	if (g->active)
-		put_total(g, m->begin_us, m->n, m->excess_us);
-}
-
-struct window {
-	uint64_t n;
-	double excess_us;
-	int64_t first_us;
-};
-
-/* What began within (since, until], by whole buckets. */
-static struct window window_of(const struct signal *g, int64_t since_us, int64_t until_us)
-{
-	struct window w = { .first_us = INT64_MAX };
-
-	for (int i = 0; i < SIGNAL_BUCKETS; i++) {
-		const struct signal_bucket *b = &g->bucket[i];
-		int64_t begin = b->number * BUCKET_US;
-
-		if (!b->n || begin < since_us || begin + BUCKET_US > until_us)
-			continue;
-		w.n += b->n;
-		w.excess_us += b->excess_us;
-		w.first_us = b->first_us < w.first_us ? b->first_us : w.first_us;
-	}
-	return w;
-}
-
-int64_t signal_since(const struct signal *g, const struct incident_limits *l)
-{
-	return (g->last_us / BUCKET_US - l->window_s / SIGNAL_BUCKET_S) * BUCKET_US;
-}
-
-static struct window whole_window(const struct signal *g, const struct incident_limits *l)
-{
-	return window_of(g, signal_since(g, l), INT64_MAX);
-}
-
-/* Of n within that time, at their likeliest rate; less what is the same however they are split. */
-static double log_likelihood(double n, int64_t us)
-{
-	return n * log(n / (double)us);
-}
-
-static int64_t bucket_end(const struct signal_bucket *b)
-{
-	return (b->number + 1) * BUCKET_US;
-}
-
-static bool is_steep(double most_before, const struct signal_bucket *b)
-{
-	return b->n * (double)BUCKET_US >=
-	       RISE * most_before * (double)(bucket_end(b) - b->first_us);
-}
-
-/*
- * A request that was slow by itself, minutes before, is in the window of a fault, and not of it.
- * That begins where the rate of a Poisson process changes: at the likeliest such place, if the
- * change is no chance, and steep (what grows slowly began with its first), and what is left enough.
- */
-static const struct signal_bucket *rise(const struct signal_bucket *const *b, int n, double all,
-					double enough)
-{
-	int64_t begin = b[0]->first_us, end = bucket_end(b[n - 1]);
-	double most = 0, before = 0, least = RISE_GAIN + log_likelihood(all, end - begin);
-	int best = 0;
-
-	for (int i = 1; i < n; i++) {
-		double likely;
-
-		before += b[i - 1]->n;
-		most = fmax(most, b[i - 1]->n);
-		likely = log_likelihood(before, b[i]->first_us - begin) +
-			 log_likelihood(all - before, end - b[i]->first_us);
-		if (all - before < enough || likely < least || !is_steep(most, b[i]))
-			continue;
-		least = likely;
-		best = i;
-	}
-	return b[best];
-}
-
-int64_t signal_rises(const struct signal *g, const struct incident_limits *l)
-{
-	const struct signal_bucket *in[SIGNAL_BUCKETS];
-	int64_t first = signal_since(g, l) / BUCKET_US;
-	double all = 0;
-	int n = 0;
-
-	for (int64_t i = first; i < first + SIGNAL_BUCKETS; i++) {
-		const struct signal_bucket *b = &g->bucket[(uint64_t)i % SIGNAL_BUCKETS];
-
-		if (!b->n || b->number != i)
-			continue;
-		in[n++] = b;
-		all += b->n;
-	}
-	if (n == 0)
-		return signal_since(g, l);
-	return rise(in, n, all, (double)l->least_events)->number * BUCKET_US;
-}
-
-static struct window fault_window(const struct signal *g, const struct incident_limits *l)
-{
-	return window_of(g, signal_rises(g, l), INT64_MAX);
-}
-
-int64_t signal_begins(const struct signal *g, const struct incident_limits *l)
-{
-	return fault_window(g, l).first_us;
+		put_total(g, &all);
 }
 
 static bool is_enough(const struct incident_limits *l, const struct signal *g,
@@ -289,7 +175,7 @@ bool signal_is_due(const struct signal *g, const struct incident_limits *l, int6
 		return false;
 	if (g->active)
 		return strcmp(g->class, SIGNAL_MEAN) != 0; /* whose runs end by themselves */
-	w = whole_window(g, l);
+	w = window_whole(g, l);
 	if (w.n < g->least && !is_often(l, g) && now_us - g->judge_us < LEAST_S * INCIDENT_SEC)
 		return false;
 	return is_enough(l, g, &w);
@@ -308,21 +194,23 @@ static bool is_risen(const struct incident_limits *l, const struct signal *g,
 
 /*
  * A fault that is over stays in the window, and one slow request now and then would be a part of
- * it. It has ended when, as long ago as they take, less than a quarter came of what comes of it in
- * half a minute, by no chance (Poisson: of 8 at most one in 1 of 300 cases). Failures tell no time.
+ * it. It has ended when, as long ago as they take at most, less than a quarter came of what comes
+ * of it in half a minute, by no chance (Poisson: of 8 at most one in 1 of 300 cases). Failures tell
+ * no time.
  */
 static bool has_fallen(const struct incident_limits *l, const struct signal *g, int64_t until_us)
 {
-	struct window all = whole_window(g, l);
-	int64_t took = all.n ? (int64_t)(all.excess_us / (double)all.n) : 0;
+	int64_t took = window_whole(g, l).longest_us;
 	int64_t until = (until_us - took) / BUCKET_US * BUCKET_US, since = until - FALL_US;
 	struct window before = window_of(g, signal_rises(g, l), since);
-	double expected;
+	int64_t lasted = since - before.first_us;
+	double expected = (double)before.n;
 
 	if (g->kind != SIGNAL_SLOW || !before.n)
 		return false;
-	expected = (double)before.n * FALL_US / (double)(since - before.first_us);
-	return expected >= FALL_LEAST && (double)window_of(g, since, until).n * RISE < expected;
+	if (lasted > FALL_US) /* of less it is not known that it comes more often */
+		expected *= (double)FALL_US / (double)lasted;
+	return expected >= FALL_LEAST && (double)window_of(g, since, until).n * FALL < expected;
 }
 
 /*
@@ -344,7 +232,8 @@ bool signal_judge(struct signal *g, const struct incident_limits *l, struct inci
 		return false;
 	if (is_enough(l, g, &w) && (double)w.n >= share * asked.n)
 		return true;
-	if (!g->active && asked.risen > 0 && is_risen(l, g, asked))
+	/* also of one that is active: it takes long until it is a part of the whole window */
+	if (asked.risen > 0 && is_risen(l, g, asked))
 		return true;
 	g->least = (uint64_t)(share * asked.n * 0.8); /* of a busy route not each row asks */
 	return false;
@@ -361,7 +250,7 @@ bool signal_is_chance(const struct signal *g, const struct incident_limits *l, d
 	double n = before > LIMIT_FIRST ? before : LIMIT_FIRST;
 	double m = 2 * LIMIT_OVER * asked / n;
 
-	return g->kind == SIGNAL_SLOW && (double)whole_window(g, l).n < m + SIGMAS * sqrt(m);
+	return g->kind == SIGNAL_SLOW && (double)window_whole(g, l).n < m + SIGMAS * sqrt(m);
 }
 
 static void drop_samples(struct signal *g, int64_t before_us)
@@ -386,7 +275,7 @@ void signal_end(struct signal *g)
 /* It counts from the begin of its fault, on to what it had in the same incident. */
 void signal_begin(struct signal *g, const struct incident_limits *l, const struct incident *in)
 {
-	struct window w = fault_window(g, l);
+	struct window w = window_of_fault(g, l);
 	bool on = in && g->of == in;
 
 	g->n = (on ? g->n : 0) + w.n;

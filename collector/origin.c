@@ -8,18 +8,18 @@
  */
 #include "stage.h"
 
-#include <stdio.h>
-
+#include "../lib/clock.h"
 #include "../lib/log.h"
 #include "../lib/mp.h"
 
 enum { MAX_HOPS = 3 };
+static const uint64_t SAY_AGAIN_NS = 600 * 1000000000ull; /* each batch of a loop is one */
 
 enum what { ROWS, INCIDENTS, NWHAT };
 
 struct origin {
 	const char *region;
-	char said[NWHAT][ITEM_MAX_NAME + 1]; /* the region of the last loop that was told */
+	uint64_t said_ns[NWHAT]; /* when a loop was told of last */
 };
 
 static int origin_open(void *self, const struct stage_env *env)
@@ -82,11 +82,12 @@ static void tell_loop(struct origin *o, const struct batch *b, enum what what, c
 		      uint32_t hops)
 {
 	static const char *const name[NWHAT] = { "rows that are", "an incident that is" };
+	uint64_t now = clock_mono_ns();
 
 	counter_add(C_RELAY_LOOPS, 1);
-	if (strcmp(o->said[what], region) == 0)
+	if (o->said_ns[what] && now - o->said_ns[what] < SAY_AGAIN_NS)
 		return;
-	snprintf(o->said[what], sizeof(o->said[what]), "%s", region);
+	o->said_ns[what] = now;
 	log_err(0,
 		"the relay of region %s brings %s of region %s and came through %u regions: a "
 		"loop, or regions relay in a row of more than %d. What does is dropped; no "

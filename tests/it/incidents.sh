@@ -16,6 +16,11 @@ counted_more() { # PASSES: two more have begun and ended
 	[ "$(counter "$web" seismo_correlate_passes_total)" -ge $(($1 + 2)) ]
 }
 
+counter_is() { # WEB NAME VALUE: also after two more looks
+	await 300 counted_more "$(counter "$1" seismo_correlate_passes_total)"
+	[ "$(counter "$1" "$2")" = "$3" ]
+}
+
 at() { # SECONDS: that long after the fault began
 	echo "timestamptz '$began' + interval '$1 s'"
 }
@@ -262,4 +267,10 @@ sql -c "update incident set last = now() - interval '40 days'"
 start one "$port" "$web" --keep-days 30
 ok "old ones go, with all that was of them" await 300 is "0|0|0|0|0" "select (select count(*) from incident), (select count(*) from incident_signal),
 	(select count(*) from incident_candidate), (select count(*) from incident_graph), (select count(*) from incident_step)"
+
+# More than one look reads, of two commits, so that it ends within one.
+rows=$(counter "$web" seismo_incident_rows_total)
+sql -c "select abnormal('front', 30005, 'up.slow', 60, 0, $(at -900), $(at -800)), abnormal('front', 30005, 'up.slow', 60, 0, $(at -700), $(at -600), 200, '1 ms')" >/dev/null
+ok "what is cut within a commit is read on" await 300 counted "$web" seismo_incident_rows_total $((rows + 60010))
+ok "once" counter_is "$web" seismo_incident_rows_total $((rows + 60010))
 done_checking

@@ -17,12 +17,12 @@ returns void language sql as $$
 		from generate_series(since + interval '10 s', until, interval '10 s') t
 $$;
 
-create function abnormal(name text, count int, code text, total_ms int, normal_ms int, since timestamptz, until timestamptz, the_status int default 200)
+create function abnormal(name text, count int, code text, total_ms int, normal_ms int, since timestamptz, until timestamptz, the_status int default 200, later interval default '0')
 returns void language sql as $$
 	insert into request (ts, node_id, request_id, stored, app, comm, pid, tid, remote_port, local_port, method, path, route, flags, status, request_us,
 			queue_us, bytes_in, bytes_out, normal_us, limit_us, retrans, srtt_us, rcv_ooo, reason_id, params, upstreams)
 		select since + (until - since) * i / count, node_of(name), hashtextextended(name || since || code || i, 3) & 9223372036854775807,
-			clock_timestamp(), name || '-app', 'x', 1, 1, 0, 0, 'GET', '/buy', '/buy', 0, the_status, total_ms * 1000, 0, 0, 0, normal_ms * 1000, 0, 0, 0, 0,
+			now() + later, name || '-app', 'x', 1, 1, 0, 0, 'GET', '/buy', '/buy', 0, the_status, total_ms * 1000, 0, 0, 0, normal_ms * 1000, 0, 0, 0, 0,
 			(select reason_id from reason r where r.code = $3), '{}', '[]' from generate_series(0, count - 1) i
 $$;
 

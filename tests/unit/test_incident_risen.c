@@ -41,6 +41,22 @@ static struct incident_set *set_new(void)
 	return incident_set_new(&limits, &steps);
 }
 
+static void slow_at(struct incident_set *s, double at_s, uint64_t took, uint64_t normal)
+{
+	const struct incident_row r = { .begin_us = (int64_t)((T + at_s) * INCIDENT_SEC),
+					.total_us = (int64_t)took,
+					.normal_us = (int64_t)normal,
+					.node = WEB,
+					.id = ++ids,
+					.app = "shop",
+					.route = "/buy",
+					.reason = R_IO_BLOCK,
+					.status = 200 };
+	bool full;
+
+	incident_set_count(s, &r, &full);
+}
+
 /* In the window there are thousands. */
 static bool judged(struct signal *g, int at_s, double risen)
 {
@@ -59,6 +75,21 @@ TEST(a_tenth_of_a_busy_route_that_is_slow_for_ten_seconds_is_enough)
 	CHECK(!judged(g, 20, 1600)); /* a twentieth */
 	CHECK(!judged(g, 20, 0)); /* nobody counts it */
 	CHECK(judged(g, 20, 400));
+	incident_set_free(s);
+}
+
+TEST(what_was_enough_since_it_rose_is_so_while_it_goes_on)
+{
+	struct incident_set *s = set_new();
+	struct signal *g = slow(s, 0, 20, 2);
+
+	CHECK(judged(g, 20, 400));
+	for (int t = 40; t <= 120; t += 20) {
+		slow(s, t - 20, t, 2);
+		g->active = true;
+		CHECK(judged(g, t, 20 * t));
+		g->active = false;
+	}
 	incident_set_free(s);
 }
 
@@ -125,6 +156,55 @@ TEST(a_fault_whose_requests_take_long_goes_on_though_those_that_began_last_are_n
 	g = slow(s, 0, 40, 8);
 	took_us = 110000;
 	CHECK(goes_on(g, 80, 2400));
+	incident_set_free(s);
+}
+
+TEST(a_fault_that_began_at_the_end_of_ten_seconds_was_not_more_frequent_then)
+{
+	struct incident_set *s = set_new();
+	struct signal *g = slow(s, 0, 0, 1);
+
+	for (int i = 0; i < 60; i++)
+		slow_at(s, 9.8 + i, 110000, 10000);
+	g = incident_set_signal(s, WEB, "shop", "/buy", "io");
+	for (int t = 40; t <= 60; t += 10)
+		CHECK(goes_on(g, t, 60));
+	incident_set_free(s);
+}
+
+/* 25 s are usual; of the last half minute a sixth is told. */
+TEST(a_fault_of_requests_that_always_take_long_goes_on)
+{
+	struct incident_set *s = set_new();
+	struct signal *g;
+
+	for (int i = 0; i < 45 * 8; i++)
+		slow_at(s, i / 8.0, 35000000, 25000000);
+	g = incident_set_signal(s, WEB, "shop", "/buy", "io");
+	CHECK(goes_on(g, 80, 2400));
+	incident_set_free(s);
+}
+
+/* Others of it go on, and so its last time is later than what comes now. */
+TEST(what_has_ended_in_an_incident_that_goes_on_may_begin_anew_there)
+{
+	struct incident_set *s = set_new();
+	struct signal *g = slow(s, 0, 20, 4);
+	struct incident i = { .last_us = (T + 100) * INCIDENT_SEC };
+
+	g->of = &i;
+	signal_end(g);
+	slow(s, 10, 11, 4); /* comes late */
+	CHECK_EQ(g->n, 4);
+	CHECK(!signal_is_due(g, &limits, (T + 100) * INCIDENT_SEC));
+	slow(s, 60, 80, 4);
+	CHECK_EQ(g->n, 4);
+	CHECK(signal_is_due(g, &limits, (T + 100) * INCIDENT_SEC));
+	CHECK(judged(g, 80, 400));
+	i.closed_us = i.last_us + 1;
+	slow(s, 90, 91, 4); /* of one that is closed all that began before its end is late */
+	CHECK_EQ(g->n, 8);
+	g->of = NULL;
 	incident_set_free(s);
 }
 
