@@ -93,7 +93,7 @@ rows() { # PORT PREFIX
 
 # The figures of one load, one "name value" a line, by SQL over rows and logs. A row's line in the log is that of
 # its path, or of its place on its connection; a call's is the request that the server read in its place on its
-# connection, and where rows lack some calls, the last that it read before the call had ended.
+# connection, and where rows lack some calls, one that it read while the call went on, to a millisecond.
 figures() { # PORT PREFIX path|order [ADDRESS of a call before the logged ones]
 	local key='path' f
 	[ "$3" = path ] || key="remote || '#' || row_number() over (partition by remote order by n)"
@@ -120,7 +120,7 @@ create temp table got as select *, client || '-' || server as conn,
 	row_number() over (partition by client, server order by us) as k, count(*) over (partition by client, server) as of from served;
 create temp table calls as select a.id, case when exists (select from got g where g.conn = a.conn and g.of = a.of)
 		then (select g.id from got g where g.conn = a.conn and g.k = a.k)
-		else (select g.id from got g where g.conn = a.conn and g.us <= a.at + a.took order by g.us desc limit 1) end as got
+		else (select g.id from got g where g.conn = a.conn and g.us between a.at - 1000 and a.at + a.took + 1000 order by g.id = a.id desc, g.us desc limit 1) end as got
 	from asked a;
 select 'lines', count(*) from log
 union all select 'rows', count(*) from mine
