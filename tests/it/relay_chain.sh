@@ -11,8 +11,8 @@ cd "$(dirname "$0")/../.." || exit 1
 read -r port web eu_port eu_web emea_port emea_web way < <(free_ports 7 | tr '\n' ' ')
 limits=(--incidents-quiet-s 18 --incidents-join-s 10 --incidents-window-s 60 --node-rows-per-s 1000000)
 
-ids() { # WEB: of its incidents, but the merged
-	curl -s "http://127.0.0.1:$1/api/v1/incidents?limit=50" | python3 -c "import json, sys; print(*sorted(i['id'] for i in json.load(sys.stdin)['incidents']))"
+ids() { # WEB: of its incidents of disk-1, but the merged: what is delivered below failed, which is one, too, half a minute later
+	curl -s "http://127.0.0.1:$1/api/v1/incidents?limit=50" | python3 -c "import json, sys; print(*sorted(i['id'] for i in json.load(sys.stdin)['incidents'] if 'disk-1' in i['nodes']))"
 }
 
 starts_eu() { # to emea, by a way that can be cut
