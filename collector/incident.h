@@ -34,7 +34,7 @@ enum { SIGNAL_BUCKET_S = 10, SIGNAL_BUCKETS = 64, SIGNAL_WORST = 3, SIGNAL_CLASS
 
 struct signal_bucket {
 	int64_t number, first_us; /* number: time / SIGNAL_BUCKET_S */
-	uint32_t n, longest_ms;
+	uint32_t n, longest_ms; /* longest: that one took */
 	double excess_us;
 };
 

@@ -133,7 +133,6 @@ static int64_t rows_tell_until(const struct incident_set *s, const struct run *r
 	return until;
 }
 
-/* The last count of a fault may begin with the last of its requests. */
 static int take(struct engine *e, const struct run *r)
 {
 	struct signal *g = incident_set_signal(e->set, r->node, r->app, r->label, SIGNAL_MEAN);
@@ -143,6 +142,7 @@ static int take(struct engine *e, const struct run *r)
 
 	if (!region)
 		e->nodes_us = 0; /* a new node: it is known with the next count */
+	/* the last count of a fault may begin with the last of its requests */
 	if (!g || !region || r->last.end_us <= g->last_us ||
 	    r->last.begin_us - RUN_COUNT_S * INCIDENT_SEC < told)
 		return 0;

@@ -167,8 +167,8 @@ static bool is_near_mark(void *arg, uint64_t a UNUSED, uint64_t b UNUSED, void *
 	return *(int64_t *)value > e->mark_us - 2 * OVERLAP_S * INCIDENT_SEC;
 }
 
-/* All of one commit is stored at one time: what was cut within it is read again, but for more of
- * one than that. */
+/* All of one commit is stored at one time. What was cut within one is read again, if it is less
+ * than a reading. */
 static int read_from(struct engine *e, int64_t from_us, struct reading *d)
 {
 	char sql[480];

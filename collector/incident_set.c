@@ -190,9 +190,9 @@ void incident_set_step(struct incident_set *s, struct incident *i, int64_t at_us
 void incident_set_close(struct incident_set *s, struct incident *i, int64_t at_us)
 {
 	i->closed_us = at_us;
+	/* what one that has ended before has counted since may be a fault of its own */
 	for (size_t k = 0; k < i->nsignals; k++)
-		if (i->signal[k]->active) /* what another one has counted since may be a fault of
-					     its own */
+		if (i->signal[k]->active)
 			signal_end(i->signal[k]);
 	incident_set_step(s, i, at_us, "closed", NULL, NULL);
 }

@@ -2,6 +2,7 @@
 /* incident_set_open.c - of what a signal that says enough becomes a part. */
 #include "../lib/hash.h"
 #include "incident_set.h"
+#include "incident_window.h"
 
 enum { RANK_GAP_S = 10 };
 

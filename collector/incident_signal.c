@@ -200,7 +200,7 @@ static bool is_risen(const struct incident_limits *l, const struct signal *g,
  */
 static bool has_fallen(const struct incident_limits *l, const struct signal *g, int64_t until_us)
 {
-	int64_t took = window_whole(g, l).longest_us;
+	int64_t took = window_whole(g, l).longest_ms * INT64_C(1000);
 	int64_t until = (until_us - took) / BUCKET_US * BUCKET_US, since = until - FALL_US;
 	struct window before = window_of(g, signal_rises(g, l), since);
 	int64_t lasted = since - before.first_us;

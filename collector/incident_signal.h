@@ -43,11 +43,6 @@ struct incident_asked {
 
 /* A time of its node by the collector's clock, by which those of several nodes are compared. */
 int64_t signal_here(const struct signal *g, int64_t own_us);
-int64_t signal_since(const struct signal *g, const struct incident_limits *l);
-/* The bucket of that which signal_begins says, from its begin on. */
-int64_t signal_rises(const struct signal *g, const struct incident_limits *l);
-/* The window's first, or the first of where its rate rises: one minutes before is no part of it. */
-int64_t signal_begins(const struct signal *g, const struct incident_limits *l);
 bool signal_is_due(const struct signal *g, const struct incident_limits *l, int64_t now_us);
 bool signal_judge(struct signal *g, const struct incident_limits *l, struct incident_asked asked,
 		  int64_t now_us);

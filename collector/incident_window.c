@@ -36,8 +36,7 @@ struct window window_of(const struct signal *g, int64_t since_us, int64_t until_
 		w.n += b->n;
 		w.excess_us += b->excess_us;
 		w.first_us = b->first_us < w.first_us ? b->first_us : w.first_us;
-		w.longest_us =
-			b->longest_ms > w.longest_us / 1000 ? b->longest_ms * 1000ll : w.longest_us;
+		w.longest_ms = b->longest_ms > w.longest_ms ? b->longest_ms : w.longest_ms;
 	}
 	return w;
 }

@@ -22,8 +22,15 @@ struct window {
 	uint64_t n;
 	double excess_us;
 	int64_t first_us; /* INT64_MAX: there is none */
-	int64_t longest_us;
+	uint32_t longest_ms;
 };
+
+/* Where the window begins: as long before the last that was counted as is judged at once. */
+int64_t signal_since(const struct signal *g, const struct incident_limits *l);
+/* The bucket of that which signal_begins says, from its begin on. */
+int64_t signal_rises(const struct signal *g, const struct incident_limits *l);
+/* The window's first, or the first of where its rate rises: one minutes before is no part of it. */
+int64_t signal_begins(const struct signal *g, const struct incident_limits *l);
 
 void window_put(struct signal *g, const struct slow *w);
 /* What began within [since, until), by whole buckets. */

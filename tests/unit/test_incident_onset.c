@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../test.h"
 
-#include "../../collector/incident_signal.h"
+#include "../../collector/incident_window.h"
 #include "../../lib/reason.h"
 
 /* A fault at T; times are seconds. */

@@ -3,49 +3,20 @@
 #include "../test.h"
 
 #include "../../collector/incident_set.h"
+#include "../../collector/incident_window.h"
 #include "told_scene.h"
 
 enum { WEB = 1 };
 
 static uint64_t ids;
 
-static uint64_t took_us = 110000;
+static int64_t took_us = 110000;
 
-/* So many a second, each 100 ms too slow. */
-static struct signal *slow(struct incident_set *s, int from_s, int until_s, int each)
+static struct signal *slow_at(struct incident_set *s, int64_t at_us, int64_t took, int64_t normal)
 {
-	struct signal *g = NULL;
-
-	for (int i = from_s * each; i < until_s * each; i++) {
-		const struct incident_row r = { .begin_us =
-							T * INCIDENT_SEC + i * INCIDENT_SEC / each,
-						.total_us = took_us,
-						.normal_us = 10000,
-						.node = WEB,
-						.id = ++ids,
-						.app = "shop",
-						.route = "/buy",
-						.reason = R_IO_BLOCK,
-						.status = 200 };
-		bool full;
-
-		g = incident_set_count(s, &r, &full);
-	}
-	return g;
-}
-
-static struct incident_set *set_new(void)
-{
-	static const struct incident_steps steps;
-
-	return incident_set_new(&limits, &steps);
-}
-
-static void slow_at(struct incident_set *s, double at_s, uint64_t took, uint64_t normal)
-{
-	const struct incident_row r = { .begin_us = (int64_t)((T + at_s) * INCIDENT_SEC),
-					.total_us = (int64_t)took,
-					.normal_us = (int64_t)normal,
+	const struct incident_row r = { .begin_us = T * INCIDENT_SEC + at_us,
+					.total_us = took,
+					.normal_us = normal,
 					.node = WEB,
 					.id = ++ids,
 					.app = "shop",
@@ -54,7 +25,24 @@ static void slow_at(struct incident_set *s, double at_s, uint64_t took, uint64_t
 					.status = 200 };
 	bool full;
 
-	incident_set_count(s, &r, &full);
+	return incident_set_count(s, &r, &full);
+}
+
+/* So many a second, each 100 ms too slow. */
+static struct signal *slow(struct incident_set *s, int from_s, int until_s, int each)
+{
+	struct signal *g = NULL;
+
+	for (int i = from_s * each; i < until_s * each; i++)
+		g = slow_at(s, i * INCIDENT_SEC / each, took_us, 10000);
+	return g;
+}
+
+static struct incident_set *set_new(void)
+{
+	static const struct incident_steps steps;
+
+	return incident_set_new(&limits, &steps);
 }
 
 /* In the window there are thousands. */
@@ -162,11 +150,10 @@ TEST(a_fault_whose_requests_take_long_goes_on_though_those_that_began_last_are_n
 TEST(a_fault_that_began_at_the_end_of_ten_seconds_was_not_more_frequent_then)
 {
 	struct incident_set *s = set_new();
-	struct signal *g = slow(s, 0, 0, 1);
+	struct signal *g = NULL;
 
 	for (int i = 0; i < 60; i++)
-		slow_at(s, 9.8 + i, 110000, 10000);
-	g = incident_set_signal(s, WEB, "shop", "/buy", "io");
+		g = slow_at(s, i * INCIDENT_SEC + 9800000, 110000, 10000);
 	for (int t = 40; t <= 60; t += 10)
 		CHECK(goes_on(g, t, 60));
 	incident_set_free(s);
@@ -176,11 +163,10 @@ TEST(a_fault_that_began_at_the_end_of_ten_seconds_was_not_more_frequent_then)
 TEST(a_fault_of_requests_that_always_take_long_goes_on)
 {
 	struct incident_set *s = set_new();
-	struct signal *g;
+	struct signal *g = NULL;
 
 	for (int i = 0; i < 45 * 8; i++)
-		slow_at(s, i / 8.0, 35000000, 25000000);
-	g = incident_set_signal(s, WEB, "shop", "/buy", "io");
+		g = slow_at(s, i * INCIDENT_SEC / 8, 35000000, 25000000);
 	CHECK(goes_on(g, 80, 2400));
 	incident_set_free(s);
 }
