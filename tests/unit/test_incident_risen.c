@@ -38,9 +38,15 @@ static struct signal *slow(struct incident_set *s, int from_s, int until_s, int 
 	return g;
 }
 
+static void no_step(void *arg UNUSED, struct incident *i UNUSED, int64_t at_us UNUSED,
+		    const char *kind UNUSED, const struct signal *g UNUSED,
+		    const struct incident *other UNUSED)
+{
+}
+
 static struct incident_set *set_new(void)
 {
-	static const struct incident_steps steps;
+	static const struct incident_steps steps = { .take = no_step };
 
 	return incident_set_new(&limits, &steps);
 }
@@ -190,6 +196,22 @@ TEST(what_has_ended_in_an_incident_that_goes_on_may_begin_anew_there)
 	i.closed_us = i.last_us + 1;
 	slow(s, 90, 91, 4); /* of one that is closed all that began before its end is late */
 	CHECK_EQ(g->n, 8);
+	g->of = NULL;
+	incident_set_free(s);
+}
+
+/* Others of it have kept it open since. */
+TEST(what_comes_after_a_part_of_an_incident_ended_is_kept_when_that_is_closed)
+{
+	struct incident_set *s = set_new();
+	struct signal *g = slow(s, 0, 20, 4);
+	struct incident i = { .last_us = (T + 70) * INCIDENT_SEC, .signal = &g, .nsignals = 1 };
+
+	g->of = &i;
+	signal_end(g);
+	slow(s, 60, 80, 4);
+	incident_set_close(s, &i, (T + 80) * INCIDENT_SEC);
+	CHECK(signal_is_due(g, &limits, (T + 80) * INCIDENT_SEC));
 	g->of = NULL;
 	incident_set_free(s);
 }
