@@ -51,11 +51,23 @@ static __always_inline __u64 patience_of(__s32 nr, const struct pt_regs *r)
 	return ms > 0 ? ms * 1000000ull : 0;
 }
 
-/* What a thread sleeps for in the midst of its work. Not a lock: runtimes park their loops on one.
+/*
+ * What a thread sleeps for in the midst of its work. Not a lock: runtimes park their loops on one;
+ * but one inside the kernel, as its address space's, which no signal interrupts.
  */
-static __always_inline bool goes_on_after(__u32 wait)
+static __always_inline bool goes_on_after(__u32 wait, unsigned int state)
 {
-	return wait == WAIT_IO || wait == WAIT_DIRTY || wait == WAIT_FAULT;
+	switch (wait) {
+	case WAIT_IO:
+	case WAIT_DIRTY:
+	case WAIT_FAULT:
+	case WAIT_RECLAIM:
+		return true;
+	case WAIT_POLL:
+		return false;
+	default:
+		return state & TASK_UNINTERRUPTIBLE;
+	}
 }
 
 /* Behind the lock it may be at another request; what it did before was for this one. */
@@ -108,12 +120,12 @@ __noinline int thread_leaves(struct thread *th, bool preempt, __u64 now)
 				     ? th->in_ns + th->patience_ns - LOOP_CLOCK_NS
 				     : 0;
 		time_leave(th, thread_cur_at(th, t->nvcsw - 1), now);
-	} else if (th->wait == WAIT_LOCK && th->loop) {
+	} else if (th->wait == WAIT_LOCK && th->loop && !goes_on_after(th->wait, state)) {
 		loop_locks(th, thread_cur_at(th, t->nvcsw - 1), now);
 	} else if (th->wait == WAIT_LOCK && th->job && th->helper) {
 		job_told(th, now);
 	}
-	if (th->loop && goes_on_after(th->wait) && th->nvcsw + 1 == t->nvcsw)
+	if (th->loop && goes_on_after(th->wait, state) && th->nvcsw + 1 == t->nvcsw)
 		th->nvcsw++; /* it is still at this request */
 	th->out_ns = now; /* not before: up to here it has its CPU */
 	if (th->off.wait == th->wait && th->off.nr == nr && th->off.arg[0] == REGS_ARG1(r) &&

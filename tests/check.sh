@@ -13,7 +13,7 @@ ok() { # what a command says is worth reading only if it fails
 	else
 		checks_failed=$((checks_failed + 1))
 		echo "FAIL $1"
-		tail -n 2 "/dev/fd/$checks_fd" | cut -c1-300
+		tail -n 2 "/dev/fd/$checks_fd" | cut -c1-500
 	fi
 }
 

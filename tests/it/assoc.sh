@@ -23,9 +23,9 @@ row_of() { # NAME
 }
 
 is_right() { # NAME
-	ok "$1: every line of the log has its one row" test "${f[lines]:-0}" -eq "$sent" -a "${f[matched]:-0}" -eq "$sent" -a "${f[rows]:-0}" -eq "$sent"
-	ok "$1: method, path, status and remoteAddr are equal" test "${f[unequal]:-1}" -eq 0
-	ok "$1: no upstream call is given to a wrong request" test "${f[wrong]:-1}" -eq 0 -a "${f[upstream_wrong]:-1}" -eq 0
+	ok "$1: every line of the log has its one row" figure "${f[lines]:-0}" -eq "$sent" -a "${f[matched]:-0}" -eq "$sent" -a "${f[rows]:-0}" -eq "$sent"
+	ok "$1: method, path, status and remoteAddr are equal" figure "${f[unequal]:-1}" -eq 0
+	ok "$1: no upstream call is given to a wrong request" figure "${f[wrong]:-1}" -eq 0 -a "${f[upstream_wrong]:-1}" -eq 0
 	row_of "$1"
 }
 
@@ -34,7 +34,7 @@ scenario() { # NAME PORT RATE ARG...
 	load "$2" "$prefix" "$3" "$seconds" "${@:4}"
 	measure "$name" "$2" "$prefix" path ${before:-}
 	is_right "$name"
-	ok "$name: at least 99.9 % of the calls have their request" test "$((${f[right]:-0} * 1000))" -ge "$((${f[calls]:-1} * 999))" -a "${f[calls]:-0}" -ge "$sent"
+	ok "$name: at least 99.9 % of the calls have their request" figure "$((${f[right]:-0} * 1000))" -ge "$((${f[calls]:-1} * 999))" -a "${f[calls]:-0}" -ge "$sent"
 }
 
 piped_counted() {
@@ -48,10 +48,10 @@ pipelined() { # at a depth of 4
 	sleep 3 # of those that have rows, too, all are there
 	ok "$name: they are counted" await 300 eval '[ "$(coverage pipelined)" -gt "$((before + 40))" ]'
 	expected=$(rows "$piped" "$prefix") measure "$name" "$piped" "$prefix" path
-	ok "$name: all were answered" test "$(awk '{ print $4 }' "$tmp/load")" = "$sent" -a "${f[lines]:-0}" = "$sent"
+	ok "$name: all were answered" figure "$(awk '{ print $4 }' "$tmp/load")" = "$sent" -a "${f[lines]:-0}" = "$sent"
 	ok "$name: their connections are told as not read" await_value t piped_counted
-	ok "$name: a row that there is is right" test "${f[matched]:-1}" = "${f[rows]:-0}" -a "${f[unequal]:-1}" = 0
-	ok "$name: none has the call of another" test "${f[wrong]:-1}" = 0 -a "${f[upstream_wrong]:-1}" = 0
+	ok "$name: a row that there is is right" figure "${f[matched]:-1}" = "${f[rows]:-0}" -a "${f[unequal]:-1}" = 0
+	ok "$name: none has the call of another" figure "${f[wrong]:-1}" = 0 -a "${f[upstream_wrong]:-1}" = 0
 	row_of pipelined
 }
 

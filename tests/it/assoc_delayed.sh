@@ -26,9 +26,9 @@ delayed() { # NAME path|order ARG...
 	local name="$rung, $1" prefix="/$rung-$((n += 1))/"
 	load "$late" "$prefix" 500 "$seconds" --conns 400 "${@:3}"
 	measure "$name" "$late" "$prefix" "$2"
-	ok "$name: every line of the log has its one row" test "${f[lines]:-0}" -eq "$sent" -a "${f[matched]:-0}" -eq "$sent" -a "${f[rows]:-0}" -eq "$sent"
-	ok "$name: method, path, status and remoteAddr are equal" test "${f[unequal]:-1}" -eq 0
-	ok "$name: no upstream call is given to a wrong request" test "${f[wrong]:-1}" -eq 0 -a "${f[upstream_wrong]:-1}" -eq 0
+	ok "$name: every line of the log has its one row" figure "${f[lines]:-0}" -eq "$sent" -a "${f[matched]:-0}" -eq "$sent" -a "${f[rows]:-0}" -eq "$sent"
+	ok "$name: method, path, status and remoteAddr are equal" figure "${f[unequal]:-1}" -eq 0
+	ok "$name: no upstream call is given to a wrong request" figure "${f[wrong]:-1}" -eq 0 -a "${f[upstream_wrong]:-1}" -eq 0
 	ok "$name: there were delayed ones" test "$(awk -F '|' '$7 - $8 > 0.02' "$tmp/access.log" | wc -l)" -gt "$((sent / 4))"
 }
 

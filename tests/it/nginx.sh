@@ -2,7 +2,7 @@
 # nginx.sh - a real nginx before two servers under load, compared with the log of nginx and those of the servers:
 # what each request was, how long it took, and whose upstream calls are whose. Needs check.sh and stack.sh, a stack
 # whose every request is a row (--slow-ms 0), and an on_exit that calls nginx_gone.
-nginx_servers= urgent=
+nginx_servers= urgent= figured= odd=
 
 # nginx has a processor to itself, and what belongs to the load goes before all else: nginx's log tells time by
 # its own loop, which must not be held up.
@@ -143,15 +143,37 @@ union all select 'calls', count(*) from served
 union all select 'right', count(*) from calls where id = got
 union all select 'wrong', count(*) from calls where id <> got
 union all select 'of_nobody', count(*) from calls where got is null;
+select 'odd', format('call of %s read as %s: at +%s for %s us, reads of its connection at %s', a.id, c.got, a.at - r.at, a.took,
+		(select string_agg(format('%s of %s', g.us - a.at, g.id), ', ' order by g.us) from got g where g.conn = a.conn and abs(g.us - a.at) < 50000))
+	from calls c join asked a using (id), lateral (select extract(epoch from ts) * 1e6 as at from both_sides where id = c.id) r where c.id <> c.got limit 3;
+select 'odd', format('%s %s: calls %s, in the log %s', remote, path, ups, upstream) from both_sides
+	where (ups is null and upstream <> '-') or ups <> '${4:+$4, }' || upstream limit 3;
+select 'odd', format('line without a row: %s %s to %s, %s s, %s s', remote, path, upstream, seconds, up_seconds)
+	from (select *, $key as key from log) l where key not in (select key from both_sides) limit 3;
+select 'odd', format('row without a line: %s %s to %s, %s us', remote, path, ups, request_us)
+	from (select *, $key as key from mine) m where key not in (select key from both_sides) limit 3;
 END
 }
 
-# Into the array f; waits until there are as many rows as were sent.
+# Into the array f; waits until there are as many rows as were sent. What is odd is kept as text.
 measure() { # NAME PORT PREFIX KEY [ADDRESS]
 	local key value
 	await_value "${expected:-$sent}" rows "$2" "$3"
 	unset f; declare -gA f
-	while read -r key value; do f[$key]=${value%.*}; done < <(figures "${@:2}")
-	echo "$1: $(cat "$tmp/load"); $(for key in lines rows matched unequal upstream_unequal upstream_wrong request_p99_us upstream_p99_us request_off_us upstream_off_us calls right wrong of_nobody; do
+	odd=
+	while read -r key value; do
+		if [ "$key" = odd ]; then odd+="; $value"; else f[$key]=${value%.*}; fi
+	done < <(figures "${@:2}")
+	figured="$1: $(cat "$tmp/load"); $(for key in lines rows matched unequal upstream_unequal upstream_wrong request_p99_us upstream_p99_us request_off_us upstream_off_us calls right wrong of_nobody; do
 		printf '%s %s ' $key "${f[$key]:-none}"; done)"
+	echo "$figured"
+}
+
+# A test of these figures: where it fails, they are worth reading.
+figure() { # EXPRESSION of test
+	test "$@" && return
+	echo "${figured#*: }"
+	echo "${odd#; }; $(ask "select string_agg(format('%s %s', name, n), ', ' order by name)
+		from (select name, sum(value) as n from api.coverage group by name having sum(value) > 0) c")"
+	return 1
 }

@@ -48,15 +48,15 @@ cell() { # RUNG WORKERS CONNS kept|new
 	for try in first second third fourth fifth; do
 		load "$port" "/$1-$2-$3-$4-$try/" "$rate" "$seconds" --conns "$3" "${mix[@]}"
 		measure "$name" "$port" "/$1-$2-$3-$4-$try/" path
-		ok "$name: every line of the log has its one row" test "${f[lines]:-0}" -eq "$sent" -a "${f[matched]:-0}" -eq "$sent" -a "${f[rows]:-0}" -eq "$sent"
-		ok "$name: there were refused, late and given up ones" test "${f[s499]:-0}" -gt 10 -a "${f[s502]:-0}" -gt 10 -a "${f[s503]:-0}" -gt 10 -a "${f[s504]:-0}" -gt 10
-		ok "$name: method, path, status and remoteAddr are equal" test "${f[unequal]:-1}" -eq 0
-		ok "$name: upstreamAddr is equal" test "${f[upstream_unequal]:-1}" -eq 0
-		ok "$name: no upstream call is given to a wrong request" test "${f[wrong]:-1}" -eq 0
+		ok "$name: every line of the log has its one row" figure "${f[lines]:-0}" -eq "$sent" -a "${f[matched]:-0}" -eq "$sent" -a "${f[rows]:-0}" -eq "$sent"
+		ok "$name: there were refused, late and given up ones" figure "${f[s499]:-0}" -gt 10 -a "${f[s502]:-0}" -gt 10 -a "${f[s503]:-0}" -gt 10 -a "${f[s504]:-0}" -gt 10
+		ok "$name: method, path, status and remoteAddr are equal" figure "${f[unequal]:-1}" -eq 0
+		ok "$name: upstreamAddr is equal" figure "${f[upstream_unequal]:-1}" -eq 0
+		ok "$name: no upstream call is given to a wrong request" figure "${f[wrong]:-1}" -eq 0
 		[ "${f[request_p99_us]:-9999}" -gt $within ] || [ "${f[upstream_p99_us]:-9999}" -gt $within ] || break
 	done
-	ok "$name: request time is off by at most $within us at p99" test "${f[request_p99_us]:-9999}" -le $within
-	ok "$name: upstream time is off by at most $within us at p99" test "${f[upstream_p99_us]:-9999}" -le $within
+	ok "$name: request time is off by at most $within us at p99" figure "${f[request_p99_us]:-9999}" -le $within
+	ok "$name: upstream time is off by at most $within us at p99" figure "${f[upstream_p99_us]:-9999}" -le $within
 	ok "$name: neither is longer or shorter than nginx's" off_by_none
 	table+="| $1 | $2 | $3 | $4 | ${f[lines]} | ${f[rows]} | ${f[s499]}, ${f[s502]}, ${f[s504]} | $((f[unequal] + f[upstream_unequal])) |"
 	table+=" $(ms "${f[request_p99_us]}") | $(ms "${f[upstream_p99_us]}") | ${f[calls]} | ${f[right]} | ${f[wrong]} |"$'\n'
