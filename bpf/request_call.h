@@ -239,6 +239,15 @@ static __always_inline bool is_last_ack(int from, int to)
 	       from != TCP_CLOSE_WAIT;
 }
 
+/*
+ * To close a connection whose call has no answer is work on its request. One that was kept makes
+ * room for that of another request, at which the thread is and stays.
+ */
+static __always_inline bool close_is_work(const struct conn *c)
+{
+	return c->call.flags & CALL_NO_ANSWER;
+}
+
 /* close() by its owner, or the end of the connection in interrupt context (then sk_err says why).
  */
 static __always_inline void client_state(struct conn *c, struct sock *sk, int from, int to)
@@ -253,7 +262,7 @@ static __always_inline void client_state(struct conn *c, struct sock *sk, int fr
 	cs = call_store(c, now);
 	if (to == TCP_CLOSE && error)
 		c->dead = 1;
-	else if (!is_last_ack(from, to))
+	else if (!is_last_ack(from, to) && close_is_work(c))
 		call_is_current(c, cs, now, WAIT_UPSTREAM);
 	call_end(c);
 }

@@ -135,7 +135,8 @@ static __always_inline void sock_destroyed(struct sock *sk)
 		struct req_calls *cs = call_store(c, now);
 
 		call_lay(c, cs, now);
-		call_is_current(c, cs, now, WAIT_UPSTREAM);
+		if (close_is_work(c))
+			call_is_current(c, cs, now, WAIT_UPSTREAM);
 	}
 	conn_drop(sk);
 }

@@ -11,12 +11,12 @@ cd "$(dirname "$0")/../.." || exit 1
 nginx_apart
 seconds=2
 [ -z "${LONG:-}" ] || seconds=10
-read -r kept new retry auth piped b1 b2 b3 < <(free_ports 8 | tr '\n' ' ')
+read -r kept few new retry auth piped b1 b2 b3 < <(free_ports 9 | tr '\n' ' ')
 on_exit() { nginx_gone; }
 stack_open --slow-ms 0 --rows-per-s 50000 --ring-mb 16
 proxied_started
 proxied | nginx_start 1
-warm "$kept" "$new" "$retry" "$auth"
+warm "$kept" "$few" "$new" "$retry" "$auth"
 
 row_of() { # NAME
 	table+="| $rung | $1 | ${f[rows]} | ${f[calls]} | ${f[right]} | $((f[calls] - f[right] - f[wrong])) | ${f[wrong]} |"$'\n'
@@ -60,6 +60,7 @@ for rung in $(rungs); do
 	probe_by "$rung" --slow-ms 0 --rows-per-s 50000 --ring-mb 16 --nginx off
 	scenario "keep-alive" "$kept" 1000 --conns 100
 	scenario "a thousand connections" "$kept" 2000 --conns 1000
+	scenario "two upstream connections are kept" "$few" 1000 --conns 100
 	scenario "no keep-alive" "$new" 1000 --conns 100 --close
 	scenario "30 % failures with retry" "$retry" 1000 --conns 100
 	before=127.0.0.1:$b3 scenario "auth_request" "$auth" 500 --conns 100

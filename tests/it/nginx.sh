@@ -33,7 +33,7 @@ nginx_start() { # WORKERS, what belongs into http { } on standard input
 	) || echo "nginx did not start: $(cat "$tmp/error.log")"
 }
 
-# The servers of the loads that say whose upstream calls are whose, at $kept, $new, $retry, $auth and $piped; they
+# The servers of the loads that say whose upstream calls are whose, at $kept, $few, $new, $retry, $auth and $piped; they
 # call servers at $b1, of which $b2 fails often and $b3 is the gate.
 proxied_started() {
 	server_start "$b1" --max-delay 8
@@ -46,8 +46,10 @@ proxied() { # lines for http { }
 	sendfile on;
 	upstream one { server 127.0.0.1:$b1; keepalive 128; }
 	upstream two { server 127.0.0.1:$b2 max_fails=0; server 127.0.0.1:$b1 max_fails=0; keepalive 128; }
-	upstream gate { server 127.0.0.1:$b3; keepalive 128; }
+	upstream few { server 127.0.0.1:$b1; keepalive 2; }
+	upstream gate { server 127.0.0.1:$b3; keepalive 2; }
 	server { listen 127.0.0.1:$kept backlog=4096; location / { proxy_pass http://one; } }
+	server { listen 127.0.0.1:$few backlog=4096; location / { proxy_pass http://few; } }
 	server { listen 127.0.0.1:$new backlog=4096; location / { proxy_http_version 1.0; proxy_set_header Connection close; proxy_pass http://127.0.0.1:$b1; } }
 	server { listen 127.0.0.1:$retry backlog=4096; location / { proxy_next_upstream_tries 5; proxy_pass http://two; } }
 	server { listen 127.0.0.1:$auth backlog=4096; location / { auth_request /gate; proxy_pass http://one; }

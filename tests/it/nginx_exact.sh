@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.." || exit 1
 nginx_apart
 seconds=2
 [ -z "${LONG:-}" ] || seconds=10
-read -r kept new retry auth piped late plain b1 b2 b3 < <(free_ports 10 | tr '\n' ' ')
+read -r kept few new retry auth piped late plain b1 b2 b3 < <(free_ports 11 | tr '\n' ' ')
 cgroup_make # other tests have an nginx, too
 on_exit() { nginx_gone; cgroup_gone; }
 # A machine that stands still for a second or two fills a ring of 4 MB; what is lost then is losses.sh's.
