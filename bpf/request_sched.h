@@ -95,10 +95,9 @@ static __always_inline void thread_kept(struct thread *th, struct task_struct *t
  * This thread leaves its CPU: the switch is counted already. What it worked on until then. Global,
  * as is thread_enters.
  */
-__noinline int thread_leaves(struct thread *th, bool preempt, __u64 now)
+__noinline int thread_leaves(struct thread *th, bool preempt, unsigned int state, __u64 now)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
-	unsigned int state = t->__state;
 	struct pt_regs *r;
 	__s32 nr;
 
@@ -247,6 +246,18 @@ static __always_inline void task_enters(struct thread *th, struct task_struct *t
 		wait_tell(th, &th->runq, t, now);
 }
 
+/*
+ * Kernel 5.18 and later tell the state in which the thread leaves. What it has itself may be
+ * another by now, as it may be being woken on another CPU already.
+ */
+typedef void (*btf_trace_sched_switch___told)(void *, bool, struct task_struct *,
+					      struct task_struct *, unsigned int);
+
+static __always_inline unsigned int state_at_switch(const __u64 *args, struct task_struct *prev)
+{
+	return bpf_core_type_exists(btf_trace_sched_switch___told) ? args[3] : prev->__state;
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -265,7 +276,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (ran >= SLICE_NS && prev->pid)
 		slice_keep(prev, now, ran);
 	if (leaves)
-		thread_leaves(leaves, preempt, now);
+		thread_leaves(leaves, preempt, state_at_switch(ctx, prev), now);
 	if (enters)
 		task_enters(enters, next, now);
 	return 0;
