@@ -49,7 +49,7 @@ static __always_inline void call_is_current(struct conn *c, struct req_calls *cs
 		time_leave(th, cur, now);
 	thread_works_on(th, cs && !cs->answered ? c->parent : CUR_NOBODY, c->loop);
 	th->by_call = bytes == WAIT_UPSTREAM ? BY_CALL_READ : BY_CALL_SENT;
-	th->call_ns = c->sent_ns;
+	th->call_ns = c->sent_ns ? c->sent_ns : c->call.start_ns; /* refused, it is never sent */
 }
 
 static __always_inline void call_report(struct conn *c)

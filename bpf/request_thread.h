@@ -26,7 +26,7 @@ enum by_call { BY_CALL_SENT = 1, BY_CALL_READ };
 struct thread {
 	__u64 cur; /* the request it is working on */
 	__u64 nvcsw; /* the thread's voluntary switches when cur was set */
-	__u64 call_ns; /* by_call: when that call was sent */
+	__u64 call_ns; /* by_call: when that call was sent, or begun if it was not */
 	__u32 loop; /* an event loop: once it has waited, cur means nothing */
 	__u8 calls; /* it has called upstream before */
 	__u8 by_call; /* cur was set by what it did for an upstream call: enum by_call */
