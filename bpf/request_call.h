@@ -3,9 +3,9 @@
  * request_call.h - the client side: calls to an upstream, and whose they are.
  *
  * A call belongs to the request its thread is working on when it connects, or when it writes first
- * on a connection that was kept. Everything that then happens on that connection makes its request
- * the thread's current one again. A parent must be unanswered; without one for sure, a call is
- * reported by itself and counted: never a guess.
+ * on a connection that was kept. Everything that then happens on that connection, but its close
+ * once there is an answer, makes its request the thread's current one again. A parent must be
+ * unanswered; without one for sure, a call is reported by itself and counted: never a guess.
  *
  * A loop that expires timers between two events (nginx's limit_req) can call for a request other
  * than the one it read last, and nothing shows it then. It shows when that request is answered:

@@ -99,6 +99,7 @@ __noinline int thread_leaves(struct thread *th, bool preempt, unsigned int state
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	struct pt_regs *r;
+	bool goes_on;
 	__s32 nr;
 
 	if (!th)
@@ -112,6 +113,7 @@ __noinline int thread_leaves(struct thread *th, bool preempt, unsigned int state
 	r = (struct pt_regs *)bpf_task_pt_regs(t);
 	nr = REGS_NR(r);
 	th->wait = wait_of(th, t, state, nr, r);
+	goes_on = goes_on_after(th->wait, state);
 	if (th->wait == WAIT_POLL && th->loop) {
 		th->patience_ns = patience_of(nr, r);
 		/* by its clock, which has whole milliseconds, and was read when it got its CPU */
@@ -119,12 +121,13 @@ __noinline int thread_leaves(struct thread *th, bool preempt, unsigned int state
 				     ? th->in_ns + th->patience_ns - LOOP_CLOCK_NS
 				     : 0;
 		time_leave(th, thread_cur_at(th, t->nvcsw - 1), now);
-	} else if (th->wait == WAIT_LOCK && th->loop && !goes_on_after(th->wait, state)) {
-		loop_locks(th, thread_cur_at(th, t->nvcsw - 1), now);
+	} else if (th->wait == WAIT_LOCK && th->loop) {
+		if (!goes_on)
+			loop_locks(th, thread_cur_at(th, t->nvcsw - 1), now);
 	} else if (th->wait == WAIT_LOCK && th->job && th->helper) {
 		job_told(th, now);
 	}
-	if (th->loop && goes_on_after(th->wait, state) && th->nvcsw + 1 == t->nvcsw)
+	if (th->loop && goes_on && th->nvcsw + 1 == t->nvcsw)
 		th->nvcsw++; /* it is still at this request */
 	th->out_ns = now; /* not before: up to here it has its CPU */
 	if (th->off.wait == th->wait && th->off.nr == nr && th->off.arg[0] == REGS_ARG1(r) &&

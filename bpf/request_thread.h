@@ -68,7 +68,7 @@ struct {
 /*
  * What this thread is working on; 0 when that cannot be said for sure. A loop's request is
  * forgotten when the loop waits: where system calls are hooked that is seen (thread_waited),
- * elsewhere any sleep is taken for it, but one for a file or a page (request_sched.h).
+ * elsewhere any sleep is taken for it, but one in the midst of work (goes_on_after).
  */
 static __always_inline __u64 thread_cur_at(const struct thread *th, __u64 nvcsw)
 {

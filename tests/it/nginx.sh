@@ -120,7 +120,7 @@ create temp table asked as select *, row_number() over (partition by conn order 
 		from both_sides b, jsonb_array_elements(b.upstreams) u where (u ->> 'localPort')::int <> 0) a;
 create temp table got as select *, client || '-' || server as conn,
 	row_number() over (partition by client, server order by us) as k, count(*) over (partition by client, server) as of from served;
-create temp table calls as select a.id, case when exists (select from got g where g.conn = a.conn and g.of = a.of)
+create temp table calls as select a.*, case when exists (select from got g where g.conn = a.conn and g.of = a.of)
 		then (select g.id from got g where g.conn = a.conn and g.k = a.k)
 		else (select g.id from got g where g.conn = a.conn and g.us between a.at - 1000 and a.at + a.took + 1000 order by g.id = a.id desc, g.us desc limit 1) end as got
 	from asked a;
@@ -145,9 +145,9 @@ union all select 'calls', count(*) from served
 union all select 'right', count(*) from calls where id = got
 union all select 'wrong', count(*) from calls where id <> got
 union all select 'of_nobody', count(*) from calls where got is null;
-select 'odd', format('call of %s read as %s: at +%s for %s us, reads of its connection at %s', a.id, c.got, a.at - r.at, a.took,
+select 'odd', format('call of %s read as %s: at +%s for %s us, reads of its connection at %s', a.id, a.got, a.at - r.at, a.took,
 		(select string_agg(format('%s of %s', g.us - a.at, g.id), ', ' order by g.us) from got g where g.conn = a.conn and abs(g.us - a.at) < 50000))
-	from calls c join asked a using (id), lateral (select extract(epoch from ts) * 1e6 as at from both_sides where id = c.id) r where c.id <> c.got limit 3;
+	from calls a, lateral (select extract(epoch from ts) * 1e6 as at from both_sides where id = a.id) r where a.id <> a.got limit 3;
 select 'odd', format('%s %s: calls %s, in the log %s', remote, path, ups, upstream) from both_sides
 	where (ups is null and upstream <> '-') or ups <> '${4:+$4, }' || upstream limit 3;
 select 'odd', format('line without a row: %s %s to %s, %s s, %s s', remote, path, upstream, seconds, up_seconds)
