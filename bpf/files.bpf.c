@@ -6,95 +6,28 @@
  * preemption, when one that is in such a call loses or gets a CPU, and by a clock on every CPU:
  * its saved registers say in which call it is. The first look that finds it in a call begins an
  * operation, the first that finds it elsewhere ends it; the time between two looks is what is not
- * known of its begin and end. A switch between two other threads costs two reads of hint[].
+ * known of its begin and end. A switch between two other threads costs two reads of glances[].
  */
-#include "files_tell.h"
+#include "files_glance.h"
+#include "switch_clock.h"
 
-/* When the clock last looked at this CPU. */
+struct cpu {
+	__u64 sampled_ns; /* when the clock last looked at this CPU */
+	struct switch_clock clock;
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, __u64);
-} sampled SEC(".maps");
+	__type(value, struct cpu);
+} cpus SEC(".maps");
 
-static __always_inline __u32 hint_of(struct task_struct *t)
-{
-	return (__u32)t->pid % HINTS;
-}
-
-static __always_inline __u64 *last_sample(void)
+static __always_inline struct cpu *this_cpu(void)
 {
 	__u32 zero = 0;
 
-	return bpf_map_lookup_elem(&sampled, &zero);
-}
-
-static __always_inline struct op *op_of(struct task_struct *t)
-{
-	__u32 tid = (__u32)t->pid;
-
-	return hint[hint_of(t)] ? bpf_map_lookup_elem(&ops, &tid) : NULL;
-}
-
-static __always_inline void op_drop(struct task_struct *t)
-{
-	__u32 tid = (__u32)t->pid;
-
-	if (!bpf_map_delete_elem(&ops, &tid))
-		__sync_fetch_and_add(&hint[hint_of(t)], -1);
-}
-
-static __always_inline struct op *op_add(struct task_struct *t, const struct op *o)
-{
-	__u32 tid = (__u32)t->pid;
-
-	if (bpf_map_update_elem(&ops, &tid, o, BPF_NOEXIST)) {
-		count(FILE_STAT_OPS);
-		return NULL;
-	}
-	__sync_fetch_and_add(&hint[hint_of(t)], 1);
-	return bpf_map_lookup_elem(&ops, &tid);
-}
-
-static __always_inline void op_fill(struct op *o, const struct look *l, struct file *f, __u64 out,
-				    __u64 now)
-{
-	o->call = l->call;
-	o->arg[0] = l->arg[0];
-	o->arg[1] = l->arg[1];
-	o->arg[2] = l->arg[2];
-	o->counter = l->counter;
-	o->bytes = l->bytes;
-	o->id = now;
-	o->file = (__u64)f;
-	o->inode = l->inode;
-	o->out_ns = out;
-	o->first_ns = o->last_ns = now;
-	extent_of(o, l);
-}
-
-/* What the thread is in now, if it is an operation on a file. out: when it was not in it yet. */
-static __noinline struct op *op_begin(struct task_struct *t, struct op *old, struct look *l,
-				      __u64 out, __u64 now)
-{
-	struct file *f = l->call && !l->done && out && in_scope(t) ? file_of(t, l, old) : NULL;
-	struct op o = {};
-
-	if (!f) {
-		if (old)
-			op_drop(t);
-		return NULL;
-	}
-	if (old && old->last_ns > out)
-		out = old->last_ns;
-	if (old) {
-		__builtin_memset(old, 0, sizeof(*old));
-		op_fill(old, l, f, out, now);
-		return old;
-	}
-	op_fill(&o, l, f, out, now);
-	return op_add(t, &o);
+	return bpf_map_lookup_elem(&cpus, &zero);
 }
 
 /* The same operation as before. Of a call that nobody counts it is not certain before it slept. */
@@ -105,69 +38,105 @@ static __always_inline void op_goes_on(struct op *o, __u64 now)
 	o->last_ns = now;
 }
 
-/* now: the thread is looked at, and is about to lose its CPU or was interrupted. */
-static __always_inline struct op *op_look(struct task_struct *t, struct op *o, struct look *l,
-					  __u64 out, __u64 now)
+/* Of a thread that has an operation: the same, the next, or none. */
+static __noinline struct op *op_look(struct task_struct *t, struct op *o, struct look *l)
 {
-	if (o && l->call && is_same(t, o, l)) {
-		op_goes_on(o, now);
+	struct glance *g = glance_at(t);
+
+	if (l->call && is_same(t, o, l)) {
+		op_goes_on(o, l->now_ns);
 		return o;
 	}
+	if (o->last_ns > l->out_ns)
+		l->out_ns = o->last_ns;
+	tell_end(o, t, l->now_ns);
+	if (!glance_begin(t, g, l))
+		return op_begin(t, o, l);
+	op_drop(t, g);
+	return NULL;
+}
+
+/* NULL: the thread is in none, or a glance is enough. What most looks need stays together. */
+static __always_inline struct op *look(struct task_struct *t, struct glance *g, struct op *o,
+				       struct look *l)
+{
 	if (o)
-		tell_end(o, t, now);
-	return op_begin(t, o, l, out, now);
+		return op_look(t, o, l);
+	if (is_mine(g, t)) {
+		if (glance_is_same(t, g, l))
+			return glance_goes_on(t, g, l);
+		glance_ends(t, g, l);
+	}
+	return glance_begin(t, g, l) ? NULL : op_begin(t, NULL, l);
 }
 
 /* It may become slow before it is looked at again. */
 static __always_inline bool is_worth_a_name(const struct op *o)
 {
-	return !o->named && !o->done && o->last_ns - o->out_ns + period_ns >= slow_ns;
+	return !o->named && !o->done && may_be_slow(o->last_ns - o->out_ns);
 }
 
 /* A thread had the CPU for so long; before, it was elsewhere, or in an operation that is known. */
-static __always_inline __u64 ran_since(struct task_struct *t, __u64 now)
+static __always_inline __u64 ran_since(struct task_struct *t, const struct cpu *cpu, __u64 now)
 {
-	__u64 *last = last_sample(), ran = t->se.sum_exec_runtime - t->se.prev_sum_exec_runtime;
+	__u64 ran = t->se.sum_exec_runtime - t->se.prev_sum_exec_runtime;
 
-	if (!last)
-		return 0;
-	return ran < now - *last ? now - ran : *last;
+	return now - ran > cpu->sampled_ns ? now - ran : cpu->sampled_ns;
 }
 
-static __always_inline void leaves(struct task_struct *t, __u64 state, bool preempted)
+/* When the thread was last looked at; 0: it is not known. */
+static __always_inline __u64 last_look(struct task_struct *t, const struct glance *g,
+				       const struct op *o)
 {
-	struct op *o = op_of(t);
+	if (o)
+		return o->off_ns ? o->off_ns : o->last_ns;
+	return is_mine(g, t) ? g->at_ns : 0;
+}
+
+/* Two clocks that are a little apart told these. */
+static __always_inline __u64 not_before(__u64 then, __u64 now)
+{
+	return now < then ? then : now;
+}
+
+static __noinline void op_leaves(struct op *o, struct task_struct *t, struct look *l, bool runnable)
+{
+	if (l->done && !o->named && file_of(t, l, o) == (struct file *)o->file)
+		tell_name(o, t); /* the last chance: what it waits for now may make it slow */
+	o->done = l->done;
+	o->off_ns = l->now_ns;
+	o->off_runnable = runnable;
+}
+
+static __always_inline void leaves(struct task_struct *t, struct glance *g, struct cpu *cpu,
+				   __u64 state, bool preempted)
+{
+	bool runnable = preempted || !state, known;
+	struct op *o = op_of(t, g);
 	struct look l = {};
-	__u64 now;
 
 	if (t->flags & PF_KTHREAD)
 		return;
 	if (!(state & TASK_DEAD))
 		look_at(t, &l);
-	if (!o && (!l.call || l.done))
+	known = o || is_mine(g, t);
+	if (!known && (!l.call || l.done))
 		return;
-	now = bpf_ktime_get_ns();
-	if (!o && !preempted && !(state & TASK_UNINTERRUPTIBLE))
+	if (!known && !preempted && !(state & TASK_UNINTERRUPTIBLE))
 		return; /* only a hint */
-	o = op_look(t, o, &l, ran_since(t, now), now);
-	if (!o)
-		return;
-	if (l.done && !o->named && file_of(t, &l, o) == (struct file *)o->file)
-		tell_name(o, t); /* the last chance: what it waits for now may make it slow */
-	o->done = l.done;
-	o->off_ns = now;
-	o->off_runnable = preempted || !state;
+	l.now_ns = not_before(last_look(t, g, o), switch_clock_ns(&cpu->clock, t));
+	l.out_ns = ran_since(t, cpu, l.now_ns);
+	o = look(t, g, o, &l);
+	if (o)
+		op_leaves(o, t, &l, runnable);
+	else if (is_mine(g, t))
+		g->off = runnable ? OFF_RUNNABLE : OFF_BLOCKED;
 }
 
-static __always_inline void returns(struct task_struct *t)
+static __noinline void op_returns(struct op *o, struct task_struct *t, __u64 now)
 {
-	struct op *o = op_of(t);
-	__u64 now, ns;
+	__u64 ns = now - o->off_ns;
 
-	if (!o || !o->off_ns)
-		return;
-	now = bpf_ktime_get_ns();
-	ns = now - o->off_ns;
 	o->last_ns = now;
 	if (o->off_runnable)
 		o->runq_ns += ns;
@@ -183,12 +152,30 @@ static __always_inline void returns(struct task_struct *t)
 	o->switched = 1;
 }
 
+static __always_inline void returns(struct task_struct *t, struct glance *g, struct cpu *cpu)
+{
+	struct op *o = op_of(t, g);
+	__u64 now;
+
+	if (!o && !is_mine(g, t))
+		return;
+	now = not_before(last_look(t, g, o), switch_clock_ns(&cpu->clock, t));
+	if (!o)
+		o = glance_returns(t, g, now);
+	if (o && o->off_ns)
+		op_returns(o, t, now);
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
+	struct glance *of_prev = glance_at(prev), *of_next = glance_at(next);
+	struct cpu *cpu = this_cpu();
 	__u64 state;
 	bool sleeps;
 
+	if (!cpu)
+		return 0;
 	if (switch_args == 4)
 		state = (__u32)ctx[3];
 	else if (bpf_core_field_exists(prev->__state))
@@ -196,10 +183,10 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	else
 		state = ((struct task_struct___old *)prev)->state;
 	sleeps = (state & (TASK_UNINTERRUPTIBLE | TASK_NOLOAD)) == TASK_UNINTERRUPTIBLE;
-	if (sleeps || preempt || hint[hint_of(prev)])
-		leaves(prev, state, preempt);
-	if (hint[hint_of(next)])
-		returns(next);
+	if (sleeps || preempt || is_used(of_prev))
+		leaves(prev, of_prev, cpu, state, preempt);
+	if (is_used(of_next))
+		returns(next, of_next, cpu);
 	return 0;
 }
 
@@ -223,38 +210,40 @@ static __always_inline __u64 unseen_since(struct task_struct *t, __u64 before, _
 static __always_inline void sample(void *ctx, __u32 irq, __u64 before, __u64 now)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
+	struct glance *g = glance_at(t);
 	struct look l = {};
-	__u64 out;
 	struct op *o;
 
 	if (t->flags & PF_KTHREAD)
 		return;
-	o = op_of(t);
+	o = op_of(t, g);
 	look_at(t, &l);
-	if (!o && !l.call)
+	if (!o && !l.call && !is_mine(g, t))
 		return;
-	out = unseen_since(t, before, now);
-	if (out && now - out > 3 * period_ns)
+	l.now_ns = not_before(last_look(t, g, o), now);
+	l.out_ns = unseen_since(t, before, l.now_ns);
+	if (l.out_ns && l.now_ns - l.out_ns > 3 * period_ns)
 		count(FILE_STAT_GAPS);
-	o = op_look(t, o, &l, out, now);
+	o = look(t, g, o, &l);
 	if (!o)
 		return;
 	if (is_worth_a_name(o))
 		tell_name(o, t);
 	if (o->named && !o->sampled) {
 		o->sampled = 1;
-		tell_running(o, t, ctx, irq, now);
+		tell_running(o, t, ctx, irq, l.now_ns);
 	}
 }
 
 static __always_inline void clock(void *ctx, __u32 irq)
 {
-	__u64 *last = last_sample(), now = bpf_ktime_get_ns(), before;
+	__u64 now = bpf_ktime_get_ns(), before;
+	struct cpu *cpu = this_cpu();
 
-	if (!last || now - *last < least_ns)
+	if (!cpu || now - cpu->sampled_ns < least_ns)
 		return;
-	before = *last;
-	*last = now;
+	before = cpu->sampled_ns;
+	cpu->sampled_ns = now;
 	sample(ctx, irq, before, now);
 }
 

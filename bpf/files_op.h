@@ -15,7 +15,7 @@
 #define COUNTS FILE_STAT_END
 #include "counts.h"
 
-enum { OPS = 4096, HINTS = 4096, VECTOR = 16 };
+enum { OPS = 4096, VECTOR = 16 };
 
 /* include/linux/sched.h; the same in every version */
 enum { TASK_UNINTERRUPTIBLE = 2, TASK_DEAD = 0x80, TASK_NOLOAD = 0x400, PF_KTHREAD = 0x200000 };
@@ -60,9 +60,6 @@ const volatile __u64 period_ns = 5000000,
 const volatile __u32 own_tgid, scope_level, switch_args = 4;
 const volatile __u64 scope_id;
 
-/* How many entries of ops such a thread may have: most switches see a 0 here and are done. */
-__u32 hint[HINTS];
-
 /*
  * Looks at threads that had certainly not been in user mode since they lost their CPU, and at how
  * many of these each of the bits that may tell it (TIF_FPU) was not set: most, where it is not that
@@ -88,6 +85,8 @@ struct look {
 	__u64 arg[5];
 	__u64 counter, bytes;
 	__u64 inode; /* by file_of() */
+	__u64 now_ns; /* it is about to lose its CPU, or was interrupted */
+	__u64 out_ns; /* it was not in the call yet; 0: not known */
 };
 
 static __always_inline void look_at(struct task_struct *t, struct look *l)
@@ -251,7 +250,7 @@ static __always_inline void extent_of_range(struct op *o, const struct look *l)
 	}
 }
 
-/* Where in o's file, and how much. The thread is the current one. */
+/* Where in o's file, and how much. Of a vector: the thread is the current one. */
 __noinline int extent_of(struct op *o, const struct look *l)
 {
 	struct file *f;

@@ -84,17 +84,17 @@ static __always_inline void tell_running(struct op *o, struct task_struct *t, vo
  * In the middle of what is known of its length; a part of that must be certain. Two looks of the
  * clock are never quite a period apart.
  */
-static __always_inline bool was_slow(const struct op *o, __u64 now)
+static __always_inline bool was_slow(__u64 out, __u64 first, __u64 last, __u64 now)
 {
-	__u64 least = o->last_ns - o->first_ns, most = now - o->out_ns;
+	__u64 least = last - first, most = now - out;
 
 	return (least + most) / 2 + period_ns / 8 >= slow_ns && least >= slow_ns / 4;
 }
 
 /* Also of one that had been named and was not slow in the end. */
-static __always_inline void tell_end(struct op *o, struct task_struct *t, __u64 now)
+static __noinline void tell_end(struct op *o, struct task_struct *t, __u64 now)
 {
-	bool slow = was_slow(o, now);
+	bool slow = was_slow(o->out_ns, o->first_ns, o->last_ns, now);
 	struct file_end *e;
 	__u64 counter = t->ioac.syscr + t->ioac.syscw;
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # files.py WEB DIR - a training script that stalls: it computes, and now and then writes a checkpoint of 50 MB in one
 # write, with fsync and without, and deletes it. Each slow operation must be an event. Then every other call. Prints a line per
-# operation: what of it is right, by its own clock. `files.py WEB DIR others`: only those. `files.py WEB DIR loop`: syncs without end. And `files.py - quiet`: says when it began, computes, reads sockets and pipes.
+# operation: what of it is right, by its own clock. `files.py WEB DIR others`: only those. `files.py WEB DIR loop`: syncs without end. `files.py WEB DIR twins`: two threads at once whose numbers fall on one place in the kernel. And `files.py - quiet`: says when it began, computes, reads sockets and pipes.
 import json, mmap, os, socket, sys, threading, time, urllib.request
 from datetime import datetime, timezone
 
 SIZE = 50 << 20
 LIMIT_MS = 10
+PLACES = 4096  # bpf/files_glance.h, GLANCES
 
 
 def compute(seconds):
@@ -172,6 +173,34 @@ def loop(directory):
     print(len(ms), sure, perhaps, len(told), round(max(ms)), round(longest["ms"]), round(longest["errorMs"]), sep="\t")
 
 
+def twins(directory):
+    """What bpf/files_glance.h keeps of one of them must not be in the way of the other: how many were slow, and told, of each."""
+    data, slow, began = bytes(SIZE), {"a": 0, "b": 0}, time.time_ns()
+
+    def write(name):
+        fd = os.open(f"{directory}/twin-{name}", os.O_CREAT | os.O_WRONLY, 0o644)
+        for _ in range(8):
+            slow[name] += timed(os.pwrite, fd, data, 0)[1] >= LIMIT_MS + 3
+
+    both = threading.Event()
+    first = threading.Thread(target=lambda: (both.wait(), write("a")))
+    first.start()
+
+    def second():
+        if (threading.get_native_id() - first.native_id) % PLACES == 0:
+            both.set()
+            write("b")
+
+    while not both.is_set():
+        other = threading.Thread(target=second)
+        other.start()
+        other.join()
+    first.join()
+    time.sleep(2.5)
+    told = {n: len(awaited(lambda n=n: events_of(f"{directory}/twin-{n}", began), lambda found, n=n: len(found) * 2 >= slow[n])) for n in slow}
+    print(slow["a"], told["a"], slow["b"], told["b"], sep="\t")
+
+
 def quiet():
     print(time.time(), flush=True)  # what it read to start does not count
     until = time.monotonic() + 5
@@ -194,6 +223,8 @@ def quiet():
 
 if sys.argv[3:] == ["loop"]:
     loop(sys.argv[2])
+elif sys.argv[3:] == ["twins"]:
+    twins(sys.argv[2])
 elif sys.argv[3:] == ["others"]:
     others(sys.argv[2], disk_of(sys.argv[2]))
 elif sys.argv[2] == "quiet":

@@ -112,6 +112,11 @@ read -r syncs sure perhaps told longest told_longest error < <(within chrt -f 1 
 ok "of $syncs syncs in a row, $sure to $perhaps slow, $told are told" test "$told" -ge "$sure" -a "$told" -le "$perhaps"
 ok "and none is longer than the longest was ($longest ms, $told_longest told, within $error)" test $((told_longest - error)) -le $((longest + 3))
 
+read -r slow told other_slow other_told < <(within python3 tests/it/files.py "$WEB" "$tmp/data" twins)
+# Not all: its own clock also runs while the other has its CPU before and after a call.
+ok "of two threads whose numbers fall on one place slow writes are told, of either ($told of $slow, $other_told of $other_slow)" \
+	test "${slow:-0}" -gt 0 -a "${other_slow:-0}" -gt 0 -a $((${told:-0} * 2)) -ge "${slow:-1}" -a $((${other_told:-0} * 2)) -ge "${other_slow:-1}"
+
 since=0
 (cgroup_join && exec python3 tests/it/files.py - quiet) >"$tmp/quiet" & quiet=$!
 wait $quiet
