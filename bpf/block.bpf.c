@@ -19,13 +19,6 @@ enum { STARTS = 4096 };
 /* include/linux/blk_types.h; the same in every version */
 enum { OP_MASK = 0xff, OP_READ = 0, OP_WRITE = 1, OP_FLUSH = 2, OP_ZONE_APPEND = 7 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, BLOCK_DISKS);
-	__type(key, __u32);
-	__type(value, struct block_disk);
-} disks SEC(".maps");
-
 /* Requests that a driver has, by their address; empty as long as on_issue is not attached. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -35,15 +28,64 @@ struct {
 } starts SEC(".maps");
 
 const volatile __u32 issue_args = 1; /* of the tracepoint: before 5.11 the queue comes first */
-const struct block_disk no_disk = {};
 struct block_lost lost;
 __u32 by_hand; /* on_issue is attached */
+
+/* A disk is near where its key falls: user space frees the place of one that is no more. */
+struct block_disk disks[BLOCK_DISKS];
+
+/* Who took a place first: kernels before 5.12 have no compare-and-swap for programs. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, BLOCK_DISKS);
+	__type(key, __u32); /* of disks[] */
+	__type(value, __u32); /* of block_disk */
+} taken SEC(".maps");
 
 static __always_inline struct gendisk *disk_of(struct request *rq)
 {
 	if (bpf_core_field_exists(rq->rq_disk))
 		return rq->rq_disk;
 	return rq->q->disk;
+}
+
+static __always_inline __u32 place_of(__u32 key)
+{
+	return key * 0x9e3779b1u >> 25;
+}
+
+_Static_assert(BLOCK_DISKS == 1 << (32 - 25), "place_of()");
+
+/* False: another disk was faster. */
+static __always_inline bool take(__u32 place, __u32 key)
+{
+	__u32 *by;
+
+	bpf_map_update_elem(&taken, &place, &key, BPF_NOEXIST);
+	by = bpf_map_lookup_elem(&taken, &place);
+	return by && *by == key;
+}
+
+/* Not where it falls, or not there yet. */
+static __noinline struct block_disk *find(struct gendisk *disk, __u32 key)
+{
+	__u32 place;
+
+	for (__u32 i = 0; i < BLOCK_DISKS; i++) {
+		place = (place_of(key) + i) % BLOCK_DISKS;
+		if (disks[place].key == key)
+			return &disks[place];
+	}
+	for (__u32 i = 0; i < BLOCK_DISKS; i++) {
+		place = (place_of(key) + i) % BLOCK_DISKS;
+		if (disks[place].key || !take(place, key))
+			continue;
+		bpf_probe_read_kernel_str(disks[place].name, BLOCK_NAME, disk->disk_name);
+		disks[place].key = key;
+		return &disks[place];
+	}
+	__sync_fetch_and_add(&lost.disks, 1);
+	return NULL;
 }
 
 static __always_inline struct block_disk *counts_of(struct request *rq)
@@ -55,16 +97,8 @@ static __always_inline struct block_disk *counts_of(struct request *rq)
 	if (!disk)
 		return NULL;
 	key = (__u32)disk->major << 20 | (__u32)disk->first_minor;
-	d = bpf_map_lookup_elem(&disks, &key);
-	if (d)
-		return d;
-	bpf_map_update_elem(&disks, &key, &no_disk, BPF_NOEXIST);
-	d = bpf_map_lookup_elem(&disks, &key);
-	if (d)
-		bpf_probe_read_kernel_str(d->name, sizeof(d->name), disk->disk_name);
-	else
-		__sync_fetch_and_add(&lost.disks, 1);
-	return d;
+	d = &disks[place_of(key) % BLOCK_DISKS];
+	return d->key == key ? d : find(disk, key);
 }
 
 /* When the driver got it; 0: not known. */

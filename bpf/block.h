@@ -20,6 +20,9 @@ enum {
 
 struct block_disk {
 	char name[BLOCK_NAME];
+	__u32 key; /* as the kernel packs its number: major << 20 | minor; 0: no disk's, or not yet
+		    */
+	__u32 unused;
 	__u64 ns[BLOCK_OPS][BLOCK_NS_SLOTS];
 	__u64 bytes[BLOCK_SIZED][BLOCK_BYTES_SLOTS];
 	__u64 sum_ns[BLOCK_OPS];
@@ -33,4 +36,4 @@ struct block_lost {
 	__u64 starts; /* by hand: no room to note when one was issued */
 };
 
-_Static_assert(sizeof(struct block_disk) == 32 + 8 * (63 + 30 + 3 + 2), "block_disk");
+_Static_assert(sizeof(struct block_disk) == 32 + 8 + 8 * (63 + 30 + 3 + 2), "block_disk");

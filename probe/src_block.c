@@ -33,8 +33,7 @@ struct disk {
 struct block_source {
 	struct block_bpf *bpf;
 	char *sysfs;
-	struct disk disk[BLOCK_DISKS];
-	size_t ndisks;
+	struct disk disk[BLOCK_DISKS]; /* as in the kernel */
 	uint64_t untimed; /* of all disks */
 	uint64_t tick;
 	bool told_lost;
@@ -87,19 +86,8 @@ static void time_by_hand(struct block_source *s)
 	s->untimed = 0;
 }
 
-static struct disk *find(struct block_source *s, uint32_t key)
-{
-	for (size_t i = 0; i < s->ndisks; i++)
-		if (s->disk[i].key == key)
-			return &s->disk[i];
-	if (s->ndisks == BLOCK_DISKS)
-		return NULL;
-	s->disk[s->ndisks] = (struct disk){ .key = key };
-	return &s->disk[s->ndisks++];
-}
-
-/* Those of a disk that is no more would fill the map in time. A '/' in a name is a '!' in /sys. */
-static bool is_gone(const struct block_source *s, char name[static BLOCK_NAME])
+/* Those that are no more would take all places in time. A '/' in a name is a '!' in /sys. */
+static bool is_gone(const struct block_source *s, const char name[static BLOCK_NAME])
 {
 	char path[PATH_MAX], sys_name[BLOCK_NAME];
 
@@ -109,10 +97,14 @@ static bool is_gone(const struct block_source *s, char name[static BLOCK_NAME])
 	return access(path, F_OK) < 0 && errno == ENOENT;
 }
 
-static void forget(struct block_source *s, struct disk *d)
+/* Its place is free when nothing of it is left there. */
+static void forget(struct block_source *s, struct disk *d, struct block_disk *now)
 {
-	bpf_map__delete_elem(s->bpf->maps.disks, &d->key, sizeof(d->key), 0);
-	*d = s->disk[--s->ndisks];
+	uint32_t place = (uint32_t)(d - s->disk);
+
+	d->key = 0;
+	memset(now, 0, sizeof(*now));
+	bpf_map__delete_elem(s->bpf->maps.taken, &place, sizeof(place), 0);
 }
 
 static void tell(struct block_source *s, struct disk *d, struct block_disk *now, struct sink *out)
@@ -134,7 +126,7 @@ static void tell(struct block_source *s, struct disk *d, struct block_disk *now,
 	if (idle && s->tick % IDLE_TICKS != 0)
 		return;
 	if (idle && is_gone(s, now->name))
-		forget(s, d);
+		forget(s, d, now);
 	else
 		sink_sample(out, &(struct sample_item){ layout_diskio.layout, now->name, DISKIO_END,
 							v });
@@ -155,22 +147,16 @@ static void tell_lost(struct block_source *s)
 static int block_read(void *self, struct sink *out)
 {
 	struct block_source *s = self;
-	struct bpf_map *map = s->bpf->maps.disks;
-	uint32_t key, *last = NULL, keys[BLOCK_DISKS];
-	struct block_disk now;
-	size_t n = 0;
 
-	while (n < BLOCK_DISKS && bpf_map__get_next_key(map, last, &key, sizeof(key)) == 0) {
-		keys[n] = key;
-		last = &keys[n++];
-	}
-	for (size_t i = 0; i < n; i++) {
-		struct disk *d = find(s, keys[i]);
+	for (size_t i = 0; i < BLOCK_DISKS; i++) {
+		struct block_disk *now = &s->bpf->bss->disks[i];
+		uint32_t key = __atomic_load_n(&now->key, __ATOMIC_ACQUIRE);
 
-		if (d &&
-		    bpf_map__lookup_elem(map, &keys[i], sizeof(key), &now, sizeof(now), 0) == 0 &&
-		    now.name[0])
-			tell(s, d, &now, out);
+		if (!key)
+			continue;
+		if (s->disk[i].key != key)
+			s->disk[i] = (struct disk){ .key = key };
+		tell(s, &s->disk[i], now, out);
 	}
 	s->tick++;
 	time_by_hand(s);

@@ -6,9 +6,25 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/check.sh
 . tests/stack.sh
 
-loop=
+loop='' other=''
 on_exit() {
 	[ -z "$loop" ] || losetup -d "/dev/$loop"
+	[ -z "$other" ] || control remove "$other"
+}
+
+control() { # add|remove MINOR: a loop device of this number
+	[ "$1" = add ] || losetup -d "/dev/loop$2" 2>/dev/null
+	python3 -c 'import fcntl, sys; fcntl.ioctl(open("/dev/loop-control"), {"add": 0x4C80, "remove": 0x4C81}[sys.argv[1]], int(sys.argv[2]))' "$@"
+}
+
+place() { # MINOR: where bpf/block.bpf.c, place_of(), puts that loop device
+	echo $(((((7 << 20 | $1) * 0x9e3779b1) & 0xffffffff) >> 25))
+}
+
+same_place() { # MINOR: another that falls there, too
+	local m
+	for ((m = $1 + 1; $(place "$m") != $(place "$1"); m++)); do :; done
+	echo "$m"
 }
 
 new_disk() {
@@ -67,6 +83,16 @@ device_ms=$(awk -v s="$(told disk_read_device_seconds_total)" 'BEGIN { print s *
 ok "the time of the reads ($device_ms ms) is within that of the disk ($(counted 4) ms)" \
 	awk -v a="$device_ms" -v b="$(counted 4)" 'BEGIN { exit !(a > 0 && a <= b + 300) }'
 ok "nothing went wrong there" test "$(told disk_errors_total)" = 0
+
+# Another disk that the kernel's map has to put elsewhere.
+first=${loop#loop} other=$(same_place "${loop#loop}")
+ok "a disk of a number that falls on the same place ($other) is made" control add "$other"
+losetup "/dev/loop$other" "$tmp/disk.img"
+of_first=$(told disk_read_size_bytes_8192)
+loop=loop$other move read 8k 70
+loop=loop$first move read 8k 30
+ok "it is told of under its own name" almost 70 eval 'loop=loop$other told disk_read_size_bytes_8192'
+ok "and the first under its own" almost $((${of_first%.*} + 30)) told disk_read_size_bytes_8192
 
 # A kernel that keeps no times of requests: they are noted by hand. This one does; the other way is tried apart.
 coproc hand { "$B/tools/byhand" "$loop"; }

@@ -14,23 +14,18 @@
 #include "../../bpf/block.h"
 #include "block.skel.h"
 
-static int find(struct bpf_map *disks, const char *name, struct block_disk *out)
+static const struct block_disk *find(const struct block_bpf *b, const char *name)
 {
-	__u32 key, *last = NULL;
-
-	while (bpf_map__get_next_key(disks, last, &key, sizeof(key)) == 0) {
-		last = &key;
-		if (bpf_map__lookup_elem(disks, &key, sizeof(key), out, sizeof(*out), 0) == 0 &&
-		    strcmp(out->name, name) == 0)
-			return 0;
-	}
-	return -1;
+	for (int i = 0; i < BLOCK_DISKS; i++)
+		if (b->bss->disks[i].key && strcmp(b->bss->disks[i].name, name) == 0)
+			return &b->bss->disks[i];
+	return NULL;
 }
 
 int main(int argc, char *argv[])
 {
 	struct block_bpf *b = argc == 2 ? block_bpf__open_and_load() : NULL;
-	struct block_disk d;
+	const struct block_disk *d;
 	__u64 timed = 0;
 
 	if (!b || block_bpf__attach(b) < 0) {
@@ -42,11 +37,12 @@ int main(int argc, char *argv[])
 	fflush(stdout);
 	while (getchar() != EOF)
 		;
-	if (find(b->maps.disks, argv[1], &d) < 0)
+	d = find(b, argv[1]);
+	if (!d)
 		return EXIT_FAILURE;
 	for (int i = 0; i < BLOCK_NS_SLOTS; i++)
-		timed += d.ns[BLOCK_READ][i];
-	printf("%llu %llu %.3f\n", timed, d.untimed, (double)d.sum_ns[BLOCK_READ] / 1e6);
+		timed += d->ns[BLOCK_READ][i];
+	printf("%llu %llu %.3f\n", timed, d->untimed, (double)d->sum_ns[BLOCK_READ] / 1e6);
 	block_bpf__destroy(b);
 	return EXIT_SUCCESS;
 }
