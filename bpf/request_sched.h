@@ -265,15 +265,14 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	__u64 ran = prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime, now;
-	struct thread *leaves = NULL, *enters = NULL;
+	struct thread *leaves = thread_of(prev), *enters = thread_of(next);
 
+	if (!leaves && ran < SLICE_NS) {
+		barrier(); /* two pointers are not to be tested as one number */
+		if (!enters)
+			return 0;
+	}
 	if (!control.on)
-		return 0;
-	if (prev->pid)
-		leaves = bpf_task_storage_get(&threads, prev, 0, 0);
-	if (next->pid)
-		enters = bpf_task_storage_get(&threads, next, 0, 0);
-	if (!leaves && !enters && ran < SLICE_NS)
 		return 0;
 	now = bpf_ktime_get_ns();
 	if (ran >= SLICE_NS && prev->pid)
@@ -300,12 +299,9 @@ static __always_inline void released(struct thread *th, const struct task_struct
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *t)
 {
-	struct thread *th;
+	struct thread *th = thread_of(t);
 
-	if (!control.on)
-		return 0;
-	th = bpf_task_storage_get(&threads, t, 0, 0);
-	if (!th || !th->out_ns || th->wake_ns)
+	if (!th || !control.on || !th->out_ns || th->wake_ns)
 		return 0;
 	th->wake_ns = bpf_ktime_get_ns();
 	th->throttled_ns = throttled_of(t);

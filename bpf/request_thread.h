@@ -98,6 +98,23 @@ static __always_inline __u64 thread_work(const struct thread *th)
 	return id && id != CUR_NOBODY ? id : th->job;
 }
 
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct task_struct___stored {
+	void *bpf_storage;
+};
+#pragma clang attribute pop
+
+/* For hooks that see every thread: of most a look into the thread itself says that there is none.
+ */
+static __always_inline struct thread *thread_of(struct task_struct *t)
+{
+	struct task_struct___stored *s = (void *)t;
+
+	if (!t->pid || (bpf_core_field_exists(s->bpf_storage) && !s->bpf_storage))
+		return NULL;
+	return bpf_task_storage_get(&threads, t, 0, 0);
+}
+
 static __always_inline struct thread *thread_get(void)
 {
 	return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
