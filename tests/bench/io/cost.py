@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cost.py ROUNDS SECONDS [whole] - how much slower fio is beside each source alone, and beside the whole probe, by the clock, and what the
-kernel programs of the whole probe take of each request to the disk, by the kernel's own figures: Markdown. whole: no single sources."""
+"""cost.py ROUNDS WINDOW [whole] - how much longer a write to a disk takes while the kernel programs of a source, or of the whole probe, are
+attached, by the clock; and what those of the whole probe take of it by the kernel's own figures: Markdown. They are attached for a window of so
+many seconds and detached for the next, while one fio goes on: what it takes to begin, and how the machine drifts, are in neither. What a source
+does in user space is not in it: that is on the other processor. whole: no single sources."""
 import collections
 import json
 import os
+import random
 import signal
 import statistics
 import subprocess
@@ -13,16 +16,15 @@ import time
 
 import rig
 
-ROUNDS, SECONDS, WHOLE = int(sys.argv[1]), sys.argv[2], sys.argv[3:] == ["whole"]
+ROUNDS, WINDOW, WHOLE = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:] == ["whole"]
 LOADS = {"4K psync": ("psync", "4k", "randwrite"), "4K io_uring": ("io_uring", "4k", "randwrite"), "1M write": ("psync", "1m", "write")}
 GOAL = 1  # percent
+OFTEN = ("nothing", "all")  # what is asked about most
 NOBODY = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"  # a key of no collector
 
 
 def start(name, tmp):
-    """On processor 0; fio is on 1. Returns when its programs are attached."""
-    if name == "nothing":
-        return None
+    """On processor 0; fio is on 1. None: off here. Returns when its programs are attached."""
     if name != "all":
         p = subprocess.Popen(["taskset", "-c", "0", f"{rig.BUILD}/tools/alone", name], stdout=subprocess.PIPE, text=True)
         return p if p.stdout.readline() == "ready\n" else None
@@ -41,13 +43,61 @@ def end(p):
         p.wait()
 
 
-def run(disk, load, **more):
+def run(disk, load, seconds=1):
     engine, block, mode = LOADS[load]
-    return rig.fio(disk, engine, block, mode, time_based=1, runtime=f"{float(SECONDS) * 1000:.0f}ms", cpus_allowed=1, size=disk.bytes, **more)["write"]
+    return rig.fio(disk, engine, block, mode, time_based=1, runtime=f"{seconds}s", cpus_allowed=1, size=disk.bytes)["write"]
 
 
-def us(disk, load):
-    return 1e6 / run(disk, load)["iops"]
+class Writer:
+    """One fio on processor 1 that goes on until it is closed."""
+
+    def __init__(self, disk, load):
+        engine, block, mode = LOADS[load]
+        self.block = rig.MIB if block == "1m" else 4096
+        self.window = WINDOW if block == "4k" else 3 * WINDOW
+        args = rig.fio_args(disk, engine, block, mode, time_based=1, runtime="1h", cpus_allowed=1, size=disk.bytes)
+        self.fio = subprocess.Popen([*args, "--thread"], stdout=subprocess.DEVNULL)  # in the process whose bytes are read
+        while self.written() < 1000 * self.block:
+            time.sleep(0.1)
+
+    def written(self):
+        with open(f"/proc/{self.fio.pid}/io", encoding="ascii") as f:
+            return next(int(line.split()[1]) for line in f if line.startswith("write_bytes"))
+
+    def us(self):
+        """Of one write, in the next window."""
+        before, at = self.written(), time.monotonic()
+        time.sleep(self.window)
+        after, end = self.written(), time.monotonic()
+        return (end - at) * 1e6 * self.block / (after - before)
+
+    def close(self):
+        self.fio.terminate()
+        self.fio.wait()
+
+
+class Programs:
+    """Those of the sources and of the whole probe (all), which have ended by then: attached as asked."""
+
+    def __init__(self, names, tmp):
+        found = {n: start(n, tmp) for n in names}
+        self.off = {n for n, p in found.items() if not p}
+        self.tool = subprocess.Popen(["taskset", "-c", "0", f"{rig.BUILD}/tools/onoff", *(f"{n}={p.pid}" for n, p in found.items() if p)],
+                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.held = {n: int(k) for n, k in (w.split("=") for w in self.tool.stdout.readline().split()[1:])}
+        for p in found.values():
+            end(p)
+
+    def attach(self, name):
+        self.tool.stdin.write(f"{name}\n")
+        self.tool.stdin.flush()
+        if self.tool.stdout.readline() != "done\n":
+            sys.exit("the programs could not be attached")
+        time.sleep(0.02)  # what the kernel does about it is over
+
+    def close(self):
+        self.tool.stdin.close()
+        self.tool.wait()
 
 
 def programs(p):
@@ -84,7 +134,7 @@ def in_kernel(disks, tmp):
         print(f"\nBy the kernel's own figures, less the {empty} ns that they cost themselves in each run; what any hook costs, to get there and back, is not in it.\n")
         print("| disk | | us without the probe | runs | ns | of it, % | which, ns |")
         print("|---|---|---|---|---|---|---|")
-        alone = {(name, load): us(disk, load) for name, disk in disks.items() for load in LOADS}
+        alone = {(name, load): 1e6 / run(disk, load)["iops"] for name, disk in disks.items() for load in LOADS}
         p = start("all", tmp)
         over = []
         for (name, load), took in alone.items():
@@ -102,55 +152,64 @@ def in_kernel(disks, tmp):
         end(p)
 
 
-def beside(disk, variants, tmp, off):
-    """{(variant, load): [(us without, us with), ...]}, each pair one after the other, as the machine drifts."""
+def beside(disk, load, programs_, names):
+    """{name: [(us without, us with), ...]}: each between two windows without."""
     took = collections.defaultdict(list)
-    p = None
+    writer = Writer(disk, load)
     try:
-        for load in LOADS:
-            us(disk, load)  # the first is slower
+        before = writer.us()
         for i in range(ROUNDS):
-            for name in variants:
-                rig.say(f"round {i + 1} of {ROUNDS}: {name}")
-                base = {load: us(disk, load) for load in LOADS}
-                p = start(name, tmp)
-                if not p and name != "nothing":
-                    off.add(name)
-                    continue
-                for load in LOADS:
-                    took[name, load].append((base[load], us(disk, load)))
-                end(p)
-                p = None
+            if i % 10 == 0:
+                rig.say(f"{load}, round {i + 1} of {ROUNDS}")
+            for name in names + (4 * list(OFTEN) if names != list(OFTEN) else []):
+                programs_.attach(name)
+                beside_it = writer.us()
+                programs_.attach("-")
+                after = writer.us()
+                took[name].append(((before + after) / 2, beside_it))
+                before = after
     finally:
-        end(p)
+        writer.close()
     return took
 
 
-def lines(where, took, variants, off):
-    for name in variants:
-        if name in off:
-            print(f"| {where} | {name} | off here |" + " |" * (2 * len(LOADS) - 1))
-            continue
-        more = {load: [(b - a) * 100 / a for a, b in took[name, load]] for load in LOADS}
-        pair = [f"{statistics.median([a for a, _ in took[name, load]]):.2f} {statistics.median([b for _, b in took[name, load]]):.2f}" for load in LOADS]
-        print(f"| {where} | {name if name != 'all' else 'the whole probe'} | {' | '.join(pair)} | "
-              f"{' | '.join(rig.median(more[load], '{:+.1f}') for load in LOADS)} |")
+def interval(values):
+    """Of the median, by resampling: 95 in 100 lie in it."""
+    found = sorted(statistics.median(random.choices(values, k=len(values))) for _ in range(1000))
+    return found[25], found[974]
+
+
+def cell(pairs):
+    more = [(b - a) * 100 / a for a, b in pairs]
+    return "{:+.2f} ({:+.2f}..{:+.2f})".format(statistics.median(more), *interval(more))
+
+
+def lines(where, took, programs_, names):
+    """took: {load: what beside() says}."""
+    for name in names:
+        which = {"all": "**the whole probe**", "nothing": "nothing, as often"}.get(name, name)
+        print(f"| {where} | {which} | {programs_.held.get(name, 0)} | {' | '.join(cell(took[load][name]) for load in LOADS)} |")
 
 
 def main():
-    names = subprocess.run([f"{rig.BUILD}/tools/alone"], capture_output=True, text=True, check=True).stdout.split()
-    off, whole = set(), ["nothing", "all"]
+    names = [] if WHOLE else subprocess.run([f"{rig.BUILD}/tools/alone"], capture_output=True, text=True, check=True).stdout.split()
     memory, disk = rig.Disk(256), rig.File(256)
+    programs_ = None
     try:
         with tempfile.TemporaryDirectory() as tmp:
             os.mkdir(f"{tmp}/keys")
-            print(f"| disk | source | {' | '.join(f'{load}, us' for load in LOADS)} | {' | '.join(f'{load}, %' for load in LOADS)} |")
-            print(f"|---|---|{'---|' * 2 * len(LOADS)}")
-            single = whole if WHOLE else ["nothing", *names, "all"]
-            lines("in memory", beside(memory, single, tmp, off), single, off)
-            lines("of this machine", beside(disk, whole, tmp, off), whole, off)
+            programs_ = Programs([*names, "all"], tmp)
+            shown = [*(n for n in names if programs_.held.get(n)), *OFTEN]
+            print("Percent of a write, the median and where it lies in 95 of 100 resamplings.\n")
+            print(f"| disk | attached | programs | {' | '.join(f'{load}, %' for load in LOADS)} |")
+            print(f"|---|---|---|{'---|' * len(LOADS)}")
+            for where, which in (("in memory", memory), ("of this machine", disk)):
+                lines(where, {load: beside(which, load, programs_, shown) for load in LOADS}, programs_, shown)
+            print("\nWith no program at a write: " + ", ".join(n for n in names if n not in shown) + "." if names else "")
             in_kernel({"in memory": memory, "of this machine": disk}, tmp)
     finally:
+        if programs_:
+            programs_.close()
         memory.close()
         disk.close()
 

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import statistics
 import subprocess
 import sys
 import time
@@ -81,18 +80,18 @@ class Cgroup:
                 time.sleep(0.1)
 
 
-def fio(disk, engine, block, mode, cgroup=None, **more):
-    """One job; what fio says of it: {"read": ..., "write": ...}."""
+def fio_args(disk, engine, block, mode, **more):
     args = {"name": "b", "filename": disk.path, "ioengine": engine, "bs": block, "rw": mode, "direct": 1, "randrepeat": 1, "norandommap": 1,
             "iodepth": 8 if engine in ("libaio", "io_uring") else 1, "output-format": "json", "eta": "never", "disk_util": 0,
             "clat_percentiles": 0, "lat_percentiles": 0, **more}
-    out = subprocess.run(["fio", *(f"--{k}={v}" for k, v in args.items())], check=True, capture_output=True, text=True,
+    return ["fio", *(f"--{k}={v}" for k, v in args.items())]
+
+
+def fio(disk, engine, block, mode, cgroup=None, **more):
+    """One job; what fio says of it: {"read": ..., "write": ...}."""
+    out = subprocess.run(fio_args(disk, engine, block, mode, **more), check=True, capture_output=True, text=True,
                          preexec_fn=cgroup.join if cgroup else None).stdout
     return json.loads(out[out.index("{"):])["jobs"][0]
-
-
-def median(values, form="{:.2f}"):
-    return f"{form} ({form}..{form})".format(statistics.median(values), min(values), max(values))
 
 
 def slot(name):

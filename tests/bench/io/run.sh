@@ -10,9 +10,9 @@ deploy/deps.sh bench || exit 1
 trap 'rm -rf "$tmp"' EXIT
 export B PYTHONDONTWRITEBYTECODE=1
 if [ -n "${SHORT:-}" ]; then
-	ios=2000 seconds=5 rounds=1 each=0.5
+	ios=2000 seconds=5 rounds=2 each=0.1
 else
-	ios=20000 seconds=60 rounds=7 each=1
+	ios=20000 seconds=60 rounds=40 each=0.1
 fi
 
 section() { # TITLE COMMAND...: its Markdown, with what belongs beside every figure
