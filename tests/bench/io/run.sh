@@ -12,7 +12,7 @@ export B PYTHONDONTWRITEBYTECODE=1
 if [ -n "${SHORT:-}" ]; then
 	ios=2000 seconds=5 rounds=2 each=0.1
 else
-	ios=20000 seconds=60 rounds=40 each=0.1
+	ios=20000 seconds=60 rounds=16 each=0.1
 fi
 
 section() { # TITLE COMMAND...: its Markdown, with what belongs beside every figure
