@@ -114,13 +114,14 @@ static void tell(struct block_source *s, struct disk *d, struct block_disk *now,
 	double v[DISKIO_END];
 
 	for (int i = 0; i < DISKIO_END; i++) {
-		uint64_t since = n[i] - d->told[i];
+		uint64_t value = __atomic_load_n(&n[i], __ATOMIC_RELAXED); /* it goes on */
+		uint64_t since = value - d->told[i];
 
 		idle &= since == 0;
 		v[i] = i >= DISKIO_READ_SECONDS && i <= DISKIO_FLUSH_SECONDS
 			       ? (double)(float)((double)since / 1e9)
 			       : (double)since;
-		d->told[i] = n[i];
+		d->told[i] = value;
 	}
 	s->untimed += (uint64_t)v[DISKIO_UNTIMED];
 	if (idle && s->tick % IDLE_TICKS != 0)
