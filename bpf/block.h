@@ -20,8 +20,7 @@ enum {
 
 struct block_disk {
 	char name[BLOCK_NAME];
-	__u32 key; /* as the kernel packs its number: major << 20 | minor; 0: no disk's, or not yet
-		    */
+	__u32 key; /* its number as the kernel packs it: major << 20 | minor; 0: no disk's yet */
 	__u32 unused;
 	__u64 ns[BLOCK_OPS][BLOCK_NS_SLOTS];
 	__u64 bytes[BLOCK_SIZED][BLOCK_BYTES_SLOTS];

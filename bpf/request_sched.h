@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * request_sched.h - the hooks on the scheduler: of threads that serve requests, how long they were
- * off a CPU and why. Of all others a switch costs two lookups and no clock.
+ * off a CPU and why. Of all others a switch costs two reads and no clock.
  */
 #pragma once
 

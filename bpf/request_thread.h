@@ -104,8 +104,7 @@ struct task_struct___stored {
 };
 #pragma clang attribute pop
 
-/* For hooks that see every thread: of most a look into the thread itself says that there is none.
- */
+/* For hooks that see every thread: most say themselves that nothing is kept of them. */
 static __always_inline struct thread *thread_of(struct task_struct *t)
 {
 	struct task_struct___stored *s = (void *)t;

@@ -19,7 +19,7 @@ import rig
 ROUNDS, WINDOW, WHOLE = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:] == ["whole"]
 LOADS = {"4K psync": ("psync", "4k", "randwrite"), "4K io_uring": ("io_uring", "4k", "randwrite"), "1M write": ("psync", "1m", "write")}
 GOAL = 1  # percent
-OFTEN = ("nothing", "all")  # what is asked about most
+OFTEN = ["nothing", "all"]  # what is asked about most: four times more in each round of all
 NOBODY = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"  # a key of no collector
 
 
@@ -81,7 +81,6 @@ class Programs:
 
     def __init__(self, names, tmp):
         found = {n: start(n, tmp) for n in names}
-        self.off = {n for n, p in found.items() if not p}
         self.tool = subprocess.Popen(["taskset", "-c", "0", f"{rig.BUILD}/tools/onoff", *(f"{n}={p.pid}" for n, p in found.items() if p)],
                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.held = {n: int(k) for n, k in (w.split("=") for w in self.tool.stdout.readline().split()[1:])}
@@ -155,13 +154,14 @@ def in_kernel(disks, tmp):
 def beside(disk, load, programs_, names):
     """{name: [(us without, us with), ...]}: each between two windows without."""
     took = collections.defaultdict(list)
+    order = names if WHOLE else names + 4 * OFTEN
     writer = Writer(disk, load)
     try:
         before = writer.us()
         for i in range(ROUNDS):
             if i % 10 == 0:
                 rig.say(f"{load}, round {i + 1} of {ROUNDS}")
-            for name in names + (4 * list(OFTEN) if names != list(OFTEN) else []):
+            for name in order:
                 programs_.attach(name)
                 beside_it = writer.us()
                 programs_.attach("-")
@@ -205,7 +205,8 @@ def main():
             print(f"|---|---|---|{'---|' * len(LOADS)}")
             for where, which in (("in memory", memory), ("of this machine", disk)):
                 lines(where, {load: beside(which, load, programs_, shown) for load in LOADS}, programs_, shown)
-            print("\nWith no program at a write: " + ", ".join(n for n in names if n not in shown) + "." if names else "")
+            if not WHOLE:
+                print(f"\nWith no program to attach so: {', '.join(n for n in names if n not in shown)}.")
             in_kernel({"in memory": memory, "of this machine": disk}, tmp)
     finally:
         if programs_:
