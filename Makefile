@@ -87,9 +87,9 @@ $B/test/%: $O/tests/unit/%.o $O/tests/test.o $(FAKE) $O/probe.a $O/collector.a $
 $B/tools/%: $O/tests/tools/%.o $O/lib.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE) $(LIBS_COLL)
-$B/tools/reads $B/tools/alone: $B/tools/%: $O/tests/tools/%.o $O/probe.a $O/lib.a
+$B/tools/reads $B/tools/alone $B/tools/byhand: $B/tools/%: $O/tests/tools/%.o $O/probe.a $O/lib.a
 $B/chaos/node: $O/tests/chaos/node.o $O/probe.a $O/lib.a
-$B/tools/reads $B/tools/alone $B/chaos/node:
+$B/tools/reads $B/tools/alone $B/tools/byhand $B/chaos/node:
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE)
 $B/fuzz/%: $O/tests/fuzz/%.o $O/probe.a $O/collector.a $O/lib.a

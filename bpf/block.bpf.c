@@ -34,6 +34,14 @@ __u32 by_hand; /* on_issue is attached */
 /* A disk is near where its key falls: user space frees the place of one that is no more. */
 struct block_disk disks[BLOCK_DISKS];
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* as many as there are CPUs, set before it is loaded */
+	__type(key, __u32);
+	__type(value, struct block_cpu);
+} counts SEC(".maps");
+
 /* Who took a place first: kernels before 5.12 have no compare-and-swap for programs. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -66,15 +74,15 @@ static __always_inline bool take(__u32 place, __u32 key)
 	return by && *by == key;
 }
 
-/* Not where it falls, or not there yet. */
-static __noinline struct block_disk *find(struct gendisk *disk, __u32 key)
+/* Not where it falls, or not there yet. BLOCK_DISKS: there is no place left. */
+static __noinline __u32 find(struct gendisk *disk, __u32 key)
 {
 	__u32 place;
 
 	for (__u32 i = 0; i < BLOCK_DISKS; i++) {
 		place = (place_of(key) + i) % BLOCK_DISKS;
 		if (disks[place].key == key)
-			return &disks[place];
+			return place;
 	}
 	for (__u32 i = 0; i < BLOCK_DISKS; i++) {
 		place = (place_of(key) + i) % BLOCK_DISKS;
@@ -82,31 +90,38 @@ static __noinline struct block_disk *find(struct gendisk *disk, __u32 key)
 			continue;
 		bpf_probe_read_kernel_str(disks[place].name, BLOCK_NAME, disk->disk_name);
 		disks[place].key = key;
-		return &disks[place];
+		return place;
 	}
 	__sync_fetch_and_add(&lost.disks, 1);
-	return NULL;
+	return BLOCK_DISKS;
 }
 
-static __always_inline struct block_disk *counts_of(struct request *rq)
+static __always_inline struct block_counts *counts_of(struct request *rq)
 {
+	__u32 cpu = bpf_get_smp_processor_id(), key, place;
+	struct block_cpu *c = bpf_map_lookup_elem(&counts, &cpu);
 	struct gendisk *disk = disk_of(rq);
-	struct block_disk *d;
-	__u32 key;
 
-	if (!disk)
+	if (!c || !disk)
 		return NULL;
 	key = (__u32)disk->major << 20 | (__u32)disk->first_minor;
-	d = &disks[place_of(key) % BLOCK_DISKS];
-	return d->key == key ? d : find(disk, key);
+	place = place_of(key) % BLOCK_DISKS;
+	if (c->of[place].key == key)
+		return &c->of[place];
+	place = find(disk, key);
+	if (place >= BLOCK_DISKS)
+		return NULL;
+	c->of[place].by_hand = by_hand;
+	c->of[place].key = key;
+	return &c->of[place];
 }
 
 /* When the driver got it; 0: not known. */
-static __always_inline __u64 start_of(struct request *rq)
+static __always_inline __u64 start_of(struct request *rq, __u32 is_noted)
 {
 	__u64 key = (__u64)rq, at = rq->io_start_time_ns, *noted;
 
-	if (!by_hand)
+	if (!is_noted)
 		return at;
 	noted = bpf_map_lookup_elem(&starts, &key);
 	if (!noted)
@@ -130,43 +145,41 @@ static __always_inline __u32 kind_of(struct request *rq, __u32 bytes)
 	return op == OP_WRITE || op == OP_ZONE_APPEND ? BLOCK_WRITE : BLOCK_OPS;
 }
 
-static __always_inline void count(struct block_disk *d, __u32 kind, __u32 bytes, __u64 start)
+static __always_inline void count(struct block_counts *c, __u32 kind, __u32 bytes, __u64 start)
 {
 	__u64 ns = bpf_ktime_get_ns() - start, slot;
 
 	if (kind < BLOCK_SIZED) {
 		slot = slot_of(bytes, BLOCK_BYTES_FIRST, BLOCK_BYTES_SLOTS);
 		slot = at_most(slot, BLOCK_BYTES_SLOTS - 1);
-		__sync_fetch_and_add(&d->bytes[kind][slot], 1);
+		c->bytes[kind][slot]++;
 	}
 	if (!start) {
-		__sync_fetch_and_add(&d->untimed, 1);
+		c->untimed++;
 		return;
 	}
-	__sync_fetch_and_add(&d->sum_ns[kind], ns);
+	c->sum_ns[kind] += ns;
 	slot = slot_of(ns, BLOCK_NS_FIRST, BLOCK_NS_SLOTS);
 	slot = at_most(slot, BLOCK_NS_SLOTS - 1);
-	__sync_fetch_and_add(&d->ns[kind][slot], 1);
+	c->ns[kind][slot]++;
 }
 
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(on_complete, struct request *rq, int error, unsigned int bytes)
 {
 	__u32 kind = kind_of(rq, bytes);
-	struct block_disk *d;
+	struct block_counts *c;
 	__u64 start;
 
 	if (bytes < rq->__data_len) /* a part of it; its end is still to come */
 		return 0;
-	start = start_of(rq);
-	if (kind >= BLOCK_OPS)
-		return 0;
-	d = counts_of(rq);
-	if (!d)
+	c = counts_of(rq);
+	start = start_of(rq, c ? c->by_hand : by_hand);
+	if (!c || kind >= BLOCK_OPS)
 		return 0;
 	if (error)
-		__sync_fetch_and_add(&d->errors, 1);
-	count(d, kind, bytes, start);
+		c->errors++;
+	count(c, kind, bytes, start);
 	return 0;
 }
 

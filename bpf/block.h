@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * block.h - what bpf/block.bpf.c and probe/src_block.c agree on: per disk, how many requests of
- * which kind took how long, and how big they were. Slots are powers of two; the upper edge belongs
- * to its slot, the last slot has none.
+ * block.h - what bpf/block.bpf.c and probe/src_block.c agree on: per disk and CPU, how many
+ * requests of which kind took how long, and how big they were. Slots are powers of two; the upper
+ * edge belongs to its slot, the last slot has none.
  */
 #pragma once
 
@@ -18,15 +18,30 @@ enum {
 	BLOCK_NAME = 32,
 };
 
+/* Whose the counts are that every CPU has at the same place. */
 struct block_disk {
 	char name[BLOCK_NAME];
 	__u32 key; /* its number as the kernel packs it: major << 20 | minor; 0: no disk's yet */
 	__u32 unused;
-	__u64 ns[BLOCK_OPS][BLOCK_NS_SLOTS];
-	__u64 bytes[BLOCK_SIZED][BLOCK_BYTES_SLOTS];
+};
+
+/*
+ * Of a disk on one CPU, which alone writes there: so without atomic operations. They go on when
+ * another disk takes the place, and turn over: what of 32 bits came in between is right as long as
+ * that is less than 2^32.
+ */
+struct block_counts {
+	__u32 key; /* of the disk that this CPU counts here; 0: it is to be looked for */
+	__u32 by_hand; /* starts are noted */
 	__u64 sum_ns[BLOCK_OPS];
 	__u64 errors;
 	__u64 untimed; /* requests whose start nobody had noted: in no slot of ns */
+	__u32 ns[BLOCK_OPS][BLOCK_NS_SLOTS];
+	__u32 bytes[BLOCK_SIZED][BLOCK_BYTES_SLOTS];
+} __attribute__((aligned(64)));
+
+struct block_cpu {
+	struct block_counts of[BLOCK_DISKS]; /* in the order of the disks */
 };
 
 /* What could not be counted at all. */
@@ -35,4 +50,4 @@ struct block_lost {
 	__u64 starts; /* by hand: no room to note when one was issued */
 };
 
-_Static_assert(sizeof(struct block_disk) == 32 + 8 + 8 * (63 + 30 + 3 + 2), "block_disk");
+_Static_assert(sizeof(struct block_counts) == 7 * 64, "block_counts");

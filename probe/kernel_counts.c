@@ -11,12 +11,12 @@ int kernel_counts_size(struct bpf_map *map)
 	return n < 0 ? n : bpf_map__set_max_entries(map, (uint32_t)n);
 }
 
-int kernel_counts_open(struct kernel_counts *c, const struct bpf_map *map)
+static int map_counts(struct kernel_counts *c, const struct bpf_map *map, int prot)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	const size_t all = (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map);
 	const size_t bytes = (all + page - 1) & ~(page - 1);
-	void *p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+	void *p = mmap(NULL, bytes, prot, MAP_SHARED, bpf_map__fd(map), 0);
 
 	if (p == MAP_FAILED)
 		return -errno;
@@ -25,6 +25,16 @@ int kernel_counts_open(struct kernel_counts *c, const struct bpf_map *map)
 				     .of_cpu = bpf_map__value_size(map) / sizeof(uint64_t),
 				     .ncpu = (int)bpf_map__max_entries(map) };
 	return 0;
+}
+
+int kernel_counts_open(struct kernel_counts *c, const struct bpf_map *map)
+{
+	return map_counts(c, map, PROT_READ);
+}
+
+int kernel_counts_share(struct kernel_counts *c, const struct bpf_map *map)
+{
+	return map_counts(c, map, PROT_READ | PROT_WRITE);
 }
 
 void kernel_counts_close(struct kernel_counts *c)

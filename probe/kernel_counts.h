@@ -17,6 +17,8 @@ struct kernel_counts {
 
 int kernel_counts_size(struct bpf_map *map) MUST_CHECK; /* before it is loaded */
 int kernel_counts_open(struct kernel_counts *c, const struct bpf_map *map) MUST_CHECK; /* after */
+/* To change what at points to, too. */
+int kernel_counts_share(struct kernel_counts *c, const struct bpf_map *map) MUST_CHECK;
 void kernel_counts_close(struct kernel_counts *c); /* one that is all zero is fine */
 
 uint64_t kernel_counts_sum(const struct kernel_counts *c, uint32_t what);

@@ -10,6 +10,7 @@
 
 #include "../bpf/block.h"
 #include "block.skel.h"
+#include "kernel_counts.h"
 #include "kernel_load.h"
 #include "layout.h"
 #include "source.h"
@@ -19,19 +20,19 @@ enum {
 	TIMES = BLOCK_OPS * BLOCK_NS_SLOTS + BLOCK_SIZED * BLOCK_BYTES_SLOTS,
 };
 
-/* Their order in the kernel is the layout's. */
-_Static_assert(offsetof(struct block_disk, ns) + DISKIO_END * sizeof(__u64) ==
-		       sizeof(struct block_disk),
-	       "block_disk");
-_Static_assert(DISKIO_READ_SECONDS == (int)TIMES, "block_disk");
+/* The layout has the slots first, each in their order in the kernel. */
+_Static_assert(offsetof(struct block_counts, ns) - offsetof(struct block_counts, sum_ns) ==
+		       (DISKIO_END - TIMES) * sizeof(__u64),
+	       "block_counts");
+_Static_assert(DISKIO_READ_SECONDS == (int)TIMES, "block_counts");
 
-struct disk {
-	uint32_t key;
+struct disk { /* of whichever disk has the place */
 	uint64_t told[DISKIO_END];
 };
 
 struct block_source {
 	struct block_bpf *bpf;
+	struct kernel_counts counts;
 	char *sysfs;
 	struct disk disk[BLOCK_DISKS]; /* as in the kernel */
 	uint64_t untimed; /* of all disks */
@@ -43,6 +44,7 @@ static void block_close(void *self)
 {
 	struct block_source *s = self;
 
+	kernel_counts_close(&s->counts);
 	block_bpf__destroy(s->bpf);
 	free(s->sysfs);
 }
@@ -65,25 +67,43 @@ static int block_open(void *self, const struct probe_env *env)
 	if (args < 0)
 		return args;
 	s->bpf->rodata->issue_args = (__u32)args;
-	r = block_bpf__load(s->bpf);
+	r = kernel_counts_size(s->bpf->maps.counts);
+	if (r == 0)
+		r = block_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
 		return kernel_say(r, env->why);
+	r = kernel_counts_share(&s->counts, s->bpf->maps.counts);
+	if (r < 0)
+		return r;
 	s->bpf->links.on_complete = bpf_program__attach(s->bpf->progs.on_complete);
 	return s->bpf->links.on_complete ? 0 : -errno;
+}
+
+/* Each CPU is to look once more for the disk that it counts there. */
+static void look_again(struct block_source *s, size_t place)
+{
+	struct block_cpu *cpu = (void *)(uintptr_t)s->counts.at;
+
+	for (int i = 0; i < s->counts.ncpu; i++)
+		__atomic_store_n(&cpu[i].of[place].key, 0, __ATOMIC_RELAXED);
 }
 
 /* A queue that keeps no statistics (iostats, wbt): its starts are noted from now on. */
 static void time_by_hand(struct block_source *s)
 {
-	if (s->bpf->links.on_issue || !s->untimed)
+	if (!s->untimed)
 		return;
-	s->bpf->links.on_issue = bpf_program__attach(s->bpf->progs.on_issue);
-	if (s->bpf->links.on_issue)
-		s->bpf->bss->by_hand = 1;
-	else
-		log_warn(errno, "source block: a disk keeps no times of its requests");
 	s->untimed = 0;
+	if (!s->bpf->links.on_issue)
+		s->bpf->links.on_issue = bpf_program__attach(s->bpf->progs.on_issue);
+	if (!s->bpf->links.on_issue) {
+		log_warn(errno, "source block: a disk keeps no times of its requests");
+		return;
+	}
+	s->bpf->bss->by_hand = 1;
+	for (size_t i = 0; i < BLOCK_DISKS; i++)
+		look_again(s, i);
 }
 
 /* Those that are no more would take all places in time. A '/' in a name is a '!' in /sys. */
@@ -102,20 +122,36 @@ static void forget(struct block_source *s, struct disk *d, struct block_disk *no
 {
 	uint32_t place = (uint32_t)(d - s->disk);
 
-	d->key = 0;
 	memset(now, 0, sizeof(*now));
+	look_again(s, place);
 	bpf_map__delete_elem(s->bpf->maps.taken, &place, sizeof(place), 0);
+}
+
+/* Of all CPUs; it goes on meanwhile. */
+static uint64_t sum_of(const struct block_source *s, size_t place, int i)
+{
+	const struct block_cpu *cpu = (const void *)s->counts.at;
+	uint64_t sum = 0;
+
+	for (int j = 0; j < s->counts.ncpu; j++) {
+		const struct block_counts *c = &cpu[j].of[place];
+
+		if (i < TIMES)
+			sum += __atomic_load_n(c->ns[0] + i, __ATOMIC_RELAXED);
+		else
+			sum += __atomic_load_n(c->sum_ns + (i - TIMES), __ATOMIC_RELAXED);
+	}
+	return sum;
 }
 
 static void tell(struct block_source *s, struct disk *d, struct block_disk *now, struct sink *out)
 {
-	const __u64 *n = now->ns[0];
 	bool idle = true;
 	double v[DISKIO_END];
 
 	for (int i = 0; i < DISKIO_END; i++) {
-		uint64_t value = __atomic_load_n(&n[i], __ATOMIC_RELAXED); /* it goes on */
-		uint64_t since = value - d->told[i];
+		uint64_t value = sum_of(s, (size_t)(d - s->disk), i);
+		uint64_t since = i < TIMES ? (uint32_t)(value - d->told[i]) : value - d->told[i];
 
 		idle &= since == 0;
 		v[i] = i >= DISKIO_READ_SECONDS && i <= DISKIO_FLUSH_SECONDS
@@ -151,12 +187,9 @@ static int block_read(void *self, struct sink *out)
 
 	for (size_t i = 0; i < BLOCK_DISKS; i++) {
 		struct block_disk *now = &s->bpf->bss->disks[i];
-		uint32_t key = __atomic_load_n(&now->key, __ATOMIC_ACQUIRE);
 
-		if (!key)
+		if (!__atomic_load_n(&now->key, __ATOMIC_ACQUIRE))
 			continue;
-		if (s->disk[i].key != key)
-			s->disk[i] = (struct disk){ .key = key };
 		tell(s, &s->disk[i], now, out);
 	}
 	s->tick++;

@@ -12,37 +12,54 @@
 #include <string.h>
 
 #include "../../bpf/block.h"
+#include "../../probe/kernel_counts.h"
 #include "block.skel.h"
 
-static const struct block_disk *find(const struct block_bpf *b, const char *name)
+static int find(const struct block_bpf *b, const char *name)
 {
 	for (int i = 0; i < BLOCK_DISKS; i++)
 		if (b->bss->disks[i].key && strcmp(b->bss->disks[i].name, name) == 0)
-			return &b->bss->disks[i];
-	return NULL;
+			return i;
+	return -1;
+}
+
+/* Of all CPUs: reads that were timed, that were not, and how long they took. */
+static void add(const struct block_bpf *b, int disk, __u64 sum[static 3])
+{
+	static struct block_cpu cpu;
+	const struct block_counts *c = &cpu.of[disk];
+
+	for (__u32 i = 0; i < bpf_map__max_entries(b->maps.counts); i++) {
+		if (bpf_map__lookup_elem(b->maps.counts, &i, sizeof(i), &cpu, sizeof(cpu), 0) < 0)
+			exit(EXIT_FAILURE);
+		for (int j = 0; j < BLOCK_NS_SLOTS; j++)
+			sum[0] += c->ns[BLOCK_READ][j];
+		sum[1] += c->untimed;
+		sum[2] += c->sum_ns[BLOCK_READ];
+	}
 }
 
 int main(int argc, char *argv[])
 {
-	struct block_bpf *b = argc == 2 ? block_bpf__open_and_load() : NULL;
-	const struct block_disk *d;
-	__u64 timed = 0;
+	struct block_bpf *b = argc == 2 ? block_bpf__open() : NULL;
+	__u64 sum[3] = { 0 };
+	int disk;
 
+	if (b && kernel_counts_size(b->maps.counts) == 0 && block_bpf__load(b) == 0)
+		b->bss->by_hand = 1;
 	if (!b || block_bpf__attach(b) < 0) {
 		fprintf(stderr, "usage: byhand DISK, as root\n");
 		return EXIT_FAILURE;
 	}
-	b->bss->by_hand = 1;
 	puts("ready");
 	fflush(stdout);
 	while (getchar() != EOF)
 		;
-	d = find(b, argv[1]);
-	if (!d)
+	disk = find(b, argv[1]);
+	if (disk < 0)
 		return EXIT_FAILURE;
-	for (int i = 0; i < BLOCK_NS_SLOTS; i++)
-		timed += d->ns[BLOCK_READ][i];
-	printf("%llu %llu %.3f\n", timed, d->untimed, (double)d->sum_ns[BLOCK_READ] / 1e6);
+	add(b, disk, sum);
+	printf("%llu %llu %.3f\n", sum[0], sum[1], (double)sum[2] / 1e6);
 	block_bpf__destroy(b);
 	return EXIT_SUCCESS;
 }
