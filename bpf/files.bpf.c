@@ -23,6 +23,16 @@ struct {
 	__type(value, struct cpu);
 } cpus SEC(".maps");
 
+/* Who else looks at each switch: probe/switch_chain.h. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} second SEC(".maps");
+
+const volatile bool jumps = false; /* the kernel lets a program that has functions do so */
+
 static __always_inline struct cpu *this_cpu(void)
 {
 	__u32 zero = 0;
@@ -108,10 +118,11 @@ static __noinline void op_leaves(struct op *o, struct task_struct *t, struct loo
 	o->off_runnable = runnable;
 }
 
-static __always_inline void leaves(struct task_struct *t, struct glance *g, struct cpu *cpu,
-				   __u64 state, bool preempted)
+static __always_inline void leaves(struct task_struct *t, struct glance *g, __u64 state,
+				   bool preempted)
 {
 	bool runnable = preempted || !state, known;
+	struct cpu *cpu;
 	struct op *o = op_of(t, g);
 	struct look l = {};
 
@@ -124,6 +135,9 @@ static __always_inline void leaves(struct task_struct *t, struct glance *g, stru
 		return;
 	if (!known && !preempted && !(state & TASK_UNINTERRUPTIBLE))
 		return; /* only a hint */
+	cpu = this_cpu();
+	if (!cpu)
+		return;
 	l.now_ns = not_before(last_look(t, g, o), switch_clock_ns(&cpu->clock, t));
 	l.out_ns = ran_since(t, cpu, l.now_ns);
 	o = look(t, g, o, &l);
@@ -152,12 +166,16 @@ static __noinline void op_returns(struct op *o, struct task_struct *t, __u64 now
 	o->switched = 1;
 }
 
-static __always_inline void returns(struct task_struct *t, struct glance *g, struct cpu *cpu)
+static __always_inline void returns(struct task_struct *t, struct glance *g)
 {
 	struct op *o = op_of(t, g);
+	struct cpu *cpu;
 	__u64 now;
 
 	if (!o && !is_mine(g, t))
+		return;
+	cpu = this_cpu();
+	if (!cpu)
 		return;
 	now = not_before(last_look(t, g, o), switch_clock_ns(&cpu->clock, t));
 	if (!o)
@@ -166,27 +184,31 @@ static __always_inline void returns(struct task_struct *t, struct glance *g, str
 		op_returns(o, t, now);
 }
 
-SEC("tp_btf/sched_switch")
-int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+static __always_inline void switched(const __u64 *args, bool preempt, struct task_struct *prev,
+				     struct task_struct *next)
 {
-	struct glance *of_prev = glance_at(prev), *of_next = glance_at(next);
-	struct cpu *cpu = this_cpu();
 	__u64 state;
 	bool sleeps;
 
-	if (!cpu)
-		return 0;
 	if (switch_args == 4)
-		state = (__u32)ctx[3];
+		state = (__u32)args[3];
 	else if (bpf_core_field_exists(prev->__state))
 		state = prev->__state;
 	else
 		state = ((struct task_struct___old *)prev)->state;
 	sleeps = (state & (TASK_UNINTERRUPTIBLE | TASK_NOLOAD)) == TASK_UNINTERRUPTIBLE;
-	if (sleeps || preempt || is_used(of_prev))
-		leaves(prev, of_prev, cpu, state, preempt);
-	if (is_used(of_next))
-		returns(next, of_next, cpu);
+	if (sleeps || preempt || is_known(prev))
+		leaves(prev, glance_at(prev), state, preempt);
+	if (is_known(next))
+		returns(next, glance_at(next));
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	switched(ctx, preempt, prev, next);
+	if (jumps)
+		bpf_tail_call(ctx, &second, 0);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "files_tell.h"
+#include "tid_bits.h"
 
 #define GLANCE_NS 1000000000 /* no glance gets older: its sums have 32 bits */
 
@@ -33,6 +34,7 @@ struct glance {
 _Static_assert(sizeof(struct glance) == 64, "a line of the cache");
 
 static struct glance glances[GLANCES];
+static struct tid_bits any; /* glance or operation */
 
 static __always_inline struct glance *glance_at(struct task_struct *t)
 {
@@ -42,6 +44,12 @@ static __always_inline struct glance *glance_at(struct task_struct *t)
 static __always_inline bool is_used(const struct glance *g)
 {
 	return g->tid || g->ops;
+}
+
+/* For hooks that see every thread. */
+static __always_inline bool is_known(struct task_struct *t)
+{
+	return tid_bit(&any, (__u32)t->pid) && is_used(glance_at(t));
 }
 
 static __always_inline bool is_mine(const struct glance *g, struct task_struct *t)
@@ -56,12 +64,30 @@ static __always_inline struct op *op_of(struct task_struct *t, struct glance *g)
 	return g->ops ? bpf_map_lookup_elem(&ops, &tid) : NULL;
 }
 
+/* All threads with this bit have this place. */
+static __always_inline void dropped(const struct glance *g, __u32 tid)
+{
+	if (is_used(g))
+		return;
+	tid_bit_clear(&any, tid);
+	barrier();
+	if (is_used(g))
+		tid_bit_set(&any, tid);
+}
+
+static __always_inline void glance_drop(struct glance *g, __u32 tid)
+{
+	__sync_lock_test_and_set(&g->tid, 0);
+	dropped(g, tid);
+}
+
 static __always_inline void op_drop(struct task_struct *t, struct glance *g)
 {
 	__u32 tid = (__u32)t->pid;
 
 	if (!bpf_map_delete_elem(&ops, &tid))
 		__sync_fetch_and_add(&g->ops, -1);
+	dropped(g, tid);
 }
 
 static __always_inline struct op *op_add(struct task_struct *t, struct glance *g,
@@ -74,6 +100,7 @@ static __always_inline struct op *op_add(struct task_struct *t, struct glance *g
 		return NULL;
 	}
 	__sync_fetch_and_add(&g->ops, 1);
+	tid_bit_set(&any, tid);
 	return bpf_map_lookup_elem(&ops, &tid);
 }
 
@@ -132,11 +159,14 @@ static __always_inline bool glance_begin(struct task_struct *t, struct glance *g
 
 	if (!l->call || l->call > FILE_PWRITE || l->done || !l->out_ns || !in_scope(t)) {
 		if (mine)
-			__sync_lock_test_and_set(&g->tid, 0);
+			glance_drop(g, tid);
 		return false;
 	}
-	if (!mine && __sync_val_compare_and_swap(&g->tid, 0, tid))
-		return false;
+	if (!mine) {
+		if (__sync_val_compare_and_swap(&g->tid, 0, tid))
+			return false;
+		tid_bit_set(&any, tid);
+	}
 	g->args = fold(l);
 	g->call = l->call;
 	g->off = OFF_NOT;
@@ -184,7 +214,7 @@ static __noinline struct op *glance_grows(struct task_struct *t, struct glance *
 		op_fill(&o, l, f, g->out_ns, g->first_ns);
 		op_of_glance(&o, g);
 	}
-	__sync_lock_test_and_set(&g->tid, 0);
+	glance_drop(g, (__u32)t->pid);
 	return f ? op_add(t, g, &o) : NULL;
 }
 

@@ -77,5 +77,17 @@ int adopt(struct bpf_iter__task *ctx)
 		th->wait = WAIT_LOCK;
 		th->out_ns = bpf_ktime_get_ns();
 	}
+	thread_count(th, t);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int on_thread_exit(__u64 *ctx)
+{
+	struct thread *th = thread_of((struct task_struct *)ctx[0]);
+	struct served *s = served_all();
+
+	if (th && th->tid && s)
+		served_drop(s, th->tid);
 	return 0;
 }

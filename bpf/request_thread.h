@@ -12,6 +12,7 @@
 #pragma once
 
 #include "request_maps.h"
+#include "tid_bits.h"
 
 /* One kind of wait as it goes on, until it is long enough to be told. */
 struct waiting {
@@ -39,6 +40,7 @@ struct thread {
 	__u8 by_timer; /* a loop: its last wait was over because nothing came in time */
 	__u8 wait; /* enum req_wait, while it is off its CPU */
 	__u8 locked; /* a loop: it has waited for a lock since, and may be at another request */
+	__u32 tid; /* by which served[] counts it; 0: not yet */
 	__u32 who_tgid, who_tid;
 	char who[REQ_COMM];
 	__u64 mark_ns; /* up to here its time has been given away; 0: it has not begun */
@@ -98,18 +100,62 @@ static __always_inline __u64 thread_work(const struct thread *th)
 	return id && id != CUR_NOBODY ? id : th->job;
 }
 
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-struct task_struct___stored {
-	void *bpf_storage;
+/* Of which threads there is an entry in threads. */
+struct served {
+	struct tid_bits any;
+	__u32 n[TID_BITS];
 };
-#pragma clang attribute pop
 
-/* For hooks that see every thread: most say themselves that nothing is kept of them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct served);
+} served SEC(".maps");
+
+static __always_inline struct served *served_all(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&served, &zero);
+}
+
+static __always_inline void served_add(struct served *s, __u32 tid)
+{
+	__sync_fetch_and_add(&s->n[tid % TID_BITS], 1);
+	tid_bit_set(&s->any, tid);
+}
+
+static __always_inline void served_drop(struct served *s, __u32 tid)
+{
+	__u32 *n = &s->n[tid % TID_BITS];
+
+	if (__sync_fetch_and_add(n, -1) != 1)
+		return;
+	tid_bit_clear(&s->any, tid);
+	if (*(volatile __u32 *)n)
+		tid_bit_set(&s->any, tid);
+}
+
+/* A thread that executes a program may get the tid of its process for its own. */
+static __always_inline void thread_count(struct thread *th, struct task_struct *t)
+{
+	__u32 tid = (__u32)t->pid, old = th->tid;
+	struct served *s = served_all();
+
+	if (old == tid || !s || __sync_val_compare_and_swap(&th->tid, old, tid) != old)
+		return;
+	if (old)
+		served_drop(s, old);
+	served_add(s, tid);
+}
+
+/* For hooks that see every thread. */
 static __always_inline struct thread *thread_of(struct task_struct *t)
 {
-	struct task_struct___stored *s = (void *)t;
+	struct served *s = served_all();
 
-	if (!t->pid || (bpf_core_field_exists(s->bpf_storage) && !s->bpf_storage))
+	if (!t->pid || !s || !tid_bit(&s->any, (__u32)t->pid))
 		return NULL;
 	return bpf_task_storage_get(&threads, t, 0, 0);
 }
@@ -121,8 +167,12 @@ static __always_inline struct thread *thread_get(void)
 
 static __always_inline struct thread *thread_make(void)
 {
-	return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0,
-				    BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct thread *th = bpf_task_storage_get(&threads, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (th)
+		thread_count(th, t);
+	return th;
 }
 
 /* For a new call; loop is set with it. */

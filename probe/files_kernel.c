@@ -18,12 +18,14 @@ struct files_kernel {
 	struct ring_buffer *ring;
 	struct kernel_counts counts;
 	struct cpu_clock *clock;
+	struct switch_chain *chain;
 };
 
 void files_kernel_close(struct files_kernel *k)
 {
 	if (!k)
 		return;
+	switch_chain_end(k->chain);
 	cpu_clock_close(k->clock);
 	ring_buffer__free(k->ring);
 	kernel_counts_close(&k->counts);
@@ -58,6 +60,7 @@ static int load(struct files_kernel *k, const struct files_how *how, char *why)
 		return -errno;
 	files_calls_fill(k->bpf->rodata->call_of);
 	k->bpf->rodata->switch_args = (uint32_t)args;
+	k->bpf->rodata->jumps = kernel_jumps();
 	k->bpf->rodata->slow_ns = how->slow_ns;
 	k->bpf->rodata->period_ns = how->clock.period_ns;
 	k->bpf->rodata->least_ns = how->clock.least_ns;
@@ -106,6 +109,10 @@ int files_kernel_open(struct files_kernel **out, const struct files_how *how,
 	if (r < 0) {
 		files_kernel_close(k);
 		return r;
+	}
+	if (k->bpf->rodata->jumps) {
+		k->chain = how->chain;
+		switch_chain_first(k->chain, k->bpf->maps.second);
 	}
 	*out = k;
 	return 0;

@@ -8,6 +8,7 @@
 #include "../lib/base.h"
 #include "files_clock.h"
 #include "scope.h"
+#include "switch_chain.h"
 
 struct files_kernel;
 
@@ -15,6 +16,7 @@ struct files_how {
 	uint64_t slow_ns;
 	struct files_clock clock;
 	struct scope scope;
+	struct switch_chain *chain; /* NULL: there is none */
 };
 
 /* why: WHY_LEN bytes for what is missing and what to do, when it fails. */

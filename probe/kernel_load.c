@@ -78,15 +78,31 @@ int kernel_iterate(const struct bpf_link *iterator)
 	return n < 0 ? -errno : 0;
 }
 
-bool kernel_is_old(char release[static KERNEL_RELEASE])
+static bool is_before(int major, int minor, char release[static KERNEL_RELEASE])
 {
 	struct utsname u;
-	int major = 0, minor = 0;
+	int has_major = 0, has_minor = 0;
 
-	if (uname(&u) < 0 || sscanf(u.release, "%d.%d", &major, &minor) != 2)
+	if (uname(&u) < 0 || sscanf(u.release, "%d.%d", &has_major, &has_minor) != 2)
 		return false;
 	snprintf(release, KERNEL_RELEASE, "%s", u.release);
-	return major < 5 || (major == 5 && minor < 15);
+	return has_major < major || (has_major == major && has_minor < minor);
+}
+
+bool kernel_is_old(char release[static KERNEL_RELEASE])
+{
+	return is_before(5, 15, release);
+}
+
+bool kernel_jumps(void)
+{
+#if defined(__x86_64__)
+	return true; /* 5.10 */
+#else
+	char release[KERNEL_RELEASE];
+
+	return !is_before(6, 0, release); /* arch/arm64/net/bpf_jit_comp.c */
+#endif
 }
 
 int kernel_say(int err, char *why)

@@ -20,4 +20,5 @@ int kernel_iterate(const struct bpf_link *iterator) MUST_CHECK; /* once, to its 
 enum { KERNEL_RELEASE = 65 }; /* as uname(2) has it */
 /* Before 5.15: it lacks storages of tasks and helpers that most programs call. Says which it is. */
 bool kernel_is_old(char release[static KERNEL_RELEASE]);
+bool kernel_jumps(void); /* bpf_tail_call() from a program that has functions */
 int kernel_say(int err, char *why); /* why a program was not loaded; returns err */

@@ -14,6 +14,7 @@
 #include "counting.h"
 #include "hook_cost.h"
 #include "layout.h"
+#include "switch_chain.h"
 
 enum { COUNTED_PART = 20 /* of the time, one */ };
 
@@ -31,6 +32,7 @@ struct cost {
 
 struct meter {
 	size_t n;
+	struct switch_chain *chain;
 	struct counting *counting; /* NULL: it may not */
 	bool open; /* it counts, or is about to */
 	uint64_t each_ns; /* there is a window in each so long of the clock */
@@ -46,13 +48,14 @@ struct meter {
 	struct cost cost[];
 };
 
-struct meter *meter_new(size_t sources)
+struct meter *meter_new(size_t sources, struct switch_chain *chain)
 {
 	struct meter *m = calloc(1, sizeof(*m) + sources * sizeof(m->cost[0]));
 
 	if (!m)
 		die("out of memory");
 	m->n = sources;
+	m->chain = chain;
 	return m;
 }
 
@@ -230,6 +233,7 @@ uint32_t meter_watch_ms(const struct meter *m)
 
 static void open_window(struct meter *m, uint64_t mono_ns)
 {
+	switch_chain_part(m->chain);
 	look(m, false);
 	m->open = true;
 	counting_ask(m->counting, true);
@@ -242,6 +246,7 @@ static void close_window(struct meter *m, uint64_t mono_ns)
 	look(m, true);
 	m->open = false;
 	counting_ask(m->counting, false);
+	switch_chain_join(m->chain);
 	m->next_ns = clock_next(mono_ns, m->each_ns) + up_to(m, m->each_ns - 3 * window_ns(m));
 }
 
@@ -275,14 +280,6 @@ struct meter_runs meter_runs_of(const struct meter *m, size_t source)
 	r.ns = (uint64_t)corrected(&r, m->hook_ns);
 	r.counted_ns = m->counted_ns;
 	return r;
-}
-
-uint64_t meter_cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 void meter_read(struct meter *m, size_t source, uint64_t cpu_ns, bool failed)

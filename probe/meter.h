@@ -16,6 +16,7 @@
 enum { METER_COUNT_S = 10 };
 
 struct meter;
+struct switch_chain;
 
 /*
  * While it was counted: runs, how long they took, and in meter_runs_of in how long that was. missed
@@ -29,7 +30,8 @@ struct meter_runs {
 	uint64_t runs, ns, counted_ns, missed;
 };
 
-struct meter *meter_new(size_t sources);
+/* chain: parted while it counts, joined in between; NULL: there is none. */
+struct meter *meter_new(size_t sources, struct switch_chain *chain);
 void meter_free(struct meter *m); /* NULL is fine */
 
 void meter_before_open(struct meter *m);
@@ -44,7 +46,6 @@ uint32_t meter_watch_ms(const struct meter *m);
 /* Of all windows that were closed; ns with what the hooks themselves cost (hook_cost.h). */
 struct meter_runs meter_runs_of(const struct meter *m, size_t source);
 
-uint64_t meter_cpu_ns(void); /* that this thread has used */
 void meter_read(struct meter *m, size_t source, uint64_t cpu_ns, bool failed);
 void meter_skipped(struct meter *m, size_t source);
 

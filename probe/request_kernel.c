@@ -33,6 +33,7 @@ struct request_kernel {
 	struct ring_buffer *ring;
 	struct request_sweep sweep;
 	struct bpf_link *adopt, *link[MAX_LINKS];
+	struct switch_chain *chain;
 	struct cpu_clock *clock; /* NULL: what a busy thread does is not seen */
 	size_t nlinks;
 	bool split; /* the hooks on the scheduler are loaded */
@@ -72,6 +73,8 @@ static void unload(struct request_kernel *k)
 	if (k->cgroup_fd >= 0)
 		close(k->cgroup_fd);
 	k->cgroup_fd = -1;
+	switch_chain_end(k->chain);
+	k->chain = NULL;
 	ring_buffer__free(k->ring);
 	cpu_clock_close(k->clock);
 	request_sweep_close(&k->sweep);
@@ -160,6 +163,7 @@ static int attach(struct request_kernel *k, const struct request_options *o)
 	struct bpf_program *p;
 	int r = attach_iterators(k);
 
+	k->chain = o->chain;
 	bpf_object__for_each_program(p, k->obj)
 	{
 		if (bpf_program__type(p) != BPF_PROG_TYPE_TRACING ||
@@ -170,6 +174,8 @@ static int attach(struct request_kernel *k, const struct request_options *o)
 		k->link[k->nlinks] = r < 0 ? NULL : bpf_program__attach(p);
 		if (!k->link[k->nlinks])
 			return r < 0 ? r : -errno;
+		if (strcmp(bpf_program__name(p), "on_switch") == 0)
+			switch_chain_second(o->chain, p, &k->link[k->nlinks]);
 		k->nlinks++;
 	}
 	p = bpf_object__find_program_by_name(k->obj, "on_clock");

@@ -11,6 +11,7 @@
 #include "../lib/base.h"
 #include "request_event.h"
 #include "scope.h"
+#include "switch_chain.h"
 
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 
@@ -29,6 +30,7 @@ struct request_options {
 	bool split; /* tell where the time of a request went, where the kernel has what it takes */
 	struct scope scope;
 	const char *procfs;
+	struct switch_chain *chain; /* NULL: there is none */
 };
 
 bool request_hooks_known(const char *name); /* or "auto" */

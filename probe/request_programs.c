@@ -20,6 +20,7 @@ static const struct {
 } optional[] = {
 	{ "on_switch", NEED_SPLIT },
 	{ "on_waking", NEED_SPLIT },
+	{ "on_thread_exit", NEED_SPLIT },
 	{ "adopt", NEED_MORE },
 	{ "on_dirty", NEED_MORE },
 	{ "on_reclaim_begin", NEED_MORE },

@@ -96,6 +96,7 @@ static const struct limited {
 	{ "bpf", 0, INT, BPF_MAP_DELETE_ELEM },
 	{ "bpf", 0, INT, BPF_MAP_GET_NEXT_KEY },
 	{ "bpf", 0, INT, BPF_LINK_CREATE },
+	{ "bpf", 0, INT, BPF_RAW_TRACEPOINT_OPEN }, /* the same, before 5.19 */
 	{ "bpf", 0, INT, BPF_OBJ_GET_INFO_BY_FD }, /* how long its programs ran */
 	{ "bpf", 0, INT, BPF_ITER_CREATE },
 	{ "bpf", 0, INT,

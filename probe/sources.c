@@ -2,6 +2,7 @@
 #include "sources.h"
 
 #include <stdio.h>
+#include <time.h>
 
 #include "../lib/clock.h"
 #include "../lib/log.h"
@@ -9,6 +10,7 @@
 #include "on_demand.h"
 #include "own.h"
 #include "story.h"
+#include "switch_chain.h"
 #include "thrift.h"
 
 enum { ROOM = 64 };
@@ -32,6 +34,7 @@ static size_t ntable = OURS;
 
 struct sources {
 	struct story story;
+	struct switch_chain chain;
 	void *self[ROOM]; /* NULL: off */
 	char why[ROOM][WHY_LEN]; /* "": attached and read */
 	bool rests[ROOM];
@@ -173,7 +176,7 @@ struct sources *sources_open(const struct probe_env *env)
 
 	if (!s)
 		die("out of memory");
-	s->meter = meter_new(ntable);
+	s->meter = meter_new(ntable, &s->chain);
 	s->may_percent = env->config->budget_percent;
 	s->ncpu = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 	s->procfs = env->procfs;
@@ -183,6 +186,7 @@ struct sources *sources_open(const struct probe_env *env)
 		thrift_begin(&s->thrift[i], look_s);
 		one.why = s->why[i];
 		one.story = &s->story;
+		one.chain = &s->chain;
 		meter_before_open(s->meter);
 		s->self[i] = open_one(i, &one);
 		meter_after_open(s->meter, i);
@@ -223,12 +227,20 @@ static void tell(const struct sources *s, size_t i, struct sink *out)
 	sink_source(out, &item);
 }
 
+static uint64_t cpu_ns_used(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static void read_one(struct sources *s, size_t i, struct sink *out)
 {
-	const uint64_t begin = meter_cpu_ns();
+	const uint64_t begin = cpu_ns_used();
 	char *why = s->why[i];
 	int r = table[i]->read(s->self[i], out);
-	const uint64_t cpu_ns = meter_cpu_ns() - begin;
+	const uint64_t cpu_ns = cpu_ns_used() - begin;
 
 	s->rests[i] = r == SOURCE_RESTS;
 	meter_read(s->meter, i, cpu_ns, r < 0);

@@ -102,7 +102,8 @@ static void files_close(void *self)
 static int files_open(void *self, const struct probe_env *env)
 {
 	struct files_source *s = self;
-	struct files_how how = { .slow_ns = (uint64_t)(env->config->slow_file_ms * 1e6) };
+	struct files_how how = { .slow_ns = (uint64_t)(env->config->slow_file_ms * 1e6),
+				 .chain = env->chain };
 	int r = scope_find(env->config->scope, env->procfs, &how.scope, env->why);
 
 	if (r == 0)

@@ -218,7 +218,8 @@ static int request_open(void *self, const struct probe_env *env)
 				     .ring_bytes = (size_t)env->config->ring_mb << 20,
 				     .conns = (uint32_t)env->config->conns,
 				     .split = env->config->split,
-				     .procfs = env->procfs };
+				     .procfs = env->procfs,
+				     .chain = env->chain };
 	int r = scope_find(env->config->scope, env->procfs, &o.scope, env->why);
 
 	if (r < 0)

@@ -61,7 +61,7 @@ TEST(reads_are_counted_for_their_source_since_the_last_telling)
 {
 	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
 	const bool on[] = { true, false };
-	struct meter *m = meter_new(2);
+	struct meter *m = meter_new(2, NULL);
 	const struct sample_item *s;
 	struct wire_body b;
 
@@ -87,7 +87,7 @@ TEST(the_process_is_told_as_proc_has_it)
 {
 	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
 	const bool on[] = { true, true };
-	struct meter *m = meter_new(2);
+	struct meter *m = meter_new(2, NULL);
 	const struct sample_item *s;
 	struct wire_body b;
 	unsigned long pages = 0;
@@ -107,7 +107,7 @@ TEST(programs_and_maps_belong_to_the_source_that_opened_them)
 {
 	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
 	const bool on[] = { true, true };
-	struct meter *m = meter_new(2);
+	struct meter *m = meter_new(2, NULL);
 	const struct sample_item *s;
 	struct wire_body b;
 	int map, program;
@@ -162,7 +162,7 @@ TEST(what_the_kernel_left_out_is_told_also_while_nothing_is_counted)
 	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
 	LIBBPF_OPTS(bpf_test_run_opts, o);
 	const bool on[] = { true, false };
-	struct meter *m = meter_new(1);
+	struct meter *m = meter_new(1, NULL);
 	int program, link;
 	double missed;
 
@@ -247,7 +247,7 @@ TEST(what_ran_while_it_was_counted_stands_for_all_of_the_time)
 	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
 	const bool on[] = { true };
 	const struct sample_item *s;
-	struct meter *m = meter_new(1);
+	struct meter *m = meter_new(1, NULL);
 	struct meter_runs runs;
 	struct wire_body b;
 	int program;
