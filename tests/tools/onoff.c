@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { GROUPS = 32, PROGRAMS = 64 };
+enum { GROUPS = 32, PROGRAMS = 64, MAPS = 64 };
 
 static struct group {
 	const char *name;
@@ -24,20 +24,47 @@ static struct group {
 static int attached[PROGRAMS];
 static size_t nattached;
 
+/* An array of programs is emptied when no process holds it any more. */
+static void hold_maps(int program)
+{
+	__u32 id[MAPS], len = sizeof(struct bpf_prog_info);
+	struct bpf_prog_info info = { .nr_map_ids = MAPS, .map_ids = (uintptr_t)id };
+
+	if (bpf_obj_get_info_by_fd(program, &info, &len) < 0 || info.nr_map_ids > MAPS) {
+		perror("onoff: the maps of a program");
+		exit(EXIT_FAILURE);
+	}
+	for (__u32 i = 0; i < info.nr_map_ids; i++) {
+		struct bpf_map_info map = { 0 };
+		int fd = bpf_map_get_fd_by_id(id[i]);
+
+		len = sizeof(map);
+		if (bpf_obj_get_info_by_fd(fd, &map, &len) < 0 ||
+		    map.type != BPF_MAP_TYPE_PROG_ARRAY)
+			close(fd);
+	}
+}
+
 static void hold(struct group *g, __u32 id)
 {
 	struct bpf_prog_info info = { 0 };
 	__u32 len = sizeof(info);
 	int fd = bpf_prog_get_fd_by_id(id);
 
-	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &len) < 0 || g->n == PROGRAMS) {
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &len) < 0) {
 		perror("onoff: a program");
 		exit(EXIT_FAILURE);
 	}
-	if (info.type == BPF_PROG_TYPE_TRACING)
+	if (g->n == PROGRAMS) {
+		fprintf(stderr, "onoff: %s has more than %d programs\n", g->name, PROGRAMS);
+		exit(EXIT_FAILURE);
+	}
+	if (info.type == BPF_PROG_TYPE_TRACING) {
+		hold_maps(fd);
 		g->program[g->n++] = fd;
-	else
+	} else {
 		close(fd);
+	}
 }
 
 /* What a descriptor of that process is: the link of a program to a tracepoint of the kernel's. */

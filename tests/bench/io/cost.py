@@ -92,7 +92,7 @@ class Programs:
         self.tool.stdin.flush()
         if self.tool.stdout.readline() != "done\n":
             sys.exit("the programs could not be attached")
-        time.sleep(0.02)  # what the kernel does about it is over
+        time.sleep(0.05)  # what the kernel does about it is over: after 0.02 s some of it was in the windows, also in those without
 
     def close(self):
         self.tool.stdin.close()
@@ -161,7 +161,7 @@ def beside(disk, load, programs_, names):
         for i in range(ROUNDS):
             if i % 10 == 0:
                 rig.say(f"{load}, round {i + 1} of {ROUNDS}")
-            for name in order:
+            for name in random.sample(order, len(order)):
                 programs_.attach(name)
                 beside_it = writer.us()
                 programs_.attach("-")
