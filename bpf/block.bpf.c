@@ -14,6 +14,9 @@
 #include "bound.h"
 #include "slot.h"
 
+#define EACH_CPU struct block_cpu
+#include "each_cpu.h"
+
 enum { STARTS = 4096 };
 
 /* include/linux/blk_types.h; the same in every version */
@@ -33,14 +36,6 @@ __u32 by_hand; /* on_issue is attached */
 
 /* A disk is near where its key falls: user space frees the place of one that is no more. */
 struct block_disk disks[BLOCK_DISKS];
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1); /* as many as there are CPUs, set before it is loaded */
-	__type(key, __u32);
-	__type(value, struct block_cpu);
-} counts SEC(".maps");
 
 /* Who took a place first: kernels before 5.12 have no compare-and-swap for programs. */
 struct {
@@ -98,9 +93,9 @@ static __noinline __u32 find(struct gendisk *disk, __u32 key)
 
 static __always_inline struct block_counts *counts_of(struct request *rq)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), key, place;
-	struct block_cpu *c = bpf_map_lookup_elem(&counts, &cpu);
+	struct block_cpu *c = of_this_cpu();
 	struct gendisk *disk = disk_of(rq);
+	__u32 key, place;
 
 	if (!c || !disk)
 		return NULL;

@@ -22,7 +22,6 @@ enum {
 struct block_disk {
 	char name[BLOCK_NAME];
 	__u32 key; /* its number as the kernel packs it: major << 20 | minor; 0: no disk's yet */
-	__u32 unused;
 };
 
 /*

@@ -100,7 +100,10 @@ static __always_inline __u64 thread_work(const struct thread *th)
 	return id && id != CUR_NOBODY ? id : th->job;
 }
 
-/* Of which threads there is an entry in threads. */
+/*
+ * Of which threads there is an entry in threads. To ask the kernel takes its full way, as taskio
+ * keeps something of every thread.
+ */
 struct served {
 	struct tid_bits any;
 	__u32 n[TID_BITS];

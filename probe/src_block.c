@@ -26,15 +26,11 @@ _Static_assert(offsetof(struct block_counts, ns) - offsetof(struct block_counts,
 	       "block_counts");
 _Static_assert(DISKIO_READ_SECONDS == (int)TIMES, "block_counts");
 
-struct disk { /* of whichever disk has the place */
-	uint64_t told[DISKIO_END];
-};
-
 struct block_source {
 	struct block_bpf *bpf;
 	struct kernel_counts counts;
 	char *sysfs;
-	struct disk disk[BLOCK_DISKS]; /* as in the kernel */
+	uint64_t told[BLOCK_DISKS][DISKIO_END]; /* of whichever disk has the place */
 	uint64_t untimed; /* of all disks */
 	uint64_t tick;
 	bool told_lost;
@@ -81,7 +77,7 @@ static int block_open(void *self, const struct probe_env *env)
 }
 
 /* Each CPU is to look once more for the disk that it counts there. */
-static void look_again(struct block_source *s, size_t place)
+static void look_again(struct block_source *s, uint32_t place)
 {
 	struct block_cpu *cpu = (void *)(uintptr_t)s->counts.at;
 
@@ -102,7 +98,7 @@ static void time_by_hand(struct block_source *s)
 		return;
 	}
 	s->bpf->bss->by_hand = 1;
-	for (size_t i = 0; i < BLOCK_DISKS; i++)
+	for (uint32_t i = 0; i < BLOCK_DISKS; i++)
 		look_again(s, i);
 }
 
@@ -118,17 +114,15 @@ static bool is_gone(const struct block_source *s, const char name[static BLOCK_N
 }
 
 /* Its place is free when nothing of it is left there. */
-static void forget(struct block_source *s, struct disk *d, struct block_disk *now)
+static void forget(struct block_source *s, uint32_t place)
 {
-	uint32_t place = (uint32_t)(d - s->disk);
-
-	memset(now, 0, sizeof(*now));
+	memset(&s->bpf->bss->disks[place], 0, sizeof(struct block_disk));
 	look_again(s, place);
 	bpf_map__delete_elem(s->bpf->maps.taken, &place, sizeof(place), 0);
 }
 
 /* Of all CPUs; it goes on meanwhile. */
-static uint64_t sum_of(const struct block_source *s, size_t place, int i)
+static uint64_t sum_of(const struct block_source *s, uint32_t place, int i)
 {
 	const struct block_cpu *cpu = (const void *)s->counts.at;
 	uint64_t sum = 0;
@@ -144,29 +138,31 @@ static uint64_t sum_of(const struct block_source *s, size_t place, int i)
 	return sum;
 }
 
-static void tell(struct block_source *s, struct disk *d, struct block_disk *now, struct sink *out)
+static void tell(struct block_source *s, uint32_t place, struct sink *out)
 {
+	const char *name = s->bpf->bss->disks[place].name;
+	uint64_t *told = s->told[place];
 	bool idle = true;
 	double v[DISKIO_END];
 
 	for (int i = 0; i < DISKIO_END; i++) {
-		uint64_t value = sum_of(s, (size_t)(d - s->disk), i);
-		uint64_t since = i < TIMES ? (uint32_t)(value - d->told[i]) : value - d->told[i];
+		uint64_t value = sum_of(s, place, i);
+		uint64_t since = i < TIMES ? (uint32_t)(value - told[i]) : value - told[i];
 
 		idle &= since == 0;
 		v[i] = i >= DISKIO_READ_SECONDS && i <= DISKIO_FLUSH_SECONDS
 			       ? (double)(float)((double)since / 1e9)
 			       : (double)since;
-		d->told[i] = value;
+		told[i] = value;
 	}
 	s->untimed += (uint64_t)v[DISKIO_UNTIMED];
 	if (idle && s->tick % IDLE_TICKS != 0)
 		return;
-	if (idle && is_gone(s, now->name))
-		forget(s, d, now);
+	if (idle && is_gone(s, name))
+		forget(s, place);
 	else
-		sink_sample(out, &(struct sample_item){ layout_diskio.layout, now->name, DISKIO_END,
-							v });
+		sink_sample(out,
+			    &(struct sample_item){ layout_diskio.layout, name, DISKIO_END, v });
 }
 
 static void tell_lost(struct block_source *s)
@@ -185,13 +181,9 @@ static int block_read(void *self, struct sink *out)
 {
 	struct block_source *s = self;
 
-	for (size_t i = 0; i < BLOCK_DISKS; i++) {
-		struct block_disk *now = &s->bpf->bss->disks[i];
-
-		if (!__atomic_load_n(&now->key, __ATOMIC_ACQUIRE))
-			continue;
-		tell(s, &s->disk[i], now, out);
-	}
+	for (uint32_t i = 0; i < BLOCK_DISKS; i++)
+		if (__atomic_load_n(&s->bpf->bss->disks[i].key, __ATOMIC_ACQUIRE))
+			tell(s, i, out);
 	s->tick++;
 	time_by_hand(s);
 	tell_lost(s);

@@ -31,9 +31,10 @@ void switch_chain_join(struct switch_chain *c)
 	fd = bpf_program__fd(c->second);
 	if (bpf_map_update_elem(bpf_map__fd(c->jump), &place, &fd, BPF_ANY) < 0) {
 		c->is_refused = true;
-		log_warn(errno, "files and request stay apart at the scheduler's switches, which "
-				"costs each some 50 ns: the kernel does not let one go on with the "
-				"other");
+		log_warn(errno,
+			 "files and request stay apart at the scheduler's switches, which "
+			 "costs each some 100 ns: the kernel does not let one go on with the "
+			 "other");
 		return;
 	}
 	bpf_link__destroy(*c->own);

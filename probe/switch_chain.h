@@ -19,7 +19,7 @@ struct switch_chain {
 	struct bpf_map *jump; /* of the first: it goes on with the program in there */
 	struct bpf_program *second;
 	struct bpf_link **own; /* the second's own way there: *own is NULL while they are joined */
-	bool is_joined, is_refused; /* it got no way of its own any more */
+	bool is_joined, is_refused; /* is_refused: the kernel did not let them, which was said */
 };
 
 /* All may be called without a chain (NULL), or with half of one: then nothing is to be done. */
