@@ -15,6 +15,7 @@
 #include "slot.h"
 
 #define EACH_CPU struct block_cpu
+#define EACH_CPU_MOST BLOCK_CPUS
 #include "each_cpu.h"
 
 enum { STARTS = 4096 };
@@ -31,8 +32,9 @@ struct {
 } starts SEC(".maps");
 
 const volatile __u32 issue_args = 1; /* of the tracepoint: before 5.11 the queue comes first */
+const volatile bool shared; /* there are more CPUs than BLOCK_CPUS */
 struct block_lost lost;
-__u32 by_hand; /* on_issue is attached */
+__u16 by_hand; /* on_issue is attached */
 
 /* A disk is near where its key falls: user space frees the place of one that is no more. */
 struct block_disk disks[BLOCK_DISKS];
@@ -107,12 +109,13 @@ static __always_inline struct block_counts *counts_of(struct request *rq)
 	if (place >= BLOCK_DISKS)
 		return NULL;
 	c->of[place].by_hand = by_hand;
+	c->of[place].shared = shared;
 	c->of[place].key = key;
 	return &c->of[place];
 }
 
 /* When the driver got it; 0: not known. */
-static __always_inline __u64 start_of(struct request *rq, __u32 is_noted)
+static __always_inline __u64 start_of(struct request *rq, __u16 is_noted)
 {
 	__u64 key = (__u64)rq, at = rq->io_start_time_ns, *noted;
 
@@ -140,6 +143,14 @@ static __always_inline __u32 kind_of(struct request *rq, __u32 bytes)
 	return op == OP_WRITE || op == OP_ZONE_APPEND ? BLOCK_WRITE : BLOCK_OPS;
 }
 
+#define ADD(c, to, n)                                                                              \
+	do {                                                                                       \
+		if ((c)->shared)                                                                   \
+			__sync_fetch_and_add(&(c)->to, n);                                         \
+		else                                                                               \
+			(c)->to += n;                                                              \
+	} while (0)
+
 static __always_inline void count(struct block_counts *c, __u32 kind, __u32 bytes, __u64 start)
 {
 	__u64 ns = bpf_ktime_get_ns() - start, slot;
@@ -147,16 +158,16 @@ static __always_inline void count(struct block_counts *c, __u32 kind, __u32 byte
 	if (kind < BLOCK_SIZED) {
 		slot = slot_of(bytes, BLOCK_BYTES_FIRST, BLOCK_BYTES_SLOTS);
 		slot = at_most(slot, BLOCK_BYTES_SLOTS - 1);
-		c->bytes[kind][slot]++;
+		ADD(c, bytes[kind][slot], 1);
 	}
 	if (!start) {
-		c->untimed++;
+		ADD(c, untimed, 1);
 		return;
 	}
-	c->sum_ns[kind] += ns;
+	ADD(c, sum_ns[kind], ns);
 	slot = slot_of(ns, BLOCK_NS_FIRST, BLOCK_NS_SLOTS);
 	slot = at_most(slot, BLOCK_NS_SLOTS - 1);
-	c->ns[kind][slot]++;
+	ADD(c, ns[kind][slot], 1);
 }
 
 SEC("tp_btf/block_rq_complete")
@@ -173,7 +184,7 @@ int BPF_PROG(on_complete, struct request *rq, int error, unsigned int bytes)
 	if (!c || kind >= BLOCK_OPS)
 		return 0;
 	if (error)
-		c->errors++;
+		ADD(c, errors, 1);
 	count(c, kind, bytes, start);
 	return 0;
 }

@@ -15,6 +15,7 @@ enum {
 	BLOCK_BYTES_SLOTS = 15, /* ... up to 4 MiB; the last: more */
 	BLOCK_SIZED = BLOCK_WRITE + 1, /* kinds that move bytes */
 	BLOCK_DISKS = 128,
+	BLOCK_CPUS = 64, /* that have counts of their own; on larger machines some share them */
 	BLOCK_NAME = 32,
 };
 
@@ -25,13 +26,15 @@ struct block_disk {
 };
 
 /*
- * Of a disk on one CPU, which alone writes there: so without atomic operations. They go on when
+ * Of a disk on one CPU, which alone writes there where there are no more than BLOCK_CPUS: so
+ * without atomic operations. They go on when
  * another disk takes the place, and turn over: what of 32 bits came in between is right as long as
  * that is less than 2^32.
  */
 struct block_counts {
 	__u32 key; /* of the disk that this CPU counts here; 0: it is to be looked for */
-	__u32 by_hand; /* starts are noted */
+	__u16 by_hand; /* starts are noted */
+	__u16 shared; /* other CPUs write here, too */
 	__u64 sum_ns[BLOCK_OPS];
 	__u64 errors;
 	__u64 untimed; /* requests whose start nobody had noted: in no slot of ns */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * each_cpu.h - an entry for each CPU, which alone writes there and which user space maps
- * (probe/kernel_counts.h). Define EACH_CPU, its type, before it.
+ * (probe/kernel_counts.h). Define EACH_CPU, its type, before it; and EACH_CPU_MOST where so many
+ * are enough, and those beyond share them.
  */
 #pragma once
 
@@ -17,5 +18,8 @@ static __always_inline EACH_CPU *of_this_cpu(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 
+#ifdef EACH_CPU_MOST
+	cpu %= EACH_CPU_MOST;
+#endif
 	return bpf_map_lookup_elem(&counts, &cpu);
 }

@@ -20,3 +20,8 @@ uint64_t clock_wall_ns(void)
 {
 	return read_clock(CLOCK_REALTIME);
 }
+
+uint64_t clock_cpu_ns(void)
+{
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}

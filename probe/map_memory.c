@@ -53,6 +53,11 @@ static uint64_t ring_bytes(const struct map_shape *m, uint32_t here, uint32_t nc
 	return bytes + bytes / page * 2 * POINTER + 3 * page;
 }
 
+static uint32_t entries_of(const struct map_shape *m, uint32_t ncpu)
+{
+	return m->entries_most && ncpu > m->entries_most ? m->entries_most : ncpu;
+}
+
 uint64_t map_memory(const struct map_shape *m, uint32_t here, uint32_t ncpu)
 {
 	const uint64_t value = round_to(m->value, 8);
@@ -64,7 +69,7 @@ uint64_t map_memory(const struct map_shape *m, uint32_t here, uint32_t ncpu)
 	case BPF_MAP_TYPE_LRU_PERCPU_HASH:
 		return hash_bytes(m, ncpu);
 	case BPF_MAP_TYPE_ARRAY:
-		return value * (m->each_cpu ? ncpu : m->entries);
+		return value * (m->each_cpu ? entries_of(m, ncpu) : m->entries);
 	case BPF_MAP_TYPE_PERCPU_ARRAY:
 		return (value * ncpu + POINTER) * m->entries;
 	case BPF_MAP_TYPE_RINGBUF:
@@ -84,7 +89,7 @@ static bool is_new(struct maps *seen, uint32_t id)
 }
 
 static void add(struct map_memory *sum, struct maps *seen, int fd, uint32_t ring_most,
-		uint32_t here)
+		uint32_t counts_most, uint32_t here)
 {
 	struct bpf_map_info info = { 0 };
 	struct map_shape m;
@@ -96,9 +101,9 @@ static void add(struct map_memory *sum, struct maps *seen, int fd, uint32_t ring
 				.entries = info.max_entries,
 				.key = info.key_size,
 				.value = info.value_size,
-				.each_cpu = strcmp(info.name, "counts") == 0 &&
-					    info.max_entries == here,
+				.entries_most = counts_most,
 				.ring_most = ring_most };
+	m.each_cpu = strcmp(info.name, "counts") == 0 && m.entries == entries_of(&m, here);
 	sum->here += map_memory(&m, here, here);
 	sum->few += map_memory(&m, here, FEW);
 	sum->many += map_memory(&m, here, MAP_MEMORY_MANY);
@@ -113,7 +118,7 @@ static bool is_map(int dir, const char *fd)
 	return strcmp(what, "anon_inode:bpf-map") == 0;
 }
 
-void map_memory_add(struct map_memory *sum, uint32_t ring_most)
+void map_memory_add(struct map_memory *sum, uint32_t ring_most, uint32_t counts_most)
 {
 	int n = libbpf_num_possible_cpus();
 	struct maps seen = { 0 };
@@ -122,7 +127,8 @@ void map_memory_add(struct map_memory *sum, uint32_t ring_most)
 
 	while (d && (e = readdir(d)))
 		if (is_map(dirfd(d), e->d_name))
-			add(sum, &seen, atoi(e->d_name), ring_most, n > 0 ? (uint32_t)n : 1);
+			add(sum, &seen, atoi(e->d_name), ring_most, counts_most,
+			    n > 0 ? (uint32_t)n : 1);
 	if (d)
 		closedir(d);
 }

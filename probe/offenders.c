@@ -11,7 +11,7 @@
 #define S 1000000000ull
 #define SOON_NS (S * 9 / 10) /* of CPU: at every second tick; of the others every two seconds */
 
-enum { COST = 100, GROUPS = 64 }; /* looking takes at most a hundredth of the time */
+enum { COST = 100, GROUPS = 64 }; /* looking takes at most a hundredth of a CPU */
 
 struct row {
 	struct offender_counts last; /* pid 0: of processes that ended, by name */
@@ -187,7 +187,7 @@ bool offenders_due(const struct offenders *o, uint64_t now_ns)
 
 int offenders_look(struct offenders *o, uint64_t now_ns)
 {
-	uint64_t began = clock_mono_ns(), cost;
+	uint64_t began = clock_cpu_ns(), cost;
 	uint32_t old = o->n;
 	struct sums sum = { 0 };
 	struct dirent *e;
@@ -210,7 +210,7 @@ int offenders_look(struct offenders *o, uint64_t now_ns)
 	if (!o->looks++)
 		o->first_ns = now_ns;
 	o->last_ns = now_ns;
-	cost = (clock_mono_ns() - began) * COST;
+	cost = (clock_cpu_ns() - began) * COST;
 	o->next_ns = now_ns + (o->what == OFFENCE_CPU ? SOON_NS : 2 * SOON_NS);
 	if (now_ns + cost > o->next_ns)
 		o->next_ns = now_ns + cost;

@@ -47,7 +47,7 @@ void request_sweep_close(struct request_sweep *s)
 
 int request_sweep_run(struct request_sweep *s, uint64_t now_ns)
 {
-	const uint64_t begin_ns = clock_mono_ns();
+	const uint64_t begin_ns = clock_cpu_ns();
 	uint64_t took_ns;
 	int r;
 
@@ -58,7 +58,7 @@ int request_sweep_run(struct request_sweep *s, uint64_t now_ns)
 
 		r = bpf_prog_test_run_opts(s->program_fd, &opts);
 	}
-	took_ns = clock_mono_ns() - begin_ns;
+	took_ns = clock_cpu_ns() - begin_ns;
 	s->next_ns = now_ns + (took_ns * SWEEP_PART > SWEEP_NS ? took_ns * SWEEP_PART : SWEEP_NS);
 	return r;
 }

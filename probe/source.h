@@ -44,6 +44,7 @@ struct source {
 	size_t nlayouts;
 	void *arg; /* what tells sources with the same functions apart */
 	uint32_t ring_most; /* its ring is larger on more processors, up to so many bytes; 0: no */
+	uint32_t counts_most; /* of its counts for each processor there are no more; 0: no limit */
 	const char *sampled; /* what its kernel programs look at ("waits for locks"), with sample */
 
 	int (*open)(void *self, const struct probe_env *env);

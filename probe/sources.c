@@ -2,7 +2,6 @@
 #include "sources.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include "../lib/clock.h"
 #include "../lib/log.h"
@@ -150,7 +149,7 @@ int sources_try(size_t i, const struct probe_env *env, struct map_memory *maps)
 		return -ENODEV;
 	r = table[i]->read(self, &sink);
 	if (maps)
-		map_memory_add(maps, table[i]->ring_most);
+		map_memory_add(maps, table[i]->ring_most, table[i]->counts_most);
 	table[i]->close(self);
 	free(self);
 	buf_free(&sink.event);
@@ -227,20 +226,12 @@ static void tell(const struct sources *s, size_t i, struct sink *out)
 	sink_source(out, &item);
 }
 
-static uint64_t cpu_ns_used(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void read_one(struct sources *s, size_t i, struct sink *out)
 {
-	const uint64_t begin = cpu_ns_used();
+	const uint64_t begin = clock_cpu_ns();
 	char *why = s->why[i];
 	int r = table[i]->read(s->self[i], out);
-	const uint64_t cpu_ns = cpu_ns_used() - begin;
+	const uint64_t cpu_ns = clock_cpu_ns() - begin;
 
 	s->rests[i] = r == SOURCE_RESTS;
 	meter_read(s->meter, i, cpu_ns, r < 0);

@@ -64,6 +64,10 @@ static int block_open(void *self, const struct probe_env *env)
 		return args;
 	s->bpf->rodata->issue_args = (__u32)args;
 	r = kernel_counts_size(s->bpf->maps.counts);
+	if (r == 0 && bpf_map__max_entries(s->bpf->maps.counts) > BLOCK_CPUS) {
+		r = bpf_map__set_max_entries(s->bpf->maps.counts, BLOCK_CPUS);
+		s->bpf->rodata->shared = true;
+	}
 	if (r == 0)
 		r = block_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
@@ -197,6 +201,7 @@ const struct source source_block = {
 	.help = "latency and size of the requests to each disk",
 	.period_ms = 2000,
 	.steady = true,
+	.counts_most = BLOCK_CPUS,
 	.size = sizeof(struct block_source),
 	.layouts = layouts,
 	.nlayouts = ARRAY_SIZE(layouts),

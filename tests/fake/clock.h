@@ -2,3 +2,4 @@
 #pragma once
 #include "../../lib/clock.h"
 void clock_set_ns(uint64_t ns);
+void clock_delay_ns(uint64_t ns); /* passes at each reading: others have the CPU */

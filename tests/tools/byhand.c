@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * byhand.c - byhand DISK: times the requests to a disk as the block source does where the kernel
- * keeps no times of its own. Says "ready", and at the end of its input how many reads it timed, how
- * many it could not, and their milliseconds together.
+ * keeps no times of its own, and counts as it does on more CPUs than have counts of their own. Says
+ * "ready", and at the end of its input how many reads it timed, how many it could not, and their
+ * milliseconds together.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -45,6 +46,8 @@ int main(int argc, char *argv[])
 	__u64 sum[3] = { 0 };
 	int disk;
 
+	if (b)
+		b->rodata->shared = true;
 	if (b && kernel_counts_size(b->maps.counts) == 0 && block_bpf__load(b) == 0)
 		b->bss->by_hand = 1;
 	if (!b || block_bpf__attach(b) < 0) {

@@ -58,12 +58,20 @@ TEST(what_each_processor_has_of_its_own_grows_with_them)
 	const struct map_shape own = {
 		.type = BPF_MAP_TYPE_ARRAY, .entries = 4, .key = 4, .value = 128, .each_cpu = true
 	};
+	const struct map_shape few = { .type = BPF_MAP_TYPE_ARRAY,
+				       .entries = 4,
+				       .key = 4,
+				       .value = 128,
+				       .each_cpu = true,
+				       .entries_most = 64 };
 	const struct map_shape percpu = {
 		.type = BPF_MAP_TYPE_PERCPU_ARRAY, .entries = 1, .key = 4, .value = 1024
 	};
 	struct map_shape ring = { .type = BPF_MAP_TYPE_RINGBUF, .entries = 128 << 10 };
 
 	CHECK_EQ(map_memory(&own, 4, 256), 256 * 128);
+	CHECK_EQ(map_memory(&few, 4, 256), 64 * 128);
+	CHECK_EQ(map_memory(&few, 4, 8), 8 * 128);
 	CHECK_EQ(map_memory(&percpu, 4, 256) - map_memory(&percpu, 4, 255), 1024);
 	CHECK_EQ(map_memory(&ring, 2, 256), map_memory(&ring, 2, 2));
 	ring.ring_most = 4 << 20;

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include "../../lib/reason.h"
+#include "../fake/clock.h"
 #include "../fake/stall_host.h"
 #include "../test.h"
 
@@ -81,6 +82,27 @@ TEST(who_takes_the_cpus_of_others_is_named_until_it_is_over)
 	CHECK_STR(e->comm, "hog (of 1)"); /* who is gone by now */
 	CHECK(e->us > 30000000 && e->us < 34000000);
 	quiet(&h, MINUTE);
+	stall_host_close(&h);
+}
+
+TEST(a_probe_that_waits_for_a_cpu_itself_looks_again_as_soon)
+{
+	struct stall_host h;
+	struct stall_proc *hog, *app;
+	const struct event_item *e;
+
+	stall_host_open(&h);
+	hog = stall_host_start(&h, 90, "hog");
+	app = stall_host_start(&h, 70, "app");
+	hog->cpu = 1.8;
+	app->cpu = 0.2;
+	app->wait = 1.5;
+	h.share[OFFENCE_CPU] = 0.9;
+	clock_delay_ns(40 * 1000000);
+	e = stall_until(&h, 3);
+	clock_delay_ns(0);
+	CHECK(e != NULL);
+	CHECK_STR(param(e, "who")->text, "hog[90]");
 	stall_host_close(&h);
 }
 
