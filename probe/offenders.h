@@ -2,7 +2,8 @@
 /*
  * offenders.h - who uses what others wait for: what the processes of /proc did since the first of
  * several looks. One is made when something waits and freed when nothing does, so that a quiet
- * node pays nothing; a look that takes long is not repeated soon.
+ * node pays nothing. Looks take at most a hundredth of a CPU's time: after two of them, or before
+ * it is freed, that time has to pass.
  *
  * A process that was not there at the first look counts with all it did; one that ended is
  * remembered by its name.
@@ -32,7 +33,8 @@ struct offenders;
 struct offenders *offenders_new(const char *procfs, enum offence what, const char *below);
 void offenders_free(struct offenders *o); /* NULL is fine */
 
-bool offenders_due(const struct offenders *o, uint64_t now_ns);
+bool offenders_due(const struct offenders *o, uint64_t now_ns); /* for the next look */
+bool offenders_paid(const struct offenders *o, uint64_t now_ns); /* it may be freed */
 int offenders_look(struct offenders *o, uint64_t now_ns); /* -errno: no processes to be seen */
 
 void offenders_forget(struct offenders *o); /* the last look becomes the first */

@@ -245,7 +245,7 @@ static int watch_one(struct stalls *s, enum offence what, uint64_t now_ns, struc
 	if (!w->offenders || offenders_due(w->offenders, now_ns)) {
 		if (waits)
 			look(s, what, now_ns);
-		else
+		else if (!w->offenders || offenders_paid(w->offenders, now_ns))
 			stop_looking(w);
 	}
 	if (waits && what == OFFENCE_CPU)

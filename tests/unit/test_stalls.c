@@ -106,6 +106,39 @@ TEST(a_probe_that_waits_for_a_cpu_itself_looks_again_as_soon)
 	stall_host_close(&h);
 }
 
+/* A look takes 40 ms of a CPU and says who it is by the second one; then they are rare. */
+TEST(many_processes_make_it_neither_late_nor_dear)
+{
+	struct stall_host h;
+	struct stall_proc *hog, *app;
+	const struct event_item *e;
+	uint64_t before;
+
+	stall_host_open(&h);
+	hog = stall_host_start(&h, 90, "hog");
+	app = stall_host_start(&h, 70, "app");
+	hog->cpu = 1.8;
+	app->cpu = 0.2;
+	app->wait = 1.5;
+	clock_cost_ns(40 * 1000000);
+	before = clock_cpu_ns();
+	for (int i = 0; i < 2 * 2 * MINUTE; i++) { /* it flickers, and is never long enough */
+		h.share[OFFENCE_CPU] = i % 4 < 2 ? 0.35 : 0;
+		stall_tick(&h);
+		CHECK_EQ(h.told.nevents, 0);
+	}
+	/* A hundredth and two looks ahead; each is seen twice here. */
+	CHECK((double)(clock_cpu_ns() - before) / 2e9 < 0.01 * 2 * MINUTE + 2 * 0.04);
+	h.share[OFFENCE_CPU] = 0;
+	quiet(&h, 10);
+	h.share[OFFENCE_CPU] = 0.9;
+	e = stall_until(&h, 3);
+	clock_cost_ns(0);
+	CHECK(e != NULL);
+	CHECK_STR(param(e, "who")->text, "hog[90]");
+	stall_host_close(&h);
+}
+
 /* PSI says that tasks waited all the time; they were those that are to wait. */
 static void build(int nice, int policy)
 {
