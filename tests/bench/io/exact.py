@@ -4,7 +4,7 @@ import sys
 
 import rig
 
-OWN_CALLS = 200  # at most: what fio reads and writes of pipes and of its report besides
+OWN_CALLS = 5  # at most: what fio reads and writes of pipes besides
 IOS = int(sys.argv[1])
 FIELDS = {"read": ("task_read_bytes_total", "task_read_calls_total", "task_rchar_bytes_total"),
           "write": ("task_write_bytes_total", "task_write_calls_total", "task_wchar_bytes_total")}
@@ -44,8 +44,6 @@ def check(what, good):
 
 
 def direct(reads, cgroup, disk):
-    for engine in ENGINES:  # fio and what it loads is in memory then, and not read from a disk while it is counted
-        rig.fio(disk, engine, "4k", "randrw", io_size=1 << 20)
     print("| engine | block | | fio: bytes | of the tasks | /sys/block | fio: calls | of the tasks | mean by ticks, us | by the probe | buckets apart |")
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     for engine in ENGINES:
@@ -58,11 +56,10 @@ def direct(reads, cgroup, disk):
                 made = said[way]["total_ios"] if engine in ("psync", "pvsync2") else 0
                 seen = io.get(calls, 0) - made
                 again = (got - want) / size if engine == "io_uring" else 0  # those that a worker had to take up
-                own = 0 if way == "write" or engine == "io_uring" else (got - want) / 4096  # pages of fio's that it touched first now
-                right = got == want or again == int(again) and 0 < again <= said[way]["total_ios"] or own == int(own) and 0 < own <= 32 * said["majf"]
+                right = got == want or again == int(again) and 0 < again <= said[way]["total_ios"]
                 off = (of_disk[way][1] - want) * 100 / want
                 ticks, ours, apart = latency(way, of_disk, lat)
-                print(f"| {engine} | {block} | {way} | {want} | {f'{again:.0f} twice' if right and again else f'{own:.0f} pages' if right and own else f'{got - want:+.0f}'}{check(f'{engine} {block} {way} bytes', right)} | "
+                print(f"| {engine} | {block} | {way} | {want} | {f'{again:.0f} twice' if right and again else f'{got - want:+.0f}'}{check(f'{engine} {block} {way} bytes', right)} | "
                       f"{off:+.2f} %{check(f'{engine} {block} {way} disk', abs(off) <= 0.5)} | {said[way]['total_ios']} | "
                       f"{made} {seen:+.0f}{check(f'{engine} {block} {way} calls', 0 <= seen <= OWN_CALLS)} | {ticks} | {ours} | "
                       f"{apart}{check(f'{engine} {block} {way} latency', abs(apart) <= 1)} |")
@@ -99,7 +96,6 @@ def main():
         disk.close()
     print(f"\nBytes: more than fio's. Calls: those of the engine as the kernel counts them, which are none of libaio and io_uring, and those that fio makes "
           f"for itself, {OWN_CALLS} at most. Twice: what io_uring has to pass on to a worker, the kernel counts at both tries, in /proc/PID/io as well. "
-          "Pages: of fio's own, which it touched for the first time (its major faults). "
           "Read at random: a page is read from the disk once. Disk: of the pages that are read ahead as well.")
     print("\nNot as it should be: " + (", ".join(failed) or "nothing") + ".")
 

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, "tests/it")
@@ -54,7 +55,7 @@ class File:
     """On the disk that the build lies on."""
 
     def __init__(self, mib):
-        self.path, self.bytes = f"{BUILD}/bench-io.{os.getpid()}", mib * MIB
+        self.path, self.bytes = f"{os.path.abspath(BUILD)}/bench-io.{os.getpid()}", mib * MIB
         subprocess.run(["dd", "if=/dev/urandom", f"of={self.path}", "bs=1M", f"count={mib}", "conv=fsync", "status=none"], check=True)
 
     def close(self):
@@ -66,10 +67,6 @@ class Cgroup:
         self.path = f"/seismo-bench.{os.getpid()}"
         self.dir = cgroup2() + self.path
         os.mkdir(self.dir)
-
-    def join(self):
-        with open(f"{self.dir}/cgroup.procs", "w", encoding="ascii") as f:
-            f.write(str(os.getpid()))
 
     def close(self):
         for _ in range(50):
@@ -88,9 +85,11 @@ def fio_args(disk, engine, block, mode, **more):
 
 
 def fio(disk, engine, block, mode, cgroup=None, **more):
-    """One job; what fio says of it: {"read": ..., "write": ...}."""
-    out = subprocess.run(fio_args(disk, engine, block, mode, **more), check=True, capture_output=True, text=True,
-                         preexec_fn=cgroup.join if cgroup else None).stdout
+    """One job; what fio says of it: {"read": ..., "write": ...}. It alone is in the cgroup, not who starts it and reads fio from the disk."""
+    if cgroup:
+        more["exec_prerun"] = f"echo $PPID >{cgroup.dir}/cgroup.procs; true"  # fio puts what it says into a file of its own
+    with tempfile.TemporaryDirectory() as tmp:
+        out = subprocess.run(fio_args(disk, engine, block, mode, **more), check=True, capture_output=True, text=True, cwd=tmp).stdout
     return json.loads(out[out.index("{"):])["jobs"][0]
 
 
