@@ -16,6 +16,7 @@
 #include "../lib/clock.h"
 #include "../lib/endpoints.h"
 #include "../lib/keyring.h"
+#include "kernel_btf.h"
 #include "on_demand.h"
 #include "sources.h"
 #include "stalls.h"
@@ -356,10 +357,12 @@ int doctor_run(const struct probe_config *given)
 	snprintf(c.on_demand, sizeof(c.on_demand), "all");
 	libbpf_set_print(NULL); /* every refusal becomes a line here */
 	sources_use(c.programs);
+	kernel_btf_begin();
 	all = see_sources(&tried, &env, &c, given);
 	sources_forget();
 	see_ways(&tried);
 	doctor_kernel();
+	kernel_btf_end();
 	doctor_nginx(env.procfs);
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		see_file(env.procfs, &files[i]);

@@ -5,6 +5,7 @@
 #include "counting.h"
 #include "doctor.h"
 #include "hook_cost.h"
+#include "kernel_btf.h"
 #include "privilege.h"
 #include "request_kernel.h"
 #include "seccomp.h"
@@ -135,7 +136,7 @@ static void see_counting(void)
 
 void doctor_kernel(void)
 {
-	struct btf *btf = NULL;
+	const struct btf *btf = NULL;
 
 	doctor_line(
 		privilege_has_bpf(), "privileges", "%s",
@@ -148,12 +149,11 @@ void doctor_kernel(void)
 			    : "a probe that runs keeps all system calls, as this kernel has no "
 			      "filters of them; boot one with CONFIG_SECCOMP_FILTER=y");
 	if (access(KERNEL_BTF, R_OK) == 0)
-		btf = btf__load_vmlinux_btf();
+		btf = kernel_btf();
 	doctor_line(btf != NULL, "BTF", "%s",
 		    btf ? KERNEL_BTF
 			: "this kernel has no BTF; boot one with CONFIG_DEBUG_INFO_BTF=y");
 	see_counting();
 	for (size_t i = 0; i < ARRAY_SIZE(features); i++)
 		tell(&features[i], ask(&features[i], btf));
-	btf__free(btf);
 }

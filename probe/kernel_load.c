@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/utsname.h>
 
+#include "kernel_btf.h"
 #include "privilege.h"
 #include "request_kernel.h"
 #include "source.h"
@@ -33,6 +34,8 @@ int kernel_args_in(const struct btf *btf, const char *name)
 	const struct btf_type *t;
 	int id;
 
+	if (!btf)
+		return -ENOENT;
 	snprintf(type, sizeof(type), "btf_trace_%s", name);
 	id = btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF);
 	if (id < 0)
@@ -46,10 +49,8 @@ int kernel_args_in(const struct btf *btf, const char *name)
 
 int kernel_tracepoint_args(const char *name, char *why)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
-	int n = btf ? kernel_args_in(btf, name) : -ENOENT;
+	int n = kernel_args_in(kernel_btf(), name);
 
-	btf__free(btf);
 	if (n < 0)
 		snprintf(why, WHY_LEN, "no tracepoint %s in this kernel", name);
 	return n;

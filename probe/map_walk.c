@@ -2,8 +2,20 @@
 #include "map_walk.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
+#include <stdio.h>
+
+#include "kernel_btf.h"
+
+static int iterator_in(const struct btf *btf, const char *name)
+{
+	char function[64];
+
+	snprintf(function, sizeof(function), "bpf_iter_%s", name);
+	return btf ? btf__find_by_name_kind(btf, function, BTF_KIND_FUNC) : -ENOENT;
+}
 
 int map_walk_may(const char *iterator)
 {
@@ -11,7 +23,7 @@ int map_walk_may(const char *iterator)
 					    { .code = BPF_ALU64 | BPF_MOV | BPF_K },
 					    { .code = BPF_JMP | BPF_EXIT }
 	};
-	int id = libbpf_find_vmlinux_btf_id(iterator, BPF_TRACE_ITER);
+	int id = iterator_in(kernel_btf(), iterator);
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_ITER,
 		    .attach_btf_id = (__u32)id);
 

@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 #include <stdio.h>
 
+#include "kernel_btf.h"
 #include "kernel_load.h"
 #include "source.h"
 
@@ -49,12 +50,13 @@ static bool is_there(const struct btf *btf, const struct bpf_program *p)
 	char type[96];
 
 	snprintf(type, sizeof(type), "%s%s", iter ? "bpf_iter_" : "btf_trace_", name);
-	return btf__find_by_name_kind(btf, type, iter ? BTF_KIND_FUNC : BTF_KIND_TYPEDEF) > 0;
+	return btf &&
+	       btf__find_by_name_kind(btf, type, iter ? BTF_KIND_FUNC : BTF_KIND_TYPEDEF) > 0;
 }
 
 bool request_programs_choose(struct bpf_object *obj, bool split)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
+	const struct btf *btf = kernel_btf();
 
 	for (size_t i = 0; i < ARRAY_SIZE(optional); i++) {
 		struct bpf_program *p = bpf_object__find_program_by_name(obj, optional[i].program);
@@ -69,6 +71,5 @@ bool request_programs_choose(struct bpf_object *obj, bool split)
 		bpf_program__set_autoload(
 			bpf_object__find_program_by_name(obj, optional[0].program), false);
 	choose_retransmit(obj, btf);
-	btf__free(btf);
 	return split;
 }

@@ -5,6 +5,7 @@
 
 #include "../lib/clock.h"
 #include "../lib/log.h"
+#include "kernel_btf.h"
 #include "meter.h"
 #include "on_demand.h"
 #include "own.h"
@@ -179,6 +180,7 @@ struct sources *sources_open(const struct probe_env *env)
 	s->may_percent = env->config->budget_percent;
 	s->ncpu = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 	s->procfs = env->procfs;
+	kernel_btf_begin();
 	for (size_t i = 0; i < ntable; i++) {
 		struct probe_env one = *env;
 
@@ -192,6 +194,7 @@ struct sources *sources_open(const struct probe_env *env)
 		if (!s->self[i] && sources_minded(i, env->config))
 			log_warn(0, "source %s is off: %s", table[i]->name, s->why[i]);
 	}
+	kernel_btf_end();
 	count_programs(s, look_s);
 	return s;
 }

@@ -9,6 +9,7 @@
 #include "../bpf/dentries.h"
 #include "cgroup_told.h"
 #include "dentries.skel.h"
+#include "kernel_btf.h"
 #include "kernel_load.h"
 #include "ksym_range.h"
 #include "layout.h"
@@ -77,14 +78,13 @@ static int dentries_open(void *self, const struct probe_env *env)
 {
 	struct dentries_source *s = self;
 	int r = kernel_can_load(env->why);
-	struct btf *btf;
+	const struct btf *btf;
 
 	s->cgroups = (struct sums){ .nkey = sizeof(uint64_t), .nfields = DENTRIES_END };
 	if (r < 0)
 		return r;
-	btf = btf__load_vmlinux_btf();
+	btf = kernel_btf();
 	r = btf && tells_cache(btf) ? 0 : -ENOENT;
-	btf__free(btf);
 	if (r < 0) {
 		snprintf(env->why, WHY_LEN,
 			 "the tracepoint kmem_cache_alloc of this kernel does not know of which "

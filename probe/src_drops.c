@@ -8,6 +8,7 @@
 #include "../bpf/drops.h"
 #include "drops.skel.h"
 #include "kernel_counts.h"
+#include "kernel_btf.h"
 #include "kernel_load.h"
 #include "layout.h"
 #include "source.h"
@@ -48,13 +49,12 @@ static void names_read(struct drops_source *s, const struct btf *btf, const stru
 /* False: the tracepoint has no reason, or the kernel no list of them. */
 static bool reasons_known(struct drops_source *s)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
+	const struct btf *btf = kernel_btf();
 	int id = btf ? btf__find_by_name_kind(btf, "skb_drop_reason", BTF_KIND_ENUM) : -ENOENT;
 	bool known = id > 0 && kernel_args_in(btf, "kfree_skb") >= ARGS;
 
 	if (known)
 		names_read(s, btf, btf__type_by_id(btf, (__u32)id));
-	btf__free(btf);
 	return known;
 }
 
