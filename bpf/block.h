@@ -27,9 +27,8 @@ struct block_disk {
 
 /*
  * Of a disk on one CPU, which alone writes there where there are no more than BLOCK_CPUS: so
- * without atomic operations. They go on when
- * another disk takes the place, and turn over: what of 32 bits came in between is right as long as
- * that is less than 2^32.
+ * without atomic operations. They go on when another disk takes the place, and turn over: what of
+ * 32 bits came in between is right as long as that is less than 2^32.
  */
 struct block_counts {
 	__u32 key; /* of the disk that this CPU counts here; 0: it is to be looked for */

@@ -160,7 +160,7 @@ static __always_inline void sweep_server(struct conn *c, struct sock *sk, __u64 
 
 	if (silent_ns > REQ_SWEEP_NS ? whole || unsure
 				     : silent_ns > REQ_SETTLE_NS && whole && !may_be_two(c))
-		request_sweep(c, sk);
+		request_sweep(c, sk, silent_ns <= REQ_SWEEP_NS);
 }
 
 /* An answer that is whole, and that nothing else has ended. */

@@ -334,9 +334,10 @@ static __always_inline bool sweep_claimed(struct conn *c)
 
 /*
  * From the sweep: report an answer that is whole. The copy is made first and the claim
- * after it, so a request that arrives meanwhile wins and reports this one itself.
+ * after it, so a request that arrives meanwhile wins and reports this one itself. one_call: with
+ * a second one, that may have begun meanwhile, it is to wait.
  */
-static __always_inline void request_sweep(struct conn *c, struct sock *sk)
+static __always_inline void request_sweep(struct conn *c, struct sock *sk, bool one_call)
 {
 	struct req_calls *cs = c->has_calls ? bpf_map_lookup_elem(&calls_of, &c->head.id) : NULL;
 	struct req_event *e;
@@ -352,10 +353,13 @@ static __always_inline void request_sweep(struct conn *c, struct sock *sk)
 		return;
 	}
 	event_fill(e, c, cs);
-	if (sweep_claimed(c))
+	if (one_call && e->head.ncalls > 1) {
+		__sync_val_compare_and_swap(&c->state, CONN_SWEEPING, CONN_ANSWERED);
+	} else if (sweep_claimed(c)) {
 		bpf_ringbuf_submit(e, 0);
-	else
-		bpf_ringbuf_discard(e, 0);
+		return;
+	}
+	bpf_ringbuf_discard(e, 0);
 }
 
 /* An upgraded connection (101) speaks something else from here on. */

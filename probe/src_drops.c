@@ -7,8 +7,8 @@
 
 #include "../bpf/drops.h"
 #include "drops.skel.h"
-#include "kernel_counts.h"
 #include "kernel_btf.h"
+#include "kernel_counts.h"
 #include "kernel_load.h"
 #include "layout.h"
 #include "source.h"
