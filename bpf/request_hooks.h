@@ -163,6 +163,12 @@ static __always_inline void sweep_server(struct conn *c, struct sock *sk, __u64 
 		request_sweep(c, sk, silent_ns <= REQ_SWEEP_NS);
 }
 
+/* Another CPU may have seen it since now was asked for. */
+static __always_inline __u64 silent_since(__u64 last_ns, __u64 now)
+{
+	return now > last_ns ? now - last_ns : 0;
+}
+
 /* An answer that is whole, and that nothing else has ended. */
 static __always_inline void sweep_conn(struct conn *c, struct sock *sk, __u64 now)
 {
@@ -170,8 +176,9 @@ static __always_inline void sweep_conn(struct conn *c, struct sock *sk, __u64 no
 		return;
 	control.answered = 1;
 	if (c->role == ROLE_SERVER)
-		sweep_server(c, sk, now - c->head.last_ns);
-	else if (c->role == ROLE_CLIENT && !c->parent && now - c->call.last_ns > REQ_SWEEP_NS)
+		sweep_server(c, sk, silent_since(c->head.last_ns, now));
+	else if (c->role == ROLE_CLIENT && !c->parent &&
+		 silent_since(c->call.last_ns, now) > REQ_SWEEP_NS)
 		call_end(c);
 }
 
