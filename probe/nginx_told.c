@@ -200,12 +200,24 @@ static void insert(struct request_item *r, const struct up_item *u, bool seen, u
 	*unseen = (*unseen & low) | (*unseen & ~low) << 1 | (seen ? 0 : 1u << at);
 }
 
-uint32_t nginx_apply(const struct nginx_event *w, struct nginx_text *text, struct request_item *r)
+/* What began when nginx had let go of it is of another request, which it had read already. */
+static void forget_later(const struct nginx_event *w, uint64_t read_ns, struct request_item *r)
+{
+	uint64_t freed_us = w->head.now_ns > read_ns ? (w->head.now_ns - read_ns) / 1000 : 0;
+
+	while (r->nups && r->ups[r->nups - 1].start_us > freed_us)
+		r->nups--;
+}
+
+uint32_t nginx_apply(const struct nginx_event *w, uint64_t read_ns, struct nginx_text *text,
+		     struct request_item *r)
 {
 	struct merge m = { 0 };
 	struct up_item was[ITEM_MAX_UPS];
-	uint32_t nwas = r->nups, unseen = 0;
+	uint32_t nwas, unseen = 0;
 
+	forget_later(w, read_ns, r);
+	nwas = r->nups;
 	for (uint32_t i = 0; i < w->head.ntries; i++) {
 		m.told[m.n] = &w->tries[i];
 		if (try_read(m.told[m.n], text->peer[m.n], &m.item[m.n]))

@@ -28,11 +28,13 @@ uint16_t nginx_status(const struct nginx_event *w); /* as its log has it; 499 am
 bool nginx_peer(const struct nginx_try *t, char text[static UNIX_TEXT], struct up_item *out);
 
 /*
- * All tries that nginx made, and of the calls that the sockets saw those that were none of them.
+ * All tries that nginx made, and of the calls that the sockets saw those that were none of them and
+ * began before nginx let go of the request, which was read at read_ns.
  * Returns, as bits, the places in r->ups of tries that the sockets did not see to be this
  * request's.
  */
-uint32_t nginx_apply(const struct nginx_event *w, struct nginx_text *text, struct request_item *r);
+uint32_t nginx_apply(const struct nginx_event *w, uint64_t read_ns, struct nginx_text *text,
+		     struct request_item *r);
 
 /* A request of which the sockets have no record of its own. Returns its length. */
 size_t nginx_alone(const struct nginx_event *w, int64_t wall_minus_mono_ns, struct req_event *out);

@@ -119,7 +119,7 @@ static void on_request(void *arg, const struct req_event *e, size_t len,
 	if (request_event_read(e, len, &s->context, &text, &r) < 0 || is_own(text.comm))
 		return;
 	if (word)
-		unseen = nginx_apply(word, &told, &r);
+		unseen = nginx_apply(word, e->head.read_ns, &told, &r);
 	r.app = apps_name(s->apps, r.pid, text.comm);
 	s->n[COVERAGE_SEEN]++;
 	s->n[COVERAGE_HEAD_MISSED] += (e->head.flags & REQ_HEAD_MISSED) != 0;

@@ -80,7 +80,7 @@ TEST(a_call_that_both_saw_keeps_the_finer_time)
 
 	add(&w, A, 200, 12);
 	call(&r, A, 100, 12345);
-	unseen = nginx_apply(&w, &text, &r);
+	unseen = nginx_apply(&w, 0, &text, &r);
 	CHECK_EQ(r.nups, 1);
 	CHECK_EQ(r.ups[0].response_us, 12345);
 	CHECK_EQ(r.ups[0].start_us, 100);
@@ -95,7 +95,7 @@ TEST(a_time_that_is_not_in_the_logs_millisecond_gives_way)
 
 	add(&w, A, 200, 12);
 	call(&r, A, 100, 13000);
-	nginx_apply(&w, &text, &r);
+	nginx_apply(&w, 0, &text, &r);
 	CHECK_EQ(r.ups[0].response_us, 12000);
 }
 
@@ -107,7 +107,7 @@ TEST(tries_that_the_sockets_could_not_give_to_anybody_are_there)
 	r.flags = REQUEST_UPSTREAM_UNKNOWN | REQUEST_PATH_CUT;
 	add(&w, A, 502, 4);
 	add(&w, B, 200, 5);
-	unseen = nginx_apply(&w, &text, &r);
+	unseen = nginx_apply(&w, 0, &text, &r);
 	CHECK_STR(peers(&r), A " " B);
 	CHECK_EQ(r.ups[1].start_us, 7500); /* its head went to the client after 12.5 ms */
 	CHECK_EQ(r.ups[0].start_us, 3500);
@@ -124,14 +124,30 @@ TEST(what_a_subrequest_called_stays)
 	add(&w, A, 200, 5);
 	call(&r, GATE, 50, 2000);
 	call(&r, A, 2100, 5100);
-	unseen = nginx_apply(&w, &text, &r);
+	unseen = nginx_apply(&w, 0, &text, &r);
 	CHECK_STR(peers(&r), GATE " " A);
 	CHECK_EQ(unseen, 0);
 	r = item();
 	call(&r, GATE, 50, 2000);
-	unseen = nginx_apply(&w, &text, &r);
+	unseen = nginx_apply(&w, 0, &text, &r);
 	CHECK_STR(peers(&r), GATE " " A);
 	CHECK_EQ(unseen, 2);
+}
+
+/* Requests of a pipeline were read together: to the sockets the second one's call is the first's.
+ */
+TEST(a_call_that_began_after_nginx_let_go_of_it_is_anothers)
+{
+	struct nginx_event w = word();
+	struct request_item r = item();
+
+	add(&w, A, 200, 5);
+	call(&r, A, 100, 5100);
+	call(&r, B, 13050, 2000);
+	w.head.now_ns = 2000000000ull + 13010000;
+	unseen = nginx_apply(&w, 2000000000ull, &text, &r);
+	CHECK_STR(peers(&r), A);
+	CHECK_EQ(unseen, 0);
 }
 
 TEST(a_subrequest_to_the_same_server_is_not_taken_for_the_try)
@@ -142,7 +158,7 @@ TEST(a_subrequest_to_the_same_server_is_not_taken_for_the_try)
 	add(&w, A, 200, 9);
 	call(&r, A, 50, 2000);
 	call(&r, A, 2100, 9100);
-	nginx_apply(&w, &text, &r);
+	nginx_apply(&w, 0, &text, &r);
 	CHECK_EQ(r.nups, 2);
 	CHECK_EQ(r.ups[0].response_us, 2000);
 	CHECK_EQ(r.ups[1].response_us, 9100);
@@ -157,7 +173,7 @@ TEST(a_try_that_never_connected_says_so)
 	w.tries[0].connect_ms = w.tries[0].header_ms = NEVER;
 	add(&w, B, 504, 60);
 	w.tries[1].header_ms = NEVER;
-	nginx_apply(&w, &text, &r);
+	nginx_apply(&w, 0, &text, &r);
 	CHECK_EQ(r.ups[0].flags, UP_NO_CONNECT);
 	CHECK_EQ(r.ups[1].flags, UP_NO_ANSWER);
 }
@@ -170,7 +186,7 @@ TEST(a_mark_between_groups_is_no_try)
 	add(&w, A, 404, 3);
 	add(&w, "", 0, 0);
 	add(&w, B, 200, 5);
-	nginx_apply(&w, &text, &r);
+	nginx_apply(&w, 0, &text, &r);
 	CHECK_STR(peers(&r), A " " B);
 }
 
@@ -182,7 +198,7 @@ TEST(a_name_or_a_path_stays_a_text)
 	add(&w, "unix:/run/app.sock", 200, 3);
 	add(&w, "backend", 502, 0);
 	add(&w, "1.2.3.4:99999", 200, 1);
-	nginx_apply(&w, &text, &r);
+	nginx_apply(&w, 0, &text, &r);
 	CHECK_STR(r.ups[0].path, "unix:/run/app.sock");
 	CHECK_STR(r.ups[1].path, "backend");
 	CHECK_STR(r.ups[2].path, "1.2.3.4:99999");
@@ -197,7 +213,7 @@ TEST(more_tries_than_there_is_room_for_are_said_to_be_more)
 		add(&w, A, 502, 1);
 	w.nstates = 9;
 	call(&r, GATE, 0, 10);
-	nginx_apply(&w, &text, &r);
+	nginx_apply(&w, 0, &text, &r);
 	CHECK_EQ(r.nups, ITEM_MAX_UPS);
 	CHECK(r.flags & REQUEST_UPS_CUT);
 }
