@@ -11,7 +11,7 @@ int kernel_can_load(char *why) MUST_CHECK; /* 0; -EPERM, -ENOENT: no BTF */
 /* Arguments of a tracepoint in the running kernel, or -ENOENT. */
 int kernel_tracepoint_args(const char *name, char *why) MUST_CHECK;
 struct btf;
-int kernel_args_in(const struct btf *btf, const char *name) MUST_CHECK; /* NULL: none */
+int kernel_args_in(const struct btf *btf, const char *name) MUST_CHECK; /* NULL: -ENOENT */
 /* A program as it lies in ours is not read again: its pages go, and would come back from the file.
  */
 void kernel_loaded(const void *object, size_t len);
