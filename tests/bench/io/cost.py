@@ -17,9 +17,10 @@ import time
 import rig
 
 ROUNDS, WINDOW, WHOLE = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:] == ["whole"]
-LOADS = {"4K psync": ("psync", "4k", "randwrite"), "4K io_uring": ("io_uring", "4k", "randwrite"), "1M write": ("psync", "1m", "write")}
+LOADS = {"4K psync": ("psync", "4k", "randwrite", 1), "4K io_uring": ("io_uring", "4k", "randwrite", 8), "4K io_uring, one at a time": ("io_uring", "4k", "randwrite", 1),
+         "1M write": ("psync", "1m", "write", 1)}
 GOAL = 1  # percent
-OFTEN = ["nothing", "all"]  # what is asked about most: four times more in each round of all
+OFTEN = ["nothing", "all"]  # what is asked about most: eight times more in each round of all
 NOBODY = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"  # a key of no collector
 
 
@@ -44,18 +45,18 @@ def end(p):
 
 
 def run(disk, load, seconds=1):
-    engine, block, mode = LOADS[load]
-    return rig.fio(disk, engine, block, mode, time_based=1, runtime=f"{seconds}s", cpus_allowed=1, size=disk.bytes)["write"]
+    engine, block, mode, depth = LOADS[load]
+    return rig.fio(disk, engine, block, mode, iodepth=depth, time_based=1, runtime=f"{seconds}s", cpus_allowed=1, size=disk.bytes)["write"]
 
 
 class Writer:
     """One fio on processor 1 that goes on until it is closed."""
 
     def __init__(self, disk, load):
-        engine, block, mode = LOADS[load]
+        engine, block, mode, depth = LOADS[load]
         self.block = rig.MIB if block == "1m" else 4096
         self.window = WINDOW if block == "4k" else 3 * WINDOW
-        args = rig.fio_args(disk, engine, block, mode, time_based=1, runtime="1h", cpus_allowed=1, size=disk.bytes)
+        args = rig.fio_args(disk, engine, block, mode, iodepth=depth, time_based=1, runtime="1h", cpus_allowed=1, size=disk.bytes)
         self.fio = subprocess.Popen([*args, "--thread"], stdout=subprocess.DEVNULL)  # in the process whose bytes are read
         while self.written() < 1000 * self.block:
             time.sleep(0.1)
@@ -154,7 +155,7 @@ def in_kernel(disks, tmp):
 def beside(disk, load, programs_, names):
     """{name: [(us without, us with), ...]}: each between two windows without."""
     took = collections.defaultdict(list)
-    order = names if WHOLE else names + 4 * OFTEN
+    order = names if WHOLE else names + 8 * OFTEN
     writer = Writer(disk, load)
     try:
         before = writer.us()
