@@ -12,7 +12,18 @@ server=
 coproc opened { python3 tests/it/tcp_open.py "walk$$"; }
 on_exit() { kill $server ${opened_PID:-}; } 2>/dev/null
 read -r -t 20 line <&"${opened[0]}"
-cc -shared -fPIC -o "$tmp/refused.so" -xc - <<<'int libbpf_find_vmlinux_btf_id(const char *name, int type) { return -2; }'
+cc -shared -fPIC -o "$tmp/refused.so" -xc - <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <string.h>
+
+int btf__find_by_name_kind(const void *btf, const char *name, unsigned int kind)
+{
+	int (*found)(const void *, const char *, unsigned int) = dlsym(RTLD_NEXT, "btf__find_by_name_kind");
+
+	return strncmp(name, "bpf_iter_bpf_", 13) ? found(btf, name, kind) : -2;
+}
+END
 export LD_PRELOAD=$tmp/refused.so
 stack_open --hooks sockets
 read -r port < <(free_ports 1)
