@@ -20,7 +20,7 @@ ROUNDS, WINDOW, WHOLE = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:] == ["
 LOADS = {"4K psync": ("psync", "4k", "randwrite", 1), "4K io_uring": ("io_uring", "4k", "randwrite", 8), "4K io_uring, one at a time": ("io_uring", "4k", "randwrite", 1),
          "1M write": ("psync", "1m", "write", 1)}
 GOAL = 1  # percent
-OFTEN = ["nothing", "all"]  # what is asked about most: eight times more in each round of all
+OFTEN = ["nothing", "all"]  # what is asked about most: four times more in each round of all
 NOBODY = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"  # a key of no collector
 
 
@@ -155,7 +155,7 @@ def in_kernel(disks, tmp):
 def beside(disk, load, programs_, names):
     """{name: [(us without, us with), ...]}: each between two windows without."""
     took = collections.defaultdict(list)
-    order = names if WHOLE else names + 8 * OFTEN
+    order = names if WHOLE else names + 4 * OFTEN
     writer = Writer(disk, load)
     try:
         before = writer.us()
