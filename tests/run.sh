@@ -38,13 +38,23 @@ wrong() { # NAME LOG: what it calls wrong, or its last words
 	{ grep --no-group-separator -A2 -E '^ *FAIL' "$2" || tail -n 3 "$2"; } | sed "s|^ *|$1: |"
 }
 
+hung() { # GROUP SECONDS: what it runs then
+	read -r -t "$2" <> <(:) # nobody writes there
+	echo "after $2 s this still runs, for so many seconds:"
+	ps -eo pgid,pid,ppid,etimes,args | awk -v group="$1" '$1 == group' | cut -c1-300
+}
+
 suite() { # NAME SECONDS COMMAND...
 	local name=$1 limit=$2 log="$logs/${1//\//_}.log" start=$SECONDS rc p f
 	shift 2
-	timeout -k 10 "$limit" "$@" >"$log" 2>&1 </dev/null &
+	: >"$log"
+	timeout -k 10 "$limit" "$@" >>"$log" 2>&1 </dev/null &
 	job=$!
+	hung "$job" $((limit - 5)) >>"$log" &
+	watch=$!
 	wait "$job"
 	rc=$? job=
+	{ kill "$watch"; wait "$watch"; } 2>/dev/null
 	read -r p f < <(tail -n 1 "$log" | tr -d '\r' | sed -nE 's/^(.* )?([0-9]+) passed, ([0-9]+) failed$/\2 \3/p')
 	p=${p:-0} f=${f:-0}
 	[ $rc -eq 0 ] && [ $((p + f)) -gt 0 ] || [ "$f" -gt 0 ] || f=1
@@ -75,7 +85,7 @@ it() { # FILE...
 lane() { # FUNCTION
 	job=
 	trap - EXIT
-	trap '[ -z "$job" ] || { kill "$job"; wait "$job"; }; exit 130' INT TERM HUP
+	trap '[ -z "$job" ] || { kill "$job" "$watch"; wait "$job"; }; exit 130' INT TERM HUP
 	"$1"
 }
 
