@@ -34,7 +34,7 @@ struct {
 const volatile __u32 issue_args = 1; /* of the tracepoint: before 5.11 the queue comes first */
 const volatile bool shared; /* there are more CPUs than BLOCK_CPUS */
 struct block_lost lost;
-__u16 by_hand; /* on_issue is attached */
+__u32 by_hand; /* BLOCK_BY_HAND: on_issue is attached */
 
 /* A disk is near where its key falls: user space frees the place of one that is no more. */
 struct block_disk disks[BLOCK_DISKS];
@@ -93,34 +93,16 @@ static __noinline __u32 find(struct gendisk *disk, __u32 key)
 	return BLOCK_DISKS;
 }
 
-static __always_inline struct block_counts *counts_of(struct request *rq)
+static __always_inline __u32 key_of(struct gendisk *disk)
 {
-	struct block_cpu *c = of_this_cpu();
-	struct gendisk *disk = disk_of(rq);
-	__u32 key, place;
-
-	if (!c || !disk)
-		return NULL;
-	key = (__u32)disk->major << 20 | (__u32)disk->first_minor;
-	place = place_of(key) % BLOCK_DISKS;
-	if (c->of[place].key == key)
-		return &c->of[place];
-	place = find(disk, key);
-	if (place >= BLOCK_DISKS)
-		return NULL;
-	c->of[place].by_hand = by_hand;
-	c->of[place].shared = shared;
-	c->of[place].key = key;
-	return &c->of[place];
+	return (__u32)disk->major << 20 | (__u32)disk->first_minor;
 }
 
 /* When the driver got it; 0: not known. */
-static __always_inline __u64 start_of(struct request *rq, __u16 is_noted)
+static __always_inline __u64 noted_start(struct request *rq)
 {
 	__u64 key = (__u64)rq, at = rq->io_start_time_ns, *noted;
 
-	if (!is_noted)
-		return at;
 	noted = bpf_map_lookup_elem(&starts, &key);
 	if (!noted)
 		return at;
@@ -143,49 +125,78 @@ static __always_inline __u32 kind_of(struct request *rq, __u32 bytes)
 	return op == OP_WRITE || op == OP_ZONE_APPEND ? BLOCK_WRITE : BLOCK_OPS;
 }
 
-#define ADD(c, to, n)                                                                              \
+#define ADD(to, n)                                                                                 \
 	do {                                                                                       \
-		if ((c)->shared)                                                                   \
-			__sync_fetch_and_add(&(c)->to, n);                                         \
+		if (is_shared)                                                                     \
+			__sync_fetch_and_add(&(to), n);                                            \
 		else                                                                               \
-			(c)->to += n;                                                              \
+			(to) += n;                                                                 \
 	} while (0)
 
-static __always_inline void count(struct block_counts *c, __u32 kind, __u32 bytes, __u64 start)
+static __always_inline void count(struct block_counts *c, __u32 kind, __u32 bytes, __u64 start,
+				  bool is_shared)
 {
 	__u64 ns = bpf_ktime_get_ns() - start, slot;
 
 	if (kind < BLOCK_SIZED) {
 		slot = slot_of(bytes, BLOCK_BYTES_FIRST, BLOCK_BYTES_SLOTS);
 		slot = at_most(slot, BLOCK_BYTES_SLOTS - 1);
-		ADD(c, bytes[kind][slot], 1);
+		ADD(c->bytes[kind][slot], 1);
 	}
 	if (!start) {
-		ADD(c, untimed, 1);
+		ADD(c->untimed, 1);
 		return;
 	}
-	ADD(c, sum_ns[kind], ns);
+	ADD(c->sum_ns[kind], ns);
 	slot = slot_of(ns, BLOCK_NS_FIRST, BLOCK_NS_SLOTS);
 	slot = at_most(slot, BLOCK_NS_SLOTS - 1);
-	ADD(c, ns[kind][slot], 1);
+	ADD(c->ns[kind][slot], 1);
+}
+
+/* The first of a disk on this CPU, one that failed, and whatever else is not as most are. */
+static __noinline int seldom(struct request *rq, int error, __u32 bytes)
+{
+	__u32 kind = kind_of(rq, bytes), key, place;
+	struct block_cpu *cpu = of_this_cpu();
+	struct gendisk *disk = disk_of(rq);
+	struct block_counts *c;
+	bool is_shared = shared;
+	__u64 start;
+
+	start = by_hand ? noted_start(rq) : rq->io_start_time_ns;
+	if (!cpu || !disk || kind >= BLOCK_OPS)
+		return 0;
+	key = key_of(disk);
+	place = find(disk, key);
+	if (place >= BLOCK_DISKS)
+		return 0;
+	c = &cpu->of[place];
+	c->how = by_hand | (is_shared ? BLOCK_SHARED : 0);
+	c->key = key;
+	if (error)
+		ADD(c->errors, 1);
+	count(c, kind, bytes, start, is_shared);
+	return 0;
 }
 
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(on_complete, struct request *rq, int error, unsigned int bytes)
 {
-	__u32 kind = kind_of(rq, bytes);
+	struct block_cpu *cpu = of_this_cpu();
+	struct gendisk *disk = disk_of(rq);
 	struct block_counts *c;
-	__u64 start;
+	__u32 kind, key;
 
 	if (bytes < rq->__data_len) /* a part of it; its end is still to come */
 		return 0;
-	c = counts_of(rq);
-	start = start_of(rq, c ? c->by_hand : by_hand);
-	if (!c || kind >= BLOCK_OPS)
-		return 0;
-	if (error)
-		ADD(c, errors, 1);
-	count(c, kind, bytes, start);
+	kind = kind_of(rq, bytes);
+	if (!cpu || !disk || kind >= BLOCK_OPS)
+		return seldom(rq, error, bytes);
+	key = key_of(disk);
+	c = &cpu->of[place_of(key) % BLOCK_DISKS];
+	if (c->key != key || c->how || error)
+		return seldom(rq, error, bytes);
+	count(c, kind, bytes, rq->io_start_time_ns, false);
 	return 0;
 }
 

@@ -25,6 +25,9 @@ struct block_disk {
 	__u32 key; /* its number as the kernel packs it: major << 20 | minor; 0: no disk's yet */
 };
 
+/* Starts are noted; other CPUs write here, too. */
+enum block_how { BLOCK_BY_HAND = 1, BLOCK_SHARED = 2 };
+
 /*
  * Of a disk on one CPU, which alone writes there where there are no more than BLOCK_CPUS: so
  * without atomic operations. They go on when another disk takes the place, and turn over: what of
@@ -32,8 +35,7 @@ struct block_disk {
  */
 struct block_counts {
 	__u32 key; /* of the disk that this CPU counts here; 0: it is to be looked for */
-	__u16 by_hand; /* starts are noted */
-	__u16 shared; /* other CPUs write here, too */
+	__u32 how; /* bits of block_how; most often none */
 	__u64 sum_ns[BLOCK_OPS];
 	__u64 errors;
 	__u64 untimed; /* requests whose start nobody had noted: in no slot of ns */

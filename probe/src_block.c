@@ -101,7 +101,7 @@ static void time_by_hand(struct block_source *s)
 		log_warn(errno, "source block: a disk keeps no times of its requests");
 		return;
 	}
-	s->bpf->bss->by_hand = 1;
+	s->bpf->bss->by_hand = BLOCK_BY_HAND;
 	for (uint32_t i = 0; i < BLOCK_DISKS; i++)
 		look_again(s, i);
 }

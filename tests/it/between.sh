@@ -111,7 +111,7 @@ joined() { # PREFIX HOST...: of 60 traces of h1 nearly all have a row of each ho
 }
 
 api() { # PATH PYTHON: true of the answer a
-	curl -s "http://127.0.0.1:$web/api/v1/$1" | python3 -c "import json, sys; a = json.load(sys.stdin); sys.exit(not ($2))"
+	curl -s -m 30 "http://127.0.0.1:$web/api/v1/$1" | python3 -c "import json, sys; a = json.load(sys.stdin); sys.exit(not ($2))"
 }
 
 ends() { # PREFIX ADDR: a trace says that nobody is known at that address, and to look behind it
@@ -127,7 +127,7 @@ up_to() { # PREFIX NODE: its row's trace begins at h1
 }
 
 incidents() { # NODE: those that it had a part in since $began, and all that had one
-	curl -s "http://127.0.0.1:$web/api/v1/incidents?node=$1" | python3 -c "
+	curl -s -m 30 "http://127.0.0.1:$web/api/v1/incidents?node=$1" | python3 -c "
 import json, sys
 for i in json.load(sys.stdin)['incidents']:
     if i['last'] >= '$began': print(i['id'], *i['nodes'])"

@@ -86,6 +86,7 @@ def judge(call, path, size, ms, began, disk):
         "stack": has_stack(event),
         "bare": not any("hrtimer" in f or "sysvec" in f for e in event["evidence"] for f in e["stack"] or []),
         "off": round(event["ms"] - ms, 1),
+        "late": round(began_ms - began / 1e6, 1),
         "waited": round(WAITED[began], 1),
         "error": event["errorMs"],
     }
