@@ -125,7 +125,7 @@ static __always_inline __u32 kind_of(struct request *rq, __u32 bytes)
 	return op == OP_WRITE || op == OP_ZONE_APPEND ? BLOCK_WRITE : BLOCK_OPS;
 }
 
-#define ADD(to, n)                                                                                 \
+#define ADD(is_shared, to, n)                                                                      \
 	do {                                                                                       \
 		if (is_shared)                                                                     \
 			__sync_fetch_and_add(&(to), n);                                            \
@@ -141,16 +141,16 @@ static __always_inline void count(struct block_counts *c, __u32 kind, __u32 byte
 	if (kind < BLOCK_SIZED) {
 		slot = slot_of(bytes, BLOCK_BYTES_FIRST, BLOCK_BYTES_SLOTS);
 		slot = at_most(slot, BLOCK_BYTES_SLOTS - 1);
-		ADD(c->bytes[kind][slot], 1);
+		ADD(is_shared, c->bytes[kind][slot], 1);
 	}
 	if (!start) {
-		ADD(c->untimed, 1);
+		ADD(is_shared, c->untimed, 1);
 		return;
 	}
-	ADD(c->sum_ns[kind], ns);
+	ADD(is_shared, c->sum_ns[kind], ns);
 	slot = slot_of(ns, BLOCK_NS_FIRST, BLOCK_NS_SLOTS);
 	slot = at_most(slot, BLOCK_NS_SLOTS - 1);
-	ADD(c->ns[kind][slot], 1);
+	ADD(is_shared, c->ns[kind][slot], 1);
 }
 
 /* The first of a disk on this CPU, one that failed, and whatever else is not as most are. */
@@ -174,7 +174,7 @@ static __noinline int seldom(struct request *rq, int error, __u32 bytes)
 	c->how = by_hand | (is_shared ? BLOCK_SHARED : 0);
 	c->key = key;
 	if (error)
-		ADD(c->errors, 1);
+		ADD(is_shared, c->errors, 1);
 	count(c, kind, bytes, start, is_shared);
 	return 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * slot.h - the slot of a value in a histogram whose slots are powers of two: slot 0 holds what is
- * up to 2^first, an upper edge belongs to its slot, and the last has none. Without a branch for
- * what is up to 2^(first + 4), which `first` is chosen for: one that depends on a time is foretold
- * wrong often, and the halving of before took 40 ns of the end of a request to a disk (RESULTS.md).
+ * up to 2^first, an upper edge belongs to its slot, and the last has none. Up to 2^(first + 4)
+ * without a branch that depends on the value: the processor foretells those wrong often, which took
+ * 40 ns of the end of a request to a disk (tests/bench/RESULTS.md).
  */
 #pragma once
 
