@@ -46,15 +46,21 @@ static __always_inline bool is_used(const struct glance *g)
 	return g->tid || g->ops;
 }
 
-/* For hooks that see every thread. */
+/* For hooks that see every thread, most of all the idle one. */
 static __always_inline bool is_known(struct task_struct *t)
 {
-	return tid_bit(&any, (__u32)t->pid) && is_used(glance_at(t));
+	return t->pid && tid_bit(&any, (__u32)t->pid) && is_used(glance_at(t));
 }
 
 static __always_inline bool is_mine(const struct glance *g, struct task_struct *t)
 {
 	return g->tid && g->tid == (__u32)t->pid;
+}
+
+/* The thread has that and no more. */
+static __always_inline bool is_only_mine(const struct glance *g, struct task_struct *t)
+{
+	return is_mine(g, t) && !g->ops;
 }
 
 static __always_inline struct op *op_of(struct task_struct *t, struct glance *g)
@@ -143,11 +149,16 @@ static __noinline struct op *op_begin(struct task_struct *t, struct op *old, str
 	return op_add(t, g, &o);
 }
 
-static __always_inline __u32 fold(const struct look *l)
+static __always_inline __u32 fold(__u64 first, __u64 second, __u64 third)
 {
-	__u64 a = l->arg[0] ^ l->arg[1] * 0x9e3779b97f4a7c15 ^ l->arg[2] * 0xc2b2ae3d27d4eb4f;
+	__u64 a = first ^ second * 0x9e3779b97f4a7c15 ^ third * 0xc2b2ae3d27d4eb4f;
 
 	return (__u32)(a >> 32) ^ (__u32)a;
+}
+
+static __always_inline __u32 fold_args(const struct look *l)
+{
+	return fold(l->arg[0], l->arg[1], l->arg[2]);
 }
 
 /* False: it is in no such call, or another thread has the place. */
@@ -167,7 +178,7 @@ static __always_inline bool glance_begin(struct task_struct *t, struct glance *g
 			return false;
 		tid_bit_set(&any, tid);
 	}
-	g->args = fold(l);
+	g->args = fold_args(l);
 	g->call = l->call;
 	g->off = OFF_NOT;
 	g->switched = 0;
@@ -183,7 +194,7 @@ static __always_inline bool glance_begin(struct task_struct *t, struct glance *g
 static __always_inline bool glance_is_same(struct task_struct *t, const struct glance *g,
 					   const struct look *l)
 {
-	if (g->call != l->call || g->counter + l->done != l->counter || g->args != fold(l))
+	if (g->call != l->call || g->counter + l->done != l->counter || g->args != fold_args(l))
 		return false;
 	if (g->switched)
 		learn_bits(t);
@@ -237,6 +248,17 @@ static __always_inline struct op *glance_goes_on(struct task_struct *t, struct g
 	return l->done || may_grow(g, l->now_ns) ? glance_grows(t, g, l) : NULL;
 }
 
+static __always_inline void glance_was_off(struct glance *g, __u64 now)
+{
+	if (g->off == OFF_BLOCKED)
+		g->blocked_ns += now - g->at_ns;
+	else
+		g->runq_ns += now - g->at_ns;
+	g->at_ns = now;
+	g->off = OFF_NOT;
+	g->switched = 1;
+}
+
 /* The thread gets a CPU that it did not have. */
 static __always_inline struct op *glance_returns(struct task_struct *t, struct glance *g, __u64 now)
 {
@@ -248,13 +270,7 @@ static __always_inline struct op *glance_returns(struct task_struct *t, struct g
 		look_at(t, &l);
 		return glance_grows(t, g, &l);
 	}
-	if (g->off == OFF_BLOCKED)
-		g->blocked_ns += now - g->at_ns;
-	else
-		g->runq_ns += now - g->at_ns;
-	g->at_ns = now;
-	g->off = OFF_NOT;
-	g->switched = 1;
+	glance_was_off(g, now);
 	return NULL;
 }
 
