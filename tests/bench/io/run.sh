@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # run.sh - the figures of I/O: bytes, calls and latency beside fio and the disk, histograms beside libbpf-tools, and what each
-# source costs, into RESULTS.md. Some 20 minutes on a quiet machine of two processors; SHORT=1 tries all of it in three.
+# source costs, into RESULTS.md. Some 25 minutes on a quiet machine of two processors; SHORT=1 tries all of it in three.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 [ "$(id -u)" = 0 ] || { echo "Seismo: this loads kernel programs and makes a loop device: use sudo make bench-io." >&2; exit 1; }
@@ -10,9 +10,9 @@ deploy/deps.sh bench || exit 1
 trap 'rm -rf "$tmp"' EXIT
 export B PYTHONDONTWRITEBYTECODE=1
 if [ -n "${SHORT:-}" ]; then
-	ios=2000 seconds=5 rounds=2 each=0.1
+	ios=2000 seconds=5 rounds=1 each=0.05
 else
-	ios=20000 seconds=60 rounds=16 each=0.1
+	ios=20000 seconds=60 rounds=16 each=0.05
 fi
 
 section() { # TITLE COMMAND...: its Markdown, with what belongs beside every figure
