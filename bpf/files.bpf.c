@@ -49,7 +49,7 @@ static __always_inline void op_goes_on(struct op *o, __u64 now)
 }
 
 /* Of a thread that has an operation: the same, the next, or none. */
-static __noinline struct op *op_look(struct task_struct *t, struct op *o, struct look *l)
+static __always_inline struct op *op_look(struct task_struct *t, struct op *o, struct look *l)
 {
 	struct glance *g = glance_at(t);
 
@@ -156,30 +156,27 @@ static __always_inline bool glance_next(struct task_struct *t, struct glance *g,
 {
 	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(t);
 	__u64 counter = t->ioac.syscr + t->ioac.syscw, at = g->at_ns, now, out;
+	struct cpu *cpu = this_cpu();
 	__s64 nr = REGS_NR(r);
-	struct cpu *cpu;
 	__u32 call;
 
-	if (nr < 0 || nr >= FILE_NRS)
+	if (!cpu || nr < 0 || nr >= FILE_NRS)
 		return false;
 	call = call_of[nr];
 	if (!call || call > FILE_PWRITE || counter == g->counter || REGS_HAS_RESULT(r) ||
 	    IS_COMPAT(t) || scope_id || at - g->first_ns >= slow_ns / 4)
 		return false;
-	cpu = this_cpu();
-	if (!cpu)
-		return false;
-	now = not_before(at, switch_clock_ns(&cpu->clock, t));
-	out = ran_since(t, cpu, now);
 	g->args = fold(REGS_ARG1(r), REGS_ARG2(r), REGS_ARG3(r));
 	g->call = call;
 	g->off = runnable ? OFF_RUNNABLE : OFF_BLOCKED;
 	g->switched = 0;
 	g->counter = counter;
 	g->bytes = t->ioac.rchar + t->ioac.wchar;
+	g->blocked_ns = g->runq_ns = 0;
+	now = not_before(at, switch_clock_ns(&cpu->clock, t));
+	out = ran_since(t, cpu, now);
 	g->out_ns = not_before(at, out);
 	g->first_ns = g->at_ns = now;
-	g->blocked_ns = g->runq_ns = 0;
 	return true;
 }
 
