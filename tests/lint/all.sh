@@ -93,6 +93,7 @@ for cc in $COMPILERS; do
 	check "$cc has no warning" warnings "$cc"
 done
 check "a function that no other file uses is static" tests/lint/exports.sh "build-${COMPILERS##* }/obj"
+check "what kernel programs keep on the stack fits every kernel" tests/lint/frames.py build/obj/bpf/*.bpf.o
 check "what is stored can be spread over machines" tests/lint/distributed.py schema/*.sql collector/*.c
 check "no two kinds of work take one lock of the database" tests/lint/locks.sh collector/*.[ch] schema/*.sql
 check "every file says its licence" none spdx
