@@ -158,7 +158,7 @@ def in_kernel(disks, tmp):
 
 @contextlib.contextmanager
 def hastily():
-    """The kernel waits for no grace period: to detach four programs takes it .1 ms in place of 50, so that there are more windows, nearer to each other."""
+    """The kernel waits for no grace period: to attach a source takes .7 ms in place of 4 to 32, and what it does about it is over sooner."""
     def write(what):
         with open(EXPEDITED, "w", encoding="ascii") as f:
             f.write(what)
