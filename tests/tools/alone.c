@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * alone.c - one source of the probe and nothing else, for what it costs others: alone NAME opens
- * it, says "ready" and reads it at its own period until it is killed. alone alone lists the names.
+ * it, says "ready" and reads it at its own period until it is killed. alone alone lists
+ * the names, and of each which kind it is: always, hot or demand.
  */
 #include <stdio.h>
 
@@ -9,6 +10,14 @@
 #include "../../lib/loop.h"
 #include "../../probe/sources.h"
 #include "source_config.h"
+
+static const char *const kinds[] = {
+#define SOURCE(name) "always",
+#define HOT(name) "hot",
+#define ON_DEMAND(name) "demand",
+#include "../../probe/sources.def"
+#undef SOURCE
+};
 
 struct alone {
 	const struct source *source;
@@ -45,8 +54,8 @@ int main(int argc, char *argv[])
 
 	log_init("alone", LOG_WARN);
 	if (argc < 2) {
-		for (size_t i = 0; i < sources_count(); i++)
-			puts(sources_at(i)->name);
+		for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+			printf("%s %s\n", sources_at(i)->name, kinds[i]);
 		return EXIT_SUCCESS;
 	}
 	a.source = find(argv[1]);

@@ -2,7 +2,7 @@
 """cost.py ROUNDS WINDOW [whole] - how much longer a write to a disk takes while the kernel programs of a source, or of the whole probe, are
 attached, by the clock; and what those of the whole probe take of it by the kernel's own figures: Markdown. They are attached for a window of so
 many seconds and detached for the next, while one fio goes on: what it takes to begin, and how the machine drifts, are in neither. What a source
-does in user space is not in it: that is on the other processor. whole: no single sources, and only this machine's disk."""
+does in user space is not in it: that is on the other processor. whole: no source by itself, and only this machine's disk."""
 import collections
 import contextlib
 import json
@@ -21,7 +21,7 @@ ROUNDS, WINDOW, WHOLE = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:] == ["
 LOADS = {"4K psync": ("psync", "4k", "randwrite", 1), "4K io_uring": ("io_uring", "4k", "randwrite", 8), "4K io_uring, one at a time": ("io_uring", "4k", "randwrite", 1),
          "1M write": ("psync", "1m", "write", 1)}
 GOAL = 1  # percent
-OFTEN = ["nothing", "empty", "all"]  # what is asked about more than once in a round
+OFTEN = ["nothing", "empty", "always", "all"]  # what is asked about more than once in a round
 HOOKS = ["sched_switch", "sched_waking", "block_rq_complete", "hrtimer_expire_entry"]  # which a write passes; empty: with programs that do nothing
 EXPEDITED = "/sys/kernel/rcu_expedited"
 NOBODY = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"  # a key of no collector
@@ -82,13 +82,17 @@ class Writer:
 
 
 class Programs:
-    """Those of the sources and of the whole probe (all), which have ended by then: attached as asked."""
+    """Those of the sources and of the whole probe (all), which have ended by then: attached as asked, those of always together, too."""
 
-    def __init__(self, names, tmp):
+    def __init__(self, names, always, tmp):
         found = {n: start(n, tmp) for n in names}
-        self.tool = subprocess.Popen(["taskset", "-c", "0", f"{rig.BUILD}/tools/onoff", *(f"{n}={p.pid}" for n, p in found.items() if p)],
+        asked = [(n, p.pid) for n, p in found.items() if p] + [("always", found[n].pid) for n in always if found[n]]
+        self.tool = subprocess.Popen(["taskset", "-c", "0", f"{rig.BUILD}/tools/onoff", *(f"{n}={pid}" for n, pid in asked)],
                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.held = {n: int(k) for n, k in (w.split("=") for w in self.tool.stdout.readline().split()[1:])}
+        self.held = collections.Counter()
+        for word in self.tool.stdout.readline().split()[1:]:
+            name, k = word.split("=")
+            self.held[name] += int(k)
         for p in found.values():
             end(p)
 
@@ -208,19 +212,23 @@ def cell(pairs):
 def lines(where, took, programs_, names):
     """took: {load: what beside() says}."""
     for name in names:
-        which = {"all": "**the whole probe**", "nothing": "nothing, as often", "empty": "programs that do nothing, where a write passes"}.get(name, name)
-        print(f"| {where} | {which} | {programs_.held.get(name, 0)} | {' | '.join(cell(took[load][name]) for load in LOADS)} |")
+        which = {"nothing": "nothing, as often", "empty": "programs that do nothing, where a write passes",
+                 "always": "**what is always on** (tiers 0 and 1)", "all": "**the whole probe**, with what is hot"}.get(name, name)
+        print(f"| {where} | {which} | {programs_.held[name]} | {' | '.join(cell(took[load][name]) for load in LOADS)} |")
 
 
 def main():
-    names = [] if WHOLE else subprocess.run([f"{rig.BUILD}/tools/alone"], capture_output=True, text=True, check=True).stdout.split()
+    listed = subprocess.run([f"{rig.BUILD}/tools/alone"], capture_output=True, text=True, check=True).stdout.splitlines()
+    kind = dict(line.split() for line in listed)
+    always = [n for n in kind if kind[n] == "always"]
+    names = always if WHOLE else list(kind)
     memory, disk = rig.Disk(256), rig.File(256)
     programs_ = None
     try:
         with tempfile.TemporaryDirectory() as tmp:
             os.mkdir(f"{tmp}/keys")
-            programs_ = Programs([*names, "empty", "all"], tmp)
-            shown = [*(n for n in names if programs_.held.get(n)), *OFTEN]
+            programs_ = Programs([*names, "empty", "all"], always, tmp)
+            shown = [*(n for n in names if programs_.held[n] and not WHOLE), *OFTEN]
             print("Percent of a write, the median and where it lies in 95 of 100 resamplings.\n")
             print(f"| disk | attached | programs | {' | '.join(f'{load}, %' for load in LOADS)} |")
             print(f"|---|---|---|{'---|' * len(LOADS)}")
@@ -228,7 +236,7 @@ def main():
                 for where, which, often in (("in memory", memory, 5), ("of this machine", disk, 15))[WHOLE:]:
                     lines(where, {load: beside(which, load, programs_, shown, 1 if WHOLE else often) for load in LOADS}, programs_, shown)
             if not WHOLE:
-                print(f"\nWith no program to attach so: {', '.join(n for n in names if n not in shown)}.")
+                print(f"\nWith no program to attach so: {', '.join(n for n in names if not programs_.held[n])}.")
             in_kernel({"in memory": memory, "of this machine": disk}, tmp)
     finally:
         if programs_:

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # run.sh - the figures of I/O: bytes, calls and latency beside fio and the disk, histograms beside libbpf-tools, and what each
-# source costs, into RESULTS.md. Some 25 minutes on a quiet machine of two processors; SHORT=1 tries all of it in three.
+# source costs, into RESULTS.md. Some 30 minutes on a quiet machine of two processors; SHORT=1 tries all of it in three.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 [ "$(id -u)" = 0 ] || { echo "Seismo: this loads kernel programs and makes a loop device: use sudo make bench-io." >&2; exit 1; }
