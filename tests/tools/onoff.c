@@ -2,8 +2,8 @@
 /*
  * onoff.c - takes hold of the kernel programs on tracepoints that other processes have, and
  * attaches and detaches them faster than a machine drifts: onoff NAME=PID... says "ready" and how
- * many each has, and then those processes may end. For each line of its input, a NAME or "-", those
- * programs are attached and no others; it answers "done" when they are.
+ * many each has, and then those processes may end; a NAME may be of several. For each line of its
+ * input, a NAME or "-", those programs are attached and no others; it answers "done" when they are.
  */
 #include <bpf/bpf.h>
 #include <dirent.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { GROUPS = 32, PROGRAMS = 64, MAPS = 64 };
+enum { GROUPS = 64, PROGRAMS = 64, MAPS = 64 };
 
 static struct group {
 	const char *name;
@@ -131,8 +131,10 @@ int main(int argc, char *argv[])
 {
 	char line[64];
 
-	if (argc - 1 > GROUPS)
+	if (argc - 1 > GROUPS) {
+		fprintf(stderr, "onoff: more than %d groups\n", GROUPS);
 		return EXIT_FAILURE;
+	}
 	printf("ready");
 	for (int i = 1; i < argc; i++)
 		take_all(&group[i - 1], argv[i]);

@@ -15,20 +15,24 @@ else
 	ios=20000 seconds=60 rounds=16 each=0.05
 fi
 
+unfinished="It did not come to its end."
+
 section() { # TITLE COMMAND...: its Markdown, with what belongs beside every figure
 	printf '### %s, %s\n\n%s, load average %s, fio %s, a loop device over memory.\n' "$1" "$(date -u +%F)" "$(machine)" \
 		"$(cut -d' ' -f1 /proc/loadavg)" "$(fio --version | sed 's/fio-//')"
 	printf 'Command: `make bench-io` (`%s`%s).\n\n' "${*:3}" "${SHORT:+, in short}"
-	"${@:2}" || echo "It did not come to its end."
+	"${@:2}" || echo "$unfinished"
 	echo
 }
 
-into_results() { # FILE: each section takes the place of the one before of the same title
-	python3 - "$1" <<-'END'
+into_results() { # FILE: each section that came to its end takes the place of the one before of the same title
+	python3 - "$1" "$unfinished" <<-'END'
 	import re, sys
 	path = "tests/bench/RESULTS.md"
 	new, old = open(sys.argv[1]).read(), open(path).read()
 	for part in re.split(r"(?m)^(?=### )", new)[1:]:
+	    if sys.argv[2] in part:
+	        continue
 	    title = re.match(r"### (.*), \d{4}-", part)[1]
 	    found = re.search(rf"(?ms)^### {re.escape(title)}, \d.*?(?=^### |\Z)", old)
 	    old = old[:found.start()] + part + old[found.end():] if found else old.rstrip("\n") + "\n\n" + part
