@@ -166,13 +166,8 @@ static __always_inline bool glance_next(struct task_struct *t, struct glance *g,
 	if (!call || call > FILE_PWRITE || counter == g->counter || REGS_HAS_RESULT(r) ||
 	    IS_COMPAT(t) || scope_id || at - g->first_ns >= slow_ns / 4)
 		return false;
-	g->args = fold(REGS_ARG1(r), REGS_ARG2(r), REGS_ARG3(r));
-	g->call = call;
-	g->off = runnable ? OFF_RUNNABLE : OFF_BLOCKED;
-	g->switched = 0;
-	g->counter = counter;
-	g->bytes = t->ioac.rchar + t->ioac.wchar;
-	g->blocked_ns = g->runq_ns = 0;
+	glance_fill(g, call, fold(REGS_ARG1(r), REGS_ARG2(r), REGS_ARG3(r)), counter,
+		    t->ioac.rchar + t->ioac.wchar, runnable ? OFF_RUNNABLE : OFF_BLOCKED);
 	now = not_before(at, switch_clock_ns(&cpu->clock, t));
 	out = ran_since(t, cpu, now);
 	g->out_ns = not_before(at, out);

@@ -161,6 +161,19 @@ static __always_inline __u32 fold_args(const struct look *l)
 	return fold(l->arg[0], l->arg[1], l->arg[2]);
 }
 
+/* A call that begins; when is for who knows it to say. */
+static __always_inline void glance_fill(struct glance *g, __u32 call, __u32 args, __u64 counter,
+					__u64 bytes, enum off off)
+{
+	g->args = args;
+	g->call = call;
+	g->off = off;
+	g->switched = 0;
+	g->counter = counter;
+	g->bytes = bytes;
+	g->blocked_ns = g->runq_ns = 0;
+}
+
 /* False: it is in no such call, or another thread has the place. */
 static __always_inline bool glance_begin(struct task_struct *t, struct glance *g,
 					 const struct look *l)
@@ -178,15 +191,9 @@ static __always_inline bool glance_begin(struct task_struct *t, struct glance *g
 			return false;
 		tid_bit_set(&any, tid);
 	}
-	g->args = fold_args(l);
-	g->call = l->call;
-	g->off = OFF_NOT;
-	g->switched = 0;
-	g->counter = l->counter;
-	g->bytes = l->bytes;
+	glance_fill(g, l->call, fold_args(l), l->counter, l->bytes, OFF_NOT);
 	g->out_ns = l->out_ns;
 	g->first_ns = g->at_ns = l->now_ns;
-	g->blocked_ns = g->runq_ns = 0;
 	return true;
 }
 

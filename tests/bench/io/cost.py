@@ -211,6 +211,8 @@ def cell(pairs):
 
 def lines(where, took, programs_, names):
     """took: {load: what beside() says}."""
+    alone = [statistics.median(a for a, _ in took[load]["nothing"]) for load in LOADS]
+    print(f"| {where} | us of a write without them | | {' | '.join(f'{us:.1f}' for us in alone)} |")
     for name in names:
         which = {"nothing": "nothing, as often", "empty": "programs that do nothing, where a write passes",
                  "always": "**what is always on** (tiers 0 and 1)", "all": "**the whole probe**, with what is hot"}.get(name, name)
