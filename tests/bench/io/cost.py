@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cost.py ROUNDS WINDOW [whole] - how much longer a write to a disk takes while the kernel programs of a source, or of the whole probe, are
-attached, by the clock; and what those of the whole probe take of it by the kernel's own figures: Markdown. They are attached for a window of so
-many seconds and detached for the next, while one fio goes on: what it takes to begin, and how the machine drifts, are in neither. What a source
-does in user space is not in it: that is on the other processor. whole: no source by itself, and only this machine's disk."""
+"""cost.py ROUNDS WINDOW [whole] - how much longer a write to a disk takes while the kernel programs of a source, of what is always on, or of the
+whole probe, are attached, by the clock; and what those of the whole probe take of it by the kernel's own figures: Markdown. They are attached for a
+window of so many seconds and detached for the next, while one fio goes on: what it takes to begin, and how the machine drifts, are in neither. What
+a source does in user space is not in it: that is on the other processor. whole: no source by itself, and only this machine's disk."""
 import collections
 import contextlib
 import json
