@@ -32,7 +32,7 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointe
 HARD := -fno-common -fstack-protector-strong -fPIE
 OPT  ?= $(if $(filter thread%,$(SAN)),-O0,$(if $(filter address%,$(SAN)),-O1,-O2))
 CFLAGS  += $(OPT) -g -std=gnu17 $(WARN) $(HARD)
-CPPFLAGS += -D_GNU_SOURCE -isystem $K $(CFLAGS_PKGS)
+CPPFLAGS += -iquote . -D_GNU_SOURCE -isystem $K $(CFLAGS_PKGS)
 LDFLAGS += -pie -Wl,-z,relro,-z,now -Wl,--as-needed -pthread
 ifneq ($(SAN),)
 CFLAGS  += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -105,7 +105,7 @@ $B/fault/server $B/fault/faulthog $B/fault/drop:
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE)
 $B/fault/drop.bpf.o: tests/fault/drop.bpf.c $O/flags
 	@mkdir -p $(@D) $O/tests/fault
-	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $O/tests/fault/drop.bpf.d -MT $@ -c -o $@ $<
+	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -iquote . -Wall -Wextra -I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $O/tests/fault/drop.bpf.d -MT $@ -c -o $@ $<
 
 # What `make fleet` runs in its hosts.
 $B/fleet/%: $O/tests/fleet/%.o
@@ -129,13 +129,13 @@ $(if $(SAN),$O/tests/%.o: private OPT = -O0)
 
 # Only of the sources there are: the .d of an object that is no more names a source that is no more.
 $(SKEL:.skel.h=.bpf.o): $K/%.bpf.o: bpf/%.bpf.c $K/flags
-	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter -D__TARGET_ARCH_$(if $(filter aarch64,$(ARCH)),arm64,x86) \
+	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -iquote . -Wall -Wextra -Wno-unused-parameter -D__TARGET_ARCH_$(if $(filter aarch64,$(ARCH)),arm64,x86) \
 		-I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $(@:.o=.d) -MT $@ -c -o $@ $<
 	$(Q)$(STRIP) -g $@
 # What is shipped as an example of programs of one's own: built by the line that README.md there has.
 $(OWN): $B/programs/%.bpf.o: bpf/own/%.bpf.c bpf/own/%.conf $O/flags
 	@mkdir -p $(@D) $O/bpf/own
-	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter -D__TARGET_ARCH_$(if $(filter aarch64,$(ARCH)),arm64,x86) \
+	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -iquote . -Wall -Wextra -Wno-unused-parameter -D__TARGET_ARCH_$(if $(filter aarch64,$(ARCH)),arm64,x86) \
 		-I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $O/bpf/own/$*.d -MT $@ -c -o $@ $<
 	$(Q)$(STRIP) -g $@ && install -m 644 bpf/own/$*.conf $(@D)/
 $(SKEL): $K/%.skel.h: $K/%.bpf.o

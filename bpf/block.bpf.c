@@ -4,19 +4,19 @@
  * the moment it was done. One hook: the kernel has noted the start itself where it keeps statistics
  * of a queue. Where it does not (untimed grows), on_issue is attached too and notes it.
  */
-#include "kernel.h"
+#include "bpf/kernel.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "block.h"
-#include "bound.h"
-#include "slot.h"
+#include "bpf/block.h"
+#include "bpf/bound.h"
+#include "bpf/slot.h"
 
 #define EACH_CPU struct block_cpu
 #define EACH_CPU_MOST BLOCK_CPUS
-#include "each_cpu.h"
+#include "bpf/each_cpu.h"
 
 enum { STARTS = 4096 };
 

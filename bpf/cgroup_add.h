@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "cgroup_tell.h"
+#include "bpf/cgroup_tell.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -2,8 +2,8 @@
 /* cgroup_tell.h - the path of a cgroup, put down where user space finds it (cgroup_told.h). */
 #pragma once
 
-#include "cgroup.h"
-#include "cgroup_told.h"
+#include "bpf/cgroup.h"
+#include "bpf/cgroup_told.h"
 
 static __noinline void cgroup_tell(struct cgroup_told *c, struct kernfs_node *n)
 {

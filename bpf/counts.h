@@ -10,7 +10,7 @@ struct cpu_counts {
 } __attribute__((aligned(64)));
 
 #define EACH_CPU struct cpu_counts
-#include "each_cpu.h"
+#include "bpf/each_cpu.h"
 
 static __always_inline void count(__u32 what)
 {

@@ -4,18 +4,18 @@
  * is made. Those of sockets, pipes and the like have no name that anybody looks for; they are told
  * by who makes them. The hook is where any object of the kernel's caches is made: on demand only.
  */
-#include "kernel.h"
+#include "bpf/kernel.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "dentries.h"
-#include "sample.h"
+#include "bpf/dentries.h"
+#include "bpf/sample.h"
 
 #define CGROUP_ENTRY struct dentries_cgroup
 #define CGROUP_ENTRIES DENTRIES_CGROUPS
-#include "cgroup_add.h"
+#include "bpf/cgroup_add.h"
 
 enum { FRAMES = 10 };
 

@@ -2,7 +2,7 @@
 /* dentries.h - what bpf/dentries.bpf.c and probe/src_dentries.c agree on. */
 #pragma once
 
-#include "cgroup_told.h"
+#include "bpf/cgroup_told.h"
 
 enum { DENTRIES_CGROUPS = 256 /* with those beyond, one for all of them */ };
 

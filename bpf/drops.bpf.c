@@ -3,14 +3,14 @@
  * drops.bpf.c - packets that the kernel threw away, by the reason that it gives itself
  * (since 5.17). What is freed because it has been used up does not come here.
  */
-#include "kernel.h"
+#include "bpf/kernel.h"
 
 #include <bpf/bpf_helpers.h>
 
-#include "drops.h"
+#include "bpf/drops.h"
 
 #define COUNTS DROPS_REASONS
-#include "counts.h"
+#include "bpf/counts.h"
 
 SEC("tp_btf/kfree_skb")
 int on_drop(__u64 *ctx) /* skb, location, reason, since 6.11 the receiving socket */

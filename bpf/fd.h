@@ -2,13 +2,13 @@
 /* fd.h - from a file descriptor of a thread to its file, and from the file to its path. */
 #pragma once
 
-#include "kernel.h"
+#include "bpf/kernel.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-#include "bound.h"
-#include "path.h"
+#include "bpf/bound.h"
+#include "bpf/path.h"
 
 static __always_inline struct file *file_of_fd(struct task_struct *t, __u64 fd)
 {

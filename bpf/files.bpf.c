@@ -8,8 +8,8 @@
  * operation, the first that finds it elsewhere ends it; the time between two looks is what is not
  * known of its begin and end. A switch between two other threads costs two reads of glances[].
  */
-#include "files_glance.h"
-#include "switch_clock.h"
+#include "bpf/files_glance.h"
+#include "bpf/switch_clock.h"
 
 struct cpu {
 	__u64 sampled_ns; /* when the clock last looked at this CPU */

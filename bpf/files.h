@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "path.h"
+#include "bpf/path.h"
 
 enum file_call { /* every value has its line in probe/files_calls.c */
 		 FILE_NONE,

@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "files_tell.h"
-#include "tid_bits.h"
+#include "bpf/files_tell.h"
+#include "bpf/tid_bits.h"
 
 #define GLANCE_NS 1000000000 /* no glance gets older: its sums have 32 bits */
 

@@ -5,15 +5,15 @@
  */
 #pragma once
 
-#include "fd.h"
+#include "bpf/fd.h"
 
 #include <bpf/bpf_tracing.h>
 
-#include "files.h"
-#include "syscall.h"
+#include "bpf/files.h"
+#include "bpf/syscall.h"
 
 #define COUNTS FILE_STAT_END
-#include "counts.h"
+#include "bpf/counts.h"
 
 enum { OPS = 4096, VECTOR = 16 };
 

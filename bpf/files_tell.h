@@ -2,7 +2,7 @@
 /* files_tell.h - an operation that may be slow, told to user space piece by piece. */
 #pragma once
 
-#include "files_op.h"
+#include "bpf/files_op.h"
 
 static __always_inline void head_of(struct file_head *h, __u32 record, const struct op *o,
 				    struct task_struct *t)

@@ -4,11 +4,11 @@
  * and runs this. It takes some microseconds each; /proc/kallsyms takes tens of milliseconds to
  * read.
  */
-#include "kernel.h"
+#include "bpf/kernel.h"
 
 #include <bpf/bpf_helpers.h>
 
-#include "ksym.h"
+#include "bpf/ksym.h"
 
 struct ksym_batch batch;
 

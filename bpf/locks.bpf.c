@@ -4,16 +4,16 @@
  * Who gets a lock at once does not pass here; who waits does twice, with a look at its stack: on
  * demand only.
  */
-#include "kernel.h"
+#include "bpf/kernel.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "bound.h"
-#include "locks.h"
-#include "sample.h"
-#include "slot.h"
+#include "bpf/bound.h"
+#include "bpf/locks.h"
+#include "bpf/sample.h"
+#include "bpf/slot.h"
 
 enum { WAITING = 4096, FRAMES = 14 };
 

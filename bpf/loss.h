@@ -2,12 +2,12 @@
 /* loss.h - why TCP sends a segment again. */
 #pragma once
 
-#include "kernel.h"
+#include "bpf/kernel.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-#include "request.h"
+#include "bpf/request.h"
 
 enum { CA_RECOVERY = 3, CA_LOSS = 4, TIMER_LOSS_PROBE = 5 }; /* enum tcp_ca_state; ICSK_TIME_... */
 

@@ -7,15 +7,15 @@
  * out (probe/nginx_layout.c). Until it has, the struct is sent as it is. Each read of user memory
  * costs 90 ns whatever its length, so the struct is read in one piece.
  */
-#include "kernel.h"
+#include "bpf/kernel.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "bound.h"
-#include "nginx.h"
+#include "bpf/bound.h"
+#include "bpf/nginx.h"
 
 #if defined(__TARGET_ARCH_x86)
 #define ARG1(r) ((r)->di)

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "request.h"
+#include "bpf/request.h"
 
 enum {
 	NGINX_BINARIES = 16, /* watched at a time; each has its own layout */

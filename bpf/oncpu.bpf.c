@@ -3,14 +3,14 @@
  * oncpu.bpf.c - what runs on each CPU, seen by a timer: both stacks of whatever it interrupts, but
  * of the idle task. Nothing is counted here: user space knows which stacks are the same.
  */
-#include "kernel.h"
+#include "bpf/kernel.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-#include "bound.h"
-#include "oncpu.h"
-#include "sample.h"
+#include "bpf/bound.h"
+#include "bpf/oncpu.h"
+#include "bpf/sample.h"
 
 enum { PF_KTHREAD = 0x200000 };
 

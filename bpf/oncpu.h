@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "request.h"
+#include "bpf/request.h"
 
 enum {
 	ONCPU_COMM = 16,

@@ -3,14 +3,14 @@
  * oom.bpf.c - each process that the kernel kills for want of memory, as it is chosen: by then it
  * still has all that it held. Older kernels (before 6.10) only say its number.
  */
-#include "kernel.h"
+#include "bpf/kernel.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "cgroup.h"
-#include "oom.h"
+#include "bpf/cgroup.h"
+#include "bpf/oom.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

@@ -4,15 +4,15 @@
  * uses them asks of the kernel, and what of it is refused. One hook that every system call of the
  * host passes: on demand only.
  */
-#include "kernel.h"
+#include "bpf/kernel.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "fd.h"
-#include "rdma.h"
-#include "syscall.h"
+#include "bpf/fd.h"
+#include "bpf/rdma.h"
+#include "bpf/syscall.h"
 
 enum { S_IFCHR = 0020000, MAX_ERRNO = 4095 };
 

@@ -3,12 +3,12 @@
  * reclaim.bpf.c - how long direct reclaim and compaction take, by the tracepoints around them. They
  * come when memory is short, and then seldom beside what they cost.
  */
-#include "kernel.h"
+#include "bpf/kernel.h"
 
 #include <bpf/bpf_helpers.h>
 
-#include "reclaim.h"
-#include "slot.h"
+#include "bpf/reclaim.h"
+#include "bpf/slot.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "request_uring.h"
+#include "bpf/request_uring.h"
 
 enum {
 	TAIL_LAST_CHUNK = 0x0d0a0d30, /* "0\r\n\r\n" little-endian is 30 0d 0a 0d */

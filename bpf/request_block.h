@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "cgroup.h"
-#include "request_wait.h"
+#include "bpf/cgroup.h"
+#include "bpf/request_wait.h"
 
 enum { SLICES = 16, SLICE_NS = 500000, NAMES = 8, NAME = 48 };
 

@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "request_net.h"
-#include "syscall.h"
+#include "bpf/request_net.h"
+#include "bpf/syscall.h"
 
 /*
  * Where a call's bytes lie: the first piece, and where the others are told. What costs is each

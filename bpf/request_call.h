@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "request_time.h"
+#include "bpf/request_time.h"
 
 /* Write the call through to its request. Returns NULL when that one is over. */
 static __always_inline struct req_calls *call_store(struct conn *c, __u64 now)

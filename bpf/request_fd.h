@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "request_hooks.h"
+#include "bpf/request_hooks.h"
 
 #define LOCAL_STALE_NS (3600 * 1000000000ull)
 

@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "request_peer.h"
-#include "request_serve.h"
+#include "bpf/request_peer.h"
+#include "bpf/request_serve.h"
 
 /* This thread is in the cgroup that is watched, or below it, and is not the probe's. */
 static __always_inline bool in_scope(void)

@@ -6,18 +6,18 @@
  */
 #pragma once
 
-#include "kernel.h"
+#include "bpf/kernel.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "bound.h"
-#include "request.h"
+#include "bpf/bound.h"
+#include "bpf/request.h"
 
 #define COUNTS STAT_END
-#include "counts.h"
+#include "bpf/counts.h"
 
 enum conn_role { ROLE_NEW, ROLE_SERVER, ROLE_CLIENT, ROLE_IGNORED };
 

@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "loss.h"
-#include "request_sock.h"
+#include "bpf/loss.h"
+#include "bpf/request_sock.h"
 
 enum { CHRONO_BUSY = 1, CHRONO_RWND = 2, CHRONO_SNDBUF = 3 }; /* enum tcp_chrono */
 

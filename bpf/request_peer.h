@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "request_call.h"
+#include "bpf/request_call.h"
 
 /* Of a connection from before the probe: which end opened it is told by the ports, where Linux
  * gives those who connect one from here on. */

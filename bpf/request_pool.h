@@ -10,8 +10,8 @@
  */
 #pragma once
 
-#include "request_hooks.h"
-#include "request_wait.h"
+#include "bpf/request_hooks.h"
+#include "bpf/request_wait.h"
 
 /* t, a helper that waits, is woken by this thread. */
 static __always_inline void job_given(struct thread *th, const struct task_struct *t)

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "request_thread.h"
+#include "bpf/request_thread.h"
 
 static __always_inline void profile_tell(struct thread *th, __u64 id, __u64 now, void *ctx)
 {

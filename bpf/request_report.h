@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "request_answer.h"
-#include "request_call.h"
+#include "bpf/request_answer.h"
+#include "bpf/request_call.h"
 
 static __always_inline void unread_report(enum req_unread what)
 {

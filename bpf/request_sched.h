@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "request_block.h"
-#include "request_pool.h"
+#include "bpf/request_block.h"
+#include "bpf/request_pool.h"
 
 #define WAIT_KNOWN_NS 1000000 /* shorter, the quota of a cgroup is not asked for */
 #define LOOP_CLOCK_NS 1000000

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "request_report.h"
+#include "bpf/request_report.h"
 
 /* An answer that has begun is finished: true for the one caller that has to report it. */
 static __always_inline bool answer_ends(struct conn *c)

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "request_thread.h"
+#include "bpf/request_thread.h"
 
 #ifdef REQUEST_SYSCALLS
 

@@ -5,10 +5,10 @@
  * sock_recv_length and sock_send_length run in the thread that made the call, after it, with its
  * return value; nothing is hooked that other system calls pass.
  */
-#include "request_hooks.h"
-#include "request_profile.h"
-#include "request_sched.h"
-#include "sock_file.h"
+#include "bpf/request_hooks.h"
+#include "bpf/request_profile.h"
+#include "bpf/request_sched.h"
+#include "bpf/sock_file.h"
 
 SEC("tp_btf/sock_recv_length")
 int BPF_PROG(on_recv, struct sock *sk, int ret, int flags)

@@ -7,10 +7,10 @@
  * passes here (DESIGN: 70 ns). What io_uring moves passes elsewhere; who uses it is told once.
  */
 #define REQUEST_SYSCALLS
-#include "request_hooks.h"
-#include "request_profile.h"
-#include "request_sched.h"
-#include "request_fd.h"
+#include "bpf/request_hooks.h"
+#include "bpf/request_profile.h"
+#include "bpf/request_sched.h"
+#include "bpf/request_fd.h"
 
 /* The thread waited for what comes next: a loop, which works on nothing now. */
 static __always_inline void thread_waited(bool serves_many)

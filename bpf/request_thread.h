@@ -11,8 +11,8 @@
  */
 #pragma once
 
-#include "request_maps.h"
-#include "tid_bits.h"
+#include "bpf/request_maps.h"
+#include "bpf/tid_bits.h"
 
 /* One kind of wait as it goes on, until it is long enough to be told. */
 struct waiting {

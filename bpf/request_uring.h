@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "request_bytes.h"
+#include "bpf/request_bytes.h"
 
 enum { PF_IO_WORKER = 0x10 };
 

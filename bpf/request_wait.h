@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "request_thread.h"
-#include "syscall.h"
+#include "bpf/request_thread.h"
+#include "bpf/syscall.h"
 
 /* include/linux/sched.h */
 enum { TASK_INTERRUPTIBLE = 1, TASK_UNINTERRUPTIBLE = 2, TASK_STOPPED_OR_TRACED = 4 | 8 };

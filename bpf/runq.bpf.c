@@ -5,19 +5,19 @@
  * to its sum since it left the last time. One hook, and none where tasks are woken. It is attached
  * only while tasks wait.
  */
-#include "kernel.h"
+#include "bpf/kernel.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "bound.h"
-#include "runq.h"
-#include "slot.h"
+#include "bpf/bound.h"
+#include "bpf/runq.h"
+#include "bpf/slot.h"
 
 #define CGROUP_ENTRY struct runq_cgroup
 #define CGROUP_ENTRIES RUNQ_CGROUPS
-#include "cgroup_add.h"
+#include "bpf/cgroup_add.h"
 
 __u64 missed; /* waits that found no room */
 bool not_counted; /* without CONFIG_SCHED_INFO: none is */

@@ -2,7 +2,7 @@
 /* runq.h - what bpf/runq.bpf.c and probe/src_runq.c agree on. */
 #pragma once
 
-#include "cgroup_told.h"
+#include "bpf/cgroup_told.h"
 
 enum {
 	RUNQ_FIRST = 12, /* up to 2^12 ns = 4 us, then twice as long each ... */

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "kernel.h"
+#include "bpf/kernel.h"
 
 #include <bpf/bpf_helpers.h>
 

@@ -2,7 +2,7 @@
 /* sock_file.h - from an open file that an iterator is led over to its socket. */
 #pragma once
 
-#include "kernel.h"
+#include "bpf/kernel.h"
 
 #include <bpf/bpf_helpers.h>
 

@@ -3,18 +3,18 @@
  * starts.bpf.c - programs that are executed and processes that end, by the name of the program, and
  * how they end. Two hooks that are rare: a process is made by some thousand times their cost.
  */
-#include "kernel.h"
+#include "bpf/kernel.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "starts.h"
+#include "bpf/starts.h"
 
 enum { PF_KTHREAD = 0x200000 };
 
 #define COUNTS STARTS_FIELDS
-#include "counts.h"
+#include "bpf/counts.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

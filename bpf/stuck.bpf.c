@@ -4,14 +4,14 @@
  * now and then, with no hook on anything. A task that has not switched between two looks has slept
  * all the time; who does so for long is told, with its stack, its call and that call's file.
  */
-#include "kernel.h"
+#include "bpf/kernel.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "fd.h"
-#include "stuck.h"
+#include "bpf/fd.h"
+#include "bpf/stuck.h"
 
 /* include/linux/sched.h; the same in every version */
 enum {

@@ -2,7 +2,7 @@
 /* stuck.h - what bpf/stuck.bpf.c and probe/src_stuck.c agree on. Times are of CLOCK_MONOTONIC. */
 #pragma once
 
-#include "path.h"
+#include "bpf/path.h"
 
 enum {
 	STUCK_FRAMES = 24,

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "kernel.h"
+#include "bpf/kernel.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>

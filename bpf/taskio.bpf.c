@@ -7,13 +7,13 @@
  * last look is its cgroup's and its program's, which are those it has then. What a thread did
  * before this began is nobody's.
  */
-#include "kernel.h"
+#include "bpf/kernel.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-#include "cgroup_tell.h"
-#include "taskio.h"
+#include "bpf/cgroup_tell.h"
+#include "bpf/taskio.h"
 
 enum { PF_EXITING = 0x4, PF_KTHREAD = 0x200000 };
 

@@ -2,7 +2,7 @@
 /* taskio.h - what bpf/taskio.bpf.c and probe/src_taskio.c agree on. */
 #pragma once
 
-#include "cgroup_told.h"
+#include "bpf/cgroup_told.h"
 
 enum {
 	TASKIO_KERNEL = 7, /* as the kernel counts them */

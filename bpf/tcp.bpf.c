@@ -7,17 +7,17 @@
  * when user space asks, and where something is sent again; TCP itself has counted what came
  * between. What a connection did before this began is nobody's.
  */
-#include "kernel.h"
+#include "bpf/kernel.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "loss.h"
-#include "slot.h"
-#include "sock_file.h"
-#include "tcp_app.h"
+#include "bpf/loss.h"
+#include "bpf/slot.h"
+#include "bpf/sock_file.h"
+#include "bpf/tcp_app.h"
 
 enum { SOCK_DONE = 1 };
 enum {

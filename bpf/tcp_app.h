@@ -2,9 +2,9 @@
 /* tcp_app.h - which application a task is of, and where what its connections do is added up. */
 #pragma once
 
-#include "bound.h"
-#include "cgroup.h"
-#include "tcp.h"
+#include "bpf/bound.h"
+#include "bpf/cgroup.h"
+#include "bpf/tcp.h"
 
 enum { PF_KTHREAD = 0x200000, LEVELS = 24, UNIT_END = 8 };
 

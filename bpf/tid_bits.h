@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "kernel.h"
+#include "bpf/kernel.h"
 
 enum { TID_BITS = 16384 };
 

@@ -3,16 +3,16 @@
  * timers.bpf.c - timers that fire, by the function that is then called. A CPU that does nothing has
  * some ten a second, a busy one a tick of 250 to 1,000.
  */
-#include "kernel.h"
+#include "bpf/kernel.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "timers.h"
+#include "bpf/timers.h"
 
 #define COUNTS TIMER_KINDS
-#include "counts.h"
+#include "bpf/counts.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -5,19 +5,19 @@
  * strace does; what io_uring, libaio and mappings move passes elsewhere. Two hooks that every
  * system call of the host passes: on demand only.
  */
-#include "kernel.h"
+#include "bpf/kernel.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "bound.h"
-#include "cgroup_tell.h"
-#include "fd.h"
-#include "sample.h"
-#include "slot.h"
-#include "syscall.h"
-#include "vfs.h"
+#include "bpf/bound.h"
+#include "bpf/cgroup_tell.h"
+#include "bpf/fd.h"
+#include "bpf/sample.h"
+#include "bpf/slot.h"
+#include "bpf/syscall.h"
+#include "bpf/vfs.h"
 
 enum { S_IFDIR = 0040000, S_IFBLK = 0060000, FMODE_CREATED = 0x100000, AT_REMOVEDIR = 0x200 };
 enum { ERESTART_LAST = 516, MAX_ERRNO = 4095 };

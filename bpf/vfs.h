@@ -2,8 +2,8 @@
 /* vfs.h - what bpf/vfs.bpf.c and probe/src_vfs.c agree on. */
 #pragma once
 
-#include "cgroup_told.h"
-#include "path.h"
+#include "bpf/cgroup_told.h"
+#include "bpf/path.h"
 
 enum vfs_op { VFS_READ, VFS_WRITE, VFS_OPEN, VFS_UNLINK, VFS_SYNC, VFS_OPS };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "admit.h"
+#include "collector/admit.h"
 
 #include <stdio.h>
 
-#include "../lib/hash.h"
-#include "../lib/text.h"
-#include "counters.h"
+#include "lib/hash.h"
+#include "lib/text.h"
+#include "collector/counters.h"
 
 static void clean(char *out, size_t size, const char *s)
 {

@@ -8,10 +8,10 @@
  */
 #pragma once
 
-#include "../lib/wire.h"
-#include "own_keys.h"
-#include "roster.h"
-#include "router.h"
+#include "lib/wire.h"
+#include "collector/own_keys.h"
+#include "collector/roster.h"
+#include "collector/router.h"
 
 struct admit {
 	struct router *router;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "batch.h"
+#include "collector/batch.h"
 
-#include "../lib/log.h"
+#include "lib/log.h"
 
 /* A probe's fullest body becomes a quarter of this, when it holds small requests. */
 enum { ARENA_LIMIT = 32 << 20 };

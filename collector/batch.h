@@ -9,8 +9,8 @@
 
 #include <zmq.h>
 
-#include "../lib/wire.h"
-#include "layouts.h"
+#include "lib/wire.h"
+#include "collector/layouts.h"
 
 enum fact {
 	FACT_SAMPLE,

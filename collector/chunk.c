@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "chunk.h"
+#include "collector/chunk.h"
 
 #include <assert.h>
 #include <math.h>
 
-#include "../lib/crc32c.h"
-#include "../lib/hash.h"
-#include "column.h"
-#include "pairmap.h"
+#include "lib/crc32c.h"
+#include "lib/hash.h"
+#include "collector/column.h"
+#include "collector/pairmap.h"
 
 enum { CRC_AT = 2, CRC_FROM = 6, DIRECTORY_AT = 10, WIDTH_MAX = 4 };
 

@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "../lib/arena.h"
-#include "../lib/buf.h"
+#include "lib/arena.h"
+#include "lib/buf.h"
 
 enum { CHUNK_VERSION = 1, CHUNK_MAX_ENTITIES = 256, CHUNK_MAX_COLUMNS = 1024 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clocks.h"
+#include "collector/clocks.h"
 
-#include "columns.h"
+#include "collector/columns.h"
 
 /* What is not known within a century is not known; sums of several are numbers still. */
 static int64_t uncertain_us(const struct clock_item *c)

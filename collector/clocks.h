@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "batch.h"
-#include "pg.h"
+#include "collector/batch.h"
+#include "collector/pg.h"
 
 int clocks_store(struct pg *p, struct batch *const *b, size_t n) MUST_CHECK;

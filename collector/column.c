@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "column.h"
+#include "collector/column.h"
 
 #include <assert.h>
 #include <math.h>
 
-#include "../lib/log.h"
+#include "lib/log.h"
 
 enum { WIDTH_FINE = 25 }; /* up to here any width, then whole bytes: four bytes hold one anywhere */
 

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "../lib/buf.h"
+#include "lib/buf.h"
 
 enum column_kind {
 	COLUMN_DECIMAL = 0, /* q / 10^d as a double */

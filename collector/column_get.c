@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* column_get.c - the way back. It trusts no byte: whatever does not add up is -EBADMSG. */
-#include "column.h"
+#include "collector/column.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "columns.h"
+#include "collector/columns.h"
 
 #include <assert.h>
 

@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "copy.h"
-#include "pg.h"
+#include "collector/copy.h"
+#include "collector/pg.h"
 
 enum { COLUMNS_MAX = 8 };
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command.h"
+#include "collector/command.h"
 
 #include <stdio.h>
 #include <sys/random.h>
 
-#include "../lib/log.h"
-#include "../lib/text.h"
-#include "command_incident.h"
-#include "command_tags.h"
-#include "own_keys.h"
+#include "lib/log.h"
+#include "lib/text.h"
+#include "collector/command_incident.h"
+#include "collector/command_tags.h"
+#include "collector/own_keys.h"
 
 enum { TOKEN_BYTES = 16 };
 

@@ -3,7 +3,7 @@
  * over. */
 #pragma once
 
-#include "config.h"
+#include "collector/config.h"
 
 int command_run(const struct config *c); /* the exit status; c->command is what was said */
 void command_help(void);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command_incident.h"
+#include "collector/command_incident.h"
 
 #include <stdio.h>
 
-#include "../lib/buf.h"
-#include "../lib/log.h"
-#include "command_session.h"
+#include "lib/buf.h"
+#include "lib/log.h"
+#include "collector/command_session.h"
 
 static int list(struct command_session *s)
 {

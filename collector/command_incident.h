@@ -3,7 +3,7 @@
  * decided. */
 #pragma once
 
-#include "config.h"
+#include "collector/config.h"
 
 int command_incident(const struct config *c) MUST_CHECK; /* said, what went wrong */
 void command_incident_help(void);

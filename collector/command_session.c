@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command_session.h"
+#include "collector/command_session.h"
 
 #include <stdio.h>
 
-#include "../lib/log.h"
-#include "privileges.h"
+#include "lib/log.h"
+#include "collector/privileges.h"
 
 enum { MAX_COLUMNS = 8 };
 

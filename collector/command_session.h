@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "config.h"
-#include "pg.h"
+#include "collector/config.h"
+#include "collector/pg.h"
 
 struct command_session {
 	struct pg *pg;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command_tags.h"
+#include "collector/command_tags.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "../lib/log.h"
+#include "lib/log.h"
 
 enum { MAX_INVENTORY = 16 << 20 };
 

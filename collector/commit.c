@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commit.h"
+#include "collector/commit.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "clocks.h"
-#include "counters.h"
-#include "origins.h"
-#include "places.h"
-#include "rollups.h"
-#include "shared.h"
-#include "tables.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "collector/clocks.h"
+#include "collector/counters.h"
+#include "collector/origins.h"
+#include "collector/places.h"
+#include "collector/rollups.h"
+#include "collector/shared.h"
+#include "collector/tables.h"
 
 struct commit {
 	struct session *session;

@@ -9,10 +9,10 @@
  */
 #pragma once
 
-#include "dims.h"
-#include "ledger.h"
-#include "outbox.h"
-#include "session.h"
+#include "collector/dims.h"
+#include "collector/ledger.h"
+#include "collector/outbox.h"
+#include "collector/session.h"
 
 struct commit;
 

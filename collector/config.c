@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config.h"
+#include "collector/config.h"
 
 #include <stdio.h>
 
-#include "../lib/config.h"
-#include "../lib/endpoints.h"
-#include "command.h"
-#include "listen.h"
+#include "lib/config.h"
+#include "lib/endpoints.h"
+#include "collector/command.h"
+#include "collector/listen.h"
 
 #define STR(key) "collector", #key, CONFIG_STR, CONFIG_FIELD(struct config, key)
 #define RELAY(key, help)                                                                           \

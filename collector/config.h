@@ -2,8 +2,8 @@
 /* config.h - what seismo-collector can be told, by file and by flag. */
 #pragma once
 
-#include "incident.h"
-#include "retain.h"
+#include "collector/incident.h"
+#include "collector/retain.h"
 
 #define COLLECTOR_VERSION "0.2.0"
 

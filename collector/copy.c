@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "copy.h"
+#include "collector/copy.h"
 
 #include <assert.h>
 #include <endian.h>

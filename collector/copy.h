@@ -7,8 +7,8 @@
  */
 #pragma once
 
-#include "../lib/addr.h"
-#include "../lib/buf.h"
+#include "lib/addr.h"
+#include "lib/buf.h"
 
 void copy_begin(struct buf *b); /* the header of a COPY */
 void copy_end(struct buf *b);

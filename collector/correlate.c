@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "correlate.h"
+#include "collector/correlate.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -7,10 +7,10 @@
 #include <sys/eventfd.h>
 #include <time.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "counters.h"
-#include "incident_engine.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "collector/counters.h"
+#include "collector/incident_engine.h"
 
 /* Any number will do, if it is always the same, and no other work's (tests/lint/locks.sh). */
 #define CORRELATE_LOCK "select pg_try_advisory_lock(126879331840369)"

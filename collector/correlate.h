@@ -7,8 +7,8 @@
  */
 #pragma once
 
-#include "incident.h"
-#include "incident_command.h"
+#include "collector/incident.h"
+#include "collector/incident_command.h"
 
 struct correlate;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "counters.h"
+#include "collector/counters.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@ static const struct {
 	const char *type, *name, *labels, *help;
 } table[COUNTER_END] = {
 #define COUNTER(id, type, name, labels, help) { type, name, labels, help },
-#include "counters.def"
+#include "collector/counters.def"
 #undef COUNTER
 };
 

@@ -9,11 +9,11 @@
 
 #include <stdatomic.h>
 
-#include "../lib/buf.h"
+#include "lib/buf.h"
 
 enum counter {
 #define COUNTER(id, type, name, labels, help) C_##id,
-#include "counters.def"
+#include "collector/counters.def"
 #undef COUNTER
 	COUNTER_END
 };

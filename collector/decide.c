@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "decide.h"
+#include "collector/decide.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "../lib/wire.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "lib/wire.h"
 
 #define MS 1000000ull
 

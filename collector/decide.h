@@ -7,8 +7,8 @@
  */
 #pragma once
 
-#include "pg.h"
-#include "roster.h"
+#include "collector/pg.h"
+#include "collector/roster.h"
 
 struct decide {
 	uint64_t told_ns;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* decode.c - bytes to items, whose texts are fit for a database. */
-#include "stage.h"
+#include "collector/stage.h"
 
-#include "../lib/text.h"
+#include "lib/text.h"
 
 static void clean(struct arena *a, const char **s)
 {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dims.h"
+#include "collector/dims.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "../lib/cgroup_name.h"
-#include "../lib/hash.h"
-#include "../lib/log.h"
-#include "columns.h"
-#include "counters.h"
-#include "jsonb.h"
-#include "pairmap.h"
+#include "lib/cgroup_name.h"
+#include "lib/hash.h"
+#include "lib/log.h"
+#include "collector/columns.h"
+#include "collector/counters.h"
+#include "collector/jsonb.h"
+#include "collector/pairmap.h"
 
 /* Names of one node in a day: a probe gone wild must not fill the database with them. */
 enum { MAX_ENTITIES = 4096, MAX_KEYS = 16384 };

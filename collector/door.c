@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "door.h"
+#include "collector/door.h"
 
 #include <fcntl.h>
 #include <linux/close_range.h>
@@ -9,8 +9,8 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
-#include "../lib/log.h"
-#include "counters.h"
+#include "lib/log.h"
+#include "collector/counters.h"
 
 enum {
 	HELD = 16, /* for the console and the database, while it is shut */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "endless.h"
+#include "collector/endless.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -10,9 +10,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "counters.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "collector/counters.h"
 
 #define MB (1ull << 20)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* enrich.c - what the numbers mean: the layout of each sample. Region and tags are the node's. */
-#include "stage.h"
+#include "collector/stage.h"
 
 struct enrich {
 	const struct layouts *layouts;

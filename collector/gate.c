@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate.h"
+#include "collector/gate.h"
 
 #include <stdio.h>
 #include <zmq.h>
 
-#include "../lib/clock.h"
-#include "../lib/handshake.h"
-#include "../lib/log.h"
-#include "counters.h"
-#include "door.h"
-#include "roster.h"
+#include "lib/clock.h"
+#include "lib/handshake.h"
+#include "lib/log.h"
+#include "collector/counters.h"
+#include "collector/door.h"
+#include "collector/roster.h"
 
 enum { ANSWERS = 256, FIELDS = 7, FIELD_MAX = 256, CURVE_KEY = 32, BROKEN_SAID = 5 };
 

@@ -3,10 +3,10 @@
  */
 #include <stdio.h>
 
-#include "../lib/clock.h"
-#include "../lib/keys.h"
-#include "gate.h"
-#include "router.h"
+#include "lib/clock.h"
+#include "lib/keys.h"
+#include "collector/gate.h"
+#include "collector/router.h"
 
 enum { CLIENTS = 3, PATIENCE_MS = 5000, GRACE_MS = 100 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "greet.h"
+#include "collector/greet.h"
 
-#include "columns.h"
-#include "tell.h"
+#include "collector/columns.h"
+#include "collector/tell.h"
 
 /* A node that says what is known of it changes no row, so that nothing is written or waited for. */
 static const char sql[] =

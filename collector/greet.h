@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "pg.h"
+#include "collector/pg.h"
 
 struct greeting {
 	uint64_t node, wall_ns; /* wall: by the node's clock, as ticks are */

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 #define INCIDENT_SEC INT64_C(1000000)
 #define INCIDENT_LATE_S 600 /* so late a count of red may come and open one */

@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "../lib/log.h"
-#include "incident_engine.h"
-#include "incident_told.h"
+#include "lib/log.h"
+#include "collector/incident_engine.h"
+#include "collector/incident_told.h"
 
 enum { TELLINGS = 100, SETTLE_S = 20 }; /* as many as incidents_told() reads at once */
 enum { REFUSED_MOST = 3 };

@@ -3,11 +3,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "counters.h"
-#include "incident_engine.h"
-#include "incident_scene.h"
-#include "incident_share.h"
-#include "jsonb.h"
+#include "collector/counters.h"
+#include "collector/incident_engine.h"
+#include "collector/incident_scene.h"
+#include "collector/incident_share.h"
+#include "collector/jsonb.h"
 
 enum {
 	SETTLE_S = 20, /* so late are counts told, and stored */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "incident_calls.h"
+#include "collector/incident_calls.h"
 
 #include <math.h>
 

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 /* Of one host to one callee. Names stay the caller's. */
 struct calls_edge {

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "../lib/buf.h"
+#include "lib/buf.h"
 
 enum { INCIDENT_COMMAND_BODY = 16 * 1024, INCIDENT_COMMANDS = 16 };
 

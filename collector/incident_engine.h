@@ -7,9 +7,9 @@
  */
 #pragma once
 
-#include "incident_set.h"
-#include "pairmap.h"
-#include "pg.h"
+#include "collector/incident_set.h"
+#include "collector/pairmap.h"
+#include "collector/pg.h"
 
 enum { ENGINE_NAME = 128, ENGINE_NEAR = 256 };
 

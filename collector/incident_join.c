@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "columns.h"
-#include "counters.h"
-#include "incident_engine.h"
-#include "incident_window.h"
+#include "collector/columns.h"
+#include "collector/counters.h"
+#include "collector/incident_engine.h"
+#include "collector/incident_window.h"
 
 enum { DUE_MAX = 200, REACH = 2, GRAPH_S = 900, WAIT_S = 20, WAIT_ANEW_S = 15 };
 

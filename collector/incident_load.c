@@ -2,8 +2,8 @@
 /* incident_load.c - the incidents that are open, or may be again, as they were written. */
 #include <stdio.h>
 
-#include "../lib/log.h"
-#include "incident_engine.h"
+#include "lib/log.h"
+#include "collector/incident_engine.h"
 
 void engine_open(struct engine *e, struct pg *pg, const struct incident_limits *limits)
 {

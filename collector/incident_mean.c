@@ -10,11 +10,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "../lib/log.h"
-#include "counters.h"
-#include "incident_engine.h"
-#include "incident_rank.h"
-#include "incident_run.h"
+#include "lib/log.h"
+#include "collector/counters.h"
+#include "collector/incident_engine.h"
+#include "collector/incident_rank.h"
+#include "collector/incident_run.h"
 
 enum {
 	COUNTS = 1024, /* of one key */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "incident_rank.h"
+#include "collector/incident_rank.h"
 
 #include <math.h>
 
-#include "../lib/log.h"
-#include "incident_through.h"
+#include "lib/log.h"
+#include "collector/incident_through.h"
 
 /* A caller is to blame for the ways to its callees, if it has so many, and so. */
 static const int EDGES_LEAST = 3;

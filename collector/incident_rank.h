@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 enum rank_role { RANK_SERVER, RANK_CALL, RANK_OWN, RANK_SERVED };
 

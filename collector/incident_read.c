@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "../lib/log.h"
-#include "../lib/text.h"
-#include "counters.h"
-#include "incident_engine.h"
+#include "lib/log.h"
+#include "lib/text.h"
+#include "collector/counters.h"
+#include "collector/incident_engine.h"
 
 /* Of several collectors one may store before another, but commit after it. */
 enum { OVERLAP_S = 3, ROWS_MAX = 50000, NODES_S = 30 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "incident_run.h"
+#include "collector/incident_run.h"
 
 #include <stdlib.h>
 

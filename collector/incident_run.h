@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "incident_signal.h"
+#include "collector/incident_signal.h"
 
 enum { RUN_COUNT_S = 10 }; /* red_flush makes one in ten seconds */
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "incident_scene.h"
+#include "collector/incident_scene.h"
 
-#include "../lib/log.h"
-#include "../lib/text.h"
-#include "incident_through.h"
-#include "jsonb.h"
+#include "lib/log.h"
+#include "lib/text.h"
+#include "collector/incident_through.h"
+#include "collector/jsonb.h"
 
 static void *grown(void *p, size_t n, size_t size)
 {

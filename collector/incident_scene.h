@@ -10,8 +10,8 @@
 
 #include <libpq-fe.h>
 
-#include "../lib/buf.h"
-#include "incident_rank.h"
+#include "lib/buf.h"
+#include "collector/incident_rank.h"
 
 enum { SCENE_TEXT = 128 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "incident_set.h"
+#include "collector/incident_set.h"
 
 #include <stdio.h>
 
-#include "../lib/hash.h"
-#include "../lib/log.h"
-#include "pairmap.h"
+#include "lib/hash.h"
+#include "lib/log.h"
+#include "collector/pairmap.h"
 
 enum { HELD_S = 3600 };
 

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "incident_signal.h"
+#include "collector/incident_signal.h"
 
 struct incident_set;
 

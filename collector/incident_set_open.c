@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* incident_set_open.c - of what a signal that says enough becomes a part. */
-#include "../lib/hash.h"
-#include "incident_set.h"
-#include "incident_window.h"
+#include "lib/hash.h"
+#include "collector/incident_set.h"
+#include "collector/incident_window.h"
 
 enum { RANK_GAP_S = 10 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "incident_share.h"
+#include "collector/incident_share.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "incident_signal.h"
+#include "collector/incident_signal.h"
 
 struct share_host { /* a candidate of the ranking */
 	uint64_t node; /* 0: external */

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "../lib/reason.h"
-#include "incident_window.h"
+#include "lib/reason.h"
+#include "collector/incident_window.h"
 
 enum { HTTP_ERROR = 500, JUDGE_GAP_S = 5, AGAIN_S = 20, LEAST_S = 60, UNCOUNTED_S = 30 };
 enum { LASTS_S = 10, RISEN = 5, LIMIT_FIRST = 100, LIMIT_OVER = 3, SIGMAS = 3 };

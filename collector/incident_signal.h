@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "incident.h"
+#include "collector/incident.h"
 
 void signal_class(const struct incident_row *r, char class[static SIGNAL_CLASS]);
 bool signal_is_own(const char *class); /* neither by what it asked, nor by who asked */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "incident_through.h"
+#include "collector/incident_through.h"
 
-#include "../lib/log.h"
+#include "lib/log.h"
 
 bool rank_is_at(const char *called, const char *asker)
 {

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "incident_rank.h"
+#include "collector/incident_rank.h"
 
 /* "10.0.0.1:80" and "[::1]:80" are called at "10.0.0.1" and "::1". */
 bool rank_is_at(const char *called, const char *asker);

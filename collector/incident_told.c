@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "incident_told.h"
+#include "collector/incident_told.h"
 
 enum { RANK_GAP_S = 10 };
 

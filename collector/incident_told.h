@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "incident_set.h"
+#include "collector/incident_set.h"
 
 struct incident_told_signal {
 	uint64_t node, n;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "incident_window.h"
+#include "collector/incident_window.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "incident_signal.h"
+#include "collector/incident_signal.h"
 
 enum { BUCKET_US = SIGNAL_BUCKET_S * 1000000 };
 

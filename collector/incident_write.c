@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "counters.h"
-#include "incident_engine.h"
-#include "jsonb.h"
+#include "collector/counters.h"
+#include "collector/incident_engine.h"
+#include "collector/jsonb.h"
 
 static void begin_row(struct buf *j)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "jsonb.h"
+#include "collector/jsonb.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "../lib/buf.h"
+#include "lib/buf.h"
 
 void jsonb_raw(struct buf *b, const char *json); /* our own: braces, commas, names */
 void jsonb_text(struct buf *b, const char *s);

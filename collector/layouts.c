@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layouts.h"
+#include "collector/layouts.h"
 
-#include "../lib/log.h"
-#include "../lib/text.h"
-#include "pairmap.h"
+#include "lib/log.h"
+#include "lib/text.h"
+#include "collector/pairmap.h"
 
 enum { MAX_LAYOUTS = 4096 };
 

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "../lib/wire.h"
+#include "lib/wire.h"
 
 struct layouts;
 

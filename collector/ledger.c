@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ledger.h"
+#include "collector/ledger.h"
 
 #include <stdio.h>
 
-#include "../lib/log.h"
-#include "columns.h"
-#include "pairmap.h"
+#include "lib/log.h"
+#include "collector/columns.h"
+#include "collector/pairmap.h"
 
 enum { MAX_ENTRIES = 100000 };
 

@@ -6,7 +6,7 @@
  * What goes is counted in a sample of kind "coverage" of the same batch, like what a probe
  * withholds itself, so that every page shows it.
  */
-#include "stage.h"
+#include "collector/stage.h"
 
 enum { REQUESTS, EVENTS, COUNTS, SAMPLES, PROFILES, PLACES, KINDS };
 

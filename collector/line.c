@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "line.h"
+#include "collector/line.h"
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
+#include "lib/clock.h"
+#include "lib/log.h"
 
 enum { MAX_STAGES = 8 };
 

@@ -2,7 +2,7 @@
 /* line.h - stages in order, with a count of what each took and what each refused. */
 #pragma once
 
-#include "stage.h"
+#include "collector/stage.h"
 
 struct line;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "link.h"
+#include "collector/link.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
 
-#include "../lib/log.h"
-#include "../lib/queue.h"
-#include "counters.h"
+#include "lib/log.h"
+#include "lib/queue.h"
+#include "collector/counters.h"
 
 /* Each piece of work makes one note at most, so notes have room unless the loop stands still. */
 enum { MAX_WORK = 2048, MAX_BYTES = 16 << 20, MAX_NOTES = 2 * MAX_WORK };

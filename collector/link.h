@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "batch.h"
+#include "collector/batch.h"
 
 struct link;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "listen.h"
+#include "collector/listen.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 
 #include <netinet/in.h>
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 struct endpoint {
 	union {

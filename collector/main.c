@@ -4,22 +4,22 @@
 #include <malloc.h>
 #include <stdio.h>
 
-#include "../lib/log.h"
-#include "../lib/loop.h"
-#include "../lib/signals.h"
-#include "command.h"
-#include "config.h"
-#include "correlate.h"
-#include "door.h"
-#include "gate.h"
-#include "listen.h"
-#include "privileges.h"
-#include "receive.h"
-#include "red_roll.h"
-#include "relay.h"
-#include "seal.h"
-#include "web.h"
-#include "writer.h"
+#include "lib/log.h"
+#include "lib/loop.h"
+#include "lib/signals.h"
+#include "collector/command.h"
+#include "collector/config.h"
+#include "collector/correlate.h"
+#include "collector/door.h"
+#include "collector/gate.h"
+#include "collector/listen.h"
+#include "collector/privileges.h"
+#include "collector/receive.h"
+#include "collector/red_roll.h"
+#include "collector/relay.h"
+#include "collector/seal.h"
+#include "collector/web.h"
+#include "collector/writer.h"
 
 enum { KEPT_BYTES = 64 << 20 };
 

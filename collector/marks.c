@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "marks.h"
+#include "collector/marks.h"
 
-#include "../lib/log.h"
-#include "counters.h"
-#include "pairmap.h"
+#include "lib/log.h"
+#include "collector/counters.h"
+#include "collector/pairmap.h"
 
 #define MS 1000000ull
 #define SEC (1000 * MS)

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "../lib/wire.h"
+#include "lib/wire.h"
 
 struct marks;
 

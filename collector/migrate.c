@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "migrate.h"
+#include "collector/migrate.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "../lib/reason.h"
-#include "columns.h"
+#include "lib/reason.h"
+#include "collector/columns.h"
 
 enum { TRIES = 10 };
 

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "pg.h"
+#include "collector/pg.h"
 
 struct migration {
 	uintptr_t number; /* 0: the end of the table */

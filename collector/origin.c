@@ -6,11 +6,11 @@
  * alone. What was here before, or came through too many regions, is dropped: a loop would go round
  * for ever. It is taken all the same, or its relay would bring it again and again.
  */
-#include "stage.h"
+#include "collector/stage.h"
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "../lib/mp.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "lib/mp.h"
 
 enum { MAX_HOPS = 3 };
 static const uint64_t SAY_AGAIN_NS = 600 * 1000000000ull; /* each batch of a loop is one */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "origins.h"
+#include "collector/origins.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "../lib/log.h"
-#include "columns.h"
-#include "counters.h"
-#include "dims.h"
-#include "pairmap.h"
+#include "lib/log.h"
+#include "collector/columns.h"
+#include "collector/counters.h"
+#include "collector/dims.h"
+#include "collector/pairmap.h"
 
 #define NAME_MAX_TEXT 512
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* origins_incident.c - an incident that a relay told, into the table that is read for new ones. */
-#include "origins.h"
+#include "collector/origins.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "../lib/text.h"
-#include "dims.h"
-#include "incident.h"
-#include "jsonb.h"
+#include "lib/text.h"
+#include "collector/dims.h"
+#include "collector/incident.h"
+#include "collector/jsonb.h"
 
 /* Of one signal, in requests or us: sums of what many of them say are numbers still. */
 static const uint64_t MOST = 1000000000000000;

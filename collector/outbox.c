@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "outbox.h"
+#include "collector/outbox.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "../lib/log.h"
-#include "../lib/spool.h"
-#include "columns.h"
-#include "counters.h"
+#include "lib/log.h"
+#include "lib/spool.h"
+#include "collector/columns.h"
+#include "collector/counters.h"
 
 static const enum array_type types[] = { ARRAY_INT2, ARRAY_INT8, ARRAY_INT8, ARRAY_BYTES };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "own_keys.h"
+#include "collector/own_keys.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "../lib/log.h"
+#include "lib/log.h"
 
 #define NAME "collector.key"
 #define NEXT "collector.next"

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "../lib/keys.h"
+#include "lib/keys.h"
 
 struct own_keys {
 	struct key_pair pair;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pairmap.h"
+#include "collector/pairmap.h"
 
-#include "../lib/log.h"
+#include "lib/log.h"
 
 enum { FIRST_BUCKETS = 64 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pg.h"
+#include "collector/pg.h"
 
 #include <assert.h>
 #include <stdio.h>
 
-#include "../lib/log.h"
-#include "pg_session.h"
+#include "lib/log.h"
+#include "collector/pg_session.h"
 
 struct pg {
 	char *conninfo;

@@ -11,7 +11,7 @@
 
 #include <libpq-fe.h>
 
-#include "../lib/buf.h"
+#include "lib/buf.h"
 
 struct pg;
 

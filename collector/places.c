@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "places.h"
+#include "collector/places.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "columns.h"
+#include "collector/columns.h"
 
 enum { FIELDS = 6 };
 

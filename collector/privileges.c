@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "privileges.h"
+#include "collector/privileges.h"
 
 #include <grp.h>
 #include <pwd.h>

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 int privileges_drop(const char *user, char *err, size_t errlen) MUST_CHECK; /* "": nobody else */
 void privileges_descriptors(void);

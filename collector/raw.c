@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "raw.h"
+#include "collector/raw.h"
 
 #include <assert.h>
 #include <endian.h>

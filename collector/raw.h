@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "../lib/buf.h"
+#include "lib/buf.h"
 
 enum {
 	RAW_MAX_VALUES = 4096,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "receive.h"
+#include "collector/receive.h"
 
-#include "../lib/clock.h"
-#include "../lib/hash.h"
-#include "../lib/log.h"
-#include "../lib/text.h"
-#include "pairmap.h"
+#include "lib/clock.h"
+#include "lib/hash.h"
+#include "lib/log.h"
+#include "lib/text.h"
+#include "collector/pairmap.h"
 
 enum {
 	DRAIN = 256,

@@ -7,9 +7,9 @@
  */
 #pragma once
 
-#include "admit.h"
-#include "line.h"
-#include "link.h"
+#include "collector/admit.h"
+#include "collector/line.h"
+#include "collector/link.h"
 
 struct receive;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "red_merge.h"
+#include "collector/red_merge.h"
 
 #include <endian.h>
 

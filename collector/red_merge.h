@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "copy.h"
-#include "pg.h"
+#include "collector/copy.h"
+#include "collector/pg.h"
 
 enum { RED_SLOTS = 63 }; /* of durations: a later one cannot be told from an error */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "red_roll.h"
+#include "collector/red_roll.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -9,10 +9,10 @@
 #include <sys/eventfd.h>
 #include <time.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "counters.h"
-#include "red_merge.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "collector/counters.h"
+#include "collector/red_merge.h"
 
 enum {
 	MINUTE_S = 60,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "relay.h"
+#include "collector/relay.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -8,11 +8,11 @@
 #include <sys/eventfd.h>
 #include <time.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "../lib/uplink.h"
-#include "counters.h"
-#include "relay_box.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "lib/uplink.h"
+#include "collector/counters.h"
+#include "collector/relay_box.h"
 
 /* Any number will do, if it is always the same, and no other work's (tests/lint/locks.sh). */
 #define RELAY_LOCK "select pg_try_advisory_lock(126879331840372)"

@@ -9,8 +9,8 @@
  */
 #pragma once
 
-#include "config.h"
-#include "outbox.h"
+#include "collector/config.h"
+#include "collector/outbox.h"
 
 struct relay;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "relay_box.h"
+#include "collector/relay_box.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "../lib/log.h"
-#include "counters.h"
+#include "lib/log.h"
+#include "collector/counters.h"
 
 enum {
 	CHUNK_BATCHES = 128, /* read at once, */

@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "../lib/spool.h"
-#include "pg.h"
+#include "lib/spool.h"
+#include "collector/pg.h"
 
 struct relay_box {
 	struct pg *pg;

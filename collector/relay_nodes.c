@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "relay.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "collector/relay.h"
 
 enum { NODES_AT_ONCE = 200 };
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "relay_rollup.h"
+#include "collector/relay_rollup.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "../lib/wire.h"
-#include "columns.h"
-#include "counters.h"
-#include "outbox.h"
-#include "pairmap.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "lib/wire.h"
+#include "collector/columns.h"
+#include "collector/counters.h"
+#include "collector/outbox.h"
+#include "collector/pairmap.h"
 
 enum { MOST = 640 << 10 /* of a chunk: names come to it, and a frame is 1 MiB */ };
 

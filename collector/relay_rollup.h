@@ -9,8 +9,8 @@
  */
 #pragma once
 
-#include "pg.h"
-#include "shelf.h"
+#include "collector/pg.h"
+#include "collector/shelf.h"
 
 enum { ROLLUP_EARLY = 1 << 24, ROLLUP_PIECES = 256 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "retain.h"
+#include "collector/retain.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 /* retain.h - for how many days each class of what is stored is kept. */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 /* 0: as long as requests are. */
 struct retain {

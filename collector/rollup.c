@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rollup.h"
+#include "collector/rollup.h"
 
 #include <math.h>
 

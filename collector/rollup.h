@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "chunk.h"
+#include "collector/chunk.h"
 
 enum { ROLLUP_COLUMNS = 4 };
 

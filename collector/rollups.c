@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rollups.h"
+#include "collector/rollups.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "chunk.h"
-#include "copy.h"
-#include "counters.h"
-#include "rollup.h"
+#include "collector/chunk.h"
+#include "collector/copy.h"
+#include "collector/counters.h"
+#include "collector/rollup.h"
 
 enum { UNPACKED = 64 << 20, HOUR_S = 3600, MINUTES = 60 };
 

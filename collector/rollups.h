@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "batch.h"
-#include "pg.h"
+#include "collector/batch.h"
+#include "collector/pg.h"
 
 /* Why these cannot be stored; NULL: they can. */
 const char *rollups_refused(const struct batch *b);

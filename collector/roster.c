@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "roster.h"
+#include "collector/roster.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -8,13 +8,13 @@
 #include <time.h>
 #include <zmq.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "../lib/queue.h"
-#include "counters.h"
-#include "decide.h"
-#include "pairmap.h"
-#include "pg.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "lib/queue.h"
+#include "collector/counters.h"
+#include "collector/decide.h"
+#include "collector/pairmap.h"
+#include "collector/pg.h"
 
 enum {
 	RELOAD_MS = 10000, /* also when nobody said that anything changed */

@@ -9,9 +9,9 @@
  */
 #pragma once
 
-#include "../lib/item.h"
-#include "../lib/keys.h"
-#include "marks.h"
+#include "lib/item.h"
+#include "lib/keys.h"
+#include "collector/marks.h"
 
 struct roster;
 

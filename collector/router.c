@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "router.h"
+#include "collector/router.h"
 
 #include <sys/random.h>
 
-#include "../lib/log.h"
-#include "../lib/wire.h"
-#include "counters.h"
-#include "endless.h"
-#include "gate.h"
+#include "lib/log.h"
+#include "lib/wire.h"
+#include "collector/counters.h"
+#include "collector/endless.h"
+#include "collector/gate.h"
 
 enum {
 	PEER_HWM = 128, /* messages per probe in libzmq's memory: twice a window */

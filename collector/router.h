@@ -10,9 +10,9 @@
 
 #include <zmq.h>
 
-#include "../lib/buf.h"
-#include "../lib/keys.h"
-#include "marks.h"
+#include "lib/buf.h"
+#include "lib/keys.h"
+#include "collector/marks.h"
 
 struct router;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "score.h"
+#include "collector/score.h"
 
 #include <math.h>
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 static const double PERCENT = 100, FULL = 100;
 static const double MEMORY_TIMES = 5; /* waiting for memory is worse than for a CPU or a disk */

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 enum score_class {
 	SCORE_SATURATION,
@@ -19,7 +19,7 @@ enum score_class {
 
 enum score_metric {
 #define SCORED(ID, kind, name) SCORED_##ID,
-#include "scored.def"
+#include "collector/scored.def"
 	SCORED_END
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "score_node.h"
+#include "collector/score_node.h"
 
 #include <math.h>
 
-#include "../lib/text.h"
+#include "lib/text.h"
 
 #define SEC 1000000000ull
 

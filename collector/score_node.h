@@ -7,8 +7,8 @@
  */
 #pragma once
 
-#include "batch.h"
-#include "score.h"
+#include "collector/batch.h"
+#include "collector/score.h"
 
 enum { SCORE_SPANS = 6 }; /* of 10 s, and of a minute */
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scores.h"
+#include "collector/scores.h"
 
 #include <math.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "columns.h"
-#include "counters.h"
-#include "jsonb.h"
-#include "pairmap.h"
-#include "score_node.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "collector/columns.h"
+#include "collector/counters.h"
+#include "collector/jsonb.h"
+#include "collector/pairmap.h"
+#include "collector/score_node.h"
 
 #define SEC 1000000000ull
 
@@ -19,7 +19,7 @@ static const struct {
 	const char *kind, *name;
 } wanted[SCORED_END] = {
 #define SCORED(ID, kind, name) [SCORED_##ID] = { kind, name },
-#include "scored.def"
+#include "collector/scored.def"
 };
 
 static const char *const class_name[SCORE_CLASSES] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "seal.h"
+#include "collector/seal.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -8,12 +8,12 @@
 #include <sys/eventfd.h>
 #include <time.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "counters.h"
-#include "migrate.h"
-#include "seal_early.h"
-#include "seal_job.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "collector/counters.h"
+#include "collector/migrate.h"
+#include "collector/seal_early.h"
+#include "collector/seal_job.h"
 
 /* Any number will do, if it is always the same, and not that of the migrations. */
 #define SEAL_LOCK "select pg_try_advisory_lock(126879331840368)"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "seal_early.h"
+#include "collector/seal_early.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "../lib/clock.h"
-#include "seal_job.h"
+#include "lib/clock.h"
+#include "collector/seal_job.h"
 
 enum { BACK_S = 7200, HOUR_S = 3600 };
 

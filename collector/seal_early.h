@@ -8,8 +8,8 @@
 
 #include <stdatomic.h>
 
-#include "pairmap.h"
-#include "pg.h"
+#include "collector/pairmap.h"
+#include "collector/pg.h"
 
 enum { SEAL_EARLY_S = 300, SEAL_EARLY_SETTLE_S = 20 };
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "seal_job.h"
+#include "collector/seal_job.h"
 
 #include <endian.h>
 #include <stdio.h>
 #include <time.h>
 
-#include "../lib/log.h"
-#include "copy.h"
-#include "relay_rollup.h"
-#include "rollup.h"
-#include "seal_read.h"
+#include "lib/log.h"
+#include "collector/copy.h"
+#include "collector/relay_rollup.h"
+#include "collector/rollup.h"
+#include "collector/seal_read.h"
 
 #define SEC_US 1000000ull
 #define MINUTE_US (60 * SEC_US)

@@ -9,8 +9,8 @@
  */
 #pragma once
 
-#include "pairmap.h"
-#include "pg.h"
+#include "collector/pairmap.h"
+#include "collector/pg.h"
 
 struct seal_job {
 	uint64_t hour_s, from_s, until_s; /* wall */

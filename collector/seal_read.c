@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "seal_read.h"
+#include "collector/seal_read.h"
 
 #include <endian.h>
 #include <math.h>
 
-#include "raw.h"
+#include "collector/raw.h"
 
 enum { OID_INT8 = 20, OID_FLOAT4 = 700, OID_FLOAT8 = 701, ARRAY_HEAD = 20, ARRAY_EMPTY = 12 };
 enum { MAX_VALUES = 1 << 16 }; /* of a row: 64 entities of 128 are the most that one is made of */

@@ -2,9 +2,9 @@
 /* seal_read.h - rows that are not packed yet, and chunks, from PostgreSQL's binary format. */
 #pragma once
 
-#include "pairmap.h"
-#include "pg.h"
-#include "shelf.h"
+#include "collector/pairmap.h"
+#include "collector/pg.h"
+#include "collector/shelf.h"
 
 struct seal_read {
 	struct shelf *shelf;

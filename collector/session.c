@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session.h"
+#include "collector/session.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "counters.h"
-#include "dims.h"
-#include "migrate.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "collector/counters.h"
+#include "collector/dims.h"
+#include "collector/migrate.h"
 
 #define SEC 1000000000ull
 

@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "retain.h"
-#include "pg.h"
+#include "collector/retain.h"
+#include "collector/pg.h"
 
 struct session;
 

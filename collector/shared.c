@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "shared.h"
+#include "collector/shared.h"
 
-#include "../lib/log.h"
-#include "../lib/reason.h"
-#include "columns.h"
-#include "counters.h"
-#include "jsonb.h"
-#include "pairmap.h"
+#include "lib/log.h"
+#include "lib/reason.h"
+#include "collector/columns.h"
+#include "collector/counters.h"
+#include "collector/jsonb.h"
+#include "collector/pairmap.h"
 
 /* New ones of one node in a day: a probe gone wild must not fill the database with them. */
 enum { MAX_STACKS = 16384, MAX_CHECKS = 4096 };

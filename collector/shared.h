@@ -7,8 +7,8 @@
  */
 #pragma once
 
-#include "batch.h"
-#include "pg.h"
+#include "collector/batch.h"
+#include "collector/pg.h"
 
 struct shared;
 

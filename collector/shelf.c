@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "shelf.h"
+#include "collector/shelf.h"
 
 #include <math.h>
 
-#include "../lib/log.h"
-#include "pairmap.h"
+#include "lib/log.h"
+#include "collector/pairmap.h"
 
 struct series {
 	uint64_t node, layout, entity;

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "chunk.h"
+#include "collector/chunk.h"
 
 struct shelf;
 

@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "batch.h"
-#include "counters.h"
+#include "collector/batch.h"
+#include "collector/counters.h"
 
 struct stage_env {
 	struct layouts *layouts; /* of the loop's thread */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* store.c - items to rows for COPY. What the tables cannot hold is cut to what they can. */
-#include "stage.h"
+#include "collector/stage.h"
 
-#include "../lib/hash.h"
-#include "copy.h"
-#include "rollups.h"
-#include "store.h"
+#include "lib/hash.h"
+#include "collector/copy.h"
+#include "collector/rollups.h"
+#include "collector/store.h"
 
 /* More than there is in the ten seconds of a count: sums of many are bigints still. */
 static const uint64_t MOST_US = 1000000000000000, MOST_JUDGED = 1000000000000;

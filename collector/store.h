@@ -2,7 +2,7 @@
 /* store.h - what the parts of the stage "store" share: each makes the rows of one kind of item. */
 #pragma once
 
-#include "batch.h"
+#include "collector/batch.h"
 
 /* In a row that is told to the console: the count, three bigints before, and the field's length. */
 enum { STORED_AT = 2 + 3 * (4 + 8) + 4 };

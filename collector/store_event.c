@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* store_event.c - events to rows, and what requests and events have alike: ids, params, evidence.
  */
-#include "store.h"
+#include "collector/store.h"
 
-#include "../lib/hash.h"
-#include "copy.h"
-#include "jsonb.h"
+#include "lib/hash.h"
+#include "collector/copy.h"
+#include "collector/jsonb.h"
 
 enum { EVENT_FIELDS = 17, EVIDENCE_FIELDS = 14 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* store_profile.c - a part of a minute of an app is one row: its stacks are arrays of it. */
-#include "copy.h"
-#include "store.h"
+#include "collector/copy.h"
+#include "collector/store.h"
 
 void store_profile(struct batch *b, uint32_t i)
 {

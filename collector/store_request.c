@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* store_request.c - requests to rows. */
-#include "store.h"
+#include "collector/store.h"
 
-#include "../lib/hash.h"
-#include "../lib/reason.h"
-#include "copy.h"
-#include "counters.h"
-#include "jsonb.h"
+#include "lib/hash.h"
+#include "lib/reason.h"
+#include "collector/copy.h"
+#include "collector/counters.h"
+#include "collector/jsonb.h"
 
 enum { REQUEST_FIELDS = 35 };
 

@@ -6,10 +6,10 @@
  */
 #include <assert.h>
 
-#include "copy.h"
-#include "dims.h"
-#include "raw.h"
-#include "store.h"
+#include "collector/copy.h"
+#include "collector/dims.h"
+#include "collector/raw.h"
+#include "collector/store.h"
 
 enum {
 	/*

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tables.h"
+#include "collector/tables.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "../lib/text.h"
-#include "columns.h"
+#include "lib/text.h"
+#include "collector/columns.h"
 
 enum { FIELD_LENGTH = 4, TIME_BYTES = 8, PIECE_BYTES = 64 << 10 };
 

@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "batch.h"
-#include "pg.h"
+#include "collector/batch.h"
+#include "collector/pg.h"
 
 /* scratch is only memory to use again. The requests and events among the rows get the time of the
  * commit. */

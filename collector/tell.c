@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tell.h"
+#include "collector/tell.h"
 
 #include <inttypes.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
+#include "lib/clock.h"
+#include "lib/log.h"
 
 #define SEC 1000000000ull
 

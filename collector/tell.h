@@ -2,7 +2,7 @@
 /* tell.h - what the writer tells the operator: on a change of state, and what to do about it. */
 #pragma once
 
-#include "ledger.h"
+#include "collector/ledger.h"
 
 struct tell {
 	uint64_t away_ns; /* mono: since when the database does not store; 0: it does */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "web.h"
+#include "collector/web.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>
@@ -8,8 +8,8 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
-#include "../lib/log.h"
-#include "web_http.h"
+#include "lib/log.h"
+#include "collector/web_http.h"
 
 enum { BACKLOG = 128, CONNECTIONS = 800, HEADERS_MAX = 16 * 1024, IDLE_S = 60 };
 

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "incident_command.h"
+#include "collector/incident_command.h"
 
 struct web;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "web_asset.h"
+#include "collector/web_asset.h"
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 static const char page[] = "/index.html";
 

@@ -2,7 +2,7 @@
 /* web_asset.h - the files of the console, embedded by collector/assets.sh. */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 struct web_asset {
 	const char *path; /* "/index.html", "/assets/index-1a2b3c4d.js" */

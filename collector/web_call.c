@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "web_call.h"
+#include "collector/web_call.h"
 
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 
-#include "../lib/text.h"
-#include "web_file.h"
+#include "lib/text.h"
+#include "collector/web_file.h"
 
 enum { EXTRA_MS = 1000, FILE_MS = 15000 };
 enum { HOUR = 3600, DAY = 86400, AHEAD = 300 };

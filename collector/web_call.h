@@ -8,9 +8,9 @@
  */
 #pragma once
 
-#include "../lib/buf.h"
-#include "web_filter.h"
-#include "web_route.h"
+#include "lib/buf.h"
+#include "collector/web_filter.h"
+#include "collector/web_route.h"
 
 struct web_arg {
 	const char *name, *text;

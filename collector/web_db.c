@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "web_db.h"
+#include "collector/web_db.h"
 
 #include <assert.h>
 #include <poll.h>
 #include <stdio.h>
 
-#include "../lib/clock.h"
-#include "pg_session.h"
+#include "lib/clock.h"
+#include "collector/pg_session.h"
 
 enum { CONNECT_MS = 3000, GRACE_MS = 2000, RETRY_MS = 500, QUICK_MS = 1000, MS = 1000000 };
 

@@ -10,7 +10,7 @@
 
 #include <libpq-fe.h>
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 enum { WEB_USUAL_MS = 5000 }; /* what a query may take in the server */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "web_sql.h"
+#include "collector/web_sql.h"
 
 /* A line of SQL stays a line. */
 /* clang-format off */

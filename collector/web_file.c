@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "web_file.h"
+#include "collector/web_file.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -10,8 +10,8 @@
 
 #include <libpq-fe.h>
 
-#include "../lib/buf.h"
-#include "web_route.h"
+#include "lib/buf.h"
+#include "collector/web_route.h"
 
 enum { WEB_FILE_ROWS = 10000, WEB_FILE_NAME = 80 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "web_filter.h"
+#include "collector/web_filter.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>

@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "../lib/buf.h"
-#include "web_param.h"
+#include "lib/buf.h"
+#include "collector/web_param.h"
 
 enum web_side { WEB_WANTED, WEB_UNWANTED, WEB_SIDES };
 

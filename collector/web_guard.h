@@ -7,8 +7,8 @@
  */
 #pragma once
 
-#include "web_call.h"
-#include "web_http.h"
+#include "collector/web_call.h"
+#include "collector/web_http.h"
 
 /* True: the answer is made. cmd->verb is set where it is a command, and its body comes next. */
 bool web_guard_refuses(const struct web_http *h, struct MHD_Connection *conn, const char *method,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "web_http.h"
+#include "collector/web_http.h"
 
-#include "../lib/log.h"
-#include "web_asset.h"
-#include "web_call.h"
-#include "web_file.h"
-#include "web_guard.h"
-#include "web_metrics.h"
+#include "lib/log.h"
+#include "collector/web_asset.h"
+#include "collector/web_call.h"
+#include "collector/web_file.h"
+#include "collector/web_guard.h"
+#include "collector/web_metrics.h"
 
 enum step {
 	STEP_HEAD, /* headers came; a body would come next */

@@ -9,8 +9,8 @@
 
 #include <stdatomic.h>
 
-#include "web.h"
-#include "web_live.h"
+#include "collector/web.h"
+#include "collector/web_live.h"
 
 enum { WEB_HOST = 64 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "web_hub.h"
+#include "collector/web_hub.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "../lib/log.h"
+#include "lib/log.h"
 
 enum { RING = 2048, CLIENTS_MAX = 600, BLOCK = 8 * 1024 };
 

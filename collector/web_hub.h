@@ -10,7 +10,7 @@
 
 #include <microhttpd.h>
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 struct web_hub;
 struct web_blob;

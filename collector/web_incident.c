@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* web_incident.c - incidents, the newest first, and one with all that it rests on. */
-#include "web_sql.h"
+#include "collector/web_sql.h"
 
 /* A line of SQL stays a line. */
 /* clang-format off */

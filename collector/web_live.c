@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "web_live.h"
+#include "collector/web_live.h"
 
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "web_param.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "collector/web_param.h"
 
 enum { LOOK_MS = 500, STATUS_MS = 2000, PING_MS = 15000, GAP_MS = 10, ROWS = 500, MARK = 48 };
 enum { MS = 1000000 };

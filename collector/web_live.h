@@ -7,9 +7,9 @@
  */
 #pragma once
 
-#include "../lib/buf.h"
-#include "web_hub.h"
-#include "web_pool.h"
+#include "lib/buf.h"
+#include "collector/web_hub.h"
+#include "collector/web_pool.h"
 
 struct web_live;
 

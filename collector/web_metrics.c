@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "web_metrics.h"
+#include "collector/web_metrics.h"
 
-#include "counters.h"
-#include "web_call.h"
+#include "collector/counters.h"
+#include "collector/web_call.h"
 
 static void put(struct buf *b, const char *name, const char *type, unsigned long long v)
 {

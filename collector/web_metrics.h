@@ -2,7 +2,7 @@
 /* web_metrics.h - what the collector counts, and its console, in Prometheus' text format. */
 #pragma once
 
-#include "../lib/buf.h"
-#include "web_http.h"
+#include "lib/buf.h"
+#include "collector/web_http.h"
 
 void web_metrics_text(struct web_http *h, struct buf *out);

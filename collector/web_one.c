@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* web_one.c - one request with its evidence, and across hosts; events, which have it always. */
-#include "web_sql.h"
+#include "collector/web_sql.h"
 
 /* A line of SQL stays a line. */
 /* clang-format off */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "web_param.h"
+#include "collector/web_param.h"
 
 #include <stdio.h>
 #include <time.h>

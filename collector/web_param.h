@@ -10,7 +10,7 @@
 
 #include <libpq-fe.h>
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 enum web_type {
 	WEB_TIME, /* RFC 3339; bound as timestamptz */

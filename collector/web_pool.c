@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "web_pool.h"
+#include "collector/web_pool.h"
 
 #include <pthread.h>
 

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "web_db.h"
+#include "collector/web_db.h"
 
 struct web_pool;
 

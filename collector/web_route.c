@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "web_route.h"
-#include "web_sql.h"
-#include "web_where.h"
+#include "collector/web_route.h"
+#include "collector/web_sql.h"
+#include "collector/web_where.h"
 
 #define RANGE                                                                                      \
 	{ "from", WEB_TIME, NULL, false },                                                         \

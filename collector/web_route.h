@@ -8,9 +8,9 @@
  */
 #pragma once
 
-#include "../lib/buf.h"
-#include "web_db.h"
-#include "web_param.h"
+#include "lib/buf.h"
+#include "collector/web_db.h"
+#include "collector/web_param.h"
 
 enum web_form { WEB_JSON, WEB_CSV, WEB_NDJSON, WEB_FOLDED };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "web_where.h"
+#include "collector/web_where.h"
 
-#include "../lib/log.h"
-#include "../lib/text.h"
-#include "incident_calls.h"
-#include "incident_scene.h"
-#include "jsonb.h"
+#include "lib/log.h"
+#include "lib/text.h"
+#include "collector/incident_calls.h"
+#include "collector/incident_scene.h"
+#include "collector/jsonb.h"
 
 enum { HOST_NAME = 15, OTHER_NAME, EVENTS, NODES, USUAL_SINCE, USUAL_UNTIL };
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "writer.h"
+#include "collector/writer.h"
 
 #include <pthread.h>
 #include <time.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "commit.h"
-#include "greet.h"
-#include "line.h"
-#include "scores.h"
-#include "tell.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "collector/commit.h"
+#include "collector/greet.h"
+#include "collector/line.h"
+#include "collector/scores.h"
+#include "collector/tell.h"
 
 enum {
 	GROUP_BATCHES = 512,

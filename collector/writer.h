@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "link.h"
-#include "session.h"
+#include "collector/link.h"
+#include "collector/session.h"
 
 struct writer;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "addr.h"
+#include "lib/addr.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* addr.h - an IP address and a port, as they travel. A v4-mapped IPv6 address is kept as IPv4. */
 #pragma once
 
-#include "base.h"
+#include "lib/base.h"
 
 enum { ADDR_TEXT = 56 }; /* [v6]:port with its end */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arena.h"
+#include "lib/arena.h"
 
-#include "log.h"
+#include "lib/log.h"
 
 enum { CHUNK = 64 * 1024, ALIGN = 16 };
 

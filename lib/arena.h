@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "base.h"
+#include "lib/base.h"
 
 struct arena;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "buf.h"
+#include "lib/buf.h"
 
-#include "log.h"
+#include "lib/log.h"
 
 static void grow(struct buf *b, size_t cap)
 {

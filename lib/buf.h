@@ -2,7 +2,7 @@
 /* buf.h - bytes that grow at the end. Owned by whoever declared it; buf_free gives them back. */
 #pragma once
 
-#include "base.h"
+#include "lib/base.h"
 
 struct buf {
 	unsigned char *data;

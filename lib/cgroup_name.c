@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cgroup_name.h"
+#include "lib/cgroup_name.h"
 
 #include <ctype.h>
 

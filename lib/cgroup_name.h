@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "base.h"
+#include "lib/base.h"
 
 enum cgroup_key {
 	LABEL_CONTAINER,

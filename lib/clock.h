@@ -2,7 +2,7 @@
 /* clock.h - the only clocks. Tests link tests/fake/clock.c instead and turn the hands. */
 #pragma once
 
-#include "base.h"
+#include "lib/base.h"
 
 uint64_t clock_mono_ns(void); /* for waiting and for measuring */
 uint64_t clock_wall_ns(void); /* for what is written down */

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "base.h"
+#include "lib/base.h"
 
 enum config_type { CONFIG_STR, CONFIG_INT, CONFIG_REAL, CONFIG_BOOL };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "crc32c.h"
+#include "lib/crc32c.h"
 
 #include <pthread.h>
 

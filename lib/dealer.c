@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dealer.h"
+#include "lib/dealer.h"
 
 #include <stdio.h>
 #include <sys/random.h>
 #include <zmq.h>
 
-#include "log.h"
+#include "lib/log.h"
 
 enum {
 	LOCAL_RECONNECT_MS = 250, /* a collector on this machine that restarts is found at once */

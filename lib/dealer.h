@@ -2,9 +2,9 @@
 /* dealer.h - the one kind of ZeroMQ socket a probe has, with every option it needs. */
 #pragma once
 
-#include "handshake.h"
-#include "keys.h"
-#include "spool.h"
+#include "lib/handshake.h"
+#include "lib/keys.h"
+#include "lib/spool.h"
 
 /* watch tells what became of its tries to connect (handshake.h). */
 struct dealer {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "endpoints.h"
+#include "lib/endpoints.h"
 
 #include <ctype.h>
 #include <stdio.h>

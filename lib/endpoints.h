@@ -2,7 +2,7 @@
 /* endpoints.h - the collectors that a probe may send to: "tcp://host:port tcp://host:port ...". */
 #pragma once
 
-#include "base.h"
+#include "lib/base.h"
 
 enum { ENDPOINTS_MAX = 8, ENDPOINT_TEXT = 256 };
 

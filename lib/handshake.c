@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "handshake.h"
+#include "lib/handshake.h"
 
 #include <stdio.h>
 #include <zmq.h>

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "base.h"
+#include "lib/base.h"
 
 enum handshake {
 	HANDSHAKE_REFUSED, /* by the gate: the key is not welcome */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hash.h"
+#include "lib/hash.h"
 
 uint64_t hash_add(uint64_t h, const void *p, size_t len)
 {

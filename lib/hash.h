@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "base.h"
+#include "lib/base.h"
 
 #define HASH_START 0xcbf29ce484222325u
 

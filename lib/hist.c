@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hist.h"
+#include "lib/hist.h"
 
 #include <math.h>
 
-#include "item.h"
+#include "lib/item.h"
 
 enum { SUB_BITS = 4, MAX_BITS = 40 };
 

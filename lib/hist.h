@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "base.h"
+#include "lib/base.h"
 
 enum { HIST_SUB = 16, HIST_SLOTS = 37 * HIST_SUB, HIST_WINDOW = 1 << 16 };
 

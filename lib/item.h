@@ -8,11 +8,11 @@
  */
 #pragma once
 
-#include "addr.h"
+#include "lib/addr.h"
 
 enum item_kind { /* each struct below says what it is */
 #define ITEM(id, name, fields) ITEM_##name = (id),
-#include "../schema/messages.def"
+#include "schema/messages.def"
 #undef ITEM
 };
 
@@ -42,7 +42,7 @@ enum {
 
 enum part { /* what time goes into */
 #define PART(id, NAME, code, en, zh) PART_##NAME = (id),
-#include "../schema/parts.def"
+#include "schema/parts.def"
 #undef PART
 };
 

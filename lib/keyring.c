@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "keyring.h"
+#include "lib/keyring.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "log.h"
+#include "lib/log.h"
 
 static void path_of(char path[static KEYS_PATH], const struct keyring *k, const char *name)
 {

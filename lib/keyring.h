@@ -9,8 +9,8 @@
  */
 #pragma once
 
-#include "item.h"
-#include "keys.h"
+#include "lib/item.h"
+#include "lib/keys.h"
 
 struct keyring {
 	char dir[256];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "keys.h"
+#include "lib/keys.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <zmq.h>
 
-#include "log.h"
+#include "lib/log.h"
 
 enum { KEY_BYTES = 32, FILE_MAX = 4096 };
 

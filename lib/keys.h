@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "base.h"
+#include "lib/base.h"
 
 enum { KEY_TEXT = 41, KEYS_MAX = 8, KEYS_PATH = 512 };
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "log.h"
+#include "lib/log.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
 
-#include "clock.h"
-#include "text.h"
+#include "lib/clock.h"
+#include "lib/text.h"
 
 enum { FILE_MAX_BYTES = 16 << 20 };
 

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "base.h"
+#include "lib/base.h"
 
 enum log_level { LOG_ERR, LOG_WARN, LOG_INFO };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "loop.h"
+#include "lib/loop.h"
 
 #include <zmq.h>
 
-#include "clock.h"
-#include "log.h"
+#include "lib/clock.h"
+#include "lib/log.h"
 
 enum { MAX_WATCH = 128, MAX_TIMER = 64 };
 

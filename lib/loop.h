@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "base.h"
+#include "lib/base.h"
 
 struct loop;
 typedef int loop_fn(void *arg);

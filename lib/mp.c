@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mp.h"
+#include "lib/mp.h"
 
 #include <endian.h>
 #include <math.h>

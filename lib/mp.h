@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "base.h"
+#include "lib/base.h"
 
 struct mp {
 	const uint8_t *p, *end;

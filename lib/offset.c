@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "offset.h"
+#include "lib/offset.h"
 
 #define MS 1000000ull
 

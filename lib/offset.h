@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "item.h"
+#include "lib/item.h"
 
 enum { OFFSET_LAST = 8 };
 

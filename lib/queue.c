@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "queue.h"
+#include "lib/queue.h"
 
 #include <assert.h>
 #include <pthread.h>
 #include <time.h>
 
-#include "log.h"
+#include "lib/log.h"
 
 struct queue {
 	pthread_mutex_t lock;

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "base.h"
+#include "lib/base.h"
 
 struct queue;
 

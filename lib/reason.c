@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reason.h"
+#include "lib/reason.h"
 
 static const struct reason table[] = {
 #define REASON(id, name, code, en, zh) { id, code, en, zh },
-#include "../schema/reasons.def"
+#include "schema/reasons.def"
 #undef REASON
 };
 
@@ -23,7 +23,7 @@ const struct reason *reason_find(uint64_t id)
 
 static const struct part_text parts[] = {
 #define PART(id, NAME, code, en, zh) { id, code, en, zh },
-#include "../schema/parts.def"
+#include "schema/parts.def"
 #undef PART
 };
 

@@ -2,11 +2,11 @@
 /* reason.h - the tables of reasons and of parts, spelt once in schema/reasons.def and parts.def. */
 #pragma once
 
-#include "base.h"
+#include "lib/base.h"
 
 enum reason_id {
 #define REASON(id, name, code, en, zh) R_##name = (id),
-#include "../schema/reasons.def"
+#include "schema/reasons.def"
 #undef REASON
 };
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "segment_file.h"
+#include "lib/segment_file.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include "crc32c.h"
-#include "log.h"
+#include "lib/crc32c.h"
+#include "lib/log.h"
 
 enum { FULL_MAX = 1 << 20, FULL_MIN = 4096 };
 

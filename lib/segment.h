@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "wire.h"
+#include "lib/wire.h"
 
 struct segments; /* a directory */
 struct segment; /* a file; lives as long as it has records */

@@ -2,7 +2,7 @@
 /* segment_file.h - what segment.c, which writes, and segment_scan.c, which finds, share. */
 #pragma once
 
-#include "segment.h"
+#include "lib/segment.h"
 
 enum { HEAD = 28, RECORD = 28, NAME = 40 };
 #define SEGMENT_MAGIC "SEISSEG1"

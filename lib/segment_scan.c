@@ -3,9 +3,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "crc32c.h"
-#include "log.h"
-#include "segment_file.h"
+#include "lib/crc32c.h"
+#include "lib/log.h"
+#include "lib/segment_file.h"
 
 enum { OLD_MAX = 65536 };
 

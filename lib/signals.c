@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "signals.h"
+#include "lib/signals.h"
 
 #include <signal.h>
 #include <sys/signalfd.h>
 
-#include "base.h"
-#include "log.h"
+#include "lib/base.h"
+#include "lib/log.h"
 
 int signals_open(void)
 {

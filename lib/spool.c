@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spool.h"
+#include "lib/spool.h"
 
 #include <assert.h>
 #include <sys/random.h>
 
-#include "log.h"
-#include "spool_queue.h"
+#include "lib/log.h"
+#include "lib/spool_queue.h"
 
 /* 63 bits, for PostgreSQL's bigint. */
 uint64_t spool_draw_epoch(void)

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "wire.h"
+#include "lib/wire.h"
 
 struct spool;
 

@@ -2,9 +2,9 @@
 /* spool_disk.c - the part of a spool that waits on disk, and what an earlier process left there. */
 #include <stdio.h>
 
-#include "log.h"
-#include "spool_queue.h"
-#include "state_file.h"
+#include "lib/log.h"
+#include "lib/spool_queue.h"
+#include "lib/state_file.h"
 
 static const uint64_t RETRY_NS = 60000000000ull;
 

@@ -2,8 +2,8 @@
 /* spool_queue.h - what spool.c and spool_disk.c share: runs of batches, oldest first. */
 #pragma once
 
-#include "segment.h"
-#include "spool.h"
+#include "lib/segment.h"
+#include "lib/spool.h"
 
 struct spool_entry {
 	struct spool_entry *next;

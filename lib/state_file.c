@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "state_file.h"
+#include "lib/state_file.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "hash.h"
+#include "lib/hash.h"
 
 /* "SEISMOB", the version, the body, and a hash of all that, low byte first. */
 enum { MAGIC = 7, HEAD = 8, TAIL = 8 };

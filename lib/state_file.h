@@ -7,7 +7,7 @@
 
 #include <limits.h>
 
-#include "buf.h"
+#include "lib/buf.h"
 
 enum { STATE_MAX = 8 << 20 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "text.h"
+#include "lib/text.h"
 
 #include <assert.h>
 #include <stdio.h>

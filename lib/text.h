@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "arena.h"
+#include "lib/arena.h"
 
 const char *text_clean(struct arena *a, const char *s, size_t len);
 size_t text_clean_into(char *out, size_t size, const char *s,

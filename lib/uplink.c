@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "uplink_state.h"
+#include "lib/uplink_state.h"
 
 #include <assert.h>
 #include <zmq.h>
 
-#include "clock.h"
-#include "hash.h"
-#include "log.h"
-#include "dealer.h"
+#include "lib/clock.h"
+#include "lib/hash.h"
+#include "lib/log.h"
+#include "lib/dealer.h"
 
 enum { WINDOW_BATCHES = 64, WINDOW_BYTES = 4 << 20 };
 

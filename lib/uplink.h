@@ -9,10 +9,10 @@
  */
 #pragma once
 
-#include "loop.h"
-#include "endpoints.h"
-#include "keyring.h"
-#include "spool.h"
+#include "lib/loop.h"
+#include "lib/endpoints.h"
+#include "lib/keyring.h"
+#include "lib/spool.h"
 
 struct uplink;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zmq.h>
 
-#include "clock.h"
-#include "log.h"
-#include "dealer.h"
-#include "uplink_state.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "lib/dealer.h"
+#include "lib/uplink_state.h"
 
 enum { MAX_ANSWERS = 256 };
 

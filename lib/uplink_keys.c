@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* uplink_keys.c - what the collector says of keys, and what becomes of a handshake. */
-#include "clock.h"
-#include "log.h"
-#include "text.h"
-#include "uplink_state.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "lib/text.h"
+#include "lib/uplink_state.h"
 
 enum { ARENA = 4096, FAILED_SAID = 3 };
 

@@ -2,9 +2,9 @@
 /* uplink_state.h - what uplink.c, which speaks, and uplink_answer.c, which listens, share. */
 #pragma once
 
-#include "dealer.h"
-#include "offset.h"
-#include "uplink.h"
+#include "lib/dealer.h"
+#include "lib/offset.h"
+#include "lib/uplink.h"
 
 #define MS 1000000ull
 

@@ -10,9 +10,9 @@
  */
 #pragma once
 
-#include "arena.h"
-#include "buf.h"
-#include "item.h"
+#include "lib/arena.h"
+#include "lib/buf.h"
+#include "lib/item.h"
 
 enum {
 	WIRE_VERSION = 1,
@@ -43,7 +43,7 @@ enum {
 enum wire_type {
 	WIRE_OTHER = 0, /* one that this version does not know: skip the message */
 #define MESSAGE(id, name, fields) WIRE_##name = (id),
-#include "../schema/messages.def"
+#include "schema/messages.def"
 #undef MESSAGE
 };
 

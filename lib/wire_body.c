@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <math.h>
 
-#include "wire_read.h"
+#include "lib/wire_read.h"
 
 static const uint8_t least_fields[] = {
 #define ITEM(id, name, least) [id] = (least),
-#include "../schema/messages.def"
+#include "schema/messages.def"
 #undef ITEM
 };
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wire.h"
+#include "lib/wire.h"
 
-#include "wire_read.h"
+#include "lib/wire_read.h"
 
 /* Opens a message: how many fields follow the type. */
 static int open_message(struct mp *m, const void *f, size_t len, enum wire_type *type, uint32_t *n)
 {
 	static const uint8_t fields[] = {
 #define MESSAGE(id, name, least) [id] = (least),
-#include "../schema/messages.def"
+#include "schema/messages.def"
 #undef MESSAGE
 	};
 	uint32_t width;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wire_write.h"
+#include "lib/wire_write.h"
 
 #include <assert.h>
 
-#include "hash.h"
+#include "lib/hash.h"
 
 /* more: fields that were appended later, and that this message has. */
 static msgpack_packer message_with(struct buf *out, enum wire_type type, uint8_t more)
 {
 	static const uint8_t fields[] = {
 #define MESSAGE(id, name, n) [id] = (n),
-#include "../schema/messages.def"
+#include "schema/messages.def"
 #undef MESSAGE
 	};
 	msgpack_packer pk = wire_packer(out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* wire_put.c - the items of a body, written. */
-#include "wire_write.h"
+#include "lib/wire_write.h"
 
 #include <assert.h>
 #include <float.h>
@@ -39,7 +39,7 @@ msgpack_packer wire_item(struct buf *body, enum item_kind kind, uint32_t more)
 {
 	static const uint8_t fields[] = {
 #define ITEM(id, name, n) [id] = (n),
-#include "../schema/messages.def"
+#include "schema/messages.def"
 #undef ITEM
 	};
 	msgpack_packer pk = wire_packer(body);

@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "mp.h"
-#include "wire.h"
+#include "lib/mp.h"
+#include "lib/wire.h"
 
 static inline void wire_read_fail(struct mp *m)
 {

@@ -2,8 +2,8 @@
 /* wire_relay.c - the items that one collector tells another, written and read. */
 #include <assert.h>
 
-#include "wire_read.h"
-#include "wire_write.h"
+#include "lib/wire_read.h"
+#include "lib/wire_write.h"
 
 static void put_regions(msgpack_packer *pk, uint32_t hops, const char *const *region)
 {

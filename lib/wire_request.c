@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* wire_request.c - the items that say what went wrong, and its evidence, read. */
-#include "wire_read.h"
+#include "lib/wire_read.h"
 
 #include <math.h>
 

@@ -10,7 +10,7 @@
 
 #include <msgpack.h>
 
-#include "wire.h"
+#include "lib/wire.h"
 
 static inline int wire_write_buf(void *arg, const char *p, size_t len)
 {

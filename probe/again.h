@@ -2,7 +2,7 @@
 /* again.h - when an event that goes on is told again: schema/WIRE.md, EVENT. */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 enum { AGAIN_FIRST_S = 30, AGAIN_MOST_S = 600 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "allowance.h"
+#include "probe/allowance.h"
 
 enum { MINUTES = 10 }; /* worth of them at once */
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 struct allowance {
 	double used;

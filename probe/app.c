@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app.h"
+#include "probe/app.h"
 
 #include <limits.h>
 #include <stdio.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
+#include "lib/clock.h"
+#include "lib/log.h"
 
 enum { SLOTS = 256, COMM = 16 };
 #define APP_AGE_NS (60ull * 1000000000ull) /* a pid may be somebody else by then */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "baseline.h"
+#include "probe/baseline.h"
 
 enum {
 	ABOVE = 2, /* of BASELINE_GROWN, or of what there is yet, are above the tail */

@@ -20,7 +20,7 @@
  */
 #pragma once
 
-#include "../lib/hist.h"
+#include "lib/hist.h"
 
 #define BASELINE_WINDOW_NS (10 * 1000000000ull)
 #define BASELINE_FORGET_NS (3600 * 1000000000ull)

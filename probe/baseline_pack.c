@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "baseline_pack.h"
+#include "probe/baseline_pack.h"
 
 #include <msgpack.h>
 

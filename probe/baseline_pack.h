@@ -7,10 +7,10 @@
  */
 #pragma once
 
-#include "../lib/buf.h"
-#include "../lib/mp.h"
-#include "baseline.h"
-#include "usual.h"
+#include "lib/buf.h"
+#include "lib/mp.h"
+#include "probe/baseline.h"
+#include "probe/usual.h"
 
 void baseline_put(struct buf *out, uint64_t route, uint64_t used_s, const struct baseline *b,
 		  const struct usual *parts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "budget.h"
+#include "probe/budget.h"
 
 static const uint64_t SECOND = 1000000000u;
 

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 enum {
 	BUDGET_STEPS = 5, /* each halves it: at least a 32nd part is left */

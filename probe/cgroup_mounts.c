@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cgroup_mounts.h"
+#include "probe/cgroup_mounts.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 enum cgroup_serves { /* what a hierarchy has files of */
 		     SERVES_ALL = 1, /* version 2 */

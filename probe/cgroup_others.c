@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cgroup_others.h"
+#include "probe/cgroup_others.h"
 
 #include <math.h>
 
-#include "proc_delta.h"
+#include "probe/proc_delta.h"
 
 enum fold {
 	SUM_TOP, /* it has in it what is below */

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "layout.h"
+#include "probe/layout.h"
 
 struct cgroup_others {
 	double v[CGROUP_END];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cgroup_path.h"
+#include "probe/cgroup_path.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "../lib/hash.h"
+#include "lib/hash.h"
 
 enum { DEPTH_MAX = 32, LOOKED_MAX = 10000, LEAF = 2, TAIL = 200 };
 

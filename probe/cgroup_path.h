@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "../lib/item.h"
+#include "lib/item.h"
 
 /* root: the hierarchy's root directory, open. path: "/a/b", or "/" for itself; false: not there. */
 bool cgroup_find(int root, uint64_t id, char *path, size_t room);

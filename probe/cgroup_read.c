@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cgroup_read.h"
+#include "probe/cgroup_read.h"
 
 #include <fcntl.h>
 #include <math.h>
 
-#include "proc_delta.h"
-#include "proc_text.h"
+#include "probe/proc_delta.h"
+#include "probe/proc_text.h"
 
 #define NS 1e-9
 #define US 1e-6

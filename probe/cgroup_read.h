@@ -2,8 +2,8 @@
 /* cgroup_read.h - what the files of one cgroup say now, not yet as a delta. */
 #pragma once
 
-#include "../lib/buf.h"
-#include "cgroup_tree.h"
+#include "lib/buf.h"
+#include "probe/cgroup_tree.h"
 
 /*
  * Leaves in c->raw the metrics of the layout; NaN for what no file says. One that used no CPU since

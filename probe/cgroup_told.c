@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cgroup_told.h"
+#include "probe/cgroup_told.h"
 
 #include <stdio.h>
 
-#include "cgroup_path.h"
+#include "probe/cgroup_path.h"
 
 enum { TAIL = 200 }; /* of a path that the kernel side cut */
 

@@ -4,7 +4,7 @@
 
 #include <linux/types.h>
 
-#include "../bpf/cgroup_told.h"
-#include "../lib/item.h"
+#include "bpf/cgroup_told.h"
+#include "lib/item.h"
 
 void cgroup_told_text(const struct cgroup_told *c, uint64_t id, char text[static ITEM_MAX_TEXT]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cgroup_tree.h"
+#include "probe/cgroup_tree.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "../lib/log.h"
-#include "proc_delta.h"
+#include "lib/log.h"
+#include "probe/proc_delta.h"
 
 enum { LINKS_OF_A_LEAF = 2 };
 

@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "cgroup_mounts.h"
-#include "layout.h"
+#include "probe/cgroup_mounts.h"
+#include "probe/layout.h"
 
 enum { CGROUP_MAX = 4096, CGROUP_LISTED = 512, CGROUP_IDLE_TICKS = 30 };
 

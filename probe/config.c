@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config.h"
+#include "probe/config.h"
 
 #include <ctype.h>
 #include <stdio.h>
 
-#include "../lib/config.h"
-#include "../lib/endpoints.h"
-#include "nginx.h"
-#include "on_demand.h"
-#include "request_kernel.h"
+#include "lib/config.h"
+#include "lib/endpoints.h"
+#include "probe/nginx.h"
+#include "probe/on_demand.h"
+#include "probe/request_kernel.h"
 
 /* Every line is a key of the file and a flag: rows_per_s is --rows-per-s. */
 static const struct config_option options[] = {

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 struct probe_config {
 	char node[64]; /* default: the host's name */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "counting.h"
+#include "probe/counting.h"
 
 #include <bpf/bpf.h>
 #include <linux/audit.h>
@@ -11,9 +11,9 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "privilege.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "probe/privilege.h"
 
 #if defined(__x86_64__)
 #define OUR_ARCH AUDIT_ARCH_X86_64

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cpu_clock.h"
+#include "probe/cpu_clock.h"
 
 #include <bpf/libbpf.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 
-#include "../lib/log.h"
-#include "source.h"
+#include "lib/log.h"
+#include "probe/source.h"
 
 struct cpu_clock {
 	int n;

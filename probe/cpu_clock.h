@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 struct bpf_program;
 struct cpu_clock;

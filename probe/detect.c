@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "detect.h"
+#include "probe/detect.h"
 
-#include "../lib/clock.h"
-#include "../lib/hash.h"
-#include "../lib/log.h"
-#include "baseline.h"
-#include "baseline_pack.h"
-#include "verdict.h"
+#include "lib/clock.h"
+#include "lib/hash.h"
+#include "lib/log.h"
+#include "probe/baseline.h"
+#include "probe/baseline_pack.h"
+#include "probe/verdict.h"
 
 enum {
 	ROUTES = 512,

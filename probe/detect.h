@@ -18,10 +18,10 @@
  */
 #pragma once
 
-#include "../lib/buf.h"
-#include "../lib/item.h"
-#include "split.h"
-#include "usual.h"
+#include "lib/buf.h"
+#include "lib/item.h"
+#include "probe/split.h"
+#include "probe/usual.h"
 
 struct detect;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "disk_busy.h"
+#include "probe/disk_busy.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 
-#include "proc_text.h"
+#include "probe/proc_text.h"
 
 /* The columns after the name; an older kernel has fewer. */
 enum { READS, READ_MS = 3, WRITES, WRITE_MS = 7, IN_FLIGHT, BUSY_MS, QUEUE_MS, DISCARDS };

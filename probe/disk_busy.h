@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "../lib/buf.h"
+#include "lib/buf.h"
 
 enum { DISK_BUSY_NAME = 32, DISK_BUSY_MAX = 64 };
 

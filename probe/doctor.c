@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "doctor.h"
+#include "probe/doctor.h"
 
 #include <bpf/libbpf.h>
 #include <fcntl.h>
@@ -13,14 +13,14 @@
 #include <sys/timex.h>
 #include <time.h>
 
-#include "../lib/clock.h"
-#include "../lib/endpoints.h"
-#include "../lib/keyring.h"
-#include "kernel_btf.h"
-#include "on_demand.h"
-#include "sources.h"
-#include "stalls.h"
-#include "../lib/state_file.h"
+#include "lib/clock.h"
+#include "lib/endpoints.h"
+#include "lib/keyring.h"
+#include "probe/kernel_btf.h"
+#include "probe/on_demand.h"
+#include "probe/sources.h"
+#include "probe/stalls.h"
+#include "lib/state_file.h"
 
 enum { CONNECT_MS = 2000 };
 

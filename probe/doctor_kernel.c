@@ -2,14 +2,14 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
-#include "counting.h"
-#include "doctor.h"
-#include "hook_cost.h"
-#include "kernel_btf.h"
-#include "privilege.h"
-#include "request_kernel.h"
-#include "seccomp.h"
-#include "map_walk.h"
+#include "probe/counting.h"
+#include "probe/doctor.h"
+#include "probe/hook_cost.h"
+#include "probe/kernel_btf.h"
+#include "probe/privilege.h"
+#include "probe/request_kernel.h"
+#include "probe/seccomp.h"
+#include "probe/map_walk.h"
 
 /* How to find out whether a kernel has something: by what its BTF names, or by asking for it. */
 enum how { BY_TRACEPOINT, BY_FUNCTION, BY_WALK, BY_MAP, BY_HELPER };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
-#include "doctor.h"
-#include "place_flows.h"
+#include "probe/doctor.h"
+#include "probe/place_flows.h"
 
 void doctor_nat(const char *procfs)
 {

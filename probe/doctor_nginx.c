@@ -4,12 +4,12 @@
 #include <bpf/libbpf.h>
 #include <stdio.h>
 
-#include "../lib/clock.h"
-#include "doctor.h"
-#include "nginx_kernel.h"
-#include "nginx_layout.h"
-#include "nginx_watch.h"
-#include "privilege.h"
+#include "lib/clock.h"
+#include "probe/doctor.h"
+#include "probe/nginx_kernel.h"
+#include "probe/nginx_layout.h"
+#include "probe/nginx_watch.h"
+#include "probe/privilege.h"
 
 enum { RING_BYTES = 256 * 1024, LOOKS = 16, PATH_ROOM = 256 };
 #define PATIENCE_NS (2 * 1000000000ull)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "elf_file.h"
+#include "probe/elf_file.h"
 
 #include <elf.h>
 #include <sys/stat.h>
 
-#include "../lib/text.h"
+#include "lib/text.h"
 
 enum {
 	SYMBOLS = 512, /* read at once */

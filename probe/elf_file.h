@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "symbol.h"
+#include "probe/symbol.h"
 
 enum { ELF_FILE_ID = 20, ELF_FILE_LOADS = 8 };
 

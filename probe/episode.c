@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "episode.h"
+#include "probe/episode.h"
 
 #include <math.h>
 
-#include "again.h"
+#include "probe/again.h"
 
 #define S 1000000000ull
 #define OPEN_NS (S * 14 / 10)

@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 enum episode_is {
 	EPISODE_NOTHING, /* or nothing new */

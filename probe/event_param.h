@@ -7,8 +7,8 @@
 
 #include <assert.h>
 
-#include "../lib/hash.h"
-#include "../lib/item.h"
+#include "lib/hash.h"
+#include "lib/item.h"
 
 static inline void event_put(struct event_item *e, struct param p)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evidence.h"
+#include "probe/evidence.h"
 
-#include "../lib/log.h"
-#include "split.h"
+#include "lib/log.h"
+#include "probe/split.h"
 
 enum {
 	BUCKETS = 2048, /* of each index */

@@ -9,8 +9,8 @@
 
 #include <linux/types.h>
 
-#include "../bpf/request.h"
-#include "../lib/item.h"
+#include "bpf/request.h"
+#include "lib/item.h"
 
 enum { EVIDENCE_BLOCKS = 7680 }; /* with their indices 4 MiB */
 #define EVIDENCE_KEPT_NS (30 * 1000000000ull)

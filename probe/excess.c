@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "excess.h"
+#include "probe/excess.h"
 
-#include "time_code.h"
+#include "probe/time_code.h"
 
 enum {
 	BELOW = 20, /* slots below the median of the first: the others reach to 40 times that */

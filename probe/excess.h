@@ -15,7 +15,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 enum { EXCESS_SLOTS = 64, EXCESS_FIRST = 100 };
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "explain.h"
+#include "probe/explain.h"
 
 #include <stdio.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "names.h"
-#include "overflow.h"
-#include "profile.h"
-#include "stacks.h"
-#include "ustacks.h"
-#include "verdict.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "probe/names.h"
+#include "probe/overflow.h"
+#include "probe/profile.h"
+#include "probe/stacks.h"
+#include "probe/ustacks.h"
+#include "probe/verdict.h"
 
 enum { WHO = REQ_COMM + 16 };
 

@@ -5,9 +5,9 @@
  */
 #pragma once
 
-#include "detect.h"
-#include "evidence.h"
-#include "sink.h"
+#include "probe/detect.h"
+#include "probe/evidence.h"
+#include "probe/sink.h"
 
 struct explain;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "files_calls.h"
+#include "probe/files_calls.h"
 
 #include <sys/syscall.h>
 

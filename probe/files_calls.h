@@ -4,8 +4,8 @@
 
 #include <linux/types.h>
 
-#include "../bpf/files.h"
-#include "../lib/base.h"
+#include "bpf/files.h"
+#include "lib/base.h"
 
 const char *files_call_name(uint32_t call); /* "pwrite64"; "" for what is none */
 bool files_call_syncs(uint32_t call); /* it has no bytes of its own: what it is about is the file */

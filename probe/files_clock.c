@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "files_clock.h"
+#include "probe/files_clock.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "source.h"
+#include "probe/source.h"
 
 #define PERIOD_NS 5000000ull
 

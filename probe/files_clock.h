@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 struct files_clock {
 	bool ticks; /* else: a timer */

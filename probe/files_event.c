@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "files_event.h"
+#include "probe/files_event.h"
 
-#include "../lib/reason.h"
-#include "../lib/text.h"
-#include "event_param.h"
-#include "files_calls.h"
-#include "path_text.h"
+#include "lib/reason.h"
+#include "lib/text.h"
+#include "probe/event_param.h"
+#include "probe/files_calls.h"
+#include "probe/path_text.h"
 
 enum { WARNING_US = 100000, CRITICAL_US = 10000000 };
 

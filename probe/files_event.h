@@ -4,8 +4,8 @@
 
 #include <linux/types.h>
 
-#include "../bpf/files.h"
-#include "../lib/item.h"
+#include "bpf/files.h"
+#include "lib/item.h"
 
 struct files_op { /* its pieces, as far as they came */
 	struct file_name name; /* head.record 0: none */

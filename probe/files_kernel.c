@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "files_kernel.h"
+#include "probe/files_kernel.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <stdio.h>
 
-#include "../lib/log.h"
-#include "cpu_clock.h"
+#include "lib/log.h"
+#include "probe/cpu_clock.h"
 #include "files.skel.h"
-#include "files_calls.h"
-#include "kernel_counts.h"
-#include "kernel_load.h"
-#include "source.h"
+#include "probe/files_calls.h"
+#include "probe/kernel_counts.h"
+#include "probe/kernel_load.h"
+#include "probe/source.h"
 
 struct files_kernel {
 	struct files_bpf *bpf;

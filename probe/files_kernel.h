@@ -4,11 +4,11 @@
 
 #include <linux/types.h>
 
-#include "../bpf/files.h"
-#include "../lib/base.h"
-#include "files_clock.h"
-#include "scope.h"
-#include "switch_chain.h"
+#include "bpf/files.h"
+#include "lib/base.h"
+#include "probe/files_clock.h"
+#include "probe/scope.h"
+#include "probe/switch_chain.h"
 
 struct files_kernel;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "files_pending.h"
+#include "probe/files_pending.h"
 
-#include "../lib/log.h"
+#include "lib/log.h"
 
 struct files_pending {
 	struct files_op op[FILES_PENDING];

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "files_event.h"
+#include "probe/files_event.h"
 
 enum { FILES_PENDING = 512 };
 

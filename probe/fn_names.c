@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fn_names.h"
+#include "probe/fn_names.h"
 
-#include "../lib/log.h"
-#include "ksym.h"
+#include "lib/log.h"
+#include "probe/ksym.h"
 
 enum {
 	ROOM = 1024, /* functions; KSYM_MAX in one pass */

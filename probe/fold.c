@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fold.h"
+#include "probe/fold.h"
 
 #include <stdio.h>
 
-#include "../lib/hash.h"
-#include "fold_kernel.h"
-#include "minute.h"
-#include "profile.h"
-#include "usym_frame.h"
-#include "pages.h"
+#include "lib/hash.h"
+#include "probe/fold_kernel.h"
+#include "probe/minute.h"
+#include "probe/profile.h"
+#include "probe/usym_frame.h"
+#include "probe/pages.h"
 
 enum {
 	BYTES_S = 128 * 1024, /* of files: about 1 ms; what is saved up serves a busy moment */

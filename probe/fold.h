@@ -13,8 +13,8 @@
 
 #include <linux/types.h>
 
-#include "../bpf/oncpu.h"
-#include "sink.h"
+#include "bpf/oncpu.h"
+#include "probe/sink.h"
 
 enum { FOLD_KERNEL = 64, FOLD_USER = 40 /* stacks that may wait */ };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fold_kernel.h"
+#include "probe/fold_kernel.h"
 
-#include "../lib/hash.h"
-#include "ksym.h"
-#include "minute.h"
-#include "pages.h"
+#include "lib/hash.h"
+#include "probe/ksym.h"
+#include "probe/minute.h"
+#include "probe/pages.h"
 
 enum {
 	STEP_BYTES = 1 << 20, /* of kallsyms, at a time: about 10 ms */

@@ -2,9 +2,9 @@
 /* fold_kernel.h - the kernel's half of fold.h, and what both halves share; only fold*.c use it. */
 #pragma once
 
-#include "fold.h"
-#include "functions.h"
-#include "told.h"
+#include "probe/fold.h"
+#include "probe/functions.h"
+#include "probe/told.h"
 
 struct fold_common {
 	struct functions *functions;

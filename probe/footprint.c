@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "footprint.h"
+#include "probe/footprint.h"
 
 #include <link.h>
 #include <malloc.h>
 #include <sys/mman.h>
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 /*
  * What may be written has been, by the dynamic linker. Of the program itself only its code: beside

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "functions.h"
+#include "probe/functions.h"
 
-#include "pages.h"
+#include "probe/pages.h"
 
 enum { TEXT_BYTES = 96 * 1024 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hook_cost.h"
+#include "probe/hook_cost.h"
 
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
 #include <sys/prctl.h>
 
-#include "../lib/clock.h"
+#include "lib/clock.h"
 
 enum { TIMES = 500, ROUNDS = 5, COMM = 16 };
 

@@ -3,7 +3,7 @@
  * back, and have too much: to take the time costs, too. */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 /*
  * Of an empty program on a tracepoint that this thread calls some thousands of times, in some

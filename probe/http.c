@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "http.h"
+#include "probe/http.h"
 
 static const char *const methods[] = { "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS" };
 

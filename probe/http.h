@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 struct http_line {
 	char method[8];

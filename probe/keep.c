@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "keep.h"
+#include "probe/keep.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "../lib/state_file.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "lib/state_file.h"
 
 #define SAVE_NS (60 * 1000000000ull)
 

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "detect.h"
+#include "probe/detect.h"
 
 struct keep;
 

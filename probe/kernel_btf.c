@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel_btf.h"
+#include "probe/kernel_btf.h"
 
 #include <bpf/btf.h>
 #include <malloc.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel_counts.h"
+#include "probe/kernel_counts.h"
 
 #include <bpf/libbpf.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel_load.h"
+#include "probe/kernel_load.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -8,10 +8,10 @@
 #include <sys/mman.h>
 #include <sys/utsname.h>
 
-#include "kernel_btf.h"
-#include "privilege.h"
-#include "request_kernel.h"
-#include "source.h"
+#include "probe/kernel_btf.h"
+#include "probe/privilege.h"
+#include "probe/request_kernel.h"
+#include "probe/source.h"
 
 int kernel_can_load(char *why)
 {

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 /* why: WHY_LEN bytes, a sentence when the answer is an error. */
 int kernel_can_load(char *why) MUST_CHECK; /* 0; -EPERM, -ENOENT: no BTF */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kmsg_fold.h"
+#include "probe/kmsg_fold.h"
 
-#include "../lib/log.h"
-#include "../lib/reason.h"
-#include "../lib/text.h"
-#include "event_param.h"
-#include "lasting.h"
+#include "lib/log.h"
+#include "lib/reason.h"
+#include "lib/text.h"
+#include "probe/event_param.h"
+#include "probe/lasting.h"
 
 #define SEC 1000000000ull
 

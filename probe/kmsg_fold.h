@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "kmsg_line.h"
-#include "sink.h"
+#include "probe/kmsg_line.h"
+#include "probe/sink.h"
 
 enum { FOLD_EVENTS = 24, FOLD_PER_MINUTE = 6, FOLD_QUIET_S = 60 };
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kmsg_line.h"
+#include "probe/kmsg_line.h"
 
 #include <ctype.h>
 #include <stdio.h>
 
-#include "../lib/reason.h"
-#include "../lib/text.h"
+#include "lib/reason.h"
+#include "lib/text.h"
 
 enum { FACILITY_KERNEL = 0 };
 
 static const struct kmsg_pattern patterns[] = {
 #define KMSG(reason, severity, text) { R_##reason, EVENT_##severity, text },
-#include "../schema/kmsg.def"
+#include "schema/kmsg.def"
 #undef KMSG
 };
 

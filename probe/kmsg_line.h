@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "../lib/item.h"
+#include "lib/item.h"
 
 enum { KMSG_RECORD = 8192, KMSG_LEVELS = 8, KMSG_WORD = 64, KMSG_WORDS = 4 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ksym.h"
+#include "probe/ksym.h"
 
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 
-#include "../lib/log.h"
-#include "ksym_kernel.h"
+#include "lib/log.h"
+#include "probe/ksym_kernel.h"
 
 enum {
 	PIECE = 16 * 1024,

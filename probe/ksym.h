@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 enum { KSYM_TEXT = 96, KSYM_MAX = 1280 /* addresses in one pass */ };
 

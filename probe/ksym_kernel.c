@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ksym_kernel.h"
+#include "probe/ksym_kernel.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/types.h>
 #include <stdio.h>
 
-#include "../bpf/ksym.h"
-#include "kernel_load.h"
+#include "bpf/ksym.h"
+#include "probe/kernel_load.h"
 #include "ksym.skel.h"
-#include "source.h"
+#include "probe/source.h"
 
 struct ksym_kernel {
 	struct ksym_bpf *bpf;

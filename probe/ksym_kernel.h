@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 enum { KSYM_NAME = 64 }; /* of a symbol and its module, cut */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ksym_range.h"
+#include "probe/ksym_range.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* ksym_range.h - where functions of the kernel lie, by their names. */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 struct ksym_range {
 	const char *name; /* asked for */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lasting.h"
+#include "probe/lasting.h"
 
-#include "../lib/hash.h"
-#include "again.h"
+#include "lib/hash.h"
+#include "probe/again.h"
 
 void lasting_begin(struct lasting *l, const char *kind, const char *key, uint64_t mono_ns,
 		   uint64_t wall_ns)

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "../lib/item.h"
+#include "lib/item.h"
 
 struct lasting { /* zeroed: nothing goes on */
 	uint64_t id; /* 0: nothing does */

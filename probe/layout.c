@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout.h"
+#include "probe/layout.h"
 
 enum {
 #define LAYOUT(ID, name, kind) IS_##ID,
-#include "../schema/metrics.def"
+#include "schema/metrics.def"
 	LAYOUTS
 };
 
 static const struct wire_metric metrics[LAYOUTS][ITEM_MAX_VALUES] = {
 #define METRIC(layout, ID, name, unit, kind)                                                       \
 	[IS_##layout][layout##_##ID] = { name, unit, METRIC_##kind },
-#include "../schema/metrics.def"
+#include "schema/metrics.def"
 };
 
 #define LAYOUT(ID, name, kind)                                                                     \
 	struct wire_dict layout_##name = { .entity_kind = (kind),                                  \
 					   .n = ID##_END,                                          \
 					   .metrics = metrics[IS_##ID] };
-#include "../schema/metrics.def"
+#include "schema/metrics.def"
 
 bool layout_has(const char *name)
 {
@@ -33,7 +33,7 @@ __attribute__((constructor)) static void make_ids(void)
 {
 	struct wire_dict *const all[] = {
 #define LAYOUT(ID, name, kind) &layout_##name,
-#include "../schema/metrics.def"
+#include "schema/metrics.def"
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)

@@ -7,17 +7,17 @@
  */
 #pragma once
 
-#include "../lib/wire.h"
+#include "lib/wire.h"
 
 /* NODE_LOAD1, ...: of each layout from 0, and NODE_END, ...: how many it has. */
 enum {
 #define LAYOUT(ID, name, kind) ID##_BEGIN = -1,
 #define METRIC(layout, ID, name, unit, kind) layout##_##ID,
 #define LAYOUT_END(ID) ID##_END,
-#include "../schema/metrics.def"
+#include "schema/metrics.def"
 };
 
 #define LAYOUT(ID, name, kind) extern struct wire_dict layout_##name;
-#include "../schema/metrics.def"
+#include "schema/metrics.def"
 
 bool layout_has(const char *name); /* whether a metric of any of them is called so */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "machine_id.h"
+#include "probe/machine_id.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 /* machine_id.h - what systemd knows this machine by. */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 enum { MACHINE_ID = 33 };
 

@@ -3,18 +3,18 @@
  */
 #include <stdio.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "../lib/signals.h"
-#include "doctor.h"
-#include "footprint.h"
-#include "layout.h"
-#include "machine_id.h"
-#include "privilege.h"
-#include "reading.h"
-#include "seccomp.h"
-#include "sources.h"
-#include "../lib/uplink.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "lib/signals.h"
+#include "probe/doctor.h"
+#include "probe/footprint.h"
+#include "probe/layout.h"
+#include "probe/machine_id.h"
+#include "probe/privilege.h"
+#include "probe/reading.h"
+#include "probe/seccomp.h"
+#include "probe/sources.h"
+#include "lib/uplink.h"
 
 #define MS 1000000ull
 

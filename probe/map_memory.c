@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "map_memory.h"
+#include "probe/map_memory.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 enum {
 	MAP_MEMORY_MANY = 256, /* processors */

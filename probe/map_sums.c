@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "map_sums.h"
+#include "probe/map_sums.h"
 
 #include <bpf/libbpf.h>
 
-#include "../lib/log.h"
+#include "lib/log.h"
 
 static void read_one(const struct map_sums *m, const unsigned char *key, void *value)
 {

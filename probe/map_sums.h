@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "../lib/item.h"
-#include "sums.h"
+#include "lib/item.h"
+#include "probe/sums.h"
 
 struct bpf_map;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "map_walk.h"
+#include "probe/map_walk.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -7,7 +7,7 @@
 #include <linux/bpf.h>
 #include <stdio.h>
 
-#include "kernel_btf.h"
+#include "probe/kernel_btf.h"
 
 static int iterator_in(const struct btf *btf, const char *name)
 {

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 struct bpf_link;
 struct bpf_program;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "memory_limit.h"
+#include "probe/memory_limit.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 
-#include "cgroup_mounts.h"
-#include "proc_text.h"
+#include "probe/cgroup_mounts.h"
+#include "probe/proc_text.h"
 
 static const double no_limit = 1e18; /* and more: how the older hierarchy says that there is none */
 

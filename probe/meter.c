@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "meter.h"
+#include "probe/meter.h"
 
 #include <bpf/bpf.h>
 #include <dirent.h>
@@ -9,12 +9,12 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "counting.h"
-#include "hook_cost.h"
-#include "layout.h"
-#include "switch_chain.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "probe/counting.h"
+#include "probe/hook_cost.h"
+#include "probe/layout.h"
+#include "probe/switch_chain.h"
 
 enum { COUNTED_PART = 20 /* of the time, one */ };
 

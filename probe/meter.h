@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "sink.h"
+#include "probe/sink.h"
 
 enum { METER_COUNT_S = 10 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "minute.h"
+#include "probe/minute.h"
 
 #include <stdio.h>
 
-#include "pages.h"
+#include "probe/pages.h"
 
 enum {
 	NAME = 64,

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "sink.h"
+#include "probe/sink.h"
 
 enum { MINUTE_PAIRS = 1024, MINUTE_APPS = 128 };
 

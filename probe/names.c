@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "names.h"
+#include "probe/names.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <asm/unistd.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "cgroup_path.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "probe/cgroup_path.h"
 
 enum {
 	MINOR_BITS = 20,

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 enum { NAME_DEV = 64, NAME_FILE = 256, NAME_CGROUP = 256, NAME_CALL = 24 };
 

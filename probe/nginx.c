@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nginx.h"
+#include "probe/nginx.h"
 
 #include <stdio.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "nginx_kernel.h"
-#include "nginx_layout.h"
-#include "nginx_trial.h"
-#include "nginx_watch.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "probe/nginx_kernel.h"
+#include "probe/nginx_layout.h"
+#include "probe/nginx_trial.h"
+#include "probe/nginx_watch.h"
 
 enum { LOOKS = 64, BUILDS = 16, NAME = 256 };
 #define IDLE_NS (600 * 1000000000ull) /* found again with its next request */

@@ -9,8 +9,8 @@
  */
 #pragma once
 
-#include "nginx_join.h"
-#include "scope.h"
+#include "probe/nginx_join.h"
+#include "probe/scope.h"
 
 struct nginx;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nginx_elf.h"
+#include "probe/nginx_elf.h"
 
 #include <elf.h>
 #include <stdio.h>

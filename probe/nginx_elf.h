@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 enum { BUILD_ID_TEXT = 2 * 20 + 1 };
 

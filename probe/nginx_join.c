@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nginx_join.h"
+#include "probe/nginx_join.h"
 
 #include <sys/queue.h>
 
-#include "../lib/hash.h"
-#include "../lib/log.h"
+#include "lib/hash.h"
+#include "lib/log.h"
 
 enum {
 	BUCKETS = 4096, /* a power of two */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nginx_kernel.h"
+#include "probe/nginx_kernel.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <sys/syscall.h>
 
-#include "../lib/log.h"
-#include "kernel_load.h"
+#include "lib/log.h"
+#include "probe/kernel_load.h"
 #include "nginx.skel.h"
 
 /*

@@ -4,10 +4,10 @@
 
 #include <linux/types.h>
 
-#include "../bpf/nginx.h"
-#include "../lib/base.h"
-#include "nginx_elf.h"
-#include "scope.h"
+#include "bpf/nginx.h"
+#include "lib/base.h"
+#include "probe/nginx_elf.h"
+#include "probe/scope.h"
 
 struct nginx_kernel;
 

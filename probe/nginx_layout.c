@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nginx_layout.h"
+#include "probe/nginx_layout.h"
 
 enum {
 	WORDS = NGINX_REQUEST / 8,

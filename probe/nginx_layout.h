@@ -7,8 +7,8 @@
 
 #include <linux/types.h>
 
-#include "../bpf/nginx.h"
-#include "../lib/base.h"
+#include "bpf/nginx.h"
+#include "lib/base.h"
 
 struct nginx_offsets {
 	uint16_t states, status, start;

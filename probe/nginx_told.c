@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nginx_told.h"
+#include "probe/nginx_told.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -10,8 +10,8 @@
 
 #include <linux/types.h>
 
-#include "../bpf/nginx.h"
-#include "request_event.h"
+#include "bpf/nginx.h"
+#include "probe/request_event.h"
 
 struct nginx_text { /* room for what the item's strings point to */
 	char peer[NGINX_TRIES][UNIX_TEXT];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nginx_trial.h"
+#include "probe/nginx_trial.h"
 
-#include "../lib/log.h"
+#include "lib/log.h"
 
 enum {
 	KEPT = 64,

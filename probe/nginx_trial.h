@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "nginx_told.h"
+#include "probe/nginx_told.h"
 
 struct nginx_trial;
 

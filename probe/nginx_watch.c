@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nginx_watch.h"
+#include "probe/nginx_watch.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "../lib/hash.h"
-#include "../lib/log.h"
+#include "lib/hash.h"
+#include "lib/log.h"
 
 enum { PROCESSES = 1024, FILES = 256, PATH_ROOM = 64 };
 #define AGAIN_NS (60 * 1000000000ull) /* a process may run another program by then */

@@ -8,7 +8,7 @@
 
 #include <sys/stat.h>
 
-#include "nginx_elf.h"
+#include "probe/nginx_elf.h"
 
 struct nginx_watch;
 

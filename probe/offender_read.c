@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "offender_read.h"
+#include "probe/offender_read.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <stdio.h>
 
-#include "proc_text.h"
+#include "probe/proc_text.h"
 
 enum { NICE = 10, NICENESS = 19 - 3, POLICY = 41 - 3, STAT_FIELDS = POLICY + 1, PATH_OF = 512 };
 enum { MINFLT = 10 - 3, UTIME = 14 - 3, STIME = 15 - 3, THREADS = 20 - 3, START = 22 - 3 };

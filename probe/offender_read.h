@@ -2,7 +2,7 @@
 /* offender_read.h - what one process did so far, as /proc says. */
 #pragma once
 
-#include "offenders.h"
+#include "probe/offenders.h"
 
 struct offender_counts {
 	uint32_t pid;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "offenders.h"
+#include "probe/offenders.h"
 
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 
-#include "../lib/clock.h"
-#include "offender_read.h"
+#include "lib/clock.h"
+#include "probe/offender_read.h"
 
 #define S 1000000000ull
 #define SOON_NS (S * 9 / 10) /* of CPU: at every second tick; of the others every two seconds */

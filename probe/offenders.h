@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "../lib/buf.h"
+#include "lib/buf.h"
 
 enum { OFFENDER_COMM = 16, OFFENDERS_MAX = 4096 };
 

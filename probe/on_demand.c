@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "on_demand.h"
+#include "probe/on_demand.h"
 
 #include <stdio.h>
 
 static const char *const names[] = {
 #define SOURCE(name)
 #define ON_DEMAND(name) #name,
-#include "sources.def"
+#include "probe/sources.def"
 #undef SOURCE
 };
 

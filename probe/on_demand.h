@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 bool on_demand_is(const char *source); /* it is one of them */
 bool on_demand_asked(const char *list, const char *source);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oom_event.h"
+#include "probe/oom_event.h"
 
 #include <stdio.h>
 
-#include "../lib/reason.h"
-#include "../lib/text.h"
-#include "event_param.h"
+#include "lib/reason.h"
+#include "lib/text.h"
+#include "probe/event_param.h"
 
 struct texts {
 	char comm[OOM_NAME], by[OOM_NAME], top[ITEM_MAX_TEXT];

@@ -4,9 +4,9 @@
 
 #include <linux/types.h>
 
-#include "../bpf/oom.h"
-#include "oom_report.h"
-#include "sink.h"
+#include "bpf/oom.h"
+#include "probe/oom_report.h"
+#include "probe/sink.h"
 
 struct oom_seen {
 	const struct oom_victim *victim; /* NULL: only the log told of it */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oom_report.h"
+#include "probe/oom_report.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "../lib/item.h"
+#include "lib/item.h"
 
 enum { OOM_TOP = 5, OOM_NAME = 64 };
 

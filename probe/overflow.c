@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "overflow.h"
+#include "probe/overflow.h"
 
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
+#include "lib/clock.h"
+#include "lib/log.h"
 
 #define FRESH_NS 20000000ull /* no need to look again */
 #define SOON_NS 100000000ull /* between two looks where someone waited lately */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "own.h"
+#include "probe/own.h"
 
 #include <dirent.h>
 #include <stdio.h>
 
-#include "../lib/log.h"
-#include "layout.h"
-#include "own_file.h"
-#include "own_table.h"
+#include "lib/log.h"
+#include "probe/layout.h"
+#include "probe/own_file.h"
+#include "probe/own_table.h"
 
 enum {
 	NAME = 32, /* of a program */

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "source.h"
+#include "probe/source.h"
 
 enum { OWN_PROGRAMS = 16, OWN_SOURCES = OWN_PROGRAMS + 1 };
 

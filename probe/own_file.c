@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "own_file.h"
+#include "probe/own_file.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* own_file.h - files that nobody but root, or whoever runs the probe, can have written. */
 #pragma once
 
-#include "../lib/buf.h"
+#include "lib/buf.h"
 
 /* A directory, open; -errno with what to do about it. */
 int own_dir_open(const char *path, char *err, size_t errlen) MUST_CHECK;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "own_layout.h"
+#include "probe/own_layout.h"
 
 #include <stdio.h>
 
-#include "layout.h"
+#include "probe/layout.h"
 
 struct making {
 	struct own_layout *l;

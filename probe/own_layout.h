@@ -2,8 +2,8 @@
 /* own_layout.h - what is told of one map of a program of the operator's own, as a layout. */
 #pragma once
 
-#include "../lib/wire.h"
-#include "own_manifest.h"
+#include "lib/wire.h"
+#include "probe/own_manifest.h"
 
 struct own_layout {
 	struct wire_dict dict; /* names, units and kinds are in here */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "own_load.h"
+#include "probe/own_load.h"
 
 #include <bpf/bpf.h>
 #include <poll.h>

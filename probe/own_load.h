@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "own_object.h"
+#include "probe/own_object.h"
 
 enum { OWN_LOAD_S = 20 }; /* then it is given up */
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "own_manifest.h"
+#include "probe/own_manifest.h"
 
 #include <stdarg.h>
 
-#include "../lib/config.h"
+#include "lib/config.h"
 
 enum { LIST = 200, WORD = 16 };
 

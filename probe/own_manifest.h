@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 enum {
 	OWN_NAME = 64, /* of a map or of a member of a struct, with its end */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "own_object.h"
+#include "probe/own_object.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -7,9 +7,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "../lib/text.h"
-#include "kernel_load.h"
-#include "own_types.h"
+#include "lib/text.h"
+#include "probe/kernel_load.h"
+#include "probe/own_types.h"
 
 enum {
 	STORED = 4096, /* tasks, sockets, ... that are counted on in a map that stores with them */

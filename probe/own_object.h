@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "own_manifest.h"
+#include "probe/own_manifest.h"
 
 enum {
 	OWN_WHY = 256, /* a sentence, with its end */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "own_table.h"
+#include "probe/own_table.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
 #include <stdio.h>
 
-#include "../lib/log.h"
-#include "../lib/text.h"
+#include "lib/log.h"
+#include "lib/text.h"
 
 enum {
 	IDLE_TICKS = 30, /* what does not change is told so rarely */

@@ -5,9 +5,9 @@
  */
 #pragma once
 
-#include "own_layout.h"
-#include "own_load.h"
-#include "sink.h"
+#include "probe/own_layout.h"
+#include "probe/own_load.h"
+#include "probe/sink.h"
 
 struct own_table;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "own_types.h"
+#include "probe/own_types.h"
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>

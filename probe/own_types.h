@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "own_manifest.h"
+#include "probe/own_manifest.h"
 
 struct bpf_object;
 

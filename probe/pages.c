@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pages.h"
+#include "probe/pages.h"
 
 #include <sys/mman.h>
 
-#include "../lib/log.h"
+#include "lib/log.h"
 
 void *pages_new(size_t bytes)
 {

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 void *pages_new(size_t bytes); /* dies without memory */
 void pages_free(void *p, size_t bytes); /* NULL is fine */

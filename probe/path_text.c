@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "path_text.h"
+#include "probe/path_text.h"
 
 #include <stdio.h>
 
-#include "../lib/text.h"
+#include "lib/text.h"
 
 /* Puts "/part" before what stands at *at; false: no room. */
 static bool put_before(char *text, size_t *at, const char *part, size_t len)

@@ -4,8 +4,8 @@
 
 #include <linux/types.h>
 
-#include "../bpf/path.h"
-#include "../lib/item.h"
+#include "bpf/path.h"
+#include "lib/item.h"
 
 /* "/data/ckpt/17.pt", or ".../17.pt" if its beginning is not known; clean, and "(deleted)" behind
  * it. */

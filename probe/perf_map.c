@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf_map.h"
+#include "probe/perf_map.h"
 
-#include "../lib/text.h"
+#include "lib/text.h"
 
 #define TAKE_MAX (256ull << 20) /* what comes after is not read */
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "symbol.h"
+#include "probe/symbol.h"
 
 enum { PERF_MAP_PIECE = 16 * 1024 };
 

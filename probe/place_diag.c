@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "place_diag.h"
+#include "probe/place_diag.h"
 
 #include <arpa/inet.h>
 #include <linux/inet_diag.h>

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "place_list.h"
+#include "probe/place_list.h"
 
 /* 0, or -errno: this kernel has no sock_diag. */
 int place_diag_read(struct place_list *l) MUST_CHECK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "place_flows.h"
+#include "probe/place_flows.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-#include "proc_text.h"
+#include "probe/proc_text.h"
 
 enum {
 	ANSWER = 16384,

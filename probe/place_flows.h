@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "../lib/buf.h"
-#include "place_nat.h"
+#include "lib/buf.h"
+#include "probe/place_nat.h"
 
 /*
  * How many are tracked; none are where nothing asks for it. -EPERM: that takes CAP_NET_ADMIN;

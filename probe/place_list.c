@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "place_list.h"
+#include "probe/place_list.h"
 
-#include "../lib/log.h"
+#include "lib/log.h"
 
 void place_list_free(struct place_list *l)
 {

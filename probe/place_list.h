@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "app.h"
-#include "sink.h"
+#include "probe/app.h"
+#include "probe/sink.h"
 
 struct place_found {
 	struct addr addr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "place_nat.h"
+#include "probe/place_nat.h"
 
 enum { MISSED_MOST = 6 };
 

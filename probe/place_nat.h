@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "sink.h"
+#include "probe/sink.h"
 
 struct place_way {
 	struct nat_way way;

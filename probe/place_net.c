@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "place_net.h"
+#include "probe/place_net.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 
-#include "place_diag.h"
-#include "proc_text.h"
+#include "probe/place_diag.h"
+#include "probe/proc_text.h"
 
 enum { CHUNK = 8192, LISTENS = 0x0a, WORD = 8 };
 

@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "../lib/buf.h"
-#include "place_list.h"
+#include "lib/buf.h"
+#include "probe/place_list.h"
 
 /* who: "self" or a process; text is memory to use again. What is not there adds nothing. */
 void place_net_read(struct place_list *l, struct buf *text, const char *procfs, const char *who,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "place_pids.h"
+#include "probe/place_pids.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "../lib/log.h"
+#include "lib/log.h"
 
 enum { DEPTH = 16 }; /* of cgroups below each other */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pmu.h"
+#include "probe/pmu.h"
 
 #include <bpf/libbpf.h>
 #include <linux/perf_event.h>
@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <sys/syscall.h>
 
-#include "../lib/log.h"
-#include "source.h"
+#include "lib/log.h"
+#include "probe/source.h"
 
 enum { ENABLED = 1, RUNNING = 2, VALUES = 3 };
 

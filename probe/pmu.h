@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 enum pmu_counter { PMU_CYCLES, PMU_INSTRUCTIONS, PMU_MISSES, PMU_COUNTERS };
 

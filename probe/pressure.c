@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pressure.h"
+#include "probe/pressure.h"
 
 #include <fcntl.h>
 #include <math.h>
 
-#include "proc_text.h"
+#include "probe/proc_text.h"
 
 enum { TEXT = 512 };
 

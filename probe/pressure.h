@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 struct pressure {
 	int fd; /* -1: not open */

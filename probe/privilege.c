@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "privilege.h"
+#include "probe/privilege.h"
 
 #include <linux/capability.h>
 #include <sys/prctl.h>

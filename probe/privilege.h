@@ -2,7 +2,7 @@
 /* privilege.h - give up, for good, what a probe does not need once its sources are open. */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 /* For this thread and those it makes later: so before the first ZeroMQ socket. */
 int privilege_drop(void) MUST_CHECK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proc_code.h"
+#include "probe/proc_code.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 enum { PROC_CODE_PATH = 256 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proc_delta.h"
+#include "probe/proc_delta.h"
 
 #include <math.h>
 

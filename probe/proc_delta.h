@@ -2,7 +2,7 @@
 /* proc_delta.h - what was read, as it travels: gauges as they are, counters since the last tick. */
 #pragma once
 
-#include "../lib/wire.h"
+#include "lib/wire.h"
 
 void proc_clear(double *v, uint32_t n); /* all unavailable */
 /*

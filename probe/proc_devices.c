@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proc_devices.h"
+#include "probe/proc_devices.h"
 
 #include <assert.h>
 
-#include "proc_delta.h"
+#include "probe/proc_delta.h"
 
 void devices_begin(struct devices *d)
 {

@@ -7,9 +7,9 @@
  */
 #pragma once
 
-#include "layout.h"
-#include "proc_text.h"
-#include "sink.h"
+#include "probe/layout.h"
+#include "probe/proc_text.h"
+#include "probe/sink.h"
 
 enum { MAX_DEVICES = 128, DEVICE_NAME = 33, DEVICE_VALUES = 24 };
 

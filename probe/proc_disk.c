@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src_proc.h"
+#include "probe/src_proc.h"
 
 #include <ctype.h>
 #include <limits.h>

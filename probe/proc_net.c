@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src_proc.h"
+#include "probe/src_proc.h"
 
 /* "  eth0: 1 2 ...": what is before the colon is the name, and the two header lines have none. */
 static bool split(const struct words *line, struct words *name, struct words *numbers)

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <math.h>
 
-#include "src_proc.h"
+#include "probe/src_proc.h"
 
 enum { SOFTNET_PROCESSED, SOFTNET_DROPPED, SOFTNET_SQUEEZED, SOFTNET_COLUMNS };
 

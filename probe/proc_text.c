@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proc_text.h"
+#include "probe/proc_text.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "../lib/buf.h"
+#include "lib/buf.h"
 
 struct words {
 	const char *p, *end;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile.h"
+#include "probe/profile.h"
 
-#include "../lib/hash.h"
-#include "../lib/log.h"
+#include "lib/hash.h"
+#include "lib/log.h"
 
 enum {
 	PLACES = 8, /* where a stack may lie, from the one its hash says */

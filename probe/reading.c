@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reading.h"
+#include "probe/reading.h"
 
 #include <assert.h>
 
-#include "../lib/log.h"
+#include "lib/log.h"
 
 enum { READERS = 64 };
 

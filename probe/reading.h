@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "../lib/loop.h"
-#include "source.h"
+#include "lib/loop.h"
+#include "probe/source.h"
 
 struct reading;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "red.h"
+#include "probe/red.h"
 
-#include "../lib/hash.h"
-#include "../lib/hist.h"
-#include "../lib/log.h"
-#include "excess.h"
+#include "lib/hash.h"
+#include "lib/hist.h"
+#include "lib/log.h"
+#include "probe/excess.h"
 
 enum {
 	KEYS = 2048,

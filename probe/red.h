@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "sink.h"
+#include "probe/sink.h"
 
 struct red;
 

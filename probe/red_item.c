@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "red_item.h"
+#include "probe/red_item.h"
 
 #include <stdio.h>
 
-#include "verdict.h"
+#include "probe/verdict.h"
 
 static uint8_t class_of(uint16_t status)
 {

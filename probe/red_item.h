@@ -2,7 +2,7 @@
 /* red_item.h - how a request and its calls are counted: by all roles of lib/item.h. */
 #pragma once
 
-#include "red.h"
+#include "probe/red.h"
 
 /* peer: for whom it waited that is no HTTP call; NULL: nobody. counted: the places of its calls
  * that are counted as calls of nobody. */

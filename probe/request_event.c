@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "request_event.h"
+#include "probe/request_event.h"
 
 #include <stdio.h>
 
-#include "http.h"
-#include "route.h"
+#include "probe/http.h"
+#include "probe/route.h"
 
 enum { LARGE_BODY = 1000000 }; /* how long it takes is up to the client's line */
 

@@ -7,9 +7,9 @@
 
 #include <linux/types.h>
 
-#include "../bpf/request.h"
-#include "../lib/item.h"
-#include "http.h"
+#include "bpf/request.h"
+#include "lib/item.h"
+#include "probe/http.h"
 
 enum { UNIX_TEXT = 5 + REQ_UNIX_PATH + 1 }; /* "unix:", a path, its end */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "request_kernel.h"
+#include "probe/request_kernel.h"
 
 #include <assert.h>
 #include <bpf/bpf.h>
@@ -7,16 +7,16 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-#include "../lib/log.h"
-#include "cpu_clock.h"
-#include "kernel_counts.h"
-#include "kernel_load.h"
-#include "privilege.h"
-#include "request_programs.h"
+#include "lib/log.h"
+#include "probe/cpu_clock.h"
+#include "probe/kernel_counts.h"
+#include "probe/kernel_load.h"
+#include "probe/privilege.h"
+#include "probe/request_programs.h"
 #include "request_sockets.skel.h"
-#include "request_sweep.h"
+#include "probe/request_sweep.h"
 #include "request_syscalls.skel.h"
-#include "source.h"
+#include "probe/source.h"
 
 #define STALE_NS (600 * 1000000000ull) /* a request without a word from its calls for so long */
 #define ADOPT_NS (1000 * 1000000ull)

@@ -7,11 +7,11 @@
 
 #include <linux/types.h>
 
-#include "../bpf/request.h"
-#include "../lib/base.h"
-#include "request_event.h"
-#include "scope.h"
-#include "switch_chain.h"
+#include "bpf/request.h"
+#include "lib/base.h"
+#include "probe/request_event.h"
+#include "probe/scope.h"
+#include "probe/switch_chain.h"
 
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 

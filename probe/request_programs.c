@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "request_programs.h"
+#include "probe/request_programs.h"
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <stdio.h>
 
-#include "kernel_btf.h"
-#include "kernel_load.h"
-#include "source.h"
+#include "probe/kernel_btf.h"
+#include "probe/kernel_load.h"
+#include "probe/source.h"
 
 enum need {
 	NEED_SPLIT, /* no telling where time went without it */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "request_sweep.h"
+#include "probe/request_sweep.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "../lib/clock.h"
-#include "kernel_load.h"
-#include "map_walk.h"
+#include "lib/clock.h"
+#include "probe/kernel_load.h"
+#include "probe/map_walk.h"
 
 #define SWEEP_NS (100 * 1000000ull)
 

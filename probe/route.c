@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "route.h"
+#include "probe/route.h"
 
 #include <stdio.h>
 

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 enum { ROUTE_TEXT = 96, ROUTE_SEGMENTS = 6 };
 

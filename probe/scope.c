@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scope.h"
+#include "probe/scope.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-#include "source.h"
+#include "probe/source.h"
 
 enum { ROOT_INODE = 1 }; /* of the hierarchy itself, in the kernel's numbering and in bpf's */
 

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 struct scope {
 	uint64_t cgroup_id; /* 0: all */

@@ -7,7 +7,7 @@
  * does not after EPERM. What only an exploit would call ends the process, which the kernel's log
  * and systemd tell by name.
  */
-#include "seccomp.h"
+#include "probe/seccomp.h"
 
 #include <linux/bpf.h>
 #include <linux/perf_event.h>

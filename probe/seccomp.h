@@ -3,7 +3,7 @@
  * not make. */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 /*
  * For this thread and those it makes later, so before the first ZeroMQ socket; after

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sink.h"
+#include "probe/sink.h"
 
 static void event_put(struct sink *s)
 {

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "../lib/wire.h"
+#include "lib/wire.h"
 
 enum { SINK_FULL = WIRE_MAX_FRAME / 4 };
 

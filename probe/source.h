@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "config.h"
-#include "sink.h"
+#include "probe/config.h"
+#include "probe/sink.h"
 
 struct story;
 struct switch_chain;
@@ -60,5 +60,5 @@ struct source {
 };
 
 #define SOURCE(name) extern const struct source source_##name;
-#include "sources.def"
+#include "probe/sources.def"
 #undef SOURCE

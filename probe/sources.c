@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sources.h"
+#include "probe/sources.h"
 
 #include <stdio.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "kernel_btf.h"
-#include "meter.h"
-#include "on_demand.h"
-#include "own.h"
-#include "story.h"
-#include "switch_chain.h"
-#include "thrift.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "probe/kernel_btf.h"
+#include "probe/meter.h"
+#include "probe/on_demand.h"
+#include "probe/own.h"
+#include "probe/story.h"
+#include "probe/switch_chain.h"
+#include "probe/thrift.h"
 
 enum { ROOM = 64 };
 
 static const struct source *table[ROOM] = {
 #define SOURCE(name) &source_##name,
-#include "sources.def"
+#include "probe/sources.def"
 #undef SOURCE
 };
 
 enum {
 #define SOURCE(name) OURS_##name,
-#include "sources.def"
+#include "probe/sources.def"
 #undef SOURCE
 	OURS
 };

@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "map_memory.h"
-#include "source.h"
+#include "probe/map_memory.h"
+#include "probe/source.h"
 
 struct sources;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "split.h"
+#include "probe/split.h"
 
 enum {
 	RTO_US = 200000, /* the kernel's least; each one doubles it */

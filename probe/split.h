@@ -9,8 +9,8 @@
 
 #include <linux/types.h>
 
-#include "../bpf/request.h"
-#include "../lib/item.h"
+#include "bpf/request.h"
+#include "lib/item.h"
 
 struct split {
 	uint64_t us[PART_END];

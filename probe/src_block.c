@@ -5,15 +5,15 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "../lib/log.h"
+#include "lib/log.h"
 #include <linux/types.h>
 
-#include "../bpf/block.h"
+#include "bpf/block.h"
 #include "block.skel.h"
-#include "kernel_counts.h"
-#include "kernel_load.h"
-#include "layout.h"
-#include "source.h"
+#include "probe/kernel_counts.h"
+#include "probe/kernel_load.h"
+#include "probe/layout.h"
+#include "probe/source.h"
 
 enum {
 	IDLE_TICKS = 30, /* a disk that does nothing is told so rarely */

@@ -6,13 +6,13 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "../lib/clock.h"
-#include "cgroup_others.h"
-#include "cgroup_path.h"
-#include "cgroup_read.h"
-#include "proc_delta.h"
-#include "source.h"
-#include "throttles.h"
+#include "lib/clock.h"
+#include "probe/cgroup_others.h"
+#include "probe/cgroup_path.h"
+#include "probe/cgroup_read.h"
+#include "probe/proc_delta.h"
+#include "probe/source.h"
+#include "probe/throttles.h"
 
 enum {
 	WHOLE_TICKS = 6, /* even one that does nothing is read whole so often */

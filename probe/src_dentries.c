@@ -6,15 +6,15 @@
 #include <bpf/libbpf.h>
 #include <stdio.h>
 
-#include "../bpf/dentries.h"
-#include "cgroup_told.h"
+#include "bpf/dentries.h"
+#include "probe/cgroup_told.h"
 #include "dentries.skel.h"
-#include "kernel_btf.h"
-#include "kernel_load.h"
-#include "ksym_range.h"
-#include "layout.h"
-#include "map_sums.h"
-#include "source.h"
+#include "probe/kernel_btf.h"
+#include "probe/kernel_load.h"
+#include "probe/ksym_range.h"
+#include "probe/layout.h"
+#include "probe/map_sums.h"
+#include "probe/source.h"
 
 static const uint64_t others_id = CGROUP_TOLD_OTHERS;
 

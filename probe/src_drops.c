@@ -5,13 +5,13 @@
 #include <linux/types.h>
 #include <stdio.h>
 
-#include "../bpf/drops.h"
+#include "bpf/drops.h"
 #include "drops.skel.h"
-#include "kernel_btf.h"
-#include "kernel_counts.h"
-#include "kernel_load.h"
-#include "layout.h"
-#include "source.h"
+#include "probe/kernel_btf.h"
+#include "probe/kernel_counts.h"
+#include "probe/kernel_load.h"
+#include "probe/layout.h"
+#include "probe/source.h"
 
 enum { NAME_LEN = 40, ARGS = 3 };
 

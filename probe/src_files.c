@@ -2,13 +2,13 @@
 /* src_files.c - slow operations on files, of any process: an event for each. */
 #include <stdio.h>
 
-#include "../lib/clock.h"
-#include "allowance.h"
-#include "files_kernel.h"
-#include "files_pending.h"
-#include "layout.h"
-#include "source.h"
-#include "stacks.h"
+#include "lib/clock.h"
+#include "probe/allowance.h"
+#include "probe/files_kernel.h"
+#include "probe/files_pending.h"
+#include "probe/layout.h"
+#include "probe/source.h"
+#include "probe/stacks.h"
 
 #define TICK_NS (2 * 1000000000ull)
 #define BUSY_NS 1000000000ull /* so long after a record it does not rest */

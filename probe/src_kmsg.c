@@ -8,13 +8,13 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "../lib/clock.h"
-#include "../lib/reason.h"
-#include "kmsg_fold.h"
-#include "layout.h"
-#include "oom_event.h"
-#include "source.h"
-#include "story.h"
+#include "lib/clock.h"
+#include "lib/reason.h"
+#include "probe/kmsg_fold.h"
+#include "probe/layout.h"
+#include "probe/oom_event.h"
+#include "probe/source.h"
+#include "probe/story.h"
 
 enum { AT_A_TIME = 1000 }; /* lines in one read: about 5 ms; the others wait in the kernel */
 

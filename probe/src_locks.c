@@ -5,14 +5,14 @@
 #include <linux/types.h>
 #include <stdio.h>
 
-#include "../bpf/locks.h"
-#include "fn_names.h"
-#include "kernel_load.h"
-#include "ksym_range.h"
-#include "layout.h"
+#include "bpf/locks.h"
+#include "probe/fn_names.h"
+#include "probe/kernel_load.h"
+#include "probe/ksym_range.h"
+#include "probe/layout.h"
 #include "locks.skel.h"
-#include "map_sums.h"
-#include "source.h"
+#include "probe/map_sums.h"
+#include "probe/source.h"
 
 /* Their order in the kernel is the layout's. */
 _Static_assert((int)LOCKS_END == (int)LOCKS_FIELDS && (int)LOCKS_SECONDS == (int)LOCKS_NS &&

@@ -8,15 +8,15 @@
 #include <linux/types.h>
 #include <stdio.h>
 
-#include "../lib/clock.h"
-#include "kernel_load.h"
-#include "layout.h"
-#include "names.h"
+#include "lib/clock.h"
+#include "probe/kernel_load.h"
+#include "probe/layout.h"
+#include "probe/names.h"
 #include "oom.skel.h"
-#include "oom_event.h"
-#include "source.h"
-#include "stacks.h"
-#include "story.h"
+#include "probe/oom_event.h"
+#include "probe/source.h"
+#include "probe/stacks.h"
+#include "probe/story.h"
 
 enum { PENDING = 8, PER_MINUTE = 20 };
 

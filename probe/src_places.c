@@ -11,12 +11,12 @@
  */
 #include <stdio.h>
 
-#include "../lib/clock.h"
-#include "place_flows.h"
-#include "place_net.h"
-#include "place_pids.h"
-#include "proc_text.h"
-#include "source.h"
+#include "lib/clock.h"
+#include "probe/place_flows.h"
+#include "probe/place_net.h"
+#include "probe/place_pids.h"
+#include "probe/proc_text.h"
+#include "probe/source.h"
 
 enum {
 	PERIOD_MS = 10000,

@@ -5,9 +5,9 @@
  */
 #include <math.h>
 
-#include "layout.h"
-#include "pmu.h"
-#include "source.h"
+#include "probe/layout.h"
+#include "probe/pmu.h"
+#include "probe/source.h"
 
 struct pmu_source {
 	struct pmu *pmu;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src_proc.h"
+#include "probe/src_proc.h"
 
 #include <limits.h>
 #include <stdio.h>
 
-#include "proc_delta.h"
+#include "probe/proc_delta.h"
 
 static const struct wire_dict *const layouts[] = { &layout_node, &layout_disk, &layout_net };
 

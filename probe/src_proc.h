@@ -3,8 +3,8 @@
  */
 #pragma once
 
-#include "proc_devices.h"
-#include "source.h"
+#include "probe/proc_devices.h"
+#include "probe/source.h"
 
 struct proc {
 	char *procfs, *sysfs;

@@ -8,17 +8,17 @@
 #include <linux/types.h>
 #include <stdio.h>
 
-#include "../bpf/oncpu.h"
-#include "../lib/clock.h"
-#include "app.h"
-#include "cpu_clock.h"
-#include "fold.h"
-#include "kernel_load.h"
-#include "layout.h"
-#include "minute.h"
+#include "bpf/oncpu.h"
+#include "lib/clock.h"
+#include "probe/app.h"
+#include "probe/cpu_clock.h"
+#include "probe/fold.h"
+#include "probe/kernel_load.h"
+#include "probe/layout.h"
+#include "probe/minute.h"
 #include "oncpu.skel.h"
-#include "scope.h"
-#include "source.h"
+#include "probe/scope.h"
+#include "probe/source.h"
 
 #define SEC 1000000000ull
 

@@ -7,13 +7,13 @@
 #include <linux/types.h>
 #include <stdio.h>
 
-#include "../bpf/rdma.h"
-#include "../lib/text.h"
-#include "kernel_load.h"
-#include "layout.h"
-#include "map_sums.h"
+#include "bpf/rdma.h"
+#include "lib/text.h"
+#include "probe/kernel_load.h"
+#include "probe/layout.h"
+#include "probe/map_sums.h"
 #include "rdma.skel.h"
-#include "source.h"
+#include "probe/source.h"
 
 enum { MINOR_BITS = 20 }; /* as the kernel keeps a device's number */
 

@@ -6,11 +6,11 @@
 #include <linux/types.h>
 #include <stdio.h>
 
-#include "../bpf/reclaim.h"
-#include "kernel_load.h"
-#include "layout.h"
+#include "bpf/reclaim.h"
+#include "probe/kernel_load.h"
+#include "probe/layout.h"
 #include "reclaim.skel.h"
-#include "source.h"
+#include "probe/source.h"
 
 enum { COUNTS = RECLAIM_KINDS * RECLAIM_SLOTS };
 

@@ -4,18 +4,18 @@
 #include <bpf/libbpf.h>
 #include <stdio.h>
 
-#include "../lib/clock.h"
-#include "app.h"
-#include "detect.h"
-#include "explain.h"
-#include "keep.h"
-#include "layout.h"
-#include "nginx.h"
-#include "red_item.h"
-#include "request_event.h"
-#include "request_kernel.h"
-#include "source.h"
-#include "verdict.h"
+#include "lib/clock.h"
+#include "probe/app.h"
+#include "probe/detect.h"
+#include "probe/explain.h"
+#include "probe/keep.h"
+#include "probe/layout.h"
+#include "probe/nginx.h"
+#include "probe/red_item.h"
+#include "probe/request_event.h"
+#include "probe/request_kernel.h"
+#include "probe/source.h"
+#include "probe/verdict.h"
 
 #define TICK_NS (2 * 1000000000ull)
 #define BUSY_NS (2 * 1000000000ull) /* so long after a record it does not rest */

@@ -9,15 +9,15 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "../bpf/runq.h"
-#include "../lib/clock.h"
-#include "cgroup_told.h"
-#include "kernel_load.h"
-#include "layout.h"
-#include "pressure.h"
+#include "bpf/runq.h"
+#include "lib/clock.h"
+#include "probe/cgroup_told.h"
+#include "probe/kernel_load.h"
+#include "probe/layout.h"
+#include "probe/pressure.h"
 #include "runq.skel.h"
-#include "source.h"
-#include "sums.h"
+#include "probe/source.h"
+#include "probe/sums.h"
 
 enum { PERIOD_MS = 1000, SLACK_MS = 300 }; /* timers are late, never early */
 

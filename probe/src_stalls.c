@@ -10,15 +10,15 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "memory_limit.h"
-#include "offender_read.h"
-#include "pressure.h"
-#include "scope.h"
-#include "source.h"
-#include "stall_event.h"
-#include "stalls.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "probe/memory_limit.h"
+#include "probe/offender_read.h"
+#include "probe/pressure.h"
+#include "probe/scope.h"
+#include "probe/source.h"
+#include "probe/stall_event.h"
+#include "probe/stalls.h"
 
 enum { KINDS = OFFENCE_MEMORY + 1, PERIOD_MS = 500, BELOW = 512 };
 

@@ -6,13 +6,13 @@
 #include <linux/types.h>
 #include <stdio.h>
 
-#include "../bpf/starts.h"
-#include "kernel_counts.h"
-#include "kernel_load.h"
-#include "layout.h"
-#include "source.h"
+#include "bpf/starts.h"
+#include "probe/kernel_counts.h"
+#include "probe/kernel_load.h"
+#include "probe/layout.h"
+#include "probe/source.h"
 #include "starts.skel.h"
-#include "sums.h"
+#include "probe/sums.h"
 
 static const struct starts_program others = { "(others)" };
 

@@ -11,15 +11,15 @@
 #include <stdio.h>
 #include <sys/syscall.h>
 
-#include "../bpf/stuck.h"
-#include "../lib/clock.h"
-#include "kernel_load.h"
-#include "layout.h"
-#include "source.h"
-#include "stacks.h"
-#include "story.h"
+#include "bpf/stuck.h"
+#include "lib/clock.h"
+#include "probe/kernel_load.h"
+#include "probe/layout.h"
+#include "probe/source.h"
+#include "probe/stacks.h"
+#include "probe/story.h"
 #include "stuck.skel.h"
-#include "stuck_table.h"
+#include "probe/stuck_table.h"
 
 #define SEC 1000000000ull
 

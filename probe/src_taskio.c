@@ -4,14 +4,14 @@
 #include <bpf/libbpf.h>
 #include <stdio.h>
 
-#include "../bpf/taskio.h"
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "cgroup_told.h"
-#include "kernel_load.h"
-#include "layout.h"
-#include "source.h"
-#include "sums.h"
+#include "bpf/taskio.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "probe/cgroup_told.h"
+#include "probe/kernel_load.h"
+#include "probe/layout.h"
+#include "probe/source.h"
+#include "probe/sums.h"
 #include "taskio.skel.h"
 
 /* Their order in the kernel is the layouts'. */

@@ -12,17 +12,17 @@
 #include <linux/types.h>
 #include <stdio.h>
 
-#include "../bpf/tcp.h"
-#include "../lib/clock.h"
-#include "app.h"
-#include "kernel_load.h"
-#include "layout.h"
-#include "map_walk.h"
-#include "scope.h"
-#include "source.h"
-#include "sums.h"
+#include "bpf/tcp.h"
+#include "lib/clock.h"
+#include "probe/app.h"
+#include "probe/kernel_load.h"
+#include "probe/layout.h"
+#include "probe/map_walk.h"
+#include "probe/scope.h"
+#include "probe/source.h"
+#include "probe/sums.h"
 #include "tcp.skel.h"
-#include "tcp_watch.h"
+#include "probe/tcp_watch.h"
 
 /* Their order in the kernel is the layouts'. */
 _Static_assert(TCPAPP_END * sizeof(__u64) == sizeof(struct tcp_counts), "tcp_counts");

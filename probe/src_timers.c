@@ -4,13 +4,13 @@
 #include <linux/types.h>
 #include <stdio.h>
 
-#include "../bpf/timers.h"
-#include "fn_names.h"
-#include "kernel_counts.h"
-#include "kernel_load.h"
-#include "layout.h"
-#include "map_sums.h"
-#include "source.h"
+#include "bpf/timers.h"
+#include "probe/fn_names.h"
+#include "probe/kernel_counts.h"
+#include "probe/kernel_load.h"
+#include "probe/layout.h"
+#include "probe/map_sums.h"
+#include "probe/source.h"
 #include "timers.skel.h"
 
 /* Their order in the kernel is the layout's. */

@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <sys/syscall.h>
 
-#include "../bpf/vfs.h"
-#include "cgroup_told.h"
-#include "kernel_load.h"
-#include "layout.h"
-#include "map_sums.h"
-#include "path_text.h"
-#include "source.h"
-#include "sums.h"
+#include "bpf/vfs.h"
+#include "probe/cgroup_told.h"
+#include "probe/kernel_load.h"
+#include "probe/layout.h"
+#include "probe/map_sums.h"
+#include "probe/path_text.h"
+#include "probe/source.h"
+#include "probe/sums.h"
 #include "vfs.skel.h"
 
 /* Their order in the kernel is the layout's. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stacks.h"
+#include "probe/stacks.h"
 
-#include "../lib/log.h"
-#include "ksym.h"
-#include "told.h"
+#include "lib/log.h"
+#include "probe/ksym.h"
+#include "probe/told.h"
 
 enum {
 	FRAMES = 40, /* 24, and those of an interrupt: bpf/files.h */

@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-#include "sink.h"
+#include "probe/sink.h"
 
 enum { STACKS_PENDING = 32 };
 

@@ -2,10 +2,10 @@
 /* stall_event.h - an episode of waiting, and who was seen to cause it, as an event. */
 #pragma once
 
-#include "../lib/item.h"
-#include "disk_busy.h"
-#include "episode.h"
-#include "offenders.h"
+#include "lib/item.h"
+#include "probe/disk_busy.h"
+#include "probe/episode.h"
+#include "probe/offenders.h"
 
 enum { STALL_WORST = 3 };
 

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "oom_report.h"
+#include "probe/oom_report.h"
 
 enum { STORY_HUNG = 8, STORY_REPORTS = 4 };
 

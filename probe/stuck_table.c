@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stuck_table.h"
+#include "probe/stuck_table.h"
 
 #include <stdio.h>
 
-#include "../lib/reason.h"
-#include "../lib/text.h"
-#include "event_param.h"
-#include "names.h"
-#include "path_text.h"
+#include "lib/reason.h"
+#include "lib/text.h"
+#include "probe/event_param.h"
+#include "probe/names.h"
+#include "probe/path_text.h"
 
 #define CRITICAL_NS (120 * 1000000000ull)
 

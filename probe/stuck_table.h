@@ -9,9 +9,9 @@
 
 #include <linux/types.h>
 
-#include "../bpf/stuck.h"
-#include "lasting.h"
-#include "sink.h"
+#include "bpf/stuck.h"
+#include "probe/lasting.h"
+#include "probe/sink.h"
 
 enum { STUCK_TABLE = 16 };
 

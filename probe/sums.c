@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sums.h"
+#include "probe/sums.h"
 
 #include <assert.h>
 
-#include "../lib/log.h"
+#include "lib/log.h"
 
 struct sums_one {
 	unsigned char key[SUMS_KEY];

@@ -9,7 +9,7 @@
 
 #include <linux/types.h>
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 enum { SUMS_KEY = 24, SUMS_FIELDS = 128, SUMS_TOLD_TICKS = 6, SUMS_KEPT_TICKS = 30 };
 

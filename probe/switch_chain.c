@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "switch_chain.h"
+#include "probe/switch_chain.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "../lib/log.h"
+#include "lib/log.h"
 
 static const uint32_t place = 0;
 

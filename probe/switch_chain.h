@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 struct bpf_link;
 struct bpf_map;

@@ -2,7 +2,7 @@
 /* symbol.h - one address whose function is asked for; a pass over a table fills the rest. */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 enum { SYMBOL_NAME = 128 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tcp_event.h"
+#include "probe/tcp_event.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "../lib/reason.h"
-#include "../lib/text.h"
-#include "event_param.h"
+#include "lib/reason.h"
+#include "lib/text.h"
+#include "probe/event_param.h"
 
 #define CRITICAL_NS (300 * 1000000000ull)
 

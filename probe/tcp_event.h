@@ -5,11 +5,11 @@
 
 #include <linux/types.h>
 
-#include "../bpf/tcp.h"
-#include "../lib/addr.h"
-#include "../lib/item.h"
-#include "app.h"
-#include "episode.h"
+#include "bpf/tcp.h"
+#include "lib/addr.h"
+#include "lib/item.h"
+#include "probe/app.h"
+#include "probe/episode.h"
 
 enum { TCP_WORST = 3 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tcp_watch.h"
+#include "probe/tcp_watch.h"
 
 #include <math.h>
 

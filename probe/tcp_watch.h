@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "sink.h"
-#include "tcp_event.h"
+#include "probe/sink.h"
+#include "probe/tcp_event.h"
 
 enum { TCP_WATCHED = 32 };
 

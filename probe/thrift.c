@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "thrift.h"
+#include "probe/thrift.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "../lib/reason.h"
-#include "event_param.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "lib/reason.h"
+#include "probe/event_param.h"
 
 static const char kind[] = "probe.budget";
 

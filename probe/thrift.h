@@ -8,10 +8,10 @@
  */
 #pragma once
 
-#include "budget.h"
-#include "lasting.h"
-#include "meter.h"
-#include "source.h"
+#include "probe/budget.h"
+#include "probe/lasting.h"
+#include "probe/meter.h"
+#include "probe/source.h"
 
 struct thrift { /* zeroed, but for look_s of both budgets: nothing is left out */
 	struct budget reads, programs;

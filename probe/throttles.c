@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "throttles.h"
+#include "probe/throttles.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "../lib/cgroup_name.h"
-#include "../lib/log.h"
-#include "../lib/reason.h"
-#include "../lib/text.h"
-#include "cgroup_path.h"
-#include "episode.h"
-#include "event_param.h"
+#include "lib/cgroup_name.h"
+#include "lib/log.h"
+#include "lib/reason.h"
+#include "lib/text.h"
+#include "probe/cgroup_path.h"
+#include "probe/episode.h"
+#include "probe/event_param.h"
 
 enum { FEWEST = 10 }; /* periods at work in a tick: fewer say nothing */
 

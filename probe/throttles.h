@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "sink.h"
+#include "probe/sink.h"
 
 enum { THROTTLES_MAX = 16 }; /* at a time; those beyond are no events */
 

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 enum {
 	TIME_SUB_BITS = 3,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "told.h"
+#include "probe/told.h"
 
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 
-#include "../lib/hash.h"
+#include "lib/hash.h"
 
 enum { PROBES = 8, BOOT_ID = 36 };
 

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "../lib/base.h"
+#include "lib/base.h"
 
 enum { TOLD_STACKS = 1024 };
 #define TOLD_AGAIN_NS (3600 * 1000000000ull)

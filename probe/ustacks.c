@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ustacks.h"
+#include "probe/ustacks.h"
 
-#include "../lib/log.h"
-#include "told.h"
-#include "usym.h"
+#include "lib/log.h"
+#include "probe/told.h"
+#include "probe/usym.h"
 
 enum {
 	STEP_BYTES = 256 * 1024, /* of files, at a time: about 1 ms */

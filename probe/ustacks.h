@@ -9,8 +9,8 @@
 
 #include <linux/types.h>
 
-#include "../bpf/request.h"
-#include "sink.h"
+#include "bpf/request.h"
+#include "probe/sink.h"
 
 enum { USTACKS_PENDING = 64 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "usual.h"
+#include "probe/usual.h"
 
-#include "time_code.h"
+#include "probe/time_code.h"
 
 enum { LEAST = 5 }; /* fewer samples tell nothing */
 

@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "../lib/buf.h"
-#include "split.h"
+#include "lib/buf.h"
+#include "probe/split.h"
 
 enum { USUAL_SAMPLES = 64, USUAL_BYTES = PART_END - 1 };
 #define USUAL_EVERY_NS (2 * 1000000000ull)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "usym.h"
+#include "probe/usym.h"
 
 #include <limits.h>
 #include <stdio.h>
 
-#include "../lib/log.h"
-#include "perf_map.h"
-#include "usym_frame.h"
+#include "lib/log.h"
+#include "probe/perf_map.h"
+#include "probe/usym_frame.h"
 
 enum {
 	OPENS = 64, /* files looked into for one process */

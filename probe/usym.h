@@ -10,8 +10,8 @@
 
 #include <linux/types.h>
 
-#include "../bpf/request.h"
-#include "../lib/base.h"
+#include "bpf/request.h"
+#include "lib/base.h"
 
 enum { USYM_TEXT = 256, USYM_FRAMES = 48 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "usym_files.h"
+#include "probe/usym_files.h"
 
 #include <limits.h>
 #include <stdio.h>
 
-#include "../lib/log.h"
+#include "lib/log.h"
 
 enum { FILES = 192, FUNCTIONS = 512 };
 

@@ -7,8 +7,8 @@
  */
 #pragma once
 
-#include "elf_file.h"
-#include "proc_code.h"
+#include "probe/elf_file.h"
+#include "probe/proc_code.h"
 
 struct code_file {
 	uint32_t serial; /* never used twice; 0: none */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "usym_frame.h"
+#include "probe/usym_frame.h"
 
 #include <stdio.h>
 
-#include "../lib/text.h"
+#include "lib/text.h"
 
 static void name_file(struct usym_frame *f, const char *path)
 {

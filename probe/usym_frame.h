@@ -3,8 +3,8 @@
  */
 #pragma once
 
-#include "usym.h"
-#include "usym_files.h"
+#include "probe/usym.h"
+#include "probe/usym_files.h"
 
 enum {
 	USYM_BY_ID = 1, /* status of a frame */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "verdict.h"
+#include "probe/verdict.h"
 
 #include <stdio.h>
 
-#include "verdict_rules.h"
+#include "probe/verdict_rules.h"
 
 uint64_t item_judged_us(const struct request_item *r)
 {

@@ -9,8 +9,8 @@
  */
 #pragma once
 
-#include "split.h"
-#include "usual.h"
+#include "probe/split.h"
+#include "probe/usual.h"
 
 /* Who was it, of the longest wait of a part. NULL: not known. */
 struct culprit {

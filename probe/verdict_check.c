@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "verdict_rules.h"
+#include "probe/verdict_rules.h"
 
 #define NOT_MEASURED "where its threads waited was not measured"
 #define NOT_WATCHED "the scheduler is not watched: --split is no, or this kernel does not permit it"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
-#include "verdict_rules.h"
+#include "probe/verdict_rules.h"
 
 enum {
 	SEGMENT = 1448, /* bytes, with the usual MTU */

@@ -4,8 +4,8 @@
 
 #include <assert.h>
 
-#include "../lib/reason.h"
-#include "verdict.h"
+#include "lib/reason.h"
+#include "probe/verdict.h"
 
 static inline double verdict_ms(uint64_t us)
 {

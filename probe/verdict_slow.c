@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "baseline.h"
-#include "verdict_rules.h"
+#include "probe/baseline.h"
+#include "probe/verdict_rules.h"
 
 /* What stands in a sentence where the evidence does not say it. */
 #define NO_CALL "an unknown call"

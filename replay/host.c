@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host.h"
+#include "replay/host.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "../lib/log.h"
-#include "../probe/detect.h"
-#include "../lib/keyring.h"
-#include "../probe/layout.h"
-#include "../probe/red_item.h"
-#include "../lib/uplink.h"
-#include "../probe/verdict.h"
-#include "clock.h"
+#include "lib/log.h"
+#include "probe/detect.h"
+#include "lib/keyring.h"
+#include "probe/layout.h"
+#include "probe/red_item.h"
+#include "lib/uplink.h"
+#include "probe/verdict.h"
+#include "replay/clock.h"
 
 enum { MEMORY = 64 << 20, PORT = 80, CLIENT_PORT = 40000 };
 

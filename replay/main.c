@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "../lib/log.h"
-#include "clock.h"
-#include "play.h"
+#include "lib/log.h"
+#include "replay/clock.h"
+#include "replay/play.h"
 
 static const char usage[] =
 	"seismo-replay --collector URL --collector-key FILE --keys DIR --requests FILE "

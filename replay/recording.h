@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "csv.h"
+#include "replay/csv.h"
 
 enum record_kind { RECORD_REQUEST, RECORD_CALL, RECORD_EVENT };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "test.h"
+#include "tests/test.h"
 
 #include <dirent.h>
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "test.h"
+#include "tests/test.h"
 
 struct vector {
 	uint8_t b[1024];

@@ -3,8 +3,8 @@
  * likes. */
 #pragma once
 
-#include "../../probe/layout.h"
-#include "../../probe/source.h"
+#include "probe/layout.h"
+#include "probe/source.h"
 
 #define DATA "tests/data"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stall_host.h"
+#include "tests/fake/stall_host.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "../test.h"
-#include "clock.h"
+#include "tests/test.h"
+#include "tests/fake/clock.h"
 
 #define S 1000000000ull
 

@@ -2,9 +2,9 @@
 /* fake_roster.h - a roster that never changes, in the place of the one that follows a database. */
 #pragma once
 
-#include "../../collector/roster.h"
-#include "../../lib/hash.h"
-#include "check.h"
+#include "collector/roster.h"
+#include "lib/hash.h"
+#include "tests/fuzz/check.h"
 
 /* Of n1, of n2, one that waits, a revoked one, and one that nobody knows. */
 static const struct roster_entry roster[] = {

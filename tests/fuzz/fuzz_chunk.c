@@ -5,14 +5,14 @@
  * Whatever is read as a chunk with its CRC mended must be one that, packed again, is read as the
  * same; whatever is packed must come back, bit by bit.
  */
-#include "check.h"
+#include "tests/fuzz/check.h"
 
 #include <math.h>
 
-#include "../../collector/chunk.h"
-#include "../../collector/column.h"
-#include "../../collector/raw.h"
-#include "../../lib/crc32c.h"
+#include "collector/chunk.h"
+#include "collector/column.h"
+#include "collector/raw.h"
+#include "lib/crc32c.h"
 
 enum { LIMIT = 8 << 20, CRC_AT = 2, CRC_FROM = 6, MAX = 4096 };
 

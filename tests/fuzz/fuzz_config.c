@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-#include "check.h"
+#include "tests/fuzz/check.h"
 /* both programs call it config.h */
-#include "../../collector/config.h"
-#include "../../lib/endpoints.h"
-#include "../../probe/config.h"
+#include "collector/config.h"
+#include "lib/endpoints.h"
+#include "probe/config.h"
 
 enum { ARGS = 16, ERR = 512 };
 

@@ -6,8 +6,8 @@
  */
 #include <stdio.h>
 
-#include "../../probe/own_layout.h"
-#include "check.h"
+#include "probe/own_layout.h"
+#include "tests/fuzz/check.h"
 
 enum { ERR = 256, MEMORY = 1 << 20 };
 

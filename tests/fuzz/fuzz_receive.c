@@ -6,12 +6,12 @@
  * counted, and that each row is what COPY BINARY takes: fields of their lengths, texts of UTF-8,
  * JSON.
  */
-#include "../../collector/receive.h"
-#include "../../lib/clock.h"
-#include "../../lib/hash.h"
-#include "check.h"
-#include "check_rows.h"
-#include "fake_roster.h"
+#include "collector/receive.h"
+#include "lib/clock.h"
+#include "lib/hash.h"
+#include "tests/fuzz/check.h"
+#include "tests/fuzz/check_rows.h"
+#include "tests/fuzz/fake_roster.h"
 
 enum { NODES = 2, EPOCHS = 2, KNOWN = 16 };
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-#include "../../collector/web.h"
-#include "../../lib/log.h"
+#include "collector/web.h"
+#include "lib/log.h"
 
 static unsigned port_of(int fd)
 {

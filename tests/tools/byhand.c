@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../bpf/block.h"
-#include "../../probe/kernel_counts.h"
+#include "bpf/block.h"
+#include "probe/kernel_counts.h"
 #include "block.skel.h"
 
 static int find(const struct block_bpf *b, const char *name)

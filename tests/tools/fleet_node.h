@@ -5,12 +5,12 @@
 #include <sys/epoll.h>
 #include <zmq.h>
 
-#include "../../lib/clock.h"
-#include "../../lib/wire.h"
-#include "fake_keys.h"
-#include "fleet_bodies.h"
-#include "fleet_calls.h"
-#include "fleet_lags.h"
+#include "lib/clock.h"
+#include "lib/wire.h"
+#include "tests/tools/fake_keys.h"
+#include "tests/tools/fleet_bodies.h"
+#include "tests/tools/fleet_calls.h"
+#include "tests/tools/fleet_lags.h"
 
 #define MS 1000000ull
 

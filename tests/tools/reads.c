@@ -16,22 +16,22 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "../../lib/log.h"
-#include "../../lib/reason.h"
-#include "../../probe/budget.h"
-#include "../../probe/layout.h"
-#include "../../probe/privilege.h"
-#include "../../probe/seccomp.h"
-#include "../../probe/sources.h"
-#include "../../lib/uplink.h"
-#include "source_config.h"
+#include "lib/log.h"
+#include "lib/reason.h"
+#include "probe/budget.h"
+#include "probe/layout.h"
+#include "probe/privilege.h"
+#include "probe/seccomp.h"
+#include "probe/sources.h"
+#include "lib/uplink.h"
+#include "tests/tools/source_config.h"
 
 static const struct {
 	const char *name;
 	const struct wire_dict *dict;
 } layouts[] = {
 #define LAYOUT(ID, name, kind) { #name, &layout_##name },
-#include "../../schema/metrics.def"
+#include "schema/metrics.def"
 };
 
 static const struct wire_dict *layout_of(uint64_t id, const char **name)

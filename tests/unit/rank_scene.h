@@ -2,9 +2,9 @@
 /* rank_scene.h - hosts and what red counted of them, for the tests of the ranking. */
 #pragma once
 
-#include "../test.h"
+#include "tests/test.h"
 
-#include "../../collector/incident_rank.h"
+#include "collector/incident_rank.h"
 
 /* Hosts of the scenes: a front, two apps behind it, a database behind the first, one unknown. */
 enum { FRONT, APP, OTHER, DB, OUTSIDE, HOSTS };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../lib/addr.h"
-#include "../test.h"
+#include "lib/addr.h"
+#include "tests/test.h"
 
 static const uint8_t v4[] = { 10, 0, 0, 1 };
 static const uint8_t v6[] = { 0x20, 1, 0xd, 0xb8, [15] = 1 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/allowance.h"
-#include "../test.h"
+#include "probe/allowance.h"
+#include "tests/test.h"
 
 #define SEC 1000000000ull
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../lib/arena.h"
-#include "../test.h"
+#include "lib/arena.h"
+#include "tests/test.h"
 
 TEST(memory_of_an_arena_is_zero_aligned_and_apart)
 {

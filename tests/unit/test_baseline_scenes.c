@@ -3,8 +3,8 @@
  */
 #include <math.h>
 
-#include "../../probe/baseline.h"
-#include "../test.h"
+#include "probe/baseline.h"
+#include "tests/test.h"
 
 #define SECOND 1000000000ull
 

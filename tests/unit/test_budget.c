@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A source whose reads cost what they cost, in virtual time, read at each of its periods. */
-#include "../../probe/budget.h"
-#include "../test.h"
+#include "probe/budget.h"
+#include "tests/test.h"
 
 #define SECOND 1000000000ull
 

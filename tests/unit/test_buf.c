@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../lib/buf.h"
-#include "../test.h"
+#include "lib/buf.h"
+#include "tests/test.h"
 
 TEST(bytes_put_one_after_another_are_there)
 {

@@ -4,12 +4,12 @@
 #include <math.h>
 #include <sys/stat.h>
 
-#include "../../lib/arena.h"
-#include "../../probe/cgroup_others.h"
-#include "../../probe/cgroup_tree.h"
-#include "../../probe/source.h"
-#include "../fake/place.h"
-#include "../test.h"
+#include "lib/arena.h"
+#include "probe/cgroup_others.h"
+#include "probe/cgroup_tree.h"
+#include "probe/source.h"
+#include "tests/fake/place.h"
+#include "tests/test.h"
 
 struct host {
 	void *self;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A path of each form that is in use, and the labels that it has: no other. */
-#include "../../lib/cgroup_name.h"
-#include "../test.h"
+#include "lib/cgroup_name.h"
+#include "tests/test.h"
 
 #define HEX64 "4c01db0b339c4d2a8f7d6b5a1e0f9c8d7b6a5f4e3d2c1b0a9f8e7d6c5b4a3f2e"
 #define UID "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"

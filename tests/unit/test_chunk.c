@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../test.h"
+#include "tests/test.h"
 
 #include <math.h>
 
-#include "../../collector/column.h"
-#include "../../collector/rollup.h"
-#include "../../collector/shelf.h"
-#include "../vectors.h"
+#include "collector/column.h"
+#include "collector/rollup.h"
+#include "collector/shelf.h"
+#include "tests/vectors.h"
 
 static void is_column(const char *name, const double *v, uint32_t n)
 {

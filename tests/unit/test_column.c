@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../test.h"
+#include "tests/test.h"
 
 #include <float.h>
 #include <math.h>
 
-#include "../../collector/column.h"
+#include "collector/column.h"
 
 enum { N = 400 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../lib/config.h"
-#include "../test.h"
+#include "lib/config.h"
+#include "tests/test.h"
 
 struct settings {
 	char node[16];

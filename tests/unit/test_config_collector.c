@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../test.h"
+#include "tests/test.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "../../collector/config.h"
-#include "../../collector/counters.h"
-#include "../../collector/listen.h"
+#include "collector/config.h"
+#include "collector/counters.h"
+#include "collector/listen.h"
 
 static struct config c;
 static enum config_task task;

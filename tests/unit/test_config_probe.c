@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/config.h"
-#include "../test.h"
+#include "probe/config.h"
+#include "tests/test.h"
 
 static struct probe_config c;
 static enum probe_task task;

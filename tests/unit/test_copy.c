@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../test.h"
+#include "tests/test.h"
 
 #include <math.h>
 
-#include "../../collector/copy.h"
-#include "../../collector/jsonb.h"
+#include "collector/copy.h"
+#include "collector/jsonb.h"
 
 static struct buf b;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../lib/crc32c.h"
-#include "../test.h"
+#include "lib/crc32c.h"
+#include "tests/test.h"
 
 TEST(the_check_value_of_the_standard_comes_out)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/detect.h"
-#include "../../probe/verdict.h"
-#include "../fake/clock.h"
-#include "../test.h"
+#include "probe/detect.h"
+#include "probe/verdict.h"
+#include "tests/fake/clock.h"
+#include "tests/test.h"
 
 /* Nothing of its time is measured but what the item says. */
 static bool judge(struct detect *d, struct request_item *r)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/elf_file.h"
+#include "probe/elf_file.h"
 
 #include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
 
-#include "../test.h"
+#include "tests/test.h"
 
 enum { BASE = 0x401000, CODE_AT = 0x1000, CODE = 0x2000 };
 

@@ -2,8 +2,8 @@
 /* Waiting that lasts, in virtual time: when it begins, when it is over, and what it teaches. */
 #include <math.h>
 
-#include "../../probe/episode.h"
-#include "../test.h"
+#include "probe/episode.h"
+#include "tests/test.h"
 
 #define S 1000000000ull
 #define MINUTE 60

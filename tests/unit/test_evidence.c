@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/evidence.h"
-#include "../test.h"
+#include "probe/evidence.h"
+#include "tests/test.h"
 
 #define MS 1000000ull
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/excess.h"
-#include "../test.h"
+#include "probe/excess.h"
+#include "tests/test.h"
 
 #define SEC 1000000000ull
 

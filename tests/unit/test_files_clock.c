@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "../../probe/files_clock.h"
-#include "../../probe/source.h"
-#include "../test.h"
+#include "probe/files_clock.h"
+#include "probe/source.h"
+#include "tests/test.h"
 
 #define MS 1000000ull
 

@@ -2,10 +2,10 @@
 /* One slow file operation, from what the kernel told to what an operator reads. */
 #include <sys/syscall.h>
 
-#include "../../lib/reason.h"
-#include "../../probe/files_calls.h"
-#include "../../probe/files_event.h"
-#include "../test.h"
+#include "lib/reason.h"
+#include "probe/files_calls.h"
+#include "probe/files_event.h"
+#include "tests/test.h"
 
 #define MS 1000000ull
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/files_pending.h"
-#include "../test.h"
+#include "probe/files_pending.h"
+#include "tests/test.h"
 
 static struct files_op got;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
-#include "../../probe/fn_names.h"
-#include "../../probe/ksym_range.h"
-#include "../test.h"
+#include "probe/fn_names.h"
+#include "probe/ksym_range.h"
+#include "tests/test.h"
 
 static char dir[] = "/tmp/seismo-names.XXXXXX";
 

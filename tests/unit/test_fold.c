@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/fold.h"
+#include "probe/fold.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "../../probe/elf_file.h"
-#include "../../probe/functions.h"
-#include "../../probe/minute.h"
-#include "../fake/frame.h"
-#include "../test.h"
+#include "probe/elf_file.h"
+#include "probe/functions.h"
+#include "probe/minute.h"
+#include "tests/fake/frame.h"
+#include "tests/test.h"
 
 #define SEC 1000000000ull
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The values below lie in databases: a test that fails here is never to be adapted. */
-#include "../../lib/hash.h"
-#include "../../lib/wire.h"
-#include "../test.h"
+#include "lib/hash.h"
+#include "lib/wire.h"
+#include "tests/test.h"
 
 TEST(the_first_half_is_fnv_1a)
 {

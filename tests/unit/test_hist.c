@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../lib/hist.h"
-#include "../../lib/item.h"
-#include "../test.h"
+#include "lib/hist.h"
+#include "lib/item.h"
+#include "tests/test.h"
 
 TEST(a_value_at_a_power_of_two_belongs_to_the_slot_below)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
-#include "../../probe/http.h"
-#include "../../probe/route.h"
-#include "../test.h"
+#include "probe/http.h"
+#include "probe/route.h"
+#include "tests/test.h"
 
 static struct http_line parsed(const char *s)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../test.h"
+#include "tests/test.h"
 
-#include "../../collector/incident_calls.h"
+#include "collector/incident_calls.h"
 
 /* As of a time that is as long as the one before: both counts vary. */
 static struct calls_edge edge(const char *from, const char *to, double made, double expected)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../test.h"
+#include "tests/test.h"
 
-#include "../../collector/incident_window.h"
-#include "../../lib/reason.h"
+#include "collector/incident_window.h"
+#include "lib/reason.h"
 
 /* A fault at T; times are seconds. */
 enum { T = 1000000 };

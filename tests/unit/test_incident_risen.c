@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A fault of a busy route: 20 requests a second, of which some are slow from T on. */
-#include "../test.h"
+#include "tests/test.h"
 
-#include "../../collector/incident_set.h"
-#include "../../collector/incident_window.h"
-#include "told_scene.h"
+#include "collector/incident_set.h"
+#include "collector/incident_window.h"
+#include "tests/unit/told_scene.h"
 
 enum { WEB = 1 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../test.h"
+#include "tests/test.h"
 
-#include "../../collector/incident_run.h"
+#include "collector/incident_run.h"
 
 /* Ten requests in each ten seconds, from 0 s on. */
 enum { MOST = 200 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../test.h"
+#include "tests/test.h"
 
-#include "../../collector/incident_set.h"
-#include "../../lib/reason.h"
+#include "collector/incident_set.h"
+#include "lib/reason.h"
 
 /* A fault at T: a request each second, 100 ms too slow. Times are seconds. */
 enum { T = 1000000, REGION = 7, WEB = 1, APP = 2, FAR = 3, NO = 0 };

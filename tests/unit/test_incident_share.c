@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
-#include "../../collector/incident_share.h"
-#include "../test.h"
+#include "collector/incident_share.h"
+#include "tests/test.h"
 
 enum { MOST = 8 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rank_scene.h"
+#include "tests/unit/rank_scene.h"
 
-#include "../../collector/incident_through.h"
+#include "collector/incident_through.h"
 
 /* FRONT calls OUTSIDE, a balancer, which asks APP and OTHER in turn; the second is slow. */
 static void balanced(struct scene *s, double way)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../test.h"
+#include "tests/test.h"
 
-#include "told_scene.h"
+#include "tests/unit/told_scene.h"
 
 /* Times are seconds after T. EU and US tell; HOME is the collector's own region. */
 enum { HOME = 1, EU = 2, US = 3, WEB = 11, DISK = 12, STORE = 13, OWN = 14 };

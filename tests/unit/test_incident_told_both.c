@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../test.h"
+#include "tests/test.h"
 
-#include "told_scene.h"
+#include "tests/unit/told_scene.h"
 
 /* What a region tells of what its global collector sees, too. Times are seconds after T. */
 enum { EU = 2, US = 3, WEB = 11 };

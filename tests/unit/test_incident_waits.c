@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../test.h"
+#include "tests/test.h"
 
-#include "../../collector/incident_engine.h"
+#include "collector/incident_engine.h"
 
 /* Times are seconds of the region's data. */
 static bool waits_at(struct signal *g, int64_t at_s, bool relayed, bool told_full)

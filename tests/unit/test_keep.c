@@ -2,11 +2,11 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "../../probe/baseline_pack.h"
-#include "../../probe/keep.h"
-#include "../../lib/state_file.h"
-#include "../fake/clock.h"
-#include "../test.h"
+#include "probe/baseline_pack.h"
+#include "probe/keep.h"
+#include "lib/state_file.h"
+#include "tests/fake/clock.h"
+#include "tests/test.h"
 
 #define SECOND 1000000000ull
 #define DAY (24 * 3600 * SECOND)

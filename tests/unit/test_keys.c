@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../lib/keys.h"
+#include "lib/keys.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "../../lib/endpoints.h"
-#include "../../lib/keyring.h"
-#include "../fake/place.h"
-#include "../test.h"
+#include "lib/endpoints.h"
+#include "lib/keyring.h"
+#include "tests/fake/place.h"
+#include "tests/test.h"
 
 #define A "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
 #define B "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"

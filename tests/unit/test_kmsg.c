@@ -3,9 +3,9 @@
  */
 #include <stdio.h>
 
-#include "../../lib/reason.h"
-#include "../../probe/kmsg_fold.h"
-#include "../test.h"
+#include "lib/reason.h"
+#include "probe/kmsg_fold.h"
+#include "tests/test.h"
 
 #define SEC 1000000000ull
 
@@ -16,7 +16,7 @@ static const struct {
 	const char *text, *about;
 } lines[] = {
 #define LINE(reason, text, about) { R_##reason, text, about },
-#include "kmsg_lines.def"
+#include "tests/unit/kmsg_lines.def"
 #undef LINE
 };
 
@@ -46,7 +46,7 @@ TEST(every_pattern_has_a_true_line)
 {
 	static const struct kmsg_pattern p[] = {
 #define KMSG(reason, severity, text) { R_##reason, EVENT_##severity, text },
-#include "../../schema/kmsg.def"
+#include "schema/kmsg.def"
 #undef KMSG
 	};
 

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../probe/ksym.h"
-#include "../../probe/ksym_kernel.h"
-#include "../test.h"
+#include "probe/ksym.h"
+#include "probe/ksym_kernel.h"
+#include "tests/test.h"
 
 #define AT 0xffffffff81234567ull
 

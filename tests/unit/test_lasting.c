@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/lasting.h"
-#include "../test.h"
+#include "probe/lasting.h"
+#include "tests/test.h"
 
 #define SECOND 1000000000ull
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../test.h"
+#include "tests/test.h"
 
-#include "../../collector/ledger.h"
+#include "collector/ledger.h"
 
 static enum fate judge(struct entry *e, uint64_t seq, uint64_t base)
 {

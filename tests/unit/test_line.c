@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../test.h"
+#include "tests/test.h"
 
-#include "../../collector/line.h"
+#include "collector/line.h"
 
 static int opened, closed, answer;
 static char trace[16];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../test.h"
+#include "tests/test.h"
 
 #include <poll.h>
 #include <pthread.h>
 
-#include "../../collector/counters.h"
-#include "../../collector/link.h"
+#include "collector/counters.h"
+#include "collector/link.h"
 
 static bool rings(const struct link *l)
 {

@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "../../lib/log.h"
-#include "../fake/clock.h"
-#include "../test.h"
+#include "lib/log.h"
+#include "tests/fake/clock.h"
+#include "tests/test.h"
 
 static char said[8192];
 

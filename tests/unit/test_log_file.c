@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../lib/log.h"
+#include "lib/log.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "../fake/clock.h"
-#include "../test.h"
+#include "tests/fake/clock.h"
+#include "tests/test.h"
 
 #define NOON 1792238400000000000ull /* 2026-10-17T12:00:00Z */
 

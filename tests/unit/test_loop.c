@@ -2,9 +2,9 @@
 #include <sys/eventfd.h>
 #include <zmq.h>
 
-#include "../../lib/loop.h"
-#include "../fake/clock.h"
-#include "../test.h"
+#include "lib/loop.h"
+#include "tests/fake/clock.h"
+#include "tests/test.h"
 
 enum { MS = 1000000 };
 

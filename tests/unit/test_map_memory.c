@@ -5,10 +5,10 @@
 #include <bpf/libbpf.h>
 #include <math.h>
 
-#include "../../probe/on_demand.h"
-#include "../../probe/sources.h"
-#include "../test.h"
-#include "../tools/source_config.h"
+#include "probe/on_demand.h"
+#include "probe/sources.h"
+#include "tests/test.h"
+#include "tests/tools/source_config.h"
 
 static double charged(int fd)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../test.h"
+#include "tests/test.h"
 
-#include "../../collector/marks.h"
+#include "collector/marks.h"
 
 #define MS 1000000ull
 

@@ -6,10 +6,10 @@
 #include <linux/bpf.h>
 #include <math.h>
 
-#include "../../probe/layout.h"
-#include "../../probe/meter.h"
-#include "../fake/clock.h"
-#include "../test.h"
+#include "probe/layout.h"
+#include "probe/meter.h"
+#include "tests/fake/clock.h"
+#include "tests/test.h"
 
 #define SECOND 1000000000ull
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/minute.h"
+#include "probe/minute.h"
 
 #include <stdio.h>
 
-#include "../test.h"
+#include "tests/test.h"
 
 #define MIN (60 * 1000000000ull)
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <math.h>
 
-#include "../../lib/mp.h"
-#include "../test.h"
+#include "lib/mp.h"
+#include "tests/test.h"
 
 /* A reader over bytes spelt here; NULs are welcome. */
 #define OVER(bytes) mp_over(bytes, sizeof(bytes) - 1)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The reader beside msgpack-c on documents that are made here: the same ones in every run. */
-#include "../fuzz/mp_oracle.h"
-#include "../test.h"
+#include "tests/fuzz/mp_oracle.h"
+#include "tests/test.h"
 
-#include "../../lib/buf.h"
+#include "lib/buf.h"
 
 enum { DOCUMENTS = 4000, CUTS = 6, CHANGES = 10, NOISE = 64 };
 

@@ -3,15 +3,15 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "../../probe/cgroup_path.h"
-#include "../../probe/ksym.h"
-#include "../../probe/names.h"
-#include "../../probe/overflow.h"
-#include "../../probe/stacks.h"
-#include "../../probe/told.h"
-#include "../fake/clock.h"
-#include "../fake/place.h"
-#include "../test.h"
+#include "probe/cgroup_path.h"
+#include "probe/ksym.h"
+#include "probe/names.h"
+#include "probe/overflow.h"
+#include "probe/stacks.h"
+#include "probe/told.h"
+#include "tests/fake/clock.h"
+#include "tests/fake/place.h"
+#include "tests/test.h"
 
 static char root[] = "/tmp/seismo-names.XXXXXX";
 

@@ -4,8 +4,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "../../probe/nginx_elf.h"
-#include "../test.h"
+#include "probe/nginx_elf.h"
+#include "tests/test.h"
 
 /* This very program is an nginx, as far as its symbols say. */
 long ngx_http_free_request(long r, long rc);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
-#include "../../probe/nginx_join.h"
-#include "../test.h"
+#include "probe/nginx_join.h"
+#include "tests/test.h"
 
 #define MS 1000000ull
 #define NOW (100000 * MS)

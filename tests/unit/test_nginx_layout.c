@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/nginx_layout.h"
-#include "../test.h"
+#include "probe/nginx_layout.h"
+#include "tests/test.h"
 
 enum { POOL = 11, LISTS_IN = 20, HOST = 21, STATUS = 81, START = 120 };
 

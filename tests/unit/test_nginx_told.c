@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
-#include "../../probe/nginx_told.h"
-#include "../test.h"
+#include "probe/nginx_told.h"
+#include "tests/test.h"
 
 #define NEVER (~0ull)
 #define A "10.0.0.1:80"

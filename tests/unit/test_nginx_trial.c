@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
-#include "../../probe/nginx_trial.h"
-#include "../test.h"
+#include "probe/nginx_trial.h"
+#include "tests/test.h"
 
 #define MS 1000000ull
 #define PEER "10.0.0.9:80"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../lib/offset.h"
-#include "../test.h"
+#include "lib/offset.h"
+#include "tests/test.h"
 
 #define MS 1000000ull
 #define SEC (1000 * MS)

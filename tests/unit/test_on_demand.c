@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/on_demand.h"
-#include "../../probe/sources.h"
-#include "../test.h"
+#include "probe/on_demand.h"
+#include "probe/sources.h"
+#include "tests/test.h"
 
 TEST(a_list_names_what_is_asked_for)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/oom_event.h"
-#include "../../probe/oom_report.h"
-#include "../test.h"
-#include "oom_reports.h"
+#include "probe/oom_event.h"
+#include "probe/oom_report.h"
+#include "tests/test.h"
+#include "tests/unit/oom_reports.h"
 
 enum { PAGE = 4096 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../collector/own_keys.h"
+#include "collector/own_keys.h"
 
-#include "../fake/place.h"
-#include "../test.h"
+#include "tests/fake/place.h"
+#include "tests/test.h"
 
 static char err[512], key[KEY_TEXT];
 

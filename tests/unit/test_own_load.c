@@ -8,8 +8,8 @@
 #include <dirent.h>
 #include <fcntl.h>
 
-#include "../../probe/own_load.h"
-#include "../test.h"
+#include "probe/own_load.h"
+#include "tests/test.h"
 
 enum { FLIPS = 40, ROOM = 64 << 10 };
 

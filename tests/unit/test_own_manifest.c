@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/own_layout.h"
-#include "../test.h"
+#include "probe/own_layout.h"
+#include "tests/test.h"
 
 static struct own_manifest m;
 static char err[256];

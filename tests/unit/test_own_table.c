@@ -4,8 +4,8 @@
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
 
-#include "../../probe/own_table.h"
-#include "../test.h"
+#include "probe/own_table.h"
+#include "tests/test.h"
 
 struct key {
 	uint32_t id;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../test.h"
+#include "tests/test.h"
 
-#include "../../collector/pairmap.h"
+#include "collector/pairmap.h"
 
 enum { MANY = 5000 };
 

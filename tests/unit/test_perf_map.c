@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/perf_map.h"
+#include "probe/perf_map.h"
 
 #include <sys/mman.h>
 
-#include "../test.h"
+#include "tests/test.h"
 
 static char name[SYMBOL_NAME];
 

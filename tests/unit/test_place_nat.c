@@ -6,10 +6,10 @@
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <linux/netlink.h>
 
-#include "../../lib/arena.h"
-#include "../../probe/place_flows.h"
-#include "../fake/place.h"
-#include "../test.h"
+#include "lib/arena.h"
+#include "probe/place_flows.h"
+#include "tests/fake/place.h"
+#include "tests/test.h"
 
 #define TCP(there, back)                                                                           \
 	"ipv4     2 tcp      6 117 TIME_WAIT " there " " back " [ASSURED] mark=0 zone=0 use=2"

@@ -2,11 +2,11 @@
 /* source_places on a host of files: /proc of a server, a container and their sockets. */
 #include <limits.h>
 
-#include "../../lib/arena.h"
-#include "../../probe/source.h"
-#include "../fake/clock.h"
-#include "../fake/place.h"
-#include "../test.h"
+#include "lib/arena.h"
+#include "probe/source.h"
+#include "tests/fake/clock.h"
+#include "tests/fake/place.h"
+#include "tests/test.h"
 
 #define HEAD                                                                                       \
 	"  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  "      \

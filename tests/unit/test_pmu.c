@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/pmu.h"
+#include "probe/pmu.h"
 
 #include <math.h>
 
-#include "../../probe/source.h"
-#include "../test.h"
+#include "probe/source.h"
+#include "tests/test.h"
 
 TEST(what_a_group_counted_since_the_last_look_is_added)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <math.h>
 
-#include "../../probe/proc_devices.h"
-#include "../fake/proc_host.h"
-#include "../test.h"
+#include "probe/proc_devices.h"
+#include "tests/fake/proc_host.h"
+#include "tests/test.h"
 
 static bool near(double a, double b)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/proc_code.h"
+#include "probe/proc_code.h"
 
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "../test.h"
+#include "tests/test.h"
 
 static const char *root;
 

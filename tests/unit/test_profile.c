@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/profile.h"
+#include "probe/profile.h"
 
-#include "../test.h"
+#include "tests/test.h"
 
 static struct profile_found found[PROFILE_FOUND];
 

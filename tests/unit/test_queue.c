@@ -2,8 +2,8 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "../../lib/queue.h"
-#include "../test.h"
+#include "lib/queue.h"
+#include "tests/test.h"
 
 static int numbers[100000];
 

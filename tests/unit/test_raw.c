@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../test.h"
+#include "tests/test.h"
 
 #include <math.h>
 
-#include "../../collector/raw.h"
-#include "../vectors.h"
+#include "collector/raw.h"
+#include "tests/vectors.h"
 
 enum { NO_LIMIT = RAW_MAX_BYTES };
 

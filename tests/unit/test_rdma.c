@@ -6,8 +6,8 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 
-#include "../../probe/sources.h"
-#include "../test.h"
+#include "probe/sources.h"
+#include "tests/test.h"
 
 static char why[WHY_LEN];
 static const struct probe_config config = { .on_demand = "rdma" };

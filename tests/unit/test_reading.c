@@ -2,9 +2,9 @@
 /* When sources are read that rest, by a clock that is turned by hand. */
 #include <sys/eventfd.h>
 
-#include "../../probe/reading.h"
-#include "../fake/clock.h"
-#include "../test.h"
+#include "probe/reading.h"
+#include "tests/fake/clock.h"
+#include "tests/test.h"
 
 enum { MS = 1000000 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../lib/reason.h"
-#include "../test.h"
+#include "lib/reason.h"
+#include "tests/test.h"
 
 TEST(every_reason_is_found_by_its_id_and_none_other)
 {

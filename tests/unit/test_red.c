@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/red_item.h"
-#include "../test.h"
+#include "probe/red_item.h"
+#include "tests/test.h"
 
 #define SEC 1000000000ull
 

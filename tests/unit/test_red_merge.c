@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../test.h"
+#include "tests/test.h"
 
 #include <endian.h>
 
-#include "../../collector/red_merge.h"
+#include "collector/red_merge.h"
 
 enum { FIELDS = 7, SECOND = 1000000000 };
 

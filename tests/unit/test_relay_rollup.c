@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What one chunk becomes on its way to the outbox: with the source itself, for what is in it. */
-#include "../../collector/relay_rollup.c"
+#include "collector/relay_rollup.c"
 
-#include "../test.h"
+#include "tests/test.h"
 
 enum { ENTITIES = 256, TICKS = 60, COLUMNS = 512 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
-#include "../../probe/request_event.h"
-#include "../test.h"
+#include "probe/request_event.h"
+#include "tests/test.h"
 
 static const struct request_context clock_at = { .wall_minus_mono_ns = 1000000,
 						 .jiffy_ns = 4000000 };

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../test.h"
+#include "tests/test.h"
 
 #include <math.h>
 
-#include "../../collector/score_node.h"
-#include "../../lib/base.h"
+#include "collector/score_node.h"
+#include "lib/base.h"
 
 #define SEC 1000000000ull
 
 static const char *const known_metric[] = {
 #define METRIC(layout, ID, name, unit, kind) name,
-#include "../../schema/metrics.def"
+#include "schema/metrics.def"
 #undef METRIC
 };
 
 static const char *const scored_name[] = {
 #define SCORED(ID, kind, name) name,
-#include "../../collector/scored.def"
+#include "collector/scored.def"
 };
 
 /* 60 s of a quiet node with four processors. */

@@ -17,10 +17,10 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "../../probe/names.h"
-#include "../../probe/seccomp.h"
-#include "../../probe/source.h"
-#include "../test.h"
+#include "probe/names.h"
+#include "probe/seccomp.h"
+#include "probe/source.h"
+#include "tests/test.h"
 
 enum { NO_FILTER = 250 };
 

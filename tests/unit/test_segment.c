@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "../../lib/segment.h"
-#include "../fake/place.h"
-#include "../test.h"
+#include "lib/segment.h"
+#include "tests/fake/place.h"
+#include "tests/test.h"
 
 enum { HEAD = 28, RECORD = 28 + 5 }; /* of a file, and with a body of five bytes */
 

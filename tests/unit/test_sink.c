@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/sink.h"
-#include "../test.h"
+#include "probe/sink.h"
+#include "tests/test.h"
 
 static const struct stack_item stack = { 7, 0, 1, { "do_fsync+0x1a" } };
 static const struct event_item event = { .kind = "io.slow", .comm = "c" };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdint.h>
 
-#include "../../bpf/slot.h"
-#include "../test.h"
+#include "bpf/slot.h"
+#include "tests/test.h"
 
 enum { SLOTS = 21 };
 

@@ -3,8 +3,8 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
-#include "../../probe/sources.h"
-#include "../test.h"
+#include "probe/sources.h"
+#include "tests/test.h"
 
 static struct probe_config config = { .node = "n",
 				      .slow_ms = -1,

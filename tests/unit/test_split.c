@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/split.h"
-#include "../test.h"
+#include "probe/split.h"
+#include "tests/test.h"
 
 #define MS 1000000ull /* ns */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../lib/spool.h"
-#include "../test.h"
+#include "lib/spool.h"
+#include "tests/test.h"
 
 #define EVENT STREAM_EVENT
 #define METRIC STREAM_METRIC

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../lib/spool.h"
-#include "../fake/place.h"
-#include "../test.h"
+#include "lib/spool.h"
+#include "tests/fake/place.h"
+#include "tests/test.h"
 
 #define EVENT STREAM_EVENT
 #define METRIC STREAM_METRIC

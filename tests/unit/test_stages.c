@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../test.h"
+#include "tests/test.h"
 
 #include <math.h>
 
-#include "../../collector/copy.h"
-#include "../../collector/line.h"
-#include "../../collector/raw.h"
+#include "collector/copy.h"
+#include "collector/line.h"
+#include "collector/raw.h"
 
 #define SEC 1000000000ull
 

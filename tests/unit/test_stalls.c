@@ -2,10 +2,10 @@
 /* What waits, for what, because of whom: scenes on a host of files, in virtual time. */
 #include <sched.h>
 
-#include "../../lib/reason.h"
-#include "../fake/clock.h"
-#include "../fake/stall_host.h"
-#include "../test.h"
+#include "lib/reason.h"
+#include "tests/fake/clock.h"
+#include "tests/fake/stall_host.h"
+#include "tests/test.h"
 
 #define MINUTE 60
 #define MB 1e6

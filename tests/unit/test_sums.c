@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/sums.h"
-#include "../test.h"
+#include "probe/sums.h"
+#include "tests/test.h"
 
 enum { FIELDS = 7 };
 

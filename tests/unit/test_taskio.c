@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/cgroup_told.h"
-#include "../test.h"
+#include "probe/cgroup_told.h"
+#include "tests/test.h"
 
 static void path_is(const void *names, size_t len, uint32_t cut, const char *expected)
 {

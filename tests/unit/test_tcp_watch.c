@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What is lost or fails, and when that is an event: scenes of half seconds. */
-#include "../../lib/arena.h"
-#include "../../lib/reason.h"
-#include "../../probe/tcp_watch.h"
-#include "../test.h"
+#include "lib/arena.h"
+#include "lib/reason.h"
+#include "probe/tcp_watch.h"
+#include "tests/test.h"
 
 #define S 1000000000ull
 #define WALL (1700000000ull * S)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../lib/text.h"
-#include "../test.h"
+#include "lib/text.h"
+#include "tests/test.h"
 
 static void becomes(const char *in, size_t len, const char *out)
 {

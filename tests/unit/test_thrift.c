@@ -2,10 +2,10 @@
 /* A source whose kernel programs cost what they cost, in virtual time: what is done and told. */
 #include <math.h>
 
-#include "../../lib/reason.h"
-#include "../../probe/thrift.h"
-#include "../fake/clock.h"
-#include "../test.h"
+#include "lib/reason.h"
+#include "probe/thrift.h"
+#include "tests/fake/clock.h"
+#include "tests/test.h"
 
 #define SECOND 1000000000ull
 

@@ -2,10 +2,10 @@
 /* Cgroups that their quota stops, and when that is an event: scenes of ticks. */
 #include <math.h>
 
-#include "../../lib/arena.h"
-#include "../../lib/reason.h"
-#include "../../probe/throttles.h"
-#include "../test.h"
+#include "lib/arena.h"
+#include "lib/reason.h"
+#include "probe/throttles.h"
+#include "tests/test.h"
 
 #define S 1000000000ull
 #define WALL (1700000000ull * S)

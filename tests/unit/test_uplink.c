@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zmq.h>
 
-#include "../../lib/hash.h"
-#include "../fake/play.h"
+#include "lib/hash.h"
+#include "tests/fake/play.h"
 
 TEST(nothing_but_hello_is_sent_before_welcome)
 {

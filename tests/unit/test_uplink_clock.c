@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../fake/play.h"
+#include "tests/fake/play.h"
 
 #define MS 1000000ull
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zmq.h>
 
-#include "../../lib/hash.h"
-#include "../fake/place.h"
-#include "../fake/play.h"
+#include "lib/hash.h"
+#include "tests/fake/place.h"
+#include "tests/fake/play.h"
 
 #define OTHER_KEY "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"
 

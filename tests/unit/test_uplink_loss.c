@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zmq.h>
 
-#include "../fake/play.h"
+#include "tests/fake/play.h"
 
 TEST(when_acks_stay_away_for_3_s_a_new_socket_says_hello_and_goes_on_behind_the_mark)
 {

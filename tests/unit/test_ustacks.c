@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/ustacks.h"
+#include "probe/ustacks.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
 
-#include "../../probe/told.h"
-#include "../test.h"
+#include "probe/told.h"
+#include "tests/test.h"
 
 #define SEC 1000000000ull
 

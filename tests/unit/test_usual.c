@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/usual.h"
-#include "../test.h"
+#include "probe/usual.h"
+#include "tests/test.h"
 
 #define SECOND 1000000000ull
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../probe/usym.h"
+#include "probe/usym.h"
 
 #include <fcntl.h>
 #include <gnu/libc-version.h>
@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "../../probe/elf_file.h"
-#include "../fake/frame.h"
-#include "../test.h"
+#include "probe/elf_file.h"
+#include "tests/fake/frame.h"
+#include "tests/test.h"
 
 static char text[USYM_TEXT];
 static struct usym *u;

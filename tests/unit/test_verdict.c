@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../lib/reason.h"
-#include "../../probe/verdict.h"
-#include "../test.h"
+#include "lib/reason.h"
+#include "probe/verdict.h"
+#include "tests/test.h"
 
 static struct verdict_text text;
 static const struct usual_part nothing[PART_END];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../test.h"
+#include "tests/test.h"
 
-#include "../../collector/web_guard.h"
-#include "../../collector/web_http.h"
-#include "../../collector/web_call.h"
+#include "collector/web_guard.h"
+#include "collector/web_http.h"
+#include "collector/web_call.h"
 
 static const char *read_as(enum web_type type, const char *text, size_t len)
 {

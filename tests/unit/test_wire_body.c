@@ -2,9 +2,9 @@
 /* The items of a body: schema/WIRE.md gives the bytes, this file the values. */
 #include <math.h>
 
-#include "../../lib/wire.h"
-#include "../test.h"
-#include "../vectors.h"
+#include "lib/wire.h"
+#include "tests/test.h"
+#include "tests/vectors.h"
 
 #define WALL 1760000000000000000u
 #define LAYOUT 0x4ea04689a932b33cu

@@ -2,10 +2,10 @@
 /* Times of an ACK and the item CLOCK: schema/WIRE.md gives the bytes, this file the values. */
 #include <math.h>
 
-#include "../../lib/hash.h"
-#include "../../lib/wire.h"
-#include "../test.h"
-#include "../vectors.h"
+#include "lib/hash.h"
+#include "lib/wire.h"
+#include "tests/test.h"
+#include "tests/vectors.h"
 
 #define EPOCH 0x0123456789abcdefu
 #define WALL 1760000000000000000u

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What was appended to the wire later: where the time went, evidence, stacks, events. */
-#include "../../lib/mp.h"
-#include "../../lib/wire.h"
-#include "../test.h"
-#include "../vectors.h"
+#include "lib/mp.h"
+#include "lib/wire.h"
+#include "tests/test.h"
+#include "tests/vectors.h"
 
 #define WALL 1760000000000000000u
 #define STACK_ID 0x1122334455667788u

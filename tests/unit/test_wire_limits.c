@@ -2,9 +2,9 @@
 /* The limits of what a body may hold, on both sides. */
 #include <math.h>
 
-#include "../../lib/wire.h"
-#include "../test.h"
-#include "../vectors.h"
+#include "lib/wire.h"
+#include "tests/test.h"
+#include "tests/vectors.h"
 
 static const struct request_item bare = {
 	.app = "", .comm = "", .method = "", .path = "", .route = ""

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What was appended to a REQUEST last: the ids that it goes by. */
-#include "../../lib/mp.h"
-#include "../../lib/wire.h"
-#include "../test.h"
-#include "../vectors.h"
+#include "lib/mp.h"
+#include "lib/wire.h"
+#include "tests/test.h"
+#include "tests/vectors.h"
 
 enum { FIELDS_BEFORE = 31, FIELDS = 33 };
 

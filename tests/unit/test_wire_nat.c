@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The item NAT: schema/WIRE.md gives the bytes, this file the values. */
-#include "../../lib/wire.h"
-#include "../test.h"
-#include "../vectors.h"
+#include "lib/wire.h"
+#include "tests/test.h"
+#include "tests/vectors.h"
 
 static bool is_vector(struct buf *b, const char *name)
 {

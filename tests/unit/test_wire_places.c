@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The item PLACE: schema/WIRE.md gives the bytes, this file the values. */
-#include "../../lib/wire.h"
-#include "../test.h"
-#include "../vectors.h"
+#include "lib/wire.h"
+#include "tests/test.h"
+#include "tests/vectors.h"
 
 static const uint8_t ip4[] = { 10, 0, 0, 1 };
 static const uint8_t ip6[] = { 0x20, 1, 0xd, 0xb8, [15] = 2 };

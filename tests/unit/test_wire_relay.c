@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What one collector tells another: schema/WIRE.md gives the bytes, this file the values. */
-#include "../../lib/reason.h"
-#include "../../lib/wire.h"
-#include "../test.h"
-#include "../vectors.h"
+#include "lib/reason.h"
+#include "lib/wire.h"
+#include "tests/test.h"
+#include "tests/vectors.h"
 
 #define EPOCH 0x0123456789abcdefu
 #define WALL 1760000000000000000u

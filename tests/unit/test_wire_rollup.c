@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The item ROLLUP: schema/WIRE.md gives the bytes, this file the values. */
-#include "../../lib/wire.h"
-#include "../test.h"
-#include "../vectors.h"
+#include "lib/wire.h"
+#include "tests/test.h"
+#include "tests/vectors.h"
 
 static const struct wire_metric busy[] = { { "busy", "s", METRIC_COUNTER } };
 static const struct rolled_entity sda[] = { { 0x1122334455667788, "sda" } };

@@ -3,8 +3,8 @@
  * T. */
 #pragma once
 
-#include "../../collector/incident_told.h"
-#include "../../lib/reason.h"
+#include "collector/incident_told.h"
+#include "lib/reason.h"
 
 enum { T = 1000000 };
 
