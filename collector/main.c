@@ -4,22 +4,22 @@
 #include <malloc.h>
 #include <stdio.h>
 
-#include "lib/log.h"
-#include "lib/loop.h"
-#include "lib/signals.h"
-#include "collector/command.h"
-#include "collector/config.h"
-#include "collector/correlate.h"
-#include "collector/door.h"
-#include "collector/gate.h"
-#include "collector/listen.h"
-#include "collector/privileges.h"
-#include "collector/receive.h"
-#include "collector/red_roll.h"
-#include "collector/relay.h"
-#include "collector/seal.h"
-#include "collector/web.h"
-#include "collector/writer.h"
+#include "lib/base/log.h"
+#include "lib/daemon/loop.h"
+#include "lib/daemon/signals.h"
+#include "collector/command/command.h"
+#include "collector/core/config.h"
+#include "collector/incident/engine/correlate.h"
+#include "collector/access/door.h"
+#include "collector/access/gate.h"
+#include "collector/access/listen.h"
+#include "collector/core/privileges.h"
+#include "collector/ingest/receive.h"
+#include "collector/archive/red_roll.h"
+#include "collector/relay/relay.h"
+#include "collector/archive/seal.h"
+#include "collector/web/web.h"
+#include "collector/store/writer.h"
 
 enum { KEPT_BYTES = 64 << 20 };
 

@@ -3,18 +3,18 @@
  */
 #include <stdio.h>
 
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "lib/signals.h"
-#include "probe/doctor.h"
-#include "probe/footprint.h"
-#include "probe/layout.h"
-#include "probe/machine_id.h"
-#include "probe/privilege.h"
-#include "probe/reading.h"
-#include "probe/seccomp.h"
-#include "probe/sources.h"
-#include "lib/uplink.h"
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "lib/daemon/signals.h"
+#include "probe/doctor/doctor.h"
+#include "probe/overhead/footprint.h"
+#include "probe/core/layout.h"
+#include "probe/procfs/machine_id.h"
+#include "probe/sandbox/privilege.h"
+#include "probe/core/reading.h"
+#include "probe/sandbox/seccomp.h"
+#include "probe/source/sources.h"
+#include "lib/uplink/uplink.h"
 
 #define MS 1000000ull
 

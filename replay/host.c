@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "lib/log.h"
-#include "probe/detect.h"
-#include "lib/keyring.h"
-#include "probe/layout.h"
-#include "probe/red_item.h"
-#include "lib/uplink.h"
-#include "probe/verdict.h"
+#include "lib/base/log.h"
+#include "probe/request/judge/detect.h"
+#include "lib/uplink/keyring.h"
+#include "probe/core/layout.h"
+#include "probe/request/red/red_item.h"
+#include "lib/uplink/uplink.h"
+#include "probe/request/explain/verdict.h"
 #include "replay/clock.h"
 
 enum { MEMORY = 64 << 20, PORT = 80, CLIENT_PORT = 40000 };

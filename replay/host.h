@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "lib/loop.h"
-#include "lib/endpoints.h"
+#include "lib/daemon/loop.h"
+#include "lib/uplink/endpoints.h"
 #include "replay/recording.h"
 
 struct host;

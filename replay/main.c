@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "lib/log.h"
+#include "lib/base/log.h"
 #include "replay/clock.h"
 #include "replay/play.h"
 

@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
-#include "lib/log.h"
-#include "lib/uplink.h"
+#include "lib/base/log.h"
+#include "lib/uplink/uplink.h"
 #include "replay/clock.h"
 #include "replay/host.h"
 

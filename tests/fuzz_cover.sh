@@ -7,20 +7,20 @@ corpus=${1:-tests/fuzz/corpus} tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 covers() { # FUZZER: the files whose reading of outside bytes it is for
 	case $1 in
-	fuzz_mp) echo lib/mp.c ;;
-	fuzz_wire) echo lib/wire_decode.c lib/wire_body.c lib/wire_encode.c lib/mp.c ;;
-	fuzz_http) echo probe/http.c probe/route.c ;;
-	fuzz_event) echo probe/request_event.c probe/http.c probe/verdict.c ;;
-	fuzz_state) echo probe/baseline_pack.c probe/detect.c ;;
-	fuzz_elf) echo probe/elf_file.c probe/perf_map.c ;;
-	fuzz_config) echo lib/config.c probe/config.c collector/config.c ;;
-	fuzz_manifest) echo probe/own_manifest.c probe/own_layout.c lib/config.c ;;
-	fuzz_uplink) echo lib/uplink.c lib/uplink_answer.c lib/spool.c ;;
-	fuzz_spool) echo lib/segment.c lib/segment_scan.c lib/spool.c lib/spool_disk.c ;;
-	fuzz_receive) echo collector/receive.c collector/marks.c collector/decode.c collector/enrich.c collector/store.c \
-		collector/copy.c collector/jsonb.c lib/text.c ;;
-	fuzz_web) echo collector/web_param.c collector/web_filter.c collector/web_call.c collector/web_route.c \
-		collector/web_file.c ;;
+	fuzz_mp) echo lib/wire/mp.c ;;
+	fuzz_wire) echo lib/wire/wire_decode.c lib/wire/wire_body.c lib/wire/wire_encode.c lib/wire/mp.c ;;
+	fuzz_http) echo probe/request/record/http.c probe/request/record/route.c ;;
+	fuzz_event) echo probe/request/record/request_event.c probe/request/record/http.c probe/request/explain/verdict.c ;;
+	fuzz_state) echo probe/request/judge/baseline_pack.c probe/request/judge/detect.c ;;
+	fuzz_elf) echo probe/symbol/user/elf_file.c probe/symbol/user/perf_map.c ;;
+	fuzz_config) echo lib/daemon/config.c probe/core/config.c collector/core/config.c ;;
+	fuzz_manifest) echo probe/source/custom/own_manifest.c probe/source/custom/own_layout.c lib/daemon/config.c ;;
+	fuzz_uplink) echo lib/uplink/uplink.c lib/uplink/uplink_answer.c lib/spool/spool.c ;;
+	fuzz_spool) echo lib/spool/segment.c lib/spool/segment_scan.c lib/spool/spool.c lib/spool/spool_disk.c ;;
+	fuzz_receive) echo collector/ingest/receive.c collector/ingest/marks.c collector/pipeline/decode.c collector/pipeline/enrich.c collector/store/row/store.c \
+		collector/db/copy.c collector/db/jsonb.c lib/base/text.c ;;
+	fuzz_web) echo collector/web/call/web_param.c collector/web/call/web_filter.c collector/web/call/web_call.c collector/web/web_route.c \
+		collector/web/call/web_file.c ;;
 	esac
 }
 

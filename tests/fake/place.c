@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tests/test.h"
+#include "tests/lib/test.h"
 
 const char *place(void)
 {

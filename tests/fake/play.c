@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <zmq.h>
 
-#include "lib/hash.h"
+#include "lib/base/hash.h"
 
 static const struct wire_metric metrics[] = { { "a", "s", METRIC_GAUGE } };
 struct wire_dict play_dict[LAYOUT] = { { .entity_kind = "x", .n = 1, .metrics = metrics },

@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "lib/uplink.h"
-#include "tests/test.h"
+#include "lib/uplink/uplink.h"
+#include "tests/lib/test.h"
 #include "tests/fake/clock.h"
 
 #define SEC 1000000000ull

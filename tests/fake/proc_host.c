@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "tests/test.h"
+#include "tests/lib/test.h"
 
 const char *const host_files[HOST_FILES] = {
 	"stat",	       "loadavg",	 "meminfo",	"vmstat",	    "diskstats",

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "tests/test.h"
+#include "tests/lib/test.h"
 #include "tests/fake/clock.h"
 
 #define S 1000000000ull

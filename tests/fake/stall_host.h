@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "probe/source.h"
-#include "probe/stall_event.h"
+#include "probe/core/source.h"
+#include "probe/source/stall/stall_event.h"
 
 enum { STALL_PROCS = 8 };
 

@@ -2,7 +2,7 @@
 /* check_rows.h - a judge of its own of rows for COPY BINARY. */
 #pragma once
 
-#include "collector/batch.h"
+#include "collector/pipeline/batch.h"
 #include "tests/fuzz/check.h"
 
 /* One letter a field: 2 4 8 bytes, Null or 8, Text, Inet or null, Json, Bytes, arrays of Doubles,

@@ -2,8 +2,8 @@
 /* fake_roster.h - a roster that never changes, in the place of the one that follows a database. */
 #pragma once
 
-#include "collector/roster.h"
-#include "lib/hash.h"
+#include "collector/access/roster.h"
+#include "lib/base/hash.h"
 #include "tests/fuzz/check.h"
 
 /* Of n1, of n2, one that waits, a revoked one, and one that nobody knows. */

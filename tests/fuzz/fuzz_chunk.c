@@ -9,10 +9,10 @@
 
 #include <math.h>
 
-#include "collector/chunk.h"
-#include "collector/column.h"
-#include "collector/raw.h"
-#include "lib/crc32c.h"
+#include "collector/codec/chunk.h"
+#include "collector/codec/column.h"
+#include "collector/codec/raw.h"
+#include "lib/base/crc32c.h"
 
 enum { LIMIT = 8 << 20, CRC_AT = 2, CRC_FROM = 6, MAX = 4096 };
 

@@ -8,9 +8,9 @@
 
 #include "tests/fuzz/check.h"
 /* both programs call it config.h */
-#include "collector/config.h"
-#include "lib/endpoints.h"
-#include "probe/config.h"
+#include "collector/core/config.h"
+#include "lib/uplink/endpoints.h"
+#include "probe/core/config.h"
 
 enum { ARGS = 16, ERR = 512 };
 

@@ -4,11 +4,11 @@
  * or a row within its bounds that the collector takes as it was meant, whose parts add up. The
  * first byte chooses whether query strings leave the node; what is left of the input are waits.
  */
-#include "lib/reason.h"
-#include "lib/wire.h"
-#include "probe/explain.h"
-#include "probe/request_event.h"
-#include "probe/verdict.h"
+#include "lib/wire/reason.h"
+#include "lib/wire/wire.h"
+#include "probe/request/explain/explain.h"
+#include "probe/request/record/request_event.h"
+#include "probe/request/explain/verdict.h"
 #include "tests/fuzz/check.h"
 
 enum { ERRNOS = 134, STATUSES = 1000 }; /* the kernel reads three digits, and its own errno */

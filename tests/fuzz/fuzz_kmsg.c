@@ -3,8 +3,8 @@
  * The kernel's log, whose lines have names in them that users chose: each record is refused, or
  * becomes a line that is fit to be shown, and an event that arrives as it was told.
  */
-#include "probe/kmsg_fold.h"
-#include "probe/oom_event.h"
+#include "probe/source/kernel_log/kmsg_fold.h"
+#include "probe/source/kernel_log/oom_event.h"
 #include "tests/fuzz/check.h"
 
 static void arrives(const struct sink *out)

@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "probe/own_layout.h"
+#include "probe/source/custom/own_layout.h"
 #include "tests/fuzz/check.h"
 
 enum { ERR = 256, MEMORY = 1 << 20 };

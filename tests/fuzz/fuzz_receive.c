@@ -6,9 +6,9 @@
  * counted, and that each row is what COPY BINARY takes: fields of their lengths, texts of UTF-8,
  * JSON.
  */
-#include "collector/receive.h"
-#include "lib/clock.h"
-#include "lib/hash.h"
+#include "collector/ingest/receive.h"
+#include "lib/base/clock.h"
+#include "lib/base/hash.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/check_rows.h"
 #include "tests/fuzz/fake_roster.h"

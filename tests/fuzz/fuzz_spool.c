@@ -7,8 +7,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "lib/segment.c"
-#include "lib/spool.h"
+#include "lib/spool/segment.c"
+#include "lib/spool/spool.h"
 #include "tests/fuzz/check.h"
 
 enum { ENOUGH = 1 << 20 };

@@ -4,9 +4,9 @@
  * to the truth, between batches, time and a link that breaks. It holds that only a mark takes a
  * batch out of the spool, that none that is stored is sent again, and that the window stays one.
  */
-#include "lib/uplink.c"
-#include "lib/uplink_answer.c"
-#include "lib/uplink_keys.c"
+#include "lib/uplink/uplink.c"
+#include "lib/uplink/uplink_answer.c"
+#include "lib/uplink/uplink_keys.c"
 
 #include <stdio.h>
 

@@ -6,10 +6,10 @@
  */
 #include <stdio.h>
 
-#include "collector/web_asset.h"
-#include "collector/web_call.h"
-#include "collector/web_file.h"
-#include "collector/web_guard.h"
+#include "collector/web/call/web_asset.h"
+#include "collector/web/call/web_call.h"
+#include "collector/web/call/web_file.h"
+#include "collector/web/call/web_guard.h"
 #include "tests/fuzz/check.h"
 
 /* {"...","..."}: what PostgreSQL reads as an array of texts. */

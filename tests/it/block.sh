@@ -17,7 +17,7 @@ control() { # add|remove MINOR: a loop device of this number
 	python3 -c 'import fcntl, sys; fcntl.ioctl(open("/dev/loop-control"), {"add": 0x4C80, "remove": 0x4C81}[sys.argv[1]], int(sys.argv[2]))' "$@"
 }
 
-place() { # MINOR: where bpf/block.bpf.c, place_of(), puts that loop device
+place() { # MINOR: where bpf/disk/block.bpf.c, place_of(), puts that loop device
 	echo $(((((7 << 20 | $1) * 0x9e3779b1) & 0xffffffff) >> 25))
 }
 

@@ -44,7 +44,7 @@ start two "$port2" "$web2"
 ok "the database is found when it comes" await 300 grep -q "stores again" "$dir/one.log"
 ok "two collectors may start at once" await 300 grep -q "is ready" "$dir/two.log"
 ok "every migration is applied once" is "$(ls schema/[0-9]*.sql | wc -l)" "select count(*) from migration"
-ok "the reasons are those of the table" is "$(grep -c '^REASON' schema/reasons.def)" "select count(*) from reason"
+ok "the reasons are those of the table" is "$(grep -c '^REASON' schema/def/reasons.def)" "select count(*) from reason"
 ok "days are made back and ahead" is 6 "select count(*) from pg_class where relname ~ '^request_[0-9]{8}$'"
 privileges() {
 	local t

@@ -35,8 +35,8 @@ ok "make install installs" make -s install DESTDIR="$tmp/a dir" PREFIX=/opt/seis
 ok "the programs are there" test -x "$tmp/a dir/opt/seismo/sbin/seismo-probe" -a -x "$tmp/a dir/opt/seismo/sbin/seismo-collector"
 ok "the programs of one's own that are shipped are there, with manifest and source" test -s "$tmp/a dir/opt/seismo/lib/seismo/programs/runqlat.bpf.o" \
 	-a -s "$tmp/a dir/opt/seismo/lib/seismo/programs/tcpconnect.conf" -a -s "$tmp/a dir/opt/seismo/lib/seismo/programs/tcpconnect.bpf.c"
-ok "the samples are there" cmp deploy/collector.conf "$tmp/a dir/etc/seismo/collector.conf"
+ok "the samples are there" cmp deploy/conf/collector.conf "$tmp/a dir/etc/seismo/collector.conf"
 ok "the units name the programs" grep -q '^ExecStart=/opt/seismo/sbin/seismo-probe ' "$tmp/a dir/opt/seismo/lib/systemd/system/seismo-probe.service"
 ok "a probe that is installed keeps on disk what waits and what is usual, where its unit lets it write" \
-	eval '[ "$(grep -cE "^(spool|state) = /var/lib/seismo/" deploy/probe.conf)" = 2 ] && grep -qx StateDirectory=seismo deploy/seismo-probe.service'
+	eval '[ "$(grep -cE "^(spool|state) = /var/lib/seismo/" deploy/conf/probe.conf)" = 2 ] && grep -qx StateDirectory=seismo deploy/systemd/seismo-probe.service'
 done_checking

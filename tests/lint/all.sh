@@ -87,15 +87,14 @@ formatted() {
 	clang-format --dry-run -Werror $(files .c .h) 2>&1 | grep 'error:' | cut -d: -f1 | uniq -c | sed 's/$/ (make fmt)/'
 }
 
-check "all arrows point one way" tests/lint/arrows.sh
 COMPILERS=${COMPILERS:-gcc clang}
 for cc in $COMPILERS; do
 	check "$cc has no warning" warnings "$cc"
 done
 check "a function that no other file uses is static" tests/lint/exports.sh "build-${COMPILERS##* }/obj"
-check "what kernel programs keep on the stack fits every kernel" tests/lint/frames.py build/obj/bpf/*.bpf.o
-check "what is stored can be spread over machines" tests/lint/distributed.py schema/*.sql collector/*.c
-check "no two kinds of work take one lock of the database" tests/lint/locks.sh collector/*.[ch] schema/*.sql
+check "what kernel programs keep on the stack fits every kernel" tests/lint/frames.py $(find build/obj/bpf -name "*.bpf.o")
+check "what is stored can be spread over machines" tests/lint/distributed.py $(git ls-files "schema/*.sql" "collector/*.c")
+check "no two kinds of work take one lock of the database" tests/lint/locks.sh $(git ls-files "collector/*.[ch]" "schema/*.sql")
 check "every file says its licence" none spdx
 check "no file is over 400 lines" none long_files
 check "no function is over 50 lines" none long_functions

@@ -18,12 +18,12 @@
 #include <stdio.h>
 #include <zmq.h>
 
-#include "lib/clock.h"
-#include "lib/hash.h"
-#include "lib/keys.h"
-#include "lib/reason.h"
-#include "lib/text.h"
-#include "lib/wire.h"
+#include "lib/base/clock.h"
+#include "lib/base/hash.h"
+#include "lib/uplink/keys.h"
+#include "lib/wire/reason.h"
+#include "lib/base/text.h"
+#include "lib/wire/wire.h"
 
 enum { MAX_DICTS = 64, MAX_PEER = 64, BODY_LIMIT = 64 << 20, DICT_LIMIT = 1 << 20 };
 

@@ -23,8 +23,8 @@
 #include <sys/random.h>
 #include <zmq.h>
 
-#include "lib/clock.h"
-#include "lib/hash.h"
+#include "lib/base/clock.h"
+#include "lib/base/hash.h"
 #include "tests/tools/fake_items.h"
 #include "tests/tools/fake_keys.h"
 

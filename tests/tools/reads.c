@@ -16,14 +16,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "lib/log.h"
-#include "lib/reason.h"
-#include "probe/budget.h"
-#include "probe/layout.h"
-#include "probe/privilege.h"
-#include "probe/seccomp.h"
-#include "probe/sources.h"
-#include "lib/uplink.h"
+#include "lib/base/log.h"
+#include "lib/wire/reason.h"
+#include "probe/overhead/budget.h"
+#include "probe/core/layout.h"
+#include "probe/sandbox/privilege.h"
+#include "probe/sandbox/seccomp.h"
+#include "probe/source/sources.h"
+#include "lib/uplink/uplink.h"
 #include "tests/tools/source_config.h"
 
 static const struct {
@@ -31,7 +31,7 @@ static const struct {
 	const struct wire_dict *dict;
 } layouts[] = {
 #define LAYOUT(ID, name, kind) { #name, &layout_##name },
-#include "schema/metrics.def"
+#include "schema/def/metrics.def"
 };
 
 static const struct wire_dict *layout_of(uint64_t id, const char **name)

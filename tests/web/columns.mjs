@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made-up samples of a node in the shape of /api/v1/series/columns, of every metric in schema/metrics.def: quiet but for
+// Made-up samples of a node in the shape of /api/v1/series/columns, of every metric in schema/def/metrics.def: quiet but for
 // a minute around server.stall, and silent where server.silent says so.
 import { readFileSync } from 'node:fs';
 import { Refused, range } from './explore.mjs';
 
-const def = readFileSync(new URL('../../schema/metrics.def', import.meta.url), 'utf8');
+const def = readFileSync(new URL('../../schema/def/metrics.def', import.meta.url), 'utf8');
 const KINDS = Object.fromEntries([...def.matchAll(/^LAYOUT\((\w+), \w+, "([^"]+)"\)/gm)].map(([, layout, kind]) => [layout, kind]));
 // {metric: {kind, unit, counter}}
 export const METRICS = Object.fromEntries([...def.matchAll(/^METRIC\((\w+), \w+, "([^"]+)", "([^"]+)", (\w+)\)/gm)].map(([, layout, name, unit, kind]) => [name, { kind: KINDS[layout], unit, counter: kind === 'COUNTER' }]));

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { idOf, request, upstream } from './data.mjs';
 import { Refused, newestFirst, range } from './explore.mjs';
 
-const def = readFileSync(new URL('../../schema/parts.def', import.meta.url), 'utf8');
+const def = readFileSync(new URL('../../schema/def/parts.def', import.meta.url), 'utf8');
 export const parts = [...def.matchAll(/^PART\(\d+, \w+, "([^"]+)", "([^"]+)", "([^"]+)"\)/gm)].map(([, code, en, zh]) => ({ code, en, zh }));
 
 export const KERNEL = ['io_schedule+0x42', 'folio_wait_bit_common+0x131', 'folio_wait_writeback+0x28', '__filemap_fdatawait_range+0x7c', 'file_write_and_wait_range+0x8f', 'ext4_sync_file+0xd5', 'vfs_fsync_range+0x3f', 'do_fsync+0x38', '__x64_sys_fsync+0x14', 'do_syscall_64+0x5e', 'entry_SYSCALL_64_after_hwframe+0x76'];

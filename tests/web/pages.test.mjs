@@ -131,7 +131,7 @@ TEST('a source that nobody asked for stands in the details of its node, and not 
 });
 
 TEST('every counter of the probe has words in both languages', async () => {
-	const def = await readFile(new URL('../../schema/metrics.def', import.meta.url), 'utf8');
+	const def = await readFile(new URL('../../schema/def/metrics.def', import.meta.url), 'utf8');
 	const { messages } = await import('../../web/src/lib/messages.js');
 	const names = [...def.matchAll(/^METRIC\((?:COVERAGE|DELIVERY|[A-Z]+LOSS), \w+, "([^"]+)"/gm)].map((m) => m[1]);
 	CHECK(names.length > 10, 'the names were found');
@@ -139,7 +139,7 @@ TEST('every counter of the probe has words in both languages', async () => {
 });
 
 TEST('every reason has a short name, and every message both languages with the same parameters', async () => {
-	const def = await readFile(new URL('../../schema/reasons.def', import.meta.url), 'utf8');
+	const def = await readFile(new URL('../../schema/def/reasons.def', import.meta.url), 'utf8');
 	const { messages } = await import('../../web/src/lib/messages.js');
 	const codes = [...def.matchAll(/^REASON\(\d+, \w+, "([^"]+)"/gm)].map((m) => m[1]);
 	CHECK_EQ(codes.filter((c) => !messages[`reason.${c}`]), [], 'reasons without a name');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of panels against schema/metrics.def, and how columns become lines.
+// The table of panels against schema/def/metrics.def, and how columns become lines.
 import { aliveOf, drawn, joined, saysOf, silences } from '../../web/src/lib/columns.js';
 import { GROUPS, NOT_DRAWN, metricsOf, ownGroup, panelsFor, unplacedOf } from '../../web/src/lib/panels.js';
 import { CHECK, CHECK_EQ, TEST } from './browser.mjs';
@@ -8,7 +8,7 @@ import { METRICS } from './columns.mjs';
 const all = GROUPS.flatMap((g) => g.panels);
 const isLike = (pattern, metric) => (pattern.endsWith('*') ? metric.startsWith(pattern.slice(0, -1)) : metric === pattern);
 
-TEST('every metric of schema/metrics.def is on a panel of web/src/lib/panels.js, or in its NOT_DRAWN with the reason, and not both', async () => {
+TEST('every metric of schema/def/metrics.def is on a panel of web/src/lib/panels.js, or in its NOT_DRAWN with the reason, and not both', async () => {
 	CHECK(Object.keys(METRICS).length > 200, 'metrics are read');
 	CHECK_EQ(unplacedOf(Object.keys(METRICS)), [], 'metrics without a place: give each a panel, or a line in NOT_DRAWN');
 	const placed = all.flatMap(metricsOf);
@@ -17,7 +17,7 @@ TEST('every metric of schema/metrics.def is on a panel of web/src/lib/panels.js,
 
 TEST('a panel names metrics that there are, and is there once', async () => {
 	const wanted = [...all.flatMap(metricsOf), ...Object.keys(NOT_DRAWN)];
-	CHECK_EQ(wanted.filter((m) => !Object.keys(METRICS).some((name) => isLike(m, name))), [], 'metrics that are not in schema/metrics.def');
+	CHECK_EQ(wanted.filter((m) => !Object.keys(METRICS).some((name) => isLike(m, name))), [], 'metrics that are not in schema/def/metrics.def');
 	CHECK_EQ(all.map((p) => p.name).filter((name, i, names) => names.indexOf(name) !== i), [], 'names of panels given twice');
 	CHECK_EQ(all.filter((p) => !p.title[0] || !p.title[1] || !p.unit || !['lines', 'stack', 'heat'].includes(p.form)).map((p) => p.name), [], 'panels without a title in both languages, a unit or a form');
 	for (const group of GROUPS) CHECK(new Set(group.panels.flatMap(metricsOf)).size <= 64, `${group.name} is one question`);

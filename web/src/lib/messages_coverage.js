@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words of coverage: what was seen, what was not, and what to do about it. c.NAME is said after a number
-// and names a counter of schema/metrics.def; do.NAME, where there is one, says what to do. A counter without
+// and names a counter of schema/def/metrics.def; do.NAME, where there is one, says what to do. A counter without
 // words is shown by its own name.
 export const coverageMessages = {
 	'cov.label': ['Coverage', '覆盖'],

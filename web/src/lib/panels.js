@@ -5,7 +5,7 @@
 // lines: [metric, name]. form: 'lines' (the default), 'stack', or 'heat' for a histogram. each: a line for each entity,
 // of which the first metric alone, or the sum of all, is drawn. by: each value divided by this metric's, at the same entity.
 // share: percent of the sum of all lines. factor: from the API's unit to the panel's. limit: a metric drawn as where the
-// scale ends. A counter comes as a rate by second. tests/web/panels.test.mjs holds this table against schema/metrics.def.
+// scale ends. A counter comes as a rate by second. tests/web/panels.test.mjs holds this table against schema/def/metrics.def.
 export const PERCENT = 100;
 const KIB = 1024;
 const MS = 1000;

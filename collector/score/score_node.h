@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * score_node.h - what nodes told in the last minutes, in pieces that are forgotten one by one.
+ *
+ * Samples of the last minute, requests and events of the last five. By the time of arrival: what
+ * comes late is left to the tables.
+ */
+#pragma once
+
+#include "collector/pipeline/batch.h"
+#include "collector/score/score.h"
+
+enum { SCORE_SPANS = 6 }; /* of 10 s, and of a minute */
+
+struct score_wanted { /* where in a layout's values these are */
+	bool known, any;
+	int16_t place[SCORED_END]; /* -1: it has none */
+};
+
+struct score_span {
+	uint64_t number; /* of the span of time that this is of */
+	double sum[SCORED_END];
+	uint32_t n[SCORED_END];
+};
+
+struct score_busy {
+	uint64_t number;
+	double busy_s, weighted_s;
+};
+
+struct score_node {
+	uint64_t heard_ns; /* mono; 0: never */
+	bool changed; /* since it was written */
+	struct score_span span[SCORE_SPANS];
+	struct {
+		char name[SCORE_NAME];
+		struct score_busy span[SCORE_SPANS];
+	} disk[SCORE_DISKS];
+	struct {
+		char name[SCORE_NAME]; /* "" is the node itself */
+		struct {
+			uint64_t number;
+			struct score_requests of;
+		} span[SCORE_SPANS];
+	} app[SCORE_APPS + 1];
+	struct {
+		char kind[SCORE_NAME];
+		bool critical;
+		uint64_t number, n; /* the last span that one was told in */
+	} event[SCORE_EVENTS];
+};
+
+void score_node_sample(struct score_node *n, const struct score_wanted *w,
+		       const struct sample_item *s, uint64_t now_ns);
+void score_node_red(struct score_node *n, const struct red_item *q, uint64_t now_ns);
+void score_node_event(struct score_node *n, const struct event_item *e, uint64_t now_ns);
+void score_node_facts(const struct score_node *n, uint64_t now_ns, struct score_facts *f);

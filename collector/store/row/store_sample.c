@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * store_sample.c - samples to rows. Those of an hour that is expected go to sample_raw, as small as
+ * it can be without packing: the entities of one layout share a row, as many as fit, and raw.h has
+ * what their values are told as. Any other has a row of its own in table sample.
+ */
+#include <assert.h>
+
+#include "collector/db/copy.h"
+#include "collector/store/row/dims.h"
+#include "collector/codec/raw.h"
+#include "collector/store/row/store.h"
+
+enum {
+	/*
+	 * A row of up to 2,032 bytes is not put aside: of these the head of the row and its first
+	 * three columns are 48, the head of the array of entities 24, and what aligns them 7.
+	 */
+	ROW_ROOM = 2032 - 48 - 24 - 7,
+	ROW_ENTITIES = 64,
+	/* of a row in COPY: two bytes, four fields of 12, the array's head of 24; and each value */
+	SAMPLE_ROW_BYTES = 2 + 4 * 12 + 24,
+	SAMPLE_VALUE_BYTES = 12,
+	RAW_ROW_BYTES = 2 + 3 * 12 + 24 + 12 + 4 + 7, /* and what bits are left over */
+	RAW_VALUE_BYTES = 9,
+};
+
+_Static_assert(ROW_ROOM > (int)RAW_VALUE_BYTES * (int)ITEM_MAX_VALUES, "a sample fits into a row");
+_Static_assert(ROW_ROOM + 8 * (int)ITEM_MAX_VALUES <= (int)RAW_MAX_BYTES, "and one more is tried");
+
+/* Returns how many entities, from the first one on, are in the row. */
+static uint32_t put_together(struct batch *b, uint32_t first, struct raw *raw)
+{
+	struct rows *rows = &b->rows[FACT_SAMPLE_RAW];
+	const struct sample_item *s = &b->items.samples[first];
+	uint32_t n = 0, most = b->items.nsamples - first;
+
+	raw_begin(raw);
+	most = most < ROW_ENTITIES ? most : ROW_ENTITIES;
+	while (n < most && b->layout[first + n] == b->layout[first] &&
+	       raw_add(raw, s[n].v, s[n].n, ROW_ROOM - (n + 1) * sizeof(*b->entity_id)))
+		n++;
+	assert(n);
+	copy_row(&rows->bytes, 5);
+	copy_time(&rows->bytes, b->tick_ns);
+	copy_int8(&rows->bytes, (int64_t)b->of.node_id);
+	copy_int8(&rows->bytes, (int64_t)b->layout[first]->id);
+	copy_int8s(&rows->bytes, b->entity_id + first, n);
+	copy_len(&rows->bytes, raw_len(raw));
+	raw_put(&rows->bytes, raw);
+	rows->n++;
+	return n;
+}
+
+static void put_all_together(struct batch *b)
+{
+	struct raw raw;
+
+	for (uint32_t i = 0; i < b->items.nsamples;)
+		i += put_together(b, i, &raw);
+}
+
+static void put_alone(struct batch *b, uint32_t i)
+{
+	const struct sample_item *s = &b->items.samples[i];
+	struct rows *rows = &b->rows[FACT_SAMPLE];
+
+	copy_row(&rows->bytes, 5);
+	copy_time(&rows->bytes, b->tick_ns);
+	copy_int8(&rows->bytes, (int64_t)b->of.node_id);
+	copy_int8(&rows->bytes, (int64_t)b->entity_id[i]);
+	copy_int8(&rows->bytes, (int64_t)s->layout);
+	copy_float8s(&rows->bytes, s->v, s->n);
+	rows->n++;
+}
+
+/* Their bytes are most of all there are, and known beforehand. */
+void store_samples(struct batch *b)
+{
+	bool raw = b->tick_ns >= b->raw_from_ns && b->tick_ns < b->raw_until_ns;
+	size_t values = 0;
+
+	for (uint32_t i = 0; i < b->items.nsamples; i++) {
+		const struct sample_item *s = &b->items.samples[i];
+
+		b->entity_id[i] = dims_entity_id(b->layout[i]->kind, s->entity);
+		values += s->n;
+	}
+	buf_reserve(&b->rows[raw ? FACT_SAMPLE_RAW : FACT_SAMPLE].bytes,
+		    b->items.nsamples * (raw ? RAW_ROW_BYTES : SAMPLE_ROW_BYTES) +
+			    values * (raw ? RAW_VALUE_BYTES : SAMPLE_VALUE_BYTES));
+	if (raw) {
+		put_all_together(b);
+		return;
+	}
+	for (uint32_t i = 0; i < b->items.nsamples; i++)
+		put_alone(b, i);
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/store/writer.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "collector/store/commit.h"
+#include "collector/store/greet.h"
+#include "collector/pipeline/line.h"
+#include "collector/score/scores.h"
+#include "collector/store/tell.h"
+
+enum {
+	GROUP_BATCHES = 512,
+	GROUP_BYTES = 8 << 20,
+	IDLE_MS = 1000,
+	LINGER_MS = 5, /* for more to come with the first, */
+	LINGER_MAX_MS = 100, /* and with those */
+	RETRY_MIN_MS = 100,
+	RETRY_MAX_MS = 3000,
+	STOP_S = 15,
+};
+
+static const struct stage *const back[] = { &stage_store };
+
+struct writer {
+	struct writer_config cfg;
+	pthread_t thread;
+	struct session *session;
+	struct commit *commit;
+	struct line *line;
+	struct scores *scores;
+	struct work *work[GROUP_BATCHES];
+	struct batch *batch[GROUP_BATCHES];
+	size_t nwork, nbatches;
+	struct greeting greeting[GROUP_BATCHES]; /* of the HELLOs */
+	struct entry *asked[GROUP_BATCHES]; /* for its marks, */
+	bool greeted[GROUP_BATCHES]; /* by a HELLO */
+	uint64_t number; /* of the session that the ledger was read in */
+	int retry_ms;
+	uint64_t group; /* number of the one at hand */
+	uint64_t left; /* batches that a stop found no database for */
+	bool gave_up;
+	struct tell tell;
+	unsigned seed;
+};
+
+static void add(struct writer *w, struct work *work)
+{
+	w->work[w->nwork++] = work;
+	if (work->batch)
+		w->batch[w->nbatches++] = work->batch;
+}
+
+/*
+ * What there is, and what comes within a few ms of it, which are slept through: whoever waits for
+ * each batch has it wake him. -EPIPE: closed, and nothing is left.
+ */
+static int gather(struct writer *w)
+{
+	size_t bytes = 0;
+	int waits = LINGER_MAX_MS / LINGER_MS;
+	struct work *one;
+	int r = link_take(w->cfg.link, IDLE_MS, &one);
+
+	while (r == 0) {
+		add(w, one);
+		bytes += one->batch ? batch_bytes(one->batch) : 0;
+		if (w->nwork == GROUP_BATCHES || bytes >= GROUP_BYTES)
+			return 0;
+		r = link_take(w->cfg.link, 0, &one);
+		if (r == -ETIMEDOUT && waits-- > 0) {
+			link_wait(w->cfg.link, LINGER_MS);
+			r = link_take(w->cfg.link, 0, &one);
+		}
+	}
+	return r == -EPIPE && w->nwork == 0 ? r : 0;
+}
+
+static int be_ready(struct writer *w)
+{
+	int r = session_ready(w->session);
+
+	if (r < 0)
+		return r;
+	tell_ready(&w->tell);
+	if (w->number != session_number(w->session))
+		commit_doubt(w->commit);
+	w->number = session_number(w->session);
+	return 0;
+}
+
+/* Times and partitions may have moved since the last try, so rows are made anew. */
+static void make_rows(struct writer *w)
+{
+	for (size_t i = 0; i < w->nbatches; i++) {
+		struct batch *b = w->batch[i];
+
+		b->now_ns = clock_wall_ns();
+		b->from_ns = session_from_ns(w->session);
+		b->until_ns = session_until_ns(w->session);
+		b->raw_from_ns = session_raw_from_ns(w->session);
+		b->raw_until_ns = session_raw_until_ns(w->session);
+		if (line_run(w->line, b) < 0 && !b->poison)
+			b->poison = "a stage refused it";
+	}
+}
+
+static void note(struct writer *w, struct entry *e, enum note_kind kind, bool hello)
+{
+	struct note n = { .kind = e->stranger ? NOTE_STRANGER : kind,
+			  .hello = hello,
+			  .tagged = e->tagged,
+			  .node = e->node,
+			  .epoch = e->epoch };
+
+	memcpy(n.seq, e->seq, sizeof(n.seq));
+	n.bytes = e->bytes;
+	e->bytes = 0;
+	link_note(w->cfg.link, &n);
+}
+
+/* What was asked for beside batches: all HELLOs at once, then the marks of all. */
+static int answer(struct writer *w)
+{
+	size_t hellos = 0, n = 0;
+	int r;
+
+	for (size_t i = 0; i < w->nwork; i++) {
+		const struct work *one = w->work[i];
+
+		if (one->kind == WORK_HELLO)
+			w->greeting[hellos++] = (struct greeting){ .node = one->node,
+								   .wall_ns = one->wall_ns,
+								   .name = one->name,
+								   .machine = one->machine,
+								   .version = one->version };
+	}
+	r = greet(session_pg(w->session), session_region(w->session), w->greeting, hellos);
+	if (r < 0)
+		return r;
+	hellos = 0;
+	for (size_t i = 0; i < w->nwork; i++) {
+		const struct work *one = w->work[i];
+		bool hello = one->kind == WORK_HELLO;
+
+		if (one->kind == WORK_BATCH || (hello && w->greeting[hellos++].refused))
+			continue;
+		w->greeted[n] = hello;
+		w->asked[n++] = commit_entry(w->commit, one->node, one->epoch);
+	}
+	r = commit_load(w->commit, w->asked, n);
+	for (size_t i = 0; i < n && r == 0; i++)
+		note(w, w->asked[i], NOTE_STORED, w->greeted[i]);
+	return r;
+}
+
+static int store(struct writer *w)
+{
+	int r = 0;
+
+	if (w->nbatches) {
+		make_rows(w);
+		r = commit_group(w->commit, w->batch, w->nbatches);
+	}
+	return r < 0 ? r : answer(w);
+}
+
+/* One note for each epoch; a gap tells the loop that what it believes to be queued is not. */
+static void note_batches(struct writer *w)
+{
+	bool requests = false;
+
+	for (size_t i = 0; i < w->nbatches; i++) {
+		const struct batch *b = w->batch[i];
+		struct entry *e = commit_entry(w->commit, b->head.node_id, b->head.epoch);
+
+		requests |= b->rows[FACT_REQUEST].n > 0;
+		tell_batch(&w->tell, e, b);
+		if (b->fate == FATE_DONE)
+			scores_take(w->scores, b);
+		counter_add(C_BATCHES_TWICE, b->fate == FATE_TWICE);
+		e->gap |= b->fate == FATE_GAP;
+		e->bytes += batch_bytes(b);
+	}
+	for (size_t i = 0; i < w->nbatches; i++) {
+		const struct batch *b = w->batch[i];
+		struct entry *e = commit_entry(w->commit, b->head.node_id, b->head.epoch);
+
+		if (e->noted == w->group)
+			continue;
+		e->noted = w->group;
+		note(w, e, e->gap ? NOTE_LOADED : NOTE_STORED, false);
+		e->gap = false;
+	}
+	if (requests)
+		w->cfg.on_requests(w->cfg.arg);
+}
+
+static void drop_work(struct writer *w)
+{
+	for (size_t i = 0; i < w->nwork; i++) {
+		link_done(w->work[i]);
+		work_free(w->work[i]);
+	}
+	w->nwork = w->nbatches = 0;
+}
+
+/* The outcome of a transaction may be unknown: everything is read again before the next try. */
+static void failed(struct writer *w)
+{
+	session_broken(w->session);
+	commit_doubt(w->commit);
+}
+
+/* What was stored is stored, whatever becomes of them. */
+static void write_scores(struct writer *w)
+{
+	int r = scores_write(w->scores, session_pg(w->session));
+
+	if (r < 0 && r != -EINVAL)
+		failed(w);
+}
+
+static void wait_for_database(struct writer *w)
+{
+	if (!w->tell.away_ns)
+		w->retry_ms = RETRY_MIN_MS;
+	tell_away(&w->tell, session_why(w->session));
+	link_wait(w->cfg.link, w->retry_ms / 2 + (int)(rand_r(&w->seed) % (unsigned)w->retry_ms));
+	if (w->retry_ms < RETRY_MAX_MS)
+		w->retry_ms *= 2;
+}
+
+/* One try. -ESTALE: a mark has moved, so the next try may come at once. */
+static int try_group(struct writer *w)
+{
+	int r = be_ready(w);
+
+	if (r < 0)
+		return r;
+	r = store(w);
+	if (r < 0 && r != -ESTALE)
+		failed(w);
+	if (r == 0) {
+		w->group++;
+		note_batches(w);
+		write_scores(w);
+	}
+	return r;
+}
+
+/* Until it is stored; at a stop with the database away nobody waits, for the probes still have it.
+ */
+static void finish(struct writer *w)
+{
+	while (!w->gave_up) {
+		int r = try_group(w);
+
+		if (r == 0)
+			return;
+		if (r == -ESTALE)
+			continue;
+		w->gave_up = link_closed(w->cfg.link);
+		if (!w->gave_up)
+			wait_for_database(w);
+	}
+	w->left += w->nbatches;
+}
+
+static void *run(void *arg)
+{
+	struct writer *w = arg;
+
+	do {
+		finish(w); /* the first time with nothing: the database is made ready */
+		drop_work(w);
+	} while (gather(w) == 0);
+	if (w->left)
+		tell_left(w->left);
+	return NULL;
+}
+
+static void writer_free(struct writer *w)
+{
+	session_free(w->session);
+	commit_free(w->commit);
+	scores_free(w->scores);
+	line_close(w->line);
+	free(w);
+}
+
+int writer_start(struct writer **out, const struct writer_config *cfg)
+{
+	struct writer *w = calloc(1, sizeof(*w));
+	int r;
+
+	if (!w)
+		die("out of memory");
+	w->cfg = *cfg;
+	w->seed = (unsigned)clock_mono_ns();
+	w->session = session_new(&cfg->session);
+	w->commit = commit_new(w->session, cfg->outbox);
+	w->scores = scores_new();
+	r = line_open(&w->line, back, ARRAY_SIZE(back), &(struct stage_env){ 0 });
+	if (r == 0)
+		r = -pthread_create(&w->thread, NULL, run, w);
+	if (r < 0) {
+		writer_free(w);
+		return r;
+	}
+	*out = w;
+	return 0;
+}
+
+int writer_stop(struct writer *w)
+{
+	struct timespec until;
+
+	link_close(w->cfg.link);
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += STOP_S;
+	if (pthread_clockjoin_np(w->thread, NULL, CLOCK_MONOTONIC, &until) != 0)
+		return -ETIMEDOUT;
+	writer_free(w);
+	return 0;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probe/request/explain/profile.h"
+
+#include "lib/base/hash.h"
+#include "lib/base/log.h"
+
+enum {
+	PLACES = 8, /* where a stack may lie, from the one its hash says */
+	BUCKETS = 1024,
+	STEPS = 2048, /* the most that one look-up follows */
+	KINDS = 64, /* the most stacks of one request that are told apart */
+	PART = 12, /* bits of an address that do not tell lone frames apart */
+	BY_ID = 1,
+};
+
+#define FILE_END (1ull << 40)
+#define FIRST_PAGES 65536ull
+#define USER_END (1ull << 56)
+
+struct kept {
+	uint64_t key, used; /* used: number of the last sample that is of it */
+	struct req_stack stack;
+};
+
+struct sample {
+	uint64_t id, at_ns, key;
+	uint32_t tid, before; /* the one before in the same bucket */
+};
+
+/* Samples have numbers, from 1; number n lies at n % PROFILE_SAMPLES until that is used again. */
+struct profile {
+	uint32_t newest;
+	uint32_t bucket[BUCKETS];
+	struct kept kept[PROFILE_STACKS];
+	struct sample sample[PROFILE_SAMPLES];
+};
+
+_Static_assert(sizeof(struct profile) <= 1 << 20, "the budget");
+
+struct profile *profile_new(void)
+{
+	struct profile *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		die("out of memory");
+	return p;
+}
+
+void profile_free(struct profile *p)
+{
+	free(p);
+}
+
+/*
+ * By where each function was called from. Of a lone frame, whose caller is not known, by the part
+ * of the file: one that is about as long as a function.
+ */
+static uint64_t key_of(const struct req_stack *s, uint32_t n)
+{
+	uint64_t h = hash_add(HASH_START, &s->tgid, sizeof(s->tgid)),
+		 part = s->frame[0].where >> PART;
+
+	if (n == 1)
+		h = hash_add(h, &part, sizeof(part));
+	if (s->frame[0].status == BY_ID)
+		h = hash_add(h, s->frame[0].build_id, sizeof(s->frame[0].build_id));
+	return hash_end(hash_add(h, &s->frame[1], (n - 1) * sizeof(s->frame[0])));
+}
+
+/* Its place, or that of the one that has not been seen for longest. */
+static struct kept *place_of(struct profile *p, uint64_t key)
+{
+	struct kept *oldest = NULL;
+
+	for (size_t i = 0; i < PLACES; i++) {
+		struct kept *k = &p->kept[(key + i) % PROFILE_STACKS];
+
+		if (k->key == key)
+			return k;
+		if (!oldest || k->used < oldest->used)
+			oldest = k;
+	}
+	return oldest;
+}
+
+static const struct req_stack *stack_of(const struct profile *p, uint64_t key)
+{
+	for (size_t i = 0; i < PLACES; i++)
+		if (p->kept[(key + i) % PROFILE_STACKS].key == key)
+			return &p->kept[(key + i) % PROFILE_STACKS].stack;
+	return NULL;
+}
+
+static uint32_t bucket(uint64_t id)
+{
+	return (uint32_t)((id * 0x9e3779b97f4a7c15u) >> 54);
+}
+
+_Static_assert(BUCKETS == 1 << (64 - 54), "bucket");
+
+static const struct sample *at(const struct profile *p, uint32_t number)
+{
+	bool there = number && p->newest - number < PROFILE_SAMPLES;
+
+	return there ? &p->sample[number % PROFILE_SAMPLES] : NULL;
+}
+
+/*
+ * Code without frame pointers leaves anything there. What the kernel finds no file at gets the next
+ * one's build id, and an offset before its beginning.
+ */
+static bool is_nowhere(const struct req_frame *f)
+{
+	if (f->status == BY_ID)
+		return f->where >= FILE_END;
+	return f->where < FIRST_PAGES || f->where >= USER_END;
+}
+
+uint32_t profile_frames(const struct req_frame *f, uint32_t max)
+{
+	uint32_t n = max ? 1 : 0;
+
+	while (n < max && !is_nowhere(&f[n]))
+		n++;
+	return n;
+}
+
+void profile_push(struct profile *p, const struct req_stack *s)
+{
+	uint32_t max = s->nframes < STACK_FRAMES ? s->nframes : STACK_FRAMES;
+	uint32_t n = profile_frames(s->frame, max), number, *before;
+	struct kept *k;
+	uint64_t key;
+
+	if (!n || !s->id)
+		return;
+	key = key_of(s, n);
+	k = place_of(p, key);
+	number = ++p->newest ? p->newest : ++p->newest;
+	if (k->key != key) {
+		*k = (struct kept){ .key = key, .stack = *s };
+		k->stack.nframes = n;
+		k->stack.flags = n < s->nframes ? STACK_CUT : 0;
+	}
+	k->used = number;
+	before = &p->bucket[bucket(s->id)];
+	p->sample[number % PROFILE_SAMPLES] =
+		(struct sample){ s->id, s->at_ns, key, s->tid, *before };
+	*before = number;
+}
+
+struct kinds {
+	uint32_t n, all;
+	uint64_t key[KINDS];
+	struct profile_found found[KINDS];
+};
+
+static void add(const struct profile *p, struct kinds *c, const struct sample *s)
+{
+	const struct req_stack *stack = stack_of(p, s->key);
+	struct profile_found *f;
+	uint32_t i = 0;
+
+	c->all++;
+	while (i < c->n && c->key[i] != s->key)
+		i++;
+	if (!stack || i == KINDS)
+		return;
+	f = &c->found[i];
+	if (i == c->n) {
+		c->key[c->n++] = s->key;
+		*f = (struct profile_found){ .stack = stack };
+	}
+	f->samples++;
+	f->first_ns = s->at_ns; /* the newest come first */
+	f->tid = s->tid;
+}
+
+static int by_samples(const void *a, const void *b)
+{
+	const struct profile_found *x = a, *y = b;
+
+	return (x->samples < y->samples) - (x->samples > y->samples);
+}
+
+uint32_t profile_find(const struct profile *p, uint64_t id, uint64_t from_ns, uint64_t to_ns,
+		      struct profile_found out[static PROFILE_FOUND])
+{
+	const struct sample *s = id ? at(p, p->bucket[bucket(id)]) : NULL;
+	struct kinds c = { 0 };
+	uint32_t n;
+
+	for (uint32_t i = 0; s && i < STEPS; i++, s = at(p, s->before))
+		if (s->id == id && s->at_ns >= from_ns && s->at_ns <= to_ns)
+			add(p, &c, s);
+	qsort(c.found, c.n, sizeof(c.found[0]), by_samples);
+	n = c.n < PROFILE_FOUND ? c.n : PROFILE_FOUND;
+	for (uint32_t i = 0; i < n; i++) {
+		out[i] = c.found[i];
+		out[i].all = c.all;
+	}
+	return n;
+}

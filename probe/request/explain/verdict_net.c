@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+
+#include "probe/request/explain/verdict_rules.h"
+
+enum {
+	SEGMENT = 1448, /* bytes, with the usual MTU */
+	FIRST_WINDOW = 10 * SEGMENT, /* so much is sent before the first ACK has to come */
+	ROUNDS_MAX = 32,
+	SYN_US = 1000000, /* a lost SYN costs at least that */
+};
+
+bool verdict_is_unix(const struct request_item *r)
+{
+	return !r->remote.len && !r->local.len;
+}
+
+static void put_peer(struct request_item *r, struct verdict_text *t)
+{
+	verdict_put(r, "peer", verdict_is_unix(r) ? "unix" : addr_text(&r->remote, t->addr));
+}
+
+/* Rounds of slow start until so many bytes are out, and told to have come. */
+static uint32_t rounds(uint64_t bytes)
+{
+	uint32_t n = 0;
+
+	for (uint64_t window = FIRST_WINDOW; bytes && n < ROUNDS_MAX; window *= 2, n++)
+		bytes -= bytes < window ? bytes : window;
+	return n;
+}
+
+/* A call takes one, and one more to connect. A request of one round and its answer take none. */
+uint64_t verdict_trips_us(const struct request_item *r, enum part p)
+{
+	uint32_t n = rounds(r->bytes_in) + rounds(r->bytes_out);
+	uint64_t us = 0;
+
+	if (p == PART_CLIENT)
+		return n > 2 ? (n - 2ull) * r->srtt_us : 0;
+	for (uint32_t i = 0; i < r->nups; i++)
+		us += (uint64_t)r->ups[i].srtt_us * (r->ups[i].flags & UP_REUSED ? 1 : 2);
+	return us;
+}
+
+/* What was sent again, all in all, and in which ways. */
+static void put_loss(struct request_item *r, const struct req_net *n, struct verdict_text *t)
+{
+	static const char *const names[] = { [REQ_LOSS_SYN] = "syn",
+					     [REQ_LOSS_FAST] = "fast",
+					     [REQ_LOSS_SLOW_START] = "slow-start",
+					     [REQ_LOSS_RTO] = "rto",
+					     [REQ_LOSS_TLP] = "tlp" };
+	uint32_t count = 0;
+	size_t len = 0;
+
+	for (size_t i = REQ_LOSS_SYN; i < ARRAY_SIZE(names); i++) {
+		if (!n->lost[i])
+			continue;
+		len += (size_t)snprintf(t->error + len, sizeof(t->error) - len, "%s%s",
+					count ? ", " : "", names[i]);
+		count += n->lost[i];
+	}
+	verdict_number(r, "count", count);
+	verdict_put(r, "kind", t->error);
+}
+
+/* Most of the part, and of the excess. */
+static bool is_most(uint64_t us, uint64_t of_part, struct excess e)
+{
+	return verdict_is_half(us, of_part) && verdict_is_half(us, e.us);
+}
+
+static const struct up_item *longest(const struct request_item *r)
+{
+	const struct up_item *u = &r->ups[0];
+
+	for (uint32_t i = 1; i < r->nups; i++)
+		if (verdict_try_us(r, &r->ups[i]) > verdict_try_us(r, u))
+			u = &r->ups[i];
+	return u;
+}
+
+static bool lost_a_syn(const struct verdict_facts *f, const struct up_item *u, struct excess e)
+{
+	return f->up_net.lost[REQ_LOSS_SYN] && u->connect_us >= SYN_US - SYN_US / 8 &&
+	       verdict_is_half(u->connect_us, e.us);
+}
+
+/*
+ * It waited for calls. net.loss: segments to them were sent again, and that can have cost half of
+ * the excess; or the SYN was, and connecting took it. net.rtt: so can the round trips that they
+ * need, and it is most of what they took. Else they were slow, and the longest is named; a wait
+ * for an upstream whose call is not known was one for network data.
+ */
+enum reason_id verdict_upstream(struct request_item *r, const struct verdict_facts *f,
+				struct excess e, struct verdict_text *t)
+{
+	uint64_t us = f->split.us[PART_UPSTREAM];
+	const struct up_item *u = longest(r);
+	bool lost;
+
+	if (!r->nups) {
+		verdict_put(r, "app", r->app);
+		verdict_times(r, us);
+		return R_NET_WAIT;
+	}
+	lost = lost_a_syn(f, u, e) || verdict_is_half(split_loss_us(&f->up_net, u->srtt_us), e.us);
+	if (!lost && !is_most(verdict_trips_us(r, PART_UPSTREAM), us, e)) {
+		verdict_put(r, "addr", up_addr_text(u, t->addr));
+		verdict_times(r, verdict_try_us(r, u));
+		return R_UP_SLOW;
+	}
+	verdict_put(r, "peer", up_addr_text(u, t->addr));
+	verdict_times(r, us);
+	if (!lost) {
+		verdict_number(r, "rtt_ms", verdict_ms(u->srtt_us));
+		return R_NET_RTT;
+	}
+	put_loss(r, &f->up_net, t);
+	return R_NET_LOSS;
+}
+
+/*
+ * It waited for the client. net.peer_window and net.sndbuf: the socket says that for half of the
+ * excess the client's window, or the own buffer, let nothing out; a window that closes has its last
+ * segments probed or sent again, which is no reason of its own. net.loss and net.rtt as above. Else
+ * the client was slow to send, or to take.
+ */
+enum reason_id verdict_client(struct request_item *r, const struct verdict_facts *f,
+			      struct excess e, struct verdict_text *t)
+{
+	uint64_t us = f->split.us[PART_CLIENT];
+
+	put_peer(r, t);
+	if (verdict_is_half(f->net.rwnd_us, e.us)) {
+		verdict_times(r, f->net.rwnd_us);
+		return R_NET_PEER_WINDOW;
+	}
+	if (verdict_is_half(split_loss_us(&f->net, r->srtt_us), e.us)) {
+		verdict_times(r, us);
+		put_loss(r, &f->net, t);
+		return R_NET_LOSS;
+	}
+	if (verdict_is_half(f->net.sndbuf_us, e.us)) {
+		verdict_times(r, f->net.sndbuf_us);
+		return R_NET_SNDBUF;
+	}
+	verdict_times(r, us);
+	if (is_most(verdict_trips_us(r, PART_CLIENT), us, e)) {
+		verdict_number(r, "rtt_ms", verdict_ms(r->srtt_us));
+		return R_NET_RTT;
+	}
+	return R_CLIENT_SLOW;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/* verdict_rules.h - what the files of the verdict share: how parameters are put, what is over. */
+#pragma once
+
+#include <assert.h>
+
+#include "lib/wire/reason.h"
+#include "probe/request/explain/verdict.h"
+
+static inline double verdict_ms(uint64_t us)
+{
+	return (double)us / 1000.0;
+}
+
+static inline void verdict_number(struct request_item *r, const char *key, double value)
+{
+	assert(r->nparams < ITEM_MAX_PARAMS);
+	r->params[r->nparams++] = (struct param){ .key = key, .number = value };
+}
+
+static inline void verdict_put(struct request_item *r, const char *key, const char *value)
+{
+	assert(r->nparams < ITEM_MAX_PARAMS);
+	r->params[r->nparams++] = (struct param){ .key = key, .text = value };
+}
+
+static inline void verdict_times(struct request_item *r, uint64_t us)
+{
+	verdict_number(r, "ms", verdict_ms(us));
+	verdict_number(r, "total_ms", verdict_ms(item_judged_us(r)));
+}
+
+static inline bool verdict_is_half(uint64_t us, uint64_t of)
+{
+	return us >= of - of / 2;
+}
+
+/* What it took beyond its normal time; or all of it, if that is no more than usual or not known. */
+struct excess {
+	uint64_t us;
+	bool whole;
+};
+
+struct excess verdict_excess(const struct request_item *r);
+
+/* What of a part is beyond what is usual; noise: of that too, and of how much it usually varies. */
+uint64_t verdict_over(const struct verdict_facts *f, struct excess e, enum part p, bool noise);
+
+uint64_t verdict_try_us(const struct request_item *r, const struct up_item *u);
+bool verdict_is_unix(const struct request_item *r); /* its client is on this host */
+
+/* Of part p, which is the largest over what is usual: gives its reason, and the parameters. */
+typedef enum reason_id verdict_rule(struct request_item *r, const struct verdict_facts *f,
+				    struct excess e, struct verdict_text *t);
+
+/* R_UNKNOWN: no part reaches half of the excess. */
+verdict_rule verdict_slow;
+verdict_rule verdict_upstream, verdict_client; /* those with a network in between */
+
+/* So much of part p, CLIENT or UPSTREAM, can the round trips cost that its bytes need. */
+uint64_t verdict_trips_us(const struct request_item *r, enum part p);
