@@ -59,7 +59,7 @@ UNIT  := $(patsubst %.c,$B/test/%,$(notdir $(UNIT_C)))
 TOOLS := $(patsubst tests/tools/%.c,$B/tools/%,$(wildcard tests/tools/*.c))
 FUZZ  := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(wildcard tests/fuzz/*.c))
 FLEET := $(patsubst %.c,$O/%.o,$(wildcard tests/fleet/*.c))
-FAULT := $(patsubst tests/fault/%.c,$O/tests/fault/%.o,$(filter-out %.bpf.c,$(wildcard tests/fault/*.c)))
+FAULT := $(patsubst %.c,$O/%.o,$(filter-out %.bpf.c,$(wildcard tests/fault/tools/*.c)))
 
 all: $B/seismo-probe $B/seismo-collector $B/seismo-replay $(EXAMPLES)
 
@@ -99,15 +99,15 @@ $B/fuzz/%: $O/tests/fuzz/%.o $O/probe.a $O/collector.a $O/lib.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS_PROBE) $(LIBS_COLL)
 
 # What `make faults` injects with.
-$B/fault/server: $(addprefix $O/tests/fault/,server.o act.o account.o)
-$B/fault/faulthog: $O/tests/fault/faulthog.o
-$B/fault/drop: $O/tests/fault/drop.o
+$B/fault/server: $(addprefix $O/tests/fault/tools/,server.o act.o account.o)
+$B/fault/faulthog: $O/tests/fault/tools/faulthog.o
+$B/fault/drop: $O/tests/fault/tools/drop.o
 $B/fault/server $B/fault/faulthog $B/fault/drop:
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE)
-$B/fault/drop.bpf.o: tests/fault/drop.bpf.c $O/flags
-	@mkdir -p $(@D) $O/tests/fault
-	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -iquote . -Wall -Wextra -I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $O/tests/fault/drop.bpf.d -MT $@ -c -o $@ $<
+$B/fault/drop.bpf.o: tests/fault/tools/drop.bpf.c $O/flags
+	@mkdir -p $(@D) $O/tests/fault/tools
+	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -iquote . -Wall -Wextra -I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $O/tests/fault/tools/drop.bpf.d -MT $@ -c -o $@ $<
 
 # What `make fleet` runs in its hosts.
 $B/fleet/%: $O/tests/fleet/%.o

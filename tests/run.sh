@@ -9,7 +9,7 @@
 # with those that watch servers. What promises a time or a share of slow requests is measured when they are done, alone.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-. tests/leftovers.sh
+. tests/lib/leftovers.sh
 
 began=$SECONDS
 [ "$(id -u)" = 0 ] || { echo "Seismo: the tests load kernel programs and make network namespaces: use sudo make test." >&2; exit 1; }
@@ -75,10 +75,16 @@ wanted() {
 	[ ${#only[@]} -eq 0 ] || [[ " ${only[*]} " == *" $1 "* ]]
 }
 
+# Suites of tests/it go by it, it/TOPIC, it/TOPIC/NAME.sh, NAME.sh or NAME.
+asked() { # FILE
+	local name=${1##*/} path=${1#tests/}
+	wanted it || wanted "${path%/*}" || wanted "$path" || wanted "$name" || wanted "${name%.*}"
+}
+
 it() { # FILE...
 	local t
 	for t; do
-		! wanted it && ! wanted "${t#tests/}" || [ ! -f "$t" ] || [ ! -x "$t" ] || suite "${t#tests/}" 600 "$t"
+		[ ! -f "$t" ] || [ ! -x "$t" ] || ! asked "$t" || suite "${t#tests/}" 600 "$t"
 	done
 }
 
@@ -92,7 +98,7 @@ lane() { # FUNCTION
 early() { # what waits most of its time, while the rest is built
 	local t
 	for t in $waiting; do
-		it "tests/it/$t.sh"
+		it tests/it/*/"$t.sh"
 	done
 }
 
@@ -104,7 +110,7 @@ standing="between budget split block files stacks nginx_files odd own older owne
 
 queue() { # what the lists forget is tested, too
 	local t
-	for t in $standing $(cd tests/it && ls ./*.sh | sed 's|^./||; s|\.sh$||'); do
+	for t in $standing $(ls tests/it/*/*.sh | sed 's|.*/||; s|\.sh$||'); do
 		case " $alone $exact $queued " in *" $t "*) continue ;; esac
 		case " $waiting " in *" $t "*) continue ;; esac
 		case $t in ingest*) continue ;; esac
@@ -124,7 +130,7 @@ next() { # of the queue, once for all lanes
 watching() { # real servers, by the kernel's programs: what is compared with what they say themselves
 	local t
 	for t in $exact; do
-		it "tests/it/$t.sh"
+		it tests/it/*/"$t.sh"
 	done
 	standing
 }
@@ -132,7 +138,7 @@ watching() { # real servers, by the kernel's programs: what is compared with wha
 standing() { # the others
 	local t
 	while t=$(next) && [ -n "$t" ]; do
-		it "tests/it/$t.sh"
+		it tests/it/*/"$t.sh"
 	done
 }
 
@@ -146,7 +152,7 @@ working() {
 			suite "threads/${t##*/}" 600 "$t"
 		done
 	fi
-	it tests/it/ingest*.sh tests/it/*.py
+	it tests/it/*/ingest*.sh tests/it/*/*.py
 	standing
 }
 
@@ -175,8 +181,10 @@ for low in working browsing; do
 done
 wait $lanes
 lanes=
-it $(printf 'tests/it/%s.sh\n' $alone)
-suite "nothing is left behind" 60 bash -c '. tests/leftovers.sh; leftovers'
+for t in $alone; do
+	it tests/it/*/"$t.sh"
+done
+suite "nothing is left behind" 60 bash -c '. tests/lib/leftovers.sh; leftovers'
 
 read -r passed failed < <(awk '{ p += $1; f += $2 } END { print p + 0, f + 0 }' "$counts")
 cat "$failures" # once more, as who sees only the end must know, too

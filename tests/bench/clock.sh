@@ -8,12 +8,12 @@ cd "$(dirname "$0")/../.." || exit 1
 B=${B:-build} each=${SECONDS_EACH:-5}
 bpftool=$(command -v bpftool || echo /usr/sbin/bpftool)
 tmp=$(mktemp -d) || exit 1
-. tests/check.sh
+. tests/lib/check.sh
 read -r port nobody < <(free_ports 2 | tr '\n' ' ')
 stats=$(cat /proc/sys/kernel/bpf_stats_enabled)
 probe=
 trap 'kill $probe $server 2>/dev/null; echo "$stats" >/proc/sys/kernel/bpf_stats_enabled; rm -rf "$tmp"' EXIT
-gcc -O1 -fno-omit-frame-pointer -o "$tmp/busy" tests/it/stacks_server.c || exit 1
+gcc -O1 -fno-omit-frame-pointer -o "$tmp/busy" tests/it/profile/stacks_server.c || exit 1
 "$tmp/busy" "$port" fork & server=$!
 
 counts() { # now, in ns; ns and runs of our program so far; ns of the probe's CPU

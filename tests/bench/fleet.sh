@@ -4,9 +4,9 @@
 # own: medians of ROUNDS=15, in the database and over HTTP, each on a connection that was used before. Prints Markdown for RESULTS.md; takes a few minutes and a few GB.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/check.sh
-. tests/it/ingest_rig.sh
-. tests/bench_ask.sh
+. tests/lib/check.sh
+. tests/lib/ingest_rig.sh
+. tests/lib/bench_ask.sh
 nodes=${NODES:-10000} edges=${EDGES:-200000} rounds=${ROUNDS:-15} ticks=${TICKS:-60}
 pg_flags=(-c fsync=off -c max_wal_size=4GB -c work_mem=16MB -c shared_buffers=512MB)
 read -r port web < <(free_ports 2 | tr '\n' ' ')
@@ -40,7 +40,7 @@ topology() { # WHEN
 }
 
 say TIME "$(sql -c 'select count(*) from red') rows of counts, as each was told"
-sql -f tests/it/red_roll.sql
+sql -f tests/it/collector/red_roll.sql
 sql -c "grant execute on function api.topology_by_rows(timestamptz, timestamptz, text, text, text, int) to seismo_web"
 for app in "'app-7'" "'app-9'" null; do
 	echo "| by each row: $app | $(in_database "select api.topology_by_rows($HOUR, null, null, $app, 200)" 1) | |"

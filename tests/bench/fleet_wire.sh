@@ -7,11 +7,11 @@
 # application are asked for, every EVERY seconds. Prints Markdown for RESULTS.md.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/check.sh
-. tests/bench_rig.sh
+. tests/lib/check.sh
+. tests/lib/bench_rig.sh
 rm -rf "$tmp"
-. tests/it/ingest_rig.sh
-. tests/bench_ask.sh
+. tests/lib/ingest_rig.sh
+. tests/lib/bench_ask.sh
 [ -z "${LONG:-}" ] || : "${NODES:=10000}" "${EVENTS:=1000}" "${SECONDS_EACH:=600}" "${SETTLE:=60}"
 nodes=${NODES:-500} edges=${EDGES:-20} counts=${COUNTS:-4} events=${EVENTS:-50} seconds=${SECONDS_EACH:-45} every=${EVERY:-5} settle=${SETTLE:-15}
 pg_flags=(-c shared_buffers=512MB -c max_wal_size=4GB)

@@ -6,8 +6,8 @@
 # RESULTS.md. ROUNDS=5 SECONDS_EACH=2.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/check.sh
-. tests/bench_rig.sh
+. tests/lib/check.sh
+. tests/lib/bench_rig.sh
 rounds=${ROUNDS:-5}
 bpftool=$(command -v bpftool || echo /usr/sbin/bpftool)
 cgroup_make

@@ -6,10 +6,10 @@
 # RESULTS.md. ROUNDS=7 BATCHES=1500 NODES=10000 SECONDS_EACH=30; COLLECTORS="before=FILE" measures another build in turn.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/check.sh
-. tests/bench_rig.sh
+. tests/lib/check.sh
+. tests/lib/bench_rig.sh
 rm -rf "$tmp"
-. tests/it/ingest_rig.sh
+. tests/lib/ingest_rig.sh
 rounds=${ROUNDS:-5} batches=${BATCHES:-1500} nodes=${NODES:-10000} seconds=${SECONDS_EACH:-30}
 senders=8 together=512 # batches that a busy collector takes at once: so many are in a transaction
 pg_flags=(-c shared_buffers=512MB -c max_wal_size=4GB -c autovacuum=off)

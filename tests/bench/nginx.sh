@@ -4,8 +4,8 @@
 # sockets alone and with nginx's records as well, in turn. Prints Markdown for RESULTS.md. ROUNDS=7 SECONDS_EACH=2.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/check.sh
-. tests/bench_rig.sh
+. tests/lib/check.sh
+. tests/lib/bench_rig.sh
 nginx_rig
 
 # Ready when the hooks are on, and, where it is to read nginx, when it has said that it does.

@@ -4,9 +4,9 @@
 # one more. Prints Markdown for RESULTS.md. MINUTES=10 RATE=50 (requests a second on each of four routes).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/check.sh
-. tests/stack.sh
-. tests/noise_rig.sh
+. tests/lib/check.sh
+. tests/lib/stack.sh
+. tests/lib/noise_rig.sh
 minutes=${MINUTES:-10} rate=${RATE:-50}
 
 ticks() { # of all processors since boot: busy, stolen, all

@@ -4,8 +4,8 @@
 # of them alone and without it in turn. Prints Markdown for RESULTS.md. ROUNDS=7 CALLS=200000.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/check.sh
-. tests/bench_rig.sh
+. tests/lib/check.sh
+. tests/lib/bench_rig.sh
 calls=${CALLS:-200000}
 mkdir "$tmp/mnt"
 mount -t tmpfs none "$tmp/mnt"

@@ -4,8 +4,8 @@
 # with the probe and without it in turn, and what the probe itself takes. Prints Markdown for RESULTS.md. ROUNDS=7 SECONDS_EACH=2.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/check.sh
-. tests/bench_rig.sh
+. tests/lib/check.sh
+. tests/lib/bench_rig.sh
 nginx_rig
 
 probe_on() { # HOOKS, or HOOKS alone: without the hooks on the scheduler

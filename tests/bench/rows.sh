@@ -5,9 +5,9 @@
 # they stay there, and the next run begins with the measuring.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/check.sh
+. tests/lib/check.sh
 kept=${VAR:-} rows=${ROWS:-10000000}
-. tests/stack.sh
+. tests/lib/stack.sh
 stack_open() { # as in stack.sh, but VAR may be kept
 	read -r web bind < <(free_ports 2 | tr '\n' ' ')
 	export VAR=${kept:-$tmp/var} WEB=127.0.0.1:$web BIND=tcp://127.0.0.1:$bind NODE=bench

@@ -4,10 +4,10 @@
 # this machine for RECORD_S=1980 seconds is laid over a day (HOURS=24), hour by hour. Prints Markdown for RESULTS.md.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/check.sh
-. tests/bench_rig.sh
+. tests/lib/check.sh
+. tests/lib/bench_rig.sh
 rm -rf "$tmp"
-. tests/it/ingest_rig.sh
+. tests/lib/ingest_rig.sh
 seconds=${RECORD_S:-1980} hours=${HOURS:-24}
 pg_flags=(-c shared_buffers=512MB -c max_wal_size=4GB -c autovacuum=off)
 read -r port web < <(free_ports 2 | tr '\n' ' ')

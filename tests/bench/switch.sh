@@ -5,8 +5,8 @@
 # turn. Prints Markdown for RESULTS.md. ROUNDS=7 SWITCHES=200000.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/check.sh
-. tests/bench_rig.sh
+. tests/lib/check.sh
+. tests/lib/bench_rig.sh
 switches=${SWITCHES:-200000} reads=${READS:-5000}
 read -r nobody served < <(free_ports 2 | tr '\n' ' ')
 trap '[ -z "$probe" ] || kill $probe 2>/dev/null; sysctl -q kernel.bpf_stats_enabled=0; rm -rf "$tmp"' EXIT

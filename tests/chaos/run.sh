@@ -7,8 +7,8 @@
 #	SEED=1 KILLS=200 BATCHES=500000 NODES=8 COLLECTORS=1 PER_S=500 LOG=build/chaos.log
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/check.sh
-. tests/it/ingest_rig.sh
+. tests/lib/check.sh
+. tests/lib/ingest_rig.sh
 
 [ -x "$B/chaos/node" ] || { echo "run.sh: $B/chaos/node is not there: make chaos makes it" >&2; exit 1; }
 seed=${SEED:-$((RANDOM * 32768 + RANDOM))} kills=${KILLS:-200} batches=${BATCHES:-500000}

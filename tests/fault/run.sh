@@ -6,8 +6,8 @@
 # none: no fault but what neighbours do (neighbours.py); losses: each segment that was lost, counted (control.py).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/check.sh
-. tests/stack.sh
+. tests/lib/check.sh
+. tests/lib/stack.sh
 
 [ "$(id -u)" = 0 ] || { echo "Seismo: the fault bench makes network namespaces and cgroups: use sudo make faults." >&2; exit 1; }
 deploy/dev/deps.sh test || exit 1

@@ -8,7 +8,7 @@
 # Needs root. Hosts, clients and collectors go before all else on the machine: what else runs there is no fault of theirs.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/check.sh
+. tests/lib/check.sh
 
 [ "$(id -u)" = 0 ] || { echo "Seismo: the fleet bench makes network namespaces and cgroups: use sudo make fleet." >&2; exit 1; }
 export KIND=${KIND-app cpu edge disk shared pg region} RUNS=${RUNS:-2} AT_ONCE=${AT_ONCE:-1} HOLD=${HOLD:-45} QUIET=${QUIET:-20} HOURS=${HOURS:-0.1}
@@ -16,7 +16,7 @@ for k in $KIND; do
 	case " app cpu edge disk shared pg region " in *" $k "*) ;; *) echo "Seismo: there is no fault $k; there are app cpu edge disk shared pg region." >&2; exit 1 ;; esac
 done
 deploy/dev/deps.sh test || exit 1
-. tests/it/ingest_rig.sh
+. tests/lib/ingest_rig.sh
 export PGBIN=$pgbin
 bench=
 

@@ -9,8 +9,8 @@
 # naming counts ("by hand", "incidents", or "asked": of the times of the faults); KEEP: a directory for what was judged.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/check.sh
-. tests/it/ingest_rig.sh
+. tests/lib/check.sh
+. tests/lib/ingest_rig.sh
 
 DATA=${DATA:-tests/data/onlineboutique}
 FAULTS=${FAULTS:-$(awk -F, 'NR > 1 { print $1 }' "$DATA/faults.csv")}

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, "tests/it")
+sys.path.insert(0, "tests/lib")
 from reads import Reads  # noqa: E402  as truth.py reads them
 
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was begun is ended, too

@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# replay.sh - seismo-replay: what it reads and refuses, that all of a recording is stored once, and that of recorded faults the sums
+# of RED name the right host. The long form is `make bench-incidents`.
+set -u
+cd "$(dirname "$0")/../../.." || exit 1
+. tests/lib/check.sh
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+B=${B:-build}
+head='window,start_ns,host,client_host,operation,request_us,upstream_us'
+
+says() { # SENTENCE TEXT: of a file with this text
+	local out
+	printf "$2" >"$tmp/r.csv"
+	out=$("$B/seismo-replay" --check --requests "$tmp/r.csv" 2>&1) && return 1
+	grep -q "r.csv:$1" <<<"$out"
+}
+
+reads() { # HOW MANY TEXT
+	printf "$2" >"$tmp/r.csv"
+	"$B/seismo-replay" --check --requests "$tmp/r.csv" | grep -qx "$1 requests, calls and events"
+}
+
+ok "a good file is read" reads 2 "$head\nw,1,a,b,/,5,3\nw,2,a,b,/,5,3\n"
+ok "columns may come in any order, quoted, with others among them" reads 1 'x,host,"request_us",start_ns\r\n"a, b","h""1",7,1661273967991908975\r\n'
+ok "an empty file is told" says "0: the file is empty" ""
+ok "a column that is missing is named" says "1: .*no column request_us" "start_ns,host\n1,a\n"
+ok "a line that is too short is told" says "3: there are fewer columns" "$head\nw,1,a,b,/,5,3\nw,1,a\n"
+ok "a number that is none is told" says '3: request_us is .5ms., not a whole number' "$head\nw,1,a,b,/,5,3\nw,1,a,b,/,5ms,3\n"
+ok "a negative one, too" says '2: upstream_us is' "$head\nw,1,a,b,/,5,-3\n"
+ok "and one beyond a day" says '2: request_us is' "$head\nw,1,a,b,/,86400000001,3\n"
+ok "a request without a time is told" says "2: start_ns is missing" "$head\nw,,a,b,/,5,3\n"
+ok "and one without a host" says "2: a line names no host" "$head\nw,1,,b,/,5,3\n"
+ok "a quote that is not closed is told" says "2: a quote is not closed" "$head\nw,1,\"a,b,/,5,3\n"
+ok "what is no text is told" says "2: this is no text" "$head\nw,1,a\\0,b,/,5,3\n"
+ok "so is a line without an end" says "2: the line is longer" "$head\n$(printf '%05000d' 1)\n"
+head -c 100000 /dev/urandom >"$tmp/noise.csv"
+ok "noise is refused with its line" sh -c "! '$B/seismo-replay' --check --requests '$tmp/noise.csv' 2>&1 | grep -v noise.csv:1:"
+
+faults="fault-04 fault-22"
+replayed() {
+	FAULTS="$faults" LEARN=4 REST=1 RULE="by hand" MIN=1,1 KEEP="$tmp/kept" tests/incidents/run.sh >"$tmp/out" 2>&1 || { cat "$tmp/out"; return 1; }
+}
+ok "of recorded faults the right host is named" replayed
+read -r looked busy < <(sed -nE 's/.*looked at each ([0-9]+) s of data, in ([0-9]+) % of the time$/\1 \2/p' "$tmp/out")
+ok "what passes 120 times as fast as time is looked at more often than once a second, as far as there is time (each ${looked:=999} s of it, in ${busy:=0} %)" \
+	test "$looked" -le 50 -o "$busy" -ge 6 # 4 on a quiet machine; 70 to 80, and 2 %, by the second
+want() { # requests of the windows, as often as they were played
+	xz -dc tests/data/onlineboutique/requests.csv.xz | awk -F, -v faults="$faults" 'BEGIN { split(faults, f, " "); for (i in f) times[f[i]] = 1; times["baseline"] = 4 + length(f) }
+		$1 in times { n += times[$1] } END { print n }'
+}
+counted() { # ROLE
+	awk -F'|' -v role="$1" '$3 == role { n += $7 } END { print n + 0 }' "$tmp/kept/red"
+}
+all=$(want)
+for role in 0 2 3; do
+	ok "each request is counted once (role $role: $(counted "$role") of $all)" test "$(counted "$role")" = "$all"
+done
+ok "of most of them it is known how usual they were" \
+	awk -F'|' '$3 == 2 { n += $7; judged += $10 } END { exit judged < 0.7 * n }' "$tmp/kept/red"
+ok "and abnormal ones are rows" test -s "$tmp/kept/rows"
+done_checking
