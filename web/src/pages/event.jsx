@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // One event: the verdict first, then what it rests on, who was hit, and what the node did around it.
 import { useMemo } from 'preact/hooks';
-import { Trouble } from '../banner.jsx';
-import { Coverage } from '../coverage.jsx';
-import { Disk } from '../disk.jsx';
-import { Evidence } from '../evidence.jsx';
-import { Back, Facts, Json, Missing, decode } from '../facts.jsx';
-import { Glance } from '../glance.jsx';
-import { EventsThen, Failed, Hit, around } from '../hit.jsx';
-import { Icicle } from '../icicle.jsx';
-import { Severity } from '../severity.jsx';
-import { dayOf } from '../similar.jsx';
-import { Strips } from '../strips.jsx';
-import { TagsThen } from '../tags.jsx';
-import { EventBar } from '../timebar.jsx';
-import { CopyButton, Text, Time } from '../ui.jsx';
-import { useAnswer } from '../lib/answer.js';
-import { eventHref, eventsAddress } from '../lib/events.js';
-import { bytes, count, duration, isNumber, msFine, reasonText, timeParts, timeText, visible } from '../lib/format.js';
-import { NONE, canWant, writeFilters } from '../lib/filters.js';
-import { t, useSettings, word } from '../lib/i18n.js';
-import { messages } from '../lib/messages.js';
+import { Trouble } from '../ui/banner.jsx';
+import { Coverage } from '../ui/coverage.jsx';
+import { Disk } from '../features/request/disk.jsx';
+import { Evidence } from '../features/request/evidence.jsx';
+import { Back, Facts, Json, Missing, decode } from '../ui/facts.jsx';
+import { Glance } from '../features/request/glance.jsx';
+import { EventsThen, Failed, Hit, around } from '../features/request/hit.jsx';
+import { Icicle } from '../chart/icicle.jsx';
+import { Severity } from '../ui/severity.jsx';
+import { dayOf } from '../features/request/similar.jsx';
+import { Strips } from '../features/request/strips.jsx';
+import { TagsThen } from '../ui/tags.jsx';
+import { EventBar } from '../features/request/timebar.jsx';
+import { CopyButton, Text, Time } from '../ui/ui.jsx';
+import { useAnswer } from '../base/answer.js';
+import { eventHref, eventsAddress } from '../data/events.js';
+import { bytes, count, duration, isNumber, msFine, reasonText, timeParts, timeText, visible } from '../text/format.js';
+import { NONE, canWant, writeFilters } from '../data/filters.js';
+import { t, useSettings, word } from '../text/i18n.js';
+import { messages } from '../text/messages.js';
 import { State, howLong } from './events.jsx';
 
 const SIMILAR = 200;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events: what went wrong on a node besides requests, such as a slow write to a file. Newest first.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { Trouble } from '../banner.jsx';
-import { Coverage } from '../coverage.jsx';
-import { Range } from '../range.jsx';
-import { useRowKeys } from '../rowkeys.js';
-import { Severity } from '../severity.jsx';
-import { Text, Time } from '../ui.jsx';
-import { eventHref, eventsAddress, endEvents, listed, loadEvents, loadOlderEvents, older, readEventFilters, together } from '../lib/events.js';
-import { count, isNumber, msFine, reasonText, visible } from '../lib/format.js';
-import { t, useSettings, word } from '../lib/i18n.js';
-import { kernelKinds } from '../lib/messages_kernel.js';
-import { useNodes } from '../lib/nodes.js';
-import { go } from '../lib/router.js';
-import { useStore } from '../lib/store.js';
+import { Trouble } from '../ui/banner.jsx';
+import { Coverage } from '../ui/coverage.jsx';
+import { Range } from '../ui/range.jsx';
+import { useRowKeys } from '../ui/rowkeys.js';
+import { Severity } from '../ui/severity.jsx';
+import { Text, Time } from '../ui/ui.jsx';
+import { eventHref, eventsAddress, endEvents, listed, loadEvents, loadOlderEvents, older, readEventFilters, together } from '../data/events.js';
+import { count, isNumber, msFine, reasonText, visible } from '../text/format.js';
+import { t, useSettings, word } from '../text/i18n.js';
+import { kernelKinds } from '../text/messages_kernel.js';
+import { useNodes } from '../data/nodes.js';
+import { go } from '../base/router.js';
+import { useStore } from '../base/store.js';
 
 const KINDS = ['io.slow', 'probe.budget', ...kernelKinds];
 const columns = ['time', 'severity', 'node', 'process', 'what', 'ms', 'open'];

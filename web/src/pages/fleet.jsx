@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fleet: which nodes are bad, in which of four classes, and by what.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { Trouble } from '../banner.jsx';
-import { Coverage } from '../coverage.jsx';
-import { Facet } from '../facets.jsx';
-import { Chips } from '../filters.jsx';
-import { Tags } from '../tags.jsx';
-import { Regions } from '../regions.jsx';
-import { Icon, Text } from '../ui.jsx';
-import { asked } from '../lib/asked.js';
-import { fits } from '../lib/filters.js';
-import { CLASSES, PAGE, causeText, fleetAddress, fleetQuestion, gravityOf, ofFleet, readFleet, unknownText, whenAddress } from '../lib/fleet.js';
-import { count, isNumber, visible } from '../lib/format.js';
-import { t, useSettings } from '../lib/i18n.js';
-import { nodeAddress } from '../lib/node.js';
-import { go } from '../lib/router.js';
-import { useStore } from '../lib/store.js';
+import { Trouble } from '../ui/banner.jsx';
+import { Coverage } from '../ui/coverage.jsx';
+import { Facet } from '../features/filter/facets.jsx';
+import { Chips } from '../features/filter/filters.jsx';
+import { Tags } from '../ui/tags.jsx';
+import { Regions } from '../ui/regions.jsx';
+import { Icon, Text } from '../ui/ui.jsx';
+import { asked } from '../base/asked.js';
+import { fits } from '../data/filters.js';
+import { CLASSES, PAGE, causeText, fleetAddress, fleetQuestion, gravityOf, ofFleet, readFleet, unknownText, whenAddress } from '../data/fleet.js';
+import { count, isNumber, visible } from '../text/format.js';
+import { t, useSettings } from '../text/i18n.js';
+import { nodeAddress } from '../data/node.js';
+import { go } from '../base/router.js';
+import { useStore } from '../base/store.js';
 
 const EVERY_MS = 5000;
 const TYPED_MS = 350;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // One incident: the verdict, where it arose, through which hosts, what it rests on, and what was decided when.
 import { useState } from 'preact/hooks';
-import { Trouble } from '../banner.jsx';
-import { Causes, short } from '../causes.jsx';
-import { Back, Json, Missing, decode } from '../facts.jsx';
-import { RegionOf } from '../regions.jsx';
-import { Through } from '../through.jsx';
-import { CopyButton, Heads, Text, Time } from '../ui.jsx';
-import { Decide } from '../decide.jsx';
-import { Regroup } from '../regroup.jsx';
-import { useAnswer } from '../lib/answer.js';
-import { count, duration, isNumber, timeText, visible } from '../lib/format.js';
-import { NONE, canWant, writeFilters } from '../lib/filters.js';
-import { lang, t, useSettings, word } from '../lib/i18n.js';
-import { titleOf } from '../lib/incidents.js';
-import { messages } from '../lib/messages.js';
+import { Trouble } from '../ui/banner.jsx';
+import { Causes, short } from '../features/incident/causes.jsx';
+import { Back, Json, Missing, decode } from '../ui/facts.jsx';
+import { RegionOf } from '../ui/regions.jsx';
+import { Through } from '../features/incident/through.jsx';
+import { CopyButton, Heads, Text, Time } from '../ui/ui.jsx';
+import { Decide } from '../features/incident/decide.jsx';
+import { Regroup } from '../features/incident/regroup.jsx';
+import { useAnswer } from '../base/answer.js';
+import { count, duration, isNumber, timeText, visible } from '../text/format.js';
+import { NONE, canWant, writeFilters } from '../data/filters.js';
+import { lang, t, useSettings, word } from '../text/i18n.js';
+import { titleOf } from '../data/incidents.js';
+import { messages } from '../text/messages.js';
 import { IncidentState } from './incidents.jsx';
 
 const EVERY_MS = 5000;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Incidents: what went wrong together. The open ones first, then the newest.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { Trouble } from '../banner.jsx';
-import { percent } from '../causes.jsx';
-import { Coverage } from '../coverage.jsx';
-import { Range } from '../range.jsx';
-import { useRowKeys } from '../rowkeys.js';
-import { Heads, Icon, Text, Time } from '../ui.jsx';
-import { count, visible } from '../lib/format.js';
-import { t, useSettings, word } from '../lib/i18n.js';
-import { PAGE, STATES, endIncidents, incidentHref, incidents, incidentsAddress, loadIncidents, openFirst, readIncidentFilters, titleOf } from '../lib/incidents.js';
-import { useNodes } from '../lib/nodes.js';
-import { go } from '../lib/router.js';
-import { useStore } from '../lib/store.js';
-import { whereAddress } from '../lib/where.js';
+import { Trouble } from '../ui/banner.jsx';
+import { percent } from '../features/incident/causes.jsx';
+import { Coverage } from '../ui/coverage.jsx';
+import { Range } from '../ui/range.jsx';
+import { useRowKeys } from '../ui/rowkeys.js';
+import { Heads, Icon, Text, Time } from '../ui/ui.jsx';
+import { count, visible } from '../text/format.js';
+import { t, useSettings, word } from '../text/i18n.js';
+import { PAGE, STATES, endIncidents, incidentHref, incidents, incidentsAddress, loadIncidents, openFirst, readIncidentFilters, titleOf } from '../data/incidents.js';
+import { useNodes } from '../data/nodes.js';
+import { go } from '../base/router.js';
+import { useStore } from '../base/store.js';
+import { whereAddress } from '../data/where.js';
 
 export const IncidentState = ({ of }) => (
 	<span class={`state ${of.state === 'open' ? 'is-failed' : 'hint'}`} data-state={of.state}>

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The nodes: who reports, what each probe reads, and what it could not.
 import { useState } from 'preact/hooks';
-import { Trouble } from '../banner.jsx';
-import { Coverage, doOf, whenText } from '../coverage.jsx';
-import { Tags } from '../tags.jsx';
-import { Icon, Text, Time } from '../ui.jsx';
-import { useCovered } from '../lib/coverage.js';
-import { eventsAddress } from '../lib/events.js';
-import { canWant, writeFilters } from '../lib/filters.js';
-import { count, duration, isNumber, msFine, timeText, visible } from '../lib/format.js';
-import { t, word } from '../lib/i18n.js';
-import { messages } from '../lib/messages.js';
-import { nodeAddress } from '../lib/node.js';
-import { askNodes, clockOff, isSilent, lostOf, unreadOf, useNodes } from '../lib/nodes.js';
+import { Trouble } from '../ui/banner.jsx';
+import { Coverage, doOf, whenText } from '../ui/coverage.jsx';
+import { Tags } from '../ui/tags.jsx';
+import { Icon, Text, Time } from '../ui/ui.jsx';
+import { useCovered } from '../data/coverage.js';
+import { eventsAddress } from '../data/events.js';
+import { canWant, writeFilters } from '../data/filters.js';
+import { count, duration, isNumber, msFine, timeText, visible } from '../text/format.js';
+import { t, word } from '../text/i18n.js';
+import { messages } from '../text/messages.js';
+import { nodeAddress } from '../data/node.js';
+import { askNodes, clockOff, isSilent, lostOf, unreadOf, useNodes } from '../data/nodes.js';
 
 const FEW = 3; /* so few nodes are shown with all their details */
 const stateIcon = { attached: 'ok', off: 'off', throttled: 'warn' };

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ran on the CPUs of a node or in an app, as a flame graph; beside another range, by how the shares differ.
 import { useMemo } from 'preact/hooks';
-import { Trouble } from '../banner.jsx';
-import { percent, Tree } from '../icicle.jsx';
-import { Range } from '../range.jsx';
-import { CopyButton } from '../ui.jsx';
-import { useAnswer } from '../lib/answer.js';
-import { count, duration, timeText, visible } from '../lib/format.js';
-import { t, useSettings } from '../lib/i18n.js';
-import { deepest, matched } from '../lib/icicle.js';
-import { nodeAddress } from '../lib/node.js';
-import { beside, fixed, profileAddress, profilePairs, profileTree, readProfile, shade, sharesOf } from '../lib/profile.js';
-import { go } from '../lib/router.js';
+import { Trouble } from '../ui/banner.jsx';
+import { percent, Tree } from '../chart/icicle.jsx';
+import { Range } from '../ui/range.jsx';
+import { CopyButton } from '../ui/ui.jsx';
+import { useAnswer } from '../base/answer.js';
+import { count, duration, timeText, visible } from '../text/format.js';
+import { t, useSettings } from '../text/i18n.js';
+import { deepest, matched } from '../data/icicle.js';
+import { nodeAddress } from '../data/node.js';
+import { beside, fixed, profileAddress, profilePairs, profileTree, readProfile, shade, sharesOf } from '../data/profile.js';
+import { go } from '../base/router.js';
 
 const AGAIN_MS = 60e3; /* what is told comes once a minute */
 const LEAST = 0.001;

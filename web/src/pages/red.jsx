@@ -2,26 +2,26 @@
 // Rate, errors and durations of every app and route: what it answered, and apart from it what it asked of
 // others.
 import { useEffect, useMemo } from 'preact/hooks';
-import { Trouble } from '../banner.jsx';
-import { Coverage, Unread } from '../coverage.jsx';
-import { Chips } from '../filters.jsx';
-import { Spark } from '../groups.jsx';
-import { Facet } from '../facets.jsx';
-import { Heat } from '../heat.jsx';
-import { Range } from '../range.jsx';
-import { Icon, Text } from '../ui.jsx';
-import { asked } from '../lib/asked.js';
-import { notRead, useCovered } from '../lib/coverage.js';
-import { count, msFine, rate, visible } from '../lib/format.js';
-import { ofRed } from '../lib/facets.js';
-import { canWant, NONE, readFilters, writeFilters } from '../lib/filters.js';
-import { t, useSettings } from '../lib/i18n.js';
-import { profileAddress } from '../lib/profile.js';
-import { columnsOf, percentile, redAddress, redQuestion, rowsOf } from '../lib/red.js';
-import { go } from '../lib/router.js';
-import { useStore } from '../lib/store.js';
-import { topologyAddress } from '../lib/topology.js';
-import { whereAddress } from '../lib/where.js';
+import { Trouble } from '../ui/banner.jsx';
+import { Coverage, Unread } from '../ui/coverage.jsx';
+import { Chips } from '../features/filter/filters.jsx';
+import { Spark } from '../features/requests/groups.jsx';
+import { Facet } from '../features/filter/facets.jsx';
+import { Heat } from '../chart/heat.jsx';
+import { Range } from '../ui/range.jsx';
+import { Icon, Text } from '../ui/ui.jsx';
+import { asked } from '../base/asked.js';
+import { notRead, useCovered } from '../data/coverage.js';
+import { count, msFine, rate, visible } from '../text/format.js';
+import { ofRed } from '../data/facets.js';
+import { canWant, NONE, readFilters, writeFilters } from '../data/filters.js';
+import { t, useSettings } from '../text/i18n.js';
+import { profileAddress } from '../data/profile.js';
+import { columnsOf, percentile, redAddress, redQuestion, rowsOf } from '../data/red.js';
+import { go } from '../base/router.js';
+import { useStore } from '../base/store.js';
+import { topologyAddress } from '../data/topology.js';
+import { whereAddress } from '../data/where.js';
 
 const EVERY_MS = 10_000;
 const SHOWN = 200;

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // One abnormal request: the verdict first, then what it rests on.
-import { Trouble } from '../banner.jsx';
-import { CallTree } from '../calls.jsx';
-import { Checks } from '../checks.jsx';
-import { Coverage } from '../coverage.jsx';
-import { Disk } from '../disk.jsx';
-import { Evidence } from '../evidence.jsx';
-import { Back, Facts, Json, Missing, decode } from '../facts.jsx';
-import { Glance } from '../glance.jsx';
-import { EventsThen, Hit, around } from '../hit.jsx';
-import { Icicle } from '../icicle.jsx';
-import { RegionOf } from '../regions.jsx';
-import { Similar } from '../similar.jsx';
-import { Strips } from '../strips.jsx';
-import { TagsThen } from '../tags.jsx';
-import { TimeBar } from '../timebar.jsx';
-import { CopyButton, Status, Text, Time } from '../ui.jsx';
-import { Upstreams } from '../upstreams.jsx';
-import { Whose } from '../whose.jsx';
-import { useAnswer } from '../lib/answer.js';
-import { NONE, canWant, writeFilters } from '../lib/filters.js';
-import { bytes, count, duration, isNumber, isSlow, msFine, reasonText, timeParts, visible } from '../lib/format.js';
-import { t, useSettings, word } from '../lib/i18n.js';
-import { nodeAround } from '../lib/node.js';
-import { redAddress } from '../lib/red.js';
-import { table } from '../lib/rows.js';
-import { mainOf, sharesOf, totalOf } from '../lib/shares.js';
+import { Trouble } from '../ui/banner.jsx';
+import { CallTree } from '../features/request/calls.jsx';
+import { Checks } from '../features/request/checks.jsx';
+import { Coverage } from '../ui/coverage.jsx';
+import { Disk } from '../features/request/disk.jsx';
+import { Evidence } from '../features/request/evidence.jsx';
+import { Back, Facts, Json, Missing, decode } from '../ui/facts.jsx';
+import { Glance } from '../features/request/glance.jsx';
+import { EventsThen, Hit, around } from '../features/request/hit.jsx';
+import { Icicle } from '../chart/icicle.jsx';
+import { RegionOf } from '../ui/regions.jsx';
+import { Similar } from '../features/request/similar.jsx';
+import { Strips } from '../features/request/strips.jsx';
+import { TagsThen } from '../ui/tags.jsx';
+import { TimeBar } from '../features/request/timebar.jsx';
+import { CopyButton, Status, Text, Time } from '../ui/ui.jsx';
+import { Upstreams } from '../features/request/upstreams.jsx';
+import { Whose } from '../ui/whose.jsx';
+import { useAnswer } from '../base/answer.js';
+import { NONE, canWant, writeFilters } from '../data/filters.js';
+import { bytes, count, duration, isNumber, isSlow, msFine, reasonText, timeParts, visible } from '../text/format.js';
+import { t, useSettings, word } from '../text/i18n.js';
+import { nodeAround } from '../data/node.js';
+import { redAddress } from '../data/red.js';
+import { table } from '../data/rows.js';
+import { mainOf, sharesOf, totalOf } from '../features/request/shares.js';
 
 const withMs = (n) => (isNumber(n) ? `${msFine(n)} ms` : '–');
 

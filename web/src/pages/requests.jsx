@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // The abnormal requests: in groups, or row by row.
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import { Coverage, Unread } from '../coverage.jsx';
-import { Empty } from '../empty.jsx';
-import { Filters } from '../filters.jsx';
-import { Groups } from '../groups.jsx';
-import { Histogram } from '../histogram.jsx';
-import { Table } from '../table.jsx';
-import { useAnswer } from '../lib/answer.js';
-import { notRead, useCovered } from '../lib/coverage.js';
-import { count, timeText } from '../lib/format.js';
-import { isFiltered, isLive, pairs, readFilters, writeFilters } from '../lib/filters.js';
-import { endGroups, grouped, loadGroups, setGroupsHold, showGroups } from '../lib/groups.js';
-import { t } from '../lib/i18n.js';
-import { onKey } from '../lib/keys.js';
-import { go } from '../lib/router.js';
-import { KEEP, load, loadOlder, setHold, showFresh, table, unload } from '../lib/rows.js';
-import { useStore } from '../lib/store.js';
-import { view } from '../lib/view.js';
+import { Coverage, Unread } from '../ui/coverage.jsx';
+import { Empty } from '../features/requests/empty.jsx';
+import { Filters } from '../features/filter/filters.jsx';
+import { Groups } from '../features/requests/groups.jsx';
+import { Histogram } from '../features/requests/histogram.jsx';
+import { Table } from '../features/requests/table.jsx';
+import { useAnswer } from '../base/answer.js';
+import { notRead, useCovered } from '../data/coverage.js';
+import { count, timeText } from '../text/format.js';
+import { isFiltered, isLive, pairs, readFilters, writeFilters } from '../data/filters.js';
+import { endGroups, grouped, loadGroups, setGroupsHold, showGroups } from '../data/groups.js';
+import { t } from '../text/i18n.js';
+import { onKey } from '../base/keys.js';
+import { go } from '../base/router.js';
+import { KEEP, load, loadOlder, setHold, showFresh, table, unload } from '../data/rows.js';
+import { useStore } from '../base/store.js';
+import { view } from '../base/view.js';
 
 const AIM_MS = 700; /* someone who moves the pointer over the rows is about to click one */
 const TOP_PX = 8;

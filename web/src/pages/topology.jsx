@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who calls whom: applications and the calls between them, as their callers saw them, beside what the callees say.
 import { useEffect, useMemo } from 'preact/hooks';
-import { Trouble } from '../banner.jsx';
-import { Coverage } from '../coverage.jsx';
-import { Facet } from '../facets.jsx';
-import { Chips } from '../filters.jsx';
-import { Graph } from '../graph.jsx';
-import { Range } from '../range.jsx';
-import { Icon, Text } from '../ui.jsx';
-import { Whose } from '../whose.jsx';
-import { asked } from '../lib/asked.js';
-import { ofRed } from '../lib/facets.js';
-import { canWant, readFilters } from '../lib/filters.js';
-import { count, msFine, rate } from '../lib/format.js';
-import { t, useSettings } from '../lib/i18n.js';
-import { redAddress } from '../lib/red.js';
-import { go } from '../lib/router.js';
-import { useStore } from '../lib/store.js';
-import { graphOf, topologyAddress, topologyQuestion } from '../lib/topology.js';
+import { Trouble } from '../ui/banner.jsx';
+import { Coverage } from '../ui/coverage.jsx';
+import { Facet } from '../features/filter/facets.jsx';
+import { Chips } from '../features/filter/filters.jsx';
+import { Graph } from '../chart/graph.jsx';
+import { Range } from '../ui/range.jsx';
+import { Icon, Text } from '../ui/ui.jsx';
+import { Whose } from '../ui/whose.jsx';
+import { asked } from '../base/asked.js';
+import { ofRed } from '../data/facets.js';
+import { canWant, readFilters } from '../data/filters.js';
+import { count, msFine, rate } from '../text/format.js';
+import { t, useSettings } from '../text/i18n.js';
+import { redAddress } from '../data/red.js';
+import { go } from '../base/router.js';
+import { useStore } from '../base/store.js';
+import { graphOf, topologyAddress, topologyQuestion } from '../data/topology.js';
 
 const EVERY_MS = 10_000;
 const topology = asked(EVERY_MS);

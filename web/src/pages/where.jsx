@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which host it was, of any time: as an incident is ranked, also where none was opened.
 import { useMemo } from 'preact/hooks';
-import { Trouble } from '../banner.jsx';
-import { Causes } from '../causes.jsx';
-import { Coverage } from '../coverage.jsx';
-import { Facet } from '../facets.jsx';
-import { Chips } from '../filters.jsx';
-import { Range } from '../range.jsx';
-import { Through } from '../through.jsx';
-import { Time } from '../ui.jsx';
-import { useAnswer } from '../lib/answer.js';
-import { ofRed } from '../lib/facets.js';
-import { readFilters } from '../lib/filters.js';
-import { count } from '../lib/format.js';
-import { t, useSettings } from '../lib/i18n.js';
-import { incidentsAddress } from '../lib/incidents.js';
-import { go } from '../lib/router.js';
-import { whereAddress, whereParams } from '../lib/where.js';
+import { Trouble } from '../ui/banner.jsx';
+import { Causes } from '../features/incident/causes.jsx';
+import { Coverage } from '../ui/coverage.jsx';
+import { Facet } from '../features/filter/facets.jsx';
+import { Chips } from '../features/filter/filters.jsx';
+import { Range } from '../ui/range.jsx';
+import { Through } from '../features/incident/through.jsx';
+import { Time } from '../ui/ui.jsx';
+import { useAnswer } from '../base/answer.js';
+import { ofRed } from '../data/facets.js';
+import { readFilters } from '../data/filters.js';
+import { count } from '../text/format.js';
+import { t, useSettings } from '../text/i18n.js';
+import { incidentsAddress } from '../data/incidents.js';
+import { go } from '../base/router.js';
+import { whereAddress, whereParams } from '../data/where.js';
 
 const EVERY_MS = 20_000;
 const FACETS = ['region', 'node'];
