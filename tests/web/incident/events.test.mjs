@@ -8,14 +8,14 @@ let serial = 0;
 const some = (n, over = {}) => Array.from({ length: n }, (_, i) => event({ time: Date.now() - 5e3 - i * 1e3, n: (serial += 1), ...over }));
 const ids = (t) => t.page.$$eval('.events tbody tr', (all) => all.map((tr) => tr.dataset.id));
 const shows = (t, n) => until(`${n} events are shown`, async () => (await ids(t)).length === n);
-const told = async (t, selector) => (await t.text(selector)).replace(/\s+/g, ' ').trim();
+const textOf = async (t, selector) => (await t.text(selector)).replace(/\s+/g, ' ').trim();
 
 TEST('the list of events has the newest first, and older ones on demand', async (t) => {
 	t.mock.incidents = some(130);
 	await t.open('/events');
 	await shows(t, 100);
 	CHECK_EQ((await ids(t))[0], t.mock.incidents[0].id, 'the first');
-	const row = await told(t, '.events tbody tr');
+	const row = await textOf(t, '.events tbody tr');
 	for (const part of ['warning', 'web-1', 'trainer[20011]', 'write of 52428800 bytes at ckpt/model.pt', '1,204.3 ± 0.40', 'slow file operation']) CHECK(row.includes(part), `${part} in ${row}`);
 	await t.page.click('.more button');
 	await shows(t, 130);
@@ -31,7 +31,7 @@ TEST('of an event it is said that it goes on, or that its end was not seen', asy
 	CHECK_EQ([on, over, unseen].map((e) => states[e.id]), ['going on', '', 'end not seen'], 'the words');
 	await t.page.goto(t.mock.url + on.diagnosis);
 	await t.page.waitForSelector('.verdict');
-	CHECK_EQ(await told(t, '.line .state'), 'going on', 'on its page');
+	CHECK_EQ(await textOf(t, '.line .state'), 'going on', 'on its page');
 });
 
 TEST('node and kind filter the list, are in the address, and come back from it', async (t) => {
@@ -53,7 +53,7 @@ TEST('node and kind filter the list, are in the address, and come back from it',
 TEST('new events come in by themselves, none is said with words', async (t) => {
 	await t.open('/events');
 	await t.page.waitForSelector('#no-events');
-	CHECK((await told(t, '#no-events')).includes('longer than 10 ms'), 'what would be one');
+	CHECK((await textOf(t, '#no-events')).includes('longer than 10 ms'), 'what would be one');
 	CHECK((await t.page.$eval('nav a[aria-current]', (a) => a.pathname)) === '/events', 'the page in the header');
 });
 
@@ -78,14 +78,14 @@ TEST('an event says what, how exactly, by whom, and who was hit', async (t) => {
 	t.mock.incidents = [one, event({ time: Date.parse(one.time) - 900e3, n: 2 }), event({ time: Date.parse(one.time) - 950e3, n: 3, comm: 'backup', params: { file: 'x' } })];
 	t.mock.rows = [explained({ time: Date.parse(one.time) + 3e3 }), request({ time: Date.parse(one.time) - 30e3, node: 'web-1' })];
 	await t.open(one.diagnosis);
-	await t.page.waitForSelector('#strips canvas');
-	CHECK((await told(t, '.tile-what')).includes('1,204.3 ms ± 0.40 ms'), 'how long');
-	CHECK((await told(t, '.tile-process')).includes('trainer process 20011'), 'who');
-	CHECK((await told(t, '.tile-on')).includes('ckpt/model.pt the file on nvme0n1'), 'on what');
-	const params = await told(t, '#params');
+	await t.page.waitForSelector('#node-context canvas');
+	CHECK((await textOf(t, '.tile-what')).includes('1,204.3 ms ± 0.40 ms'), 'how long');
+	CHECK((await textOf(t, '.tile-process')).includes('trainer process 20011'), 'who');
+	CHECK((await textOf(t, '.tile-on')).includes('ckpt/model.pt the file on nvme0n1'), 'on what');
+	const params = await textOf(t, '#params');
 	CHECK(params.includes('50.0 MiB (52,428,800)') && params.includes('queue_depth 31'), params);
-	CHECK((await told(t, '#hit')).includes('1 other abnormal requests of node web-1') && (await told(t, '#hit')).includes('POST /api/orders/:id'), 'who was hit');
-	CHECK((await told(t, '#similar')).includes('2 others; of the same process 1, of the same file 1'), await told(t, '#similar'));
+	CHECK((await textOf(t, '#nearby')).includes('1 other abnormal requests of node web-1') && (await textOf(t, '#nearby')).includes('POST /api/orders/:id'), 'who was hit');
+	CHECK((await textOf(t, '#similar')).includes('2 others; of the same process 1, of the same file 1'), await textOf(t, '#similar'));
 	CHECK(await t.page.$('.cell'), 'its stack is drawn');
 });
 
@@ -95,14 +95,14 @@ TEST('how long the disk took then stands beside how long it took before', async 
 	Object.assign(t.mock, { stall: time, incidents: [one] });
 	await t.open(one.diagnosis);
 	await t.page.waitForSelector('#disk .latency');
-	CHECK((await told(t, '#disk')).includes('How long disk nvme0n1 took'), 'the whole disk');
+	CHECK((await textOf(t, '#disk')).includes('How long disk nvme0n1 took'), 'the whole disk');
 	CHECK_EQ(await t.page.$$eval('.latency', (all) => all.map((table) => table.dataset.op)), ['write'], 'what was asked of it');
 	const rows = await t.page.$$eval('.latency tbody tr', (all) => all.map((tr) => [...tr.cells].map((c) => c.innerText.trim())));
 	CHECK_EQ(rows, [['128 µs', '1', '2,000'], ['1,048.6 ms', '90', '0']], 'from the fastest to the slowest');
 	CHECK_EQ(await t.page.$$eval('.latency tr:last-child rect', (all) => all.map((r) => Math.round(r.getAttribute('width')))), [158, 0], 'the shares');
 	t.mock.mute.push('disk_write_latency_us_*');
 	await t.page.reload();
-	await until('that there is none is said', async () => (await told(t, '#disk')).includes('No measurement'));
+	await until('that there is none is said', async () => (await textOf(t, '#disk')).includes('No measurement'));
 });
 
 TEST('the evidence of an event is its bar, if it covers all of it', async (t) => {
@@ -129,9 +129,9 @@ TEST('an event that does not exist, and one that is no id, are said', async (t) 
 const HOSTILE = ['<script>window.hurt=1</script>', '"><img src=x onerror="window.hurt=1">', 'a\u202egnp.exe', '\u001b[31mred', 'javascript:window.hurt=1', 'x'.repeat(9000)];
 
 TEST('hostile text in evidence, checks, events and their links is text', async (t) => {
-	const told = (text) => ({ reason: { code: text, params: { file: text, dev: text }, text: { en: text, zh: text } }, node: 'web-1', evidence: [evidence(new Date().toISOString(), { comm: text, call: text, what: text, who: text, part: text, stack: [text, text] })] });
-	t.mock.rows = HOSTILE.map((text) => explained({ ...told(text), app: text, checked: [text], unchecked: [{ code: text, why: text }], losses: [{ side: text, kind: text, count: 1 }] }));
-	t.mock.incidents = HOSTILE.map((text, i) => ({ ...event({ ...told(text), n: i, kind: text, severity: text, comm: text, params: { [text]: text } }), diagnosis: text }));
+	const hostileRow = (text) => ({ reason: { code: text, params: { file: text, dev: text }, text: { en: text, zh: text } }, node: 'web-1', evidence: [evidence(new Date().toISOString(), { comm: text, call: text, what: text, who: text, part: text, stack: [text, text] })] });
+	t.mock.rows = HOSTILE.map((text) => explained({ ...hostileRow(text), app: text, checked: [text], unchecked: [{ code: text, why: text }], losses: [{ side: text, kind: text, count: 1 }] }));
+	t.mock.incidents = HOSTILE.map((text, i) => ({ ...event({ ...hostileRow(text), n: i, kind: text, severity: text, comm: text, params: { [text]: text } }), diagnosis: text }));
 	await t.open('/events');
 	await shows(t, HOSTILE.length);
 	for (const where of ['/events', t.mock.rows[0].diagnosis, t.mock.rows[2].diagnosis, t.mock.rows[5].diagnosis, `/events/${t.mock.incidents[1].id}`, `/events/${t.mock.incidents[5].id}`]) {

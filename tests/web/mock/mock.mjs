@@ -159,16 +159,16 @@ export class Mock {
 		await new Promise((done, failed) => this.http.once('error', failed).listen(port, '127.0.0.1', done));
 		this.port = this.http.address().port;
 		this.url = `http://127.0.0.1:${this.port}`;
-		this.beat = setInterval(() => this.tell('status', status(this)), 1000);
+		this.beat = setInterval(() => this.publish('status', status(this)), 1000);
 		return this;
 	}
-	tell(type, data, id) {
+	publish(type, data, id) {
 		for (const res of this.streams) res.write(event(type, data, id));
 	}
 	emit(row) {
 		this.rows.push(row);
 		this.events.push({ n: this.events.length + 1, row });
-		this.tell('request', row, this.events.length);
+		this.publish('request', row, this.events.length);
 		return row;
 	}
 	async stop() {
@@ -181,11 +181,11 @@ export class Mock {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
 	const server = await new Mock().start(Number(process.argv[2] ?? 8099));
 	Object.assign(server, { nodes: fleet(3), shapes, rows: some(450), seen: 48213, withheld: 12, losses: [loss(), loss({ name: 'rows_withheld', count: 12, last: new Date().toISOString() }), loss({ name: 'late_bytes', unit: 'sends', count: 3 }), loss({ node: 'web-1', name: 'tomorrow', unit: 'things' })], unread });
-	const told = explained();
-	server.rows.push(told, ...[3, 5, 8].map((s) => explained({ time: Date.parse(told.time) - s * 1e3 })));
-	server.incidents = Array.from({ length: 130 }, (_, i) => incident({ time: Date.parse(told.time) + 100 - i * 31e3, n: i, ms: 1204.3 + i, severity: ['warning', 'critical', 'info'][i % 3] }));
-	Object.assign(server, { stall: Date.parse(told.time) - 300e3, silent: [[Date.now() - 1500e3, Date.now() - 1300e3]] });
-	console.log(server.url + told.diagnosis, server.url + server.incidents[0].diagnosis);
+	const explainedRow = explained();
+	server.rows.push(explainedRow, ...[3, 5, 8].map((s) => explained({ time: Date.parse(explainedRow.time) - s * 1e3 })));
+	server.incidents = Array.from({ length: 130 }, (_, i) => incident({ time: Date.parse(explainedRow.time) + 100 - i * 31e3, n: i, ms: 1204.3 + i, severity: ['warning', 'critical', 'info'][i % 3] }));
+	Object.assign(server, { stall: Date.parse(explainedRow.time) - 300e3, silent: [[Date.now() - 1500e3, Date.now() - 1300e3]] });
+	console.log(server.url + explainedRow.diagnosis, server.url + server.incidents[0].diagnosis);
 	setInterval(() => server.emit(request({ time: Date.now() })), Number(process.argv[3] ?? 1500));
 	console.log(server.url);
 }

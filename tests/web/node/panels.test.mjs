@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of panels against schema/metrics.def, and how columns become lines.
-import { aliveOf, drawn, joined, saysOf, silences } from '../../../web/src/data/columns.js';
+import { reportedSteps, panelDataOf, joined, hasValues, silentRanges } from '../../../web/src/data/columns.js';
 import { GROUPS, NOT_DRAWN, metricsOf, ownGroup, panelsFor, unplacedOf } from '../../../web/src/data/panels.js';
 import { CHECK, CHECK_EQ, TEST } from '../browser.mjs';
 import { METRICS } from '../mock/columns.mjs';
@@ -42,7 +42,7 @@ TEST('a node without a source has none of its panels', async () => {
 
 const panelOf = (name) => all.find((p) => p.name === name);
 const series = (metric, values, entity = '', more = {}) => ({ metric, entity, kind: 'rate', values, ...more });
-const linesOf = (name, list, alive = list[0].values.map(() => true)) => drawn(panelOf(name), { series: list, cut: [] }, alive).lines;
+const linesOf = (name, list, alive = list[0].values.map(() => true)) => panelDataOf(panelOf(name), { series: list, cut: [] }, alive).lines;
 
 TEST('values as near as usual are one line, further ones leave a gap', async () => {
 	CHECK_EQ(joined([1, null, 2, null, 3, null, null, null, 4], 6000).map((v) => (v === undefined ? 'on' : v)), [1, 'on', 2, 'on', 3, null, null, null, 4], 'every second step');
@@ -66,10 +66,10 @@ TEST('CPU time is percent of all, a mean time is by what was done, entities are 
 });
 
 TEST('a line of noughts is left out beside others, and a panel of them is told from one that was not measured', async () => {
-	const busy = (list) => drawn(panelOf('disk-busy'), { series: list, cut: [] }, [true, true]);
+	const busy = (list) => panelDataOf(panelOf('disk-busy'), { series: list, cut: [] }, [true, true]);
 	const of = (entity, values) => series('disk_io_time_seconds_total', values, entity);
 	CHECK_EQ(busy([of('a', [0, 0]), of('b', [0, 0.1]), of('c', [null, null])]).lines.map((l) => l.name), ['b'], 'lines');
-	CHECK_EQ([[of('a', [0, 0.1])], [of('a', [0, null]), of('b', [null, null])], [of('a', [null, null])], []].map((list) => saysOf(busy(list))), ['some', 'nought', 'nothing', 'nothing'], 'what they say');
+	CHECK_EQ([[of('a', [0, 0.1])], [of('a', [0, null]), of('b', [null, null])], [of('a', [null, null])], []].map((list) => hasValues(busy(list))), ['some', 'nought', 'nothing', 'nothing'], 'what they say');
 });
 
 TEST('what has no panel of its own has one by its name: histograms by the beginning of theirs, gauges held until told anew', async () => {
@@ -77,22 +77,22 @@ TEST('what has no panel of its own has one by its name: histograms by the beginn
 	const { panels } = ownGroup(metrics);
 	CHECK_EQ(panels.map((p) => [p.name, p.form, p.lines[0].metric]), [['own-mine_latency_us', 'heat', 'mine_latency_us_*'], ['own-mine_now', 'lines', 'mine_now'], ['own-mine_total', 'lines', 'mine_total']], 'panels');
 	CHECK_EQ(panelsFor(ownGroup(metrics), metrics).length, 3, 'all are there');
-	const held = drawn(panels[1], { step: 30, cut: [], series: [series('mine_now', [null, 7, null, null, null, null], 'port=1', { kind: 'gauge', unit: 'calls', onlyChanges: true })] }, [true, true, true, false, true, true]);
+	const held = panelDataOf(panels[1], { step: 30, cut: [], series: [series('mine_now', [null, 7, null, null, null, null], 'port=1', { kind: 'gauge', unit: 'calls', onlyChanges: true })] }, [true, true, true, false, true, true]);
 	CHECK_EQ([held.lines[0].values, held.unit], [[null, 7, 7, null, 7, null], 'calls'], 'a gauge');
-	const rate = drawn(panels[2], { step: 30, cut: [], series: [series('mine_total', [1, null], '', { unit: 'calls', onlyChanges: true })] }, [true, true]);
+	const rate = panelDataOf(panels[2], { step: 30, cut: [], series: [series('mine_total', [1, null], '', { unit: 'calls', onlyChanges: true })] }, [true, true]);
 	CHECK_EQ([rate.lines[0].values, rate.unit], [[1, 0], 'calls/s'], 'a counter');
 });
 
 TEST('fields of several disks are added up, and begin where something was counted', async () => {
 	const edges = [16, 32, 64, 128, 256, 512, 1024, 2048, null];
 	const of = (entity, buckets) => ({ metric: 'disk_read_latency_us_*', entity, kind: 'histogram', edges, buckets });
-	const { fields } = drawn(panelOf('disk-read-us'), { series: [of('a', [[0, 0, 1, 0, 0, 0, 0, 0, 0], null, null]), of('b', [[0, 0, 2, 0, 0, 0, 0, 0, 5], [0, 0, 0, 4, 0, 0, 0, 0, 0], null])], cut: [] }, []);
+	const { fields } = panelDataOf(panelOf('disk-read-us'), { series: [of('a', [[0, 0, 1, 0, 0, 0, 0, 0, 0], null, null]), of('b', [[0, 0, 2, 0, 0, 0, 0, 0, 5], [0, 0, 0, 4, 0, 0, 0, 0, 0], null])], cut: [] }, []);
 	CHECK_EQ([fields.low, fields.n, fields.counts[0][2], fields.counts[0][8], fields.counts[1][3], fields.counts[2]], [2, 7, 3, 5, 4, null], 'fields');
 });
 
 TEST('a node is silent where nothing came of what comes at every tick, and not where it may still come', async () => {
-	const alive = aliveOf([series('a', [1, null, null, null, 2, null]), series('b', [null, 5, null, null, null, null], 'x', { onlyChanges: true })], 6);
+	const alive = reportedSteps([series('a', [1, null, null, null, 2, null]), series('b', [null, 5, null, null, null, null], 'x', { onlyChanges: true })], 6);
 	CHECK_EQ(alive, [true, false, false, false, true, false], 'alive');
-	CHECK_EQ(silences(alive, 0, 6000, 3600e3), [[6000, 24000]], 'silences: one step alone is too short to tell');
-	CHECK_EQ(silences(alive, 0, 60000, 300e3), [[60000, 240000]], 'the last steps may still come');
+	CHECK_EQ(silentRanges(alive, 0, 6000, 3600e3), [[6000, 24000]], 'silences: one step alone is too short to tell');
+	CHECK_EQ(silentRanges(alive, 0, 60000, 300e3), [[60000, 240000]], 'the last steps may still come');
 });

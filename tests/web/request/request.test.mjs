@@ -41,8 +41,8 @@ TEST('a permalink opens the request by itself, with its verdict first', async (t
 TEST('a request shows the ids that its client sent, as text', async (t) => {
 	await openRow(t, retried({ ids: { trace: '0af7651916cd43dd8448eb211c80319c', parent: 'b7ad6b7169203331', request: '<i>17</i>' } }));
 	const facts = () => t.page.$$eval('.facts div', (all) => Object.fromEntries(all.map((d) => [d.querySelector('dt').textContent, d.querySelector('dd').textContent])));
-	const told = await facts();
-	CHECK_EQ([told.traceparent, told['X-Request-Id']], ['0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331', '<i>17</i>'], 'both');
+	const shown = await facts();
+	CHECK_EQ([shown.traceparent, shown['X-Request-Id']], ['0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331', '<i>17</i>'], 'both');
 	await openRow(t, retried({ ids: { trace: null, parent: null, request: null } }));
 	CHECK(!('traceparent' in (await facts())) && !('X-Request-Id' in (await facts())), 'none is not shown');
 });

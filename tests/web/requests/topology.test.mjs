@@ -38,7 +38,7 @@ TEST('addresses in the list have the names of who had them', async (t) => {
 	t.mock.rows = [request({ remotePlace: { node: null, app: null, how: 'external' }, upstreamPlace: { node: 'shop-1', app: 'shop', how: 'listener' } })];
 	await t.open('/?view=rows');
 	await t.shows(1);
-	CHECK_EQ([await t.text('.c-remoteAddr .whose'), await t.text('.c-upstreamAddr .whose')], ['external', 'shop-1 · shop'], 'names');
+	CHECK_EQ([await t.text('.c-remoteAddr .owner'), await t.text('.c-upstreamAddr .owner')], ['external', 'shop-1 · shop'], 'names');
 });
 
 TEST('a request across hosts is a tree on one time axis, which says where to look, and where it ends and why', async (t) => {

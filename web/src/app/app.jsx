@@ -2,25 +2,25 @@
 // The frame of every page: header, banner, the page itself, keys.
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { Banner } from '../ui/banner.jsx';
-import { Help } from './help.jsx';
+import { Help } from './keyboard_help.jsx';
 import { lang, t, useSettings, zone } from '../text/i18n.js';
 import { zoneName } from '../text/format.js';
-import { onKey } from '../base/keys.js';
+import { onKey } from '../base/keyboard.js';
 import { back, go, place } from '../base/router.js';
 import { useStore } from '../base/store.js';
-import { EventPage } from '../pages/event.jsx';
-import { EventsPage } from '../pages/events.jsx';
-import { FleetPage } from '../pages/fleet.jsx';
-import { IncidentPage } from '../pages/incident.jsx';
-import { IncidentsPage } from '../pages/incidents.jsx';
-import { NodePage } from '../pages/node.jsx';
-import { NodesPage } from '../pages/nodes.jsx';
-import { ProfilePage } from '../pages/profile.jsx';
-import { RedPage } from '../pages/red.jsx';
-import { RequestPage } from '../pages/request.jsx';
-import { TopologyPage } from '../pages/topology.jsx';
-import { WherePage } from '../pages/where.jsx';
-import { RequestsPage } from '../pages/requests.jsx';
+import { EventPage } from '../pages/event_page.jsx';
+import { EventsPage } from '../pages/events_page.jsx';
+import { FleetPage } from '../pages/fleet_page.jsx';
+import { IncidentPage } from '../pages/incident_page.jsx';
+import { IncidentsPage } from '../pages/incidents_page.jsx';
+import { NodePage } from '../pages/node_page.jsx';
+import { NodesPage } from '../pages/nodes_page.jsx';
+import { ProfilePage } from '../pages/profile_page.jsx';
+import { RedPage } from '../pages/red_page.jsx';
+import { RequestPage } from '../pages/request_page.jsx';
+import { TopologyPage } from '../pages/topology_page.jsx';
+import { WherePage } from '../pages/where_page.jsx';
+import { RequestsPage } from '../pages/requests_page.jsx';
 
 const Mark = () => (
 	<svg class="mark" viewBox="0 0 24 16" width="30" height="20" aria-hidden="true">

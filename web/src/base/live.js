@@ -24,7 +24,7 @@ export const onLive = (fn) => {
 	return () => listeners.delete(fn);
 };
 
-const tell = (type, data) => {
+const notify = (type, data) => {
 	for (const fn of [...listeners]) fn(type, data);
 };
 
@@ -34,7 +34,7 @@ const setState = (state, error = null) => {
 	link.set({ state, error, since: same ? was.since : Date.now() });
 };
 
-const dispatch = (block) => {
+const handleEvent = (block) => {
 	let type = 'message';
 	let data = '';
 	for (const line of block.split('\n')) {
@@ -56,10 +56,10 @@ const dispatch = (block) => {
 		const same = status.get().data?.database === parsed.database;
 		status.set({ data: parsed, since: same ? status.get().since : Date.now() });
 	}
-	tell(type, parsed);
+	notify(type, parsed);
 };
 
-const read = async (res, abort) => {
+const readStream = async (res, abort) => {
 	const reader = res.body.getReader();
 	const decoder = new TextDecoder();
 	let text = '';
@@ -75,7 +75,7 @@ const read = async (res, abort) => {
 			if (done) return;
 			text = (text + decoder.decode(value, { stream: true })).replace(/\r\n?/g, '\n');
 			for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-				dispatch(text.slice(0, end));
+				handleEvent(text.slice(0, end));
 				text = text.slice(end + 2);
 			}
 		}
@@ -84,7 +84,7 @@ const read = async (res, abort) => {
 	}
 };
 
-const later = () => {
+const reconnectLater = () => {
 	clearTimeout(timer);
 	timer = setTimeout(connect, RETRY_MS[Math.min(tries++, RETRY_MS.length - 1)]);
 };
@@ -102,15 +102,15 @@ export const connect = async () => {
 		if (!res.ok) throw await refusal(res);
 		tries = 0;
 		setState('open');
-		tell('open', null);
-		await read(res, abort);
+		notify('open', null);
+		await readStream(res, abort);
 	} catch (e) {
 		if (e instanceof ApiError) error = e;
 	}
 	if (current !== abort) return;
 	setState('lost', error);
-	tell('lost', error);
-	later();
+	notify('lost', error);
+	reconnectLater();
 };
 
 const pause = () => {

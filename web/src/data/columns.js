@@ -16,7 +16,7 @@ const by = (of) => (a, b) => of(b) - of(a);
 export const entitiesOf = (series) => [...new Set(series.map((s) => s.entity))].sort();
 
 // What came at each step, of anything that is told at every tick.
-export const aliveOf = (series, n) => {
+export const reportedSteps = (series, n) => {
 	const alive = new Array(n).fill(false);
 	for (const s of series.filter((one) => !one.onlyChanges)) for (const [i, v] of (s.values ?? s.buckets).entries()) if (v !== null) alive[i] = true;
 	return alive;
@@ -66,7 +66,7 @@ const byEntity = (panel, series, top) => {
 	const lines = [...entities].map(([entity, found]) => {
 		const values = added(found.map((s) => s.values));
 		const other = panel.by && series.find((s) => s.metric === panel.by && s.entity === entity);
-		return { name: entity, stranger: true, look: order.indexOf(entity), values: times(panel.by ? divided(values, other?.values) : values, panel.factor) };
+		return { name: entity, fromWire: true, look: order.indexOf(entity), values: times(panel.by ? divided(values, other?.values) : values, panel.factor) };
 	});
 	const told = lines.filter((l) => l.values.some((v) => v !== null));
 	const moved = told.filter((l) => l.values.some((v) => v > 0));
@@ -111,11 +111,11 @@ const unitOf = (s) => {
 };
 
 // {lines | fields, limit, unit, total}: what a panel draws. An empty one has neither.
-export const drawn = (panel, answer, alive, top = TOP) => {
+export const panelDataOf = (panel, answer, alive, top = TOP) => {
 	const { cut } = answer;
 	const series = answer.series.map((s) => (s.values ? filled(s, alive, answer.step * 1e3) : s));
 	const total = (cut ?? []).find((c) => c.metric === panel.lines[0].metric)?.total;
-	const unit = panel.stranger ? unitOf(series.find((s) => s.metric === panel.lines[0].metric)) : panel.unit;
+	const unit = panel.fromWire ? unitOf(series.find((s) => s.metric === panel.lines[0].metric)) : panel.unit;
 	if (panel.form === 'heat') return { fields: fieldsOf(panel, series), total, unit };
 	const lines = panel.each ? byEntity(panel, series, top) : byMetric(panel, series);
 	const limit = panel.limit ? whole(series, panel.limit.metric) : null;
@@ -123,14 +123,14 @@ export const drawn = (panel, answer, alive, top = TOP) => {
 };
 
 // Is there anything to see: more than nothing, more than noughts?
-export const saysOf = (found) => {
+export const hasValues = (found) => {
 	if (found.fields) return found.fields.any ? 'some' : 'nought';
 	const highest = Math.max(-Infinity, ...(found.lines ?? []).map((l) => mostOf(l) ?? -Infinity));
 	return highest === -Infinity ? 'nothing' : highest > 0 ? 'some' : 'nought';
 };
 
 // Runs of steps in which the node said nothing: [first, last + 1] in ms, but for what may still come.
-export const silences = (alive, from, step, now = Date.now()) => {
+export const silentRanges = (alive, from, step, now = Date.now()) => {
 	const end = Math.min(alive.length, Math.floor((now - LATE_MS - from) / step));
 	const runs = [];
 	for (let i = 0; i < end; i += 1) {

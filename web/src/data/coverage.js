@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the probes could not see of a range, asked while a page shows it.
 import { useEffect } from 'preact/hooks';
-import { asked } from '../base/asked.js';
+import { liveQuery } from '../base/live_query.js';
 import { isLive, pairs } from './filters.js';
 import { useStore } from '../base/store.js';
 
@@ -12,7 +12,7 @@ const SLIGHT = new Set(['upstream_unknown', 'late_bytes', 'calls_full', 'client_
 const LISTED = 'pipelined'; /* by app, in what was not read */
 const REQUESTS = new Set(['ring_full', 'head_missed', 'requests_lost']);
 
-const cover = asked();
+const cover = liveQuery();
 
 // The last answer for the range, the regions and the nodes of the filters; null until there is one.
 export const useCoverage = (filters) => {

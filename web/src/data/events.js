@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of events: the newest page of its filters, asked anew while someone looks, and the pages below it.
 import { get } from '../base/api.js';
-import { asked } from '../base/asked.js';
+import { liveQuery } from '../base/live_query.js';
 import { address, canWant, pairs, readFilters } from './filters.js';
 import { store } from '../base/store.js';
 
@@ -21,7 +21,7 @@ export const readEventFilters = (search) => {
 
 export const eventsAddress = (f) => address('/events', pairs(f, NAMES).filter(([name, value]) => value && (name === 'from' || name === 'to' || canWant(value))));
 
-const newest = asked(EVERY_MS);
+const newest = liveQuery(EVERY_MS);
 export const listed = newest.state;
 
 // {rows, next, busy, error}: what was loaded below the newest page.
@@ -59,7 +59,7 @@ export const loadOlderEvents = async () => {
 };
 
 // Each once, the newest first.
-export const together = (data, more) => {
+export const mergeEvents = (data, more) => {
 	const byId = new Map([...(data?.events ?? []), ...more].map((e) => [e.id, e]));
 	return [...byId.values()].sort((a, b) => (a.time === b.time ? (a.id < b.id ? 1 : -1) : a.time < b.time ? 1 : -1));
 };

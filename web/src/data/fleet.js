@@ -22,10 +22,10 @@ export const readFleet = (search) => {
 	return { q, region, tag, app, by: ORDERS.includes(query.get('by')) ? query.get('by') : 'worst', skip: Number.isInteger(skip) && skip > 0 ? Math.min(skip, 99999) : 0 };
 };
 
-const asked = (f) => [...pairs(f, FILTERS), ...(f.by === 'worst' ? [] : [['by', f.by]]), ...(f.skip ? [['skip', f.skip]] : [])];
+const fleetParams = (f) => [...pairs(f, FILTERS), ...(f.by === 'worst' ? [] : [['by', f.by]]), ...(f.skip ? [['skip', f.skip]] : [])];
 
-export const fleetAddress = (f) => address('/fleet', asked(f));
-export const fleetQuestion = (f) => () => ({ path: '/api/v1/fleet', params: [...asked(f), ['limit', PAGE]], live: true });
+export const fleetAddress = (f) => address('/fleet', fleetParams(f));
+export const fleetQuestion = (f) => () => ({ path: '/api/v1/fleet', params: [...fleetParams(f), ['limit', PAGE]], live: true });
 
 export const ofFleet = {
 	question: () => ({ path: '/api/v1/fleet/values', params: [], live: false }),

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The groups of the filters' requests, the newest activity first. While someone points at them or is among
 // them, counts change in place and what is new waits (hold).
-import { asked } from '../base/asked.js';
+import { liveQuery } from '../base/live_query.js';
 import { canWant, isLive, NONE, pairs } from './filters.js';
 import { store } from '../base/store.js';
 
 export const SHOWN = 200;
 
 const NOTHING = { list: null, fresh: 0, total: 0, exact: true, since: null };
-const answer = asked();
+const groupsQuery = liveQuery();
 let held = () => false;
 
 // {list: null | [], fresh: how many wait, total, exact, since}
 export const grouped = store(NOTHING);
-export const groupsState = answer.state;
+export const groupsState = groupsQuery.state;
 
 export const keyOf = (g) => JSON.stringify([g.region, g.node, g.app, g.route, g.reason?.code]);
 
@@ -26,7 +26,7 @@ const inPlace = (list, data) => {
 	grouped.set({ ...grouped.get(), list: stay, fresh: byKey.size, total: data.total });
 };
 
-answer.state.watch(({ data }) => {
+groupsQuery.state.watch(({ data }) => {
 	const { list } = grouped.get();
 	if (!data) grouped.set(NOTHING);
 	else if (list?.length && held()) inPlace(list, data);
@@ -34,7 +34,7 @@ answer.state.watch(({ data }) => {
 });
 
 export const showGroups = () => {
-	const { data } = answer.state.get();
+	const { data } = groupsQuery.state.get();
 	if (data) take(data);
 };
 
@@ -44,10 +44,10 @@ export const setGroupsHold = (fn) => {
 
 export const loadGroups = (filters) => {
 	const live = isLive(filters);
-	answer.begin(() => ({ path: '/api/v1/requests/groups', params: [...pairs(filters), ['limit', SHOWN]], live }));
+	groupsQuery.begin(() => ({ path: '/api/v1/requests/groups', params: [...pairs(filters), ['limit', SHOWN]], live }));
 };
 
-export const endGroups = answer.end;
+export const endGroups = groupsQuery.end;
 
 // The filters under which the rows of a group are the table.
 export const rowsOfGroup = (filters, g) => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Incidents: the list, asked anew while someone looks, and the sentence of each.
-import { asked } from '../base/asked.js';
+import { liveQuery } from '../base/live_query.js';
 import { address, canWant, pairs, readFilters } from './filters.js';
 import { timeParts, visible } from '../text/format.js';
 import { lang, t } from '../text/i18n.js';
@@ -23,7 +23,7 @@ export const readIncidentFilters = (search) => {
 
 export const incidentsAddress = (f) => address('/incidents', pairs(f, NAMES).filter(([, value]) => value));
 
-const list = asked(EVERY_MS);
+const list = liveQuery(EVERY_MS);
 export const incidents = list.state;
 export const loadIncidents = (f) => list.begin(() => ({ path: '/api/v1/incidents', params: [...pairs(f, NAMES), ['limit', PAGE]], live: !f.to }));
 export const endIncidents = () => list.end();

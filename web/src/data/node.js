@@ -4,7 +4,7 @@ import { TOP } from './columns.js';
 import { address, readFilters } from './filters.js';
 import { lang } from '../text/i18n.js';
 import { metricsOf } from './panels.js';
-import { endsOf } from './span.js';
+import { endsOf } from './time_bins.js';
 
 const AROUND_MS = 300e3;
 const LATE_MS = 10e3; /* what came in the last ten seconds may still be on its way */
@@ -39,13 +39,13 @@ export const rangeOf = (view, now = Date.now()) => {
 };
 
 // Does the range have an end that is still to come, or none?
-export const isOpen = (view, now = Date.now()) => !view.to || Date.parse(view.to) + LATE_MS > now;
+export const isOpenEnded = (view, now = Date.now()) => !view.to || Date.parse(view.to) + LATE_MS > now;
 
-export const question = (name, range, panels, entity, top = TOP, kind = undefined) => {
+export const columnsQuery = (name, range, panels, entity, top = TOP, kind = undefined) => {
 	/* what comes at every tick: of others alone nobody could tell silence from rest */
-	const metrics = [...new Set([...panels.flatMap(metricsOf), ...(panels.some((p) => p.stranger) ? ['load1'] : [])])];
+	const metrics = [...new Set([...panels.flatMap(metricsOf), ...(panels.some((p) => p.fromWire) ? ['load1'] : [])])];
 	return [['node', name], ['from', iso(range.from)], ['to', iso(range.to)], ['metric', metrics.join(',')], ['top', top], ...(entity ? [['entity', entity]] : []), ...(kind ? [['kind', kind]] : [])];
 };
 
 // A title or the name of a line, in the language of the page.
-export const named = ([en, zh]) => (lang.get() === 'zh' ? zh : en);
+export const localized = ([en, zh]) => (lang.get() === 'zh' ? zh : en);

@@ -303,7 +303,7 @@ export const ownGroup = (metrics) => {
 	const patterns = new Set(unplacedOf(metrics).map((m) => (BUCKET.test(m) ? m.replace(BUCKET, '_*') : m)));
 	const panels = [...patterns].sort().slice(0, OWN).map((m) => {
 		const name = m.replace(/_\*$/, '');
-		return { ...panel(`own-${name}`, name, name, '', [line(m, '')], { each: true, form: m.endsWith('_*') ? 'heat' : 'lines' }), stranger: true };
+		return { ...panel(`own-${name}`, name, name, '', [line(m, '')], { each: true, form: m.endsWith('_*') ? 'heat' : 'lines' }), fromWire: true };
 	});
 	return { name: 'own', title: ['Others: programs of your own', '其他：自有程序'], panels };
 };

@@ -2,8 +2,8 @@
 // The profile: its address, and its stacks as a tree from the outermost function in, the kernel's part below the user's.
 // Beside another range a node is as wide as both its shares together, so that what is gone is there, too.
 import { address, canWant, readFilters } from './filters.js';
-import { laid } from './icicle.js';
-import { endsOf } from './span.js';
+import { laid } from './evidence_tree.js';
+import { endsOf } from './time_bins.js';
 
 const NAMES = ['node', 'app', 'from', 'to', 'base_from', 'base_to'];
 const MIN = 60e3;

@@ -2,7 +2,7 @@
 // Rates, errors and durations: series of several nodes are added up slot by slot. Slot i counts durations of
 // (2^(i-1), 2^i] µs, slot 0 up to 1 µs.
 import { address, bare, canWant, fits, isNot, pairs } from './filters.js';
-import { endsOf, niceStep } from './span.js';
+import { endsOf, niceStep } from './time_bins.js';
 
 const MINUTE = 60e3; /* what is stored is of a minute */
 const FILTERS = ['from', 'to', 'region', 'node', 'app', 'route'];

@@ -8,11 +8,11 @@ const preferred = (navigator.language || 'en').toLowerCase().startsWith('zh') ? 
 export const lang = remembered('seismo.lang', preferred, ['en', 'zh']);
 export const zone = remembered('seismo.zone', 'local', ['local', 'utc']);
 
-const tell = () => {
+const applyLanguage = () => {
 	document.documentElement.lang = lang.get() === 'zh' ? 'zh-CN' : 'en';
 };
-lang.watch(tell);
-tell();
+lang.watch(applyLanguage);
+applyLanguage();
 
 export const t = (key, params = {}) => {
 	const text = messages[key]?.[lang.get() === 'zh' ? 1 : 0];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is wrong between this page and the data: said once, on top, with what to do.
 import { useEffect, useState } from 'preact/hooks';
-import { Icon } from './ui.jsx';
+import { Icon } from './elements.jsx';
 import { t } from '../text/i18n.js';
 import { timeText, visible } from '../text/format.js';
 import { connect, link, status } from '../base/live.js';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How grave an event is: a sign and its word, never a colour alone.
-import { Icon } from './ui.jsx';
+import { Icon } from './elements.jsx';
 import { word } from '../text/i18n.js';
 import { visible } from '../text/format.js';
 

@@ -2,14 +2,14 @@
 // One panel of a node: its title with the unit, the drawing, and what it says in words: each line at the pointer, else
 // its last value, and the most it reached. A canvas says nothing to who cannot see it; this list does.
 import { useMemo } from 'preact/hooks';
-import { Plot, lookOf } from '../../chart/plot.jsx';
+import { TimePlot, lookOf } from '../../chart/time_plot.jsx';
 import { memo } from '../../base/memo.js';
-import { Text } from '../../ui/ui.jsx';
+import { Text } from '../../ui/elements.jsx';
 import { count, timeText, visible } from '../../text/format.js';
 import { t } from '../../text/i18n.js';
-import { lastOf, mostOf, saysOf } from '../../data/columns.js';
-import { calledOf } from '../../text/labels.js';
-import { named } from '../../data/node.js';
+import { lastOf, mostOf, hasValues } from '../../data/columns.js';
+import { shortLabel } from '../../text/entity_labels.js';
+import { localized } from '../../data/node.js';
 import { edgeText, quantity } from '../../text/quantity.js';
 import { store, useStore } from '../../base/store.js';
 
@@ -23,13 +23,13 @@ const Key = ({ look, limit, area }) => (
 
 const Name = ({ of, labels }) => (
 	<span title={visible(of).slice(0, 500)}>
-		<Text of={calledOf(of, labels)} />
+		<Text of={shortLabel(of, labels)} />
 	</span>
 );
 
 const Line = ({ line, i, idx, panel, labels }) => (
 	<li>
-		<Key look={line.rest ? REST : lookOf(line, i, panel.form)} area={panel.form === 'stack'} /> {line.stranger ? <Name of={line.name} labels={labels} /> : named(line.name)} <b>{quantity(idx === null ? lastOf(line.values) : (line.values[idx] ?? null), panel.unit)}</b> <span class="hint">{t('np.most', { value: quantity(mostOf(line), panel.unit) })}</span>
+		<Key look={line.rest ? REST : lookOf(line, i, panel.form)} area={panel.form === 'stack'} /> {line.fromWire ? <Name of={line.name} labels={labels} /> : localized(line.name)} <b>{quantity(idx === null ? lastOf(line.values) : (line.values[idx] ?? null), panel.unit)}</b> <span class="hint">{t('np.most', { value: quantity(mostOf(line), panel.unit) })}</span>
 	</li>
 );
 
@@ -40,7 +40,7 @@ const Lines = ({ found, panel, idx, labels }) => (
 		))}
 		{found.limit && (
 			<li>
-				<Key limit /> {named(found.limit.name)} <b>{quantity(lastOf(found.limit.values), panel.unit)}</b>
+				<Key limit /> {localized(found.limit.name)} <b>{quantity(lastOf(found.limit.values), panel.unit)}</b>
 			</li>
 		)}
 	</ul>
@@ -82,9 +82,9 @@ const Says = ({ found, panel, at, from, step, labels }) => {
 
 export const Panel = memo(({ panel: plain, data, found, labels, marks, onZoom, look }) => {
 	const at = useMemo(() => store(null), []);
-	const panel = useMemo(() => (plain.stranger && found ? { ...plain, unit: found.unit } : plain), [plain, found?.unit]);
-	const title = visible(named(panel.title));
-	const any = found && saysOf(found) !== 'nothing' && (!found.fields || found.fields.any);
+	const panel = useMemo(() => (plain.fromWire && found ? { ...plain, unit: found.unit } : plain), [plain, found?.unit]);
+	const title = visible(localized(panel.title));
+	const any = found && hasValues(found) !== 'nothing' && (!found.fields || found.fields.any);
 	return (
 		<section class="np-panel" data-panel={panel.name}>
 			<h3>
@@ -93,7 +93,7 @@ export const Panel = memo(({ panel: plain, data, found, labels, marks, onZoom, l
 				{found?.fields?.entities.length > 1 && <span class="hint cutting"> {t('np.together', { n: found.fields.entities.length })}</span>}
 			</h3>
 			{!any && <p class="hint empty-panel">{t(!data ? 'table.loading' : found.fields ? 'np.noevent' : 'np.nodata')}</p>}
-			{any && <Plot {...{ range: data.range, from: data.from, step: data.step, n: data.alive.length, panel, marks, at, onZoom, look, label: `${title}, ${panel.unit}` }} lines={found.lines} limit={found.limit} fields={found.fields} />}
+			{any && <TimePlot {...{ range: data.range, from: data.from, step: data.step, n: data.alive.length, panel, marks, at, onZoom, look, label: `${title}, ${panel.unit}` }} lines={found.lines} limit={found.limit} fields={found.fields} />}
 			{any && <Says {...{ found, panel, at, from: data.from, step: data.step, labels }} />}
 		</section>
 	);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How often the same has happened within a day, and where.
 import { useMemo } from 'preact/hooks';
-import { Spark } from '../requests/groups.jsx';
-import { Failed, filtersOf } from './hit.jsx';
-import { Heads, Text } from '../../ui/ui.jsx';
-import { useAnswer } from '../../base/answer.js';
+import { Spark } from '../requests/group_table.jsx';
+import { Failed, filtersOf } from './nearby.jsx';
+import { Heads, Text } from '../../ui/elements.jsx';
+import { useQuery } from '../../base/use_query.js';
 import { count, msFine, timeText } from '../../text/format.js';
 import { NONE, canWant, pairs, writeFilters } from '../../data/filters.js';
 import { t } from '../../text/i18n.js';
@@ -55,8 +55,8 @@ export const Similar = ({ req }) => {
 	const range = useMemo(() => dayOf(req.time), [req.id]);
 	const filters = { ...range, app: [req.app || NONE], route: [req.route || NONE], reason: [req.reason?.code ?? 'unknown'] };
 	const wanted = canWant(req.app ?? NONE) && canWant(req.route ?? NONE);
-	const groups = useAnswer(wanted ? '/api/v1/requests/groups' : null, [...pairs(filters), ['limit', SHOWN]]);
-	const bins = useAnswer(wanted ? '/api/v1/requests/histogram' : null, [...pairs(filters), ['bins', BINS]]);
+	const groups = useQuery(wanted ? '/api/v1/requests/groups' : null, [...pairs(filters), ['limit', SHOWN]]);
+	const bins = useQuery(wanted ? '/api/v1/requests/histogram' : null, [...pairs(filters), ['bins', BINS]]);
 	const values = (bins.data?.bins ?? []).map((bin) => Object.values(bin.counts).reduce((a, b) => a + b, 0));
 	const n = values.reduce((a, b) => a + b, 0);
 	return (

@@ -2,14 +2,14 @@
 // The strip above the table: how many requests in each part of the range, by reason. Pointer or arrow keys say
 // the counts of a part in words; dragging, or Shift with the arrows and Enter, chooses a range.
 import { useEffect, useState } from 'preact/hooks';
-import { asked } from '../../base/asked.js';
+import { liveQuery } from '../../base/live_query.js';
 import { count, timeParts, timeText } from '../../text/format.js';
 import { isLive, pairs } from '../../data/filters.js';
 import { t, useSettings, word } from '../../text/i18n.js';
 import { useStore } from '../../base/store.js';
-import { spanOf } from '../../data/span.js';
+import { timeBins } from '../../data/time_bins.js';
 import { whereAddress } from '../../data/where.js';
-import { useWidth } from '../../base/width.js';
+import { useWidth } from '../../base/use_width.js';
 import { Patterns, Swatch, fillOf } from '../../ui/reasons.jsx';
 
 const HEIGHT = 52;
@@ -17,10 +17,10 @@ const GAP = 1;
 const LEAST = 2; /* px: what is there is seen */
 const NAMED = 7; /* reasons in the legend */
 
-const histogram = asked();
+const histogram = liveQuery();
 
 const question = (filters) => () => {
-	const { from, to, n } = spanOf(filters);
+	const { from, to, n } = timeBins(filters);
 	const range = { ...filters, from: new Date(from).toISOString(), to: new Date(to).toISOString() };
 	return { path: '/api/v1/requests/histogram', params: [...pairs(range), ['bins', n]], live: isLive(filters) };
 };
