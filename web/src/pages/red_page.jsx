@@ -5,7 +5,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { Trouble } from '../ui/banner.jsx';
 import { Coverage, Unread } from '../ui/coverage_footer.jsx';
 import { FilterChips } from '../features/filter/filter_bar.jsx';
-import { Spark } from '../features/requests/group_table.jsx';
+import { Sparkline } from '../chart/sparkline.jsx';
 import { Facet } from '../features/filter/facet_menu.jsx';
 import { DurationHeatmap } from '../chart/duration_heatmap.jsx';
 import { TimeRange } from '../ui/time_range.jsx';
@@ -77,7 +77,7 @@ const Row = ({ row, filters, seconds }) => {
 			<td class="n">{msFine(percentile(row.slots, 0.5))}</td>
 			<td class="n">{msFine(percentile(row.slots, 0.99))}</td>
 			<td class="spark-cell">
-				<Spark values={counts} label={t('red.spark.title', { n: count(row.count), most: count(Math.max(...counts)) })} />
+				<Sparkline values={counts} label={t('red.spark.title', { n: count(row.count), most: count(Math.max(...counts)) })} />
 			</td>
 			<td>
 				<a href={writeFilters(narrowed({ from: filters.from, to: filters.to, node: filters.node }, row, ['app', 'route']))} aria-label={t('red.rows.title', { what })}>

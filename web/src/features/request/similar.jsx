@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How often the same has happened within a day, and where.
 import { useMemo } from 'preact/hooks';
-import { Spark } from '../requests/group_table.jsx';
+import { Sparkline } from '../../chart/sparkline.jsx';
 import { Failed, filtersOf } from './nearby.jsx';
 import { Heads, Text } from '../../ui/elements.jsx';
 import { useQuery } from '../../base/use_query.js';
@@ -68,7 +68,7 @@ export const Similar = ({ req }) => {
 			{bins.data && (
 				<>
 					<p class="sum">{t(n > 1 ? 'similar.some' : 'similar.none', { n: count(n), from: timeText(range.from, false), to: timeText(range.to, false) })}</p>
-					{n > 1 && <Spark values={values} label={t('group.spark.title', { n: count(n), most: count(Math.max(...values)) })} />}
+					{n > 1 && <Sparkline values={values} label={t('group.spark.title', { n: count(n), most: count(Math.max(...values)) })} />}
 				</>
 			)}
 			{n > 1 && groups.data && <NodeTable groups={groups.data.groups} range={range} />}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One row for the requests of the same node, app, route and reason; their rows are one step below.
+import { Sparkline } from '../../chart/sparkline.jsx';
 import { useRef } from 'preact/hooks';
 import { Swatch, Patterns } from '../../ui/reasons.jsx';
 import { Status, Text } from '../../ui/elements.jsx';
@@ -12,8 +13,6 @@ import { memo } from '../../base/memo.js';
 import { useRowKeys } from '../../ui/row_keys.js';
 
 const STATUSES = 3;
-const SPARK_W = 100;
-const SPARK_H = 22;
 
 /* two that belong together stand one above the other: the sentence needs the width */
 const columns = ['last', 'where', 'route', 'why', 'count', 'spark', 'times', 'statuses', 'links'];
@@ -31,21 +30,6 @@ const Head = () => (
 		</tr>
 	</thead>
 );
-
-export const Spark = ({ values, label }) => {
-	const most = Math.max(1, ...values);
-	const w = SPARK_W / values.length;
-	const height = (n) => (n ? Math.max(2, (n / most) * (SPARK_H - 1)) : 0);
-	return (
-		<svg class="spark" height={SPARK_H} viewBox={`0 0 ${SPARK_W} ${SPARK_H}`} preserveAspectRatio="none" role="img" aria-label={label}>
-			<title>{label}</title>
-			{values.map((n, i) => (
-				<rect key={i} x={i * w} y={SPARK_H - 1 - height(n)} width={w - 1} height={height(n)} />
-			))}
-			<path d={`M0 ${SPARK_H - 0.5}h${SPARK_W}`} />
-		</svg>
-	);
-};
 
 // Of a group nobody knows each one's limit; a call that failed made these rows, not their duration.
 const FAILED_CALL = new Set(['up.retry', 'up.connect', 'up.error']);
@@ -94,7 +78,7 @@ const GroupRow = memo(({ group, filters, id }) => {
 			</td>
 			<td class="g-count">{count(group.count)}</td>
 			<td class="g-spark">
-				<Spark values={group.spark ?? []} label={t('group.spark.title', { n: count(group.count), most: count(Math.max(0, ...(group.spark ?? []))) })} />
+				<Sparkline values={group.spark ?? []} label={t('group.spark.title', { n: count(group.count), most: count(Math.max(0, ...(group.spark ?? []))) })} />
 			</td>
 			<td class="g-times">
 				<div class="g-p50">{ms(group.totalTimeP50)}</div>
