@@ -32,7 +32,7 @@ const bundle = async (entry) => {
 		jsx: 'transform',
 		jsxFactory: 'jsxElement',
 		jsxFragment: 'jsxFragment',
-		inject: ['src/jsx.js'],
+		inject: ['src/base/jsx.js'],
 		define: {
 			REASON_CODES: await names('reasons.def', /^REASON\(\d+, \w+, "([^"]+)"/gm),
 			PART_CODES: await names('parts.def', /^PART\(\d+, \w+, "([^"]+)"/gm),
@@ -51,7 +51,7 @@ const asset = async (entry, base, ext) => {
 
 await rm(out, { recursive: true, force: true });
 await mkdir(path.join(out, 'assets'), { recursive: true });
-const app = await asset('src/main.jsx', 'app', 'js');
+const app = await asset('src/app/main.jsx', 'app', 'js');
 const style = await asset('src/style/main.css', 'style', 'css');
 const page = await readFile(path.join(here, 'src/index.html'), 'utf8');
 await writeFile(path.join(out, 'index.html'), page.replace('@APP@', `/${app}`).replace('@STYLE@', `/${style}`));

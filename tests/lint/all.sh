@@ -100,6 +100,8 @@ check "no file is over 400 lines" none long_files
 check "no function is over 50 lines" none long_functions
 check "nothing is left for later or bound to one machine" none words
 check "no call that cannot be bounded" none unbounded
+check "the rooms of the console import each other as their table says" tests/lint/web_rooms.py
+check "and what breaks that is found" tests/lint/web_rooms_test.py
 check "every script can be read by its shell" none scripts
 ! command -v clang-format >/dev/null || check "the sources are formatted" none formatted
 ! command -v cppcheck >/dev/null || check "cppcheck finds nothing" cppcheck -q --error-exitcode=1 --std=c11 --inline-suppr \

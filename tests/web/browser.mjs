@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { Mock } from './mock.mjs';
+import { Mock } from './mock/mock.mjs';
 
 export const top = path.join(path.dirname(fileURLToPath(import.meta.url)), '../..');
 export const require = createRequire(path.join(top, 'web/package.json'));

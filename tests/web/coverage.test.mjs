@@ -2,8 +2,8 @@
 // Coverage: on every page that shows requests; what was lost, where, since when and what to do; what was not
 // read, of which app.
 import { CHECK, CHECK_EQ, TEST, until } from './browser.mjs';
-import { fleet, loss, node, request, some, unread } from './data.mjs';
-import { shapes } from './explore.mjs';
+import { fleet, loss, node, request, some, unread } from './mock/data.mjs';
+import { shapes } from './mock/explore.mjs';
 
 const figures = (t) => t.page.$$eval('.coverage .figure', (all) => Object.fromEntries(all.map((el) => [el.dataset.name, el.querySelector('b').innerText])));
 const asked = (t) => Object.fromEntries(new URL(t.mock.asked.findLast((a) => a.startsWith('/api/v1/coverage')), 'http://x').searchParams);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A narrow page cuts no sentence and no number.
 import { CHECK, CHECK_EQ, TEST } from './browser.mjs';
-import { fleet, loss, request, unread } from './data.mjs';
-import { shapes } from './explore.mjs';
+import { fleet, loss, request, unread } from './mock/data.mjs';
+import { shapes } from './mock/explore.mjs';
 
 /* the longest that a probe says, with addresses of full length */
 const LONG = [

@@ -2,8 +2,8 @@
 // Nodes, keys, languages, zones, hostile text, accessibility.
 import { readFile } from 'node:fs/promises';
 import { CHECK, CHECK_EQ, TEST, require, until } from './browser.mjs';
-import { fleet, node, request, some } from './data.mjs';
-import { shapes } from './explore.mjs';
+import { fleet, node, request, some } from './mock/data.mjs';
+import { shapes } from './mock/explore.mjs';
 
 const HOSTILE = [
 	'/<script>window.hurt=1</script>',
@@ -132,7 +132,7 @@ TEST('a source that nobody asked for stands in the details of its node, and not 
 
 TEST('every counter of the probe has words in both languages', async () => {
 	const def = await readFile(new URL('../../schema/def/metrics.def', import.meta.url), 'utf8');
-	const { messages } = await import('../../web/src/lib/messages.js');
+	const { messages } = await import('../../web/src/text/messages.js');
 	const names = [...def.matchAll(/^METRIC\((?:COVERAGE|DELIVERY|[A-Z]+LOSS), \w+, "([^"]+)"/gm)].map((m) => m[1]);
 	CHECK(names.length > 10, 'the names were found');
 	CHECK_EQ(names.filter((n) => !messages[`c.${n}`]), [], 'counters without words');
@@ -140,7 +140,7 @@ TEST('every counter of the probe has words in both languages', async () => {
 
 TEST('every reason has a short name, and every message both languages with the same parameters', async () => {
 	const def = await readFile(new URL('../../schema/def/reasons.def', import.meta.url), 'utf8');
-	const { messages } = await import('../../web/src/lib/messages.js');
+	const { messages } = await import('../../web/src/text/messages.js');
 	const codes = [...def.matchAll(/^REASON\(\d+, \w+, "([^"]+)"/gm)].map((m) => m[1]);
 	CHECK_EQ(codes.filter((c) => !messages[`reason.${c}`]), [], 'reasons without a name');
 	const params = (text) => [...text.matchAll(/\{\w+\}/g)].map((m) => m[0]).sort().join();

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The evidence as a tree: part, call with what it was about, then the frames of its stack from the outermost
+// in. Each node is as long as what is below it.
+
+const child = (parent, kind, name, part) => {
+	const key = `${kind}\n${name}`;
+	if (!parent.below.has(key)) parent.below.set(key, { kind, name, part, ms: 0, below: new Map() });
+	return parent.below.get(key);
+};
+
+const pathOf = (e) => {
+	const path = [
+		['part', e.part],
+		['call', [e.call, e.what || e.who].filter(Boolean).join(' · ')],
+	];
+	const frames = [...(e.stack ?? [])].reverse();
+	if (frames.length && e.stackFlags?.includes('cut')) path.push(['cut', '']);
+	for (const frame of frames) path.push([e.stackFlags?.includes('user') ? 'user' : 'frame', frame]);
+	return path;
+};
+
+export const laid = (node, from, depth, id) => {
+	let at = from;
+	const all = [...node.below.values()].sort((a, b) => b.ms - a.ms);
+	const made = { ...node, id, from, depth, children: [] };
+	delete made.below;
+	for (const [i, one] of all.entries()) {
+		made.children.push({ ...laid(one, at, depth + 1, `${id}.${i}`), index: i, among: all.length });
+		at += one.ms;
+	}
+	return made;
+};
+
+// null if there is nothing to draw.
+export const icicleOf = (evidence) => {
+	const root = { kind: 'all', name: '', part: null, ms: 0, below: new Map() };
+	for (const e of evidence ?? []) {
+		if (!(e.ms > 0)) continue;
+		let node = root;
+		node.ms += e.ms;
+		for (const [kind, name] of pathOf(e)) {
+			node = child(node, kind, name ?? '', e.part);
+			node.ms += e.ms;
+		}
+	}
+	return root.ms > 0 ? laid(root, 0, 0, 'n') : null;
+};
+
+const TINY = 1e-6; /* ms: what two sums of the same may differ by */
+
+export const inside = (node, root) => node.from < root.from + root.ms - TINY && node.from + node.ms > root.from + TINY;
+
+// What is drawn when root is zoomed to: it, what it is part of, and what of it is at least so large a part.
+export const seenIn = (all, root, least) => {
+	const seen = [];
+	const visit = (node) => {
+		if (!inside(node, root) || (node.depth > root.depth && node.ms < least * root.ms)) return;
+		seen.push(node);
+		node.children.forEach(visit);
+	};
+	visit(all);
+	return seen;
+};
+
+export const deepest = (node) => Math.max(node.depth, ...node.children.map(deepest));
+
+// The way from the root to the node with that id, both included; null if there is none.
+export const pathTo = (node, id) => {
+	if (node.id === id) return [node];
+	for (const below of node.children) {
+		const way = pathTo(below, id);
+		if (way) return [node, ...way];
+	}
+	return null;
+};
+
+// ms of what matches, each moment once.
+export const matched = (node, fits, size = (n) => n.ms) => (fits(node) ? size(node) : node.children.reduce((sum, below) => sum + matched(below, fits, size), 0));

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The groups of the filters' requests, the newest activity first. While someone points at them or is among
+// them, counts change in place and what is new waits (hold).
+import { liveQuery } from '../base/live_query.js';
+import { canWant, isLive, NONE, pairs } from './filters.js';
+import { store } from '../base/store.js';
+
+export const SHOWN = 200;
+
+const NOTHING = { list: null, fresh: 0, total: 0, exact: true, since: null };
+const groupsQuery = liveQuery();
+let held = () => false;
+
+// {list: null | [], fresh: how many wait, total, exact, since}
+export const grouped = store(NOTHING);
+export const groupsState = groupsQuery.state;
+
+export const keyOf = (g) => JSON.stringify([g.region, g.node, g.app, g.route, g.reason?.code]);
+
+const take = (data) => grouped.set({ list: data.groups, fresh: 0, total: data.total, exact: data.exact, since: data.since });
+
+const inPlace = (list, data) => {
+	const byKey = new Map(data.groups.map((g) => [keyOf(g), g]));
+	const stay = list.map((g) => byKey.get(keyOf(g)) ?? g);
+	for (const g of list) byKey.delete(keyOf(g));
+	grouped.set({ ...grouped.get(), list: stay, fresh: byKey.size, total: data.total });
+};
+
+groupsQuery.state.watch(({ data }) => {
+	const { list } = grouped.get();
+	if (!data) grouped.set(NOTHING);
+	else if (list?.length && held()) inPlace(list, data);
+	else take(data);
+});
+
+export const showGroups = () => {
+	const { data } = groupsQuery.state.get();
+	if (data) take(data);
+};
+
+export const setGroupsHold = (fn) => {
+	held = fn;
+};
+
+export const loadGroups = (filters) => {
+	const live = isLive(filters);
+	groupsQuery.begin(() => ({ path: '/api/v1/requests/groups', params: [...pairs(filters), ['limit', SHOWN]], live }));
+};
+
+export const endGroups = groupsQuery.end;
+
+// The filters under which the rows of a group are the table.
+export const rowsOfGroup = (filters, g) => {
+	const own = { region: g.region, node: g.node, app: g.app, route: g.route, reason: g.reason?.code };
+	const f = { ...filters, view: 'rows' };
+	for (const [name, value] of Object.entries(own)) if (canWant(value ?? NONE)) f[name] = [value || NONE];
+	return f;
+};

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is asked for when it comes into view: the columns of some panels of a node, in one request, anew when the range
+// moves on.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { get } from '../../base/api.js';
+import { reportedSteps } from '../../data/columns.js';
+import { columnsQuery } from '../../data/node.js';
+
+const AHEAD = '500px 0px';
+
+export const useInView = () => {
+	const ref = useRef(null);
+	const [seen, set] = useState(false);
+	useEffect(() => {
+		const watcher = new IntersectionObserver((all) => set(all.at(-1).isIntersecting), { rootMargin: AHEAD });
+		watcher.observe(ref.current);
+		return () => watcher.disconnect();
+	}, []);
+	return [ref, seen];
+};
+
+const taken = (answer, range) => {
+	const n = Math.round((Date.parse(answer.to) - Date.parse(answer.from)) / 1e3 / answer.step);
+	return { answer, range, from: Date.parse(answer.from), step: answer.step * 1e3, alive: reportedSteps(answer.series, n) };
+};
+
+// {data, error}: what was asked last and came; while something newer is on its way, that stays.
+export const useColumns = (name, range, panels, entity, seen, top, kind) => {
+	const [state, set] = useState({ key: null, data: null, error: null });
+	const key = `${range.from} ${range.to} ${entity ?? ''}`;
+	const last = useRef(null);
+	useEffect(() => {
+		if (!seen || !panels.length || last.current === key) return undefined;
+		last.current = key;
+		get('/api/v1/series/columns', columnsQuery(name, range, panels, entity, top, kind)).then(
+			(answer) => last.current === key && set({ data: taken(answer, range), error: null }),
+			(error) => {
+				if (last.current !== key) return;
+				set((was) => ({ ...was, error }));
+				last.current = null;
+			},
+		);
+		return undefined;
+	}, [seen, key, panels]);
+	return state;
+};

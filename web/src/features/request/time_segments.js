@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time of a request in pieces that add up to its total: the queue, then own time and upstream tries in
+// their order. Tries that overlap count each moment once. All in ms.
+import { isNumber } from '../../text/format.js';
+
+const MIN_MS = 0.001;
+
+const known = (up) => isNumber(up.responseTime);
+
+// The sum over all tries is known even where a failed one has no time of its own: what is left of it is theirs.
+const unsaid = (req, tries) => {
+	const said = tries.filter(({ up }) => known(up)).reduce((sum, { up }) => sum + up.responseTime, 0);
+	return isNumber(req.upstreamResponseTime) ? Math.max(0, req.upstreamResponseTime - said) : 0;
+};
+
+const failed = (up) => Boolean(up.error) || up.status >= 500;
+
+// Tries in the order of their start; those without a time are one, from the first of them.
+const ordered = (req) => {
+	const tries = (req.upstreams ?? []).map((up, i) => ({ up, n: i + 1, start: isNumber(up.startTime) ? up.startTime : 0 }));
+	const dark = tries.filter(({ up }) => !known(up));
+	const all = tries.filter(({ up }) => known(up)).map((one) => ({ ...one, ms: one.up.responseTime, failed: failed(one.up) }));
+	if (dark.length) all.push({ up: dark[0].up, n: dark.map((d) => d.n).join(', '), start: dark[0].start, ms: unsaid(req, tries), failed: dark.some((d) => failed(d.up)) });
+	return all.sort((a, b) => a.start - b.start);
+};
+
+export const timeSegments = (req) => {
+	const queue = isNumber(req.queueTime) ? req.queueTime : 0;
+	const whole = isNumber(req.requestTime) ? req.requestTime : 0;
+	const unknown = (req.flags ?? []).includes('upstreamUnknown');
+	const parts = queue > MIN_MS ? [{ kind: 'queue', from: 0, ms: queue }] : [];
+	let at = 0;
+	let busy = 0; /* until when an earlier try ran */
+	let overlap = false;
+	for (const { up, n, start, ms, failed: bad } of unknown ? [] : ordered(req)) {
+		const end = Math.min(whole, start + ms);
+		overlap ||= start < busy - MIN_MS && end > start;
+		busy = Math.max(busy, end);
+		const from = Math.min(whole, Math.max(at, start));
+		if (from - at > MIN_MS) parts.push({ kind: 'own', from: queue + at, ms: from - at });
+		if (end - from > MIN_MS) parts.push({ kind: 'up', n, addr: up.addr, failed: bad, from: queue + from, ms: end - from });
+		at = Math.max(at, end, from);
+	}
+	if (whole - at > MIN_MS) parts.push({ kind: unknown ? 'whole' : 'own', from: queue + at, ms: whole - at });
+	return { parts, total: queue + whole, overlap };
+};

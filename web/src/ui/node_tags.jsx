@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a node is, as its keepers say: each tag leads to the abnormal requests of all that have it.
+import { useQuery } from '../base/use_query.js';
+import { canWant, writeFilters } from '../data/filters.js';
+import { t } from '../text/i18n.js';
+import { Text } from './elements.jsx';
+
+const Tag = ({ of: tag }) => (
+	<span class="tag">
+		{canWant(tag) ? (
+			<a href={writeFilters({ tag: [tag] })}>
+				<Text of={tag} />
+			</a>
+		) : (
+			<Text of={tag} />
+		)}
+	</span>
+);
+
+export const Tags = ({ tags }) => {
+	const all = Object.entries(tags ?? {});
+	if (!all.length) return <span class="tag untagged">{t('nodes.untagged')}</span>;
+	return all.map(([k, v]) => <Tag key={k} of={`${k}=${v}`} />);
+};
+
+// Not what it is now: it may have moved since.
+export const TagsThen = ({ node, time }) => {
+	const { data } = useQuery(node && time ? '/api/v1/tags' : null, [['node', node], ['at', time]]);
+	return data ? <Tags tags={data.tagged?.find((x) => !x.entity)?.tags} /> : <span class="none">–</span>;
+};
