@@ -217,7 +217,7 @@ install: all
 	install -D -m 644 deploy/firewall/seismo-collector.nft "$(DESTDIR)/etc/seismo/seismo-collector.nft"
 	install -d "$(DESTDIR)$(PREFIX)/lib/seismo/programs"
 	install -m 644 $(EXAMPLES) $(wildcard bpf/examples/*) "$(DESTDIR)$(PREFIX)/lib/seismo/programs/"
-	install -D -m 644 schema/WIRE.md "$(DESTDIR)$(PREFIX)/share/doc/seismo/WIRE.md"
+	install -D -m 644 docs/reference/wire.md "$(DESTDIR)$(PREFIX)/share/doc/seismo/wire.md"
 
 clean:
 	rm -rf build build-*
