@@ -135,7 +135,7 @@ $(SKEL:.skel.h=.bpf.o): $K/%.bpf.o: bpf/%.bpf.c $K/flags
 	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -iquote . -Wall -Wextra -Wno-unused-parameter -D__TARGET_ARCH_$(if $(filter aarch64,$(ARCH)),arm64,x86) \
 		-I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $(@:.o=.d) -MT $@ -c -o $@ $<
 	$(Q)$(STRIP) -g $@
-# What is shipped as an example of programs of one's own: built by the line that README.md there has.
+# Example programs for operators, built by the command in docs/custom-programs.md.
 $(EXAMPLES): $B/programs/%.bpf.o: bpf/examples/%.bpf.c bpf/examples/%.conf $O/flags
 	@mkdir -p $(@D) $O/bpf/examples
 	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -iquote . -Wall -Wextra -Wno-unused-parameter -D__TARGET_ARCH_$(if $(filter aarch64,$(ARCH)),arm64,x86) \
@@ -217,7 +217,8 @@ install: all
 	install -D -m 644 deploy/firewall/seismo-collector.nft "$(DESTDIR)/etc/seismo/seismo-collector.nft"
 	install -d "$(DESTDIR)$(PREFIX)/lib/seismo/programs"
 	install -m 644 $(EXAMPLES) $(wildcard bpf/examples/*) "$(DESTDIR)$(PREFIX)/lib/seismo/programs/"
-	install -D -m 644 schema/WIRE.md "$(DESTDIR)$(PREFIX)/share/doc/seismo/WIRE.md"
+	install -m 644 docs/custom-programs.md "$(DESTDIR)$(PREFIX)/lib/seismo/programs/README.md"
+	install -D -m 644 docs/reference/wire.md "$(DESTDIR)$(PREFIX)/share/doc/seismo/wire.md"
 
 clean:
 	rm -rf build build-*

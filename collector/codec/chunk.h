@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * chunk.h - an hour of the entities of one layout, by the column: schema/CHUNK.md has the format.
+ * chunk.h - an hour of the entities of one layout, by the column: docs/reference/chunk.md has the
+ * format.
  *
  * Equal columns are there once, and one column is found without reading the others. A chunk says by
  * its CRC whether it is whole. Whoever fills in a struct chunk owns its arrays; those of

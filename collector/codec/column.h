@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * column.h - n doubles in a few bytes each: schema/CHUNK.md has the format.
+ * column.h - n doubles in a few bytes each: docs/reference/chunk.md has the format.
  *
  * Each comes back bit by bit, but for a NaN, which comes back as any. The form is chosen that takes
  * the least: what number kind holds all of them, what each is told as the difference from, and

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * raw.h - values of an hour that is not packed yet, in as few bytes as let each be found without
- * the others: schema/CHUNK.md has the format, under "Before that".
+ * the others: docs/reference/chunk.md has the format, under "Before that".
  *
  * Each comes back bit by bit, but for a NaN, which comes back as any. A struct raw is nobody's: it
  * is filled, put, and begun again.

@@ -3,7 +3,7 @@
  * score.h - how bad a node is, in four classes, each by the worst that was found in it.
  *
  * Pure numbers: what was measured goes in, 0..100 and what it is by comes out. What could not be
- * known has no score, and never a 0 for it; schema/API.md has the formula.
+ * known has no score, and never a 0 for it; docs/reference/api.md has the formula.
  */
 #pragma once
 

@@ -3,8 +3,8 @@
  * item.h - what a batch carries: plain data, the same on both sides of the wire.
  *
  * Strings end in 0 and belong to whoever made the item (on the collector: the batch's arena).
- * Times are what their names say; a wall time is nanoseconds since 1970, UTC. schema/WIRE.md
- * is the reference for the order of the fields.
+ * Times are what their names say; a wall time is nanoseconds since 1970, UTC.
+ * docs/reference/wire.md is the reference for the order of the fields.
  */
 #pragma once
 
@@ -350,13 +350,13 @@ struct wire_metric;
  */
 struct rollup_item {
 	uint64_t hour_s; /* of the wall, when it began */
-	uint32_t part; /* of that hour, see schema/WIRE.md */
+	uint32_t part; /* of that hour, see docs/reference/wire.md */
 	bool whole; /* it is in the place of all that was told of the hour */
 	const char *kind; /* of the entities */
 	uint64_t layout; /* not told: the id of these metrics, as they came */
 	uint32_t nmetrics, nentities;
 	const struct wire_metric *metrics;
 	const struct rolled_entity *entities; /* in the chunk's order */
-	const void *chunk; /* schema/CHUNK.md; read, it is in the frame */
+	const void *chunk; /* docs/reference/chunk.md; read, it is in the frame */
 	size_t chunk_len;
 };

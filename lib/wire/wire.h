@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * wire.h - the messages between a probe and the collector. schema/WIRE.md is the reference.
+ * wire.h - the messages between a probe and the collector. docs/reference/wire.md is the reference.
  *
  * Every message is one frame, a positional msgpack array [version, type, ...]; a BATCH has a second
  * frame, a sequence of items. A later version may only append; a reader skips what it does not

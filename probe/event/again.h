@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* again.h - when an event that goes on is told again: schema/WIRE.md, EVENT. */
+/* again.h - when an event that goes on is told again: docs/reference/wire.md, EVENT. */
 #pragma once
 
 #include "lib/base/base.h"

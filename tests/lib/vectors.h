@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* vectors.h - the hex test vectors of schema/WIRE.md and CHUNK.md: lines between "```vector NAME"
- * and "```". */
+/* vectors.h - the hex test vectors of wire.md and chunk.md in docs/reference/: lines between
+ * "```vector NAME" and "```". */
 #pragma once
 
 #include <ctype.h>
@@ -53,5 +53,5 @@ static inline struct vector vector_of_file(const char *path, const char *name)
 
 static inline struct vector vector_of(const char *name)
 {
-	return vector_of_file("schema/WIRE.md", name);
+	return vector_of_file("docs/reference/wire.md", name);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * own.h - kernel programs of the operator's own: of each NAME.bpf.o in a directory a source
- * own.NAME, told as the NAME.conf beside it says. bpf/examples/README.md is the reference.
+ * own.NAME, told as the NAME.conf beside it says. docs/custom-programs.md is the reference.
  *
  * Root loads them into the kernel, so nobody else may be able to write them. What is wrong with one
  * turns that one off, with the reason; what is wrong with the directory is the source "own".

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * own_manifest.h - what a NAME.conf says of a kernel program of the operator's own: which of its
- * maps are told, and as what. bpf/examples/README.md is the reference for who writes one.
+ * maps are told, and as what. docs/custom-programs.md is the reference for who writes one.
  *
  * Plain data. What the object's own types (BTF) say of it is filled in by own_types.
  */

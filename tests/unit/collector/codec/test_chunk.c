@@ -10,7 +10,7 @@
 
 static void is_column(const char *name, const double *v, uint32_t n)
 {
-	struct vector want = vector_of_file("schema/CHUNK.md", name);
+	struct vector want = vector_of_file("docs/reference/chunk.md", name);
 	struct buf b = { 0 };
 	double back[16];
 
@@ -46,7 +46,7 @@ static const struct chunk example = {
 
 TEST(a_chunk_is_that_of_the_reference_and_comes_back)
 {
-	struct vector want = vector_of_file("schema/CHUNK.md", "chunk");
+	struct vector want = vector_of_file("docs/reference/chunk.md", "chunk");
 	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
 	struct chunk back;
 	struct buf b = { 0 };

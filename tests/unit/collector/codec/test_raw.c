@@ -34,7 +34,7 @@ static struct buf of(struct raw *r, const double *v, uint32_t n)
 TEST(values_are_told_as_the_reference_has_it)
 {
 	static const double v[] = { 0, 7, 300, NAN, 70000, 0.5, 0.1, -2 };
-	struct vector want = vector_of_file("schema/CHUNK.md", "raw");
+	struct vector want = vector_of_file("docs/reference/chunk.md", "raw");
 	double back[ARRAY_SIZE(v)];
 	struct raw r;
 	struct buf b = of(&r, v, ARRAY_SIZE(v));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The messages: schema/WIRE.md gives the bytes, this file the values. */
+/* The messages: docs/reference/wire.md gives the bytes, this file the values. */
 #include "lib/base/hash.h"
 #include "lib/wire/wire.h"
 #include "tests/lib/test.h"

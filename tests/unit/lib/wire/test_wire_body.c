@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The items of a body: schema/WIRE.md gives the bytes, this file the values. */
+/* The items of a body: docs/reference/wire.md gives the bytes, this file the values. */
 #include <math.h>
 
 #include "lib/wire/wire.h"

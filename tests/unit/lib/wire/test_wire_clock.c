@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Times of an ACK and the item CLOCK: schema/WIRE.md gives the bytes, this file the values. */
+/* Times of an ACK, the item CLOCK: docs/reference/wire.md has the bytes, this file the values. */
 #include <math.h>
 
 #include "lib/base/hash.h"

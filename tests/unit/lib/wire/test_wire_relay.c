@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What one collector tells another: schema/WIRE.md gives the bytes, this file the values. */
+/* Messages between collectors: docs/reference/wire.md gives the bytes, this file the values. */
 #include "lib/wire/reason.h"
 #include "lib/wire/wire.h"
 #include "tests/lib/test.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The item ROLLUP: schema/WIRE.md gives the bytes, this file the values. */
+/* The item ROLLUP: docs/reference/wire.md gives the bytes, this file the values. */
 #include "lib/wire/wire.h"
 #include "tests/lib/test.h"
 #include "tests/lib/vectors.h"
