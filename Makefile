@@ -47,7 +47,7 @@ Q := @
 say = @printf '  %-6s %s\n' $(1) $(2);
 endif
 
-LIB   := $(patsubst %.c,$O/%.o,$(wildcard lib/*.c))
+LIB   := $(patsubst %.c,$O/%.o,$(shell find lib -name '*.c'))
 PROBE := $(patsubst %.c,$O/%.o,$(wildcard probe/*.c))
 COLL  := $(patsubst %.c,$O/%.o,$(wildcard collector/*.c))
 REPLAY := $(patsubst %.c,$O/%.o,$(wildcard replay/*.c))
