@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "lib/base/clock.h"
+#include "lib/config/config_doc.h"
 #include "lib/base/log.h"
 #include "lib/daemon/signals.h"
 #include "probe/doctor/doctor.h"
@@ -351,8 +352,16 @@ static int run(struct probe *p)
 	return r;
 }
 
-/* Everything but to run: the exit status. */
-static int tell(enum probe_task task, const struct probe_config *c)
+static int print_help(const char *format)
+{
+	if (config_doc_print(&probe_program, NULL, 0, format, stdout) == 0)
+		return EXIT_SUCCESS;
+	log_err(0, "--help=%s: " CONFIG_DOC_FORMATS " is allowed", format);
+	return EXIT_FAILURE;
+}
+
+/* Every task but PROBE_RUN: returns the exit status. */
+static int do_task(enum probe_task task, const struct probe_config *c)
 {
 	switch (task) {
 	case PROBE_RUN:
@@ -364,9 +373,8 @@ static int tell(enum probe_task task, const struct probe_config *c)
 		       c->collector);
 		break;
 	case PROBE_HELP:
-		probe_config_help();
-		break;
-	case PROBE_TELL_VERSION:
+		return print_help(c->help);
+	case PROBE_PRINT_VERSION:
 		printf("seismo-probe %s\n", PROBE_VERSION);
 		break;
 	}
@@ -387,7 +395,7 @@ int main(int argc, char *argv[])
 		return EXIT_FAILURE;
 	}
 	if (task != PROBE_RUN)
-		return tell(task, &p.config);
+		return do_task(task, &p.config);
 	sigfd = signals_open();
 	p.loop = loop_new();
 	loop_add_fd(p.loop, sigfd, on_signal, &p);

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "lib/daemon/config.h"
+#include "lib/config/config.h"
 #include "lib/uplink/endpoints.h"
 #include "collector/command/command.h"
 #include "collector/access/listen.h"

@@ -4,259 +4,435 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#include "lib/daemon/config.h"
+#include "lib/config/config.h"
+#include "lib/config/config_doc.h"
 #include "lib/uplink/endpoints.h"
-#include "probe/request/nginx/nginx.h"
 #include "probe/core/on_demand.h"
-#include "probe/request/kernel/request_kernel.h"
 
-/* Every line is a key of the file and a flag: rows_per_s is --rows-per-s. */
+#define OPTION(section, key, type) section, #key, type, CONFIG_FIELD(struct probe_config, key)
+
+static const struct config_section sections[] = {
+	{ "probe", "Node, collector and cost", NULL },
+	{ "request", "Requests", NULL },
+	{ "files", "Slow file operations", NULL },
+	{ "profile", "CPU profile", NULL },
+	{ "kernel", "Waiting tasks", NULL },
+	{ "stalls", "Stalls",
+	  "The probe reports an event when tasks waited for a CPU, a disk or memory for at least "
+	  "this share of the time, and longer than usual on this node, for one to two seconds. The "
+	  "event names the causes. CPU waits of tasks with idle priority or a nice value of 10 and "
+	  "more do not count." },
+};
+
 static const struct config_option options[] = {
-	{ "probe", "node", CONFIG_STR, CONFIG_FIELD(struct probe_config, node), 1, 0,
-	  "name of this node in tables and links (the host's name)" },
-	{ "probe", "collector", CONFIG_STR, CONFIG_FIELD(struct probe_config, collector), 1, 0,
-	  "tcp://host:port to send to, or several: one that answers (tcp://127.0.0.1:7470)" },
-	{ "probe", "collector_key", CONFIG_STR, CONFIG_FIELD(struct probe_config, collector_key), 1,
-	  0, "its public key, or a file of public keys; several if need be (none)" },
-	{ "probe", "keys", CONFIG_STR, CONFIG_FIELD(struct probe_config, keys), 1, 0,
-	  "directory of this node's key pair, made at first start (/var/lib/seismo/keys)" },
-	{ "probe", "token", CONFIG_STR, CONFIG_FIELD(struct probe_config, token), 0, 0,
-	  "file with a token that lets this node in without a person (none)" },
-	{ "probe", "spool_mb", CONFIG_INT, CONFIG_FIELD(struct probe_config, spool_mb), 1, 1024,
-	  "memory for what is not stored yet, in MiB (8)" },
-	{ "probe", "spool", CONFIG_STR, CONFIG_FIELD(struct probe_config, spool), 0, 0,
-	  "directory for what waits longer than 5 s for a collector, kept over a restart (none)" },
-	{ "probe", "spool_disk_mb", CONFIG_INT, CONFIG_FIELD(struct probe_config, spool_disk_mb), 1,
-	  65536, "of files there, in MiB; then the oldest are dropped, metrics first (256)" },
-	{ "probe", "state", CONFIG_STR, CONFIG_FIELD(struct probe_config, state), 0, 0,
-	  "file that keeps what is normal here over a restart (none)" },
-	{ "probe", "budget_percent", CONFIG_REAL, CONFIG_FIELD(struct probe_config, budget_percent),
-	  0, 100, "of processors, for one source; above it does less; 0: any (1)" },
-	{ "probe", "budget_look_s", CONFIG_INT, CONFIG_FIELD(struct probe_config, budget_look_s), 2,
-	  3600, "seconds over which what a source costs is summed up (20)" },
-	{ "probe", "programs", CONFIG_STR, CONFIG_FIELD(struct probe_config, programs), 0, 0,
-	  "directory of kernel programs of your own, each with what it tells (none)" },
-	{ "probe", "on_demand", CONFIG_STR, CONFIG_FIELD(struct probe_config, on_demand), 0, 0,
-	  "sources that cost who does what they are about, with commas, or all (none)" },
-	{ "request", "slow_ms", CONFIG_REAL, CONFIG_FIELD(struct probe_config, slow_ms), -1, 3.6e6,
-	  "a slower request is abnormal; -1: by each route's own limit (-1)" },
-	{ "request", "query_string", CONFIG_BOOL, CONFIG_FIELD(struct probe_config, query_string),
-	  0, 0, "let query strings leave this node (no)" },
-	{ "request", "rows_per_s", CONFIG_INT, CONFIG_FIELD(struct probe_config, rows_per_s), 0,
-	  1e6, "abnormal requests told in a second; more are only counted (5000)" },
-	{ "request", "scope", CONFIG_STR, CONFIG_FIELD(struct probe_config, scope), 0, 0,
-	  "cgroup=PATH: only tasks in and below that cgroup2 directory (all)" },
-	{ "request", "ring_mb", CONFIG_INT, CONFIG_FIELD(struct probe_config, ring_mb), 1, 256,
-	  "the kernel's ring for requests, in MiB, a power of two (4)" },
-	{ "request", "hooks", CONFIG_STR, CONFIG_FIELD(struct probe_config, hooks), 1, 0,
-	  "sockets (kernel 6.3), syscalls (5.15), or auto: the first that works (auto)" },
-	{ "request", "split", CONFIG_BOOL, CONFIG_FIELD(struct probe_config, split), 0, 0,
-	  "tell where the time of a request went, by hooks on the scheduler (yes)" },
-	{ "request", "nginx", CONFIG_STR, CONFIG_FIELD(struct probe_config, nginx), 1, 0,
-	  "what nginx itself says of its requests: auto, on (at any cost), off (auto)" },
-	{ "request", "conns", CONFIG_INT, CONFIG_FIELD(struct probe_config, conns), 1, 1e6,
-	  "connections followed at a time; requests on more are only counted (65536)" },
-	{ "files", "slow_file_ms", CONFIG_REAL, CONFIG_FIELD(struct probe_config, slow_file_ms), 0,
-	  3.6e6, "a read, write or sync of a file that takes as long is told; 0: none (10)" },
-	{ "files", "slow_file_clock", CONFIG_STR,
-	  CONFIG_FIELD(struct probe_config, slow_file_clock), 1, 0,
-	  "they are looked for by the kernel's tick, a timer, or auto: the tick if it serves "
-	  "(auto)" },
-	{ "files", "slow_files_per_s", CONFIG_INT,
-	  CONFIG_FIELD(struct probe_config, slow_files_per_s), 0, 1e6,
-	  "slow file operations told in a second; more are only counted (100)" },
-	{ "files", "slow_files_per_min", CONFIG_INT,
-	  CONFIG_FIELD(struct probe_config, slow_files_per_min), 0, 1e6,
-	  "likewise in a minute, on the average of ten; 0: no such limit (60)" },
-	{ "profile", "profile", CONFIG_INT, CONFIG_FIELD(struct probe_config, profile), 0, 99,
-	  "times a second that each CPU is looked at for what runs there; 0: never (19)" },
-	{ "kernel", "stuck_s", CONFIG_REAL, CONFIG_FIELD(struct probe_config, stuck_s), 0, 86400,
-	  "a task in uninterruptible sleep that does not move for so many s is told; 0: none "
-	  "(10)" },
-	{ "kernel", "cpu_wait_share", CONFIG_INT, CONFIG_FIELD(struct probe_config, cpu_wait_share),
-	  0, 100,
-	  "while tasks wait for a CPU, for so much of the time, in %, each wait is timed; 0: never "
-	  "(10)" },
-	{ "stalls", "cpu_stall_pct", CONFIG_INT, CONFIG_FIELD(struct probe_config, cpu_stall_pct),
-	  0, 100,
-	  "tasks waited for a CPU in as much of the time, in %, to be told; 0: never (40)" },
-	{ "stalls", "io_stall_pct", CONFIG_INT, CONFIG_FIELD(struct probe_config, io_stall_pct), 0,
-	  100, "likewise for a disk (30)" },
-	{ "stalls", "memory_stall_pct", CONFIG_INT,
-	  CONFIG_FIELD(struct probe_config, memory_stall_pct), 0, 100, "likewise for memory (15)" },
+	{
+		OPTION("probe", node, CONFIG_STR),
+		.min = 1,
+		.none = "the host name",
+		.arg = "NAME",
+		.help = "name of this node in tables and links",
+		.more = "Letters, digits, '.', '_' and '-' are allowed.",
+		.example = "web-1",
+	},
+	{
+		OPTION("probe", collector, CONFIG_STR),
+		.min = 1,
+		.initial = "tcp://127.0.0.1:7470",
+		.arg = "URL",
+		.help = "collector address or comma-separated list",
+		.more = "The form is tcp://HOST:PORT. The probe sends to the first address that "
+			"answers. Up to 8 collectors of one database are allowed.",
+	},
+	{
+		OPTION("probe", collector_key, CONFIG_STR),
+		.min = 1,
+		.arg = "KEY",
+		.help = "public keys of the collectors, or files of keys",
+		.more = "The public key of each collector, as `seismo-collector key` prints it "
+			"there, or a file of such keys. Separate several with commas. The probe "
+			"sends only to collectors with one of these keys.",
+		.example = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7",
+	},
+	{
+		OPTION("probe", keys, CONFIG_STR),
+		.min = 1,
+		.initial = "/var/lib/seismo/keys",
+		.arg = "DIR",
+		.help = "directory of this node's key pair",
+		.more = "The probe creates the key pair at its first start. Collectors identify "
+			"the node by it. Keep it secret: a copy of it can send as this node.",
+	},
+	{
+		OPTION("probe", token, CONFIG_STR),
+		.arg = "FILE",
+		.help = "file with an enrollment token",
+		.more = "A token from `seismo-collector node token` admits this node at its first "
+			"connection. Without one, an operator must approve the node on the "
+			"collector.",
+		.example = "/etc/seismo/token",
+	},
+	{
+		OPTION("probe", spool_mb, CONFIG_INT),
+		.min = 1,
+		.max = 1024,
+		.unit = "MiB",
+		.initial = "6", /* with the rest of a quiet probe below 16 MiB */
+		.help = "memory for batches that the collector has not stored yet",
+		.more = "When it is full, the probe drops metrics before requests. It counts and "
+			"reports the drops.",
+	},
+	{
+		OPTION("probe", spool, CONFIG_STR),
+		.arg = "DIR",
+		.help = "directory that keeps unsent batches across restarts",
+		.more = "A batch that has waited for the collector for more than 5 s is written "
+			"there, and the next start sends it first. A healthy node writes nothing. "
+			"Without a directory, unsent batches are lost when the process ends.",
+		.example = "/var/lib/seismo/spool",
+		.in_sample = true,
+	},
+	{
+		OPTION("probe", spool_disk_mb, CONFIG_INT),
+		.min = 1,
+		.max = 65536,
+		.unit = "MiB",
+		.initial = "256",
+		.help = "size limit of the spool directory",
+		.more = "When it is full, the probe drops the oldest files, metrics before "
+			"requests. It counts and reports the drops.",
+	},
+	{
+		OPTION("probe", state, CONFIG_STR),
+		.arg = "FILE",
+		.help = "file that keeps the baselines across restarts",
+		.more = "Without a file, the probe learns every route anew after a restart.",
+		.example = "/var/lib/seismo/probe.state",
+		.in_sample = true,
+	},
+	{
+		OPTION("probe", budget_percent, CONFIG_REAL),
+		.min = 0,
+		.max = 100,
+		.unit = "percent",
+		.initial = "1",
+		.help = "CPU budget of each source; 0: no limit",
+		.more = "The budget applies to the reads of a source (proc, block, ...) in percent "
+			"of one CPU. The probe halves the read rate of a source that costs more, "
+			"again and again, until the source costs less; an event and the page of "
+			"the node report it. Requests keep their rate. The budget also applies to "
+			"the kernel programs of a source, in percent of all CPUs together. "
+			"Programs that exceed it twice in a row examine half of the events, then "
+			"half of those, down to 1 in 32. vfs, locks and dentries weight the events "
+			"that they examine, so rates stay right on average (at 1 in 32, a count C "
+			"has an error of about the square root of 31 C); profile weights its "
+			"samples in the same way; runq watches for a smaller share of the time and "
+			"reports that share. All other programs examine every event at any cost: "
+			"they are cheap (block, files, drops, tcp, taskio, starts, timers), or a "
+			"skipped event would be lost (oom, kmsg, rdma, custom programs). Request "
+			"programs are exempt, too: most of their cost is to see requests at all; "
+			"stacks and evidence are about a tenth of it.",
+	},
+	{
+		OPTION("probe", budget_look_s, CONFIG_INT),
+		.min = 2,
+		.max = 3600,
+		.unit = "s",
+		.initial = "20",
+		.help = "period over which the cost of a source is summed",
+		.more = "A source that was slowed down must stay within its budget for 15 such "
+			"periods before the probe doubles its rate again.",
+	},
+	{
+		OPTION("probe", programs, CONFIG_STR),
+		.arg = "DIR",
+		.help = "directory of custom kernel programs",
+		.more = "The directory holds NAME.bpf.o and, beside it, NAME.conf, which describes "
+			"the values to report. /usr/lib/seismo/programs has two examples and a "
+			"README.md on how to write one.",
+		.example = "/etc/seismo/programs",
+	},
+	{
+		OPTION("probe", on_demand, CONFIG_STR),
+		.arg = "LIST",
+		.help = "expensive sources: vfs, dentries, locks, rdma or all",
+		.more = "These sources slow down the tasks that they observe, so they run only if "
+			"this comma-separated list names them, or if it is `all`: vfs counts calls "
+			"on files by mount and cgroup (0.8 us each); dentries counts names that "
+			"were not in the cache (0.04 us for each object that the kernel creates); "
+			"locks times waits for kernel locks (10 to 30 us each); rdma times ioctl "
+			"calls on RDMA devices. `seismo-probe doctor` shows which of them would "
+			"work on this node.",
+	},
+	{
+		OPTION("request", slow_ms, CONFIG_REAL),
+		.min = -1,
+		.max = 3.6e6,
+		.unit = "ms",
+		.initial = "-1",
+		.help = "duration of a slow request; -1: learned for each route",
+		.more = "A request that takes longer is abnormal.",
+	},
+	{
+		OPTION("request", query_string, CONFIG_BOOL),
+		.initial = "no",
+		.help = "send the query strings of requests",
+		.more = "Query strings often hold data that should not be stored.",
+	},
+	{
+		OPTION("request", rows_per_s, CONFIG_INT),
+		.min = 0,
+		.max = 1e6,
+		.unit = "requests/s",
+		.initial = "5000",
+		.help = "limit of abnormal requests to send",
+		.more = "Requests above the limit are only counted; the console shows the count.",
+	},
+	{
+		OPTION("request", scope, CONFIG_STR),
+		.none = "all tasks",
+		.arg = "SCOPE",
+		.help = "cgroup to observe, as cgroup=PATH",
+		.more = "PATH is the full path of a cgroup2 directory. Only tasks in and below it "
+			"are observed.",
+		.example = "cgroup=/sys/fs/cgroup/system.slice/nginx.service",
+	},
+	{
+		OPTION("request", ring_mb, CONFIG_INT),
+		.min = 1,
+		.max = 256,
+		.unit = "MiB",
+		.initial = "4",
+		.help = "size of the kernel's request ring, a power of two",
+	},
+	{
+		OPTION("request", hooks, CONFIG_CHOICE),
+		.choices = "auto|sockets|syscalls",
+		.initial = "auto",
+		.help = "kernel hooks for requests",
+		.more = "`sockets` uses socket tracepoints (kernel 6.3 or later); `syscalls` uses "
+			"the exits of system calls (kernel 5.15 or later) and costs more; `auto` "
+			"is the first that this kernel offers.",
+	},
+	{
+		OPTION("request", split, CONFIG_BOOL),
+		.initial = "yes",
+		.help = "break down the time of a request",
+		.more = "The breakdown into run time, waits and the rest uses hooks on the "
+			"scheduler.",
+	},
+	{
+		OPTION("request", nginx, CONFIG_CHOICE),
+		.choices = "auto|on|off",
+		.initial = "auto",
+		.help = "use of nginx's own request records",
+		.more = "nginx's records show every upstream try and each pipelined request. "
+			"`auto` reads them where that is cheap; `on` reads them also where it "
+			"costs 10 us per request. The log reports the result.",
+	},
+	{
+		OPTION("request", conns, CONFIG_INT),
+		.min = 1,
+		.max = 1e6,
+		.unit = "connections",
+		.initial = "65536",
+		.help = "limit of connections to follow at a time",
+		.more = "Requests on further connections are counted as lost; the console shows "
+			"the count.",
+	},
+	{
+		OPTION("files", slow_file_ms, CONFIG_REAL),
+		.min = 0,
+		.max = 3.6e6,
+		.unit = "ms",
+		.initial = "10",
+		.help = "duration of a slow file operation; 0: never report",
+		.more = "The probe reports each read, write or sync of a file that takes as long, "
+			"by any process, as an event.",
+	},
+	{
+		OPTION("files", slow_file_clock, CONFIG_CHOICE),
+		.choices = "auto|tick|timer",
+		.initial = "auto",
+		.help = "clock that finds slow file operations",
+		.more = "`tick` checks at the kernel's tick, at no additional cost; `timer` uses a "
+			"timer of the probe, which under a hypervisor takes 1 to 2 percent of each "
+			"CPU. `auto` is the timer where the tick is slower than 5 ms or may stop "
+			"on a CPU (nohz_full), otherwise the tick.",
+	},
+	{
+		OPTION("files", slow_files_per_s, CONFIG_INT),
+		.min = 0,
+		.max = 1e6,
+		.unit = "events/s",
+		.initial = "100",
+		.help = "limit of slow file operations to report",
+		.more = "Operations above the limit are only counted; the console shows the count.",
+	},
+	{
+		OPTION("files", slow_files_per_min, CONFIG_INT),
+		.min = 0,
+		.max = 1e6,
+		.unit = "events/min",
+		.initial = "60",
+		.help = "the limit as a ten-minute average; 0: none",
+		.more = "On a node whose disk is busy for hours, every operation is slow; this "
+			"limit bounds the reports. Operations that take ten times as long as "
+			"slow_file_ms have a separate limit of the same size.",
+	},
+	{
+		OPTION("profile", profile, CONFIG_INT),
+		.min = 0,
+		.max = 99,
+		.unit = "samples/s",
+		.initial = "19",
+		.help = "stack samples of each CPU; 0: no profile",
+		.more = "The probe sends the profile once a minute, and that of a new app after 5 "
+			"s.",
+	},
+	{
+		OPTION("kernel", stuck_s, CONFIG_REAL),
+		.min = 0,
+		.max = 86400,
+		.unit = "s",
+		.initial = "10",
+		.help = "uninterruptible sleep to report; 0: never",
+		.more = "The probe reports a task that stays in uninterruptible sleep without "
+			"progress for this long as an event.",
+	},
+	{
+		OPTION("kernel", cpu_wait_share, CONFIG_INT),
+		.min = 0,
+		.max = 100,
+		.unit = "percent",
+		.initial = "10",
+		.help = "share of time in which CPU waits are timed; 0: never",
+		.more = "While tasks wait for a CPU, the probe times each wait for this share of "
+			"the time: one second in ten by default.",
+	},
+	{
+		OPTION("stalls", cpu_stall_pct, CONFIG_INT),
+		.min = 0,
+		.max = 100,
+		.unit = "percent of time",
+		.initial = "40",
+		.help = "CPU waits to report; 0: never",
+	},
+	{
+		OPTION("stalls", io_stall_pct, CONFIG_INT),
+		.min = 0,
+		.max = 100,
+		.unit = "percent of time",
+		.initial = "30",
+		.help = "disk waits to report; 0: never",
+	},
+	{
+		OPTION("stalls", memory_stall_pct, CONFIG_INT),
+		.min = 0,
+		.max = 100,
+		.unit = "percent of time",
+		.initial = "15",
+		.help = "memory waits to report; 0: never",
+	},
 };
 
-static const struct word {
-	const char *flag, *help;
-	enum probe_task task;
-} words[] = {
-	{ "--check-config", "read the configuration, say what is wrong with it, and end",
-	  PROBE_CHECK },
-	{ "doctor", "say what this node can give a probe and what to do about the rest, and end",
-	  PROBE_DOCTOR },
-	{ "--help", "this text", PROBE_HELP },
-	{ "--version", "the version", PROBE_TELL_VERSION },
+static const struct config_word words[] = {
+	{ "doctor", "check what this node offers to a probe, suggest remedies, and exit", NULL,
+	  PROBE_DOCTOR, false },
+	{ "--check-config", "check the configuration, report errors, and exit", NULL, PROBE_CHECK,
+	  false },
+	{ "--help", "print this text; FORMAT: " CONFIG_DOC_FORMATS, "[=FORMAT]", PROBE_HELP, true },
+	{ "--version", "print the version", NULL, PROBE_PRINT_VERSION, true },
 };
 
-static void flag_of(const struct config_option *o, char flag[static 32])
-{
-	snprintf(flag, 32, "--%s", o->key);
-	for (char *c = flag; *c; c++)
-		if (*c == '_')
-			*c = '-';
-}
+static const char *const usage[] = { "[OPTION...]", "doctor [OPTION...]", NULL };
 
-static void set_defaults(struct probe_config *c)
-{
-	*c = (struct probe_config){
-		.collector = "tcp://127.0.0.1:7470",
-		.keys = "/var/lib/seismo/keys",
-		.spool_mb = 6, /* with what a quiet probe takes itself below 16 */
-		.spool_disk_mb = 256,
-		.budget_percent = 1,
-		.budget_look_s = 20,
-		.slow_ms = -1,
-		.rows_per_s = 5000,
-		.ring_mb = 4,
-		.hooks = "auto",
-		.nginx = "auto",
-		.conns = 65536,
-		.split = true,
-		.slow_file_ms = 10,
-		.slow_file_clock = "auto",
-		.slow_files_per_s = 100,
-		.slow_files_per_min = 60,
-		.profile = 19,
-		.stuck_s = 10,
-		.cpu_wait_share = 10,
-		.cpu_stall_pct = 40,
-		.io_stall_pct = 30,
-		.memory_stall_pct = 15,
-	};
-	if (gethostname(c->node, sizeof(c->node) - 1) < 0)
-		c->node[0] = 0;
-}
+static const struct config_note notes[] = {
+	{ "Exit status", "0 on success, 1 on an error, which is logged to standard error." },
+	{ "Files", "    /etc/seismo/probe.conf        configuration\n"
+		   "    /var/lib/seismo/keys          key pair of this node\n"
+		   "    /var/lib/seismo/spool         unsent batches\n"
+		   "    /var/lib/seismo/probe.state   baselines\n"
+		   "    /usr/lib/seismo/programs      custom kernel programs that are shipped\n" },
+	{ "Examples",
+	  "Check a configuration file:\n\n"
+	  "    seismo-probe --check-config --config /etc/seismo/probe.conf\n\n"
+	  "Find out which sources would work on this node, and why others would not:\n\n"
+	  "    seismo-probe doctor --config /etc/seismo/probe.conf\n" },
+	{ "See also", "`seismo-probe.conf`(5), `seismo-collector`(8), `seismo-replay`(1)" },
+};
 
-/* The option that arg names, and its value: "--key value", "--key=value", "--yes-or-no" alone. */
-static const struct config_option *find(const char *arg, const char *next, const char **value,
-					bool *uses_next)
-{
-	char flag[32];
-	size_t len;
-
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
-		flag_of(&options[i], flag);
-		len = strlen(flag);
-		if (strncmp(arg, flag, len) != 0 || (arg[len] && arg[len] != '='))
-			continue;
-		*uses_next = !arg[len] && options[i].type != CONFIG_BOOL;
-		*value = arg[len] ? arg + len + 1 : *uses_next ? next : "yes";
-		return &options[i];
-	}
-	return NULL;
-}
-
-/* "[request] ring_mb = ..." is how a file is spoken of; here it was a flag. */
-static int set_flag(struct probe_config *c, const struct config_option *o, const char *value,
-		    char *err, size_t errlen)
-{
-	char what[400], flag[32];
-	size_t skip = strlen(o->section) + strlen(o->key) + strlen("[] ");
-	int r;
-
-	flag_of(o, flag);
-	if (!value) {
-		snprintf(err, errlen, "%s needs a value: %s", flag, o->help);
-		return -EINVAL;
-	}
-	r = config_set(options, ARRAY_SIZE(options), c, o->section, o->key, value, what,
-		       sizeof(what));
-	if (r < 0)
-		snprintf(err, errlen, "%s%s", flag, what + (strlen(what) > skip ? skip : 0));
-	return r;
-}
-
-/* argv[*i] and, if it takes one, its value behind it. */
-static int take_flag(int argc, char *const argv[], int *i, struct probe_config *c, char *err,
-		     size_t errlen)
-{
-	const char *value, *next = *i + 1 < argc ? argv[*i + 1] : NULL;
-	bool uses_next;
-	const struct config_option *o = find(argv[*i], next, &value, &uses_next);
-
-	if (!o) {
-		snprintf(err, errlen, "%s is not a flag of seismo-probe; --help names them all",
-			 argv[*i]);
-		return -EINVAL;
-	}
-	*i += uses_next;
-	return set_flag(c, o, value, err, errlen);
-}
-
-static const struct word *find_word(const char *arg)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (strcmp(arg, words[i].flag) == 0)
-			return &words[i];
-	return NULL;
-}
-
-/* What --config names, wherever it stands: flags win over the file. */
-static int load_file(int argc, char *const argv[], struct probe_config *c, char *err, size_t errlen)
-{
-	int r;
-
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--config") != 0)
-			continue;
-		if (i + 1 == argc) {
-			snprintf(err, errlen, "--config needs the path of a file");
-			return -EINVAL;
-		}
-		r = config_load(options, ARRAY_SIZE(options), c, argv[++i], err, errlen);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
+const struct config_program probe_program = {
+	.name = "seismo-probe",
+	.version = PROBE_VERSION,
+	.summary = "finds failed and slow requests on this node and sends them to a collector",
+	.manual = "8",
+	.usage = usage,
+	.about = "`seismo-probe` observes the requests that this node serves and makes, the "
+		 "kernel, the disks and the CPUs. It sends abnormal requests with their evidence, "
+		 "events and metrics to `seismo-collector`. It loads kernel programs at its start, "
+		 "for which it needs root or CAP_BPF and CAP_PERFMON, and then drops all "
+		 "privileges.\n\n"
+		 "Each option of the configuration file is also a flag; `seismo-probe.conf`(5) "
+		 "describes them in full.",
+	.file = "/etc/seismo/probe.conf",
+	.sections = sections,
+	.nsections = ARRAY_SIZE(sections),
+	.options = options,
+	.noptions = ARRAY_SIZE(options),
+	.words = words,
+	.nwords = ARRAY_SIZE(words),
+	.notes = notes,
+	.nnotes = ARRAY_SIZE(notes),
+};
 
 static int refuse(char *err, size_t errlen, const char *what, const char *value,
 		  const char *allowed)
 {
-	snprintf(err, errlen, "%s \"%s\": %s", what, value, allowed);
-	return -EINVAL;
+	return config_refuse(err, errlen, "%s \"%s\": %s", what, value, allowed);
 }
 
-/* What a type and a range cannot say. */
-static int check(const struct probe_config *c, char *err, size_t errlen)
+static int check_node(const struct probe_config *c, char *err, size_t errlen)
 {
-	struct endpoints e;
-	char ring[24], named[256];
-	int r = endpoints_parse(c->collector, &e);
-
 	if (!c->node[0])
-		return refuse(err, errlen, "node", "", "this host has no name; give one by --node");
+		return refuse(err, errlen, "node", "",
+			      "this host has no name; set one with --node");
 	for (const char *p = c->node; *p; p++)
 		if (!isalnum((unsigned char)*p) && !strchr("._-", *p))
 			return refuse(err, errlen, "node", c->node,
 				      "letters, digits, '.', '_' and '-' are allowed");
+	return 0;
+}
+
+static int check_collector(const struct probe_config *c, char *err, size_t errlen)
+{
+	struct endpoints e;
+	int r = endpoints_parse(c->collector, &e);
+
 	if (r == -E2BIG)
 		return refuse(err, errlen, "collector", c->collector, "at most 8 are allowed");
 	if (r < 0)
 		return refuse(err, errlen, "collector", e.at[e.n],
 			      "tcp://host:port is allowed, like tcp://127.0.0.1:7470");
+	return 0;
+}
+
+/* Checks what a type and a range cannot express. */
+static int check(const struct probe_config *c, char *err, size_t errlen)
+{
+	char ring[24], names[256];
+	int r = check_node(c, err, errlen);
+
+	if (r == 0)
+		r = check_collector(c, err, errlen);
+	if (r < 0)
+		return r;
 	if (c->scope[0] && (strncmp(c->scope, "cgroup=/", 8) != 0))
 		return refuse(err, errlen, "scope", c->scope,
-			      "cgroup=PATH is allowed, with the whole path of a cgroup2 directory");
-	if (!request_hooks_known(c->hooks))
-		return refuse(err, errlen, "hooks", c->hooks,
-			      "auto, sockets or syscalls is allowed");
-	snprintf(named, sizeof(named), "all is allowed, and of ");
-	on_demand_names(named + strlen(named), sizeof(named) - strlen(named));
+			      "cgroup=PATH is allowed, with the full path of a cgroup2 directory");
+	snprintf(names, sizeof(names), "all is allowed, or a list of ");
+	on_demand_names(names + strlen(names), sizeof(names) - strlen(names));
 	if (!on_demand_known(c->on_demand))
-		return refuse(err, errlen, "on_demand", c->on_demand, named);
-	if (!nginx_mode_known(c->nginx))
-		return refuse(err, errlen, "nginx", c->nginx, "auto, on or off is allowed");
+		return refuse(err, errlen, "on_demand", c->on_demand, names);
 	snprintf(ring, sizeof(ring), "%lld", (long long)c->ring_mb);
 	if (c->ring_mb & (c->ring_mb - 1))
 		return refuse(err, errlen, "ring_mb", ring, "1, 2, 4, 8, ... 256 is allowed");
@@ -266,37 +442,16 @@ static int check(const struct probe_config *c, char *err, size_t errlen)
 int probe_config_read(int argc, char *const argv[], struct probe_config *c, enum probe_task *task,
 		      char *err, size_t errlen)
 {
+	struct config_args args = { .task = PROBE_RUN };
 	int r;
 
-	*task = PROBE_RUN;
-	set_defaults(c);
-	r = load_file(argc, argv, c, err, errlen);
-	for (int i = 1; i < argc && r == 0; i++) {
-		const struct word *w = find_word(argv[i]);
-
-		if (strcmp(argv[i], "--config") == 0)
-			i++;
-		else if (!w)
-			r = take_flag(argc, argv, &i, c, err, errlen);
-		else
-			*task = w->task;
-		if (*task == PROBE_HELP || *task == PROBE_TELL_VERSION)
-			return r;
-	}
-	return r < 0 ? r : check(c, err, errlen);
-}
-
-void probe_config_help(void)
-{
-	char flag[32];
-
-	printf("seismo-probe: finds this node's failed and slow requests and tells a collector\n\n"
-	       "  %-16s %s\n",
-	       "--config FILE", "read FILE first: the same keys, in sections");
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
-		flag_of(&options[i], flag);
-		printf("  %-16s %s\n", flag, options[i].help);
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		printf("  %-16s %s\n", words[i].flag, words[i].help);
+	memset(c, 0, sizeof(*c));
+	r = config_args_read(&probe_program, argc, argv, c, &args, err, errlen);
+	*task = (enum probe_task)args.task;
+	c->help = args.format;
+	if (r < 0 || *task == PROBE_HELP || *task == PROBE_PRINT_VERSION)
+		return r;
+	if (!c->node[0] && gethostname(c->node, sizeof(c->node) - 1) < 0)
+		c->node[0] = 0;
+	return check(c, err, errlen);
 }

@@ -40,7 +40,7 @@ static void probe(int argc, char *const argv[])
 	must(ends(c.node, sizeof(c.node)) && ends(c.collector, sizeof(c.collector)) &&
 	     ends(c.state, sizeof(c.state)) && ends(c.scope, sizeof(c.scope)));
 	must(c.spool_mb > 0 && c.rows_per_s >= 0 && c.ring_mb > 0 && c.slow_ms == c.slow_ms);
-	if (r == 0 && task != PROBE_HELP && task != PROBE_TELL_VERSION)
+	if (r == 0 && task != PROBE_HELP && task != PROBE_PRINT_VERSION)
 		must(!strchr(c.node, '/') && endpoints_parse(c.collector, &collectors) == 0);
 }
 

@@ -59,14 +59,6 @@ static const struct hooks {
 			     "later" },
 };
 
-bool request_hooks_known(const char *name)
-{
-	for (size_t i = 0; i < HOOKS_END; i++)
-		if (strcmp(hooks[i].name, name) == 0)
-			return true;
-	return strcmp(name, "auto") == 0;
-}
-
 /* Of what is loaded; k can be loaded again. */
 static void unload(struct request_kernel *k)
 {

@@ -33,8 +33,6 @@ struct request_options {
 	struct switch_chain *chain; /* NULL: there is none */
 };
 
-bool request_hooks_known(const char *name); /* or "auto" */
-
 /* why: WHY_LEN bytes for what is missing and what to do, when it fails. Watches at once. */
 int request_kernel_open(struct request_kernel **out, const struct request_options *o,
 			int (*on_record)(void *arg, void *data, size_t len), void *arg, char *why);

@@ -47,11 +47,6 @@ struct nginx {
 	bool full;
 };
 
-bool nginx_mode_known(const char *mode)
-{
-	return strcmp(mode, "auto") == 0 || strcmp(mode, "on") == 0 || strcmp(mode, "off") == 0;
-}
-
 static void name_of(const char *path, char name[static NAME])
 {
 	ssize_t n = readlink(path, name, NAME - 1);

@@ -29,8 +29,6 @@ struct nginx_counts {
 	uint64_t unread; /* requests of an nginx that could not be read */
 };
 
-bool nginx_mode_known(const char *mode);
-
 /* NULL: it is off, or this kernel has nothing for it. All others take that. */
 struct nginx *nginx_open(const struct nginx_options *o);
 void nginx_close(struct nginx *n);

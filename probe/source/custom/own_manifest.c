@@ -3,7 +3,7 @@
 
 #include <stdarg.h>
 
-#include "lib/daemon/config.h"
+#include "lib/config/config.h"
 
 enum { LIST = 200, WORD = 16 };
 
@@ -26,31 +26,31 @@ struct reading {
 	struct text_of_metric metric[OWN_METRICS];
 };
 
+#define FIELD(section, type, of, key) section, #key, type, CONFIG_FIELD(struct of, key)
+
 static const struct config_option of_program[] = {
-	{ "program", "help", CONFIG_STR, CONFIG_FIELD(struct own_manifest, help), 1, 0, "" },
-	{ "program", "period_ms", CONFIG_INT, CONFIG_FIELD(struct own_manifest, period_ms), 1000,
-	  60000, "" },
+	{ FIELD("program", CONFIG_STR, own_manifest, help), .min = 1 },
+	{ FIELD("program", CONFIG_INT, own_manifest, period_ms), .min = 1000, .max = 60000 },
 };
 
 static const struct config_option of_map[] = {
-	{ "map", "entities", CONFIG_INT, CONFIG_FIELD(struct own_map, entities), 1, OWN_ENTITIES,
-	  "" },
+	{ FIELD("map", CONFIG_INT, own_map, entities), .min = 1, .max = OWN_ENTITIES },
 };
 
 static const struct config_option text_map[] = {
-	{ "map", "labels", CONFIG_STR, CONFIG_FIELD(struct text_of_map, labels), 1, 0, "" },
+	{ FIELD("map", CONFIG_STR, text_of_map, labels), .min = 1 },
 };
 
 static const struct config_option of_metric[] = {
-	{ "metric", "field", CONFIG_STR, CONFIG_FIELD(struct own_metric, field), 1, 0, "" },
-	{ "metric", "unit", CONFIG_STR, CONFIG_FIELD(struct own_metric, unit), 1, 0, "" },
-	{ "metric", "scale", CONFIG_REAL, CONFIG_FIELD(struct own_metric, scale), 1e-15, 1e15, "" },
+	{ FIELD("metric", CONFIG_STR, own_metric, field), .min = 1 },
+	{ FIELD("metric", CONFIG_STR, own_metric, unit), .min = 1 },
+	{ FIELD("metric", CONFIG_REAL, own_metric, scale), .min = 1e-15, .max = 1e15 },
 };
 
 static const struct config_option text_metric[] = {
-	{ "metric", "map", CONFIG_STR, CONFIG_FIELD(struct text_of_metric, map), 1, 0, "" },
-	{ "metric", "kind", CONFIG_STR, CONFIG_FIELD(struct text_of_metric, kind), 1, 0, "" },
-	{ "metric", "first", CONFIG_INT, CONFIG_FIELD(struct text_of_metric, first), 0, 62, "" },
+	{ FIELD("metric", CONFIG_STR, text_of_metric, map), .min = 1 },
+	{ FIELD("metric", CONFIG_STR, text_of_metric, kind), .min = 1 },
+	{ FIELD("metric", CONFIG_INT, text_of_metric, first), .min = 0, .max = 62 },
 };
 
 static bool has_key(const struct config_option *table, size_t n, const char *key)

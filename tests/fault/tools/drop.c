@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/fault/drop.h"
+#include "tests/fault/tools/drop.h"
 
 static const struct {
 	const char *name;

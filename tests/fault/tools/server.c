@@ -24,9 +24,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/fault/account.h"
-#include "tests/fault/act.h"
-#include "tests/fault/address.h"
+#include "tests/fault/tools/account.h"
+#include "tests/fault/tools/act.h"
+#include "tests/fault/tools/address.h"
 
 enum { HEAD = 8192, BODY = 512 };
 

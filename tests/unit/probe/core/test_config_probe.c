@@ -173,7 +173,7 @@ TEST(help_version_and_check_are_told_from_running)
 	CHECK_EQ(READ("--help"), 0);
 	CHECK_EQ(task, PROBE_HELP);
 	CHECK_EQ(READ("--version", "--bogus"), 0);
-	CHECK_EQ(task, PROBE_TELL_VERSION);
+	CHECK_EQ(task, PROBE_PRINT_VERSION);
 	CHECK_EQ(READ("doctor", "--collector", "tcp://h:1"), 0);
 	CHECK_EQ(task, PROBE_DOCTOR);
 	CHECK_EQ(READ("doctor", "--ring-mb", "5"), -EINVAL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/daemon/config.h"
+#include "lib/config/config.h"
 
 #include <assert.h>
 #include <ini.h>
@@ -15,14 +15,14 @@ struct load {
 	size_t errlen;
 	FILE *file;
 	int line;
-	int r; /* the first error: the rest is only read to its end */
+	int r; /* the first error; later lines are ignored */
 };
 
 struct table {
 	const struct config_option *options;
 	size_t n;
 	void *into;
-	const char *section; /* where the file is */
+	const char *section; /* of the current line */
 };
 
 int config_refuse(char *err, size_t errlen, const char *fmt, ...)
@@ -114,8 +114,49 @@ static int set_bool(const struct config_option *o, bool *field, const char *valu
 			     o->key, value);
 }
 
-static int set(const struct config_option *o, void *into, const char *value, char *err,
-	       size_t errlen)
+static bool is_choice(const char *choices, const char *value)
+{
+	size_t len = strlen(value), n;
+
+	for (const char *c = choices; *c; c += n + (c[n] == '|')) {
+		n = strcspn(c, "|");
+		if (n == len && memcmp(c, value, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+void config_choices(const struct config_option *o, char *text, size_t size)
+{
+	const char *c = o->choices, *before = "";
+	size_t at = 0;
+
+	for (;;) {
+		size_t n = strcspn(c, "|");
+
+		at += (size_t)snprintf(text + at, size - at, "%s%.*s", before, (int)n, c);
+		assert(at < size);
+		if (!c[n])
+			return;
+		c += n + 1;
+		before = strchr(c, '|') ? ", " : " or ";
+	}
+}
+
+static int set_choice(const struct config_option *o, char *field, const char *value, char *err,
+		      size_t errlen)
+{
+	char allowed[128];
+
+	if (is_choice(o->choices, value))
+		return set_str(o, field, value, err, errlen);
+	config_choices(o, allowed, sizeof(allowed));
+	return config_refuse(err, errlen, "[%s] %s = \"%s\": %s is allowed", o->section, o->key,
+			     value, allowed);
+}
+
+static int set_field(const struct config_option *o, void *into, const char *value, char *err,
+		     size_t errlen)
 {
 	void *field = (char *)into + o->offset;
 
@@ -131,11 +172,13 @@ static int set(const struct config_option *o, void *into, const char *value, cha
 	case CONFIG_BOOL:
 		assert(o->size == sizeof(bool));
 		return set_bool(o, field, value, err, errlen);
+	case CONFIG_CHOICE:
+		return set_choice(o, field, value, err, errlen);
 	}
 	return -EINVAL;
 }
 
-/* What there is instead: the keys of the section, or the sections if it is unknown. */
+/* The error lists the keys of the section, or the sections if the section is unknown. */
 static int refuse_name(const struct config_option *table, size_t n, const char *section,
 		       const char *key, char *err, size_t errlen)
 {
@@ -168,8 +211,25 @@ int config_set(const struct config_option *table, size_t n, void *into, const ch
 	assert(errlen);
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(table[i].section, section) == 0 && strcmp(table[i].key, key) == 0)
-			return set(&table[i], into, value, err, errlen);
+			return set_field(&table[i], into, value, err, errlen);
 	return refuse_name(table, n, section, key, err, errlen);
+}
+
+void config_defaults(const struct config_option *table, size_t n, void *into)
+{
+	char err[256];
+
+	for (size_t i = 0; i < n; i++) {
+		const struct config_option *o = &table[i];
+		char *text = (char *)into + o->offset;
+		int r = 0;
+
+		if (o->initial)
+			r = set_field(o, into, o->initial, err, sizeof(err));
+		else
+			*text = 0;
+		assert(r == 0 && (o->initial || o->type == CONFIG_STR));
+	}
 }
 
 static void fail_at(struct load *l, int r, const char *what)
@@ -194,7 +254,7 @@ static int on_pair(void *arg, const char *section UNUSED, const char *key, const
 	return 1;
 }
 
-/* inih calls nobody for a section's own line, and goes on past one that has no end. */
+/* inih has no callback for the line of a section, and accepts one without ]. */
 static void check_section(struct load *l, const char *line)
 {
 	size_t len = strcspn(line + 1, "]");
@@ -212,8 +272,8 @@ static void check_section(struct load *l, const char *line)
 }
 
 /*
- * Lines for inih, counted. Blanks before a line are taken away, or inih would read it as the rest
- * of the line before. A line that inih would cut in two is refused.
+ * Reads a line for inih and counts it. Leading blanks are removed, because inih takes an indented
+ * line for the continuation of the previous one. A line that inih would split is refused.
  */
 static char *read_line(char *line, int size, void *arg)
 {

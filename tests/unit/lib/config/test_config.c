@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/daemon/config.h"
+#include "lib/config/config.h"
 #include "tests/lib/test.h"
 
 struct settings {
@@ -10,11 +10,10 @@ struct settings {
 };
 
 static const struct config_option table[] = {
-	{ "probe", "node", CONFIG_STR, CONFIG_FIELD(struct settings, node), 1, 0, "its name" },
-	{ "probe", "rows", CONFIG_INT, CONFIG_FIELD(struct settings, rows), 1, 1000, "a second" },
-	{ "request", "slow_ms", CONFIG_REAL, CONFIG_FIELD(struct settings, slow_ms), 0, 0,
-	  "limit" },
-	{ "request", "query", CONFIG_BOOL, CONFIG_FIELD(struct settings, query), 0, 0, "keep it" },
+	{ "probe", "node", CONFIG_STR, CONFIG_FIELD(struct settings, node), .min = 1 },
+	{ "probe", "rows", CONFIG_INT, CONFIG_FIELD(struct settings, rows), .min = 1, .max = 1000 },
+	{ "request", "slow_ms", CONFIG_REAL, CONFIG_FIELD(struct settings, slow_ms), .unit = "ms" },
+	{ "request", "query", CONFIG_BOOL, CONFIG_FIELD(struct settings, query), .min = 0 },
 };
 
 static const struct settings defaults = { "host", 50, -1, false };
