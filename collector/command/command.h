@@ -3,7 +3,7 @@
  * over. */
 #pragma once
 
-#include "collector/core/config.h"
+#include "collector/core/collector_config.h"
 
 int command_run(const struct config *c); /* the exit status; c->command is what was said */
 void command_help(void);

@@ -3,7 +3,7 @@
  * decided. */
 #pragma once
 
-#include "collector/core/config.h"
+#include "collector/core/collector_config.h"
 
 int command_incident(const struct config *c) MUST_CHECK; /* said, what went wrong */
 void command_incident_help(void);
