@@ -85,7 +85,7 @@ $O/%.a:
 $(foreach c,$(UNIT_C),$(eval $B/test/$(basename $(notdir $c)): $O/$(c:.c=.o)))
 $(UNIT): $O/tests/lib/test.o $(FAKE) $O/probe.a $O/collector.a $O/lib.a
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE) $(LIBS_COLL)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter $O/tests/unit/%,$^) $(filter-out $O/tests/unit/%,$^) $(LIBS_PROBE) $(LIBS_COLL)
 $B/tools/%: $O/tests/tools/%.o $O/lib.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE) $(LIBS_COLL)

@@ -6,7 +6,6 @@
 #include "lib/config/config.h"
 #include "lib/uplink/endpoints.h"
 #include "collector/command/command.h"
-#include "collector/access/listen.h"
 
 #define STR(key) "collector", #key, CONFIG_STR, CONFIG_FIELD(struct config, key)
 #define RELAY(key, help)                                                                           \
@@ -221,7 +220,7 @@ int config_read(int argc, char *const argv[], struct config *c, enum config_task
 	}
 	if (r == 0)
 		r = check_relay(c, err, errlen);
-	return r < 0 ? r : listen_parse(c->bind, &unused, err, errlen);
+	return r < 0 ? r : endpoint_parse(c->bind, &unused, err, errlen);
 }
 
 void config_help(void)

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* endpoints.h - the collectors that a probe may send to: "tcp://host:port tcp://host:port ...". */
+/*
+ * endpoints.h - where a probe connects ("tcp://host:port tcp://host:port ...") and where a
+ * collector listens ("tcp://address:port").
+ */
 #pragma once
+
+#include <netinet/in.h>
 
 #include "lib/base/base.h"
 
@@ -11,5 +16,17 @@ struct endpoints {
 	char at[ENDPOINTS_MAX][ENDPOINT_TEXT];
 };
 
-/* -EINVAL: a word is none (it is out->at[out->n] then), -E2BIG: more than ENDPOINTS_MAX. */
+/* -EINVAL: a word is no endpoint (out->at[out->n] is that word); -E2BIG: over ENDPOINTS_MAX. */
 int endpoints_parse(const char *text, struct endpoints *out) MUST_CHECK;
+
+struct endpoint {
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	};
+	socklen_t len;
+};
+
+/* An address of this machine; -EINVAL with a sentence in err for anything else. */
+int endpoint_parse(const char *bind, struct endpoint *out, char *err, size_t errlen) MUST_CHECK;

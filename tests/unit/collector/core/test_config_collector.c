@@ -93,13 +93,13 @@ TEST(an_address_is_all_of_one)
 {
 	struct endpoint e;
 
-	CHECK_EQ(listen_parse("tcp://127.0.0.1:0", &e, err, sizeof(err)), -EINVAL);
-	CHECK_EQ(listen_parse("tcp://127.0.0.1:65536", &e, err, sizeof(err)), -EINVAL);
-	CHECK_EQ(listen_parse("tcp://127.0.0.1:80x", &e, err, sizeof(err)), -EINVAL);
-	CHECK_EQ(listen_parse("tcp://127.0.0.1", &e, err, sizeof(err)), -EINVAL);
-	CHECK_EQ(listen_parse("tcp://:80", &e, err, sizeof(err)), -EINVAL);
-	CHECK_EQ(listen_parse("udp://127.0.0.1:80", &e, err, sizeof(err)), -EINVAL);
-	CHECK_EQ(listen_parse("tcp://[::1]:443", &e, err, sizeof(err)), 0);
+	CHECK_EQ(endpoint_parse("tcp://127.0.0.1:0", &e, err, sizeof(err)), -EINVAL);
+	CHECK_EQ(endpoint_parse("tcp://127.0.0.1:65536", &e, err, sizeof(err)), -EINVAL);
+	CHECK_EQ(endpoint_parse("tcp://127.0.0.1:80x", &e, err, sizeof(err)), -EINVAL);
+	CHECK_EQ(endpoint_parse("tcp://127.0.0.1", &e, err, sizeof(err)), -EINVAL);
+	CHECK_EQ(endpoint_parse("tcp://:80", &e, err, sizeof(err)), -EINVAL);
+	CHECK_EQ(endpoint_parse("udp://127.0.0.1:80", &e, err, sizeof(err)), -EINVAL);
+	CHECK_EQ(endpoint_parse("tcp://[::1]:443", &e, err, sizeof(err)), 0);
 	CHECK_EQ(ntohs(e.v6.sin6_port), 443);
 }
 
