@@ -11,7 +11,7 @@
 
 #include "lib/wire/item.h"
 #include "lib/uplink/keys.h"
-#include "collector/ingest/watermarks.h"
+#include "collector/access/peer.h"
 
 struct key_registry;
 

@@ -12,7 +12,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/uplink/keys.h"
-#include "collector/ingest/watermarks.h"
+#include "collector/access/peer.h"
 
 struct router;
 

@@ -2,7 +2,7 @@
 /* collector_config.h - what seismo-collector can be told, by file and by flag. */
 #pragma once
 
-#include "collector/incident/model/incident.h"
+#include "collector/core/incident_limits.h"
 #include "collector/core/retain.h"
 
 #define COLLECTOR_VERSION "0.2.0"

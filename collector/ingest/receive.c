@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/ingest/receive.h"
+#include "collector/ingest/watermarks.h"
 
 #include "lib/base/clock.h"
 #include "lib/base/hash.h"

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "collector/access/peer.h"
 #include "lib/wire/wire.h"
 
 struct watermarks;
@@ -17,7 +18,6 @@ enum {
 	MARKS_MAX = 100000,
 	MARKS_OF_NODE = 1000, /* no node takes the room of others, */
 	MARKS_AT_ONCE = 8, /* or, between two sweeps, their database */
-	PEER_MAX = 16,
 };
 
 enum mark_state {
@@ -25,11 +25,6 @@ enum mark_state {
 	MARK_LOADING,
 	MARK_KNOWN,
 	MARK_STRANGER, /* the database has no such node: it must say HELLO */
-};
-
-struct peer {
-	uint8_t len; /* 0: gone */
-	uint8_t id[PEER_MAX];
 };
 
 struct mark {

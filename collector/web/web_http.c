@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/web/web_http.h"
+#include "collector/web/web_routes.h"
 
 #include "lib/base/log.h"
-#include "collector/web/call/web_asset.h"
+#include "collector/web/web_asset.h"
 #include "collector/web/call/web_call.h"
 #include "collector/web/call/web_file.h"
-#include "collector/web/call/web_guard.h"
-#include "collector/web/query/web_metrics.h"
+#include "collector/web/web_guard.h"
+#include "collector/web/web_metrics.h"
 
 enum step {
 	STEP_HEAD, /* headers came; a body would come next */

@@ -10,7 +10,7 @@
 
 #include "lib/base/buf.h"
 #include "collector/web/call/web_filter.h"
-#include "collector/web/web_route.h"
+#include "collector/web/call/web_route.h"
 
 struct web_arg {
 	const char *name, *text;

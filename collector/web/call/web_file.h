@@ -11,7 +11,7 @@
 #include <libpq-fe.h>
 
 #include "lib/base/buf.h"
-#include "collector/web/web_route.h"
+#include "collector/web/call/web_route.h"
 
 enum { WEB_FILE_ROWS = 10000, WEB_FILE_NAME = 80 };
 

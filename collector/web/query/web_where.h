@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "collector/web/web_route.h"
+#include "collector/web/call/web_route.h"
 
 /* $1 from, $2 to, $3 region, $4 node; null: any */
 extern const char web_sql_where[], web_sql_where_calls[];

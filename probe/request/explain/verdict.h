@@ -35,11 +35,6 @@ struct verdict_text { /* room for the texts that params point to */
 	char error[96];
 };
 
-/* queueTime and requestTime, or of one judged by its first byte the time to that. */
-uint64_t item_judged_us(const struct request_item *r);
-bool item_failed(const struct request_item *r); /* status >= 500, or no answer at all */
-uint64_t item_upstream_us(const struct request_item *r); /* of that, the sum over the tries */
-
 /* Fills reason and params. */
 void verdict_find(struct request_item *r, const struct verdict_facts *f, struct verdict_text *t);
 

@@ -6,6 +6,7 @@
 
 #include "lib/wire/reason.h"
 #include "probe/request/explain/verdict.h"
+#include "probe/request/judge/request_time.h"
 
 static inline double verdict_ms(uint64_t us)
 {
@@ -46,7 +47,6 @@ struct excess_time verdict_excess(const struct request_item *r);
 /* What of a part is beyond what is usual; noise: of that too, and of how much it usually varies. */
 uint64_t verdict_over(const struct verdict_facts *f, struct excess_time e, enum part p, bool noise);
 
-uint64_t verdict_try_us(const struct request_item *r, const struct up_item *u);
 bool verdict_is_unix(const struct request_item *r); /* its client is on this host */
 
 /* Of part p, which is the largest over what is usual: gives its reason, and the parameters. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/lib/test.h"
 
-#include "collector/web/call/web_guard.h"
+#include "collector/web/web_guard.h"
+#include "collector/web/web_routes.h"
 #include "collector/web/web_http.h"
 #include "collector/web/call/web_call.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collector/web/web_route.h"
+#include "collector/web/web_routes.h"
 #include "collector/web/query/web_sql.h"
 #include "collector/web/query/web_where.h"
 

@@ -30,6 +30,3 @@ struct web_route {
 	void (*put)(struct buf *body, const PGresult *res,
 		    const PGresult *extra); /* NULL: not in time */
 };
-
-/* rest: what follows the path of a route that is one, with its tail. NULL: no such route. */
-const struct web_route *web_route_find(const char *url, const char **rest);

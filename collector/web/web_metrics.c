@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collector/web/query/web_metrics.h"
+#include "collector/web/web_metrics.h"
 
 #include "collector/core/counters.h"
 #include "collector/web/call/web_call.h"

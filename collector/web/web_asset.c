@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collector/web/call/web_asset.h"
+#include "collector/web/web_asset.h"
 
 #include "lib/base/base.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collector/web/call/web_guard.h"
+#include "collector/web/web_guard.h"
 
 #include <stdio.h>
 #include <strings.h>
