@@ -33,7 +33,7 @@ export const ofFleet = {
 	note: () => null,
 };
 
-export const gravityOf = (score) => (score >= GRAVE ? 'grave' : score >= BAD ? 'bad' : 'well');
+export const severityOf = (score) => (score >= GRAVE ? 'grave' : score >= BAD ? 'bad' : 'well');
 
 // The address of the node's page with the minute of the score marked.
 export const whenAddress = (node) => {

@@ -18,7 +18,7 @@ import { CopyButton, Text, Time } from '../ui/elements.jsx';
 import { useQuery } from '../base/use_query.js';
 import { eventHref, eventsAddress } from '../data/events.js';
 import { bytes, count, duration, isNumber, msFine, reasonText, timeParts, timeText, visible } from '../text/format.js';
-import { NONE, canWant, writeFilters } from '../data/filters.js';
+import { NONE, isQueryable, writeFilters } from '../data/filters.js';
 import { t, useSettings, word } from '../text/i18n.js';
 import { messages } from '../text/messages.js';
 import { State, howLong } from './events_page.jsx';
@@ -75,7 +75,7 @@ const Where = ({ event }) => (
 // The API filters by node and kind; process and file are counted here, over its answer. The most similar come first.
 const Similar = ({ event }) => {
 	const range = useMemo(() => dayOf(event.time), [event.id]);
-	const wanted = canWant(event.node ?? NONE) && canWant(event.kind ?? NONE);
+	const wanted = isQueryable(event.node ?? NONE) && isQueryable(event.kind ?? NONE);
 	const { data, error } = useQuery(wanted ? '/api/v1/events' : null, [['from', range.from], ['to', range.to], ['node', event.node ?? NONE], ['kind', event.kind ?? NONE], ['limit', SIMILAR]]);
 	const others = (data?.events ?? []).filter((e) => e.id !== event.id);
 	const mate = (e) => e.comm === event.comm;
@@ -107,7 +107,7 @@ const MINUTE_MS = 60e3;
 
 const Around = ({ event }) => {
 	const ends = [Date.parse(event.time) - MINUTE_MS, (Date.parse(event.end) || Date.parse(event.time)) + MINUTE_MS].map((ms) => new Date(ms).toISOString());
-	const filters = { from: ends[0], to: ends[1], node: canWant(event.node ?? NONE) ? [event.node || NONE] : undefined };
+	const filters = { from: ends[0], to: ends[1], node: isQueryable(event.node ?? NONE) ? [event.node || NONE] : undefined };
 	return <Coverage filters={filters} of={t('cov.around', { node: visible(event.node ?? '–').slice(0, 60) })} />;
 };
 

@@ -7,7 +7,7 @@ import { TimeRange } from '../ui/time_range.jsx';
 import { useRowKeys } from '../ui/row_keys.js';
 import { Severity } from '../ui/severity.jsx';
 import { Text, Time } from '../ui/elements.jsx';
-import { eventHref, eventsAddress, endEvents, listed, loadEvents, loadOlderEvents, older, readEventFilters, mergeEvents } from '../data/events.js';
+import { eventHref, eventsAddress, endEvents, newestPage, loadEvents, loadOlderEvents, olderPages, readEventFilters, mergeEvents } from '../data/events.js';
 import { count, isNumber, msFine, reasonText, visible } from '../text/format.js';
 import { t, useSettings, word } from '../text/i18n.js';
 import { kernelKinds } from '../text/messages_kernel.js';
@@ -140,8 +140,8 @@ const Shown = ({ data, below }) => {
 export const EventsPage = ({ search }) => {
 	useSettings();
 	const filters = useMemo(() => readEventFilters(search), [search]);
-	const { data, error } = useStore(listed);
-	const below = useStore(older);
+	const { data, error } = useStore(newestPage);
+	const below = useStore(olderPages);
 	const { list } = useNodes();
 	const key = eventsAddress(filters);
 	useEffect(() => loadEvents(filters), [key]);

@@ -11,7 +11,7 @@ import { IncidentActions } from '../features/incident/incident_actions.jsx';
 import { IncidentMerge } from '../features/incident/incident_merge.jsx';
 import { useQuery } from '../base/use_query.js';
 import { count, duration, isNumber, timeText, visible } from '../text/format.js';
-import { NONE, canWant, writeFilters } from '../data/filters.js';
+import { NONE, isQueryable, writeFilters } from '../data/filters.js';
 import { lang, t, useSettings, word } from '../text/i18n.js';
 import { titleOf } from '../data/incidents.js';
 import { messages } from '../text/messages.js';
@@ -27,7 +27,7 @@ const around = (signal) => ({
 
 const requestsOf = (signal) => {
 	const f = { ...around(signal), view: 'rows' };
-	for (const name of ['node', 'app', 'route']) if (canWant(signal[name] ?? NONE)) f[name] = [signal[name] || NONE];
+	for (const name of ['node', 'app', 'route']) if (isQueryable(signal[name] ?? NONE)) f[name] = [signal[name] || NONE];
 	return writeFilters(f);
 };
 

@@ -13,7 +13,7 @@ import { liveQuery } from '../base/live_query.js';
 import { notRead, useCovered } from '../data/coverage.js';
 import { count, msFine, rate, visible } from '../text/format.js';
 import { ofRed } from '../data/facets.js';
-import { canWant, NONE, readFilters, writeFilters } from '../data/filters.js';
+import { isQueryable, NONE, readFilters, writeFilters } from '../data/filters.js';
 import { t, useSettings } from '../text/i18n.js';
 import { profileAddress } from '../data/profile.js';
 import { columnsOf, percentile, redAddress, redQuestion, rowsOf } from '../data/red.js';
@@ -45,7 +45,7 @@ const Errors = ({ row }) => {
 
 const narrowed = (filters, row, names) => {
 	const f = { ...filters };
-	for (const name of names) if (canWant(row[name] ?? NONE)) f[name] = [row[name] || NONE];
+	for (const name of names) if (isQueryable(row[name] ?? NONE)) f[name] = [row[name] || NONE];
 	return f;
 };
 
@@ -82,7 +82,7 @@ const Row = ({ row, filters, seconds }) => {
 				<a href={writeFilters(narrowed({ from: filters.from, to: filters.to, node: filters.node }, row, ['app', 'route']))} aria-label={t('red.rows.title', { what })}>
 					{t('red.rows')}
 				</a>
-				{row.app && canWant(row.app) && (
+				{row.app && isQueryable(row.app) && (
 					<>
 						{' · '}
 						<a href={profileAddress({ from: filters.from, to: filters.to, app: row.app, node: row.nodes.size === 1 ? [...row.nodes][0] : undefined })} aria-label={t('red.profile.title', { what: visible(row.app).slice(0, 80) })}>

@@ -19,7 +19,7 @@ import { CopyButton, Status, Text, Time } from '../ui/elements.jsx';
 import { Upstreams } from '../features/request/upstream_tries.jsx';
 import { AddressOwner } from '../ui/address_owner.jsx';
 import { useQuery } from '../base/use_query.js';
-import { NONE, canWant, writeFilters } from '../data/filters.js';
+import { NONE, isQueryable, writeFilters } from '../data/filters.js';
 import { bytes, count, duration, isNumber, isSlow, msFine, reasonText, timeParts, visible } from '../text/format.js';
 import { t, useSettings, word } from '../text/i18n.js';
 import { nodeAround } from '../data/node.js';
@@ -117,7 +117,7 @@ const MINUTE_MS = 60e3;
 const Around = ({ req }) => {
 	const ends = { from: Date.parse(req.time) - MINUTE_MS, to: (Date.parse(req.end) || Date.parse(req.time)) + MINUTE_MS };
 	const filters = { from: new Date(ends.from).toISOString(), to: new Date(ends.to).toISOString() };
-	if (canWant(req.node ?? NONE)) filters.node = [req.node || NONE];
+	if (isQueryable(req.node ?? NONE)) filters.node = [req.node || NONE];
 	return <Coverage filters={filters} of={t('cov.around', { node: visible(req.node ?? '–').slice(0, 60) })} />;
 };
 
@@ -126,7 +126,7 @@ const linksOf = (req) => {
 	const range = around(req);
 	const code = req.reason?.code ?? 'unknown';
 	const links = [];
-	const follow = (name, value) => typeof value === 'string' && value && canWant(value) && links.push({ href: writeFilters({ ...range, [name]: [value] }), text: t(`link.${name}`) });
+	const follow = (name, value) => typeof value === 'string' && value && isQueryable(value) && links.push({ href: writeFilters({ ...range, [name]: [value] }), text: t(`link.${name}`) });
 	const { addr, peer } = req.reason?.params ?? {};
 	const upstream = code.startsWith('up.') ? (addr ?? req.upstreamAddr) : (req.upstreams ?? []).find((up) => up.addr === peer)?.addr;
 	follow('upstream', upstream);

@@ -11,7 +11,7 @@ import { Icon, Text } from '../ui/elements.jsx';
 import { AddressOwner } from '../ui/address_owner.jsx';
 import { liveQuery } from '../base/live_query.js';
 import { ofRed } from '../data/facets.js';
-import { canWant, readFilters } from '../data/filters.js';
+import { isQueryable, readFilters } from '../data/filters.js';
 import { count, msFine, rate } from '../text/format.js';
 import { t, useSettings } from '../text/i18n.js';
 import { redAddress } from '../data/red.js';
@@ -35,7 +35,7 @@ const Percent = ({ figures }) => {
 };
 
 const AppLink = ({ app, filters }) =>
-	canWant(app ?? '!') ? (
+	isQueryable(app ?? '!') ? (
 		<a href={topologyAddress({ ...filters, app: [app] })}>
 			<Text of={app} />
 		</a>

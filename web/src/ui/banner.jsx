@@ -11,7 +11,7 @@ import { useStore } from '../base/store.js';
 
 const PATIENCE_MS = 1000; /* a reconnect within this time shows no banner */
 
-const sayings = {
+const problemOf = {
 	lost: ['banner.lost', 'banner.lost.do'],
 	db: ['banner.db', 'banner.db.do'],
 	slow: ['banner.slow', 'banner.slow.do'],
@@ -20,7 +20,7 @@ const sayings = {
 };
 
 export const Trouble = ({ error, since = null, onRetry }) => {
-	const [what, todo] = sayings[error.kind];
+	const [what, todo] = problemOf[error.kind];
 	return (
 		<div class="banner" role="alert" data-kind={error.kind}>
 			<Icon name="warn" />

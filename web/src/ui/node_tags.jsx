@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operator's tags of a node; each links to the abnormal requests of all nodes with that tag.
 import { useQuery } from '../base/use_query.js';
-import { canWant, writeFilters } from '../data/filters.js';
+import { isQueryable, writeFilters } from '../data/filters.js';
 import { t } from '../text/i18n.js';
 import { Text } from './elements.jsx';
 
 const Tag = ({ of: tag }) => (
 	<span class="tag">
-		{canWant(tag) ? (
+		{isQueryable(tag) ? (
 			<a href={writeFilters({ tag: [tag] })}>
 				<Text of={tag} />
 			</a>

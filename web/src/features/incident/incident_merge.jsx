@@ -14,15 +14,15 @@ const short = (text, cut = 60) => visible(String(text ?? '–')).slice(0, cut);
 
 // A button that asks for confirmation in place before it acts.
 const Sure = ({ id, label, question, able, busy, onYes }) => {
-	const [asked, ask] = useState(false);
+	const [confirming, setConfirming] = useState(false);
 	const yes = () => {
-		ask(false);
+		setConfirming(false);
 		onYes();
 	};
-	if (!asked || !able) {
+	if (!confirming || !able) {
 		return (
 			<p class="buttons">
-				<button type="button" id={id} disabled={busy || !able} onClick={() => ask(true)}>
+				<button type="button" id={id} disabled={busy || !able} onClick={() => setConfirming(true)}>
 					{label}
 				</button>
 			</p>
@@ -35,7 +35,7 @@ const Sure = ({ id, label, question, able, busy, onYes }) => {
 				<button type="button" id={`${id}-yes`} class="primary" onClick={yes}>
 					{label}
 				</button>{' '}
-				<button type="button" id={`${id}-no`} onClick={() => ask(false)}>
+				<button type="button" id={`${id}-no`} onClick={() => setConfirming(false)}>
 					{t('inc.no')}
 				</button>
 			</p>

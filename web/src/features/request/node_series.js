@@ -110,7 +110,7 @@ export const useAround = (load, node, begin, end) => {
 export const isAt = (ms, win, begin, end) => ms < end + 1 && ms + win.step > begin;
 
 // A line's figures: the maximum over the steps of the moment, and the median of the steps before.
-export const saidOf = (values, win, begin, end) => {
+export const lineFigures = (values, win, begin, end) => {
 	const times = timesOf(win);
 	const at = values.filter((v, i) => v !== null && isAt(times[i], win, begin, end));
 	const before = values.filter((v, i) => v !== null && times[i] + win.step <= begin).sort((a, b) => a - b);

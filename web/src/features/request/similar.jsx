@@ -6,7 +6,7 @@ import { Failed, filtersOf } from './nearby.jsx';
 import { Heads, Text } from '../../ui/elements.jsx';
 import { useQuery } from '../../base/use_query.js';
 import { count, msFine, timeText } from '../../text/format.js';
-import { NONE, canWant, pairs, writeFilters } from '../../data/filters.js';
+import { NONE, isQueryable, pairs, writeFilters } from '../../data/filters.js';
 import { t } from '../../text/i18n.js';
 
 const DAY_MS = 24 * 3600e3;
@@ -54,7 +54,7 @@ export const dayOf = (time) => {
 export const Similar = ({ req }) => {
 	const range = useMemo(() => dayOf(req.time), [req.id]);
 	const filters = { ...range, app: [req.app || NONE], route: [req.route || NONE], reason: [req.reason?.code ?? 'unknown'] };
-	const wanted = canWant(req.app ?? NONE) && canWant(req.route ?? NONE);
+	const wanted = isQueryable(req.app ?? NONE) && isQueryable(req.route ?? NONE);
 	const groups = useQuery(wanted ? '/api/v1/requests/groups' : null, [...pairs(filters), ['limit', SHOWN]]);
 	const bins = useQuery(wanted ? '/api/v1/requests/histogram' : null, [...pairs(filters), ['bins', BINS]]);
 	const values = (bins.data?.bins ?? []).map((bin) => Object.values(bin.counts).reduce((a, b) => a + b, 0));
