@@ -29,7 +29,7 @@ TEST('a node is drawn in groups, each loaded once and only when it comes into vi
 	await t.page.click('#group-probe .quiet-panels button');
 	await t.page.waitForSelector('[data-panel="undelivered"] .uplot');
 	const cpu = await t.text('[data-panel="cpu"]');
-	CHECK(/CPU time %/.test(cpu) && /programs \d+(\.\d)? %/.test(cpu) && /most \d/.test(cpu), cpu);
+	CHECK(/CPU time %/.test(cpu) && /programs \d+(\.\d)? %/.test(cpu) && /max \d/.test(cpu), cpu);
 	await t.page.$eval('#group-memory', (el) => el.scrollIntoView());
 	await t.page.waitForSelector('[data-panel="memory"] .uplot');
 	CHECK(/total 16 GiB/.test(await t.text('[data-panel="memory"]')), await t.text('[data-panel="memory"]'));
