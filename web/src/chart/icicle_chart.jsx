@@ -4,7 +4,7 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { msFine, visible } from '../text/format.js';
 import { t } from '../text/i18n.js';
-import { deepest, icicleOf, overlaps, sumMatches, visibleNodes, pathTo } from '../data/evidence_tree.js';
+import { maxDepth, icicleOf, overlaps, sumMatches, visibleNodes, pathTo } from '../data/evidence_tree.js';
 import { partClass, partName, useParts } from '../data/parts.js';
 
 const ROW_PX = 20;
@@ -130,7 +130,7 @@ const evidence = {
 export const EvidenceIcicle = ({ of, total }) => {
 	useParts();
 	const all = useMemo(() => icicleOf(of.evidence), [of.evidence]);
-	if (!all || deepest(all) < 1) return null;
+	if (!all || maxDepth(all) < 1) return null;
 	return (
 		<section class="card wide" id="icicle">
 			<h2>{t('ice.title')}</h2>

@@ -62,7 +62,7 @@ export const visibleNodes = (all, root, least) => {
 	return seen;
 };
 
-export const deepest = (node) => Math.max(node.depth, ...node.children.map(deepest));
+export const maxDepth = (node) => Math.max(node.depth, ...node.children.map(maxDepth));
 
 // The path from the root to the node with that id, both included; null if there is none.
 export const pathTo = (node, id) => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events: problems of a node other than requests, such as a slow write to a file. Newest first.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { Trouble } from '../ui/banner.jsx';
+import { QueryError } from '../ui/banner.jsx';
 import { Coverage } from '../ui/coverage_footer.jsx';
 import { TimeRange } from '../ui/time_range.jsx';
 import { useRowKeys } from '../ui/row_keys.js';
@@ -160,7 +160,7 @@ export const EventsPage = ({ search }) => {
 					<Choice name="node" value={filters.node} values={(list ?? []).map((n) => n.name)} onChange={(node) => onChange({ ...filters, node })} />
 					<Choice name="kind" value={filters.kind} values={kinds} onChange={(kind) => onChange({ ...filters, kind })} />
 				</div>
-				{trouble && <Trouble error={trouble} since={trouble.since} />}
+				{trouble && <QueryError error={trouble} since={trouble.since} />}
 				{!data && !error && <p class="more">{t('table.loading')}</p>}
 				{data && <Shown data={data} below={below} />}
 			</main>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fleet: which nodes are bad, in which of four classes, and why.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { Trouble } from '../ui/banner.jsx';
+import { QueryError } from '../ui/banner.jsx';
 import { Coverage } from '../ui/coverage_footer.jsx';
 import { Facet } from '../features/filter/facet_menu.jsx';
 import { FilterChips } from '../features/filter/filter_bar.jsx';
@@ -173,7 +173,7 @@ export const FleetPage = ({ search }) => {
 					))}
 					<FilterChips filters={filters} onChange={onChange} />
 				</div>
-				{error && <Trouble error={error} since={error.since} />}
+				{error && <QueryError error={error} since={error.since} />}
 				{!data && !error && <p class="more">{t('table.loading')}</p>}
 				{data && <Bad data={data} filters={filters} />}
 				{data && !data.nodes.length && <p class="more">{t('fleet.none')}</p>}

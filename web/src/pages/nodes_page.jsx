@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The nodes: which report, what each probe reads, and what it could not read.
 import { useState } from 'preact/hooks';
-import { Trouble } from '../ui/banner.jsx';
+import { QueryError } from '../ui/banner.jsx';
 import { Coverage, doOf, whenText } from '../ui/coverage_footer.jsx';
 import { Tags } from '../ui/node_tags.jsx';
 import { Icon, Text, Time } from '../ui/elements.jsx';
@@ -192,7 +192,7 @@ export const NodesPage = () => {
 				<h1>
 					{t('title.nodes')} {list && <span class="hint">{count(list.length)}</span>}
 				</h1>
-				{error && <Trouble error={error} onRetry={askNodes} />}
+				{error && <QueryError error={error} onRetry={askNodes} />}
 				{!list && !error && <p class="more">{t('table.loading')}</p>}
 				{list?.length === 0 && (
 					<section class="empty">

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU profile of a node or an app as a flame graph; compared with another range, coloured by the change of shares.
 import { useMemo } from 'preact/hooks';
-import { Trouble } from '../ui/banner.jsx';
+import { QueryError } from '../ui/banner.jsx';
 import { percent, IcicleChart } from '../chart/icicle_chart.jsx';
 import { TimeRange } from '../ui/time_range.jsx';
 import { CopyButton } from '../ui/elements.jsx';
 import { useQuery } from '../base/use_query.js';
 import { count, duration, timeText, visible } from '../text/format.js';
 import { t, useSettings } from '../text/i18n.js';
-import { deepest, sumMatches } from '../data/evidence_tree.js';
+import { maxDepth, sumMatches } from '../data/evidence_tree.js';
 import { nodeAddress } from '../data/node.js';
 import { baseView, closedView, profileAddress, profilePairs, profileTree, readProfile, shareChange, sharesOf } from '../data/profile.js';
 import { go } from '../base/router.js';
@@ -86,7 +86,7 @@ const About = ({ data }) => (
 
 const Flame = ({ data }) => {
 	const all = useMemo(() => profileTree(data), [data]);
-	if (!all || deepest(all) < 1)
+	if (!all || maxDepth(all) < 1)
 		return (
 			<p class="more" id="pf-none">
 				{t('pf.none')} {t('pf.none.do')}
@@ -119,7 +119,7 @@ export const ProfilePage = ({ search }) => {
 				</a>
 				{view.node && <a href={nodeAddress(view.node, { from: view.from, to: view.to })}>{t('title.node')}</a>}
 			</div>
-			{error && <Trouble error={error} />}
+			{error && <QueryError error={error} />}
 			{!data && !error && <p class="more">{t('table.loading')}</p>}
 			{data && <Flame data={data} />}
 		</main>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rate, errors and durations of every app and route: requests answered, and separately calls made.
 import { useEffect, useMemo } from 'preact/hooks';
-import { Trouble } from '../ui/banner.jsx';
+import { QueryError } from '../ui/banner.jsx';
 import { Coverage, Unread } from '../ui/coverage_footer.jsx';
 import { FilterChips } from '../features/filter/filter_bar.jsx';
 import { Sparkline } from '../chart/sparkline.jsx';
@@ -161,7 +161,7 @@ export const RedPage = ({ search }) => {
 					<a href={topologyAddress(used)}>{t('topo.of')}</a>
 					<a href={whereAddress(used)}>{t('where.ask')}</a>
 				</div>
-				{error && <Trouble error={error} since={error.since} />}
+				{error && <QueryError error={error} since={error.since} />}
 				{!data && !error && <p class="more">{t('table.loading')}</p>}
 				{data && !data.series.length && <p class="more">{t('red.none')}</p>}
 				{data?.total > data?.series.length && <p class="hint">{t('red.cut', { total: count(data.total) })}</p>}

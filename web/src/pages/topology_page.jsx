@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The topology: applications and the calls between them as the callers measured them, beside the figures of the callees.
 import { useEffect, useMemo } from 'preact/hooks';
-import { Trouble } from '../ui/banner.jsx';
+import { QueryError } from '../ui/banner.jsx';
 import { Coverage } from '../ui/coverage_footer.jsx';
 import { Facet } from '../features/filter/facet_menu.jsx';
 import { FilterChips } from '../features/filter/filter_bar.jsx';
@@ -113,7 +113,7 @@ export const TopologyPage = ({ search }) => {
 					<FilterChips filters={used} onChange={onChange} />
 					<a href={redAddress(used)}>{t('title.red')}</a>
 				</div>
-				{error && <Trouble error={error} since={error.since} />}
+				{error && <QueryError error={error} since={error.since} />}
 				{!data && !error && <p class="more">{t('table.loading')}</p>}
 				{data && !data.edges.length && <p class="more">{t('topo.none')}</p>}
 				{data?.edges.length > 0 && (

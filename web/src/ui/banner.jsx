@@ -19,7 +19,7 @@ const problemOf = {
 	api: ['banner.api', null],
 };
 
-export const Trouble = ({ error, since = null, onRetry }) => {
+export const QueryError = ({ error, since = null, onRetry }) => {
 	const [what, todo] = problemOf[error.kind];
 	return (
 		<div class="banner" role="alert" data-kind={error.kind}>
@@ -51,8 +51,8 @@ export const Banner = () => {
 		const timer = lost ? setTimeout(() => redraw(Date.now()), PATIENCE_MS) : 0;
 		return () => clearTimeout(timer);
 	}, [lost]);
-	if (lost && Date.now() - live.since >= PATIENCE_MS) return <Trouble error={live.error} since={live.since} onRetry={connect} />;
-	if (!lost && data?.database === 'away') return <Trouble error={away} since={since} />;
-	if (error && location.pathname === '/') return <Trouble error={error} since={error.since} />;
+	if (lost && Date.now() - live.since >= PATIENCE_MS) return <QueryError error={live.error} since={live.since} onRetry={connect} />;
+	if (!lost && data?.database === 'away') return <QueryError error={away} since={since} />;
+	if (error && location.pathname === '/') return <QueryError error={error} since={error.since} />;
 	return null;
 };

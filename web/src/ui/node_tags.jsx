@@ -24,7 +24,7 @@ export const Tags = ({ tags }) => {
 };
 
 // The tags at that time: they may have changed since.
-export const TagsThen = ({ node, time }) => {
+export const TagsAtTime = ({ node, time }) => {
 	const { data } = useQuery(node && time ? '/api/v1/tags' : null, [['node', node], ['at', time]]);
 	return data ? <Tags tags={data.tagged?.find((x) => !x.entity)?.tags} /> : <span class="none">–</span>;
 };

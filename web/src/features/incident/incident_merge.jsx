@@ -13,7 +13,7 @@ const MOST = 50;
 const short = (text, cut = 60) => visible(String(text ?? '–')).slice(0, cut);
 
 // A button that asks for confirmation in place before it acts.
-const Sure = ({ id, label, question, able, busy, onYes }) => {
+const ConfirmButton = ({ id, label, question, able, busy, onYes }) => {
 	const [confirming, setConfirming] = useState(false);
 	const yes = () => {
 		setConfirming(false);
@@ -67,7 +67,7 @@ const Merge = ({ of, by, busy, act }) => {
 					))}
 				</select>
 			</label>
-			<Sure id="do-merge" label={t('inc.do.merge')} able={Boolean(chosen && by.trim())} busy={busy} onYes={() => act('merge', { into })} question={t('inc.merge.sure', { n: count(of.evidence?.length ?? 0), into: chosen ? short(titleOf(chosen), 200) : '' })} />
+			<ConfirmButton id="do-merge" label={t('inc.do.merge')} able={Boolean(chosen && by.trim())} busy={busy} onYes={() => act('merge', { into })} question={t('inc.merge.sure', { n: count(of.evidence?.length ?? 0), into: chosen ? short(titleOf(chosen), 200) : '' })} />
 		</>
 	);
 };
@@ -102,7 +102,7 @@ const Split = ({ of, by, busy, act }) => {
 					))}
 				</ul>
 			)}
-			{all.length > 1 && <Sure id="do-split" label={t('inc.do.split')} able={Boolean(by.trim()) && chosen.length > 0 && chosen.length < all.length} busy={busy} onYes={onYes} question={t('inc.split.sure', { n: count(chosen.length), of: count(all.length) })} />}
+			{all.length > 1 && <ConfirmButton id="do-split" label={t('inc.do.split')} able={Boolean(by.trim()) && chosen.length > 0 && chosen.length < all.length} busy={busy} onYes={onYes} question={t('inc.split.sure', { n: count(chosen.length), of: count(all.length) })} />}
 		</>
 	);
 };

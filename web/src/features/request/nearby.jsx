@@ -2,7 +2,7 @@
 // Other abnormal requests and other events of the node at the moment of the request or event.
 import { Patterns, Swatch } from '../../ui/reasons.jsx';
 import { Severity } from '../../ui/severity.jsx';
-import { Heads, Text } from '../../ui/elements.jsx';
+import { TableHead, Text } from '../../ui/elements.jsx';
 import { useQuery } from '../../base/use_query.js';
 import { count, ms, reasonText, timeParts, timeText, visible } from '../../text/format.js';
 import { NONE, isQueryable, pairs, writeFilters } from '../../data/filters.js';
@@ -55,7 +55,7 @@ const NearbyRow = ({ group, range }) => (
 const NearbyTable = ({ groups, range }) => (
 	<div class="sideways" tabIndex={0} role="region" aria-label={t('nearby.title')}>
 		<table class="plain">
-			<Heads of={['col.app', 'group.route', 'col.reason', 'group.count', 'nearby.median', 'nearby.longest', 'group.links']} n={['group.count']} ms={['nearby.median', 'nearby.longest']} />
+			<TableHead of={['col.app', 'group.route', 'col.reason', 'group.count', 'nearby.median', 'nearby.longest', 'group.links']} n={['group.count']} ms={['nearby.median', 'nearby.longest']} />
 			<tbody>
 				{groups.slice(0, SHOWN).map((g) => (
 					<NearbyRow key={[g.region, g.app, g.route, g.reason?.code].join('\n')} group={g} range={range} />

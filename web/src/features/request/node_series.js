@@ -80,7 +80,7 @@ export const loadPanels = async (node, win) => {
 };
 
 // {found, error} of load(node, window), null until it is there; repeated until the five minutes after are over.
-export const useAround = (load, node, begin, end) => {
+export const useAroundMoment = (load, node, begin, end) => {
 	const [state, set] = useState({ found: null, error: null });
 	useEffect(() => {
 		let gone = false;

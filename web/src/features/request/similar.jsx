@@ -3,7 +3,7 @@
 import { useMemo } from 'preact/hooks';
 import { Sparkline } from '../../chart/sparkline.jsx';
 import { Failed, filtersOf } from './nearby.jsx';
-import { Heads, Text } from '../../ui/elements.jsx';
+import { TableHead, Text } from '../../ui/elements.jsx';
 import { useQuery } from '../../base/use_query.js';
 import { count, msFine, timeText } from '../../text/format.js';
 import { NONE, isQueryable, pairs, writeFilters } from '../../data/filters.js';
@@ -34,7 +34,7 @@ const NodeRow = ({ group, range }) => (
 const NodeTable = ({ groups, range }) => (
 	<div class="sideways" tabIndex={0} role="region" aria-label={t('similar.title')}>
 		<table class="plain">
-			<Heads at="similar." of={['node', 'count', 'first', 'last', 'median', 'longest', 'see']} n={['count']} ms={['median', 'longest']} />
+			<TableHead at="similar." of={['node', 'count', 'first', 'last', 'median', 'longest', 'see']} n={['count']} ms={['median', 'longest']} />
 			<tbody>
 				{groups.map((g) => (
 					<NodeRow key={`${g.region}\n${g.node}`} group={g} range={range} />
