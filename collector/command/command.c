@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/command/command.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <sys/random.h>
 
 #include "lib/base/log.h"
+#include "lib/config/config_doc.h"
 #include "lib/base/text.h"
 #include "collector/command/command_incident.h"
 #include "collector/command/command_tags.h"
@@ -171,15 +173,22 @@ static int token(struct command_session *s)
 }
 
 static const struct command_verb verbs[] = {
-	{ "list", "[--waiting]", "all keys, with the node that each speaks for", 0, list },
-	{ "approve", "NODE|KEY", "let in a key that waits", 1, approve },
-	{ "revoke", "NODE|KEY", "take nothing of it any more", 1, revoke_keys },
-	{ "rotate", "NODE", "have its probe make itself a new key", 1, rotate },
-	{ "name", "NODE NEW", "show it under another name", 2, rename_node },
-	{ "tag", "NODE [--since TIME] TAG=VALUE...",
-	  "what it is from now or that time on; an empty value takes a tag away", 2, command_tag },
-	{ "token", "[--for 1h] [--uses 1] [--node NAME]",
-	  "print a token that lets in probes which are given it", 0, token },
+	{ "list", "[--waiting]", "list all keys, or those that wait for approval", 0, list },
+	{ "approve", "NODE|KEY", "approve a key that waits", 1, approve },
+	{ "revoke", "NODE|KEY", "reject a key from now on", 1, revoke_keys },
+	{ "rotate", "NODE", "make the probe change to a new key", 1, rotate },
+	{ "name", "NODE NEW", "show a node under a new name", 2, rename_node },
+	{ "tag", "NODE [--since TIME] TAG=VALUE...", "set tags; an empty value removes a tag", 2,
+	  command_tag },
+	{ "token", "[--for 1h] [--uses 1] [--node NAME]", "print a token that admits probes", 0,
+	  token },
+};
+
+static const struct config_command others[] = {
+	{ "inventory", "", "FILE", "replace the tags of the previous inventory file" },
+	{ "key", "", "", "print the public key for the probes" },
+	{ "key", "next", "", "create the next key and announce it to the probes" },
+	{ "key", "rotate", "", "use the next key from the next start on" },
 };
 
 static int run_node(const struct config *c)
@@ -226,26 +235,37 @@ static int run_inventory(const struct config *c)
 	return log_err(0, "it is: seismo-collector inventory FILE"), -EINVAL;
 }
 
+static void print_help(const char *group)
+{
+	struct config_command all[COMMANDS];
+
+	config_doc_commands(all, command_list(all), group, stdout);
+}
+
 int command_run(const struct config *c)
 {
 	const char *what = c->command[0];
-	int r = strcmp(what, "key") == 0	 ? run_key(c)
-		: strcmp(what, "inventory") == 0 ? run_inventory(c)
-		: strcmp(what, "incident") == 0	 ? command_incident(c)
-						 : run_node(c);
+	int r = 0;
 
+	if (c->command[1] && strcmp(c->command[1], "--help") == 0)
+		print_help(what);
+	else if (strcmp(what, "key") == 0)
+		r = run_key(c);
+	else if (strcmp(what, "inventory") == 0)
+		r = run_inventory(c);
+	else if (strcmp(what, "incident") == 0)
+		r = command_incident(c);
+	else
+		r = run_node(c);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-void command_help(void)
+size_t command_list(struct config_command out[static COMMANDS])
 {
-	puts("\nCommands, after the flags; they need the database, and key the directory of "
-	     "keys:\n");
-	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
-		printf("  node %-8s %-36s %s\n", verbs[i].name, verbs[i].args, verbs[i].help);
-	printf("  inventory %-40s %s\n", "FILE", "what nodes are, as the whole of FILE says");
-	command_incident_help();
-	printf("  key  %-45s %s\n", "", "print the public key, for probes to trust");
-	printf("  key  %-45s %s\n", "next", "make the key to go on with, and tell it to probes");
-	printf("  key  %-45s %s\n", "rotate", "use it from the next start on");
+	size_t n = command_verbs("node", verbs, ARRAY_SIZE(verbs), out);
+
+	n += command_incident_list(out + n);
+	assert(n + ARRAY_SIZE(others) <= COMMANDS);
+	memcpy(out + n, others, sizeof(others));
+	return n + ARRAY_SIZE(others);
 }

@@ -109,3 +109,11 @@ int command_verb(const struct config *c, const struct command_verb *verb, size_t
 	return log_err(0, "seismo-collector %s knows %s; --help says more", c->command[0], names),
 	       -EINVAL;
 }
+
+size_t command_verbs(const char *group, const struct command_verb *verb, size_t n,
+		     struct config_command *out)
+{
+	for (size_t i = 0; i < n; i++)
+		out[i] = (struct config_command){ group, verb[i].name, verb[i].args, verb[i].help };
+	return n;
+}

@@ -75,7 +75,7 @@ TEST(help_and_version_end_the_reading)
 	CHECK_EQ(READ("--help", "--nonsense"), 0);
 	CHECK_EQ(task, CONFIG_HELP);
 	CHECK_EQ(READ("--version"), 0);
-	CHECK_EQ(task, CONFIG_TELL_VERSION);
+	CHECK_EQ(task, CONFIG_PRINT_VERSION);
 }
 
 TEST(any_address_of_this_machine_may_be_bound_and_nothing_else)
