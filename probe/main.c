@@ -8,11 +8,11 @@
 #include "lib/base/log.h"
 #include "lib/daemon/signals.h"
 #include "probe/doctor/doctor.h"
-#include "probe/overhead/footprint.h"
+#include "probe/overhead/memory_trim.h"
 #include "probe/core/layout.h"
 #include "probe/procfs/machine_id.h"
 #include "probe/sandbox/privilege.h"
-#include "probe/core/reading.h"
+#include "probe/core/source_scheduler.h"
 #include "probe/sandbox/seccomp.h"
 #include "probe/source/sources.h"
 #include "lib/uplink/uplink.h"
@@ -32,7 +32,7 @@ struct probe {
 	char machine[MACHINE_ID];
 	struct loop *loop;
 	struct sources *sources;
-	struct reading *reading;
+	struct source_scheduler *reading;
 	struct sink sink;
 	struct spool *spool;
 	struct endpoints collectors;
@@ -112,7 +112,7 @@ static int on_cost_tick(void *arg)
 
 	sources_tell_cost(p->sources, &p->sink);
 	if (++p->told_cost % SHRINK_COSTS == 1)
-		footprint_shrink();
+		memory_trim_shrink();
 	return 0;
 }
 
@@ -306,10 +306,10 @@ static int open_probe(struct probe *p)
 
 static void add_timers(struct probe *p)
 {
-	p->reading = reading_begin(p->loop, on_read, p);
+	p->reading = source_scheduler_begin(p->loop, on_read, p);
 	for (size_t i = 0; i < sources_count(); i++)
 		if (sources_on(p->sources, i))
-			reading_add(p->reading, i, sources_at(i), sources_wakes(p->sources, i));
+			source_scheduler_add(p->reading, i, sources_at(i), sources_wakes(p->sources, i));
 	loop_add_timer(p->loop, METRIC_TICK_MS, on_metric_tick, p);
 	loop_add_timer(p->loop, COST_TICK_MS, on_cost_tick, p);
 	loop_add_timer(p->loop, sources_watch_ms(p->sources), on_watch, p);
@@ -325,7 +325,7 @@ static void close_probe(struct probe *p)
 	buf_free(&p->sink.event);
 	buf_free(&p->sink.metric);
 	loop_free(p->loop);
-	reading_free(p->reading);
+	source_scheduler_free(p->reading);
 }
 
 static int run(struct probe *p)
@@ -339,7 +339,7 @@ static int run(struct probe *p)
 	sources_tell(p->sources, &p->sink);
 	read_all(p); /* what counters are counted from */
 	add_timers(p);
-	footprint_shrink();
+	memory_trim_shrink();
 	r = loop_run(p->loop);
 	if (!spool_batches(p->spool))
 		return r;

@@ -165,7 +165,7 @@ void host_request(struct host *h, const struct recording *r, const struct record
 				     .status = q->status,
 				     .request_us = us,
 				     .first_us = us };
-	struct split split;
+	struct breakdown split;
 	struct judged judged;
 	bool abnormal;
 
@@ -175,7 +175,7 @@ void host_request(struct host *h, const struct recording *r, const struct record
 		item.flags = REQUEST_NO_ANSWER;
 	h->seen++;
 	clock_hold(wall_ns);
-	split_of(&none, NULL, &item, &split);
+	breakdown_of(&none, NULL, &item, &split);
 	abnormal = detect_judge(h->detect, &item, &split, &judged);
 	red_item_request(h->red, &item, NULL, UINT32_MAX,
 			 wall_ns); /* its calls are recorded, too */

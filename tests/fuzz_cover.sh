@@ -13,11 +13,11 @@ covers() { # FUZZER: the files whose reading of outside bytes it is for
 	fuzz_event) echo probe/request/record/request_event.c probe/request/record/http.c probe/request/explain/verdict.c ;;
 	fuzz_state) echo probe/request/judge/baseline_pack.c probe/request/judge/detect.c ;;
 	fuzz_elf) echo probe/symbol/user/elf_file.c probe/symbol/user/perf_map.c ;;
-	fuzz_config) echo lib/config/config.c probe/core/config.c collector/core/config.c ;;
-	fuzz_manifest) echo probe/source/custom/own_manifest.c probe/source/custom/own_layout.c lib/config/config.c ;;
+	fuzz_config) echo lib/config/config.c probe/core/probe_config.c collector/core/collector_config.c ;;
+	fuzz_manifest) echo probe/source/custom/custom_manifest.c probe/source/custom/custom_layout.c lib/config/config.c ;;
 	fuzz_uplink) echo lib/uplink/uplink.c lib/uplink/uplink_answer.c lib/spool/spool.c ;;
 	fuzz_spool) echo lib/spool/segment.c lib/spool/segment_scan.c lib/spool/spool.c lib/spool/spool_disk.c ;;
-	fuzz_receive) echo collector/ingest/receive.c collector/ingest/marks.c collector/pipeline/decode.c collector/pipeline/enrich.c collector/store/row/store.c \
+	fuzz_receive) echo collector/ingest/receive.c collector/ingest/watermarks.c collector/pipeline/decode.c collector/pipeline/enrich.c collector/store/row/store.c \
 		collector/db/copy.c collector/db/jsonb.c lib/base/text.c ;;
 	fuzz_web) echo collector/web/call/web_param.c collector/web/call/web_filter.c collector/web/call/web_call.c collector/web/web_route.c \
 		collector/web/call/web_file.c ;;

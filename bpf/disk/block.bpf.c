@@ -16,7 +16,7 @@
 
 #define EACH_CPU struct block_cpu
 #define EACH_CPU_MOST BLOCK_CPUS
-#include "bpf/lib/each_cpu.h"
+#include "bpf/lib/percpu_map.h"
 
 enum { STARTS = 4096 };
 

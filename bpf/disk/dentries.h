@@ -2,11 +2,11 @@
 /* dentries.h - what bpf/disk/dentries.bpf.c and probe/source/src_dentries.c agree on. */
 #pragma once
 
-#include "bpf/lib/cgroup_told.h"
+#include "bpf/lib/cgroup_record.h"
 
 enum { DENTRIES_CGROUPS = 256 /* with those beyond, one for all of them */ };
 
 struct dentries_cgroup {
 	__u64 misses;
-	struct cgroup_told at;
+	struct cgroup_record at;
 };

@@ -12,7 +12,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/lib/cgroup_tell.h"
+#include "bpf/lib/cgroup_emit.h"
 #include "bpf/disk/taskio.h"
 
 enum { PF_EXITING = 0x4, PF_KTHREAD = 0x200000 };
@@ -73,7 +73,7 @@ static __always_inline struct taskio_cgroup *cgroup_entry(struct cgroup *g)
 	if (!bpf_map_update_elem(&cgroups, &id, new, BPF_NOEXIST)) {
 		c = bpf_map_lookup_elem(&cgroups, &id);
 		if (c)
-			cgroup_tell(&c->at, n);
+			cgroup_emit(&c->at, n);
 		return c;
 	}
 	c = bpf_map_lookup_elem(&cgroups, &id); /* somebody else's, just now */

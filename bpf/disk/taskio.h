@@ -2,7 +2,7 @@
 /* taskio.h - what bpf/disk/taskio.bpf.c and probe/source/src_taskio.c agree on. */
 #pragma once
 
-#include "bpf/lib/cgroup_told.h"
+#include "bpf/lib/cgroup_record.h"
 
 enum {
 	TASKIO_KERNEL = 7, /* as the kernel counts them */
@@ -19,7 +19,7 @@ struct taskio {
 
 struct taskio_cgroup {
 	struct taskio io;
-	struct cgroup_told at;
+	struct cgroup_record at;
 };
 
 struct taskio_program {

@@ -12,7 +12,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/lib/bound.h"
-#include "bpf/lib/cgroup_tell.h"
+#include "bpf/lib/cgroup_emit.h"
 #include "bpf/lib/fd.h"
 #include "bpf/lib/sample.h"
 #include "bpf/lib/slot.h"
@@ -107,7 +107,7 @@ static __noinline struct vfs_entry *entry_add(struct task_struct *t, struct vfs_
 			return NULL;
 		if (key->mount)
 			mount_tell(&e->mount, (struct mount *)key->mount);
-		cgroup_tell(&e->cgroup, BPF_CORE_READ(cgroup_of(t), kn));
+		cgroup_emit(&e->cgroup, BPF_CORE_READ(cgroup_of(t), kn));
 		return e;
 	}
 	e = bpf_map_lookup_elem(&entries, key); /* somebody else's, just now */

@@ -2,7 +2,7 @@
 /* vfs.h - what bpf/disk/vfs.bpf.c and probe/source/src_vfs.c agree on. */
 #pragma once
 
-#include "bpf/lib/cgroup_told.h"
+#include "bpf/lib/cgroup_record.h"
 #include "bpf/lib/path.h"
 
 enum vfs_op { VFS_READ, VFS_WRITE, VFS_OPEN, VFS_UNLINK, VFS_SYNC, VFS_OPS };
@@ -50,5 +50,5 @@ struct vfs_key {
 struct vfs_entry {
 	__u64 v[VFS_FIELDS];
 	struct path_parts mount;
-	struct cgroup_told cgroup;
+	struct cgroup_record cgroup;
 };

@@ -8,7 +8,7 @@
  * operation, the first that finds it elsewhere ends it; the time between two looks is what is not
  * known of its begin and end. A switch between two other threads costs two reads of glances[].
  */
-#include "bpf/files/files_glance.h"
+#include "bpf/files/files_slots.h"
 #include "bpf/lib/switch_clock.h"
 
 struct cpu {

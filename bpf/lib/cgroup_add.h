@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * cgroup_add.h - what is counted by cgroup, each with its path from when it is first seen. Whoever
- * includes this says of what type its entries are (CGROUP_ENTRY, with a struct cgroup_told at) and
+ * includes this says of what type its entries are (CGROUP_ENTRY, with a struct cgroup_record at) and
  * how many have a place of their own (CGROUP_ENTRIES); those beyond share one.
  */
 #pragma once
 
-#include "bpf/lib/cgroup_tell.h"
+#include "bpf/lib/cgroup_emit.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -35,7 +35,7 @@ static __noinline CGROUP_ENTRY *cgroup_add(struct task_struct *t, __u64 id)
 	if (!bpf_map_update_elem(&cgroups, &id, new, BPF_NOEXIST)) {
 		c = bpf_map_lookup_elem(&cgroups, &id);
 		if (c)
-			cgroup_tell(&c->at, n);
+			cgroup_emit(&c->at, n);
 		return c;
 	}
 	c = bpf_map_lookup_elem(&cgroups, &id); /* somebody else's, just now */

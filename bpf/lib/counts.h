@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * counts.h - counters that user space reads without a system call (each_cpu.h). Define COUNTS, how
+ * counts.h - counters that user space reads without a system call (percpu_map.h). Define COUNTS, how
  * many, before it.
  */
 #pragma once
@@ -10,7 +10,7 @@ struct cpu_counts {
 } __attribute__((aligned(64)));
 
 #define EACH_CPU struct cpu_counts
-#include "bpf/lib/each_cpu.h"
+#include "bpf/lib/percpu_map.h"
 
 static __always_inline void count(__u32 what)
 {

@@ -4,7 +4,7 @@
  * every request passes when it is over, in the worker's thread.
  *
  * r and what it points to is memory of the process, found by offsets that user space has worked
- * out (probe/request/nginx/nginx_layout.c). Until it has, the struct is sent as it is. Each read of user memory
+ * out (probe/request/nginx/nginx_offsets.c). Until it has, the struct is sent as it is. Each read of user memory
  * costs 90 ns whatever its length, so the struct is read in one piece.
  */
 #include "bpf/lib/kernel.h"

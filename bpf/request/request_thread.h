@@ -12,7 +12,7 @@
 #pragma once
 
 #include "bpf/request/request_maps.h"
-#include "bpf/lib/tid_bits.h"
+#include "bpf/lib/tid_filter.h"
 
 /* One kind of wait as it goes on, until it is long enough to be told. */
 struct waiting {
@@ -105,7 +105,7 @@ static __always_inline __u64 thread_work(const struct thread *th)
  * keeps something of every thread.
  */
 struct served {
-	struct tid_bits any;
+	struct tid_filter any;
 	__u32 n[TID_BITS];
 };
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "bpf/request/request_bytes.h"
+#include "bpf/request/request_peek.h"
 
 static __always_inline struct req_calls *calls_make(__u64 id)
 {

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "bpf/request/request_bytes.h"
+#include "bpf/request/request_peek.h"
 
 enum { PF_IO_WORKER = 0x10 };
 

@@ -2,7 +2,7 @@
 /* runq.h - what bpf/sched/runq.bpf.c and probe/source/src_runq.c agree on. */
 #pragma once
 
-#include "bpf/lib/cgroup_told.h"
+#include "bpf/lib/cgroup_record.h"
 
 enum {
 	RUNQ_FIRST = 12, /* up to 2^12 ns = 4 us, then twice as long each ... */
@@ -13,5 +13,5 @@ enum {
 
 struct runq_cgroup {
 	__u64 v[RUNQ_FIELDS]; /* waits by how long they were; last: ns of all */
-	struct cgroup_told at;
+	struct cgroup_record at;
 };

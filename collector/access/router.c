@@ -6,8 +6,8 @@
 #include "lib/base/log.h"
 #include "lib/wire/wire.h"
 #include "collector/core/counters.h"
-#include "collector/access/endless.h"
-#include "collector/access/gate.h"
+#include "collector/access/slow_peer.h"
+#include "collector/access/zap_auth.h"
 
 enum {
 	PEER_HWM = 128, /* messages per probe in libzmq's memory: twice a window */
@@ -27,7 +27,7 @@ enum {
 
 struct router {
 	void *sock;
-	struct endless *endless;
+	struct slow_peer *endless;
 };
 
 /* libzmq 4.3.4 never seeds rand(): a peer that guesses the next routing id can abort this process.
@@ -99,7 +99,7 @@ struct router *router_open(void *zmq, int listening_fd, const char *bind,
 
 	if (!r)
 		die("out of memory");
-	r->endless = listening_fd < 0 ? NULL : endless_new(listening_fd);
+	r->endless = listening_fd < 0 ? NULL : slow_peer_new(listening_fd);
 	r->sock = zmq_socket(zmq, ZMQ_ROUTER);
 	if (!r->sock || secure(r->sock, own) < 0 || configure(r->sock, listening_fd) < 0 ||
 	    zmq_bind(r->sock, bind) < 0)
@@ -113,7 +113,7 @@ void router_close(struct router *r)
 		return;
 	if (r->sock)
 		zmq_close(r->sock);
-	endless_free(r->endless);
+	slow_peer_free(r->endless);
 	free(r);
 }
 
@@ -167,7 +167,7 @@ int router_recv(struct router *r, struct sender *from, zmq_msg_t frame[static 2]
 	}
 	peer->len = (uint8_t)len;
 	if (n > 0 && r->endless)
-		endless_heard(r->endless, zmq_msg_get(&frame[0], ZMQ_SRCFD));
+		slow_peer_heard(r->endless, zmq_msg_get(&frame[0], ZMQ_SRCFD));
 	if (more)
 		return drop(r, frame);
 	if (n == 0 || len > PEER_MAX) {
@@ -180,7 +180,7 @@ int router_recv(struct router *r, struct sender *from, zmq_msg_t frame[static 2]
 
 void router_look(struct router *r)
 {
-	endless_look(r->endless);
+	slow_peer_look(r->endless);
 }
 
 void router_send(struct router *r, struct peer *to, const struct buf *frame)

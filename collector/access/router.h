@@ -2,7 +2,7 @@
 /*
  * router.h - the socket that probes connect to, with what keeps libzmq 4.3.4 out of trouble.
  *
- * It speaks CURVE with the key it is given, and hears every connection's key by gate.h. A message
+ * It speaks CURVE with the key it is given, and hears every connection's key by zap_auth.h. A message
  * is who sent it and one or two frames; anything else is dropped and counted. An answer to a probe
  * that has gone is dropped and counted too.
  */
@@ -12,7 +12,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/uplink/keys.h"
-#include "collector/ingest/marks.h"
+#include "collector/ingest/watermarks.h"
 
 struct router;
 
@@ -23,7 +23,7 @@ struct sender {
 	const char *address;
 };
 
-void *router_context(void); /* for this and gate.h; dies out of memory */
+void *router_context(void); /* for this and zap_auth.h; dies out of memory */
 /* The fd is the router's; NULL: errno. -1 for an fd makes its own, for a trial. */
 struct router *router_open(void *zmq, int listening_fd, const char *bind,
 			   const struct key_pair *own);

@@ -91,7 +91,7 @@ static struct piece *new_piece(struct relay_rollup *r)
 
 struct adding {
 	struct relay_rollup *to;
-	const struct shelf_chunk *of;
+	const struct chunk_builder_chunk *of;
 	const struct chunk *minutes;
 	uint32_t part;
 	bool whole; /* the first of them */
@@ -127,7 +127,7 @@ static void add(struct adding *a, uint32_t from, uint32_t n)
 	memcpy(p->id, a->of->id + from, n * sizeof(*p->id));
 }
 
-void relay_rollup_add(struct relay_rollup *r, const struct shelf_chunk *of,
+void relay_rollup_add(struct relay_rollup *r, const struct chunk_builder_chunk *of,
 		      const struct chunk *minutes, uint32_t part, bool whole)
 {
 	struct adding a = { r, of, minutes, part, whole };

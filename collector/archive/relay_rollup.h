@@ -10,7 +10,7 @@
 #pragma once
 
 #include "collector/db/pg.h"
-#include "collector/archive/shelf.h"
+#include "collector/archive/chunk_builder.h"
 
 enum { ROLLUP_EARLY = 1 << 24, ROLLUP_PIECES = 256 };
 
@@ -20,7 +20,7 @@ struct relay_rollup *relay_rollup_new(const char *region, uint64_t hour_s);
 void relay_rollup_free(struct relay_rollup *r); /* NULL is fine */
 
 /* minutes: of these entities; what it points to may go. whole: in the place of the whole hour. */
-void relay_rollup_add(struct relay_rollup *r, const struct shelf_chunk *of,
+void relay_rollup_add(struct relay_rollup *r, const struct chunk_builder_chunk *of,
 		      const struct chunk *minutes, uint32_t part, bool whole);
 /* All that was added, with the names of what it is about. Errors are pg.h's. */
 int relay_rollup_put(struct relay_rollup *r, struct pg *p) MUST_CHECK;

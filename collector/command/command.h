@@ -2,7 +2,7 @@
 /* command.h - the subcommands of seismo-collector: node, inventory, incident and key. */
 #pragma once
 
-#include "collector/core/config.h"
+#include "collector/core/collector_config.h"
 
 enum { COMMANDS = 24 };
 

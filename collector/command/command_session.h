@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "collector/core/config.h"
+#include "collector/core/collector_config.h"
 #include "collector/db/pg.h"
 
 struct command_session {

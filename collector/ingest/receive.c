@@ -18,8 +18,8 @@ static const uint64_t KEYS_NS = 5000000000u; /* what a node is to know of keys, 
 
 struct receive {
 	struct receive_config cfg;
-	struct admit admit;
-	struct marks *marks;
+	struct authorize admit;
+	struct watermarks *marks;
 	struct pairmap *announced; /* layouts that a node was the first to announce: a number */
 	struct arena *arena; /* of one HELLO or DICT */
 	struct buf out;
@@ -32,8 +32,8 @@ struct receive *receive_new(const struct receive_config *cfg)
 	if (!r)
 		die("out of memory");
 	r->cfg = *cfg;
-	r->admit = (struct admit){ .router = cfg->router, .roster = cfg->roster, .own = cfg->own };
-	r->marks = marks_new();
+	r->admit = (struct authorize){ .router = cfg->router, .roster = cfg->roster, .own = cfg->own };
+	r->marks = watermarks_new();
 	r->announced = pairmap_new(sizeof(uint32_t));
 	r->arena = arena_new(HEAD_MEMORY);
 	return r;
@@ -43,7 +43,7 @@ void receive_free(struct receive *r)
 {
 	if (!r)
 		return;
-	marks_free(r->marks);
+	watermarks_free(r->marks);
 	pairmap_free(r->announced);
 	arena_free(r->arena);
 	buf_free(&r->out);
@@ -53,7 +53,7 @@ void receive_free(struct receive *r)
 
 static struct mark *heard(struct receive *r, uint64_t node, uint64_t epoch, const struct peer *from)
 {
-	struct mark *k = marks_get(r->marks, node, epoch);
+	struct mark *k = watermarks_get(r->marks, node, epoch);
 
 	if (!k) {
 		counter_add(C_REFUSED_NODES, 1);
@@ -66,7 +66,7 @@ static struct mark *heard(struct receive *r, uint64_t node, uint64_t epoch, cons
 
 static void ask(struct receive *r, struct mark *k, struct work *w)
 {
-	if (link_send(r->cfg.link, w) < 0) {
+	if (writer_queue_send(r->cfg.link, w) < 0) {
 		counter_add(C_REFUSED_QUEUE, 1);
 		work_free(w);
 	} else if (k->state != MARK_KNOWN) {
@@ -99,8 +99,8 @@ static int on_hello(struct receive *r, const struct sender *from, const void *f,
 	if (err < 0)
 		return err;
 	counter_add(C_HELLOS, 1);
-	admit_ask(&a, from, &h);
-	if (admit_hello(&r->admit, &a))
+	authorize_ask(&a, from, &h);
+	if (authorize_hello(&r->admit, &a))
 		accept(r, &a);
 	return 0;
 }
@@ -146,9 +146,9 @@ static void take_batch(struct receive *r, struct mark *k, const struct wire_batc
 
 	b->head = *h;
 	b->relay = arena_strndup(b->arena, r->admit.who.relay, sizeof(r->admit.who.relay));
-	b->room = *b->relay ? UINT32_MAX : marks_room(k, h, r->cfg.rows_per_s);
+	b->room = *b->relay ? UINT32_MAX : watermarks_room(k, h, r->cfg.rows_per_s);
 	zmq_msg_move(&b->body, body);
-	if (line_run(r->cfg.front, b) < 0 && !b->poison) {
+	if (pipeline_run(r->cfg.front, b) < 0 && !b->poison) {
 		need_dicts(r, &k->peer, b);
 		return;
 	}
@@ -156,24 +156,24 @@ static void take_batch(struct receive *r, struct mark *k, const struct wire_batc
 	bytes = batch_bytes(b);
 	w = work_new(WORK_BATCH, k->node, k->epoch);
 	w->batch = TAKE(b);
-	if (link_send(r->cfg.link, w) < 0) {
+	if (writer_queue_send(r->cfg.link, w) < 0) {
 		counter_add(C_REFUSED_QUEUE, 1);
-		marks_refused(r->marks, k, h->stream);
+		watermarks_refused(r->marks, k, h->stream);
 		work_free(w);
 		return;
 	}
 	counter_add(C_BATCHES, 1);
-	marks_queued(k, h, came_ns);
-	marks_rows(k, h, rows);
+	watermarks_queued(k, h, came_ns);
+	watermarks_rows(k, h, rows);
 	k->bytes += bytes;
 }
 
 static void tell_news(struct receive *r, struct mark *k)
 {
-	if (!admit_has_news(&r->admit) || k->heard_ns - k->keys_ns < KEYS_NS)
+	if (!authorize_has_news(&r->admit) || k->heard_ns - k->keys_ns < KEYS_NS)
 		return;
 	k->keys_ns = k->heard_ns;
-	admit_tell_keys(&r->admit, &k->peer, k->node, k->epoch, "");
+	authorize_tell_keys(&r->admit, &k->peer, k->node, k->epoch, "");
 }
 
 static int on_batch(struct receive *r, const struct sender *from, zmq_msg_t frame[static 2])
@@ -186,20 +186,20 @@ static int on_batch(struct receive *r, const struct sender *from, zmq_msg_t fram
 		return err;
 	if (h.seq > INT64_MAX)
 		return -EBADMSG;
-	if (!admit_node(&r->admit, h.node_id))
+	if (!authorize_node(&r->admit, h.node_id))
 		return 0;
 	k = heard(r, h.node_id, h.epoch, &from->peer);
 	if (!k)
 		return 0;
 	tell_news(r, k);
-	switch (marks_judge(r->marks, k, &h)) {
+	switch (watermarks_judge(r->marks, k, &h)) {
 	case MARK_NEXT:
-		if (k->bytes < NODE_BYTES && link_room(r->cfg.link)) {
+		if (k->bytes < NODE_BYTES && writer_queue_room(r->cfg.link)) {
 			take_batch(r, k, &h, &frame[1]);
 			return 0;
 		}
 		counter_add(k->bytes < NODE_BYTES ? C_REFUSED_QUEUE : C_REFUSED_CREDIT, 1);
-		marks_refused(r->marks, k, h.stream);
+		watermarks_refused(r->marks, k, h.stream);
 		return 0;
 	case MARK_TWICE:
 		counter_add(C_REFUSED_TWICE, 1);
@@ -227,7 +227,7 @@ static int dispatch(struct receive *r, const struct sender *from, zmq_msg_t fram
 		return err;
 	if (type == WIRE_HELLO)
 		return n == 1 ? on_hello(r, from, f, len) : -EBADMSG;
-	if (!admit_message(&r->admit, from))
+	if (!authorize_message(&r->admit, from))
 		return 0;
 	if (type == WIRE_BATCH)
 		return n == 2 ? on_batch(r, from, frame) : -EBADMSG;
@@ -257,15 +257,15 @@ static void send_mark(struct receive *r, struct mark *k, uint8_t stream, enum wi
 /* Nothing is asked for again while there is no room for it. */
 static void send_due(struct receive *r)
 {
-	bool room = link_room(r->cfg.link);
+	bool room = writer_queue_room(r->cfg.link);
 	uint64_t now = clock_mono_ns();
 	struct mark *k;
 
-	while ((k = marks_next_due(r->marks))) {
+	while ((k = watermarks_next_due(r->marks))) {
 		for (uint8_t s = STREAM_EVENT; s < STREAM_END; s++) {
-			bool ack = marks_take_ack(k, s);
+			bool ack = watermarks_take_ack(k, s);
 
-			if (room && marks_take_nack(k, s, now))
+			if (room && watermarks_take_nack(k, s, now))
 				send_mark(r, k, s, WIRE_NACK);
 			else if (ack)
 				send_mark(r, k, s, WIRE_ACK);
@@ -321,7 +321,7 @@ static bool is_behind(const struct note *n, const struct mark *k)
 
 static void on_note(struct receive *r, const struct note *n)
 {
-	struct mark *k = marks_find(r->marks, n->node, n->epoch);
+	struct mark *k = watermarks_find(r->marks, n->node, n->epoch);
 
 	if (!k)
 		return;
@@ -332,10 +332,10 @@ static void on_note(struct receive *r, const struct note *n)
 	k->tagged = n->tagged;
 	k->bytes -= n->bytes < k->bytes ? n->bytes : k->bytes;
 	if (n->kind == NOTE_LOADED || k->state != MARK_KNOWN || is_behind(n, k))
-		marks_load(r->marks, k, n->seq);
+		watermarks_load(r->marks, k, n->seq);
 	else
-		marks_stored(r->marks, k, n->seq);
-	if (marks_idle(k))
+		watermarks_stored(r->marks, k, n->seq);
+	if (watermarks_idle(k))
 		k->bytes = 0; /* also of notes that were lost */
 	if (n->hello)
 		welcome(r, k);
@@ -346,8 +346,8 @@ int receive_notes(void *receive)
 	struct receive *r = receive;
 	struct note n;
 
-	link_hear(r->cfg.link);
-	while (link_take_note(r->cfg.link, &n))
+	writer_queue_hear(r->cfg.link);
+	while (writer_queue_take_note(r->cfg.link, &n))
 		on_note(r, &n);
 	send_due(r);
 	return 0;
@@ -358,7 +358,7 @@ int receive_answers(void *receive)
 	struct receive *r = receive;
 	struct ask a;
 
-	while (admit_answer(&r->admit, &a))
+	while (authorize_answer(&r->admit, &a))
 		accept(r, &a);
 	return 0;
 }
@@ -368,7 +368,7 @@ int receive_tick(void *receive)
 	struct receive *r = receive;
 
 	router_look(r->cfg.router);
-	marks_sweep(r->marks, clock_mono_ns());
+	watermarks_sweep(r->marks, clock_mono_ns());
 	send_due(r);
 	return 0;
 }

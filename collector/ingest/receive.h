@@ -7,20 +7,20 @@
  */
 #pragma once
 
-#include "collector/access/admit.h"
-#include "collector/pipeline/line.h"
-#include "collector/pipeline/link.h"
+#include "collector/access/authorize.h"
+#include "collector/pipeline/pipeline.h"
+#include "collector/pipeline/writer_queue.h"
 
 struct receive;
 
 struct receive_config {
 	struct router *router;
-	struct roster *roster;
+	struct key_registry *roster;
 	const struct own_keys *own;
 	uint32_t rows_per_s; /* of a node */
-	struct link *link;
+	struct writer_queue *link;
 	struct layouts *layouts;
-	struct line *front;
+	struct pipeline *front;
 };
 
 struct receive *receive_new(const struct receive_config *cfg); /* all of it stays the caller's */

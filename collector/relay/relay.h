@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "collector/core/config.h"
+#include "collector/core/collector_config.h"
 #include "collector/store/outbox.h"
 
 struct relay;

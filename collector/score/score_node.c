@@ -103,10 +103,10 @@ static bool app_is_quiet(const struct score_node *n, int i, uint64_t number)
 
 static void count(struct score_node *n, int app, const struct red_item *q, uint64_t number)
 {
-	struct score_requests *r = &n->app[app].span[number % SCORE_SPANS].of;
+	struct node_score_requests *r = &n->app[app].span[number % SCORE_SPANS].of;
 
 	if (n->app[app].span[number % SCORE_SPANS].number != number)
-		*r = (struct score_requests){ 0 };
+		*r = (struct node_score_requests){ 0 };
 	n->app[app].span[number % SCORE_SPANS].number = number;
 	r->n += (double)q->count;
 	r->errors += q->status_class == 0 || q->status_class == 5 ? (double)q->count : 0;
@@ -169,7 +169,7 @@ void score_node_event(struct score_node *n, const struct event_item *e, uint64_t
 	n->event[place].n += e->told <= 1; /* one that goes on is one */
 }
 
-static void sample_facts(const struct score_node *n, uint64_t number, struct score_facts *f)
+static void sample_facts(const struct score_node *n, uint64_t number, struct node_score_facts *f)
 {
 	uint32_t times[SCORED_END] = { 0 };
 
@@ -187,11 +187,11 @@ static void sample_facts(const struct score_node *n, uint64_t number, struct sco
 		f->v[i] = !times[i] ? (double)NAN : gauge ? f->v[i] / times[i] : f->v[i];
 	}
 	for (int i = 0; i < SCORE_DISKS; i++) {
-		struct score_disk *d = &f->disk[f->ndisks];
+		struct node_score_disk *d = &f->disk[f->ndisks];
 
 		if (!*n->disk[i].name || disk_is_quiet(n, (uint32_t)i, number))
 			continue;
-		*d = (struct score_disk){ 0 };
+		*d = (struct node_score_disk){ 0 };
 		memcpy(d->name, n->disk[i].name, SCORE_NAME);
 		for (int k = 0; k < SCORE_SPANS; k++) {
 			const struct score_busy *b = &n->disk[i].span[k];
@@ -203,12 +203,12 @@ static void sample_facts(const struct score_node *n, uint64_t number, struct sco
 	}
 }
 
-static struct score_requests requests_of(const struct score_node *n, int app, uint64_t number)
+static struct node_score_requests requests_of(const struct score_node *n, int app, uint64_t number)
 {
-	struct score_requests sum = { 0 };
+	struct node_score_requests sum = { 0 };
 
 	for (int k = 0; k < SCORE_SPANS; k++) {
-		const struct score_requests *r = &n->app[app].span[k].of;
+		const struct node_score_requests *r = &n->app[app].span[k].of;
 
 		if (!is_of(n->app[app].span[k].number, number))
 			continue;
@@ -220,7 +220,7 @@ static struct score_requests requests_of(const struct score_node *n, int app, ui
 	return sum;
 }
 
-void score_node_facts(const struct score_node *n, uint64_t now_ns, struct score_facts *f)
+void score_node_facts(const struct score_node *n, uint64_t now_ns, struct node_score_facts *f)
 {
 	uint64_t number = number_of(now_ns, REQUEST_NS);
 
@@ -228,14 +228,14 @@ void score_node_facts(const struct score_node *n, uint64_t now_ns, struct score_
 	sample_facts(n, number_of(now_ns, SAMPLE_NS), f);
 	f->requests = requests_of(n, 0, number);
 	for (int i = 1; i <= SCORE_APPS; i++) {
-		struct score_app *a = &f->app[f->napps];
+		struct node_score_app *a = &f->app[f->napps];
 
 		a->of = requests_of(n, i, number);
 		memcpy(a->name, n->app[i].name, SCORE_NAME);
 		f->napps += a->of.n > 0;
 	}
 	for (int i = 0; i < SCORE_EVENTS; i++) {
-		struct score_event *e = &f->event[f->nevents];
+		struct node_score_event *e = &f->event[f->nevents];
 
 		if (!is_of(n->event[i].number, number))
 			continue;

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "collector/pipeline/batch.h"
-#include "collector/score/score.h"
+#include "collector/score/node_score.h"
 
 enum { SCORE_SPANS = 6 }; /* of 10 s, and of a minute */
 
@@ -40,7 +40,7 @@ struct score_node {
 		char name[SCORE_NAME]; /* "" is the node itself */
 		struct {
 			uint64_t number;
-			struct score_requests of;
+			struct node_score_requests of;
 		} span[SCORE_SPANS];
 	} app[SCORE_APPS + 1];
 	struct {
@@ -54,4 +54,4 @@ void score_node_sample(struct score_node *n, const struct score_wanted *w,
 		       const struct sample_item *s, uint64_t now_ns);
 void score_node_red(struct score_node *n, const struct red_item *q, uint64_t now_ns);
 void score_node_event(struct score_node *n, const struct event_item *e, uint64_t now_ns);
-void score_node_facts(const struct score_node *n, uint64_t now_ns, struct score_facts *f);
+void score_node_facts(const struct score_node *n, uint64_t now_ns, struct node_score_facts *f);

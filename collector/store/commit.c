@@ -8,18 +8,18 @@
 #include "lib/base/log.h"
 #include "collector/store/clocks.h"
 #include "collector/core/counters.h"
-#include "collector/store/origins.h"
+#include "collector/store/remote_nodes.h"
 #include "collector/store/places.h"
-#include "collector/store/row/rollups.h"
-#include "collector/store/shared.h"
+#include "collector/store/row/remote_rollups.h"
+#include "collector/store/content_store.h"
 #include "collector/store/row/tables.h"
 
 struct commit {
 	struct session *session;
-	struct ledger *ledger;
+	struct watermark_store *ledger;
 	struct dims *dims;
-	struct shared *shared;
-	struct origins *origins;
+	struct content_store *shared;
+	struct remote_nodes *origins;
 	struct outbox *outbox;
 	struct buf rows; /* of one table, of all batches */
 	struct entry **entry; /* of the batches at hand, each once */
@@ -35,10 +35,10 @@ struct commit *commit_new(struct session *s, struct outbox *o)
 	if (!c)
 		die("out of memory");
 	c->session = s;
-	c->ledger = ledger_new();
+	c->ledger = watermark_store_new();
 	c->dims = dims_new();
-	c->shared = shared_new();
-	c->origins = origins_new();
+	c->shared = content_store_new();
+	c->origins = remote_nodes_new();
 	c->outbox = o;
 	return c;
 }
@@ -47,10 +47,10 @@ void commit_free(struct commit *c)
 {
 	if (!c)
 		return;
-	ledger_free(c->ledger);
+	watermark_store_free(c->ledger);
 	dims_free(c->dims);
-	shared_free(c->shared);
-	origins_free(c->origins);
+	content_store_free(c->shared);
+	remote_nodes_free(c->origins);
 	buf_free(&c->rows);
 	free(c->entry);
 	free(c->taken);
@@ -60,20 +60,20 @@ void commit_free(struct commit *c)
 
 struct entry *commit_entry(struct commit *c, uint64_t node, uint64_t epoch)
 {
-	return ledger_entry(c->ledger, node, epoch);
+	return watermark_store_entry(c->ledger, node, epoch);
 }
 
 void commit_doubt(struct commit *c)
 {
-	ledger_doubt(c->ledger);
+	watermark_store_doubt(c->ledger);
 	dims_forget(c->dims);
-	shared_forget(c->shared);
-	origins_forget(c->origins);
+	content_store_forget(c->shared);
+	remote_nodes_forget(c->origins);
 }
 
 int commit_load(struct commit *c, struct entry *const *e, size_t n)
 {
-	return n ? ledger_load(c->ledger, session_pg(c->session), e, n) : 0;
+	return n ? watermark_store_load(c->ledger, session_pg(c->session), e, n) : 0;
 }
 
 static void make_room(struct commit *c, size_t n)
@@ -110,10 +110,10 @@ static int begin(struct commit *c, struct batch *const *b, size_t n)
 			continue;
 		c->entry[c->nentries++] = e;
 		if (e->known)
-			ledger_begin(e);
+			watermark_store_begin(e);
 		unknown += !e->known;
 	}
-	return unknown ? ledger_load(c->ledger, session_pg(c->session), c->entry, c->nentries) : 0;
+	return unknown ? watermark_store_load(c->ledger, session_pg(c->session), c->entry, c->nentries) : 0;
 }
 
 static void judge(struct commit *c, struct batch *const *b, size_t n)
@@ -123,7 +123,7 @@ static void judge(struct commit *c, struct batch *const *b, size_t n)
 		struct entry *e = commit_entry(c, b[i]->head.node_id, b[i]->head.epoch);
 		uint64_t mark = e->next[b[i]->head.stream];
 
-		b[i]->fate = ledger_judge(e, &b[i]->head);
+		b[i]->fate = watermark_store_judge(e, &b[i]->head);
 		if (b[i]->fate != FATE_TAKEN)
 			continue;
 		b[i]->gap_from = mark + 1;
@@ -136,7 +136,7 @@ static void judge(struct commit *c, struct batch *const *b, size_t n)
 /* What is here by another head already is put behind the others; both stay in their order. */
 static int find_fresh(struct commit *c)
 {
-	int r = origins_again(session_pg(c->session), c->taken, c->ntaken);
+	int r = remote_nodes_again(session_pg(c->session), c->taken, c->ntaken);
 	size_t n = 0, again = 0;
 
 	for (size_t i = 0; i < c->ntaken; i++)
@@ -154,7 +154,7 @@ static int store_taken(struct commit *c, struct batch *culprit, const char *stat
 		       const char *message)
 {
 	struct pg *p = session_pg(c->session);
-	int r = ledger_move(p, c->entry, c->nentries);
+	int r = watermark_store_move(p, c->entry, c->nentries);
 
 	if (r == 0)
 		r = tables_gaps(p, c->taken, c->ntaken);
@@ -163,17 +163,17 @@ static int store_taken(struct commit *c, struct batch *culprit, const char *stat
 	if (r == 0)
 		r = find_fresh(c);
 	if (r == 0)
-		r = origins_store(c->origins, p, c->taken, c->nfresh);
+		r = remote_nodes_store(c->origins, p, c->taken, c->nfresh);
 	if (r == 0)
 		r = dims_store(c->dims, p, c->taken, c->nfresh);
 	if (r == 0)
-		r = shared_store(c->shared, p, c->taken, c->nfresh);
+		r = content_store_store(c->shared, p, c->taken, c->nfresh);
 	if (r == 0)
 		r = places_store(p, c->taken, c->nfresh);
 	if (r == 0)
 		r = clocks_store(p, c->taken, c->nfresh);
 	if (r == 0)
-		r = rollups_store(p, c->taken, c->nfresh);
+		r = remote_rollups_store(p, c->taken, c->nfresh);
 	if (r == 0)
 		r = tables_rows(p, c->taken, c->nfresh,
 				session_commit_ns(c->session, clock_wall_ns()), &c->rows);
@@ -199,7 +199,7 @@ static void count_stored(const struct batch *b)
 
 static void committed(struct commit *c, bool quarantined)
 {
-	ledger_moved(c->entry, c->nentries);
+	watermark_store_moved(c->entry, c->nentries);
 	counter_add(C_COMMITS, 1);
 	for (size_t i = 0; i < c->ntaken; i++) {
 		struct batch *b = c->taken[i];
@@ -233,10 +233,10 @@ static int transact(struct commit *c, struct batch *culprit, const char *state, 
 	counter_add(r == -ESTALE ? C_MARKS_MOVED : C_COMMIT_FAILURES, 1);
 	pg_rollback(p);
 	dims_forget(c->dims);
-	shared_forget(c->shared);
-	origins_forget(c->origins);
+	content_store_forget(c->shared);
+	remote_nodes_forget(c->origins);
 	if (r != -EINVAL)
-		ledger_doubt(c->ledger);
+		watermark_store_doubt(c->ledger);
 	return r;
 }
 
@@ -292,9 +292,9 @@ static int store_sound(struct commit *c, struct batch *const *b, size_t n)
 
 int commit_group(struct commit *c, struct batch *const *b, size_t n)
 {
-	int r = origins_check(c->origins, session_pg(c->session), b, n);
+	int r = remote_nodes_check(c->origins, session_pg(c->session), b, n);
 
-	ledger_trim(c->ledger);
+	watermark_store_trim(c->ledger);
 	while (n && r == 0) {
 		size_t some = sound(b, n);
 

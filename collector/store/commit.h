@@ -10,7 +10,7 @@
 #pragma once
 
 #include "collector/store/row/dims.h"
-#include "collector/store/ledger.h"
+#include "collector/store/watermark_store.h"
 #include "collector/store/outbox.h"
 #include "collector/store/session.h"
 

@@ -7,10 +7,10 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "collector/store/commit.h"
-#include "collector/store/greet.h"
-#include "collector/pipeline/line.h"
-#include "collector/score/scores.h"
-#include "collector/store/tell.h"
+#include "collector/store/hello_store.h"
+#include "collector/pipeline/pipeline.h"
+#include "collector/score/score_publish.h"
+#include "collector/store/writer_log.h"
 
 enum {
 	GROUP_BATCHES = 512,
@@ -30,8 +30,8 @@ struct writer {
 	pthread_t thread;
 	struct session *session;
 	struct commit *commit;
-	struct line *line;
-	struct scores *scores;
+	struct pipeline *line;
+	struct score_publish *scores;
 	struct work *work[GROUP_BATCHES];
 	struct batch *batch[GROUP_BATCHES];
 	size_t nwork, nbatches;
@@ -43,7 +43,7 @@ struct writer {
 	uint64_t group; /* number of the one at hand */
 	uint64_t left; /* batches that a stop found no database for */
 	bool gave_up;
-	struct tell tell;
+	struct writer_log tell;
 	unsigned seed;
 };
 
@@ -63,17 +63,17 @@ static int gather(struct writer *w)
 	size_t bytes = 0;
 	int waits = LINGER_MAX_MS / LINGER_MS;
 	struct work *one;
-	int r = link_take(w->cfg.link, IDLE_MS, &one);
+	int r = writer_queue_take(w->cfg.link, IDLE_MS, &one);
 
 	while (r == 0) {
 		add(w, one);
 		bytes += one->batch ? batch_bytes(one->batch) : 0;
 		if (w->nwork == GROUP_BATCHES || bytes >= GROUP_BYTES)
 			return 0;
-		r = link_take(w->cfg.link, 0, &one);
+		r = writer_queue_take(w->cfg.link, 0, &one);
 		if (r == -ETIMEDOUT && waits-- > 0) {
-			link_wait(w->cfg.link, LINGER_MS);
-			r = link_take(w->cfg.link, 0, &one);
+			writer_queue_wait(w->cfg.link, LINGER_MS);
+			r = writer_queue_take(w->cfg.link, 0, &one);
 		}
 	}
 	return r == -EPIPE && w->nwork == 0 ? r : 0;
@@ -85,7 +85,7 @@ static int be_ready(struct writer *w)
 
 	if (r < 0)
 		return r;
-	tell_ready(&w->tell);
+	writer_log_ready(&w->tell);
 	if (w->number != session_number(w->session))
 		commit_doubt(w->commit);
 	w->number = session_number(w->session);
@@ -103,7 +103,7 @@ static void make_rows(struct writer *w)
 		b->until_ns = session_until_ns(w->session);
 		b->raw_from_ns = session_raw_from_ns(w->session);
 		b->raw_until_ns = session_raw_until_ns(w->session);
-		if (line_run(w->line, b) < 0 && !b->poison)
+		if (pipeline_run(w->line, b) < 0 && !b->poison)
 			b->poison = "a stage refused it";
 	}
 }
@@ -119,7 +119,7 @@ static void note(struct writer *w, struct entry *e, enum note_kind kind, bool he
 	memcpy(n.seq, e->seq, sizeof(n.seq));
 	n.bytes = e->bytes;
 	e->bytes = 0;
-	link_note(w->cfg.link, &n);
+	writer_queue_note(w->cfg.link, &n);
 }
 
 /* What was asked for beside batches: all HELLOs at once, then the marks of all. */
@@ -178,9 +178,9 @@ static void note_batches(struct writer *w)
 		struct entry *e = commit_entry(w->commit, b->head.node_id, b->head.epoch);
 
 		requests |= b->rows[FACT_REQUEST].n > 0;
-		tell_batch(&w->tell, e, b);
+		writer_log_batch(&w->tell, e, b);
 		if (b->fate == FATE_DONE)
-			scores_take(w->scores, b);
+			score_publish_take(w->scores, b);
 		counter_add(C_BATCHES_TWICE, b->fate == FATE_TWICE);
 		e->gap |= b->fate == FATE_GAP;
 		e->bytes += batch_bytes(b);
@@ -202,7 +202,7 @@ static void note_batches(struct writer *w)
 static void drop_work(struct writer *w)
 {
 	for (size_t i = 0; i < w->nwork; i++) {
-		link_done(w->work[i]);
+		writer_queue_done(w->work[i]);
 		work_free(w->work[i]);
 	}
 	w->nwork = w->nbatches = 0;
@@ -218,7 +218,7 @@ static void failed(struct writer *w)
 /* What was stored is stored, whatever becomes of them. */
 static void write_scores(struct writer *w)
 {
-	int r = scores_write(w->scores, session_pg(w->session));
+	int r = score_publish_write(w->scores, session_pg(w->session));
 
 	if (r < 0 && r != -EINVAL)
 		failed(w);
@@ -228,8 +228,8 @@ static void wait_for_database(struct writer *w)
 {
 	if (!w->tell.away_ns)
 		w->retry_ms = RETRY_MIN_MS;
-	tell_away(&w->tell, session_why(w->session));
-	link_wait(w->cfg.link, w->retry_ms / 2 + (int)(rand_r(&w->seed) % (unsigned)w->retry_ms));
+	writer_log_away(&w->tell, session_why(w->session));
+	writer_queue_wait(w->cfg.link, w->retry_ms / 2 + (int)(rand_r(&w->seed) % (unsigned)w->retry_ms));
 	if (w->retry_ms < RETRY_MAX_MS)
 		w->retry_ms *= 2;
 }
@@ -263,7 +263,7 @@ static void finish(struct writer *w)
 			return;
 		if (r == -ESTALE)
 			continue;
-		w->gave_up = link_closed(w->cfg.link);
+		w->gave_up = writer_queue_closed(w->cfg.link);
 		if (!w->gave_up)
 			wait_for_database(w);
 	}
@@ -279,7 +279,7 @@ static void *run(void *arg)
 		drop_work(w);
 	} while (gather(w) == 0);
 	if (w->left)
-		tell_left(w->left);
+		writer_log_left(w->left);
 	return NULL;
 }
 
@@ -287,8 +287,8 @@ static void writer_free(struct writer *w)
 {
 	session_free(w->session);
 	commit_free(w->commit);
-	scores_free(w->scores);
-	line_close(w->line);
+	score_publish_free(w->scores);
+	pipeline_close(w->line);
 	free(w);
 }
 
@@ -303,8 +303,8 @@ int writer_start(struct writer **out, const struct writer_config *cfg)
 	w->seed = (unsigned)clock_mono_ns();
 	w->session = session_new(&cfg->session);
 	w->commit = commit_new(w->session, cfg->outbox);
-	w->scores = scores_new();
-	r = line_open(&w->line, back, ARRAY_SIZE(back), &(struct stage_env){ 0 });
+	w->scores = score_publish_new();
+	r = pipeline_open(&w->line, back, ARRAY_SIZE(back), &(struct stage_env){ 0 });
 	if (r == 0)
 		r = -pthread_create(&w->thread, NULL, run, w);
 	if (r < 0) {
@@ -319,7 +319,7 @@ int writer_stop(struct writer *w)
 {
 	struct timespec until;
 
-	link_close(w->cfg.link);
+	writer_queue_close(w->cfg.link);
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += STOP_S;
 	if (pthread_clockjoin_np(w->thread, NULL, CLOCK_MONOTONIC, &until) != 0)

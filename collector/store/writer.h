@@ -8,13 +8,13 @@
  */
 #pragma once
 
-#include "collector/pipeline/link.h"
+#include "collector/pipeline/writer_queue.h"
 #include "collector/store/session.h"
 
 struct writer;
 
 struct writer_config {
-	struct link *link;
+	struct writer_queue *link;
 	struct session_config session;
 	struct outbox *outbox; /* NULL: nothing is relayed */
 	void (*on_requests)(void *arg); /* in the writer's thread, after a commit of requests */

@@ -8,17 +8,17 @@
  */
 #pragma once
 
-#include "probe/core/config.h"
+#include "probe/core/probe_config.h"
 #include "probe/core/sink.h"
 
-struct story;
+struct kernel_events;
 struct switch_chain;
 
 struct probe_env {
 	const char *procfs; /* "/proc", or a test's copy of it */
 	const char *sysfs;
 	const struct probe_config *config;
-	struct story *story; /* what sources tell each other; NULL: each is alone */
+	struct kernel_events *story; /* what sources tell each other; NULL: each is alone */
 	struct switch_chain *chain; /* NULL: each has its own way to the scheduler's switches */
 	char *why; /* WHY_LEN bytes: open says here what is missing and what to do */
 	void *arg; /* of the source that is opened */

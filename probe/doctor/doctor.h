@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "probe/core/config.h"
+#include "probe/core/probe_config.h"
 
 int doctor_run(const struct probe_config *c); /* 0: every source attaches; else 1 */
 

@@ -2,9 +2,9 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
-#include "probe/overhead/counting.h"
+#include "probe/overhead/bpf_stats.h"
 #include "probe/doctor/doctor.h"
-#include "probe/overhead/hook_cost.h"
+#include "probe/overhead/bpf_stats_bias.h"
 #include "probe/kernel/kernel_btf.h"
 #include "probe/sandbox/privilege.h"
 #include "probe/request/kernel/request_kernel.h"
@@ -117,9 +117,9 @@ static void tell(const struct feature *f, int found)
 static void see_counting(void)
 {
 	const char *name = "cost of programs";
-	int64_t hook_ns = hook_cost_ns();
-	struct counting *c;
-	int r = counting_open(&c);
+	int64_t hook_ns = bpf_stats_bias_ns();
+	struct bpf_stats *c;
+	int r = bpf_stats_open(&c);
 
 	if (r < 0) {
 		doctor_line(false, name,
@@ -128,7 +128,7 @@ static void see_counting(void)
 			    strerror(-r));
 		return;
 	}
-	counting_close(c);
+	bpf_stats_close(c);
 	doctor_line(true, name,
 		    "counted by the kernel a twentieth of the time; its hook makes each run %+d ns",
 		    (int)hook_ns);

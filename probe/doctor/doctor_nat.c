@@ -2,14 +2,14 @@
 #include <stdio.h>
 
 #include "probe/doctor/doctor.h"
-#include "probe/source/address/place_flows.h"
+#include "probe/source/address/conntrack.h"
 
 void doctor_nat(const char *procfs)
 {
-	struct place_nat *n = calloc(1, sizeof(*n));
+	struct nat *n = calloc(1, sizeof(*n));
 	struct buf text = { 0 };
 	uint32_t tracked = 0;
-	int r = n ? place_flows_own(n, &text, procfs, &tracked) : -ENOMEM;
+	int r = n ? conntrack_own(n, &text, procfs, &tracked) : -ENOMEM;
 
 	if (r == 0)
 		doctor_line(true, "NAT", "%u connection%s tracked here, %u way%s of translation",

@@ -7,8 +7,8 @@
 #include "lib/base/clock.h"
 #include "probe/doctor/doctor.h"
 #include "probe/request/nginx/nginx_kernel.h"
-#include "probe/request/nginx/nginx_layout.h"
-#include "probe/request/nginx/nginx_watch.h"
+#include "probe/request/nginx/nginx_offsets.h"
+#include "probe/request/nginx/nginx_discovery.h"
 #include "probe/sandbox/privilege.h"
 
 enum { RING_BYTES = 256 * 1024, LOOKS = 16, PATH_ROOM = 256 };
@@ -67,7 +67,7 @@ static int on_record(void *arg, void *data, size_t len)
 	if (len < sizeof(*l) || l->head.binary >= v->n)
 		return 0;
 	v->seen[l->head.binary].looks++;
-	if (nginx_layout_find(l, clock_wall_ns() / 1000000000u, &o) == 0)
+	if (nginx_offsets_find(l, clock_wall_ns() / 1000000000u, &o) == 0)
 		v->seen[l->head.binary].found = true;
 	return 0;
 }
@@ -111,13 +111,13 @@ void doctor_nginx(const char *procfs)
 	const struct scope all = { 0 };
 	AUTO_CLOSE int ring_fd =
 		bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, RING_BYTES, NULL);
-	struct nginx_watch *watch = nginx_watch_new(procfs, &hooks);
+	struct nginx_discovery *watch = nginx_discovery_new(procfs, &hooks);
 	struct ring_buffer *ring =
 		ring_fd < 0 ? NULL : ring_buffer__new(ring_fd, on_record, &v, NULL);
 	uint64_t begin = clock_mono_ns();
 
 	v.error = ring ? nginx_kernel_open(&v.kernel, ring_fd, &all) : -EPERM;
-	nginx_watch_all(watch, begin);
+	nginx_discovery_all(watch, begin);
 	while (v.kernel && !all_found(&v) && clock_mono_ns() - begin < PATIENCE_NS) {
 		usleep(50 * 1000);
 		ring_buffer__consume(ring);
@@ -128,5 +128,5 @@ void doctor_nginx(const char *procfs)
 		doctor_line(true, "nginx", "none runs");
 	nginx_kernel_close(v.kernel);
 	ring_buffer__free(ring);
-	nginx_watch_free(watch);
+	nginx_discovery_free(watch);
 }

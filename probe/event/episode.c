@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "probe/event/again.h"
+#include "probe/event/event_interval.h"
 
 #define S 1000000000ull
 #define OPEN_NS (S * 14 / 10)
@@ -64,7 +64,7 @@ static enum episode_is opens(struct episode *e, uint64_t now_ns)
 	e->last_high_ns = now_ns;
 	e->low_ns = 0;
 	e->tellings = 1;
-	e->tell_ns = now_ns + again_ns(e->tellings);
+	e->tell_ns = now_ns + event_interval_ns(e->tellings);
 	e->waited_s += e->high_waited_s;
 	e->of_s += e->high_of_s;
 	e->times++;
@@ -108,7 +108,7 @@ static enum episode_is goes_on(struct episode *e, double share, double s, uint64
 		return ends(e, now_ns);
 	if (now_ns < e->tell_ns)
 		return EPISODE_NOTHING;
-	e->tell_ns = now_ns + again_ns(++e->tellings);
+	e->tell_ns = now_ns + event_interval_ns(++e->tellings);
 	e->told++;
 	return EPISODE_GOES_ON;
 }

@@ -11,8 +11,8 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
-#include "probe/overhead/counting.h"
-#include "probe/overhead/hook_cost.h"
+#include "probe/overhead/bpf_stats.h"
+#include "probe/overhead/bpf_stats_bias.h"
 #include "probe/core/layout.h"
 #include "probe/kernel/switch_chain.h"
 
@@ -33,12 +33,12 @@ struct cost {
 struct meter {
 	size_t n;
 	struct switch_chain *chain;
-	struct counting *counting; /* NULL: it may not */
+	struct bpf_stats *counting; /* NULL: it may not */
 	bool open; /* it counts, or is about to */
 	uint64_t each_ns; /* there is a window in each so long of the clock */
 	uint64_t next_ns; /* it opens then, or may be closed */
 	int64_t hook_ns;
-	uint64_t began_ns; /* as counting_ns was when last looked at */
+	uint64_t began_ns; /* as bpf_stats_ns was when last looked at */
 	uint64_t counted_ns, told_counted_ns; /* in all, and up to the last telling */
 	uint64_t told_ns; /* the last telling, or when it began to count */
 	uint64_t chance;
@@ -63,7 +63,7 @@ void meter_free(struct meter *m)
 {
 	if (!m)
 		return;
-	counting_close(m->counting);
+	bpf_stats_close(m->counting);
 	for (size_t i = 0; i < m->n; i++)
 		free(m->cost[i].program);
 	free(m->before);
@@ -180,7 +180,7 @@ static struct meter_runs runs_of(const struct cost *c)
 /* What came since the last look; not ours: somebody else may have had it counted. */
 static void look(struct meter *m, bool ours)
 {
-	uint64_t ns = m->counting ? counting_ns(m->counting) : 0;
+	uint64_t ns = m->counting ? bpf_stats_ns(m->counting) : 0;
 
 	for (size_t i = 0; i < m->n; i++) {
 		struct cost *c = &m->cost[i];
@@ -200,8 +200,8 @@ int meter_count(struct meter *m, uint64_t mono_ns, uint32_t each_s)
 {
 	int r;
 
-	m->hook_ns = hook_cost_ns();
-	r = counting_open(&m->counting);
+	m->hook_ns = bpf_stats_bias_ns();
+	r = bpf_stats_open(&m->counting);
 	if (r < 0)
 		return r;
 	m->open = true;
@@ -236,7 +236,7 @@ static void open_window(struct meter *m, uint64_t mono_ns)
 	switch_chain_part(m->chain);
 	look(m, false);
 	m->open = true;
-	counting_ask(m->counting, true);
+	bpf_stats_ask(m->counting, true);
 	m->next_ns = mono_ns + window_ns(m) / 4 * 3; /* this is called a little late, or not */
 }
 
@@ -245,7 +245,7 @@ static void close_window(struct meter *m, uint64_t mono_ns)
 {
 	look(m, true);
 	m->open = false;
-	counting_ask(m->counting, false);
+	bpf_stats_ask(m->counting, false);
 	switch_chain_join(m->chain);
 	m->next_ns = clock_next(mono_ns, m->each_ns) + up_to(m, m->each_ns - 3 * window_ns(m));
 }
@@ -256,8 +256,8 @@ bool meter_watch(struct meter *m, uint64_t mono_ns)
 		return false;
 	if (!m->open) {
 		open_window(m, mono_ns);
-	} else if (counting_ns(m->counting) - m->began_ns < window_ns(m) / 2) {
-		counting_ask(m->counting, true); /* it has not begun yet, or was refused */
+	} else if (bpf_stats_ns(m->counting) - m->began_ns < window_ns(m) / 2) {
+		bpf_stats_ask(m->counting, true); /* it has not begun yet, or was refused */
 	} else {
 		close_window(m, mono_ns);
 		return true;

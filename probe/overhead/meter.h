@@ -3,7 +3,7 @@
  * meter.h - what the probe itself costs: its process, and of each source the reads, the kernel
  * programs and the maps. Which programs and maps are a source's is seen by what its open opened.
  *
- * How long kernel programs run the kernel tells only while somebody has it count (counting.h), some
+ * How long kernel programs run the kernel tells only while somebody has it count (bpf_stats.h), some
  * 50 ns more for each run: so it does for METER_COUNT_S from the start, and from then on in windows
  * that together are a twentieth of the time, each at a moment by chance. What came in them stands
  * for all of the time. Where that is not permitted those values are NaN, unless others have it
@@ -43,7 +43,7 @@ int meter_count(struct meter *m, uint64_t mono_ns, uint32_t each_s) MUST_CHECK;
  * closed. */
 bool meter_watch(struct meter *m, uint64_t mono_ns);
 uint32_t meter_watch_ms(const struct meter *m);
-/* Of all windows that were closed; ns with what the hooks themselves cost (hook_cost.h). */
+/* Of all windows that were closed; ns with what the hooks themselves cost (bpf_stats_bias.h). */
 struct meter_runs meter_runs_of(const struct meter *m, size_t source);
 
 void meter_read(struct meter *m, size_t source, uint64_t cpu_ns, bool failed);

@@ -8,7 +8,7 @@
 #include "probe/procfs/app.h"
 #include "probe/request/judge/detect.h"
 #include "probe/request/explain/explain.h"
-#include "probe/request/judge/keep.h"
+#include "probe/request/judge/baseline_file.h"
 #include "probe/core/layout.h"
 #include "probe/request/nginx/nginx.h"
 #include "probe/request/red/red_item.h"
@@ -37,7 +37,7 @@ struct request_source {
 	struct red *red;
 	struct detect *detect;
 	struct explain *explain;
-	struct keep *keep;
+	struct baseline_file *keep;
 	struct nginx *nginx;
 	const struct probe_config *config;
 	struct request_context context;
@@ -78,7 +78,7 @@ static void unread_count(struct request_source *s, const char *app, const char *
 }
 
 /* A row, if the budget of this second has room for it. */
-static void tell(struct request_source *s, const struct req_head *h, const struct split *split,
+static void tell(struct request_source *s, const struct req_head *h, const struct breakdown *split,
 		 const struct judged *j, struct explain_context *c, struct request_item *r)
 {
 	c->wall_minus_mono_ns = s->context.wall_minus_mono_ns;
@@ -106,7 +106,7 @@ static void on_request(void *arg, const struct req_event *e, size_t len,
 	struct req_event made;
 	struct request_item r;
 	struct judged judged;
-	struct split split;
+	struct breakdown split;
 	struct explain_context c = { .alone = !e };
 	struct up_item peer;
 	uint32_t unseen = 0;
@@ -129,7 +129,7 @@ static void on_request(void *arg, const struct req_event *e, size_t len,
 		return;
 	}
 	explain_seen(s->explain, &e->head);
-	split_of(&e->head, split_help(e, len), &r, &split);
+	breakdown_of(&e->head, breakdown_help(e, len), &r, &split);
 	abnormal = detect_judge(s->detect, &r, &split, &judged); /* tells also by what */
 	waited = request_peer_read(e, len, &peer);
 	red_item_request(s->red, &r, waited ? &peer : NULL, c.alone ? 0 : unseen, s->now_ns);
@@ -204,7 +204,7 @@ static void request_close(void *self)
 
 	nginx_close(s->nginx);
 	request_kernel_close(s->kernel);
-	keep_close(s->keep);
+	baseline_file_close(s->keep);
 	explain_free(s->explain);
 	detect_free(s->detect);
 	red_free(s->red);
@@ -242,7 +242,7 @@ static int request_open(void *self, const struct probe_env *env)
 						       .context = &s->context,
 						       .done = on_request,
 						       .arg = s });
-	s->keep = keep_open(env->config->state, s->detect); /* last: else nothing is to be kept */
+	s->keep = baseline_file_open(env->config->state, s->detect); /* last: else nothing is to be kept */
 	return 0;
 }
 
@@ -280,8 +280,8 @@ static void tell_coverage(struct request_source *s)
 	s->n[COVERAGE_NGINX_UNREAD] = nginx.unread;
 	s->n[COVERAGE_RED_FULL] = red_overflow(s->red);
 	s->n[COVERAGE_UNJUDGED] = red_unjudged(s->red);
-	s->n[COVERAGE_STATE_REFUSED] = keep_refused(s->keep);
-	s->n[COVERAGE_STATE_UNSAVED] = keep_unsaved(s->keep);
+	s->n[COVERAGE_STATE_REFUSED] = baseline_file_refused(s->keep);
+	s->n[COVERAGE_STATE_UNSAVED] = baseline_file_unsaved(s->keep);
 	for (size_t m = 0; m < COVERAGE_END; m++) {
 		v[m] = (double)(s->n[m] - s->sent[m]);
 		s->sent[m] = s->n[m];
@@ -333,7 +333,7 @@ static int request_read(void *self, struct sink *out)
 	if (now >= s->next_tick_ns) {
 		s->next_tick_ns = clock_next(now, TICK_NS);
 		tick(s);
-		keep_tick(s->keep, now);
+		baseline_file_tick(s->keep, now);
 	}
 	s->out = NULL;
 	if (r < 0)

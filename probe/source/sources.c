@@ -8,10 +8,10 @@
 #include "probe/kernel/kernel_btf.h"
 #include "probe/overhead/meter.h"
 #include "probe/core/on_demand.h"
-#include "probe/source/custom/own.h"
-#include "probe/source/kernel_log/story.h"
+#include "probe/source/custom/custom.h"
+#include "probe/source/kernel_log/kernel_events.h"
 #include "probe/kernel/switch_chain.h"
-#include "probe/overhead/thrift.h"
+#include "probe/overhead/source_throttle.h"
 
 enum { ROOM = 64 };
 
@@ -33,12 +33,12 @@ _Static_assert(OURS + OWN_SOURCES <= ROOM, "room");
 static size_t ntable = OURS;
 
 struct sources {
-	struct story story;
+	struct kernel_events story;
 	struct switch_chain chain;
 	void *self[ROOM]; /* NULL: off */
 	char why[ROOM][WHY_LEN]; /* "": attached and read */
 	bool rests[ROOM];
-	struct thrift thrift[ROOM];
+	struct source_throttle thrift[ROOM];
 	double may_percent;
 	uint32_t ncpu;
 	const char *procfs;
@@ -49,12 +49,12 @@ void sources_use(const char *programs)
 {
 	sources_forget();
 	if (*programs)
-		ntable += own_find(programs, table + OURS);
+		ntable += custom_find(programs, table + OURS);
 }
 
 void sources_forget(void)
 {
-	own_forget();
+	custom_forget();
 	ntable = OURS;
 }
 
@@ -184,7 +184,7 @@ struct sources *sources_open(const struct probe_env *env)
 	for (size_t i = 0; i < ntable; i++) {
 		struct probe_env one = *env;
 
-		thrift_begin(&s->thrift[i], look_s);
+		source_throttle_begin(&s->thrift[i], look_s);
 		one.why = s->why[i];
 		one.story = &s->story;
 		one.chain = &s->chain;
@@ -222,7 +222,7 @@ static void tell(const struct sources *s, size_t i, struct sink *out)
 	char why[WHY_LEN];
 
 	if (item.state == SOURCE_ATTACHED &&
-	    thrift_why(&s->thrift[i], table[i], s->may_percent, why)) {
+	    source_throttle_why(&s->thrift[i], table[i], s->may_percent, why)) {
 		item.state = SOURCE_THROTTLED;
 		item.why = why;
 	}
@@ -238,7 +238,7 @@ static void read_one(struct sources *s, size_t i, struct sink *out)
 
 	s->rests[i] = r == SOURCE_RESTS;
 	meter_read(s->meter, i, cpu_ns, r < 0);
-	if (table[i]->steady && thrift_read(&s->thrift[i], table[i], s->may_percent, cpu_ns, out))
+	if (table[i]->steady && source_throttle_read(&s->thrift[i], table[i], s->may_percent, cpu_ns, out))
 		tell(s, i, out);
 	if (r < 0 && !why[0]) {
 		snprintf(why, WHY_LEN, "cannot be read: %s", strerror(-r));
@@ -269,7 +269,7 @@ void sources_watch(struct sources *s, struct sink *out)
 	for (size_t i = 0; i < ntable; i++) {
 		struct meter_runs runs = meter_runs_of(s->meter, i);
 
-		if (sources_on(s, i) && thrift_programs(&s->thrift[i], table[i], s->self[i],
+		if (sources_on(s, i) && source_throttle_programs(&s->thrift[i], table[i], s->self[i],
 							s->may_percent, &runs, s->ncpu, out))
 			tell(s, i, out);
 	}

@@ -13,7 +13,7 @@
 
 struct sources;
 
-void sources_use(const char *programs); /* a directory of own.h, "": none; before all else */
+void sources_use(const char *programs); /* a directory of custom.h, "": none; before all else */
 void sources_forget(void); /* those programs */
 struct sources *
 sources_open(const struct probe_env *env); /* env->why is scratch; the rest is kept */
@@ -28,12 +28,12 @@ bool sources_minded(size_t i, const struct probe_config *c);
 int sources_try(size_t i, const struct probe_env *env, struct map_memory *maps) MUST_CHECK;
 size_t sources_layouts(const struct wire_dict **out, size_t room); /* of all; dies without room */
 
-/* The next read of a source that costs more than its share is left out (thrift.h), and that told.
+/* The next read of a source that costs more than its share is left out (source_throttle.h), and that told.
  */
 bool sources_read(struct sources *s, size_t i, struct sink *out); /* whether it rests; off: yes */
 bool sources_on(const struct sources *s, size_t i); /* it could be opened: it may be read */
 int sources_wakes(struct sources *s, size_t i); /* its descriptor, or -1 */
-/* The budget of kernel programs (thrift.h), which the kernel counts some of the time: to be called
+/* The budget of kernel programs (source_throttle.h), which the kernel counts some of the time: to be called
  * each sources_watch_ms. */
 void sources_watch(struct sources *s, struct sink *out);
 uint32_t sources_watch_ms(const struct sources *s);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "bpf/disk/dentries.h"
-#include "probe/cgroup/cgroup_told.h"
+#include "probe/cgroup/cgroup_record.h"
 #include "bpf/disk/dentries.skel.h"
 #include "probe/kernel/kernel_btf.h"
 #include "probe/kernel/kernel_load.h"
@@ -107,7 +107,7 @@ static bool name_of(void *arg, const void *key, const void *value, char name[ITE
 	if (id == CGROUP_TOLD_OTHERS)
 		snprintf(name, ITEM_MAX_TEXT, "(others)");
 	else
-		cgroup_told_text(&c->at, id, name);
+		cgroup_record_text(&c->at, id, name);
 	return true;
 }
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "bpf/sched/locks.h"
-#include "probe/symbol/kernel/fn_names.h"
+#include "probe/symbol/kernel/ksym_cache.h"
 #include "probe/kernel/kernel_load.h"
 #include "probe/symbol/kernel/ksym_range.h"
 #include "probe/core/layout.h"
@@ -23,7 +23,7 @@ static const struct locks_key others = { .kind = LOCKS_OTHERS };
 
 struct locks_source {
 	struct locks_bpf *bpf;
-	struct fn_names *names;
+	struct ksym_cache *names;
 	struct sums entries;
 	struct sink *out; /* during a read */
 	uint64_t told_missed;
@@ -34,7 +34,7 @@ static void locks_close(void *self)
 	struct locks_source *s = self;
 
 	locks_bpf__destroy(s->bpf);
-	fn_names_free(s->names);
+	ksym_cache_free(s->names);
 	sums_free(&s->entries);
 }
 
@@ -103,7 +103,7 @@ static int locks_open(void *self, const struct probe_env *env)
 			 "no tracepoint contention_begin in this kernel; needs 5.19 or later");
 		return r;
 	}
-	s->names = fn_names_new(env->procfs);
+	s->names = ksym_cache_new(env->procfs);
 	r = load(s, env);
 	return r < 0 ? r : kernel_say(locks_bpf__attach(s->bpf), env->why);
 }
@@ -129,7 +129,7 @@ static bool name_of(void *arg, const void *key, const void *value, char name[ITE
 
 	(void)value;
 	memcpy(&k, key, sizeof(k));
-	found = k.caller ? fn_names_of(s->names, k.caller) : "?";
+	found = k.caller ? ksym_cache_of(s->names, k.caller) : "?";
 	if (k.kind == LOCKS_OTHERS)
 		snprintf(name, ITEM_MAX_TEXT, "(others)");
 	else
@@ -154,7 +154,7 @@ static int locks_read(void *self, struct sink *out)
 	double missed = (double)(s->bpf->bss->missed - s->told_missed);
 
 	s->told_missed = s->bpf->bss->missed;
-	fn_names_step(s->names);
+	ksym_cache_step(s->names);
 	map_sums_read(&(struct map_sums){
 		.map = s->bpf->maps.entries,
 		.sums = &s->entries,

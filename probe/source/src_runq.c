@@ -11,7 +11,7 @@
 
 #include "bpf/sched/runq.h"
 #include "lib/base/clock.h"
-#include "probe/cgroup/cgroup_told.h"
+#include "probe/cgroup/cgroup_record.h"
 #include "probe/kernel/kernel_load.h"
 #include "probe/core/layout.h"
 #include "probe/procfs/pressure.h"
@@ -147,7 +147,7 @@ static void tell_waits(struct runq_source *s)
 		if (r < 0 || !c.at.len)
 			continue;
 		if (!sums_knows(&s->cgroups, &last))
-			cgroup_told_text(&c.at, last, name);
+			cgroup_record_text(&c.at, last, name);
 		if (last == CGROUP_TOLD_OTHERS)
 			snprintf(name, sizeof(name), "(others)");
 		if (!sums_seen(&s->cgroups, &last, name, c.v, last == CGROUP_TOLD_OTHERS))

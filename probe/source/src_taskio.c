@@ -7,7 +7,7 @@
 #include "bpf/disk/taskio.h"
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
-#include "probe/cgroup/cgroup_told.h"
+#include "probe/cgroup/cgroup_record.h"
 #include "probe/kernel/kernel_load.h"
 #include "probe/core/layout.h"
 #include "probe/core/source.h"
@@ -108,7 +108,7 @@ static void read_cgroups(struct taskio_source *s)
 		if (last == CGROUP_TOLD_OTHERS)
 			snprintf(name, sizeof(name), "(others)");
 		else if (!sums_knows(&s->cgroups, &last))
-			cgroup_told_text(&c.at, last, name);
+			cgroup_record_text(&c.at, last, name);
 		if (!sums_seen(&s->cgroups, &last, name, c.io.v, last == CGROUP_TOLD_OTHERS))
 			bpf_map__delete_elem(map, &last, sizeof(last), 0);
 	}

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "bpf/sched/timers.h"
-#include "probe/symbol/kernel/fn_names.h"
+#include "probe/symbol/kernel/ksym_cache.h"
 #include "probe/kernel/kernel_counts.h"
 #include "probe/kernel/kernel_load.h"
 #include "probe/core/layout.h"
@@ -20,7 +20,7 @@ _Static_assert((int)TIMERS_WHEEL == (int)TIMER_WHEEL && (int)TIMERS_END == (int)
 struct timers_source {
 	struct timers_bpf *bpf;
 	struct kernel_counts counts;
-	struct fn_names *names;
+	struct ksym_cache *names;
 	struct sums functions;
 	uint64_t told[TIMER_KINDS];
 	struct sink *out; /* during a read */
@@ -32,7 +32,7 @@ static void timers_close(void *self)
 
 	kernel_counts_close(&s->counts);
 	timers_bpf__destroy(s->bpf);
-	fn_names_free(s->names);
+	ksym_cache_free(s->names);
 	sums_free(&s->functions);
 }
 
@@ -53,7 +53,7 @@ static int timers_open(void *self, const struct probe_env *env)
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
 		return kernel_say(r, env->why);
-	s->names = fn_names_new(env->procfs);
+	s->names = ksym_cache_new(env->procfs);
 	r = kernel_counts_open(&s->counts, s->bpf->maps.counts);
 	return r < 0 ? r : timers_bpf__attach(s->bpf);
 }
@@ -66,7 +66,7 @@ static bool name_of(void *arg, const void *key, const void *value, char name[ITE
 
 	(void)value;
 	memcpy(&addr, key, sizeof(addr));
-	found = fn_names_of(s->names, addr);
+	found = ksym_cache_of(s->names, addr);
 	snprintf(name, ITEM_MAX_TEXT, "%s", found ? found : "");
 	return found;
 }
@@ -92,7 +92,7 @@ static int timers_read(void *self, struct sink *out)
 		s->told[i] = n;
 	}
 	sink_sample(out, &(struct sample_item){ layout_timers.layout, "", TIMERS_END, v });
-	fn_names_step(s->names);
+	ksym_cache_step(s->names);
 	map_sums_read(&(struct map_sums){
 		.map = s->bpf->maps.functions,
 		.sums = &s->functions,

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 
 #include "bpf/disk/vfs.h"
-#include "probe/cgroup/cgroup_told.h"
+#include "probe/cgroup/cgroup_record.h"
 #include "probe/kernel/kernel_load.h"
 #include "probe/core/layout.h"
 #include "probe/kernel/map_sums.h"
@@ -115,7 +115,7 @@ static bool name_of(void *arg, const void *of, const void *value, char name[ITEM
 		return key->cgroup == CGROUP_TOLD_OTHERS;
 	if (key->mount)
 		path_text(&e->mount, false, mount);
-	cgroup_told_text(&e->cgroup, key->cgroup, cgroup);
+	cgroup_record_text(&e->cgroup, key->cgroup, cgroup);
 	n = snprintf(name, ITEM_MAX_TEXT, "mount=%s,cgroup=%s", mount[0] ? mount : "/", cgroup);
 	if (n >= ITEM_MAX_TEXT)
 		snprintf(name, ITEM_MAX_TEXT, "mount=%.200s,cgroup=~%016llx", mount,

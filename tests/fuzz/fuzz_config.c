@@ -7,10 +7,10 @@
 #include <sys/mman.h>
 
 #include "tests/fuzz/check.h"
-/* both programs call it config.h */
-#include "collector/core/config.h"
+/* both programs call it collector_config.h */
+#include "collector/core/collector_config.h"
 #include "lib/uplink/endpoints.h"
-#include "probe/core/config.h"
+#include "probe/core/probe_config.h"
 
 enum { ARGS = 16, ERR = 512 };
 

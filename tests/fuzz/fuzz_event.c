@@ -89,11 +89,11 @@ static void judged(const struct req_event *e, struct request_item *r, const uint
 	struct detect *d = detect_new(0); /* everything is too slow */
 	struct sink out = { 0 };
 	struct judged j;
-	struct split s;
+	struct breakdown s;
 
 	r->app = "app";
 	waits(x, &e->head, p, len);
-	split_of(&e->head, split_help(e, sizeof(*e)), r, &s);
+	breakdown_of(&e->head, breakdown_help(e, sizeof(*e)), r, &s);
 	must(detect_judge(d, r, &s, &j));
 	explain_request(x, &e->head, &s, &j, &c, r);
 	must(reason_find(r->reason) && r->nparams <= ITEM_MAX_PARAMS);

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "probe/core/config.h"
+#include "probe/core/probe_config.h"
 
 static struct probe_config source_config = { .node = "test",
 					     .slow_ms = -1,

@@ -116,7 +116,7 @@ TEST('the node list shows tags, silence, sources with their reason, and counters
 	await t.open('/nodes');
 	await t.page.waitForSelector('.details');
 	const said = await t.text('main');
-	for (const part of ['rack=r12', 'untagged', 'silent · 1 min', 'request off: no tracepoint sock_send_length', 'request throttled: over its budget', 'abnormal requests withheld: over the budget of rows', 'nginx · TLS', 'envoy · HTTP/2', '0.1.0', 'no region']) CHECK(said.includes(part), `it says: ${part}`);
+	for (const part of ['rack=r12', 'untagged', 'silent · 1 min', 'request off: no tracepoint sock_send_length', 'request throttled: over its budget', 'abnormal requests withheld: over the row budget', 'nginx · TLS', 'envoy · HTTP/2', '0.1.0', 'no region']) CHECK(said.includes(part), `it says: ${part}`);
 	CHECK(!said.includes('c.'), 'no key of a message is shown');
 	await t.page.click('[data-node=web-1] .expand');
 	CHECK_EQ(await t.page.$$eval('.details', (all) => all.length), 2, 'open details');

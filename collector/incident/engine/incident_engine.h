@@ -68,16 +68,16 @@ int engine_open_signal(struct engine *e, struct signal *g,
 		       const struct engine_region *region) MUST_CHECK;
 /* Whether it is left to its region for a while yet to tell of it. */
 bool engine_waits(const struct engine *e, struct signal *g, const struct engine_region *region);
-/* incident_adopt.c: before all else is read, and after */
+/* incident_import.c: before all else is read, and after */
 int engine_read_told(struct engine *e) MUST_CHECK;
 int engine_adopt(struct engine *e) MUST_CHECK;
 void engine_forget_told(struct engine *e);
 /* After a pass that answered r, and outside of its transaction: what regions told is left out until
  * they tell it anew, if it seems to be what the database refuses. 1: it was. */
 int engine_blame_told(struct engine *e, int r) MUST_CHECK;
-/* incident_mean.c */
+/* incident_slowdown.c */
 int engine_read_means(struct engine *e) MUST_CHECK;
-/* incident_blame.c */
+/* incident_rank_job.c */
 int engine_blame(struct engine *e) MUST_CHECK;
 /* incident_write.c: in one transaction, with the mark */
 int engine_write(struct engine *e) MUST_CHECK;

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "lib/base/log.h"
-#include "collector/incident/model/incident_through.h"
+#include "collector/incident/model/incident_via.h"
 
 /* A caller is to blame for the ways to its callees, if it has so many, and so. */
 static const int EDGES_LEAST = 3;

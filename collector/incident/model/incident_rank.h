@@ -10,7 +10,7 @@
  * slow and none of them stands out, then the caller is to blame for the way. Errors are counted
  * likewise. What minutes without a fault differ by as much is noise, and not counted: of many
  * requests a little each. A host without a probe is external, and never before a probed one that
- * has evidence; what it passes on arose behind it (incident_through.h).
+ * has evidence; what it passes on arose behind it (incident_via.h).
  */
 #pragma once
 

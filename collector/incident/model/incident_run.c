@@ -58,11 +58,11 @@ static int64_t begin_of(const struct run_count *c, size_t first, size_t last)
 }
 
 bool incident_run(struct run_count *c, size_t i, const struct incident_limits *l,
-		  struct incident_mean *whole)
+		  struct incident_slowdown *whole)
 {
 	const int64_t end = c[i].ts_us, most = (l->window_s - RUN_COUNT_S) * INCIDENT_SEC;
 	double limit = mean(&c[i]) >= least_us(l) ? limit_us(c, i, l) : -1;
-	struct incident_mean run = { .end_us = end };
+	struct incident_slowdown run = { .end_us = end };
 	int counts = 0;
 
 	if (limit < 0)

@@ -26,4 +26,4 @@ struct run_count {
  * first count on. Its counts are wrong from then on, so that it does not become what was before.
  */
 bool incident_run(struct run_count *c, size_t i, const struct incident_limits *l,
-		  struct incident_mean *whole);
+		  struct incident_slowdown *whole);

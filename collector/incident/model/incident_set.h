@@ -50,7 +50,7 @@ size_t incident_set_count_of(const struct incident_set *s); /* incidents; by pla
 struct incident *incident_set_at(const struct incident_set *s, size_t i);
 struct incident *incident_set_find(const struct incident_set *s, uint64_t id);
 
-/* For incident_told.c and incident_set_open.c, which move what is in it. */
+/* For incident_remote.c and incident_set_open.c, which move what is in it. */
 const struct incident_limits *incident_set_limits(const struct incident_set *s);
 void incident_set_step(struct incident_set *s, struct incident *i, int64_t at_us, const char *kind,
 		       const struct signal *g, const struct incident *other);

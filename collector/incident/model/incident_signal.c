@@ -138,7 +138,7 @@ void signal_count(struct signal *g, const struct incident_limits *l, const struc
 		put_total(g, &one);
 }
 
-void signal_count_mean(struct signal *g, const struct incident_mean *m)
+void signal_count_mean(struct signal *g, const struct incident_slowdown *m)
 {
 	const struct slow all = { .begin_us = m->begin_us, .n = m->n, .excess_us = m->excess_us };
 

@@ -23,13 +23,13 @@ void signal_count(struct signal *g, const struct incident_limits *l, const struc
 /* The class of what is slow on the whole, by its mean: no request of it need be abnormal. */
 #define SIGNAL_MEAN "slow"
 
-struct incident_mean {
+struct incident_slowdown {
 	int64_t begin_us, end_us;
 	uint32_t n;
 	double excess_us; /* of all n */
 };
 
-void signal_count_mean(struct signal *g, const struct incident_mean *m);
+void signal_count_mean(struct signal *g, const struct incident_slowdown *m);
 
 /*
  * What red has of a signal's route since signal_since: n requests, up to when, and how many of them

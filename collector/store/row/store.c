@@ -4,7 +4,7 @@
 
 #include "lib/base/hash.h"
 #include "collector/db/copy.h"
-#include "collector/store/row/rollups.h"
+#include "collector/store/row/remote_rollups.h"
 #include "collector/store/row/store.h"
 
 /* More than there is in the ten seconds of a count: sums of many are bigints still. */
@@ -65,7 +65,7 @@ static int store_run(void *self, struct batch *b)
 	bool known = store_has_day(b, b->of.wall_ns);
 
 	if (!b->poison)
-		b->poison = rollups_refused(b);
+		b->poison = remote_rollups_refused(b);
 	if (b->poison)
 		return STAGE_DONE;
 	batch_forget_rows(b);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * store_sample.c - samples to rows. Those of an hour that is expected go to sample_raw, as small as
- * it can be without packing: the entities of one layout share a row, as many as fit, and raw.h has
+ * it can be without packing: the entities of one layout share a row, as many as fit, and row_codec.h has
  * what their values are told as. Any other has a row of its own in table sample.
  */
 #include <assert.h>
 
 #include "collector/db/copy.h"
 #include "collector/store/row/dims.h"
-#include "collector/codec/raw.h"
+#include "collector/codec/row_codec.h"
 #include "collector/store/row/store.h"
 
 enum {
@@ -29,16 +29,16 @@ _Static_assert(ROW_ROOM > (int)RAW_VALUE_BYTES * (int)ITEM_MAX_VALUES, "a sample
 _Static_assert(ROW_ROOM + 8 * (int)ITEM_MAX_VALUES <= (int)RAW_MAX_BYTES, "and one more is tried");
 
 /* Returns how many entities, from the first one on, are in the row. */
-static uint32_t put_together(struct batch *b, uint32_t first, struct raw *raw)
+static uint32_t put_together(struct batch *b, uint32_t first, struct row_codec *raw)
 {
 	struct rows *rows = &b->rows[FACT_SAMPLE_RAW];
 	const struct sample_item *s = &b->items.samples[first];
 	uint32_t n = 0, most = b->items.nsamples - first;
 
-	raw_begin(raw);
+	row_codec_begin(raw);
 	most = most < ROW_ENTITIES ? most : ROW_ENTITIES;
 	while (n < most && b->layout[first + n] == b->layout[first] &&
-	       raw_add(raw, s[n].v, s[n].n, ROW_ROOM - (n + 1) * sizeof(*b->entity_id)))
+	       row_codec_add(raw, s[n].v, s[n].n, ROW_ROOM - (n + 1) * sizeof(*b->entity_id)))
 		n++;
 	assert(n);
 	copy_row(&rows->bytes, 5);
@@ -46,15 +46,15 @@ static uint32_t put_together(struct batch *b, uint32_t first, struct raw *raw)
 	copy_int8(&rows->bytes, (int64_t)b->of.node_id);
 	copy_int8(&rows->bytes, (int64_t)b->layout[first]->id);
 	copy_int8s(&rows->bytes, b->entity_id + first, n);
-	copy_len(&rows->bytes, raw_len(raw));
-	raw_put(&rows->bytes, raw);
+	copy_len(&rows->bytes, row_codec_len(raw));
+	row_codec_put(&rows->bytes, raw);
 	rows->n++;
 	return n;
 }
 
 static void put_all_together(struct batch *b)
 {
-	struct raw raw;
+	struct row_codec raw;
 
 	for (uint32_t i = 0; i < b->items.nsamples;)
 		i += put_together(b, i, &raw);

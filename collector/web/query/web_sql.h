@@ -93,9 +93,9 @@
 
 /* clang-format on */
 
-extern const char web_sql_page[], web_sql_count[]; /* web_page.c */
+extern const char web_sql_page[], web_sql_count[]; /* web_requests.c */
 extern const char web_sql_request[], web_sql_trace[], web_sql_events[],
-	web_sql_event[]; /* web_one.c */
+	web_sql_event[]; /* web_request.c */
 extern const char web_sql_incidents[], web_sql_incident[]; /* web_incident.c */
 extern const char web_sql_coverage[]; /* web_coverage.c */
 extern const char web_sql_facets[], web_sql_histogram[], web_sql_groups[]; /* web_explore.c */

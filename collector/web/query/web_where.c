@@ -4,7 +4,7 @@
 #include "lib/base/log.h"
 #include "lib/base/text.h"
 #include "collector/incident/model/incident_calls.h"
-#include "collector/incident/model/incident_scene.h"
+#include "collector/incident/model/incident_graph.h"
 #include "collector/db/jsonb.h"
 
 enum { HOST_NAME = 15, OTHER_NAME, EVENTS, NODES, USUAL_SINCE, USUAL_UNTIL };

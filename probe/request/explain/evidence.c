@@ -2,7 +2,7 @@
 #include "probe/request/explain/evidence.h"
 
 #include "lib/base/log.h"
-#include "probe/request/judge/split.h"
+#include "probe/request/judge/breakdown.h"
 
 enum {
 	BUCKETS = 2048, /* of each index */
@@ -190,7 +190,7 @@ static void choose(struct candidates *c, struct evidence_found *out)
 	qsort(c->wait, c->n, sizeof(c->wait[0]), by_length);
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct evidence_wait *w = &c->wait[i];
-		enum part p = split_part(w->block->wait);
+		enum part p = breakdown_part(w->block->wait);
 
 		if (out->n < ITEM_MAX_EVIDENCE)
 			out->wait[out->n++] = *w;

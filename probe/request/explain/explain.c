@@ -5,8 +5,8 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
-#include "probe/symbol/kernel/names.h"
-#include "probe/request/explain/overflow.h"
+#include "probe/symbol/kernel/kernel_names.h"
+#include "probe/request/explain/accept_overflow.h"
 #include "probe/request/explain/profile.h"
 #include "probe/symbol/kernel/stacks.h"
 #include "probe/symbol/user/ustacks.h"
@@ -22,10 +22,10 @@ struct wait_text { /* of one piece of evidence */
 struct explain {
 	struct evidence *evidence;
 	struct profile *profile;
-	struct names *names;
+	struct kernel_names *names;
 	struct stacks *stacks;
 	struct ustacks *ustacks;
-	struct overflow *overflow;
+	struct accept_overflow *overflow;
 	bool told_hidden;
 	char comm[PROFILE_FOUND][REQ_COMM + 1];
 	struct wait_text text[ITEM_MAX_EVIDENCE], culprit[PART_END];
@@ -40,10 +40,10 @@ struct explain *explain_new(const char *procfs, const char *sysfs)
 		die("out of memory");
 	x->evidence = evidence_new();
 	x->profile = profile_new();
-	x->names = names_new(procfs, sysfs);
+	x->names = kernel_names_new(procfs, sysfs);
 	x->stacks = stacks_new(procfs);
 	x->ustacks = ustacks_new(procfs);
-	x->overflow = overflow_new(procfs);
+	x->overflow = accept_overflow_new(procfs);
 	return x;
 }
 
@@ -53,10 +53,10 @@ void explain_free(struct explain *x)
 		return;
 	evidence_free(x->evidence);
 	profile_free(x->profile);
-	names_free(x->names);
+	kernel_names_free(x->names);
 	stacks_free(x->stacks);
 	ustacks_free(x->ustacks);
-	overflow_free(x->overflow);
+	accept_overflow_free(x->overflow);
 	free(x);
 }
 
@@ -108,14 +108,14 @@ static void wait_text(struct explain *x, const struct req_block *b, struct wait_
 
 	t->file[0] = t->dev[0] = t->cgroup[0] = 0;
 	snprintf(t->comm, sizeof(t->comm), "%.*s", REQ_COMM, b->comm);
-	names_call(b->nr, t->call);
+	kernel_names_call(b->nr, t->call);
 	who_text(b, t->who);
 	if (b->flags & BLOCK_HAS_FILE) {
-		names_dev(x->names, b->dev, t->dev);
-		names_file(x->names, b->dev, b->file, len, t->file);
+		kernel_names_dev(x->names, b->dev, t->dev);
+		kernel_names_file(x->names, b->dev, b->file, len, t->file);
 	}
 	if (b->cgroup)
-		names_cgroup(x->names, b->cgroup,
+		kernel_names_cgroup(x->names, b->cgroup,
 			     b->wait == WAIT_RECLAIM ? NAMES_MEMORY : NAMES_CPU, t->cgroup);
 	what_text(b, t, t->what);
 }
@@ -135,7 +135,7 @@ static void put_evidence(struct explain *x, const struct evidence_found *found, 
 		r->evidence[i] = (struct evidence_item){
 			.start_ns = w->start_ns + (uint64_t)wall,
 			.us = w->off_ns / 1000,
-			.part = (uint8_t)split_part(b->wait),
+			.part = (uint8_t)breakdown_part(b->wait),
 			.pid = b->tgid,
 			.tid = b->tid,
 			.comm = t->comm,
@@ -159,7 +159,7 @@ static uint64_t sampled_us(const struct profile_found *f, uint64_t cpu_us)
 
 /* What it was doing on its CPU, beside what it waited for: at least one, instead of the shortest.
  */
-static void put_profile(struct explain *x, const struct req_head *h, const struct split *split,
+static void put_profile(struct explain *x, const struct req_head *h, const struct breakdown *split,
 			int64_t wall, struct request_item *r)
 {
 	struct profile_found found[PROFILE_FOUND];
@@ -202,7 +202,7 @@ static void put_culprits(struct explain *x, const struct evidence_found *found,
 	}
 }
 
-static void put_shares(const struct split *s, const struct judged *j, struct request_item *r)
+static void put_shares(const struct breakdown *s, const struct judged *j, struct request_item *r)
 {
 	r->nshares = 0;
 	for (uint8_t p = PART_QUEUE; p < PART_END; p++)
@@ -221,10 +221,10 @@ static void put_losses(const struct req_net *n, uint8_t side, struct request_ite
 
 void explain_seen(struct explain *x, const struct req_head *h)
 {
-	overflow_seen(x->overflow, h->netns, h->tgid);
+	accept_overflow_seen(x->overflow, h->netns, h->tgid);
 }
 
-void explain_request(struct explain *x, const struct req_head *h, const struct split *split,
+void explain_request(struct explain *x, const struct req_head *h, const struct breakdown *split,
 		     const struct judged *j, const struct explain_context *c,
 		     struct request_item *r)
 {
@@ -250,7 +250,7 @@ void explain_request(struct explain *x, const struct req_head *h, const struct s
 	put_losses(&h->up_net, 1, r);
 	f.accept_known =
 		j->split.us[PART_QUEUE] < item_judged_us(r) / 10 ||
-		overflow_known(x->overflow, h->netns, r->pid, h->read_ns - r->queue_us * 1000,
+		accept_overflow_known(x->overflow, h->netns, r->pid, h->read_ns - r->queue_us * 1000,
 			       h->read_ns, &f.accept_full);
 	verdict_find(r, &f, &x->verdict);
 	verdict_check(r, &f);
@@ -262,7 +262,7 @@ void explain_step(struct explain *x, struct sink *out)
 
 	stacks_step(x->stacks, out, now);
 	ustacks_step(x->ustacks, out, now);
-	overflow_tick(x->overflow, now);
+	accept_overflow_tick(x->overflow, now);
 	if (stacks_hidden(x->stacks) && !x->told_hidden)
 		log_warn(0,
 			 "the kernel hides its addresses (kernel.kptr_restrict): stacks are told "

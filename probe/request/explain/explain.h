@@ -32,7 +32,7 @@ struct explain_context {
  * Fills reason, params, shares, checks, losses and evidence of an abnormal request. The texts are
  * valid until the next call.
  */
-void explain_request(struct explain *x, const struct req_head *h, const struct split *split,
+void explain_request(struct explain *x, const struct req_head *h, const struct breakdown *split,
 		     const struct judged *j, const struct explain_context *c,
 		     struct request_item *r);
 

@@ -9,8 +9,8 @@
  */
 #pragma once
 
-#include "probe/request/judge/split.h"
-#include "probe/request/judge/usual.h"
+#include "probe/request/judge/breakdown.h"
+#include "probe/request/judge/part_baseline.h"
 
 /* Who was it, of the longest wait of a part. NULL: not known. */
 struct culprit {
@@ -18,8 +18,8 @@ struct culprit {
 };
 
 struct verdict_facts { /* what is known besides the item */
-	struct split split; /* as judged */
-	const struct usual_part *usual; /* [part] of the route */
+	struct breakdown split; /* as judged */
+	const struct part_baseline_part *usual; /* [part] of the route */
 	uint64_t up_normal_us; /* where usual knows nothing of upstreams yet */
 	struct req_net net, up_net;
 	bool unwatched; /* the scheduler is not */

@@ -114,7 +114,7 @@ static void check_client(struct request_item *r, const struct verdict_facts *f, 
 
 void verdict_check(struct request_item *r, const struct verdict_facts *f)
 {
-	struct excess e = verdict_excess(r);
+	struct excess_time e = verdict_excess(r);
 	uint64_t tenth = e.us / CLEAN;
 
 	r->nchecks = 0;

@@ -66,7 +66,7 @@ static void put_loss(struct request_item *r, const struct req_net *n, struct ver
 }
 
 /* Most of the part, and of the excess. */
-static bool is_most(uint64_t us, uint64_t of_part, struct excess e)
+static bool is_most(uint64_t us, uint64_t of_part, struct excess_time e)
 {
 	return verdict_is_half(us, of_part) && verdict_is_half(us, e.us);
 }
@@ -81,7 +81,7 @@ static const struct up_item *longest(const struct request_item *r)
 	return u;
 }
 
-static bool lost_a_syn(const struct verdict_facts *f, const struct up_item *u, struct excess e)
+static bool lost_a_syn(const struct verdict_facts *f, const struct up_item *u, struct excess_time e)
 {
 	return f->up_net.lost[REQ_LOSS_SYN] && u->connect_us >= SYN_US - SYN_US / 8 &&
 	       verdict_is_half(u->connect_us, e.us);
@@ -94,7 +94,7 @@ static bool lost_a_syn(const struct verdict_facts *f, const struct up_item *u, s
  * for an upstream whose call is not known was one for network data.
  */
 enum reason_id verdict_upstream(struct request_item *r, const struct verdict_facts *f,
-				struct excess e, struct verdict_text *t)
+				struct excess_time e, struct verdict_text *t)
 {
 	uint64_t us = f->split.us[PART_UPSTREAM];
 	const struct up_item *u = longest(r);
@@ -105,7 +105,7 @@ enum reason_id verdict_upstream(struct request_item *r, const struct verdict_fac
 		verdict_times(r, us);
 		return R_NET_WAIT;
 	}
-	lost = lost_a_syn(f, u, e) || verdict_is_half(split_loss_us(&f->up_net, u->srtt_us), e.us);
+	lost = lost_a_syn(f, u, e) || verdict_is_half(breakdown_loss_us(&f->up_net, u->srtt_us), e.us);
 	if (!lost && !is_most(verdict_trips_us(r, PART_UPSTREAM), us, e)) {
 		verdict_put(r, "addr", up_addr_text(u, t->addr));
 		verdict_times(r, verdict_try_us(r, u));
@@ -128,7 +128,7 @@ enum reason_id verdict_upstream(struct request_item *r, const struct verdict_fac
  * the client was slow to send, or to take.
  */
 enum reason_id verdict_client(struct request_item *r, const struct verdict_facts *f,
-			      struct excess e, struct verdict_text *t)
+			      struct excess_time e, struct verdict_text *t)
 {
 	uint64_t us = f->split.us[PART_CLIENT];
 
@@ -137,7 +137,7 @@ enum reason_id verdict_client(struct request_item *r, const struct verdict_facts
 		verdict_times(r, f->net.rwnd_us);
 		return R_NET_PEER_WINDOW;
 	}
-	if (verdict_is_half(split_loss_us(&f->net, r->srtt_us), e.us)) {
+	if (verdict_is_half(breakdown_loss_us(&f->net, r->srtt_us), e.us)) {
 		verdict_times(r, us);
 		put_loss(r, &f->net, t);
 		return R_NET_LOSS;

@@ -36,22 +36,22 @@ static inline bool verdict_is_half(uint64_t us, uint64_t of)
 }
 
 /* What it took beyond its normal time; or all of it, if that is no more than usual or not known. */
-struct excess {
+struct excess_time {
 	uint64_t us;
 	bool whole;
 };
 
-struct excess verdict_excess(const struct request_item *r);
+struct excess_time verdict_excess(const struct request_item *r);
 
 /* What of a part is beyond what is usual; noise: of that too, and of how much it usually varies. */
-uint64_t verdict_over(const struct verdict_facts *f, struct excess e, enum part p, bool noise);
+uint64_t verdict_over(const struct verdict_facts *f, struct excess_time e, enum part p, bool noise);
 
 uint64_t verdict_try_us(const struct request_item *r, const struct up_item *u);
 bool verdict_is_unix(const struct request_item *r); /* its client is on this host */
 
 /* Of part p, which is the largest over what is usual: gives its reason, and the parameters. */
 typedef enum reason_id verdict_rule(struct request_item *r, const struct verdict_facts *f,
-				    struct excess e, struct verdict_text *t);
+				    struct excess_time e, struct verdict_text *t);
 
 /* R_UNKNOWN: no part reaches half of the excess. */
 verdict_rule verdict_slow;

@@ -9,16 +9,16 @@
 #define NO_WHO "an unknown process"
 #define NO_CGROUP "unknown"
 
-struct excess verdict_excess(const struct request_item *r)
+struct excess_time verdict_excess(const struct request_item *r)
 {
 	uint64_t us = item_judged_us(r);
 
 	if (!r->normal_us || us < r->normal_us + BASELINE_EFFECT_US)
-		return (struct excess){ .us = us, .whole = true };
-	return (struct excess){ .us = us - r->normal_us };
+		return (struct excess_time){ .us = us, .whole = true };
+	return (struct excess_time){ .us = us - r->normal_us };
 }
 
-uint64_t verdict_over(const struct verdict_facts *f, struct excess e, enum part p, bool noise)
+uint64_t verdict_over(const struct verdict_facts *f, struct excess_time e, enum part p, bool noise)
 {
 	uint64_t us = f->split.us[p], usual = f->usual[p].p50_us;
 
@@ -44,7 +44,7 @@ static void put_app(struct request_item *r, const struct verdict_facts *f, enum 
 
 /* It had arrived, and nobody read it: queue.accept if the listener's queue overflowed just then. */
 static enum reason_id queue(struct request_item *r, const struct verdict_facts *f,
-			    struct excess e UNUSED, struct verdict_text *t UNUSED)
+			    struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_app(r, f, PART_QUEUE);
 	return f->accept_full ? R_QUEUE_ACCEPT : R_QUEUE_APP;
@@ -52,7 +52,7 @@ static enum reason_id queue(struct request_item *r, const struct verdict_facts *
 
 /* One thread had read it, and until another one took it up nobody worked on it. */
 static enum reason_id pool(struct request_item *r, const struct verdict_facts *f,
-			   struct excess e UNUSED, struct verdict_text *t UNUSED)
+			   struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_app(r, f, PART_POOL);
 	return R_QUEUE_POOL;
@@ -60,7 +60,7 @@ static enum reason_id pool(struct request_item *r, const struct verdict_facts *f
 
 /* Its threads were on a CPU. */
 static enum reason_id cpu_own(struct request_item *r, const struct verdict_facts *f,
-			      struct excess e UNUSED, struct verdict_text *t UNUSED)
+			      struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_app(r, f, PART_CPU);
 	return R_CPU_OWN;
@@ -68,7 +68,7 @@ static enum reason_id cpu_own(struct request_item *r, const struct verdict_facts
 
 /* Its thread could have run, and another one had the CPU: who, when it had waited the longest. */
 static enum reason_id cpu_wait(struct request_item *r, const struct verdict_facts *f,
-			       struct excess e UNUSED, struct verdict_text *t UNUSED)
+			       struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_app(r, f, PART_RUNQ);
 	put_known(r, "who", f->culprit[PART_RUNQ].who, NO_WHO);
@@ -77,7 +77,7 @@ static enum reason_id cpu_wait(struct request_item *r, const struct verdict_fact
 
 /* Its thread could have run, but its cgroup had used up its CPU quota. */
 static enum reason_id cpu_throttled(struct request_item *r, const struct verdict_facts *f,
-				    struct excess e UNUSED, struct verdict_text *t UNUSED)
+				    struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_app(r, f, PART_THROTTLED);
 	put_known(r, "cgroup", f->culprit[PART_THROTTLED].cgroup, NO_CGROUP);
@@ -86,7 +86,7 @@ static enum reason_id cpu_throttled(struct request_item *r, const struct verdict
 
 /* Its thread waited for a block device; call, file and device are those of the longest wait. */
 static enum reason_id io_block(struct request_item *r, const struct verdict_facts *f,
-			       struct excess e UNUSED, struct verdict_text *t UNUSED)
+			       struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	const struct culprit *c = &f->culprit[PART_IO];
 
@@ -99,7 +99,7 @@ static enum reason_id io_block(struct request_item *r, const struct verdict_fact
 
 /* The kernel slowed down its writing, because too much is not written back yet. */
 static enum reason_id io_dirty(struct request_item *r, const struct verdict_facts *f,
-			       struct excess e UNUSED, struct verdict_text *t UNUSED)
+			       struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_known(r, "file", f->culprit[PART_DIRTY].file, NO_FILE);
 	put_known(r, "dev", f->culprit[PART_DIRTY].dev, NO_DEV);
@@ -109,7 +109,7 @@ static enum reason_id io_dirty(struct request_item *r, const struct verdict_fact
 
 /* It touched memory whose content had to be read from a device. */
 static enum reason_id mem_fault(struct request_item *r, const struct verdict_facts *f,
-				struct excess e UNUSED, struct verdict_text *t UNUSED)
+				struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_known(r, "dev", f->culprit[PART_FAULT].dev, NO_DEV);
 	verdict_times(r, f->split.us[PART_FAULT]);
@@ -118,7 +118,7 @@ static enum reason_id mem_fault(struct request_item *r, const struct verdict_fac
 
 /* It asked for memory and had to free some first. */
 static enum reason_id mem_reclaim(struct request_item *r, const struct verdict_facts *f,
-				  struct excess e UNUSED, struct verdict_text *t UNUSED)
+				  struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_app(r, f, PART_RECLAIM);
 	put_known(r, "cgroup", f->culprit[PART_RECLAIM].cgroup, NO_CGROUP);
@@ -127,7 +127,7 @@ static enum reason_id mem_reclaim(struct request_item *r, const struct verdict_f
 
 /* Its thread waited on a futex; who woke it from the longest such wait is told. */
 static enum reason_id lock(struct request_item *r, const struct verdict_facts *f,
-			   struct excess e UNUSED, struct verdict_text *t UNUSED)
+			   struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_app(r, f, PART_LOCK);
 	put_known(r, "who", f->culprit[PART_LOCK].who, NO_WHO);
@@ -136,7 +136,7 @@ static enum reason_id lock(struct request_item *r, const struct verdict_facts *f
 
 /* Its thread had told a timer to wake it. */
 static enum reason_id sleeping(struct request_item *r, const struct verdict_facts *f,
-			       struct excess e UNUSED, struct verdict_text *t UNUSED)
+			       struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_app(r, f, PART_SLEEP);
 	return R_SLEEP;
@@ -144,7 +144,7 @@ static enum reason_id sleeping(struct request_item *r, const struct verdict_fact
 
 /* Its thread was stopped by SIGSTOP, a debugger or a freezer. */
 static enum reason_id stopped(struct request_item *r, const struct verdict_facts *f,
-			      struct excess e UNUSED, struct verdict_text *t UNUSED)
+			      struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_app(r, f, PART_STOPPED);
 	return R_STOPPED;
@@ -152,7 +152,7 @@ static enum reason_id stopped(struct request_item *r, const struct verdict_facts
 
 /* It waited for bytes that are neither its client's nor those of an HTTP call: a database, say. */
 static enum reason_id net_wait(struct request_item *r, const struct verdict_facts *f,
-			       struct excess e UNUSED, struct verdict_text *t UNUSED)
+			       struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_app(r, f, PART_NET);
 	return R_NET_WAIT;
@@ -160,7 +160,7 @@ static enum reason_id net_wait(struct request_item *r, const struct verdict_fact
 
 /* An upstream's answer lay there, and the loop worked on other requests. */
 static enum reason_id loop_busy(struct request_item *r, const struct verdict_facts *f,
-				struct excess e UNUSED, struct verdict_text *t UNUSED)
+				struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_app(r, f, PART_LOOP);
 	return R_LOOP_BUSY;
@@ -187,7 +187,7 @@ static verdict_rule *const rules[PART_END] = {
 };
 
 /* The furthest over; where noise hides them all, the one that is over by the most. */
-static enum part furthest(const struct verdict_facts *f, struct excess e)
+static enum part furthest(const struct verdict_facts *f, struct excess_time e)
 {
 	enum part best = PART_OTHER;
 	uint64_t best_us = 0;
@@ -205,7 +205,7 @@ static enum part furthest(const struct verdict_facts *f, struct excess e)
 	return best;
 }
 
-enum reason_id verdict_slow(struct request_item *r, const struct verdict_facts *f, struct excess e,
+enum reason_id verdict_slow(struct request_item *r, const struct verdict_facts *f, struct excess_time e,
 			    struct verdict_text *t)
 {
 	enum part p = furthest(f, e);

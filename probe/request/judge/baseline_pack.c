@@ -39,7 +39,7 @@ void baseline_put_count(struct buf *out, uint32_t n)
 }
 
 void baseline_put(struct buf *out, uint64_t route, uint64_t used_s, const struct baseline *b,
-		  const struct usual *parts)
+		  const struct part_baseline *parts)
 {
 	struct buf bytes = { 0 };
 	msgpack_packer pk;
@@ -51,7 +51,7 @@ void baseline_put(struct buf *out, uint64_t route, uint64_t used_s, const struct
 	put_hist(&pk, &b->base);
 	put_hist(&pk, &b->up);
 	msgpack_pack_uint8(&pk, b->by_first);
-	usual_put(&bytes, parts);
+	part_baseline_put(&bytes, parts);
 	msgpack_pack_bin(&pk, bytes.len);
 	msgpack_pack_bin_body(&pk, bytes.data, bytes.len);
 	buf_free(&bytes);
@@ -74,21 +74,21 @@ static void take_hist(struct mp *m, struct hist *h)
 	}
 }
 
-static void take_parts(struct mp *m, struct usual *parts)
+static void take_parts(struct mp *m, struct part_baseline *parts)
 {
 	uint32_t len;
 	const uint8_t *p = mp_bin(m, &len);
 
-	m->bad |= mp_bad(m) || !usual_take(parts, p, len);
+	m->bad |= mp_bad(m) || !part_baseline_take(parts, p, len);
 }
 
 void baseline_take(struct mp *m, uint64_t *route, uint64_t *used_s, struct baseline *b,
-		   struct usual *parts)
+		   struct part_baseline *parts)
 {
 	uint32_t n = mp_array(m);
 
 	*b = (struct baseline){ 0 };
-	*parts = (struct usual){ 0 };
+	*parts = (struct part_baseline){ 0 };
 	m->bad |= n < FIELDS_LEAST;
 	*route = mp_uint(m);
 	*used_s = mp_uint(m);

@@ -25,7 +25,7 @@ struct route_stat {
 	bool used; /* since then */
 	uint32_t late; /* answers with a late body, until the route is known */
 	struct baseline usual;
-	struct usual parts;
+	struct part_baseline parts;
 };
 
 struct detect {
@@ -132,16 +132,16 @@ static void route_by_first(struct route_stat *s, struct request_item *r)
 }
 
 /* After it was judged: what the parts were before is used until here. */
-static void learn(struct route_stat *s, const struct request_item *r, const struct split *split)
+static void learn(struct route_stat *s, const struct request_item *r, const struct breakdown *split)
 {
 	uint64_t us = item_judged_us(r);
 
 	if (us <= baseline_limit_us(&s->usual))
-		usual_learn(&s->parts, split, s->seen_ns);
+		part_baseline_learn(&s->parts, split, s->seen_ns);
 	baseline_learn(&s->usual, us, r->nups ? (int64_t)item_upstream_us(r) : -1, s->seen_ns);
 }
 
-bool detect_judge(struct detect *d, struct request_item *r, const struct split *split,
+bool detect_judge(struct detect *d, struct request_item *r, const struct breakdown *split,
 		  struct judged *out)
 {
 	struct route_stat *s = route_of(d, r);
@@ -151,10 +151,10 @@ bool detect_judge(struct detect *d, struct request_item *r, const struct split *
 	r->limit_us = limit_of(d, s);
 	if (answered)
 		route_by_first(s, r);
-	split_judged(split, r, &out->split);
+	breakdown_judged(split, r, &out->split);
 	out->up_normal_us = s->usual.up_p50_us;
 	abnormal = is_abnormal(r, d->fixed_ms >= 0);
-	out->usual = abnormal ? usual_parts(&s->parts) : NULL;
+	out->usual = abnormal ? part_baseline_parts(&s->parts) : NULL;
 	if (answered)
 		learn(s, r, &out->split);
 	return abnormal;

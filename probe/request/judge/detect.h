@@ -20,8 +20,8 @@
 
 #include "lib/base/buf.h"
 #include "lib/wire/item.h"
-#include "probe/request/judge/split.h"
-#include "probe/request/judge/usual.h"
+#include "probe/request/judge/breakdown.h"
+#include "probe/request/judge/part_baseline.h"
 
 struct detect;
 
@@ -29,8 +29,8 @@ struct detect *detect_new(double fixed_ms); /* < 0: each route's own limit */
 void detect_free(struct detect *d);
 
 struct judged { /* what the reason is found by */
-	struct split split; /* of the time that it was judged by */
-	const struct usual_part *usual; /* [part] of its route; NULL unless it is abnormal */
+	struct breakdown split; /* of the time that it was judged by */
+	const struct part_baseline_part *usual; /* [part] of its route; NULL unless it is abnormal */
 	uint64_t up_normal_us; /* the route's median in upstream calls */
 };
 
@@ -39,7 +39,7 @@ struct judged { /* what the reason is found by */
  * is abnormal. Fills normal_us and limit_us, and *out, which is valid until the next call. Sets
  * REQUEST_BY_FIRST where the route asks for it.
  */
-bool detect_judge(struct detect *d, struct request_item *r, const struct split *s,
+bool detect_judge(struct detect *d, struct request_item *r, const struct breakdown *s,
 		  struct judged *out);
 
 /*

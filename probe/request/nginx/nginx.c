@@ -6,9 +6,9 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "probe/request/nginx/nginx_kernel.h"
-#include "probe/request/nginx/nginx_layout.h"
-#include "probe/request/nginx/nginx_trial.h"
-#include "probe/request/nginx/nginx_watch.h"
+#include "probe/request/nginx/nginx_offsets.h"
+#include "probe/request/nginx/nginx_verify.h"
+#include "probe/request/nginx/nginx_discovery.h"
 
 enum { LOOKS = 64, BUILDS = 16, NAME = 256 };
 #define IDLE_NS (600 * 1000000000ull) /* found again with its next request */
@@ -23,7 +23,7 @@ struct binary {
 	struct nginx_file file;
 	struct nginx_elf elf;
 	struct nginx_offsets offsets;
-	struct nginx_trial *trial;
+	struct nginx_verify *trial;
 	uint32_t token;
 	uint64_t used_ns;
 	char name[NAME];
@@ -38,7 +38,7 @@ struct build { /* what was found to be right of one build, whichever file it is 
 struct nginx {
 	struct nginx_options o;
 	struct nginx_kernel *kernel;
-	struct nginx_watch *watch;
+	struct nginx_discovery *watch;
 	struct nginx_join *join;
 	struct binary binary[NGINX_BINARIES];
 	struct build build[BUILDS];
@@ -56,7 +56,7 @@ static void name_of(const char *path, char name[static NAME])
 
 static void end_trial(struct binary *b)
 {
-	nginx_trial_free(b->trial);
+	nginx_verify_free(b->trial);
 	b->trial = NULL;
 }
 
@@ -88,7 +88,7 @@ static void read_by(struct nginx *n, struct binary *b, const struct nginx_offset
 {
 	b->offsets = *o;
 	nginx_kernel_read(n->kernel, (uint32_t)(b - n->binary), o->states, o->status, o->start);
-	b->trial = nginx_trial_new();
+	b->trial = nginx_verify_new();
 }
 
 static void believe(struct nginx *n, struct binary *b)
@@ -133,7 +133,7 @@ static struct binary *place(struct nginx *n)
 	for (int i = 0; i < NGINX_BINARIES; i++) {
 		if (n->binary[i].state != FAILED)
 			continue;
-		nginx_watch_forget(n->watch, i);
+		nginx_discovery_forget(n->watch, i);
 		return &n->binary[i];
 	}
 	if (!n->full)
@@ -186,9 +186,9 @@ struct nginx *nginx_open(const struct nginx_options *o)
 	n->o = *o;
 	n->now_ns = clock_mono_ns();
 	hooks.arg = n;
-	n->watch = nginx_watch_new(o->procfs, &hooks);
+	n->watch = nginx_discovery_new(o->procfs, &hooks);
 	n->join = nginx_join_new(o->done, o->arg);
-	nginx_watch_all(n->watch, n->now_ns);
+	nginx_discovery_all(n->watch, n->now_ns);
 	return n;
 }
 
@@ -199,7 +199,7 @@ void nginx_close(struct nginx *n)
 	for (int i = 0; i < NGINX_BINARIES; i++)
 		end_trial(&n->binary[i]);
 	nginx_kernel_close(n->kernel);
-	nginx_watch_free(n->watch);
+	nginx_discovery_free(n->watch);
 	nginx_join_free(n->join);
 	free(n);
 }
@@ -208,7 +208,7 @@ static void on_look(struct nginx *n, struct binary *b, const struct nginx_look *
 {
 	struct nginx_offsets o;
 
-	if (b->state != LOOKING || nginx_layout_find(l, clock_wall_ns() / 1000000000u, &o) < 0)
+	if (b->state != LOOKING || nginx_offsets_find(l, clock_wall_ns() / 1000000000u, &o) < 0)
 		return;
 	read_by(n, b, &o);
 	b->state = TRYING;
@@ -219,7 +219,7 @@ static void on_word(struct nginx *n, struct binary *b, const struct nginx_event 
 	struct nginx_event plain;
 
 	if (b->trial)
-		nginx_trial_word(b->trial, w);
+		nginx_verify_word(b->trial, w);
 	if (b->state != READING)
 		return;
 	if (b->tries || !w->head.ntries) {
@@ -252,8 +252,8 @@ void nginx_record(struct nginx *n, const void *record, size_t len, uint64_t now_
 /* What the trial says by now. */
 static void judge(struct nginx *n, struct binary *b)
 {
-	enum nginx_finding requests = nginx_trial_requests(b->trial);
-	enum nginx_finding tries = nginx_trial_tries(b->trial);
+	enum nginx_finding requests = nginx_verify_requests(b->trial);
+	enum nginx_finding tries = nginx_verify_tries(b->trial);
 
 	if (b->state == TRYING && requests == NGINX_WRONG) {
 		fail(n, b, "what lies where in its requests was not found");
@@ -286,7 +286,7 @@ bool nginx_takes(struct nginx *n, const struct req_event *e, size_t len, uint64_
 	if (!n)
 		return false;
 	n->now_ns = now_ns;
-	number = nginx_watch_process(n->watch, h->tgid, now_ns);
+	number = nginx_discovery_process(n->watch, h->tgid, now_ns);
 	if (number < 0)
 		return false;
 	b = &n->binary[number];
@@ -295,7 +295,7 @@ bool nginx_takes(struct nginx *n, const struct req_event *e, size_t len, uint64_
 	if (h->remote.len != 4 && h->remote.len != 16)
 		return false;
 	if (b->trial) {
-		nginx_trial_request(b->trial, e, n->o.context);
+		nginx_verify_request(b->trial, e, n->o.context);
 		try_end(n, b);
 	}
 	if (b->state != READING)
@@ -306,7 +306,7 @@ bool nginx_takes(struct nginx *n, const struct req_event *e, size_t len, uint64_
 
 bool nginx_reads(struct nginx *n, uint32_t tgid, uint64_t now_ns)
 {
-	int number = n ? nginx_watch_process(n->watch, tgid, now_ns) : -1;
+	int number = n ? nginx_discovery_process(n->watch, tgid, now_ns) : -1;
 
 	return number >= 0 && n->binary[number].state == READING;
 }
@@ -317,7 +317,7 @@ void nginx_saw_call(struct nginx *n, const struct req_call_event *c)
 		return;
 	for (int i = 0; i < NGINX_BINARIES; i++)
 		if (n->binary[i].trial)
-			nginx_trial_call(n->binary[i].trial, c, n->o.context);
+			nginx_verify_call(n->binary[i].trial, c, n->o.context);
 }
 
 void nginx_tick(struct nginx *n, uint64_t now_ns)
@@ -338,7 +338,7 @@ void nginx_tick(struct nginx *n, uint64_t now_ns)
 			nginx_kernel_detach(n->kernel, (uint32_t)i);
 			end_trial(b);
 			b->state = FREE;
-			nginx_watch_forget(n->watch, i);
+			nginx_discovery_forget(n->watch, i);
 		}
 	}
 }

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "probe/request/nginx/nginx_told.h"
+#include "probe/request/nginx/nginx_record.h"
 
 #define NGINX_WAIT_NS (1000 * 1000000ull) /* a record of the sockets, for nginx's word */
 #define NGINX_ALONE_NS (2000 * 1000000ull) /* nginx's word, for a record of the sockets */

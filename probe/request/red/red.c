@@ -4,7 +4,7 @@
 #include "lib/base/hash.h"
 #include "lib/wire/hist.h"
 #include "lib/base/log.h"
-#include "probe/event/excess.h"
+#include "probe/event/outlier.h"
 
 enum {
 	KEYS = 2048,
@@ -27,7 +27,7 @@ struct red_slot {
 	uint64_t hash;
 	uint8_t role, early;
 	bool used; /* since all was sent */
-	struct excess *usual; /* NULL: not learnt */
+	struct outlier *usual; /* NULL: not learnt */
 	struct red_counts *class[CLASSES]; /* NULL: there was none */
 	char text[]; /* app, route, peer, each with its end */
 };
@@ -153,12 +153,12 @@ static void judge(struct red *r, struct red_slot *s, struct red_counts *c, uint6
 		s->usual = need(sizeof(*s->usual));
 		r->usuals++;
 	}
-	if (excess_judge(s->usual, us, &over_us)) {
+	if (outlier_judge(s->usual, us, &over_us)) {
 		c->judged++;
 		c->excess_us += over_us;
 	}
 	if (!failed)
-		excess_learn(s->usual, us, now_ns);
+		outlier_learn(s->usual, us, now_ns);
 }
 
 void red_count(struct red *r, const struct red_key *k, uint64_t us, uint64_t now_ns)

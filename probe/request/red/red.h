@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * red.h - rate, errors, duration: every request counted by app, route, peer, role and status class,
- * and how much of its duration is over what is usual for these but the class (excess.h).
+ * and how much of its duration is over what is usual for these but the class (outlier.h).
  *
  * Durations go into powers of two (lib/wire/hist.h). The table is bounded: once it is three quarters
  * full, requests of new routes are counted under "(other)", and what fits nowhere is counted in

@@ -12,7 +12,7 @@
 #include "probe/cgroup/cgroup_read.h"
 #include "probe/procfs/proc_delta.h"
 #include "probe/core/source.h"
-#include "probe/source/cgroup/throttles.h"
+#include "probe/source/cgroup/cpu_quota.h"
 
 enum {
 	WHOLE_TICKS = 6, /* even one that does nothing is read whole so often */
@@ -22,7 +22,7 @@ enum {
 struct cgroup_source {
 	struct cgroup_mounts mounts;
 	struct cgroup_tree tree;
-	struct throttles throttles;
+	struct cpu_quota throttles;
 	struct buf text;
 	uint64_t tick;
 };
@@ -33,7 +33,7 @@ static void cgroup_close(void *self)
 
 	cgroup_mounts_close(&s->mounts);
 	cgroup_tree_free(&s->tree);
-	throttles_free(&s->throttles);
+	cpu_quota_free(&s->throttles);
 	buf_free(&s->text);
 }
 
@@ -78,7 +78,7 @@ static void tell(const struct cgroup *c, const double *v, struct sink *out)
 static void watch_quota(struct cgroup_source *s, const struct cgroup *c, const double *v)
 {
 	if (v[CGROUP_CPU_PERIODS] > 0)
-		throttles_seen(&s->throttles, c->path,
+		cpu_quota_seen(&s->throttles, c->path,
 			       &(struct throttled){
 				       .periods = v[CGROUP_CPU_PERIODS],
 				       .stopped = v[CGROUP_CPU_THROTTLED_PERIODS],
@@ -120,7 +120,7 @@ static int cgroup_source_read(void *self, struct sink *out)
 		sink_sample(out, &(struct sample_item){ layout_cgroup.layout, "(others)",
 							CGROUP_END, others.v });
 	}
-	throttles_step(&s->throttles, clock_mono_ns(), clock_wall_ns(), out);
+	cpu_quota_step(&s->throttles, clock_mono_ns(), clock_wall_ns(), out);
 	s->tick++;
 	return s->tree.n ? 0 : -ENOENT;
 }

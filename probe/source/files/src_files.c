@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "lib/base/clock.h"
-#include "probe/event/allowance.h"
+#include "probe/event/token_bucket.h"
 #include "probe/source/files/files_kernel.h"
 #include "probe/source/files/files_pending.h"
 #include "probe/core/layout.h"
@@ -27,7 +27,7 @@ struct files_source {
 	uint64_t slow, told, told_slow, told_told;
 	uint64_t now_ns, busy_ns, next_tick_ns, second_ns;
 	int64_t left; /* events that may still be told in this second */
-	struct allowance some, long_ones;
+	struct token_bucket some, long_ones;
 	int64_t wall_minus_mono_ns;
 	struct sink *out; /* during a read */
 };
@@ -46,7 +46,7 @@ static bool may_tell(struct files_source *s, const struct file_end *end)
 	const double least_ns = LONG * s->config->slow_file_ms * 1e6;
 	bool is_long = (double)(end->last_ns - end->first_ns) >= least_ns;
 
-	return s->left > 0 && allowance_take(is_long ? &s->long_ones : &s->some,
+	return s->left > 0 && token_bucket_take(is_long ? &s->long_ones : &s->some,
 					     (double)s->config->slow_files_per_min, s->now_ns);
 }
 

@@ -5,14 +5,14 @@
 #include "lib/wire/reason.h"
 #include "lib/base/text.h"
 #include "probe/event/event_param.h"
-#include "probe/event/lasting.h"
+#include "probe/event/ongoing_event.h"
 
 #define SEC 1000000000ull
 
 struct event {
 	struct kmsg_found found; /* of the first line; pattern NULL: free */
 	char line[ITEM_MAX_TEXT]; /* the last */
-	struct lasting lasting;
+	struct ongoing_event lasting;
 	uint64_t last_ns; /* when its last line came */
 	uint32_t lines, told_lines;
 	bool going_on; /* as it was told */
@@ -88,7 +88,7 @@ static struct event *begin(struct kmsg_fold *f, const struct kmsg_found *found, 
 	if (e == f->event + FOLD_EVENTS || !may_begin(f, found->pattern->reason, now_ns))
 		return NULL;
 	*e = (struct event){ .found = *found };
-	lasting_begin(&e->lasting, reason_find(found->pattern->reason)->code,
+	ongoing_event_begin(&e->lasting, reason_find(found->pattern->reason)->code,
 		      kmsg_found_about(found), now_ns, wall_ns);
 	return e;
 }
@@ -135,7 +135,7 @@ static void tell(struct event *e, bool going_on, struct sink *out)
 				   .comm = kmsg_found_word(&e->found, "comm"),
 				   .reason = e->found.pattern->reason };
 
-	lasting_tell(&e->lasting, e->last_ns, true, &item);
+	ongoing_event_tell(&e->lasting, e->last_ns, true, &item);
 	item.going_on = going_on; /* what is over may go on again, for a minute */
 	item.tid = item.pid;
 	event_text(&item, "line", e->line);
@@ -153,7 +153,7 @@ static void step(struct event *e, uint64_t now_ns, struct sink *out)
 		if (e->going_on || e->told_lines != e->lines)
 			tell(e, false, out);
 		e->found.pattern = NULL;
-	} else if (lasting_due(&e->lasting, now_ns) && (e->told_lines != e->lines || e->going_on)) {
+	} else if (ongoing_event_due(&e->lasting, now_ns) && (e->told_lines != e->lines || e->going_on)) {
 		tell(e, e->lines > 1, out);
 	}
 }

@@ -2,7 +2,7 @@
 /*
  * kmsg_fold.h - lines of the kernel's log as events, without a flood. No system calls.
  *
- * Repeats of one reason and device are one event, which is told when it begins, again by lasting.h
+ * Repeats of one reason and device are one event, which is told when it begins, again by ongoing_event.h
  * as long as lines come, and when none has come for a minute. Of each reason so many events may
  * begin in a minute; what is more, or finds no room, is only counted.
  */

@@ -14,7 +14,7 @@
 #include "probe/core/layout.h"
 #include "probe/source/kernel_log/oom_event.h"
 #include "probe/core/source.h"
-#include "probe/source/kernel_log/story.h"
+#include "probe/source/kernel_log/kernel_events.h"
 
 enum { AT_A_TIME = 1000 }; /* lines in one read: about 5 ms; the others wait in the kernel */
 
@@ -25,7 +25,7 @@ enum { AT_A_TIME = 1000 }; /* lines in one read: about 5 ms; the others wait in 
 struct kmsg_source {
 	int fd;
 	struct kmsg_fold *fold;
-	struct story *story;
+	struct kernel_events *story;
 	struct oom_report oom;
 	uint64_t page_bytes;
 	uint64_t next_seq; /* 0: not known yet */
@@ -79,7 +79,7 @@ static uint64_t wall_of(const struct kmsg_source *s, const struct kmsg_line *l, 
 /* True: it is told with what the source stuck knows of that task. */
 static bool give_hung(struct kmsg_source *s, const struct kmsg_found *f)
 {
-	struct story *t = s->story;
+	struct kernel_events *t = s->story;
 	unsigned long tid = strtoul(kmsg_found_word(f, "pid"), NULL, 10);
 
 	if (f->pattern->reason != R_TASK_STUCK || !t || !t->stuck_is_watched ||
@@ -92,7 +92,7 @@ static bool give_hung(struct kmsg_source *s, const struct kmsg_found *f)
 /* A report of a kill is put to what the source oom saw of it, or told alone if that is off. */
 static void give_report(struct kmsg_source *s, uint64_t now_ns, uint64_t wall_ns, struct sink *out)
 {
-	struct story *t = s->story;
+	struct kernel_events *t = s->story;
 
 	if (t && t->oom_is_watched && t->nreports < STORY_REPORTS) {
 		t->report[t->nreports].at_ns = now_ns;

@@ -11,12 +11,12 @@
 #include "lib/base/clock.h"
 #include "probe/kernel/kernel_load.h"
 #include "probe/core/layout.h"
-#include "probe/symbol/kernel/names.h"
+#include "probe/symbol/kernel/kernel_names.h"
 #include "bpf/memory/oom.skel.h"
 #include "probe/source/kernel_log/oom_event.h"
 #include "probe/core/source.h"
 #include "probe/symbol/kernel/stacks.h"
-#include "probe/source/kernel_log/story.h"
+#include "probe/source/kernel_log/kernel_events.h"
 
 enum { PENDING = 8, PER_MINUTE = 20 };
 
@@ -27,9 +27,9 @@ enum { PENDING = 8, PER_MINUTE = 20 };
 struct oom_source {
 	struct oom_bpf *bpf;
 	struct ring_buffer *ring;
-	struct names *names;
+	struct kernel_names *names;
 	struct stacks *stacks;
-	struct story *story;
+	struct kernel_events *story;
 	uint64_t now_ns, wall_minus_mono_ns, page_bytes;
 	uint64_t kills, withheld, told_withheld, minute;
 	uint32_t in_minute, npending;
@@ -56,7 +56,7 @@ static void tell(struct oom_source *s, const struct oom_victim *v, const struct 
 		return;
 	}
 	if (v && v->cgroup)
-		names_cgroup(s->names, v->cgroup, NAMES_MEMORY, cgroup);
+		kernel_names_cgroup(s->names, v->cgroup, NAMES_MEMORY, cgroup);
 	if (v)
 		seen.stack = stacks_id(s->stacks, v->frame, v->n,
 				       v->n == OOM_FRAMES ? STACKS_CUT : 0, s->now_ns);
@@ -78,7 +78,7 @@ static int on_record(void *arg, void *data, size_t len)
 	return 0;
 }
 
-static void drop_report(struct story *t, uint32_t i)
+static void drop_report(struct kernel_events *t, uint32_t i)
 {
 	memmove(&t->report[i], &t->report[i + 1], (--t->nreports - i) * sizeof(t->report[0]));
 }
@@ -86,7 +86,7 @@ static void drop_report(struct story *t, uint32_t i)
 /* True: it was told, with what the log says, or because that does not come. */
 static bool tell_pending(struct oom_source *s, const struct oom_victim *v)
 {
-	struct story *t = s->story;
+	struct kernel_events *t = s->story;
 
 	for (uint32_t i = 0; t && i < t->nreports; i++) {
 		if (t->report[i].of.pid != v->pid)
@@ -103,7 +103,7 @@ static bool tell_pending(struct oom_source *s, const struct oom_victim *v)
 
 static void tell_all(struct oom_source *s)
 {
-	struct story *t = s->story;
+	struct kernel_events *t = s->story;
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < s->npending; i++)
@@ -124,7 +124,7 @@ static void oom_close(void *self)
 		s->story->oom_is_watched = false;
 	ring_buffer__free(s->ring);
 	oom_bpf__destroy(s->bpf);
-	names_free(s->names);
+	kernel_names_free(s->names);
 	stacks_free(s->stacks);
 }
 
@@ -158,7 +158,7 @@ static int oom_open(void *self, const struct probe_env *env)
 	s->ring = ring_buffer__new(bpf_map__fd(s->bpf->maps.ring), on_record, s, NULL);
 	if (!s->ring)
 		return -errno;
-	s->names = names_new(env->procfs, env->sysfs);
+	s->names = kernel_names_new(env->procfs, env->sysfs);
 	s->stacks = stacks_new(env->procfs);
 	s->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 	s->story = env->story;

@@ -5,10 +5,10 @@
 
 #include "lib/base/hash.h"
 #include "probe/source/profile/fold_kernel.h"
-#include "probe/source/profile/minute.h"
+#include "probe/source/profile/profile_window.h"
 #include "probe/request/explain/profile.h"
 #include "probe/symbol/user/usym_frame.h"
-#include "probe/procfs/pages.h"
+#include "probe/procfs/sparse_array.h"
 
 enum {
 	BYTES_S = 128 * 1024, /* of files: about 1 ms; what is saved up serves a busy moment */
@@ -50,12 +50,12 @@ _Static_assert((int)ONCPU_USER <= (int)USYM_FRAMES && (int)ONCPU_USER <= (int)IT
 struct fold *fold_new(const char *procfs, void (*named)(void *arg, uint64_t was, uint64_t is),
 		      void *arg)
 {
-	struct fold *f = pages_new(sizeof(*f));
+	struct fold *f = sparse_array_new(sizeof(*f));
 
-	f->common.functions = functions_new();
+	f->common.functions = function_cache_new();
 	f->common.named = named;
 	f->common.arg = arg;
-	told_open(&f->common.told, procfs);
+	stack_dedup_open(&f->common.told, procfs);
 	f->kernel = fold_kernel_new(procfs, &f->common);
 	f->usym = usym_new(procfs);
 	f->files = usym_files_new(procfs);
@@ -67,11 +67,11 @@ void fold_free(struct fold *f)
 {
 	if (!f)
 		return;
-	functions_free(f->common.functions);
+	function_cache_free(f->common.functions);
 	fold_kernel_free(f->kernel);
 	usym_free(f->usym);
 	usym_files_free(f->files);
-	pages_free(f, sizeof(*f));
+	sparse_array_free(f, sizeof(*f));
 }
 
 uint64_t fold_unknown(const struct fold *f)
@@ -94,10 +94,10 @@ uint64_t fold_told(struct fold_common *c, struct stack_item *s)
 	if (!s->n)
 		return 0;
 	s->id = id_of(s);
-	if (told_is(&c->told, s->id, c->now_ns))
+	if (stack_dedup_is(&c->told, s->id, c->now_ns))
 		return s->id;
 	sink_stack(c->out, s);
-	told_add(&c->told, s->id, c->now_ns);
+	stack_dedup_add(&c->told, s->id, c->now_ns);
 	return s->id;
 }
 
@@ -119,7 +119,7 @@ static struct req_frame place_of(const struct user *u, uint32_t i)
 
 static const char *find(const struct fold *f, const struct req_frame *place, uint32_t tgid)
 {
-	return functions_find(f->common.functions, space_of(place, tgid), place->where);
+	return function_cache_find(f->common.functions, space_of(place, tgid), place->where);
 }
 
 /* Its outermost function is where a thread begins, or what the C library calls so. */
@@ -242,7 +242,7 @@ static bool is_unknown(const struct fold *f, const struct user *u, uint32_t i,
 {
 	*place = place_of(u, i);
 	*space = space_of(place, u->tgid);
-	return !functions_find(f->common.functions, *space, place->where);
+	return !function_cache_find(f->common.functions, *space, place->where);
 }
 
 static void add_places(struct fold *f, const struct user *u, uint64_t of)
@@ -294,7 +294,7 @@ static void learn(struct fold *f, uint32_t tgid)
 
 		if (r == -ENOENT && f->place_of[i] != tgid)
 			continue;
-		functions_add(f->common.functions, space_of(q, f->place_of[i]), from, to,
+		function_cache_add(f->common.functions, space_of(q, f->place_of[i]), from, to,
 			      r == -ENOENT ? "(a file that is not known)" : text,
 			      r < 0 || q->status != BY_ID);
 	}
@@ -350,7 +350,7 @@ void fold_step(struct fold *f)
 	f->bytes = f->bytes < BYTES_SAVED ? f->bytes : BYTES_SAVED;
 	f->step_ns = now;
 	if (now - f->minute_ns >= 60 * SEC) {
-		functions_forget_passing(f->common.functions);
+		function_cache_forget_passing(f->common.functions);
 		f->minute_ns = now;
 	}
 	step_user(f);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * fold.h - stacks by their functions: two that went through the same functions are one, wherever in
- * them they were. An id at once where all functions are known (functions.h); else one that waits,
+ * them they were. An id at once where all functions are known (function_cache.h); else one that waits,
  * and later the id that takes its place.
  *
  * What is looked up is bounded: kernel symbols once a minute, twice where many wait, as a pass over
@@ -28,7 +28,7 @@ void fold_free(struct fold *f);
 /* Where stacks are told, and the time, until the next call. */
 void fold_at(struct fold *f, struct sink *out, uint64_t now_ns);
 
-/* 0: it has no frames, or none that is known; minute.h says how to tell an id that waits. */
+/* 0: it has no frames, or none that is known; profile_window.h says how to tell an id that waits. */
 uint64_t fold_kernel(struct fold *f, const __u64 *frame, uint32_t n);
 uint64_t fold_user(struct fold *f, uint32_t tgid, const struct req_frame *frame, uint32_t n);
 

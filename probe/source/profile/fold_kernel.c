@@ -3,8 +3,8 @@
 
 #include "lib/base/hash.h"
 #include "probe/symbol/kernel/ksym.h"
-#include "probe/source/profile/minute.h"
-#include "probe/procfs/pages.h"
+#include "probe/source/profile/profile_window.h"
+#include "probe/procfs/sparse_array.h"
 
 enum {
 	STEP_BYTES = 1 << 20, /* of kallsyms, at a time: about 10 ms */
@@ -37,7 +37,7 @@ struct fold_kernel {
 
 struct fold_kernel *fold_kernel_new(const char *procfs, struct fold_common *c)
 {
-	struct fold_kernel *k = pages_new(sizeof(*k));
+	struct fold_kernel *k = sparse_array_new(sizeof(*k));
 
 	k->common = c;
 	k->ksyms = ksyms_new(procfs);
@@ -49,7 +49,7 @@ void fold_kernel_free(struct fold_kernel *k)
 	if (!k)
 		return;
 	ksyms_free(k->ksyms);
-	pages_free(k, sizeof(*k));
+	sparse_array_free(k, sizeof(*k));
 }
 
 uint64_t fold_kernel_unknown(const struct fold_kernel *k)
@@ -64,11 +64,11 @@ static uint64_t asked_of(const __u64 *frame, uint32_t i)
 }
 
 /* The frames that are known up to the first that is not; true: there is none such. */
-static bool look_up(const struct functions *f, const __u64 *frame, uint32_t n, struct stack_item *s)
+static bool look_up(const struct function_cache *f, const __u64 *frame, uint32_t n, struct stack_item *s)
 {
 	*s = (struct stack_item){ .flags = n == ONCPU_KERNEL ? CUT : 0 };
 	while (s->n < n) {
-		s->frame[s->n] = functions_find(f, SPACE, asked_of(frame, s->n));
+		s->frame[s->n] = function_cache_find(f, SPACE, asked_of(frame, s->n));
 		if (!s->frame[s->n]) {
 			s->flags |= CUT;
 			return false;
@@ -137,7 +137,7 @@ static void begin(struct fold_kernel *k)
 		for (uint32_t j = 0; j < k->one[i].n && k->nasked < KSYM_MAX; j++) {
 			uint64_t at = asked_of(k->one[i].frame, j);
 
-			if (!functions_find(k->common->functions, SPACE, at))
+			if (!function_cache_find(k->common->functions, SPACE, at))
 				k->asked[k->nasked++] = at;
 		}
 	ksyms_begin(k->ksyms, k->asked, k->nasked);
@@ -148,18 +148,18 @@ static void begin(struct fold_kernel *k)
 /* What has no name is the kernel's, and no more is known of it. */
 static void learn(const struct fold_kernel *k)
 {
-	struct functions *f = k->common->functions;
+	struct function_cache *f = k->common->functions;
 
 	if (ksyms_hidden(k->ksyms))
-		functions_add(f, SPACE, 0, UINT64_MAX, "(kernel)", false);
+		function_cache_add(f, SPACE, 0, UINT64_MAX, "(kernel)", false);
 	for (size_t i = 0; i < k->nasked; i++) {
 		uint64_t from = k->asked[i], to = from + 1;
 		char text[KSYM_TEXT] = "(kernel)";
 
-		if (functions_find(f, SPACE, from))
+		if (function_cache_find(f, SPACE, from))
 			continue;
 		ksyms_function(k->ksyms, k->asked[i], text, &from, &to);
-		functions_add(f, SPACE, from, to, text, false);
+		function_cache_add(f, SPACE, from, to, text, false);
 	}
 }
 

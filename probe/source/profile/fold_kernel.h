@@ -3,12 +3,12 @@
 #pragma once
 
 #include "probe/source/profile/fold.h"
-#include "probe/symbol/kernel/functions.h"
-#include "probe/symbol/told.h"
+#include "probe/symbol/kernel/function_cache.h"
+#include "probe/symbol/stack_dedup.h"
 
 struct fold_common {
-	struct functions *functions;
-	struct told told;
+	struct function_cache *functions;
+	struct stack_dedup told;
 	struct sink *out;
 	uint64_t now_ns;
 	void (*named)(void *arg, uint64_t was, uint64_t is);

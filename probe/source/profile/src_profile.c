@@ -15,7 +15,7 @@
 #include "probe/source/profile/fold.h"
 #include "probe/kernel/kernel_load.h"
 #include "probe/core/layout.h"
-#include "probe/source/profile/minute.h"
+#include "probe/source/profile/profile_window.h"
 #include "bpf/sched/oncpu.skel.h"
 #include "probe/cgroup/scope.h"
 #include "probe/core/source.h"
@@ -36,7 +36,7 @@ struct profile_source {
 	struct ring_buffer *ring;
 	struct apps *apps;
 	struct fold *fold;
-	struct minute *minute;
+	struct profile_window *minute;
 	uint32_t period_us;
 	uint64_t now_ns, next_tick_ns, next_new_ns;
 	uint64_t begin_ns; /* wall: when the minute at hand began */
@@ -47,7 +47,7 @@ static void on_name(void *arg, uint64_t was, uint64_t is)
 {
 	struct profile_source *s = arg;
 
-	minute_named(s->minute, was, is);
+	profile_window_named(s->minute, was, is);
 }
 
 static int on_record(void *arg, void *data, size_t len)
@@ -64,7 +64,7 @@ static int on_record(void *arg, void *data, size_t len)
 	snprintf(comm, sizeof(comm), "%.*s", ONCPU_COMM, r->comm);
 	kernel = fold_kernel(s->fold, r->kernel, r->nkernel);
 	user = fold_user(s->fold, r->tgid, r->user, r->nuser);
-	minute_add(s->minute, r->of_kernel ? "(kernel)" : apps_name(s->apps, r->tgid, comm), kernel,
+	profile_window_add(s->minute, r->of_kernel ? "(kernel)" : apps_name(s->apps, r->tgid, comm), kernel,
 		   user, r->of);
 	return 0;
 }
@@ -78,7 +78,7 @@ static void profile_close(void *self)
 	oncpu_bpf__destroy(s->bpf);
 	apps_free(s->apps);
 	fold_free(s->fold);
-	minute_free(s->minute);
+	profile_window_free(s->minute);
 }
 
 /* Room for what all CPUs may see between two reads; most stacks are a third of the longest. */
@@ -137,7 +137,7 @@ static int profile_open(void *self, const struct probe_env *env)
 	}
 	s->apps = apps_new(env->procfs);
 	s->fold = fold_new(env->procfs, on_name, s);
-	s->minute = minute_new();
+	s->minute = profile_window_new();
 	s->period_us = (uint32_t)(1000000 / hz);
 	s->begin_ns = clock_wall_ns() / (60 * SEC) * (60 * SEC);
 	return 0;
@@ -148,7 +148,7 @@ static void tick(struct profile_source *s, struct sink *out)
 	double v[PROFILELOSS_END];
 
 	v[PROFILELOSS_RING_FULL] = (double)s->bpf->bss->ring_full;
-	v[PROFILELOSS_FOLDED] = (double)minute_over(s->minute);
+	v[PROFILELOSS_FOLDED] = (double)profile_window_over(s->minute);
 	v[PROFILELOSS_UNKNOWN] = (double)fold_unknown(s->fold);
 	for (int i = 0; i < PROFILELOSS_END; i++) {
 		double sum = v[i];
@@ -171,7 +171,7 @@ static int profile_read(void *self, struct sink *out)
 	r = ring_buffer__consume(s->ring);
 	fold_step(s->fold);
 	if (begins != s->begin_ns || s->now_ns >= s->next_new_ns) {
-		minute_tell(s->minute, s->begin_ns, s->period_us, begins != s->begin_ns, out);
+		profile_window_tell(s->minute, s->begin_ns, s->period_us, begins != s->begin_ns, out);
 		s->begin_ns = begins;
 		s->next_new_ns = s->now_ns + NEW_S * SEC;
 	}

@@ -3,7 +3,7 @@
 
 #include "lib/base/log.h"
 #include "probe/symbol/kernel/ksym.h"
-#include "probe/symbol/told.h"
+#include "probe/symbol/stack_dedup.h"
 
 enum {
 	FRAMES = 40, /* 24, and those of an interrupt: bpf/files/files.h */
@@ -27,7 +27,7 @@ struct stacks {
 	uint32_t npending, npass; /* npass: of pending, those that are being looked up */
 	bool hidden;
 	struct pending pending[STACKS_PENDING];
-	struct told told;
+	struct stack_dedup told;
 };
 
 struct stacks *stacks_new(const char *procfs)
@@ -37,7 +37,7 @@ struct stacks *stacks_new(const char *procfs)
 	if (!s)
 		die("out of memory");
 	s->ksyms = ksyms_new(procfs);
-	told_open(&s->told, procfs);
+	stack_dedup_open(&s->told, procfs);
 	return s;
 }
 
@@ -58,8 +58,8 @@ uint64_t stacks_id(struct stacks *s, const __u64 *frame, uint32_t n, uint32_t fl
 	if (!n)
 		return 0;
 	n = n < FRAMES ? n : FRAMES;
-	id = told_id(&s->told, frame, n * sizeof(*frame));
-	if (told_is(&s->told, id, now_ns))
+	id = stack_dedup_id(&s->told, frame, n * sizeof(*frame));
+	if (stack_dedup_is(&s->told, id, now_ns))
 		return id;
 	if (s->npending == STACKS_PENDING)
 		return 0;
@@ -68,7 +68,7 @@ uint64_t stacks_id(struct stacks *s, const __u64 *frame, uint32_t n, uint32_t fl
 	p = &s->pending[s->npending++];
 	*p = (struct pending){ .id = id, .n = n, .flags = flags };
 	memcpy(p->frame, frame, n * sizeof(*frame));
-	told_add(&s->told, id, now_ns);
+	stack_dedup_add(&s->told, id, now_ns);
 	return id;
 }
 

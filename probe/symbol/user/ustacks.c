@@ -2,7 +2,7 @@
 #include "probe/symbol/user/ustacks.h"
 
 #include "lib/base/log.h"
-#include "probe/symbol/told.h"
+#include "probe/symbol/stack_dedup.h"
 #include "probe/symbol/user/usym.h"
 
 enum {
@@ -24,7 +24,7 @@ struct pending {
 
 struct ustacks {
 	struct usym *usym;
-	struct told told;
+	struct stack_dedup told;
 	bool begun; /* with the first one */
 	uint32_t first, n; /* pending: a ring */
 	struct pending pending[USTACKS_PENDING];
@@ -40,7 +40,7 @@ struct ustacks *ustacks_new(const char *procfs)
 	if (!s)
 		die("out of memory");
 	s->usym = usym_new(procfs);
-	told_open(&s->told, procfs);
+	stack_dedup_open(&s->told, procfs);
 	return s;
 }
 
@@ -70,8 +70,8 @@ uint64_t ustacks_id(struct ustacks *s, const struct req_stack *stack, uint64_t n
 	for (uint32_t i = 0; i < what.n; i++)
 		if (what.frame[i].status == ADDRESS)
 			what.tgid = stack->tgid;
-	id = told_id(&s->told, &what, sizeof(what));
-	if (told_is(&s->told, id, now_ns))
+	id = stack_dedup_id(&s->told, &what, sizeof(what));
+	if (stack_dedup_is(&s->told, id, now_ns))
 		return id;
 	if (s->n == USTACKS_PENDING)
 		return 0;
@@ -82,7 +82,7 @@ uint64_t ustacks_id(struct ustacks *s, const struct req_stack *stack, uint64_t n
 			       .n = what.n,
 			       .cut = stack->flags & STACK_CUT };
 	memcpy(p->frame, what.frame, sizeof(p->frame));
-	told_add(&s->told, id, now_ns);
+	stack_dedup_add(&s->told, id, now_ns);
 	return id;
 }
 

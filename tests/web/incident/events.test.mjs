@@ -19,7 +19,7 @@ TEST('the list of events has the newest first, and older ones on demand', async 
 	for (const part of ['warning', 'web-1', 'trainer[20011]', 'write of 52428800 bytes at ckpt/model.pt', '1,204.3 ± 0.40', 'slow file operation']) CHECK(row.includes(part), `${part} in ${row}`);
 	await t.page.click('.more button');
 	await shows(t, 130);
-	CHECK((await t.text('.more')).includes('all events of this range: 130'), 'the end');
+	CHECK((await t.text('.more')).includes('All events of this range are shown: 130'), 'the end');
 });
 
 TEST('of an event it is said that it goes on, or that its end was not seen', async (t) => {
@@ -28,10 +28,10 @@ TEST('of an event it is said that it goes on, or that its end was not seen', asy
 	await t.open('/events');
 	await shows(t, 3);
 	const states = await t.page.$$eval('.events tbody tr', (all) => Object.fromEntries(all.map((tr) => [tr.dataset.id, tr.querySelector('.state')?.innerText ?? ''])));
-	CHECK_EQ([on, over, unseen].map((e) => states[e.id]), ['going on', '', 'end not seen'], 'the words');
+	CHECK_EQ([on, over, unseen].map((e) => states[e.id]), ['ongoing', '', 'end not seen'], 'the words');
 	await t.page.goto(t.mock.url + on.diagnosis);
 	await t.page.waitForSelector('.verdict');
-	CHECK_EQ(await textOf(t, '.line .state'), 'going on', 'on its page');
+	CHECK_EQ(await textOf(t, '.line .state'), 'ongoing', 'on its page');
 });
 
 TEST('node and kind filter the list, are in the address, and come back from it', async (t) => {
@@ -84,8 +84,8 @@ TEST('an event says what, how exactly, by whom, and who was hit', async (t) => {
 	CHECK((await textOf(t, '.tile-on')).includes('ckpt/model.pt the file on nvme0n1'), 'on what');
 	const params = await textOf(t, '#params');
 	CHECK(params.includes('50.0 MiB (52,428,800)') && params.includes('queue_depth 31'), params);
-	CHECK((await textOf(t, '#nearby')).includes('1 other abnormal requests of node web-1') && (await textOf(t, '#nearby')).includes('POST /api/orders/:id'), 'who was hit');
-	CHECK((await textOf(t, '#similar')).includes('2 others; of the same process 1, of the same file 1'), await textOf(t, '#similar'));
+	CHECK((await textOf(t, '#nearby')).includes('Other abnormal requests of node web-1 within 10 s: 1.') && (await textOf(t, '#nearby')).includes('POST /api/orders/:id'), 'who was hit');
+	CHECK((await textOf(t, '#similar')).includes('Others: 2; of the same process: 1; of the same file: 1'), await textOf(t, '#similar'));
 	CHECK(await t.page.$('.cell'), 'its stack is drawn');
 });
 
@@ -95,7 +95,7 @@ TEST('how long the disk took then stands beside how long it took before', async 
 	Object.assign(t.mock, { stall: time, incidents: [one] });
 	await t.open(one.diagnosis);
 	await t.page.waitForSelector('#disk .latency');
-	CHECK((await textOf(t, '#disk')).includes('How long disk nvme0n1 took'), 'the whole disk');
+	CHECK((await textOf(t, '#disk')).includes('Latency of disk nvme0n1'), 'the whole disk');
 	CHECK_EQ(await t.page.$$eval('.latency', (all) => all.map((table) => table.dataset.op)), ['write'], 'what was asked of it');
 	const rows = await t.page.$$eval('.latency tbody tr', (all) => all.map((tr) => [...tr.cells].map((c) => c.innerText.trim())));
 	CHECK_EQ(rows, [['128 µs', '1', '2,000'], ['1,048.6 ms', '90', '0']], 'from the fastest to the slowest');

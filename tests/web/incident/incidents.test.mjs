@@ -36,7 +36,7 @@ TEST('state and node filter the list, and are in the address', async (t) => {
 
 TEST('no incident is said with words, and what would be one', async (t) => {
 	await t.open('/incidents');
-	CHECK((await textOf(t, '#no-incidents')).includes('Five abnormal requests'), 'what would be one');
+	CHECK((await textOf(t, '#no-incidents')).includes('five abnormal requests'), 'what would be one');
 	CHECK_EQ(await t.page.$eval('nav a[aria-current]', (a) => a.pathname), '/incidents', 'the page in the header');
 });
 
@@ -75,7 +75,7 @@ TEST('an incident says where it arose, through which hosts, on what it rests, an
 	CHECK(see.includes('node=db-3') && see.includes('app=postgres') && see.includes('view=rows'), see);
 	CHECK((await textOf(t, '#node-events tbody')).includes('db-3 slow file operation io.slow 4'), await textOf(t, '#node-events tbody'));
 	const steps = await textOf(t, '#steps');
-	for (const part of ['Opened: postgres /q on db-3 (io), 12 requests', 'Joined: checkout /buy on shop-1', 'db-3 is first now, with 88 %']) CHECK(steps.includes(part), `${part} in ${steps}`);
+	for (const part of ['Opened: postgres /q on db-3 (io), 12 requests', 'Joined: checkout /buy on shop-1', 'db-3 is now first, with 88 %']) CHECK(steps.includes(part), `${part} in ${steps}`);
 });
 
 TEST('an incident over several regions says what it is in each, and leads there', async (t) => {
@@ -106,6 +106,15 @@ TEST('an incident without a clear cause says so, a merged one where it is now', 
 	CHECK((await textOf(t, '#causes-time')).includes('No host has half of it'), 'beside the bars');
 	await t.page.click(`a[href="/incidents/${into.brief.id}"]`);
 	await until('the other one is there', async () => (await textOf(t, '.verdict')).includes('arose in db-3'));
+});
+
+TEST('a merged incident that kept no signal has a title without gaps', async (t) => {
+	const into = incident({ n: 2 });
+	const params = { app: '?', host: '?', took: null, of: null, count: null, percent: null };
+	t.mock.cases = [incident({ n: 1, code: 'slow.unknown', state: 'merged', mergedInto: into.brief.id, headline: null, first: null, params, nodes: [], apps: [], signals: 0 }), into];
+	await t.open(t.mock.cases[0].brief.diagnosis);
+	const verdict = await textOf(t, '.verdict');
+	CHECK(verdict.startsWith('incident without signals, since') && !/null|undefined|[{}]/.test(verdict), verdict);
 });
 
 TEST('errors are ranked by themselves; what is no incident is said', async (t) => {
@@ -154,7 +163,7 @@ TEST('an incident is merged into another only after it was said what follows', a
 	await t.page.fill('#action-by', 'ada');
 	await t.page.click('#do-merge');
 	const question = await textOf(t, '#reshape .sure');
-	CHECK(question.includes('All 3 signals will be counted in the other incident') && question.includes('other slow'), question);
+	CHECK(question.includes('All signals (3) will count in the other incident') && question.includes('other slow'), question);
 	await t.page.click('#do-merge-no');
 	CHECK_EQ(t.mock.cases[0].brief.state, 'open', 'no is no');
 	await t.page.click('#do-merge');
@@ -179,7 +188,7 @@ TEST('signals are split off an incident, but not all of them', async (t) => {
 	CHECK(await t.page.$eval('#do-split', (b) => b.disabled), 'not all');
 	await boxes[0].click();
 	await t.page.click('#do-split');
-	CHECK((await textOf(t, '#reshape .sure')).includes('2 of 3 signals will be an incident of their own'), 'what follows');
+	CHECK((await textOf(t, '#reshape .sure')).includes('2 of 3 signals will become a separate incident'), 'what follows');
 	await t.page.click('#do-split-yes');
 	await until('the new one is linked', async () => (await t.page.$$('#split-made a[href^="/incidents/"]')).length === 1);
 	await until('one signal is left', async () => (await t.page.$$('#signals tbody tr')).length === 1);

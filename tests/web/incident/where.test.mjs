@@ -14,7 +14,7 @@ TEST('of any time it says where it arose, and with what it was compared', async 
 	const causes = await t.page.$$eval('#causes-time .cause', (all) => all.map((li) => li.innerText.replace(/\s+/g, ' ')));
 	CHECK(causes[0].includes('db-3 88 %'), causes[0]);
 	CHECK_EQ(await t.page.$$eval('.through-host.first', (all) => all.map((g) => g.dataset.name)), ['db-3'], 'the first one is marked');
-	CHECK(/Of 10 nodes\. Compared with what was without an incident in .+ – .+/.test(await textOf(t, '#usual')), await textOf(t, '#usual'));
+	CHECK(/Nodes: 10\. Compared with this time without an incident: .+ – .+/.test(await textOf(t, '#usual')), await textOf(t, '#usual'));
 	CHECK_EQ(await t.page.$eval('nav a[aria-current]', (a) => a.pathname), '/incidents', 'the page in the header');
 	await t.page.click('#lang');
 	await until('it is said in Chinese', async () => (await textOf(t, 'h1')) === '出在哪台主机');
@@ -24,7 +24,7 @@ TEST('a time like any other says so, and one that nothing can be compared with, 
 	await t.open(`/where${RANGE}`);
 	await t.page.waitForSelector('#causes-time');
 	CHECK((await textOf(t, '#causes-time')).includes('No host took longer than before'), 'nobody');
-	CHECK((await textOf(t, '#usual')).includes('nothing of before to compare with'), 'nothing to compare with');
+	CHECK((await textOf(t, '#usual')).includes('no earlier data to compare with'), 'nothing to compare with');
 });
 
 TEST('calls that were not made stand before what took longer', async (t) => {

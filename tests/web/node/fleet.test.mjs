@@ -15,10 +15,10 @@ TEST('the worst nodes come first, and each says by what', async (t) => {
 	await first(t, 'node-00007');
 	CHECK_EQ((await names(t)).slice(0, 4), ['node-00007', 'node-00019', 'node-00011', 'node-00013'], 'the order');
 	for (const [name, parts] of [
-		['node-00007', ['100', '93', '93 % of the time a task waited for a disk', 'nvme0n1 100 % busy']],
-		['node-00011', ['<b>pay</b>: 430 ms over normal a request', 'pay: 8.3 % of requests failed']],
+		['node-00007', ['100', '93', 'tasks waited for a disk 93 % of the time', 'nvme0n1 100 % busy']],
+		['node-00011', ['<b>pay</b>: 430 ms over normal per request', 'pay: 8.3 % of requests failed']],
 		['node-00013', ['2.9 % of memory available']],
-		['node-00019', ['silent', 'nothing heard']],
+		['node-00019', ['silent', 'no data received']],
 		['node-00017', ['– no requests', '– the probe sees no requests']],
 	]) for (const part of parts) CHECK((await row(t, name)).includes(part), `${part} in ${await row(t, name)}`);
 	CHECK_EQ(await t.page.$$eval('.fleet tr[data-node="node-00007"] .grave', (all) => all.length), 3, 'what is grave looks so');
@@ -65,7 +65,7 @@ TEST('region, tag and a part of the name filter the fleet', async (t) => {
 	await until('and a name', async () => (await names(t)).length === 1);
 	CHECK_EQ(address(t).search, '?q=00011&region=r-2&tag=role%3Dweb'.replaceAll('%3A', ':'), 'the address');
 	await t.page.fill('#fleet-q', 'nobody');
-	await until('nothing fits', async () => (await t.text('main')).includes('No node fits.'));
+	await until('nothing fits', async () => (await t.text('main')).includes('No node matches.'));
 });
 
 TEST('of ten thousand nodes a hundred are on a page, and every page is a click away', async (t) => {
@@ -108,7 +108,7 @@ TEST('other regions are shown with how far they are behind, and lead to their co
 	await until('the regions', async () => (await t.page.$$('.f-regions li')).length === 3);
 	const region = (name) => t.page.$eval(`.f-regions li[data-region="${name}"]`, (li) => [li.className, li.innerText.replace(/\s+/g, ' ').trim(), li.querySelector('a')?.href ?? '']);
 	CHECK_EQ((await region('eu'))[2], 'http://eu.example:8080/', 'the console of eu');
-	CHECK((await region('eu'))[1].includes('12 nodes') && (await region('eu'))[1].includes('behind'), (await region('eu'))[1]);
+	CHECK((await region('eu'))[1].includes('nodes: 12') && (await region('eu'))[1].includes('behind'), (await region('eu'))[1]);
 	CHECK_EQ(await region('home'), ['', 'home 3 nodes', ''], 'the own one');
 	CHECK((await region('us'))[0] === 'warn' && (await region('us'))[2] === '', (await region('us')).join(' | '));
 });

@@ -24,7 +24,7 @@ TEST('a node is drawn in groups, each asked for once and only when it comes into
 	await t.page.$eval('#group-probe', (el) => el.scrollIntoView());
 	await until('then it is', async () => asked(t, 'series/columns').some((q) => q.get('metric').includes('ring_full')));
 	await until('and drawn', async () => (await drawnPanels(t)).includes('lost'));
-	CHECK(/Zero throughout: .*What could not be delivered/.test(await t.text('#group-probe .quiet-panels')), await t.text('#group-probe .quiet-panels'));
+	CHECK(/Zero throughout: .*Not delivered/.test(await t.text('#group-probe .quiet-panels')), await t.text('#group-probe .quiet-panels'));
 	CHECK_EQ(await t.page.$('[data-panel="undelivered"]'), null, 'a panel of noughts');
 	await t.page.click('#group-probe .quiet-panels button');
 	await t.page.waitForSelector('[data-panel="undelivered"] .uplot');
@@ -111,7 +111,7 @@ TEST('of more events than are asked for it is shown where they are left out', as
 	const ends = await t.page.waitForSelector('.lane .beyond', { state: 'attached' }).then((el) => el.getAttribute('d'));
 	const whole = await t.page.$eval('.lane svg[role]', (el) => Number(el.getAttribute('width')));
 	CHECK(Math.abs(Number(ends.split('H')[1]) / whole - 751 / 1800) < 0.01, `up to the oldest that is here (${ends} of ${whole})`);
-	CHECK((await t.text('.lane-says')).includes('dashed there are more'), 'it is said');
+	CHECK((await t.text('.lane-says')).includes('there are more where the line is dashed'), 'it is said');
 });
 
 TEST('from a request one comes to the same moment on its node, five minutes around, with the moment marked', async (t) => {
@@ -135,7 +135,7 @@ TEST('only panels of what the node has are there; of many disks eight are drawn,
 	CHECK_EQ(await t.page.$('#group-requests'), null, 'a group without panels');
 	await t.page.$eval('#group-disks', (el) => el.scrollIntoView());
 	await t.page.waitForSelector('[data-panel="disk-busy"] .uplot');
-	CHECK((await t.text('[data-panel="disk-busy"] h3')).includes('8 that reached the most, of 12'), await t.text('[data-panel="disk-busy"] h3'));
+	CHECK((await t.text('[data-panel="disk-busy"] h3')).includes('the 8 highest of 12'), await t.text('[data-panel="disk-busy"] h3'));
 	CHECK_EQ(await t.page.$$eval('[data-panel="disk-busy"] .says li', (all) => all.length), 8, 'lines');
 	await t.page.$eval('#group-cgroups', (el) => el.scrollIntoView());
 	await t.page.waitForSelector('[data-panel="cgroup-cpu"] .uplot');
@@ -150,7 +150,7 @@ TEST('only panels of what the node has are there; of many disks eight are drawn,
 TEST('what cannot be had says so, in its group; a node that is not there is said not to be', async (t) => {
 	t.mock.refuse = ['/api/v1/series/columns'];
 	await t.open('/nodes/web-1');
-	await until('it is said', async () => (await t.text('#group-cpu')).includes('could not be had'));
+	await until('it is said', async () => (await t.text('#group-cpu')).includes('could not be loaded'));
 	t.mock.refuse = [];
 	await t.page.goto(`${t.mock.url}/nodes/nobody`);
 	await until('none', async () => (await t.text('main')).includes('There is no node nobody'));

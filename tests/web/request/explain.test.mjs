@@ -84,7 +84,7 @@ TEST('without shares it is said that the split was not measured, and nothing is 
 	CHECK((await textOf(t, '.tile-where')).includes('Not measured for this request'), 'the tile');
 	CHECK_EQ(await t.page.$('.shares'), null, 'a table of shares');
 	CHECK_EQ(await t.page.$('#icicle'), null, 'an icicle');
-	CHECK((await textOf(t, '#checked')).includes('Nothing was found clean for sure') && (await textOf(t, '#unchecked')).includes('does not say'), 'checks');
+	CHECK((await textOf(t, '#checked')).includes('Nothing could be ruled out with certainty') && (await textOf(t, '#unchecked')).includes('does not say'), 'checks');
 	CHECK((await textOf(t, '#losses')).includes('not known') && !(await textOf(t, '#losses')).includes('No packet loss'), 'losses');
 	CHECK((await t.text('.parts')).includes('own time of orders'), 'the bar of what is known');
 });
@@ -163,7 +163,7 @@ TEST('the node around the moment: drawings, and the same in figures', async (t) 
 	await t.page.waitForSelector('#node-context canvas');
 	const said = await textOf(t, '#node-context');
 	for (const part of ['CPU 11.00 % before: ', 'I/O 86.00 % before: ', 'nvme0n1 99.00 % before: ', 'written 200.3 MiB/s before: ']) CHECK(said.includes(part), `${part} in ${said}`);
-	CHECK((await textOf(t, '[data-panel=retrans]')).includes('No measurement of it'), 'what is not there is said');
+	CHECK((await textOf(t, '[data-panel=retrans]')).includes('No measurement from this node'), 'what is not there is said');
 	const inked = await t.page.$eval('#node-context canvas', (c) => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((v, i) => i % 4 === 0 && v > 150 && i));
 	CHECK(inked, 'something is drawn');
 	const asked = t.mock.asked.filter((a) => a.startsWith('/api/v1/series')).map((a) => new URLSearchParams(a.split('?')[1]));
@@ -178,13 +178,13 @@ TEST('who else was hit, on this node and elsewhere; the same within a day', asyn
 	t.mock.incidents = [event({ time: Date.parse(row.time) + 50 }), event({ time: Date.parse(row.time) - 60e3, n: 2 })];
 	await openOne(t, row);
 	await t.page.waitForSelector('#nearby tbody tr');
-	CHECK((await textOf(t, '#nearby')).includes('2 other abnormal requests of node web-1'), await textOf(t, '#nearby'));
+	CHECK((await textOf(t, '#nearby')).includes('Other abnormal requests of node web-1 within 10 s: 2.'), await textOf(t, '#nearby'));
 	CHECK((await cells(t, '#nearby tbody tr')).every((r) => r[0] === 'nginx' && r[1] === 'GET /cart'), 'not the request itself');
 	await until('others are counted', async () => (await textOf(t, '#nearby')).includes('On other nodes at the same time: 1'));
 	await t.page.waitForSelector('#events-then li');
 	CHECK_EQ(await t.page.$$eval('#events-then a[href^="/events/"]', (all) => all.map((a) => a.pathname)), [t.mock.incidents[0].diagnosis], 'the event of that moment');
 	await t.page.waitForSelector('#similar tbody tr');
-	CHECK((await textOf(t, '#similar .sum')).startsWith('2 times with this one'), await textOf(t, '#similar .sum'));
+	CHECK((await textOf(t, '#similar .sum')).startsWith('2 times including this one'), await textOf(t, '#similar .sum'));
 	await t.page.click('#nearby .sum a');
 	await t.page.waitForSelector('table.requests tbody tr');
 	CHECK_EQ((await t.rows()).length, 3, 'the rows of that moment, with the request itself');
@@ -194,7 +194,7 @@ TEST('a part of the page that cannot be had says so, the rest stands', async (t)
 	const row = explained();
 	t.mock.refuse = ['/api/v1/events', '/api/v1/series', '/api/v1/parts'];
 	await openOne(t, row);
-	await until('it is said', async () => (await textOf(t, '#events-then')).includes('could not be had') && (await textOf(t, '#node-context')).includes('could not be had'));
+	await until('it is said', async () => (await textOf(t, '#events-then')).includes('could not be loaded') && (await textOf(t, '#node-context')).includes('could not be loaded'));
 	CHECK((await t.text('.shares')).includes('runqueue'), 'a part without a name is its code');
 });
 

@@ -93,10 +93,10 @@ TEST('a try that never connected keeps its time, out of the sum over the tries',
 	CHECK(all[1][0].startsWith('upstream try 1'), 'the second part is the try');
 });
 
-TEST('calls that could not be told are neither shown nor guessed', async (t) => {
+TEST('calls that could not be identified are neither shown nor guessed', async (t) => {
 	await openRow(t, retried({ flags: ['upstreamUnknown'], upstreams: [], queueTime: 0, requestTime: 50 }));
 	CHECK_EQ((await parts(t)).map(([, ms]) => ms), [50], 'the parts');
-	CHECK((await t.text('#upstreams')).includes('could not be told'), 'it is said');
+	CHECK((await t.text('#upstreams')).includes('could not be identified'), 'it is said');
 });
 
 TEST('each try has its row with what was measured, and a dash for what was not', async (t) => {

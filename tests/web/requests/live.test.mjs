@@ -122,7 +122,7 @@ TEST('a database that is away is told from a lost collector', async (t) => {
 	await t.open();
 	await t.shows(2);
 	t.mock.away = true;
-	await until('the banner says so', async () => (await banner(t)).includes('its database does not'));
+	await until('the banner says so', async () => (await banner(t)).includes('its database has not'));
 	CHECK((await banner(t)).includes('PostgreSQL'), 'the banner says what to do');
 	CHECK_EQ((await t.rows()).length, 2, 'rows that stay');
 	t.mock.away = false;
@@ -133,7 +133,7 @@ TEST('a page opened while the database is away fills itself when it is back', as
 	t.mock.rows = some(2);
 	t.mock.away = true;
 	await t.open();
-	await until('the banner says so', async () => (await banner(t)).includes('its database does not'));
+	await until('the banner says so', async () => (await banner(t)).includes('its database has not'));
 	t.mock.away = false;
 	await t.shows(2);
 });

@@ -100,7 +100,7 @@ TEST('a group and a request lead to the durations of their route', async (t) => 
 
 TEST('without counts the page of routes says so, and says who failed', async (t) => {
 	await t.open('/red');
-	await until('it says so', async () => (await t.text('main')).includes('No request was counted in this range.'));
+	await until('it says so', async () => (await t.text('main')).includes('No requests were counted in this range.'));
 	t.mock.away = true;
 	await t.page.goto(`${t.mock.url}/red?app=x`);
 	await t.page.waitForSelector('main .banner[data-kind=db]');

@@ -58,7 +58,7 @@ TEST('older rows come page by page, each once, to the end', async (t) => {
 	await t.page.click('text=Load older');
 	await t.shows(250);
 	CHECK_EQ(new Set(await t.rows()).size, 250, 'distinct rows');
-	CHECK((await t.text('main')).includes('These are all rows of this range: 250'), 'the end is said');
+	CHECK((await t.text('main')).includes('All rows of this range are shown: 250'), 'the end is said');
 });
 
 TEST('new rows wait while someone reads further down, and nothing moves', async (t) => {
@@ -87,7 +87,7 @@ TEST('the table holds a bounded number of rows, says so, and leads on to older o
 	await t.shows(1950, 30000); // drawn in the second lane of the tests, beside others
 	await t.page.click('text=Load older');
 	await t.shows(2000, 30000);
-	CHECK((await t.text('.more')).includes('keeps 2,000 rows'), 'the bound is said');
+	CHECK((await t.text('.more')).includes('keeps at most 2,000 rows'), 'the bound is said');
 	t.mock.emit(request({ time: Date.now() }));
 	await sleep(300);
 	CHECK_EQ((await t.rows()).length, 2000, 'rows at the bound');
@@ -108,7 +108,7 @@ TEST('an empty table says within 5 s what is watched and how to make a row', asy
 	}
 	CHECK(took.at(-1) < 5000, `it is said after ${took} ms`);
 	const said = await t.text('.empty');
-	for (const part of ['None abnormal yet', '41 requests per second', 'servers: 2', 'nginx', '443', 'make row']) CHECK(said.includes(part), `it says ${part}`);
+	for (const part of ['Nothing abnormal yet', '41 requests per second', 'servers: 2', 'nginx', '443', 'make row']) CHECK(said.includes(part), `it says ${part}`);
 	CHECK((await readFile(new URL('../../../Makefile', import.meta.url), 'utf8')).includes('\nrow:'), 'the Makefile knows the command');
 	t.mock.emit(request({ time: Date.now() }));
 	await t.shows(1);

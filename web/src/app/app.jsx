@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of every page: header, banner, the page itself, keys.
+// The frame of every page: header, banner, the page itself, keyboard shortcuts.
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { Banner } from '../ui/banner.jsx';
 import { Help } from './keyboard_help.jsx';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The API over fetch: an answer is parsed JSON, a failure an ApiError that says who failed.
+// The API over fetch: a success gives parsed JSON, a failure throws an ApiError that names the side that failed.
 export class ApiError extends Error {
 	constructor(status, code, message) {
 		super(message);
@@ -22,7 +22,7 @@ export const refusal = async (res) => {
 	return new ApiError(res.status, body?.error?.code ?? String(res.status), body?.error?.message ?? res.statusText);
 };
 
-// What a person decides; the answer is an object.
+// Sends an action of the operator; the answer is an object.
 export const post = async (path, body) => {
 	let res;
 	try {
@@ -34,7 +34,7 @@ export const post = async (path, body) => {
 	return res.json();
 };
 
-// params are pairs of a name and a value; a name may stand more than once.
+// params are [name, value] pairs; a name may occur more than once.
 export const get = async (path, params = []) => {
 	const query = new URLSearchParams(params);
 	const url = `${query}` ? `${path}?${query}` : path;

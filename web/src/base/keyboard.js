@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of the page: not while someone types, and never together with Ctrl, Alt or Meta. The handler added
-// last is asked first; one that answers false passes the key on. Added by useLayoutEffect: what can be seen has its keys.
+// Keyboard shortcuts: none while the user types, and none together with Ctrl, Alt or Meta. The handler added last
+// comes first; one that returns false passes the key on. Add handlers in useLayoutEffect, so that a visible element
+// has its keys.
 const stack = [];
 
 const typing = (el) => el?.isContentEditable || /^(INPUT|SELECT|TEXTAREA)$/.test(el?.tagName ?? '');

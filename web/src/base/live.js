@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one live connection: server-sent events over fetch (EventSource can neither send Last-Event-ID when
-// it is made anew, nor tell a 503 from a closed port). Closed while the page is hidden.
+// The live connection: server-sent events over fetch. A new EventSource cannot send Last-Event-ID, nor distinguish a
+// 503 from a closed port. The connection is closed while the page is hidden.
 import { ApiError, refusal } from './api.js';
 import { store } from './store.js';
 
-const SILENT_MS = 10_000; /* the server says something every 2 s */
+const SILENT_MS = 10_000; /* the server sends an event every 2 s */
 const RETRY_MS = [300, 1000, 2000, 3000];
 
 // {state: 'wait' | 'open' | 'lost' | 'paused', since, error}
 export const link = store({ state: 'wait', since: Date.now(), error: null });
 
-// The status event of every 2 s: {data: {database, nodes, servers, requestsPerSecond, coverage}, since}
+// The status event, sent every 2 s: {data: {database, nodes, servers, requestsPerSecond, coverage}, since}
 export const status = store({ data: null, since: 0 });
 
 const listeners = new Set();

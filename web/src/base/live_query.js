@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// An answer that is kept new while rows come in: asked at once, then every two seconds at most, more rarely
-// where asking takes long, and never while the page is hidden.
+// A query whose answer is kept up to date while rows come in: it runs at once, then at most every two seconds,
+// less often if it is slow, and never while the page is hidden.
 import { get } from './api.js';
 import { onLive } from './live.js';
 import { store } from './store.js';
 
 const GAP_MS = 2000;
-const SHARE = 4; /* a quarter of the time at most is spent asking */
+const SHARE = 4; /* queries take at most a quarter of the time */
 const EVERY_MS = 10_000;
 
-// what() gives {path, params, live} or null. The store holds {data, error}: the last answer, and why there is
-// no newer one.
+// what() returns {path, params, live} or null. The store holds {data, error}: the last answer, and the error of a
+// newer query, if it failed.
 export const liveQuery = (gap = GAP_MS) => {
 	const state = store({ data: null, error: null });
 	let what = null;
-	let run = 0; /* answers to an older question are dropped */
+	let run = 0; /* answers to an older query are dropped */
 	let busy = false;
 	let timer = 0;
 	let due = 0;
@@ -57,7 +57,7 @@ export const liveQuery = (gap = GAP_MS) => {
 	return {
 		state,
 		begin: (question) => change(question, null),
-		turn: (question) => change(question, state.get().data) /* what was shown stays until the answer */,
+		turn: (question) => change(question, state.get().data) /* the old data stays until the answer */,
 		end: () => change(null, null),
 	};
 };

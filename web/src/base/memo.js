@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A component that is drawn again only when a property is another one: thousands of rows stay still.
+// A component that is rendered again only when a property changes, so that thousands of rows stay as they are.
 import { Component, h } from 'preact';
 
 export const memo = (Inner) =>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages, by path; what a page shows is in the address, so that a link shows the same again.
+// Pages by path. The address holds everything that a page shows, so a link shows the same again.
 import { store } from './store.js';
 
 const here = () => `${location.pathname}${location.search}`;
@@ -7,7 +7,7 @@ const here = () => `${location.pathname}${location.search}`;
 export const place = store(here());
 addEventListener('popstate', () => place.set(here()));
 
-let depth = 0; /* pages of ours behind this one */
+let depth = 0; /* pages of this console before this one in the history */
 
 export const go = (to, { replace = false } = {}) => {
 	if (to === here()) return;
@@ -25,7 +25,7 @@ export const back = (to = '/') => {
 	else go(to);
 };
 
-// A click that the browser itself should handle (new tab, download) is left to it.
+// Clicks for the browser itself (new tab, download) are left to it.
 export const onLink = (event) => {
 	const a = event.target.closest?.('a[href]');
 	if (!a || a.target || a.origin !== location.origin || a.hasAttribute('data-plain')) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value that components watch. set() with an equal value wakes no one.
+// A value that components watch. set() with an equal value notifies no watcher.
 import { useEffect, useState } from 'preact/hooks';
 
 export const store = (value) => {
@@ -28,7 +28,8 @@ export const useStore = (s) => {
 	return value;
 };
 
-// Remembered in the browser, any text or one of those allowed; one that refuses (private mode) still works for this page.
+// A store that the browser keeps: any text, or one of `allowed`. If the browser keeps nothing (private mode), it works for
+// this page only.
 export const remembered = (key, fallback, allowed) => {
 	let first = null;
 	try {
@@ -41,7 +42,7 @@ export const remembered = (key, fallback, allowed) => {
 		try {
 			localStorage.setItem(key, value);
 		} catch {
-			/* not remembered, still set */
+			/* not kept, but set for this page */
 		}
 	});
 	return s;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One answer of the API for a component: asked when its address changes, again while it fails for a reason
-// that may pass, and again where again(data) says in how many ms. Answers to an older address are dropped.
+// useQuery: one API query of a component. It runs when its address changes, again while it fails for a temporary
+// reason, and again after again(data) ms if that is not 0. Answers to an older address are dropped.
 import { useEffect, useState } from 'preact/hooks';
 import { get } from './api.js';
 
 const RETRY_MS = 3000;
 const NOTHING = { data: null, error: null };
 
-// path null: nothing is asked. first: what is shown until the answer. turn: another number asks anew.
+// path null: no query. first: data shown until the answer comes. turn: a new number repeats the query.
 export const useQuery = (path, params = [], { again = () => 0, first = null, turn = 0 } = {}) => {
 	const key = path && JSON.stringify([path, params]);
 	const [state, set] = useState(NOTHING);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How wide an element is, as it changes: [ref for the element, its width in whole pixels; 0 at first].
+// The current width of an element: [ref for the element, width in whole pixels; 0 at first].
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 export const useWidth = () => {

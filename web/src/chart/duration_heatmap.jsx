@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Durations over time: columns of time, rows that double, darker where more requests were. Lines for p50 and
-// p99. Pointer or arrow keys say a field in words.
+// Durations over time: one column per time step, rows of doubling duration, darker where there were more requests, with
+// lines for p50 and p99. The pointer or the arrow keys describe a cell in text.
 import { useState } from 'preact/hooks';
 import { count, duration, msFine, timeText } from '../text/format.js';
 import { t } from '../text/i18n.js';
@@ -9,14 +9,14 @@ import { useWidth } from '../base/use_width.js';
 
 const LEVELS = 6;
 const ROW_H = 13;
-const LEFT = 56; /* px for the names of the rows */
+const LEFT = 56; /* px for the row labels */
 const LEAST_ROWS = 6;
-const NAMED = 3; /* every third row has its name */
+const NAMED = 3; /* every third row has a label */
 
 const edge = (slot) => (slot < 10 ? `${2 ** slot} µs` : duration(2 ** slot / 1000));
 const lowEdge = (slot) => (slot > 0 ? edge(slot - 1) : '0');
 
-// From the fewest to the most, each level holds a like factor.
+// From the lowest to the highest count, each level spans the same factor.
 const levelOf = (n, most) => 1 + Math.floor(((LEVELS - 1) * Math.log(n)) / Math.max(Math.log(most), 1e-9) + 1e-9);
 const leastOf = (level, most) => Math.ceil(most ** ((level - 1) / (LEVELS - 1)) - 1e-9);
 
@@ -83,7 +83,7 @@ export const DurationHeatmap = ({ all, cols, label }) => {
 	const { low, n } = slotsOf(all);
 	const w = Math.max(0, width - LEFT) / cols.n;
 	const height = n * ROW_H;
-	/* the upper edge of slot i lies at the top of its row */
+	/* the upper edge of slot i is at the top of its row */
 	const yOf = (ms) => Math.min(height, (low + n - 1 - Math.max(low - 1, Math.log2(ms * 1000))) * ROW_H);
 	const most = Math.max(1, ...all.columns.flatMap((column) => Object.values(column.slots)));
 	const clamp = (x, slot) => [Math.max(0, Math.min(cols.n - 1, x)), Math.max(low, Math.min(low + n - 1, slot))];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The evidence drawn as an icicle: on top all of it, below it parts, calls and frames, each as wide as it is
-// long. A click or Enter zooms, arrows move, Escape zooms out; what is searched is marked and summed up.
+// An icicle chart of the evidence: the total on top, below it parts, calls and frames, each as wide as it lasted. A click
+// or Enter zooms in, arrows move, Escape zooms out; search matches are marked and summed up.
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { msFine, visible } from '../text/format.js';
 import { t } from '../text/i18n.js';
@@ -18,7 +18,7 @@ const nameOf = (node) => {
 export const percent = (part) => `${(100 * part).toFixed(part < 0.1 ? 1 : 0)} %`;
 const inWords = (node, all) => `${nameOf(node)} · ${msFine(node.ms)} ms · ${percent(node.ms / all.ms)}`;
 
-// Where the arrows lead from a node: down to its longest part, up, or to what stands beside it.
+// The target of the arrow keys: down to the longest child, up to the parent, or to the neighbour.
 const stepFrom = (way, key) => {
 	const [node, parent] = [way.at(-1), way.at(-2)];
 	if (key === 'ArrowDown') return node.children[0];
@@ -82,8 +82,8 @@ const useIcicle = (all, least) => {
 	return { root, at, field, zoomTo, setAt, onKeyDown };
 };
 
-// of: what the nodes are - name(node), words(node, all), look(node, all) as a class, found(root, fits) in words; least: a smaller part of
-// what is zoomed to is not drawn.
+// of: describes the nodes by name(node), words(node, all), look(node, all) for the class, found(root, fits) for the search
+// result. least: smaller shares of the zoomed node are not drawn.
 export const IcicleChart = ({ all, title, of, least = 0 }) => {
 	const [text, search] = useState('');
 	const tree = useIcicle(all, least);

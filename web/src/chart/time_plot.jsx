@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One drawing on the time axis that all of a page share, by uPlot: lines, a stack, or the fields of a histogram. A range
-// is chosen by dragging, a point by pointer or arrow keys; which one is told to `at`, as the number of its step.
+// One drawing by uPlot on the time axis that all panels of a page share: lines, a stack, or the cells of a histogram. The
+// user drags to choose a range, and selects a point by pointer or arrow keys; `at` gets the number of its step.
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { timeParts } from '../text/format.js';
@@ -11,12 +11,12 @@ import { t, zone } from '../text/i18n.js';
 const HEIGHT = 150;
 const LEFT = 56;
 const DAY_S = 86400;
-const CLOSE_S = 150; /* so near seconds are told */
+const CLOSE_S = 150; /* ranges below this show seconds */
 const HEADROOM = 1.08;
 const FIELD_PX = 5;
 const ROW_NAMES = 7;
 export const LEVELS = 6;
-const LEAST = { '%': 2, '/s': 1, 'B/s': 1024, 'pages/s': 1, bytes: 1024, ms: 0.1 }; /* of a scale: a quiet node looks quiet */
+const LEAST = { '%': 2, '/s': 1, 'B/s': 1024, 'pages/s': 1, bytes: 1024, ms: 0.1 }; /* least end of a scale, so that a quiet node looks quiet */
 const COLOURS = ['--own', '--up', '--wait', '--net', '--mem', '--client', '--io', '--queue'];
 const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3]];
 const MARK_PX = 2;
@@ -46,7 +46,7 @@ const band = (u, [from, to], least, height = u.bbox.height) => {
 	if (right > left) u.ctx.fillRect(left, u.bbox.top + u.bbox.height - height, right - left, height);
 };
 
-// Many short events would hide what they are to explain: they are marks on the ground, and lasting ones a shade besides.
+// Many short events would hide the lines: events are marks at the bottom, and long ones are shaded besides.
 const drawEvents = (u, events) => {
 	const px = devicePixelRatio;
 	for (const { run, severity } of events) {
@@ -59,7 +59,7 @@ const drawEvents = (u, events) => {
 	}
 };
 
-// What is of the node and not of this panel: when it was silent, what happened, the moment one came for.
+// Marks of the node, not of this panel: silence, events, the marked moment.
 const drawMarks = (u, { silent, events, moment }) => {
 	u.ctx.save();
 	u.ctx.fillStyle = colour('--line');
@@ -71,7 +71,7 @@ const drawMarks = (u, { silent, events, moment }) => {
 	u.ctx.restore();
 };
 
-// Values on the sum of those below; where none of them is, nothing is.
+// Adds the values of the lines below; a step without any value stays empty.
 const stacked = (lines) => {
 	const sums = [];
 	for (const { values } of lines) {
@@ -81,7 +81,7 @@ const stacked = (lines) => {
 	return sums;
 };
 
-// A value without neighbours is a point, as no line goes through it.
+// A value without neighbours is drawn as a point, as no line goes through it.
 const alone = (u, si) => {
 	const values = u.data[si];
 	const at = values.flatMap((v, i) => (typeof v === 'number' && (i === 0 || values[i - 1] === null) && (i === values.length - 1 || values[i + 1] === null) ? [i] : []));
@@ -90,7 +90,7 @@ const alone = (u, si) => {
 
 const lineOf = (look, more) => ({ stroke: colour(look.name), dash: look.dash, width: 1.5, points: { show: false, size: 4, fill: colour(look.name), filter: alone }, ...more });
 
-// {data, series, bands, top} of lines, with the least and most of samples behind them where there is room for that.
+// {data, series, bands, top} of lines, with the minimum and maximum of the samples behind them if there is room.
 const linesOf = ({ lines, limit, panel, step }) => {
 	const whole = (values) => joined(values, step);
 	const stack = panel.form === 'stack';
@@ -114,10 +114,10 @@ const linesOf = ({ lines, limit, panel, step }) => {
 	return { data, series, bands, top: panel.share ? 100 : Math.max(LEAST[panel.unit] ?? 1, high * HEADROOM, edge * 1.02) };
 };
 
-// From the fewest to the most, each level holds a like factor.
+// From the lowest to the highest count, each level spans the same factor.
 export const levelOf = (n, most) => (n > 0 ? 1 + Math.floor(((LEVELS - 1) * Math.log(n)) / Math.max(Math.log(most), 1e-9) + 1e-9) : 0);
 
-// Several steps are one column where they would be thinner than a field is.
+// Several steps share a column where each would be narrower than a cell.
 const drawFields = (u, fields, step) => {
 	const wide = u.bbox.width / devicePixelRatio / fields.counts.length;
 	const k = Math.max(1, Math.ceil(FIELD_PX / wide));
@@ -182,7 +182,7 @@ const optionsOf = (props, made, width, on) => {
 
 const darkness = matchMedia('(prefers-color-scheme: dark)');
 
-// The part of the drawing that was dragged over, in ms.
+// The dragged range in ms.
 const chosen = (u) => {
 	const { left, width } = u.select;
 	return [u.posToVal(left, 'x') * 1e3, u.posToVal(left + width, 'x') * 1e3];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The drawing of who calls whom. The table below it says the same in words.
+// The drawing of the call graph. The table below it has the same data in text.
 import { ms, rate, visible } from '../text/format.js';
 import { t } from '../text/i18n.js';
 import { figuresOf } from '../data/topology.js';
 
 const BOX = { width: 150, height: 40 };
-const LABELS = 30; /* more of them would lie on each other */
-const SLOW = 0.01; /* of the requests: so many failed ones are seen from afar */
+const LABELS = 30; /* more labels would overlap */
+const FAILING = 0.01; /* share of failed requests from which an edge is marked */
 
 const cut = (text, n = 22) => (text.length > n ? `${text.slice(0, n - 1)}…` : text);
 const percent = (part) => (part > 0 && part < 0.001 ? '<0.1 %' : `${(100 * part).toFixed(part && part < 0.1 ? 1 : 0)} %`);
@@ -27,7 +27,7 @@ const Link = ({ link, from, to, labelled }) => {
 	const { d, x, y } = curve(from, to);
 	const { errorRatio } = figuresOf(link);
 	return (
-		<g class={`link${errorRatio > SLOW ? ' is-failing' : ''}`}>
+		<g class={`link${errorRatio > FAILING ? ' is-failing' : ''}`}>
 			<path d={d} marker-end="url(#arrow)">
 				<title>{`${nameOf(from)} → ${nameOf(to)}: ${wordsOf(link)}`}</title>
 			</path>

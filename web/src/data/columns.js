@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the API gave of a group of panels, as the lines and fields of each. Nothing here knows of a page: tests call it.
+// Turns the series of one API answer into the lines and cells of a group of panels. Tests call it without a page.
 import { PERCENT } from './panels.js';
 
 export const TOP = 8; /* entities on a panel */
-const LATE_MS = 10e3; /* what came in the last ten seconds may still be on its way */
-const JOINED = 1.5; /* times the usual distance of two values: what is as near is one line */
-const TICKS_MS = 5e3; /* two ticks: so near is one line, too, as a short step may fall between them */
+const LATE_MS = 10e3; /* samples of the last ten seconds may still be on their way */
+const JOINED = 1.5; /* times the usual distance of two values: closer values are joined */
+const TICKS_MS = 5e3; /* two ticks: closer values are joined, too, as a short step may fall between them */
 const ROWS = 6;
 
 const isNumber = (n) => typeof n === 'number' && Number.isFinite(n);
 const most = (values) => values.reduce((n, v) => (v > n ? v : n), -Infinity);
 const by = (of) => (a, b) => of(b) - of(a);
 
-// The entities of a group in one order, so that one has the same colour on each panel.
+// The entities of a group in a fixed order, so that each has the same colour on every panel.
 export const entitiesOf = (series) => [...new Set(series.map((s) => s.entity))].sort();
 
-// What came at each step, of anything that is told at every tick.
+// For each step whether any metric that is sent at every tick had a value.
 export const reportedSteps = (series, n) => {
 	const alive = new Array(n).fill(false);
 	for (const s of series.filter((one) => !one.onlyChanges)) for (const [i, v] of (s.values ?? s.buckets).entries()) if (v !== null) alive[i] = true;
 	return alive;
 };
 
-// Nulls between values that are as near as usual are undefined: a line goes on there. All other nulls are gaps.
+// Nulls between values at their usual distance become undefined: the line continues. All other nulls are gaps.
 export const joined = (values, step) => {
 	const at = values.flatMap((v, i) => (v === null ? [] : [i]));
 	const distances = at.slice(1).map((i, k) => i - at[k]).sort((a, b) => a - b);
@@ -36,7 +36,7 @@ const times = (values, factor) => values?.map((v) => (v === null ? null : v * fa
 const added = (lists) => lists[0].map((_, i) => lists.reduce((sum, list) => (list[i] === null ? sum : (sum ?? 0) + list[i]), null));
 const divided = (values, other) => values.map((v, i) => (v === null || !(other?.[i] > 0) ? null : v / other[i]));
 
-// Where nothing was told because nothing happened is a nought; a gauge stays as it was, told anew each minute.
+// A step without a value because nothing happened is 0. A gauge, which is sent once a minute, keeps its value.
 const HELD_MS = 90e3;
 const held = (values, alive, step) => {
 	let last = -Infinity;
@@ -68,9 +68,9 @@ const byEntity = (panel, series, top) => {
 		const other = panel.by && series.find((s) => s.metric === panel.by && s.entity === entity);
 		return { name: entity, fromWire: true, look: order.indexOf(entity), values: times(panel.by ? divided(values, other?.values) : values, panel.factor) };
 	});
-	const told = lines.filter((l) => l.values.some((v) => v !== null));
-	const moved = told.filter((l) => l.values.some((v) => v > 0));
-	return (moved.length ? moved : told).sort(by((l) => most(l.values))).slice(0, top);
+	const measured = lines.filter((l) => l.values.some((v) => v !== null));
+	const moved = measured.filter((l) => l.values.some((v) => v > 0));
+	return (moved.length ? moved : measured).sort(by((l) => most(l.values))).slice(0, top);
 };
 
 const shared = (lines) => {
@@ -88,7 +88,7 @@ const byMetric = (panel, series) => {
 	return panel.share && lines.length ? shared(lines) : lines;
 };
 
-// The fields of a histogram, all entities together: counts[step][bucket], from the lowest to the highest that was used.
+// The cells of a histogram, summed over all entities: counts[step][bucket], from the lowest to the highest used bucket.
 const fieldsOf = (panel, series) => {
 	const found = series.filter((s) => s.metric === panel.lines[0].metric && s.buckets?.some((b) => b?.some((n) => n > 0)));
 	if (!found.length) return null;
@@ -103,14 +103,14 @@ const fieldsOf = (panel, series) => {
 	return { edges, low, n, counts, any: used.includes(true), entities: found.map((s) => s.entity) };
 };
 
-// As the API says it, for a metric that this console does not know.
+// The unit that the API gives, for a metric that this console does not know.
 const unitOf = (s) => {
 	if (!s) return '';
 	if (s.kind === 'histogram') return s.edgeUnit === 'us' ? 'µs' : (s.edgeUnit ?? '');
 	return s.kind === 'gauge' ? s.unit : `${s.unit}/s`;
 };
 
-// {lines | fields, limit, unit, total}: what a panel draws. An empty one has neither.
+// {lines | fields, limit, unit, total} for a panel; an empty panel has neither lines nor fields.
 export const panelDataOf = (panel, answer, alive, top = TOP) => {
 	const { cut } = answer;
 	const series = answer.series.map((s) => (s.values ? filled(s, alive, answer.step * 1e3) : s));
@@ -122,14 +122,14 @@ export const panelDataOf = (panel, answer, alive, top = TOP) => {
 	return { lines, unit, limit: limit && { name: panel.limit.name, values: times(limit.values, panel.factor) }, total };
 };
 
-// Is there anything to see: more than nothing, more than noughts?
+// True if any value is above 0.
 export const hasValues = (found) => {
 	if (found.fields) return found.fields.any ? 'some' : 'nought';
 	const highest = Math.max(-Infinity, ...(found.lines ?? []).map((l) => mostOf(l) ?? -Infinity));
 	return highest === -Infinity ? 'nothing' : highest > 0 ? 'some' : 'nought';
 };
 
-// Runs of steps in which the node said nothing: [first, last + 1] in ms, but for what may still come.
+// Runs of steps without any sample of the node, as [first, last + 1] in ms; steps whose samples may still come are left out.
 export const silentRanges = (alive, from, step, now = Date.now()) => {
 	const end = Math.min(alive.length, Math.floor((now - LATE_MS - from) / step));
 	const runs = [];

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the probes could not see of a range, asked while a page shows it.
+// The coverage of a range: what the probes could not see. Queried while a page shows it.
 import { useEffect } from 'preact/hooks';
 import { liveQuery } from '../base/live_query.js';
 import { isLive, pairs } from './filters.js';
 import { useStore } from '../base/store.js';
 
-const GOING_ON_MS = 20_000; /* a probe tells its losses every second or two */
+const GOING_ON_MS = 20_000; /* a probe reports its losses every second or two */
 
-/* these make a row incomplete or late; whatever else there is, also under a name of tomorrow, is gone */
+/* these losses make a row incomplete or late; all others, unknown names included, mean lost data */
 const SLIGHT = new Set(['upstream_unknown', 'late_bytes', 'calls_full', 'client_full', 'state_refused', 'state_unsaved', 'file_detail_full', 'file_name_unknown', 'file_samples_late', 'file_32bit_calls', 'evidence_pushed_out', 'nginx_lost', 'nginx_unread', 'unjudged']);
-const LISTED = 'pipelined'; /* by app, in what was not read */
+const LISTED = 'pipelined'; /* listed by app, among the connections that were not read */
 const REQUESTS = new Set(['ring_full', 'head_missed', 'requests_lost']);
 
 const cover = liveQuery();
 
-// The last answer for the range, the regions and the nodes of the filters; null until there is one.
+// The last answer for the range, regions and nodes of the filters; null until there is one.
 export const useCoverage = (filters) => {
 	const params = pairs(filters, ['from', 'to', 'region', 'node']);
 	const key = JSON.stringify(params);
@@ -23,12 +23,12 @@ export const useCoverage = (filters) => {
 	return useStore(cover.state).data?.coverage ?? null;
 };
 
-// The same, for who does not ask: the line of coverage does.
+// The same without a query of its own: the coverage footer makes it.
 export const useCovered = () => useStore(cover.state).data?.coverage ?? null;
 
 export const isGrave = (loss) => !SLIGHT.has(loss.name);
 
-// Those that cost requests first, each from the one that grew last.
+// Losses that cost requests first; in each class the one that grew last comes first.
 export const lossesOf = (coverage) => {
 	const all = (coverage?.losses ?? []).filter((loss) => loss.name !== LISTED);
 	return all.sort((a, b) => isGrave(b) - isGrave(a) || (a.last < b.last ? 1 : a.last > b.last ? -1 : 0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of events: the newest page of its filters, asked anew while someone looks, and the pages below it.
+// The list of events: the newest page under the filters, refreshed while it is shown, and the older pages.
 import { get } from '../base/api.js';
 import { liveQuery } from '../base/live_query.js';
 import { address, canWant, pairs, readFilters } from './filters.js';
@@ -11,7 +11,7 @@ export const PAGE = 100;
 
 export const eventHref = (e) => (typeof e.diagnosis === 'string' && e.diagnosis.startsWith('/events/') ? e.diagnosis : `/events/${encodeURIComponent(e.id)}`);
 
-// One node and one kind at a time; what cannot be asked for is left out.
+// One node and one kind at a time; values that the API does not take are left out.
 export const readEventFilters = (search) => {
 	const query = new URLSearchParams(search);
 	const { from, to } = readFilters(search);
@@ -24,7 +24,7 @@ export const eventsAddress = (f) => address('/events', pairs(f, NAMES).filter(([
 const newest = liveQuery(EVERY_MS);
 export const listed = newest.state;
 
-// {rows, next, busy, error}: what was loaded below the newest page.
+// {rows, next, busy, error}: the older pages loaded so far.
 const NOTHING = { rows: [], next: undefined, busy: false, error: null };
 export const older = store(NOTHING);
 
@@ -44,7 +44,7 @@ export const endEvents = () => {
 	newest.end();
 };
 
-// undefined: nothing older was asked yet, so the newest page says where it goes on.
+// next is undefined until an older page was loaded; then the newest page has the cursor.
 export const loadOlderEvents = async () => {
 	const was = older.get();
 	const cursor = was.next === undefined ? newest.state.get().data?.next : was.next;
@@ -58,7 +58,7 @@ export const loadOlderEvents = async () => {
 	if (mine === run) older.set(next);
 };
 
-// Each once, the newest first.
+// Every event once, newest first.
 export const mergeEvents = (data, more) => {
 	const byId = new Map([...(data?.events ?? []), ...more].map((e) => [e.id, e]));
 	return [...byId.values()].sort((a, b) => (a.time === b.time ? (a.id < b.id ? 1 : -1) : a.time < b.time ? 1 : -1));

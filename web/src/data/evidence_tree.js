@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The evidence as a tree: part, call with what it was about, then the frames of its stack from the outermost
-// in. Each node is as long as what is below it.
+// The evidence as a tree: part, call with its object, then the frames of the stack from the outermost inwards. Each
+// node is as long as its children together.
 
 const child = (parent, kind, name, part) => {
 	const key = `${kind}\n${name}`;
@@ -31,7 +31,7 @@ export const laid = (node, from, depth, id) => {
 	return made;
 };
 
-// null if there is nothing to draw.
+// Returns null if there is nothing to draw.
 export const icicleOf = (evidence) => {
 	const root = { kind: 'all', name: '', part: null, ms: 0, below: new Map() };
 	for (const e of evidence ?? []) {
@@ -46,11 +46,11 @@ export const icicleOf = (evidence) => {
 	return root.ms > 0 ? laid(root, 0, 0, 'n') : null;
 };
 
-const TINY = 1e-6; /* ms: what two sums of the same may differ by */
+const TINY = 1e-6; /* ms: rounding difference of two equal sums */
 
 export const inside = (node, root) => node.from < root.from + root.ms - TINY && node.from + node.ms > root.from + TINY;
 
-// What is drawn when root is zoomed to: it, what it is part of, and what of it is at least so large a part.
+// The nodes to draw when zoomed to root: root, its ancestors, and its descendants that are at least `least` of it.
 export const seenIn = (all, root, least) => {
 	const seen = [];
 	const visit = (node) => {
@@ -64,7 +64,7 @@ export const seenIn = (all, root, least) => {
 
 export const deepest = (node) => Math.max(node.depth, ...node.children.map(deepest));
 
-// The way from the root to the node with that id, both included; null if there is none.
+// The path from the root to the node with that id, both included; null if there is none.
 export const pathTo = (node, id) => {
 	if (node.id === id) return [node];
 	for (const below of node.children) {
@@ -74,5 +74,5 @@ export const pathTo = (node, id) => {
 	return null;
 };
 
-// ms of what matches, each moment once.
+// The ms of the matching nodes; each moment counts once.
 export const matched = (node, fits, size = (n) => n.ms) => (fits(node) ? size(node) : node.children.reduce((sum, below) => sum + matched(below, fits, size), 0));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a panel's values and counts come from. values() gives undefined if they cannot be had for that filter.
+// Sources of a facet's values and counts. values() returns undefined if the source does not have that facet.
 import { NONE, isLive, pairs } from './filters.js';
 import { nodes } from './nodes.js';
 
 const CUT = 1000; /* rows of /api/v1/red */
 const SHOWN = 20;
 
-// Abnormal requests; the API leaves each filter's own values out of its count.
+// Abnormal requests. For the counts of a facet the API ignores that facet's own filter.
 export const ofRequests = {
 	question: (filters) => ({ path: '/api/v1/requests/facets', params: pairs(filters), live: isLive(filters) }),
 	values: (data, name) => data.facets?.[name],
@@ -15,10 +15,10 @@ export const ofRequests = {
 
 const byCount = (sums) => [...sums].map(([value, count]) => ({ value, count })).sort((a, b) => b.count - a.count).slice(0, SHOWN);
 
-// Of a row: what the filter of that name is about. A row of /api/v1/red names its node, not its region.
+// The value of a row for a filter. A row of /api/v1/red names its node, not its region.
 const valueOf = (row, name) => (name === 'region' ? nodes.get().list?.find((n) => n.name === row.node)?.region : row[name]) || NONE;
 
-// Every request that was answered; what only asked others is counted by what it asked.
+// All requests. A value that answered none is counted by its calls.
 export const ofRed = {
 	question: (filters, name) => ({ path: '/api/v1/red', params: pairs({ ...filters, [name]: undefined }, ['from', 'to', 'region', 'node', 'app', 'route']), live: isLive(filters) }),
 	values: (data, name) => {

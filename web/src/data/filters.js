@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The filters of the table, to the address line and back. Times in an address are always absolute. Names of
-// MANY hold a list of values, one of which must be so; a value that begins with ! must not be so.
+// The filters of the table, to and from the address. Times in an address are always absolute. The names in MANY hold
+// a list of values: one of them must match; a value that begins with ! must not match.
 export const MANY = ['region', 'node', 'app', 'route', 'status', 'reason', 'remote', 'upstream', 'tag'];
 const ONE = ['from', 'to', 'q'];
-const VALUES = 10; /* of one filter, what the API takes */
+const VALUES = 10; /* values per filter, the limit of the API */
 const TEXT_BYTES = 200;
 const TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
 
@@ -30,7 +30,7 @@ export const readFilters = (search) => {
 
 const listed = (value) => [value ?? []].flat();
 
-// As pairs of a name and a value, as the API takes them.
+// The filters as [name, value] pairs for the API.
 export const pairs = (f, names = [...ONE, ...MANY]) => names.flatMap((name) => listed(f[name]).map((value) => [name, value]));
 
 export const address = (path, all) => {
@@ -42,7 +42,7 @@ export const writeFilters = (f) => address('/', [...pairs(f), ...(f.view === 'ro
 
 export const isFiltered = (f) => pairs(f).some(([name]) => name !== 'from' && name !== 'to');
 
-// A value joins those there are; it is never both wanted and excluded.
+// Adds a value to those of the filter; no value is both wanted and excluded.
 export const withValue = (f, name, value) => {
 	const others = listed(f[name]).filter((v) => bare(v) !== bare(value));
 	return { ...f, [name]: [...others, value].slice(-VALUES) };
@@ -53,10 +53,10 @@ export const withoutValue = (f, name, value) => {
 	return { ...f, [name]: left.length ? left : undefined };
 };
 
-// A range without an end is live; without a beginning it is the API's last hour.
+// A range without an end is live; without a beginning it is the last hour, as the API defines it.
 export const isLive = (f) => !f.to;
 export const HOUR_MS = 3600e3;
 
-// What a question is asked with that takes one value of each of these: the first that is wanted.
+// Pairs for a query that takes one value of each of these names: the first one that is wanted.
 export const pairsOfOne = (f, names, one) =>
 	pairs(Object.fromEntries(names.map((name) => [name, one.includes(name) ? [f[name] ?? []].flat().find((v) => !isNot(v)) : f[name]])), names).filter(([, value]) => value);

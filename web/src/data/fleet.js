@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fleet: its address, its question, and the sentence of each cause. Nothing here knows of a page: tests call it.
+// The fleet: its address, its query, and the sentence of each cause. Tests call it without a page.
 import { address, pairs, readFilters } from './filters.js';
 import { visible } from '../text/format.js';
 import { t, word } from '../text/i18n.js';
@@ -35,7 +35,7 @@ export const ofFleet = {
 
 export const gravityOf = (score) => (score >= GRAVE ? 'grave' : score >= BAD ? 'bad' : 'well');
 
-// The page of the node, with the minute marked that the score is of.
+// The address of the node's page with the minute of the score marked.
 export const whenAddress = (node) => {
 	const at = Date.parse(node.at);
 	return nodeAround(node.name, (Number.isNaN(at) ? Date.now() : at) - MINUTE_MS, Number.isNaN(at) ? Date.now() : at);

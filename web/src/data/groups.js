@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The groups of the filters' requests, the newest activity first. While someone points at them or is among
-// them, counts change in place and what is new waits (hold).
+// The groups of the filtered requests, newest activity first. While the pointer or the focus is in the list, counts
+// change in place and new groups wait (hold).
 import { liveQuery } from '../base/live_query.js';
 import { canWant, isLive, NONE, pairs } from './filters.js';
 import { store } from '../base/store.js';
@@ -11,7 +11,7 @@ const NOTHING = { list: null, fresh: 0, total: 0, exact: true, since: null };
 const groupsQuery = liveQuery();
 let held = () => false;
 
-// {list: null | [], fresh: how many wait, total, exact, since}
+// {list: null | [], fresh: number of waiting groups, total, exact, since}
 export const grouped = store(NOTHING);
 export const groupsState = groupsQuery.state;
 
@@ -49,7 +49,7 @@ export const loadGroups = (filters) => {
 
 export const endGroups = groupsQuery.end;
 
-// The filters under which the rows of a group are the table.
+// The filters that select the rows of a group.
 export const rowsOfGroup = (filters, g) => {
 	const own = { region: g.region, node: g.node, app: g.app, route: g.route, reason: g.reason?.code };
 	const f = { ...filters, view: 'rows' };

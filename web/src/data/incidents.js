@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Incidents: the list, asked anew while someone looks, and the sentence of each.
+// Incidents: the list, refreshed while it is shown, and the title of each.
 import { liveQuery } from '../base/live_query.js';
 import { address, canWant, pairs, readFilters } from './filters.js';
 import { timeParts, visible } from '../text/format.js';
@@ -40,11 +40,12 @@ const since = (time) => {
 const several = (name, n) => (n === 1 ? t(`inc.${name}`) : t(`inc.${name}s`, { n }));
 const short = (text) => visible(String(text ?? '?')).slice(0, CUT);
 
-// In the language and zone of the page; of a code that it does not know as the API says it.
+// The title in the language and zone of the page; a code that this console does not know keeps the API's text. An incident whose
+// signals were all merged into another one has no headline, and so nothing to fill a sentence with.
 export const titleOf = (i) => {
 	if (!(`inc.${i.code}` in messages)) return visible(i.text?.[lang.get()] ?? i.text?.en ?? '–');
 	const p = i.params ?? {};
 	const reason = i.first?.reason || i.first?.event ? t('inc.reason', { reason: short(i.first.reason || i.first.event) }) : '';
-	const what = t(`inc.${i.code}`, { app: short(p.app), host: short(p.host), took: p.took, of: p.of, count: p.count, percent: p.percent, region: short(p.region), hosts: p.hosts, shared: short(p.shared), reason });
+	const what = i.headline === null ? t('inc.empty') : t(`inc.${i.code}`, { app: short(p.app), host: short(p.host), took: p.took, of: p.of, count: p.count, percent: p.percent, region: short(p.region), hosts: p.hosts, shared: short(p.shared), reason });
 	return t('inc.tail', { what, since: since(i.onset), nodes: several('node', i.nodes?.length ?? 0), apps: several('app', i.apps?.length ?? 0) });
 };

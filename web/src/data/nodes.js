@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the probes report about themselves, asked every few seconds while someone looks.
+// What the probes report about themselves, refreshed every few seconds while it is shown.
 import { useEffect } from 'preact/hooks';
 import { get } from '../base/api.js';
 import { store, useStore } from '../base/store.js';
 
 const EVERY_MS = 5000;
-export const SILENT_MS = 10_000; /* a probe ticks every second or two */
+export const SILENT_MS = 10_000; /* a probe sends every second or two */
 
 // {list: null | [], error}
 export const nodes = store({ list: null, error: null });
@@ -39,7 +39,7 @@ export const useNodes = () => {
 	return useStore(nodes);
 };
 
-// By how many ms a clock is off, if that is a second and more for certain: ahead of its collector's, or behind if below 0.
+// The ms by which a node's clock is ahead of the collector's (below 0: behind), if certainly off by a second or more.
 const OFF_MS = 1000;
 export const clockOff = (node) => {
 	const { ahead, uncertainty } = node?.clock ?? {};
@@ -48,7 +48,7 @@ export const clockOff = (node) => {
 
 export const isSilent = (node) => !(node.lag < SILENT_MS);
 
-// What a probe saw and could not keep or deliver, of the last hour.
+// The data that a probe saw but could not keep or deliver in the last hour.
 const LOST = ['ring_full', 'head_missed', 'requests_lost'];
 export const lostOf = (node) => LOST.reduce((sum, name) => sum + (Number(node.coverage?.[name]) || 0), 0);
 export const unreadOf = (list) => {

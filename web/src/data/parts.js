@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts that time goes into: their names come from the API, asked once; until then a part is its code.
+// The parts of the time. Their names come from the API, queried once; until then a part is shown by its code.
 /* global PART_CODES */
 import { useEffect } from 'preact/hooks';
 import { get } from '../base/api.js';
@@ -17,7 +17,7 @@ const ask = async () => {
 	if (Array.isArray(data?.parts)) names.set(new Map(data.parts.map((p) => [p.code, p])));
 };
 
-// What a component calls that names parts.
+// A component that shows names of parts calls this.
 export const useParts = () => {
 	useEffect(() => {
 		ask();
@@ -30,5 +30,5 @@ export const partName = (code) => {
 	return name?.[lang.get()] ?? name?.en ?? code ?? '–';
 };
 
-// The look of a part; one that this console does not know looks like what is not attributed.
+// The class of a part; a part that this console does not know looks like unattributed time.
 export const partClass = (code) => `part part-${PART_CODES.includes(code) ? code : 'unattributed'}`;

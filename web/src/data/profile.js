@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The profile: its address, and its stacks as a tree from the outermost function in, the kernel's part below the user's.
-// Beside another range a node is as wide as both its shares together, so that what is gone is there, too.
+// The profile: its address, and its stacks as a tree from the outermost function inwards, kernel functions below those of
+// the program. When two ranges are compared, the width of a node is the sum of both its shares, so that a function that
+// no longer runs is still shown.
 import { address, canWant, readFilters } from './filters.js';
 import { laid } from './evidence_tree.js';
 import { endsOf } from './time_bins.js';
 
 const NAMES = ['node', 'app', 'from', 'to', 'base_from', 'base_to'];
 const MIN = 60e3;
-const POINTS = [0.2, 1, 3, 8, 20]; /* of a hundred: from which on a difference is of a stronger colour */
+const POINTS = [0.2, 1, 3, 8, 20]; /* percentage points from which a difference has a stronger colour */
 
 const iso = (ms) => new Date(ms).toISOString();
 
@@ -23,13 +24,14 @@ export const readProfile = (search) => {
 export const profilePairs = (view) => NAMES.map((name) => [name, view[name]]).filter(([name, value]) => value && ((name !== 'node' && name !== 'app') || canWant(value)));
 export const profileAddress = (view) => address('/profile', profilePairs(view));
 
-// The same with an end, in whole minutes, as they are stored.
+// The same view with an end, in whole minutes, as profiles are stored.
 export const fixed = (view, now = Date.now()) => {
 	const [from, to] = endsOf(view, now);
 	return { ...view, from: iso(Math.floor(from / MIN) * MIN), to: iso(Math.ceil(to / MIN) * MIN) };
 };
 
-// Beside what was as long before, a day or a week before; 'this': what is shown, for another range to be chosen then.
+// The range to compare with: as long directly before, a day or a week before; 'this': the range shown now, so that the
+// user can choose another one.
 export const beside = (view, which, now = Date.now()) => {
 	const one = fixed(view, now);
 	const [from, to] = [Date.parse(one.from), Date.parse(one.to)];
@@ -47,7 +49,7 @@ const pathOf = (s) => {
 	return path.length ? path : [['unknown', '']];
 };
 
-// null if nothing was seen. ms of a node: its width; now and base: its CPU time in the two ranges.
+// Returns null if there are no samples. ms of a node is its width; now and base are its CPU times in the two ranges.
 export const profileTree = (answer) => {
 	const compared = answer.baseMs !== null;
 	const width = (now, base) => (compared ? (answer.ms ? now / answer.ms : 0) + (answer.baseMs ? base / answer.baseMs : 0) : now);
@@ -71,10 +73,10 @@ export const profileTree = (answer) => {
 	return root.ms > 0 ? laid(root, 0, 0, 'n') : null;
 };
 
-// Shares of the whole, now and then, in a hundred.
+// The shares of the whole in the two ranges, in percent.
 export const sharesOf = (node, all) => [all.now ? (100 * node.now) / all.now : 0, all.base ? (100 * node.base) / all.base : 0];
 
-// "more-3", "less-1", "same": how much larger its share is than it was.
+// "more-3", "less-1", "same": how much larger or smaller the share is than in the base range.
 export const shade = (node, all) => {
 	const [now, base] = sharesOf(node, all);
 	const strong = POINTS.filter((p) => Math.abs(now - base) >= p).length;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rates, errors and durations: series of several nodes are added up slot by slot. Slot i counts durations of
+// Rates, errors and durations (RED). Series of several nodes are added up slot by slot. Slot i counts durations of
 // (2^(i-1), 2^i] µs, slot 0 up to 1 µs.
 import { address, bare, canWant, fits, isNot, pairs } from './filters.js';
 import { endsOf, niceStep } from './time_bins.js';
 
-const MINUTE = 60e3; /* what is stored is of a minute */
+const MINUTE = 60e3; /* counts are stored per minute */
 const FILTERS = ['from', 'to', 'region', 'node', 'app', 'route'];
 
-// What cannot be asked for is left out: the page then shows more.
+// Values that the API does not take are left out: the page then shows more.
 export const redAddress = (f) => address('/red', pairs(f, FILTERS).filter(([, value]) => value && (isNot(value) ? fits(bare(value)) : canWant(value))));
 
-// {from, to, begin, step, n}: the columns of the range, which begin at multiples of step.
+// {from, to, begin, step, n}: the columns of the range; they begin at multiples of step.
 export const columnsOf = (f) => {
 	const [from, to] = endsOf(f, Date.now());
 	const step = niceStep(from, to, MINUTE);
@@ -28,7 +28,7 @@ const addSlots = (into, slots) => {
 	for (const [i, n] of (slots?.b ?? []).entries()) into[slots.lo + i] = (into[slots.lo + i] ?? 0) + n;
 };
 
-// In ms, in proportion within its slot; null if nothing was counted.
+// In ms, interpolated within its slot; null if nothing was counted.
 export const percentile = (slots, part) => {
 	const all = Object.entries(slots).map(([i, n]) => [Number(i), n]).filter(([, n]) => n > 0);
 	const want = part * all.reduce((sum, [, n]) => sum + n, 0);
@@ -55,7 +55,7 @@ const add = (row, points, cols) => {
 	}
 };
 
-// One row for each app and route, and for each peer that was asked; the busiest first. all: their sum.
+// One row per app and route, and per called peer; busiest first. all: their sum.
 export const rowsOf = (series, role, cols) => {
 	const rows = new Map();
 	const all = fresh(cols.n);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The regions that come to this collector, asked every few seconds while someone looks.
+// The regions that relay to this collector, refreshed every few seconds while they are shown.
 import { useEffect } from 'preact/hooks';
 import { get } from '../base/api.js';
 import { store, useStore } from '../base/store.js';
 
 const EVERY_MS = 10_000;
-const LATE_MS = 30_000; /* a relay says every two seconds how far it is */
+const LATE_MS = 30_000; /* a relay reports its progress every two seconds */
 
 const regions = store([]);
 let users = 0;
@@ -16,7 +16,7 @@ const ask = async () => {
 	if (!document.hidden) {
 		await get('/api/v1/regions').then(
 			(answer) => regions.set(answer.regions ?? []),
-			() => {}, /* what was known stays: its lag is older than it says, and the page says that the server is away */
+			() => {}, /* the last answer stays; the page shows that the server is away */
 		);
 	}
 	clearTimeout(timer);
@@ -36,5 +36,5 @@ export const useRegions = () => {
 
 export const isLate = (region) => region.relay && !(region.lag < LATE_MS);
 
-// A page of the region's own console; null: it has none, or at no address that a link may lead to.
+// A page of the region's own console; null if it has none, or if its address must not be a link.
 export const consoleAddress = (region, path) => (/^https?:\/\/[^/]/.test(region?.console ?? '') ? region.console.replace(/\/+$/, '') + path : null);

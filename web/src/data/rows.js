@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of the table: newest first by (time, id), each once, bounded. New rows wait while someone
-// reads (hold), so that nothing moves under their eyes.
+// The rows of the table: newest first by (time, id), each once, bounded. While the user reads (hold), new rows wait, so
+// that the table does not move.
 import { get } from '../base/api.js';
 import { isFiltered, isLive, pairs } from './filters.js';
 import { onLive } from '../base/live.js';
@@ -9,9 +9,9 @@ import { store } from '../base/store.js';
 export const PAGE = 100;
 export const KEEP = 2000;
 const EVERY_MS = 10_000;
-const GATHER_MS = 60; /* live rows are drawn together */
+const GATHER_MS = 60; /* live rows of this time are drawn together */
 const RETRY_MS = 2000;
-const REFETCH_MS = 400; /* with filters the API says which rows match */
+const REFETCH_MS = 400; /* with filters, only the API knows which rows match */
 
 const newer = (a, b) => (a.time === b.time ? (a.id < b.id ? 1 : a.id > b.id ? -1 : 0) : a.time < b.time ? 1 : -1);
 
@@ -28,7 +28,7 @@ const patch = (change) => table.set({ ...table.get(), ...change });
 
 let filters = {};
 let held = () => false;
-let run = 0; /* answers to an older question are dropped */
+let run = 0; /* answers to an older query are dropped */
 let gather = [];
 let gatherTimer = 0;
 let refetchTimer = 0;
@@ -39,7 +39,7 @@ export const setHold = (fn) => {
 	held = fn;
 };
 
-// The oldest rows go when there are too many; "older" then asks by time, as the cursor has moved past.
+// Drops the oldest rows when there are too many; "older" then queries by time, as the cursor is past them.
 const bounded = (rows, state) => (rows.length > KEEP ? { rows: rows.slice(0, KEEP), capped: true, next: null } : { rows, capped: state.capped, next: state.next });
 
 const addNew = (more) => {
@@ -57,14 +57,14 @@ export const showFresh = () => {
 	else if (s.fresh.length) patch({ ...bounded(merge(s.rows, s.fresh), s), fresh: [] });
 };
 
-// What the API refuses it will refuse again; for the rest it is asked until it answers.
+// A query that the API refused is not repeated; any other failure is retried until it succeeds.
 const fail = (error) => {
 	patch({ error, busy: false });
 	clearTimeout(retryTimer);
 	if (error.kind !== 'api') retryTimer = setTimeout(refetch, RETRY_MS);
 };
 
-// The newest page of the filters. A page that touches nothing known leaves a hole: then it is the table.
+// Loads the newest page under the filters. If it does not overlap the known rows, it replaces them: there would be a gap.
 const refetch = async () => {
 	const mine = run;
 	seenAt = Date.now();
@@ -93,7 +93,7 @@ export const load = (f) => {
 	return refetch();
 };
 
-// The table is not shown: nothing is asked for it.
+// The table is no longer shown: its queries stop.
 export const unload = () => {
 	run += 1;
 	gather = [];
@@ -127,7 +127,7 @@ const soonRefetch = () => {
 	}, Math.max(20, seenAt + REFETCH_MS - Date.now()));
 };
 
-// A row may come while its table is still asked for: it waits for the answer, which may not have it.
+// A row may arrive while the table is loading: it waits for the answer, which may not contain it.
 const flush = () => {
 	gatherTimer = 0;
 	if (!table.get().loaded) return;
@@ -147,7 +147,7 @@ const onRow = (row) => {
 	gatherTimer ||= setTimeout(flush, GATHER_MS);
 };
 
-// What was stored late is found.
+// Finds rows that were stored late.
 setInterval(() => {
 	if (!document.hidden && table.get().loaded && isLive(filters) && location.pathname === '/') soonRefetch();
 }, EVERY_MS);

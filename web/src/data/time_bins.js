@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The range of the filters cut into equal parts of a length that reads well. A live range ends with the part
-// that now is in, so that its parts stay where they are while time goes on.
+// Divides the range of the filters into equal bins of a round length. A live range ends with the current bin, so that
+// the bins keep their places as time goes on.
 import { HOUR_MS, isLive } from './filters.js';
 
 const SECOND = 1e3;
 const MIN = 60e3;
-const BINS = 200; /* what the API takes */
+const BINS = 200; /* the limit of the API */
 const NICE = [SECOND, 2e3, 5e3, 10e3, 15e3, 30e3, MIN, 2 * MIN, 5 * MIN, 10 * MIN, 15 * MIN, 30 * MIN, HOUR_MS, 2 * HOUR_MS, 3 * HOUR_MS, 6 * HOUR_MS, 12 * HOUR_MS, 24 * HOUR_MS];
 
 const PARTS = 60;
@@ -20,7 +20,7 @@ export const niceStep = (from, to, least) => {
 	return NICE.find((s) => s >= want) ?? NICE.at(-1);
 };
 
-// {from, to, step, n} in ms; a fixed range is cut exactly, a live one ends at most a step ahead.
+// {from, to, step, n} in ms; a fixed range is divided exactly, a live one ends at most one step ahead.
 export const timeBins = (f, now = Date.now()) => {
 	const [from, to] = endsOf(f, now);
 	if (!isLive(f)) return { from, to, step: (to - from) / PARTS, n: PARTS };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who calls whom, as a drawing: applications in layers, callers on the left. Nothing here knows of a page: tests call it.
+// The layout of the call graph: applications in layers, callers on the left. Tests call it without a page.
 import { address, pairsOfOne } from './filters.js';
 
 const FILTERS = ['from', 'to', 'region', 'node', 'app'];
-const ONE = ['region', 'node', 'app']; /* of each the first value is asked for */
-export const SHOWN = 40; /* applications in the drawing; the rest is folded into one */
+const ONE = ['region', 'node', 'app']; /* the API takes one value of each */
+export const SHOWN = 40; /* applications in the drawing; the others are folded into one */
 const WIDTH = 260;
 const HEIGHT = 66;
 
@@ -22,7 +22,7 @@ const busiest = (edges) => {
 	return [...nodes.values()].sort((a, b) => b.count - a.count);
 };
 
-// An edge that leads back to where a walk came from is drawn, but moves nobody.
+// An edge back to an application of the current walk is drawn, but moves no layer.
 const layersOf = (nodes, links) => {
 	const layer = new Map(nodes.map((n) => [n.key, 0]));
 	const out = new Map(nodes.map((n) => [n.key, links.filter((l) => l.from === n.key && l.to !== n.key)]));
@@ -65,7 +65,7 @@ export const graphOf = (edges, most = SHOWN) => {
 	return { nodes: placed, links: list, folded, width: (Math.max(0, ...layer.values()) + 1) * WIDTH, height: Math.max(1, ...filled.values()) * HEIGHT };
 };
 
-// Of several edges the sum, and the worst of what cannot be added up.
+// The sum of several edges; for figures that cannot be added up, the worst.
 export const figuresOf = (link) => {
 	const sum = (of) => link.edges.reduce((n, e) => n + (of(e.calls) ?? 0), 0);
 	const [count, errors] = [sum((c) => c.count), sum((c) => c.errors)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which host it was, of a time that somebody asks about. Nothing here knows of a page.
+// The address and parameters of the page that ranks the hosts of a time span.
 import { address, pairsOfOne } from './filters.js';
 
 export const whereParams = (f) => pairsOfOne(f, ['from', 'to', 'region', 'node'], ['region', 'node']);

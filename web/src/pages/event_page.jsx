@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One event: the verdict first, then what it rests on, who was hit, and what the node did around it.
+// One event: the verdict first, then its evidence, the requests affected, and the node around it.
 import { useMemo } from 'preact/hooks';
 import { Trouble } from '../ui/banner.jsx';
 import { Coverage } from '../ui/coverage_footer.jsx';
@@ -25,7 +25,7 @@ import { State, howLong } from './events_page.jsx';
 
 const SIMILAR = 200;
 const LISTED = 8;
-/* what is known by name comes first, in this order */
+/* known parameters come first, in this order */
 const ORDER = ['comm', 'call', 'file', 'dev', 'bytes', 'offset', 'blocked_ms', 'cpu_ms'];
 const place = (name) => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length);
 const IN_BYTES = new Set(['bytes', 'offset', 'size']);
@@ -72,7 +72,7 @@ const Where = ({ event }) => (
 	/>
 );
 
-// The API filters by node and kind; by process and file it is counted here, in what it gave. The most alike first.
+// The API filters by node and kind; process and file are counted here, over its answer. The most similar come first.
 const Similar = ({ event }) => {
 	const range = useMemo(() => dayOf(event.time), [event.id]);
 	const wanted = canWant(event.node ?? NONE) && canWant(event.kind ?? NONE);

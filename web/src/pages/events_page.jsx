@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events: what went wrong on a node besides requests, such as a slow write to a file. Newest first.
+// Events: problems of a node other than requests, such as a slow write to a file. Newest first.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { Trouble } from '../ui/banner.jsx';
 import { Coverage } from '../ui/coverage_footer.jsx';
@@ -35,7 +35,7 @@ const Choice = ({ name, value, values, onChange }) => {
 	);
 };
 
-// Whether it goes on, or nobody saw its end; null of one that is over, and of an older collector's.
+// Whether the event is ongoing, or its end was not seen; null if it is over, or comes from an older collector.
 export const stateOf = (event) => (event.goingOn ? 'on' : event.endSeen === false ? 'unseen' : null);
 
 export const State = ({ of }) => {

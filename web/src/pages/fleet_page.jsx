@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fleet: which nodes are bad, in which of four classes, and by what.
+// The fleet: which nodes are bad, in which of four classes, and why.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Trouble } from '../ui/banner.jsx';
 import { Coverage } from '../ui/coverage_footer.jsx';
@@ -19,7 +19,7 @@ import { useStore } from '../base/store.js';
 
 const EVERY_MS = 5000;
 const TYPED_MS = 350;
-const QUIET = 10; /* what is below needs no sentence */
+const QUIET = 10; /* scores below this need no sentence */
 const fleet = liveQuery(EVERY_MS);
 
 const Score = ({ node, of }) => {

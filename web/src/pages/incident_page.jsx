@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One incident: the verdict, where it arose, through which hosts, what it rests on, and what was decided when.
+// One incident: the verdict, where it arose, the hosts on its path, its signals, and its history.
 import { useState } from 'preact/hooks';
 import { Trouble } from '../ui/banner.jsx';
 import { CauseRanking, short } from '../features/incident/cause_ranking.jsx';
@@ -136,7 +136,7 @@ const Steps = ({ of }) => (
 	</section>
 );
 
-// What it is in each region that relays to this collector.
+// The incident in each region that relays to this collector.
 const Parts = ({ of }) =>
 	of.parts?.length > 0 && (
 		<section class="card" id="parts">
@@ -177,7 +177,7 @@ const Head = ({ of, id }) => (
 export const IncidentPage = ({ id }) => {
 	useSettings();
 	const decoded = decode(id);
-	const [turn, setTurn] = useState(0); /* what was decided is asked for anew */
+	const [turn, setTurn] = useState(0); /* an action repeats the query */
 	const { data: of, error } = useQuery(`/api/v1/incidents/${encodeURIComponent(decoded)}`, [], { turn, again: (data) => (data.state === 'open' ? EVERY_MS : 0) });
 	if (error?.kind === 'api') return <Missing id={decoded} error={error} what="inc" back={<Back to="/incidents" label={t('inc.back')} />} />;
 	if (!of) return <main class="page">{error ? <Trouble error={error} /> : <p class="more">{t('table.loading')}</p>}</main>;

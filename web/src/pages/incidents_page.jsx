@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Incidents: what went wrong together. The open ones first, then the newest.
+// Incidents: problems that belong together. Open ones first, then the newest.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { Trouble } from '../ui/banner.jsx';
 import { percent } from '../features/incident/cause_ranking.jsx';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of one node: all that is measured there, on one time axis. The range is in the address; without an end it is
-// live. Groups of panels are asked for as they come into view.
+// The page of one node: all its measurements on one time axis. The range is in the address; without an end it is live.
+// Groups of panels are loaded as they come into view.
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { Coverage } from '../ui/coverage_footer.jsx';
 import { PanelGroup } from '../features/node/panel_group.jsx';
@@ -35,10 +35,10 @@ const NONE = [];
 const ALL = 64; /* sources; a probe has fewer */
 const iso = (ms) => new Date(ms).toISOString();
 
-// Long ranges have long steps: they need no new drawing every few seconds.
+// Long ranges have long steps and need no redraw every few seconds.
 const everyOf = (range) => Math.min(RARELY_MS, Math.max(EVERY_MS, (range.to - range.from) / 360));
 
-// Now, every few seconds, while the range is live and somebody looks.
+// The current time, updated every few seconds while the range is live and the page is visible.
 const useNow = (view) => {
 	const [now, set] = useState(Date.now());
 	const open = isOpenEnded(view, now);
@@ -59,7 +59,7 @@ const useNow = (view) => {
 
 const binsOf = (answer) => answer.bins.map((b, i) => ({ from: Date.parse(b.time), to: i + 1 < answer.bins.length ? Date.parse(answer.bins[i + 1].time) : Date.parse(answer.to), counts: b.counts }));
 
-// {events, cut, bins}: what happened in the range; what cannot be had is left out and costs no panel.
+// {events, cut, bins} of the range; a query that fails is left out, and the panels are shown without it.
 const useHappened = (name, range) => {
 	const [state, set] = useState({ events: [], cut: false, bins: [] });
 	useEffect(() => {
@@ -82,7 +82,7 @@ const useMarks = (view, happened, silent) => {
 	return marks;
 };
 
-// Nobody was silent before it was first heard.
+// A node cannot be silent before it was first seen.
 const since = (runs, first) => (first ? runs.filter((r) => r[1] > first).map(([a, b]) => [Math.max(a, first), b]) : runs);
 
 const State = ({ node }) => {
@@ -95,7 +95,7 @@ const State = ({ node }) => {
 	);
 };
 
-// Times of a range moved or made longer, never beyond now.
+// A range moved or extended, but not beyond now.
 const moved = ({ from, to }, by, factor) => {
 	const middle = (from + to) / 2 + by * (to - from);
 	const half = Math.max(LEAST_MS, (to - from) * factor) / 2;
@@ -165,7 +165,7 @@ const mean = (values) => {
 	return all.length ? all.reduce((a, b) => a + b, 0) / all.length : null;
 };
 
-// "0.12 % CPU, 0.4 % in the kernel, 1.2 MiB of maps", as far as it is known.
+// "0.12 % CPU, 0.4 % in the kernel, 1.2 MiB of maps", as far as these are known.
 const costOf = (found, name) => COSTS.flatMap((panel, i) => {
 	const line = found[i]?.lines.find((l) => l.name === name);
 	const value = line ? mean(line.values) : null;

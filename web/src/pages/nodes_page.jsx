@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes: who reports, what each probe reads, and what it could not.
+// The nodes: which report, what each probe reads, and what it could not read.
 import { useState } from 'preact/hooks';
 import { Trouble } from '../ui/banner.jsx';
 import { Coverage, doOf, whenText } from '../ui/coverage_footer.jsx';
@@ -14,10 +14,10 @@ import { messages } from '../text/messages.js';
 import { nodeAddress } from '../data/node.js';
 import { askNodes, clockOff, isSilent, lostOf, unreadOf, useNodes } from '../data/nodes.js';
 
-const FEW = 3; /* so few nodes are shown with all their details */
+const FEW = 3; /* up to this many nodes are shown with all details */
 const stateIcon = { attached: 'ok', off: 'off', throttled: 'warn' };
 
-// Measured on demand, and nobody demands it: it stands in the details, and is no trouble of the node.
+// A source that is measured on demand and not enabled: it is listed in the details and is no problem of the node.
 const isUnasked = (s) => s.state === 'off' && (s.why ?? '').startsWith('not asked for: ');
 
 export const Source = ({ source, why = false }) => (
@@ -32,7 +32,7 @@ export const Source = ({ source, why = false }) => (
 	</span>
 );
 
-// A clock that is off by as much as one sees.
+// The remark for a clock that is visibly off.
 export const Clock = ({ node, todo = false }) => {
 	const off = clockOff(node);
 	if (!off) return null;
@@ -45,11 +45,11 @@ export const Clock = ({ node, todo = false }) => {
 	);
 };
 
-// In the order of the message table, which goes from what was seen to what was lost; unknown ones last.
+// In the order of the message table, from seen to lost; unknown counters last.
 const order = Object.keys(messages);
 const rank = (name) => (order.includes(`c.${name}`) ? order.indexOf(`c.${name}`) : order.length);
 
-// When the counter rose, and what to do about it.
+// The times when the counter rose, and what to do about it.
 const Remark = ({ node, name }) => {
 	const loss = useCovered()?.losses?.find((l) => l.node === node && l.name === name);
 	if (!loss) return null;

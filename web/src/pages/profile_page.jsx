@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ran on the CPUs of a node or in an app, as a flame graph; beside another range, by how the shares differ.
+// The CPU profile of a node or an app as a flame graph; compared with another range, coloured by the change of shares.
 import { useMemo } from 'preact/hooks';
 import { Trouble } from '../ui/banner.jsx';
 import { percent, IcicleChart } from '../chart/icicle_chart.jsx';
@@ -13,7 +13,7 @@ import { nodeAddress } from '../data/node.js';
 import { beside, fixed, profileAddress, profilePairs, profileTree, readProfile, shade, sharesOf } from '../data/profile.js';
 import { go } from '../base/router.js';
 
-const AGAIN_MS = 60e3; /* what is told comes once a minute */
+const AGAIN_MS = 60e3; /* profiles are sent once a minute */
 const LEAST = 0.001;
 const CUT = 200;
 const CHOICES = ['before', 'day', 'week', 'this'];

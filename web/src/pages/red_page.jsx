@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rate, errors and durations of every app and route: what it answered, and apart from it what it asked of
-// others.
+// Rate, errors and durations of every app and route: requests answered, and separately calls made.
 import { useEffect, useMemo } from 'preact/hooks';
 import { Trouble } from '../ui/banner.jsx';
 import { Coverage, Unread } from '../ui/coverage_footer.jsx';
@@ -126,7 +125,7 @@ const Section = ({ role, data, cols, filters }) => {
 	);
 };
 
-// What is encrypted has no line above.
+// Encrypted connections have no row above.
 const NotRead = ({ filters }) => {
 	const unread = notRead(useCovered(), filters.app);
 	if (!unread.length) return null;

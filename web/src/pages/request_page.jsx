@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One abnormal request: the verdict first, then what it rests on.
+// One abnormal request: the verdict first, then the evidence.
 import { Trouble } from '../ui/banner.jsx';
 import { CallTree } from '../features/request/call_tree.jsx';
 import { CheckList } from '../features/request/check_list.jsx';
@@ -113,7 +113,7 @@ const Socket = ({ req }) => (
 
 const MINUTE_MS = 60e3;
 
-// What its node may have missed around it: then what is not here may have been there.
+// The losses of its node around it: missing data may have been lost.
 const Around = ({ req }) => {
 	const ends = { from: Date.parse(req.time) - MINUTE_MS, to: (Date.parse(req.end) || Date.parse(req.time)) + MINUTE_MS };
 	const filters = { from: new Date(ends.from).toISOString(), to: new Date(ends.to).toISOString() };
@@ -121,7 +121,7 @@ const Around = ({ req }) => {
 	return <Coverage filters={filters} of={t('cov.around', { node: visible(req.node ?? '–').slice(0, 60) })} />;
 };
 
-// Where the verdict leads: to whom else that upstream or client kept waiting, to what else the node saw.
+// Links that follow from the verdict: other requests of that upstream or client, other data of the node.
 const linksOf = (req) => {
 	const range = around(req);
 	const code = req.reason?.code ?? 'unknown';

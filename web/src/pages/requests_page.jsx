@@ -19,7 +19,7 @@ import { KEEP, load, loadOlder, setHold, showFresh, table, unload } from '../dat
 import { useStore } from '../base/store.js';
 import { view } from '../base/table_position.js';
 
-const AIM_MS = 700; /* someone who moves the pointer over the rows is about to click one */
+const AIM_MS = 700; /* a pointer that moves over the rows is about to click one */
 const TOP_PX = 8;
 
 const Fresh = ({ n, more = false, onShow }) => (
@@ -32,7 +32,7 @@ const Fresh = ({ n, more = false, onShow }) => (
 	</div>
 );
 
-// An app that is encrypted has no rows however ill it is: that is said where they are missed.
+// An app with encrypted connections has no rows, however bad it is: this is shown where rows are expected.
 const NoneHere = ({ filters }) => {
 	const unread = notRead(useCovered(), filters.app);
 	return (
@@ -50,7 +50,8 @@ const None = ({ filters }) => {
 
 const COUNT_EVERY_MS = 30_000;
 
-// How many there are is asked apart, once there are more than are shown; until it is known there are older ones.
+// The total is a query of its own, made once there are more rows than shown; until then the page says that there are older
+// ones.
 const Shown = ({ n, filters }) => {
 	const { data } = useQuery('/api/v1/requests/count', pairs(filters), { again: () => (isLive(filters) ? COUNT_EVERY_MS : 0) });
 	if (!data || data.count < n) return <span id="shown">{t('table.shown', { n: count(n) })}</span>;
@@ -171,7 +172,7 @@ export const RequestsPage = ({ search }) => {
 	const scroller = useRef(null);
 	const onChange = (f) => go(writeFilters(f));
 	const onScroll = () => {
-		if (!scroller.current) return; /* it was left while it scrolled */
+		if (!scroller.current) return; /* the page was left while it scrolled */
 		view.top = scroller.current.scrollTop;
 		if (view.top <= TOP_PX && table.get().fresh.length && !document.activeElement?.closest?.('tbody')) showFresh();
 	};

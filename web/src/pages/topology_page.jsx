@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who calls whom: applications and the calls between them, as their callers saw them, beside what the callees say.
+// The topology: applications and the calls between them as the callers measured them, beside the figures of the callees.
 import { useEffect, useMemo } from 'preact/hooks';
 import { Trouble } from '../ui/banner.jsx';
 import { Coverage } from '../ui/coverage_footer.jsx';

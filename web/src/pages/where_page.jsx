@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which host it was, of any time: as an incident is ranked, also where none was opened.
+// Ranks the hosts of any time span like those of an incident, even if none was opened.
 import { useMemo } from 'preact/hooks';
 import { Trouble } from '../ui/banner.jsx';
 import { CauseRanking } from '../features/incident/cause_ranking.jsx';

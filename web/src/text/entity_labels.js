@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an entity is called: of a cgroup its unit, container or job, as far as its path tells, else the end of its path.
+// The display name of an entity. A cgroup has the name of its unit, container or job if its path shows one, else the end
+// of its path.
 const LONG = 40;
-const ID = 12; /* of a container, as its own tools show it */
+const ID = 12; /* characters of a container id, as container tools show it */
 
 export const labelsOf = (kinds) => Object.assign({}, ...kinds.map((k) => k.labels ?? {}));
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one formatter: times with their zone, durations in ms, counts, and strangers' text made visible.
+// The only formatter: times with their zone, durations in ms, counts, and untrusted text made visible.
 import { lang, t, word, zone } from './i18n.js';
 
 const two = (n) => String(n).padStart(2, '0');
 const three = (n) => String(n).padStart(3, '0');
 
-// Parts of a time in the zone of the setting; `zone` is never left out by who prints them.
+// The parts of a time in the chosen zone. Callers always print `zone`, too.
 export const timeParts = (time, where = zone.get()) => {
 	const d = new Date(time);
 	if (Number.isNaN(d.getTime())) return null;
@@ -29,7 +29,7 @@ export const timeText = (time, ms = true) => {
 
 export const zoneName = (which) => (which === 'utc' ? 'UTC' : `${t('zone.local')} (${timeParts(Date.now(), 'local').zone})`);
 
-// datetime-local speaks no zone: both ways in the zone of the setting.
+// datetime-local has no zone: both directions use the chosen zone.
 export const toInput = (time) => {
 	const p = time ? timeParts(time) : null;
 	return p ? `${p.date}T${p.time.slice(0, 8)}` : '';
@@ -66,7 +66,7 @@ export const bytes = (n) => {
 	return `${decimals[1].format(n / 1024 / 1024)} MiB`;
 };
 
-// How long, coarsely: "420 ms", "3.2 s", "5 min", "2 h", "3 d".
+// A coarse duration: "420 ms", "3.2 s", "5 min", "2 h", "3 d".
 export const duration = (n) => {
 	if (!isNumber(n)) return '–';
 	const steps = [[1000, 1, 'unit.ms'], [60e3, 1000, 'unit.s'], [3600e3, 60e3, 'unit.min'], [48 * 3600e3, 3600e3, 'unit.h'], [Infinity, 86400e3, 'unit.d']];
@@ -76,7 +76,7 @@ export const duration = (n) => {
 	return `${text} ${t(name)}`;
 };
 
-// Control bytes and what turns or hides text are shown as signs, never obeyed.
+// Control bytes, and characters that reorder or hide text, are shown as escapes.
 const hidden = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 const sign = (c) => {
 	const hex = c.charCodeAt(0).toString(16);
@@ -84,10 +84,10 @@ const sign = (c) => {
 };
 export const visible = (text) => String(text).replace(hidden, sign);
 
-// Beyond its route's limit; without one nobody can say, and then an abnormal one counts as slow.
+// Over its route's limit. Without a limit, an abnormal request counts as slow.
 export const isSlow = (req) => !isNumber(req.limitTime) || !isNumber(req.totalTime) || req.totalTime > req.limitTime;
 
-// What a probe says of a failure, in the language of the page as far as it is known.
+// The error text of a probe, in the language of the page if its translation is known.
 const numbered = [
 	[/^answered (\d+)$/, 'error.answered'],
 	[/^no answer within (\d+) ms$/, 'error.late'],
@@ -98,7 +98,7 @@ export const errorText = (error) => {
 	return word('error.', error);
 };
 
-// The sentence of a reason ends in what a probe said, if it failed: that part is put into Chinese here.
+// The sentence of a failure's reason ends in the probe's error text: that part is translated into Chinese here.
 export const reasonText = (reason) => {
 	const text = reason?.text?.[lang.get()] ?? reason?.text?.en ?? reason?.code ?? '–';
 	const error = reason?.params?.error;

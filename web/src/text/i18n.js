@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two settings of the header, language and zone, and t(): the word for a key in that language.
+// The two settings of the header, language and zone, and t(): the text for a key in the chosen language.
 import { messages } from './messages.js';
 import { remembered, useStore } from '../base/store.js';
 
@@ -20,8 +20,8 @@ export const t = (key, params = {}) => {
 	return text.replace(/\{(\w+)\}/g, (whole, name) => (name in params ? String(params[name]) : whole));
 };
 
-// A key that the collector may know and this console does not: its own name then.
+// The text for a key of the collector; a key that this console does not know is shown by its own name.
 export const word = (prefix, name) => (messages[prefix + name] ? t(prefix + name) : name);
 
-// What a component calls to be drawn again when language or zone change.
+// A component calls this to be rendered again when language or zone change.
 export const useSettings = () => ({ lang: useStore(lang), zone: useStore(zone) });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures of a panel with their unit, short enough for an axis: "1.5 GiB", "12k /s", "0.4 %".
+// Values of a panel with their unit, short enough for an axis: "1.5 GiB", "12k /s", "0.4 %".
 const BINARY = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 const DECIMAL = ['', 'k', 'M', 'G', 'T'];
 
@@ -22,7 +22,7 @@ const short = (n) => {
 
 const isBytes = (unit) => unit === 'bytes' || unit === 'B/s';
 
-// Of an axis, whose unit stands above: "1.5 GiB" and "12k" are what it needs besides.
+// For an axis whose title has the unit: "1.5 GiB", "12k".
 export const tick = (n, unit) => {
 	const [v, name] = isBytes(unit) ? scaled(n, 1024, BINARY) : scaled(n, 1000, DECIMAL);
 	return isBytes(unit) ? (n === 0 ? '0' : `${short(v)} ${name}`) : `${short(v)}${name}`;
@@ -35,7 +35,7 @@ export const quantity = (n, unit) => {
 	return `${tick(n, unit)} ${unit}`;
 };
 
-// The upper edge of a bucket: of a time in µs, or of bytes; null is the last one, which has none.
+// The upper edge of a bucket, in µs or bytes; null is the last bucket, which has none.
 export const edgeText = (edge, unit) => {
 	if (edge === null) return '∞';
 	if (unit === 'bytes') return quantity(edge, unit);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose an address is: the node and the app, or that nobody with a probe has it.
+// The owner of an address: node and app, or the remark that no node with a probe has it.
 import { Text } from './elements.jsx';
 import { t } from '../text/i18n.js';
 
-// of: {node, app, how} as the API has it; null: there is no address.
+// of: {node, app, how} from the API; null if there is no address.
 export const AddressOwner = ({ of, class: cls = 'owner hint' }) => {
 	if (!of) return null;
 	return (

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong between this page and the data: said once, on top, with what to do.
+// The banner on top for a problem between this page and the data, with what to do.
 import { useEffect, useState } from 'preact/hooks';
 import { Icon } from './elements.jsx';
 import { t } from '../text/i18n.js';
@@ -9,7 +9,7 @@ import { groupsState } from '../data/groups.js';
 import { table } from '../data/rows.js';
 import { useStore } from '../base/store.js';
 
-const PATIENCE_MS = 1000; /* a reconnect that works at once is no news */
+const PATIENCE_MS = 1000; /* a reconnect within this time shows no banner */
 
 const sayings = {
 	lost: ['banner.lost', 'banner.lost.do'],

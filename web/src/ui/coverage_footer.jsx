@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line that is always there: how much of what happened this page can know about, and in words what was
-// missed, where, since when, and what to do.
+// The footer of every page with requests: how complete its data is, and in text what was missed, where, since when, and
+// what to do.
 import { useState } from 'preact/hooks';
 import { count, isNumber, timeText, visible } from '../text/format.js';
 import { connections, isGoingOn, isGrave, lossesOf, lostRequests, notRead, useCoverage } from '../data/coverage.js';
@@ -39,7 +39,7 @@ const unreadText = ({ app, kind, count: n }) => {
 	return t(key in messages ? key : 'cov.kind.other', { app: visible(app).slice(0, CUT), n: count(n), kind: visible(kind).slice(0, CUT) });
 };
 
-// "nginx: 312 encrypted connections not read", a line for each app and kind.
+// "nginx: 312 encrypted connections not read", one line per app and kind.
 export const Unread = ({ of }) => (
 	<ul class="unread">
 		{of.map((u) => (
@@ -83,7 +83,7 @@ const Details = ({ id, losses, coverage, unread, live }) => (
 	</div>
 );
 
-// The loss that grew last, in one line; the rest is one click away.
+// The loss that grew last in one line; the others are one click away.
 const Headline = ({ losses, live }) => {
 	const grave = losses.filter(isGrave);
 	if (!grave.length) return null;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pages of one thing share: the way back, what is missing, names with values, the raw JSON.
+// Pieces of the pages of one request, event or incident: the way back, the not-found text, names with values, the raw JSON.
 import { CopyButton, Text } from './elements.jsx';
 import { timeText, visible } from '../text/format.js';
 import { t } from '../text/i18n.js';
@@ -11,13 +11,13 @@ export const Back = ({ to = '/', label = t('back') }) => (
 	</button>
 );
 
-// An id begins with its time: what has aged out can at least say when it was.
+// An id begins with its time, so a record that has aged out can still show when it was.
 const timeOfId = (id) => {
 	const us = /^([0-9a-f]{1,13})-/.exec(id)?.[1];
 	return us ? new Date(parseInt(us, 16) / 1000).toISOString() : null;
 };
 
-// An address may hold anything; what cannot be decoded is no id.
+// An address may hold anything; text that cannot be decoded is no id.
 export const decode = (text) => {
 	try {
 		return decodeURIComponent(text);

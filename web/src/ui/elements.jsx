@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small pieces that every page uses. A stranger's text goes through Text and nowhere else.
+// Small elements that every page uses. Untrusted text is shown by Text only.
 import { useState } from 'preact/hooks';
 import { timeParts, visible } from '../text/format.js';
 import { t } from '../text/i18n.js';
 
-const CUT = 256; /* what a cell can show; the title has more, the JSON all */
+const CUT = 256; /* characters in a cell; the title has more, the JSON has all */
 const TITLE = 2000;
 
 export const Text = ({ of, class: cls, cut = CUT }) => {
@@ -18,7 +18,7 @@ export const Text = ({ of, class: cls, cut = CUT }) => {
 	);
 };
 
-// The head of a table, by the words of its columns: which have numbers, which of these are ms.
+// The head of a table by the keys of its columns; n: the columns of numbers, ms: those in ms.
 export const Heads = ({ at = '', of, n = [], ms = [] }) => (
 	<thead>
 		<tr>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node is, as its keepers say: each tag leads to the abnormal requests of all that have it.
+// The operator's tags of a node; each links to the abnormal requests of all nodes with that tag.
 import { useQuery } from '../base/use_query.js';
 import { canWant, writeFilters } from '../data/filters.js';
 import { t } from '../text/i18n.js';
@@ -23,7 +23,7 @@ export const Tags = ({ tags }) => {
 	return all.map(([k, v]) => <Tag key={k} of={`${k}=${v}`} />);
 };
 
-// Not what it is now: it may have moved since.
+// The tags at that time: they may have changed since.
 export const TagsThen = ({ node, time }) => {
 	const { data } = useQuery(node && time ? '/api/v1/tags' : null, [['node', node], ['at', time]]);
 	return data ? <Tags tags={data.tagged?.find((x) => !x.entity)?.tags} /> : <span class="none">–</span>;

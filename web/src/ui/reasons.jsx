@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reason has its colour and its pattern, the same on every page; one never stands without the other.
-// Reasons of a family share the colour, a family shares it with the parts of the time it explains.
+// Each reason has a colour and a pattern, the same on every page, and always both. Reasons of a family share the colour,
+// which is also that of the parts of the time they explain.
 /* global REASON_CODES */
 const SIZE = 6;
 
@@ -14,7 +14,7 @@ const strokes = [
 	<path d="M0 3h6M3 0v6" />,
 ];
 
-/* the first ones each have a colour of their own */
+/* the first families each have a colour of their own */
 const FIRST = strokes.length;
 const FAMILIES = ['net', 'client', 'queue', 'cpu', 'io', 'mem'];
 const familyOf = (code) => (FAMILIES.includes(code.split('.')[0]) ? code.split('.')[0] : 'wait');
@@ -30,7 +30,7 @@ const looks = REASON_CODES.map(look);
 const indexOf = (code) => Math.max(0, REASON_CODES.indexOf(code));
 export const fillOf = (code) => `url(#reason-${indexOf(code)})`;
 
-// Once on a page that draws reasons.
+// Used once on every page that draws reasons.
 export const Patterns = () => (
 	<svg class="patterns" width="0" height="0" aria-hidden="true">
 		<defs>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regions: how far each is behind, and the way to its own console.
+// Regions: how far each is behind, and a link to its own console.
 import { count, duration, visible } from '../text/format.js';
 import { t } from '../text/i18n.js';
 import { consoleAddress, isLate, useRegions } from '../data/regions.js';
 import { Icon, Text } from './elements.jsx';
 
-// Only where there are others than one's own.
+// Shown only if regions relay to this collector.
 export const Regions = () => {
 	const list = useRegions();
 	if (!list.some((r) => r.relay)) return null;
@@ -32,7 +32,7 @@ export const Regions = () => {
 	);
 };
 
-// A region, with a link to the same page there, if it is another one.
+// A region; another region has a link to the same page in its own console.
 export const RegionOf = ({ name, path }) => {
 	const there = consoleAddress(useRegions().find((r) => r.relay && r.name === name), path);
 	return (

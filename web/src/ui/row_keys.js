@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of a table whose rows carry data-id: j, k and the arrows move, Enter opens, Escape leaves.
+// Keyboard control of a table whose rows have data-id: j, k and the arrows move, Enter opens, Escape leaves.
 import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { onKey } from '../base/keyboard.js';
 import { go } from '../base/router.js';
@@ -14,7 +14,7 @@ const select = (tr) => {
 	view.row = tr.dataset.id;
 };
 
-// The row with the focus, or the one last read.
+// The row with the focus, or the row opened last.
 const current = (body) => focusedRow() ?? body.querySelector(`tr[data-id="${CSS.escape(view.row ?? '')}"]`);
 
 const move = (body, step) => {
@@ -23,7 +23,7 @@ const move = (body, step) => {
 	select(all[at < 0 ? 0 : Math.min(all.length - 1, Math.max(0, at + step))]);
 };
 
-// link: the selector of what a row opens.
+// link: the selector of the link that a row opens.
 export const useRowKeys = (body, link) => {
 	const open = (tr) => {
 		const a = tr?.querySelector(link);
@@ -47,7 +47,7 @@ export const useRowKeys = (body, link) => {
 	useEffect(() => {
 		if (view.row) current(body.current)?.focus({ preventScroll: true });
 	}, []);
-	/* a click anywhere in a row opens it, but for links and for text that is being marked */
+	/* a click anywhere in a row opens it, except on links and during text selection */
 	return (event) => {
 		if (event.defaultPrevented || event.target.closest('a') || !document.getSelection().isCollapsed) return;
 		open(event.target.closest('tr'));

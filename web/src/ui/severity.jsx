@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How grave an event is: a sign and its word, never a colour alone.
+// The severity of an event: an icon and a word, never a colour alone.
 import { Icon } from './elements.jsx';
 import { word } from '../text/i18n.js';
 import { visible } from '../text/format.js';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time range: a preset becomes an absolute beginning at the moment it is chosen, so that the address
-// means the same tomorrow. Without an end the range is live.
+// The time range. A preset becomes an absolute beginning when it is chosen, so that the address means the same tomorrow.
+// Without an end the range is live.
 import { useState } from 'preact/hooks';
 import { fromInput, timeText, toInput, zoneName } from '../text/format.js';
 import { t, zone } from '../text/i18n.js';

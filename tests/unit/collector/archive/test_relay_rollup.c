@@ -28,7 +28,7 @@ static void add_filled(struct relay_rollup *r, bool noise)
 	AUTO_FREE double *tick = calloc(TICKS, sizeof(*tick));
 	AUTO_FREE double *v = calloc(TICKS * COLUMNS, sizeof(*v));
 	AUTO_FREE uint64_t *id = calloc(ENTITIES, sizeof(*id));
-	struct shelf_chunk of = { .node = 1, .layout = 2, .id = id };
+	struct chunk_builder_chunk of = { .node = 1, .layout = 2, .id = id };
 	struct chunk c;
 
 	for (uint32_t i = 0; i < ENTITIES; i++)

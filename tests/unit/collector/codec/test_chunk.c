@@ -5,7 +5,7 @@
 
 #include "collector/codec/column.h"
 #include "collector/codec/rollup.h"
-#include "collector/archive/shelf.h"
+#include "collector/archive/chunk_builder.h"
 #include "tests/lib/vectors.h"
 
 static void is_column(const char *name, const double *v, uint32_t n)
@@ -126,7 +126,7 @@ struct taken {
 	uint64_t last[4];
 };
 
-static int on_chunk(void *arg, const struct shelf_chunk *c)
+static int on_chunk(void *arg, const struct chunk_builder_chunk *c)
 {
 	struct taken *t = arg;
 
@@ -145,16 +145,16 @@ static int on_chunk(void *arg, const struct shelf_chunk *c)
 
 TEST(rows_in_any_order_become_chunks_in_order)
 {
-	AUTO(shelf_free) struct shelf *s = shelf_new();
+	AUTO(chunk_builder_free) struct chunk_builder *s = chunk_builder_new();
 	struct taken t = { 0 };
 
-	shelf_add(s, 1, 6, 1, 7, (double[]){ 1 }, 1, 1);
-	shelf_add(s, 1, 5, 1, 9, (double[]){ 20, 0 }, 2, 2);
-	shelf_add(s, 1, 5, 2, 1, (double[]){ 3 }, 1, 2);
-	shelf_add(s, 1, 5, 2, 1, (double[]){ 4, 5 }, 2, 2);
-	shelf_add(s, 1, 5, 1, 8, (double[]){ 10, 0 }, 2, 2);
-	CHECK_EQ(shelf_values(s), 9);
-	CHECK_EQ(shelf_each(s, on_chunk, &t), 0);
+	chunk_builder_add(s, 1, 6, 1, 7, (double[]){ 1 }, 1, 1);
+	chunk_builder_add(s, 1, 5, 1, 9, (double[]){ 20, 0 }, 2, 2);
+	chunk_builder_add(s, 1, 5, 2, 1, (double[]){ 3 }, 1, 2);
+	chunk_builder_add(s, 1, 5, 2, 1, (double[]){ 4, 5 }, 2, 2);
+	chunk_builder_add(s, 1, 5, 1, 8, (double[]){ 10, 0 }, 2, 2);
+	CHECK_EQ(chunk_builder_values(s), 9);
+	CHECK_EQ(chunk_builder_each(s, on_chunk, &t), 0);
 	CHECK_EQ(t.n, 2);
 	CHECK_EQ(t.last[0], 5);
 	CHECK_EQ(t.last[1], 6);

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "collector/core/config.h"
+#include "collector/core/collector_config.h"
 #include "collector/core/counters.h"
 #include "collector/access/listen.h"
 

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "collector/db/copy.h"
-#include "collector/pipeline/line.h"
-#include "collector/codec/raw.h"
+#include "collector/pipeline/pipeline.h"
+#include "collector/codec/row_codec.h"
 
 #define SEC 1000000000ull
 
@@ -19,7 +19,7 @@ static const double values[] = { 1, 2, 3 };
 
 struct rig {
 	struct layouts *layouts;
-	struct line *front, *back;
+	struct pipeline *front, *back;
 	struct wire_dict dict;
 };
 
@@ -31,16 +31,16 @@ static void set_up(struct rig *r)
 	r->layouts = layouts_new();
 	r->dict = (struct wire_dict){ .entity_kind = "disk", .n = 2, .metrics = metrics };
 	r->dict.layout = wire_layout_id(&r->dict);
-	CHECK_EQ(line_open(&r->front, front, ARRAY_SIZE(front),
+	CHECK_EQ(pipeline_open(&r->front, front, ARRAY_SIZE(front),
 			   &(struct stage_env){ .layouts = r->layouts }),
 		 0);
-	CHECK_EQ(line_open(&r->back, back, 1, &(struct stage_env){ 0 }), 0);
+	CHECK_EQ(pipeline_open(&r->back, back, 1, &(struct stage_env){ 0 }), 0);
 }
 
 static void tear_down(struct rig *r)
 {
-	line_close(r->front);
-	line_close(r->back);
+	pipeline_close(r->front);
+	pipeline_close(r->back);
 	layouts_free(r->layouts);
 }
 
@@ -90,12 +90,12 @@ TEST(a_sample_of_an_unknown_layout_asks_for_it)
 	set_up(&r);
 	AUTO(batch_free) struct batch *b = sample_of(&r, 2);
 
-	CHECK_EQ(line_run(r.front, b), -ENOKEY);
+	CHECK_EQ(pipeline_run(r.front, b), -ENOKEY);
 	CHECK(!b->poison);
 	CHECK_EQ(b->nneeded, 1);
 	CHECK_EQ(b->needed[0], r.dict.layout);
 	CHECK_EQ(layouts_add(r.layouts, &r.dict), 0);
-	CHECK_EQ(line_run(r.front, b), 0);
+	CHECK_EQ(pipeline_run(r.front, b), 0);
 	CHECK_STR(b->layout[0]->kind, "disk");
 	tear_down(&r);
 }
@@ -118,7 +118,7 @@ TEST(beyond_the_rows_of_its_second_a_batch_is_counted_and_not_kept)
 	wire_put_source(&body, &(struct source_item){ "request", SOURCE_ATTACHED, "" });
 	AUTO(batch_free) struct batch *b = batch_of(&body);
 	b->room = 4;
-	CHECK_EQ(line_run(r.front, b), 0);
+	CHECK_EQ(pipeline_run(r.front, b), 0);
 	CHECK_EQ(b->items.nrequests, 4);
 	CHECK_EQ(b->items.nsources, 1);
 	CHECK_EQ(b->items.nsamples, 1);
@@ -126,7 +126,7 @@ TEST(beyond_the_rows_of_its_second_a_batch_is_counted_and_not_kept)
 	CHECK_STR(b->layout[0]->metrics[0].name, "rows_withheld");
 	CHECK_EQ(b->items.samples[0].v[0], 1);
 	CHECK_EQ(b->items.samples[0].v[3], 3);
-	CHECK_EQ(line_run(r.back, b), 0);
+	CHECK_EQ(pipeline_run(r.back, b), 0);
 	CHECK_EQ(b->rows[FACT_REQUEST].n, 4);
 	tear_down(&r);
 }
@@ -139,7 +139,7 @@ TEST(a_batch_within_its_room_is_as_it_was)
 	CHECK_EQ(layouts_add(r.layouts, &r.dict), 0);
 	AUTO(batch_free) struct batch *b = sample_of(&r, 2);
 	b->room = 1;
-	CHECK_EQ(line_run(r.front, b), 0);
+	CHECK_EQ(pipeline_run(r.front, b), 0);
 	CHECK_EQ(b->items.nsamples, 1);
 	CHECK_STR(b->layout[0]->kind, "disk");
 	tear_down(&r);
@@ -165,7 +165,7 @@ TEST(a_sample_that_does_not_fit_its_layout_poisons_its_batch)
 	AUTO(batch_free) struct batch *b = sample_of(&r, 3);
 
 	CHECK_EQ(layouts_add(r.layouts, &r.dict), 0);
-	CHECK_EQ(line_run(r.front, b), -EBADMSG);
+	CHECK_EQ(pipeline_run(r.front, b), -EBADMSG);
 	CHECK(b->poison);
 	tear_down(&r);
 }
@@ -178,9 +178,9 @@ TEST(a_body_that_cannot_be_read_poisons_its_batch_and_makes_no_row)
 
 	buf_put(&body, "\xc1", 1);
 	AUTO(batch_free) struct batch *b = batch_of(&body);
-	CHECK(line_run(r.front, b) < 0);
+	CHECK(pipeline_run(r.front, b) < 0);
 	CHECK(b->poison);
-	CHECK_EQ(line_run(r.back, b), 0);
+	CHECK_EQ(pipeline_run(r.back, b), 0);
 	CHECK_EQ(b->rows[FACT_REQUEST].n, 0);
 	tear_down(&r);
 }
@@ -199,8 +199,8 @@ static struct batch *stored_raw(const struct rig *r, struct buf *body)
 
 	b->raw_from_ns = now_ns;
 	b->raw_until_ns = now_ns + 1;
-	CHECK_EQ(line_run(r->front, b), 0);
-	CHECK_EQ(line_run(r->back, b), 0);
+	CHECK_EQ(pipeline_run(r->front, b), 0);
+	CHECK_EQ(pipeline_run(r->back, b), 0);
 	CHECK_EQ(b->rows[FACT_SAMPLE].n, 0);
 	return b;
 }
@@ -208,7 +208,7 @@ static struct batch *stored_raw(const struct rig *r, struct buf *body)
 TEST(samples_of_one_layout_share_a_row_in_which_zeros_take_no_room)
 {
 	static const double some[3] = { 0, 0.1, 0 }, other[3] = { NAN, 7, -0.0 };
-	struct raw raw;
+	struct row_codec raw;
 	struct buf want = { 0 }, body = { 0 };
 	struct rig r;
 	set_up_three(&r);
@@ -217,16 +217,16 @@ TEST(samples_of_one_layout_share_a_row_in_which_zeros_take_no_room)
 	wire_put_sample(&body, &(struct sample_item){ r.dict.layout, "sdb", 3, other });
 	AUTO(batch_free) struct batch *b = stored_raw(&r, &body);
 	CHECK_EQ(b->rows[FACT_SAMPLE_RAW].n, 1);
-	raw_begin(&raw);
-	CHECK(raw_add(&raw, some, 3, 100) && raw_add(&raw, other, 3, 100));
-	CHECK_EQ(raw_len(&raw), 3 + 4 + 2 * 1 + 2 * 8);
+	row_codec_begin(&raw);
+	CHECK(row_codec_add(&raw, some, 3, 100) && row_codec_add(&raw, other, 3, 100));
+	CHECK_EQ(row_codec_len(&raw), 3 + 4 + 2 * 1 + 2 * 8);
 	copy_row(&want, 5);
 	copy_time(&want, now_ns);
 	copy_int8(&want, 7);
 	copy_int8(&want, (int64_t)r.dict.layout);
 	copy_int8s(&want, b->entity_id, 2);
-	copy_len(&want, raw_len(&raw));
-	raw_put(&want, &raw);
+	copy_len(&want, row_codec_len(&raw));
+	row_codec_put(&want, &raw);
 	CHECK_EQ(b->rows[FACT_SAMPLE_RAW].bytes.len, want.len);
 	CHECK(memcmp(b->rows[FACT_SAMPLE_RAW].bytes.data, want.data, want.len) == 0);
 	buf_free(&want);
@@ -262,8 +262,8 @@ TEST(a_row_of_sample_has_the_bytes_that_copy_wants)
 	AUTO(batch_free) struct batch *b = sample_of(&r, 2);
 
 	CHECK_EQ(layouts_add(r.layouts, &r.dict), 0);
-	CHECK_EQ(line_run(r.front, b), 0);
-	CHECK_EQ(line_run(r.back, b), 0);
+	CHECK_EQ(pipeline_run(r.front, b), 0);
+	CHECK_EQ(pipeline_run(r.back, b), 0);
 	copy_row(&want, 5);
 	copy_time(&want, now_ns);
 	copy_int8(&want, 7);
@@ -282,10 +282,10 @@ TEST(rows_may_be_made_again)
 	set_up(&r);
 	AUTO(batch_free) struct batch *b = request_at(now_ns, 500, 1);
 
-	CHECK_EQ(line_run(r.front, b), 0);
-	CHECK_EQ(line_run(r.back, b), 0);
+	CHECK_EQ(pipeline_run(r.front, b), 0);
+	CHECK_EQ(pipeline_run(r.back, b), 0);
 	size_t len = b->rows[FACT_REQUEST].bytes.len;
-	CHECK_EQ(line_run(r.back, b), 0);
+	CHECK_EQ(pipeline_run(r.back, b), 0);
 	CHECK_EQ(b->rows[FACT_REQUEST].n, 2);
 	CHECK_EQ(b->rows[FACT_REQUEST].bytes.len, len);
 	tear_down(&r);
@@ -298,8 +298,8 @@ TEST(the_time_of_the_commit_has_its_place_in_every_row)
 	set_up(&r);
 	AUTO(batch_free) struct batch *b = request_at(now_ns - SEC, 500, 1);
 
-	CHECK_EQ(line_run(r.front, b), 0);
-	CHECK_EQ(line_run(r.back, b), 0);
+	CHECK_EQ(pipeline_run(r.front, b), 0);
+	CHECK_EQ(pipeline_run(r.back, b), 0);
 	copy_time(&time, now_ns); /* start is another: only stored is now */
 	for (int i = 0; i < 2; i++)
 		CHECK(memcmp(b->rows[FACT_REQUEST].bytes.data + b->stored_at[i] - 4, time.data,
@@ -315,13 +315,13 @@ TEST(a_time_without_a_partition_becomes_that_of_the_arrival)
 	set_up(&r);
 	AUTO(batch_free) struct batch *b = request_at(now_ns + 9 * DAY_S * SEC, 500, 1);
 
-	CHECK_EQ(line_run(r.front, b), 0);
-	CHECK_EQ(line_run(r.back, b), 0);
+	CHECK_EQ(pipeline_run(r.front, b), 0);
+	CHECK_EQ(pipeline_run(r.back, b), 0);
 	CHECK_EQ(b->clamped, 2);
 	copy_time(&time, now_ns);
 	CHECK(memcmp(b->rows[FACT_REQUEST].bytes.data + 2, time.data, 12) == 0);
 	b->head.wall_ns = 0;
-	CHECK_EQ(line_run(r.back, b), 0);
+	CHECK_EQ(pipeline_run(r.back, b), 0);
 	CHECK_EQ(b->tick_ns, now_ns);
 	buf_free(&time);
 	tear_down(&r);
@@ -333,7 +333,7 @@ TEST(texts_are_clean_before_they_are_stored)
 	set_up(&r);
 	AUTO(batch_free) struct batch *b = request_at(now_ns, 500, 1);
 
-	CHECK_EQ(line_run(r.front, b), 0);
+	CHECK_EQ(pipeline_run(r.front, b), 0);
 	CHECK_STR(b->items.requests[0].app, "a\\xff");
 	tear_down(&r);
 }
@@ -361,8 +361,8 @@ static struct batch *telling(struct rig *r, uint64_t id, uint32_t told, uint64_t
 	wire_put_event(&body, &e);
 	b = batch_of(&body);
 	b->head.seq += told;
-	CHECK_EQ(line_run(r->front, b), 0);
-	CHECK_EQ(line_run(r->back, b), 0);
+	CHECK_EQ(pipeline_run(r->front, b), 0);
+	CHECK_EQ(pipeline_run(r->back, b), 0);
 	return b;
 }
 

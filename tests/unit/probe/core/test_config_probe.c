@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probe/core/config.h"
+#include "probe/core/probe_config.h"
 #include "tests/lib/test.h"
 
 static struct probe_config c;

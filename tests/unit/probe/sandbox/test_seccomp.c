@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "probe/symbol/kernel/names.h"
+#include "probe/symbol/kernel/kernel_names.h"
 #include "probe/sandbox/seccomp.h"
 #include "probe/core/source.h"
 #include "tests/lib/test.h"
@@ -94,10 +94,10 @@ static int have_memory(void)
 
 static int name_a_cgroup(void)
 {
-	AUTO(names_free) struct names *n = names_new("/proc", "/sys");
+	AUTO(kernel_names_free) struct kernel_names *n = kernel_names_new("/proc", "/sys");
 	char text[NAME_CGROUP];
 
-	names_cgroup(n, 4711, NAMES_CPU, text);
+	kernel_names_cgroup(n, 4711, NAMES_CPU, text);
 	return strncmp(text, "cgroup ", 7) != 0 && text[0] != '/';
 }
 

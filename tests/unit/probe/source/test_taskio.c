@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probe/cgroup/cgroup_told.h"
+#include "probe/cgroup/cgroup_record.h"
 #include "tests/lib/test.h"
 
 static void path_is(const void *names, size_t len, uint32_t cut, const char *expected)
 {
-	static struct cgroup_told c;
+	static struct cgroup_record c;
 	char text[ITEM_MAX_TEXT];
 
 	memset(&c, 0, sizeof(c));
 	memcpy(c.path, names, len);
 	c.len = (__u32)len;
 	c.cut = cut;
-	cgroup_told_text(&c, 0x42, text);
+	cgroup_record_text(&c, 0x42, text);
 	CHECK_STR(text, expected);
 }
 

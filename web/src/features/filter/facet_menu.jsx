@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One filter as a button that opens what there is to choose: every value with how often it occurs under the
-// other filters. A click wants only that one; beside it are "or this" and "not this".
+// One filter as a button with a menu: every value with its count under the other filters. A click selects only that
+// value; beside it are "or this" and "not this".
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { liveQuery } from '../../base/live_query.js';
 import { count, visible } from '../../text/format.js';
@@ -27,7 +27,7 @@ const useFacets = (source, filters, name) => {
 	return useStore(facets.state);
 };
 
-// What is open keeps its order: counts change under the pointer, places do not.
+// An open menu keeps its order: counts change, places do not.
 const useOrder = (values) => {
 	const order = useRef(new Map());
 	for (const { value } of values) if (!order.current.has(value)) order.current.set(value, order.current.size);
@@ -60,7 +60,7 @@ const Value = ({ name, value, n, most, chosen, onWant, onOr, onNot }) => {
 	);
 };
 
-// The values that were found, then those chosen that were not.
+// The values found, then the chosen values that were not found.
 const listOf = (found, chosen, loaded) => {
 	const lost = new Set(chosen.map(bare));
 	for (const { value } of found) lost.delete(value);
@@ -96,7 +96,7 @@ const Values = ({ source, name, filters, onChange }) => {
 	);
 };
 
-// A value that nobody listed: taken as it is typed, with Enter; ! before it excludes it.
+// A value that is not listed: typed, and taken with Enter; a leading ! excludes it.
 const Typed = ({ name, filters, onChange }) => {
 	const onKeyDown = (event) => {
 		const text = event.currentTarget.value.trim();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The filter bar. What it says is in the address; text is taken over a moment after the last key.
+// The filter bar. The address holds its state; typed text is applied a moment after the last key.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CopyButton } from '../../ui/elements.jsx';
 import { Facet, valueText } from './facet_menu.jsx';
@@ -16,7 +16,7 @@ const Search = ({ value, onChange }) => {
 	const [typed, setTyped] = useState(value ?? '');
 	const timer = useRef(0);
 	useEffect(() => setTyped(value ?? ''), [value]);
-	useEffect(() => () => clearTimeout(timer.current), []); /* who leaves the page stays away */
+	useEffect(() => () => clearTimeout(timer.current), []); /* typed text must not apply after the page is left */
 	const send = (text) => {
 		clearTimeout(timer.current);
 		if (fits(text) && text.trim() !== (value ?? '')) onChange(text.trim());
@@ -89,7 +89,7 @@ const absolute = (f) => {
 };
 
 export const FilterBar = ({ filters, onChange }) => {
-	/* what the address says now: a typed text may come a moment after another filter */
+	/* the current address: typed text may apply after another filter has changed */
 	const setText = (text) => onChange({ ...readFilters(location.search), q: text || undefined });
 	useLayoutEffect(
 		() =>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose fault it was, as the collector ranks it: the first three, each with what of it arose there and on the way.
+// The collector's ranking of causes: the first three hosts, each with the parts that arose there and on the way.
 import { count, duration, visible } from '../../text/format.js';
 import { t } from '../../text/i18n.js';
 import { nodeAddress } from '../../data/node.js';
@@ -12,7 +12,7 @@ const number = (n) => count(Math.round(n));
 const failures = (n) => t('inc.failures', { n: number(n) });
 const partText = (value) => (p) => t(p.to === null ? 'inc.part.own' : 'inc.part.edge', { from: short(p.from), to: short(p.to), value: value(p.value) });
 
-// Of each ranking its words; value is of own and edge, of which parts are in other units.
+// The texts of each ranking. value formats own and edge; part formats the parts, which have other units.
 const RANKINGS = {
 	time: { title: 'inc.where', own: 'inc.own', edge: 'inc.edge', value: duration, part: partText((us) => duration(us / 1000)) },
 	errors: { title: 'inc.where.errors', own: 'inc.own', edge: 'inc.edge', value: failures, part: partText(failures) },

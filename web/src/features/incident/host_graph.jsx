@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Through which hosts an incident went: callers on the left, whom they asked to the right of them.
+// The hosts on the path of an incident: callers on the left, callees to their right.
 import { count, duration, visible } from '../../text/format.js';
 import { t } from '../../text/i18n.js';
 
@@ -10,7 +10,7 @@ const GAP_X = 120;
 const GAP_Y = 18;
 const CUT = 22;
 
-// A host stands right of all that ask it; who ask each other in a circle stand where they were first met.
+// A host is placed right of all its callers; hosts that call each other in a circle stay where the walk met them first.
 export const layersOf = (parts) => {
 	const edges = parts.filter((p) => p.to !== null);
 	const names = [...new Set(parts.flatMap((p) => (p.to === null ? [p.from] : [p.from, p.to])))].slice(0, HOSTS);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person decides of an incident: that somebody looks after it, a comment, that it is over.
+// Actions on an incident: acknowledge, comment, close.
 import { useState } from 'preact/hooks';
 import { useIncidentAction, operator } from './use_incident_action.js';
 import { visible } from '../../text/format.js';

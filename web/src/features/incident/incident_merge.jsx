@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two incidents become one, or some signals of one an incident of their own. Neither is done before it was said what follows.
+// Merge and split of incidents. Both ask for confirmation and show the consequences first.
 import { useState } from 'preact/hooks';
 import { ActionError } from './incident_actions.jsx';
 import { useQuery } from '../../base/use_query.js';
@@ -8,11 +8,11 @@ import { count, visible } from '../../text/format.js';
 import { t } from '../../text/i18n.js';
 import { titleOf } from '../../data/incidents.js';
 
-const NEAR_MS = 6 * 3600e3; /* what is merged with it went on at about that time */
+const NEAR_MS = 6 * 3600e3; /* offers incidents of about that time */
 const MOST = 50;
 const short = (text, cut = 60) => visible(String(text ?? '–')).slice(0, cut);
 
-// A button that asks once more, in its place, before it acts.
+// A button that asks for confirmation in place before it acts.
 const Sure = ({ id, label, question, able, busy, onYes }) => {
 	const [asked, ask] = useState(false);
 	const yes = () => {

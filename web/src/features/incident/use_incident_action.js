@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person decides of an incident goes by one hook: {by, busy, failed, act}, failed being why it was refused.
+// The hook for all actions on an incident: {by, busy, failed, act}; failed is the error of a refused action.
 import { useState } from 'preact/hooks';
 import { post } from '../../base/api.js';
 import { remembered, useStore } from '../../base/store.js';
 
 export const operator = remembered('seismo.name', '');
 
-// act gives the answer, or null where it was refused.
+// act returns the answer, or null if the action was refused.
 export const useIncidentAction = (of, onDone) => {
 	const by = useStore(operator);
 	const [state, set] = useState({ busy: false, failed: null });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happened on a node, on the time axis of its panels: abnormal requests as bars, events as marks that last as long
-// as they did, the moment one came for, and when the node was silent. Each leads to what it stands for.
+// The lane of a node's events, on the time axis of its panels: abnormal requests as bars, events as marks as long as they
+// lasted, the marked moment, and the node's silence. Each bar and mark links to its requests or event.
 import { useMemo } from 'preact/hooks';
 import { Patterns, fillOf } from '../../ui/reasons.jsx';
 import { eventHref, eventsAddress } from '../../data/events.js';
@@ -37,7 +37,7 @@ const Bars = ({ bins, name, xOf }) => {
 		});
 };
 
-// Events that would lie on one another are one mark, which leads to their list.
+// Events that would overlap are one mark, which links to their list.
 const bundled = (events, xOf, now) => {
 	const out = [];
 	for (const e of [...events].sort((a, b) => (a.time < b.time ? -1 : 1))) {
@@ -73,7 +73,7 @@ export const EventLane = ({ name, range, events, cut, bins, silent, moment }) =>
 	const now = Date.now();
 	const xOf = useMemo(() => (ms) => (Math.max(range.from, Math.min(range.to, ms)) - range.from) * (width / (range.to - range.from)), [range, width]);
 	const link = canWant(name);
-	const oldest = cut ? Math.min(...events.map((e) => Date.parse(e.time))) : range.from; /* before it there are more, which are not here */
+	const oldest = cut ? Math.min(...events.map((e) => Date.parse(e.time))) : range.from; /* older events are not loaded */
 	return (
 		<section class="lane" aria-label={t('np.lane')}>
 			<Patterns />

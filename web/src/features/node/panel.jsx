@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One panel of a node: its title with the unit, the drawing, and what it says in words: each line at the pointer, else
-// its last value, and the most it reached. A canvas says nothing to who cannot see it; this list does.
+// One panel of a node: the title with the unit, the drawing, and a list of its lines: the value at the pointer, else the
+// last value, and the maximum. A canvas is not readable by a screen reader; the list is.
 import { useMemo } from 'preact/hooks';
 import { TimePlot, lookOf } from '../../chart/time_plot.jsx';
 import { memo } from '../../base/memo.js';
@@ -46,7 +46,7 @@ const Lines = ({ found, panel, idx, labels }) => (
 	</ul>
 );
 
-// Up to this edge lies this part of what was counted.
+// The edge below which this share of the counts lies.
 const within = (counts, edges, part) => {
 	const want = part * counts.reduce((a, b) => a + b, 0);
 	let upto = 0;

@@ -10,7 +10,7 @@ import { shortLabel, labelsOf } from '../../text/entity_labels.js';
 import { localized } from '../../data/node.js';
 import { useColumns, useInView } from './use_columns.js';
 
-// Names of one entity; the list offers what the node has.
+// An input for one entity's name; the list offers the node's entities.
 const Only = ({ group, kinds, labels, only, onOnly }) => {
 	const names = useMemo(() => [...new Set(kinds.filter((k) => group.entity.includes(k.kind)).flatMap((k) => k.entities))], [kinds, group]);
 	const id = `only-${group.name}`;
@@ -35,7 +35,7 @@ const Only = ({ group, kinds, labels, only, onOnly }) => {
 	);
 };
 
-// Panels of noughts alone, or of nothing, are named in a line and drawn when one asks.
+// Panels without data, or with zeros only, are named in one line and drawn on demand.
 const Quiet = ({ quiet, all, onAll }) => {
 	if (!quiet.length) return null;
 	const names = (which) => quiet.filter((q) => q.says === which).map((q) => localized(q.panel.title));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked for when it comes into view: the columns of some panels of a node, in one request, anew when the range
-// moves on.
+// Loads the columns of a group of panels in one request when the group comes into view, and again when the range moves on.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { get } from '../../base/api.js';
 import { reportedSteps } from '../../data/columns.js';
@@ -24,7 +23,7 @@ const taken = (answer, range) => {
 	return { answer, range, from: Date.parse(answer.from), step: answer.step * 1e3, alive: reportedSteps(answer.series, n) };
 };
 
-// {data, error}: what was asked last and came; while something newer is on its way, that stays.
+// {data, error} of the last answer; it stays while a newer query is on its way.
 export const useColumns = (name, range, panels, entity, seen, top, kind) => {
 	const [state, set] = useState({ key: null, data: null, error: null });
 	const key = `${range.from} ${range.to} ${entity ?? ''}`;

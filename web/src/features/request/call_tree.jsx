@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One request across hosts: every hop that is known, each when it was, on the time axis of the first.
+// One request across hosts: every known hop at its time, on the time axis of the first hop.
 import { Status, Text } from '../../ui/elements.jsx';
 import { useQuery } from '../../base/use_query.js';
 import { isNumber, msFine, visible } from '../../text/format.js';
@@ -7,7 +7,7 @@ import { t } from '../../text/i18n.js';
 import { nodeAround } from '../../data/node.js';
 import { partClass, partName, useParts } from '../../data/parts.js';
 
-const SMALL = 0.004; /* of the axis: what was short is never invisible */
+const SMALL = 0.004; /* of the axis: least width, so that a short hop stays visible */
 
 const between = (from, ms, scale) => ({ left: `${(from / scale) * 100}%`, width: `${Math.max(SMALL, ms / scale) * 100}%` });
 const words = (of) => ({ addr: visible(of.addr ?? '–'), node: visible(of.node ?? '–') });
@@ -17,7 +17,7 @@ const Silence = ({ of, ...more }) => (
 	</p>
 );
 
-// The call, and within it the row of whom was called: its parts as a share of it, not in their order.
+// The call, and within it the row of the callee: its parts as shares, not in order of time.
 const HopLane = ({ hop, scale }) => {
 	const parts = (hop.shares ?? []).filter((s) => s.ms > 0);
 	const all = parts.reduce((sum, s) => sum + s.ms, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was looked for and found clean, what could not be looked for and why, and segments sent again.
+// The checks that found nothing, the checks that could not be made and why, and retransmitted segments.
 import { Heads, Icon, Text } from '../../ui/elements.jsx';
 import { count, visible } from '../../text/format.js';
 import { t, word } from '../../text/i18n.js';

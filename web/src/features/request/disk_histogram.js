@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a disk took around a moment: its requests by latency, in powers of two of a microsecond.
+// The latency histogram of a disk around a moment, in powers of two of a microsecond.
 import { get } from '../../base/api.js';
 import { isNumber } from '../../text/format.js';
 import { isAt } from './node_series.js';
 
 const OPS = ['read', 'write', 'flush'];
 
-// Whole disks are measured: sda1 and nvme0n1p2 are parts of one.
+// Whole disks are measured: sda1 and nvme0n1p2 are partitions.
 export const diskOf = (dev) =>
 	String(dev ?? '')
 		.replace(/^((?:nvme\d+n|mmcblk)\d+)p\d+$/, '$1')
 		.replace(/^((?:[hsv]|xv)d[a-z]+)\d+$/, '$1');
 
-// us of the bucket's upper end: the number that its metric ends in; Infinity for the last.
+// The bucket's upper edge in µs: the number at the end of its metric name; Infinity for the last.
 const boundOf = (metric) => Number(metric.split('_').pop()) || Infinity;
 
-// {op, all: [before, at], buckets: [{us, before, at}]}, from the fastest that there was to the slowest.
+// {op, all: [before, at], buckets: [{us, before, at}]}, from the fastest bucket in use to the slowest.
 export const latencyOf = (op, series, win, begin, end) => {
 	const buckets = series.map(({ metric, points }) => {
 		const sums = { us: boundOf(metric), before: 0, at: 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The disk that was waited for: how many of its requests took how long at that moment, and in the five minutes before.
+// The latency histogram of the disk that the request waited for: at that moment, and in the five minutes before.
 import { useMemo } from 'preact/hooks';
 import { Heads } from '../../ui/elements.jsx';
 import { diskOf, loadLatency } from './disk_histogram.js';

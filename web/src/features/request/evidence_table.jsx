@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was seen at that moment: each long block with the thread it happened to, and its stack.
+// The evidence of that moment: each long wait with its thread and its stack.
 import { useState } from 'preact/hooks';
 import { CopyButton, Heads, Text } from '../../ui/elements.jsx';
 import { isNumber, msFine, timeParts, timeText } from '../../text/format.js';
@@ -13,7 +13,7 @@ const threadOf = (e) => {
 	return `${e.comm ?? ''}[${ids[0] === ids[1] ? ids[0] : ids.join('/')}]`;
 };
 
-// After the first byte was read; what kept it from being read began before.
+// Time after the first byte was read; negative for a wait that delayed that read.
 const offset = (e) => (isNumber(e.startTime) ? `${e.startTime < 0 ? '−' : '+'}${msFine(Math.abs(e.startTime))} ms` : '');
 
 const Stack = ({ id, e }) => (
@@ -79,7 +79,7 @@ const Line = ({ e, n }) => {
 	);
 };
 
-// It is kept for a shorter time than what it belongs to: then it is null. Until the whole answer is there, it is not.
+// Evidence is kept for a shorter time than its record: then it is null. It is undefined until the whole answer has come.
 const none = (of, kind) => (of.evidence === undefined ? 'table.loading' : of.evidence === null ? 'evi.gone' : `evi.none.${kind}`);
 
 export const Evidence = ({ of, kind, zone }) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The moment of what a page is about: who else was hit, and what else the node saw.
+// Other abnormal requests and other events of the node at the moment of the request or event.
 import { Patterns, Swatch } from '../../ui/reasons.jsx';
 import { Severity } from '../../ui/severity.jsx';
 import { Heads, Text } from '../../ui/elements.jsx';
@@ -14,7 +14,7 @@ const SHOWN = 20;
 const ASKED = 100;
 const LISTED = 10;
 
-// Ten seconds before the beginning to ten after the end.
+// From ten seconds before the beginning to ten seconds after the end.
 export const around = (of) => {
 	const begin = Date.parse(of.time);
 	const end = Math.max(begin, Date.parse(of.end) || begin);
@@ -76,7 +76,7 @@ const OtherNodes = ({ node, range }) => {
 	);
 };
 
-// req: the request itself, which is not "else"; an event has none.
+// req: the request of the page, which is left out; an event page has none.
 export const NearbyRequests = ({ of, req }) => {
 	const range = around(of);
 	const wanted = canWant(of.node ?? NONE);
@@ -99,7 +99,7 @@ export const NearbyRequests = ({ of, req }) => {
 	);
 };
 
-// Events of the node around that moment, the longest first, less the one the page is about.
+// Events of the node around that moment, longest first, without the one of the page.
 export const NearbyEvents = ({ of, less = null }) => {
 	const range = around(of);
 	const params = [['from', range.from], ['to', range.to], ['node', of.node ?? ''], ['limit', ASKED]];

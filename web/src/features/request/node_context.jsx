@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The node around that moment, drawn by uPlot, the moment marked. A canvas says nothing to who cannot see it:
-// the figures below each drawing are the same in words, at the moment and before it.
+// The node around that moment, drawn by uPlot, with the moment marked. A canvas is not readable by a screen reader: the
+// figures below each drawing give the values at the moment and before it.
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { isNumber, msFine, timeParts, timeText, visible } from '../../text/format.js';
@@ -10,7 +10,7 @@ import { loadPanels, saidOf, timesOf, useAround, windowOf } from './node_series.
 import { Text } from '../../ui/elements.jsx';
 
 const HEIGHT = 120;
-const LEAST = { '%': 10, 'MiB/s': 1, '/s': 5 }; /* of a scale: a quiet node looks quiet */
+const LEAST = { '%': 10, 'MiB/s': 1, '/s': 5 }; /* least end of a scale, so that a quiet node looks quiet */
 const HEADROOM = 1.1;
 const topOf = (unit, high) => Math.max(LEAST[unit], high * HEADROOM);
 const DASHES = [[], [6, 3], [2, 2]];

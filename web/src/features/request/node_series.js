@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node did around a moment: its pressure, disks and lost segments, five minutes before and after. The
-// series come one after another, so that a page does not take every connection of the database.
+// The series of a node around a moment: pressure, disks and retransmits, five minutes before and after. They are loaded
+// one after another, so that a page does not use every database connection.
 import { useEffect, useState } from 'preact/hooks';
 import { get } from '../../base/api.js';
 import { isNumber } from '../../text/format.js';
@@ -8,12 +8,12 @@ import { isNumber } from '../../text/format.js';
 const AROUND_MS = 300e3;
 const STEP_MS = 6e3; /* three ticks of a probe */
 const POINTS = 150;
-const AGAIN_MS = 10e3; /* while the five minutes after are still to come */
+const AGAIN_MS = 10e3; /* repeated until the five minutes after are over */
 const DISKS = 3;
 const MIB = 1024 * 1024;
 const PERCENT = 100;
 
-// Of a counter each point is what was added in a step: a rate per second, times the factor.
+// Each point of a counter is the increase in a step, as a rate per second, times the factor.
 export const PANELS = [
 	{
 		name: 'pressure',
@@ -36,7 +36,7 @@ export const PANELS = [
 	{ name: 'retrans', unit: '/s', lines: [{ name: 'retrans', metric: 'netstat_Tcp_RetransSegs', factor: 1 }] },
 ];
 
-// {from, to, step}: whole steps around [begin, end], in ms.
+// {from, to, step} in ms: whole steps around [begin, end].
 export const windowOf = (begin, end) => {
 	const step = Math.max(STEP_MS, Math.ceil((end - begin + 2 * AROUND_MS) / POINTS / 1e3) * 1e3);
 	return { from: Math.floor((begin - AROUND_MS) / step) * step, to: Math.ceil((end + AROUND_MS) / step) * step, step };
@@ -44,7 +44,7 @@ export const windowOf = (begin, end) => {
 
 export const timesOf = ({ from, to, step }) => Array.from({ length: Math.round((to - from) / step) }, (_, i) => from + i * step);
 
-// Ticks do not fall on steps: one may have a tick more than its time, and a share of time would be above the whole.
+// Ticks are not aligned with steps: a step may hold one tick too many, and a share of time would exceed 100 %.
 const valuesOf = (points, win, factor) => {
 	const values = timesOf(win).map(() => null);
 	for (const [time, value] of points ?? []) {
@@ -57,7 +57,7 @@ const valuesOf = (points, win, factor) => {
 const sumOf = (all) => all[0]?.map((_, i) => all.reduce((sum, v) => (v[i] === null ? sum : (sum ?? 0) + v[i]), null)) ?? null;
 const most = (values) => Math.max(...values.map((v) => v ?? 0));
 
-// One line, or one for each of the disks that did the most.
+// One line, or one for each of the busiest disks.
 const linesOf = (line, series, win) => {
 	const each = series.map((s) => ({ name: s.entity, values: valuesOf(s.points, win, line.factor) }));
 	if (line.name === null) return each.sort((a, b) => most(b.values) - most(a.values)).slice(0, DISKS);
@@ -79,7 +79,7 @@ export const loadPanels = async (node, win) => {
 	return panels;
 };
 
-// {found, error}: what load(node, window) gave, null until it has come; again while the five minutes after are to come.
+// {found, error} of load(node, window), null until it is there; repeated until the five minutes after are over.
 export const useAround = (load, node, begin, end) => {
 	const [state, set] = useState({ found: null, error: null });
 	useEffect(() => {
@@ -106,10 +106,10 @@ export const useAround = (load, node, begin, end) => {
 	return state;
 };
 
-// Is it a step that the moment lies in?
+// True if the moment lies in this step.
 export const isAt = (ms, win, begin, end) => ms < end + 1 && ms + win.step > begin;
 
-// What a line says in words: the most of the steps that the moment lies in, and the median of those before.
+// A line's figures: the maximum over the steps of the moment, and the median of the steps before.
 export const saidOf = (values, win, begin, end) => {
 	const times = timesOf(win);
 	const at = values.filter((v, i) => v !== null && isAt(times[i], win, begin, end));

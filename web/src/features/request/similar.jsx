@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often the same has happened within a day, and where.
+// How often the same happened within a day, and on which nodes.
 import { useMemo } from 'preact/hooks';
 import { Sparkline } from '../../chart/sparkline.jsx';
 import { Failed, filtersOf } from './nearby.jsx';
@@ -44,7 +44,7 @@ const NodeTable = ({ groups, range }) => (
 	</div>
 );
 
-// The 24 hours that end with this one, or with now if that is not a day later: what went on counts, too.
+// The 24 hours that end with this request or event, or now if it is less than a day old: later ones count, too.
 export const dayOf = (time) => {
 	const at = Date.parse(time);
 	const to = Math.max(at + LEAST_MS, Math.min(Date.now(), at + DAY_MS / 2));

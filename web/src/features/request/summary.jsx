@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Below the verdict, in four words: how bad, where the time went, who it was, what to do next.
+// The four tiles below the verdict: how bad, where the time went, the cause, what to do next.
 import { isNumber, msFine, visible } from '../../text/format.js';
 import { t } from '../../text/i18n.js';
 import { messages } from '../../text/messages.js';
@@ -98,7 +98,7 @@ const Process = ({ of }) => (
 	</Tile>
 );
 
-// process: an event has one, and no parts.
+// process: set for an event, which has a process instead of parts.
 export const Summary = ({ of, ms, normal, times, error, main, split = true, process = false, links }) => (
 	<dl class={`summary${process ? ' three' : ''}`}>
 		<HowBad {...{ ms, normal, times, error }} />

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the time went: a bar that adds up, the normal one below it on the same scale, and the same in numbers.
-// With shares it is by part; of a request without them only the queue and the upstream tries are known.
+// Where the time went: a bar of the whole time, the normal one below it on the same scale, and the numbers. The bar is
+// divided by part; for a request without shares only the queue and the upstream tries are known.
 import { timeSegments } from './time_segments.js';
 import { isNumber, msFine, visible } from '../../text/format.js';
 import { t } from '../../text/i18n.js';
@@ -8,15 +8,15 @@ import { partClass, partName, useParts } from '../../data/parts.js';
 import { addsUp, hasNormal, mainOf, normalOf, sharesOf, sumOf, totalOf } from './time_shares.js';
 import { Text } from '../../ui/elements.jsx';
 
-const SMALL = 0.002; /* of the scale: a part is never invisible */
-const NAMED = 0.1; /* of the scale: a part so long has its name in the bar */
+const SMALL = 0.002; /* of the scale: least width, so that every part stays visible */
+const NAMED = 0.1; /* of the scale: a part of this width has its name in the bar */
 
 const width = (ms, scale) => ({ width: `${Math.max(SMALL, ms / scale) * 100}%` });
 const percent = (part) => (part === 0 ? '–' : part < 0.005 ? '<1 %' : `${Math.round(part * 100)} %`);
 
 const Sum = ({ req, total }) => <p class="sum">{t('ev.time.sum', { total: msFine(total), queue: msFine(req.queueTime ?? 0), request: msFine(req.requestTime) })}</p>;
 
-// {class, name, ms} are what a bar is made of.
+// A bar consists of {class, name, ms}.
 const Bar = ({ segments, scale }) => (
 	<div class="bar">
 		{segments.map((s, i) => (
@@ -64,7 +64,7 @@ const Bars = ({ req, segments, normal, scale }) => (
 
 const scaleOf = (req, total) => Math.max(total, hasNormal(req) ? req.normalTime : 0, 0.001);
 
-// By part, with what is normal for each.
+// By part, each with its normal time.
 const difference = (ms) => (Math.abs(ms) < 0.005 ? '±0' : `${ms > 0 ? '+' : '−'}${msFine(Math.abs(ms))}`);
 
 const Share = ({ req, share, total, top }) => {
@@ -132,7 +132,7 @@ const Split = ({ req }) => {
 	);
 };
 
-// In the order of time: what is known without shares.
+// In order of time: the pieces known without shares.
 const label = (part, req) => {
 	if (part.kind === 'queue') return t('ev.part.queue');
 	if (part.kind === 'whole') return t('ev.part.whole');
@@ -193,7 +193,7 @@ export const TimeBar = ({ req }) => {
 	);
 };
 
-// Of an event there are no shares; its evidence is the split, if it covers all of it.
+// An event has no shares; its evidence is the split if it covers the whole event.
 export const EventBar = ({ event }) => {
 	useParts();
 	const sums = new Map();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time of a request in pieces that add up to its total: the queue, then own time and upstream tries in
-// their order. Tries that overlap count each moment once. All in ms.
+// The time of a request as segments that add up to its total: the queue, then own time and upstream tries in order.
+// Where tries overlap, each moment counts once. All in ms.
 import { isNumber } from '../../text/format.js';
 
 const MIN_MS = 0.001;
 
 const known = (up) => isNumber(up.responseTime);
 
-// The sum over all tries is known even where a failed one has no time of its own: what is left of it is theirs.
+// The sum over all tries is known even if failed tries have no time of their own: the rest of the sum is theirs.
 const unsaid = (req, tries) => {
 	const said = tries.filter(({ up }) => known(up)).reduce((sum, { up }) => sum + up.responseTime, 0);
 	return isNumber(req.upstreamResponseTime) ? Math.max(0, req.upstreamResponseTime - said) : 0;
@@ -15,7 +15,7 @@ const unsaid = (req, tries) => {
 
 const failed = (up) => Boolean(up.error) || up.status >= 500;
 
-// Tries in the order of their start; those without a time are one, from the first of them.
+// Tries in order of their start; those without a time are joined, from the first of them.
 const ordered = (req) => {
 	const tries = (req.upstreams ?? []).map((up, i) => ({ up, n: i + 1, start: isNumber(up.startTime) ? up.startTime : 0 }));
 	const dark = tries.filter(({ up }) => !known(up));
@@ -30,7 +30,7 @@ export const timeSegments = (req) => {
 	const unknown = (req.flags ?? []).includes('upstreamUnknown');
 	const parts = queue > MIN_MS ? [{ kind: 'queue', from: 0, ms: queue }] : [];
 	let at = 0;
-	let busy = 0; /* until when an earlier try ran */
+	let busy = 0; /* end of the earlier tries */
 	let overlap = false;
 	for (const { up, n, start, ms, failed: bad } of unknown ? [] : ordered(req)) {
 		const end = Math.min(whole, start + ms);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the shares of a request's time say: whether they add up, which one is the furthest over its normal,
-// and how much of the delay that explains. All in ms.
+// Evaluates the shares of a request's time: whether they add up, which part is furthest over its normal, and how much of
+// the delay it explains. All in ms.
 import { isNumber, isSlow } from '../../text/format.js';
 
 const ROUNDING_MS = 0.05;
 
-// One that took no time this time is there for its normal.
+// A part without time in this request is listed if it has a normal time.
 export const sharesOf = (req) => (req.shares ?? []).filter((s) => isNumber(s.ms) && (s.ms > 0 || s.normal > 0));
 
-// Without a normal time of the route there is none of its parts.
+// A route without a normal time has no normal times of parts.
 export const hasNormal = (req) => isNumber(req.normalTime);
 export const normalOf = (req, share) => (hasNormal(req) && isNumber(share.normal) ? share.normal : null);
 const over = (req, share) => share.ms - (normalOf(req, share) ?? 0);
@@ -17,12 +17,12 @@ export const totalOf = (req) => (isNumber(req.totalTime) ? req.totalTime : (req.
 export const sumOf = (shares) => shares.reduce((sum, s) => sum + s.ms, 0);
 export const addsUp = (req) => Math.abs(sumOf(sharesOf(req)) - totalOf(req)) <= ROUNDING_MS + totalOf(req) / 1e4;
 
-// The largest over its own normal; the others grow in its wake or not at all.
+// The part furthest over its own normal; the others grow as a consequence, or not at all.
 export const topOf = (req) => sharesOf(req).reduce((top, s) => (!top || over(req, s) > over(req, top) ? s : top), null);
 
-// Of a request within its limit nothing is to blame: it is here because it failed.
-// {share, over, part, normal}: part is how much of the delay over the normal, if there is one, it explains; null if nothing is over, and
-// for what was judged by its first byte: its total is of another kind than its normal.
+// A request within its limit has no part to blame: it is listed because it failed.
+// {share, over, part, normal}: part is the share of the delay over normal that it explains. null if no part is over its
+// normal, and for a request judged by its first byte, whose total is not comparable with its normal.
 export const mainOf = (req) => {
 	const share = isSlow(req) ? topOf(req) : null;
 	if (!share) return null;
@@ -34,12 +34,12 @@ export const mainOf = (req) => {
 
 const evidenceOf = (of, part) => (of.evidence ?? []).filter((e) => e.part === part).sort((a, b) => b.ms - a.ms)[0];
 
-/* parameters of reasons that name a culprit, the most telling first */
+/* parameters of reasons that name a culprit, the most specific first */
 const NAMING = ['who', 'cgroup', 'file', 'addr', 'peer', 'dev'];
-/* here the app itself is what was slow, and nobody else */
+/* reasons for which the app itself was slow */
 const ITSELF = new Set(['cpu.own', 'app.error', 'sleep', 'queue.app', 'queue.pool', 'queue.accept', 'loop.busy', 'stopped', 'net.wait']);
 
-// {kind, name, more}: who or what it was. By the verdict's own parameters, else by the evidence; null: not known.
+// {kind, name, more}: the culprit, from the verdict's own parameters, else from the evidence; null: not known.
 export const culpritOf = (of, part) => {
 	const { code, params = {} } = of.reason ?? {};
 	const kind = NAMING.find((k) => typeof params[k] === 'string' && params[k] !== '');
@@ -53,7 +53,7 @@ export const culpritOf = (of, part) => {
 
 const ALSO = 3;
 
-// Who else is named by the evidence of that part, with the time of each: [{name, ms}], the longest first.
+// Other culprits in the evidence of that part with their times: [{name, ms}], longest first.
 export const alsoOf = (of, part, name) => {
 	const sums = new Map();
 	for (const e of of.evidence ?? []) if (e.part === part && e.who && e.who !== name) sums.set(e.who, (sums.get(e.who) ?? 0) + (e.ms || 0));

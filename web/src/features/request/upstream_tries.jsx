@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The upstream tries of a request, each with what was measured of it.
+// The upstream tries of a request with their measurements.
 import { OrderBar } from './time_bar.jsx';
 import { Heads, Status, Text } from '../../ui/elements.jsx';
 import { count, errorText, msFine } from '../../text/format.js';
@@ -24,7 +24,8 @@ const Try = ({ up, n }) => (
 	</tr>
 );
 
-// order: the bar of the tries in time is not yet on the page, and that there was no call is said by the shares.
+// order: the page shows shares, not the order of time. This card then also draws the tries in time, and is left out if
+// there were none.
 export const Upstreams = ({ req, order }) => {
 	const unknown = (req.flags ?? []).includes('upstreamUnknown');
 	const ups = req.upstreams ?? [];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An empty table is good news only if something is watched: so it says what, and how to see a row.
+// An empty table is good news only if something is watched: this shows what is watched, and how to produce a row.
 import { Unread } from '../../ui/coverage_footer.jsx';
 import { notRead, useCovered } from '../../data/coverage.js';
 import { count, duration, rate, visible } from '../../text/format.js';

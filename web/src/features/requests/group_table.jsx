@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One row for the requests of the same node, app, route and reason; their rows are one step below.
+// One row per group of requests of the same node, app, route and reason; a link leads to the rows of the group.
 import { Sparkline } from '../../chart/sparkline.jsx';
 import { useRef } from 'preact/hooks';
 import { Swatch, Patterns } from '../../ui/reasons.jsx';
@@ -14,7 +14,7 @@ import { useRowKeys } from '../../ui/row_keys.js';
 
 const STATUSES = 3;
 
-/* two that belong together stand one above the other: the sentence needs the width */
+/* pairs of values stand one above the other: the sentence needs the width */
 const columns = ['last', 'where', 'route', 'why', 'count', 'spark', 'times', 'statuses', 'links'];
 
 const Head = () => (
@@ -31,7 +31,7 @@ const Head = () => (
 	</thead>
 );
 
-// Of a group nobody knows each one's limit; a call that failed made these rows, not their duration.
+// The limits of a group's requests are not known here; these reasons mean that a call failed, not that it was slow.
 const FAILED_CALL = new Set(['up.retry', 'up.connect', 'up.error']);
 
 const Statuses = ({ of, reason }) => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strip above the table: how many requests in each part of the range, by reason. Pointer or arrow keys say
-// the counts of a part in words; dragging, or Shift with the arrows and Enter, chooses a range.
+// The histogram above the table: requests over time, by reason. The pointer or the arrow keys show the counts of a bin in
+// text; dragging, or Shift with the arrow keys and Enter, chooses a range.
 import { useEffect, useState } from 'preact/hooks';
 import { liveQuery } from '../../base/live_query.js';
 import { count, timeParts, timeText } from '../../text/format.js';
@@ -14,7 +14,7 @@ import { Patterns, Swatch, fillOf } from '../../ui/reasons.jsx';
 
 const HEIGHT = 52;
 const GAP = 1;
-const LEAST = 2; /* px: what is there is seen */
+const LEAST = 2; /* px: least height, so that one request is visible */
 const NAMED = 7; /* reasons in the legend */
 
 const histogram = liveQuery();
@@ -32,7 +32,7 @@ const binEnds = (data, i) => {
 	return [from, i + 1 < data.bins.length ? Date.parse(data.bins[i + 1].time) : Date.parse(data.to)];
 };
 
-// "requests: 12 (Slow upstream 9, Client left 3)", after the time they are of.
+// "TIME: requests: 12 (Slow upstream 9, Client left 3)".
 const inWords = (data, [a, b]) => {
 	const sums = {};
 	for (const bin of data.bins.slice(a, b + 1)) for (const [code, n] of Object.entries(bin.counts)) sums[code] = (sums[code] ?? 0) + n;
@@ -52,7 +52,7 @@ const Bin = ({ counts, reasons, x, width, scale }) => {
 		});
 };
 
-// The beginning of each third, and the end.
+// Labels at the beginning of each third, and at the end.
 const Axis = ({ data }) => {
 	const at = [0, Math.floor(data.bins.length / 3), Math.floor((2 * data.bins.length) / 3)];
 	return (
@@ -67,8 +67,8 @@ const Axis = ({ data }) => {
 };
 
 const useChoice = (data, onRange) => {
-	const [at, setAt] = useState(null); /* the part the pointer or the keys are at */
-	const [anchor, setAnchor] = useState(null); /* where a choice began */
+	const [at, setAt] = useState(null); /* the bin under the pointer or the keys */
+	const [anchor, setAnchor] = useState(null); /* the bin where a selection began */
 	const last = (data?.bins.length ?? 1) - 1;
 	const chosen = at === null ? null : [Math.min(at, anchor ?? at, last), Math.min(last, Math.max(at, anchor ?? at))];
 	const take = () => {
@@ -141,7 +141,7 @@ const Strip = ({ data, onRange, onSay }) => {
 	);
 };
 
-// The most frequent by name; what is over is one item, named in its title.
+// The most frequent reasons by name; the others are one item, named in its title.
 const Legend = ({ data }) => {
 	const total = (code) => data.bins.reduce((n, bin) => n + (bin.counts[code] ?? 0), 0);
 	const others = data.reasons.slice(NAMED);

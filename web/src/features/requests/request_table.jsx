@@ -22,7 +22,7 @@ const columns = [
 	['diagnosis', null],
 ];
 
-/* on a narrow page the second stands below the first */
+/* on a narrow page the second goes below the first */
 const under = { node: 'app', requestTime: 'timesNormal' };
 
 const Head = () => (
@@ -47,7 +47,7 @@ const Request = ({ row }) => (
 	</div>
 );
 
-// An address may be broken before its port, nowhere else.
+// An address may wrap before its port, nowhere else.
 const Addr = ({ of }) => {
 	const at = typeof of === 'string' ? of.lastIndexOf(':') : -1;
 	if (at < 1) return <Text of={of} />;
@@ -62,7 +62,7 @@ const Addr = ({ of }) => {
 
 const href = (row) => (typeof row.diagnosis === 'string' && row.diagnosis.startsWith('/requests/') ? row.diagnosis : `/requests/${encodeURIComponent(row.id)}`);
 
-// The first part of an id is when the incident began, in microseconds.
+// The first part of an id is the start of the incident in microseconds.
 const Part = ({ of }) => {
 	const p = typeof of === 'string' ? timeParts(parseInt(of, 16) / 1000) : null;
 	if (!p) return null;

@@ -28,14 +28,14 @@ static void counts(struct story *s, int n, double ms, enum run_wrong wrong)
 }
 
 /* With its last count. */
-static bool runs(struct story *s, struct incident_mean *whole)
+static bool runs(struct story *s, struct incident_slowdown *whole)
 {
 	return incident_run(s->count, s->n - 1, &limits, whole);
 }
 
 TEST(three_counts_that_are_slower_than_before_are_a_run_from_the_first_on)
 {
-	struct incident_mean whole = { 0 };
+	struct incident_slowdown whole = { 0 };
 	struct story s = { 0 };
 
 	counts(&s, 60, 0, RUN_RIGHT);
@@ -52,7 +52,7 @@ TEST(three_counts_that_are_slower_than_before_are_a_run_from_the_first_on)
 
 TEST(of_the_first_count_so_much_is_of_it_as_is_slow)
 {
-	struct incident_mean whole;
+	struct incident_slowdown whole;
 	struct story s = { 0 };
 
 	counts(&s, 60, 0, RUN_RIGHT);
@@ -64,7 +64,7 @@ TEST(of_the_first_count_so_much_is_of_it_as_is_slow)
 
 TEST(less_than_what_it_varies_by_is_none)
 {
-	struct incident_mean whole;
+	struct incident_slowdown whole;
 	struct story s = { 0 };
 
 	for (int i = 0; i < 15; i++) {
@@ -79,7 +79,7 @@ TEST(less_than_what_it_varies_by_is_none)
 
 TEST(a_fault_before_does_not_hide_the_next_one)
 {
-	struct incident_mean whole;
+	struct incident_slowdown whole;
 	struct story s = { 0 };
 
 	counts(&s, 50, 0, RUN_RIGHT);
@@ -94,7 +94,7 @@ TEST(a_fault_before_does_not_hide_the_next_one)
 
 TEST(one_that_goes_on_is_one_to_its_end_also_if_all_of_it_comes_at_once)
 {
-	struct incident_mean whole;
+	struct incident_slowdown whole;
 	struct story s = { 0 };
 
 	counts(&s, 60, 0, RUN_RIGHT);
@@ -106,7 +106,7 @@ TEST(one_that_goes_on_is_one_to_its_end_also_if_all_of_it_comes_at_once)
 
 TEST(what_an_incident_told_that_is_over_is_not_told_again)
 {
-	struct incident_mean whole;
+	struct incident_slowdown whole;
 	struct story s = { 0 };
 
 	counts(&s, 60, 0, RUN_RIGHT);
@@ -124,7 +124,7 @@ TEST(what_an_incident_told_that_is_over_is_not_told_again)
 
 TEST(what_was_not_seen_before_nobody_judges)
 {
-	struct incident_mean whole;
+	struct incident_slowdown whole;
 	struct story s = { 0 };
 
 	counts(&s, 11, 0, RUN_RIGHT);
@@ -135,7 +135,7 @@ TEST(what_was_not_seen_before_nobody_judges)
 
 TEST(after_a_minute_without_requests_it_is_another_run)
 {
-	struct incident_mean whole;
+	struct incident_slowdown whole;
 	struct story s = { 0 };
 
 	counts(&s, 60, 0, RUN_RIGHT);
@@ -147,7 +147,7 @@ TEST(after_a_minute_without_requests_it_is_another_run)
 
 TEST(fewer_than_five_requests_are_none)
 {
-	struct incident_mean whole;
+	struct incident_slowdown whole;
 	struct story s = { 0 };
 
 	counts(&s, 60, 0, RUN_RIGHT);

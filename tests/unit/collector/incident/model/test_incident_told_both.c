@@ -24,9 +24,9 @@ static char app[] = "shop", route[] = "/buy";
 /* By region, of what began at 0, as it was at 20. */
 static struct incident_telling *telling(struct incident_telling *t, uint64_t region, uint64_t id)
 {
-	static struct incident_told_signal g;
+	static struct incident_remote_signal g;
 
-	g = (struct incident_told_signal){ .node = WEB,
+	g = (struct incident_remote_signal){ .node = WEB,
 					   .n = 20,
 					   .app = app,
 					   .route = route,

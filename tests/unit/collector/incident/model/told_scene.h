@@ -3,7 +3,7 @@
  * T. */
 #pragma once
 
-#include "collector/incident/model/incident_told.h"
+#include "collector/incident/model/incident_remote.h"
 #include "lib/wire/reason.h"
 
 enum { T = 1000000 };

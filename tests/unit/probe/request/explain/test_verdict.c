@@ -4,7 +4,7 @@
 #include "tests/lib/test.h"
 
 static struct verdict_text text;
-static const struct usual_part nothing[PART_END];
+static const struct part_baseline_part nothing[PART_END];
 static const struct verdict_facts unknown_base = { .usual = nothing };
 
 static struct up_item try_of(uint16_t status, uint32_t flags, uint64_t response_us)
@@ -31,10 +31,10 @@ static const char *reason_of(struct request_item *r, const struct verdict_facts 
 {
 	static const struct req_head none;
 	struct verdict_facts f = *known;
-	struct split all;
+	struct breakdown all;
 
-	split_of(&none, NULL, r, &all);
-	split_judged(&all, r, &f.split);
+	breakdown_of(&none, NULL, r, &all);
+	breakdown_judged(&all, r, &f.split);
 	verdict_find(r, &f, &text);
 	return reason_find(r->reason)->code;
 }

@@ -4,7 +4,7 @@
 #include "tests/lib/test.h"
 
 static struct verdict_text text;
-static struct usual_part usual[PART_END];
+static struct part_baseline_part usual[PART_END];
 static struct verdict_facts f;
 static struct request_item r;
 
@@ -155,8 +155,8 @@ TEST(a_part_that_varies_by_itself_gives_way_to_one_that_does_not)
 {
 	begin(220);
 	r.normal_us = 100000;
-	usual[PART_UPSTREAM] = (struct usual_part){ .p50_us = 50000, .iqr_us = 60000 };
-	usual[PART_CPU] = (struct usual_part){ .p50_us = 10000 };
+	usual[PART_UPSTREAM] = (struct part_baseline_part){ .p50_us = 50000, .iqr_us = 60000 };
+	usual[PART_CPU] = (struct part_baseline_part){ .p50_us = 10000 };
 	call(0, 110);
 	part(PART_UPSTREAM, 115);
 	part(PART_CPU, 75);

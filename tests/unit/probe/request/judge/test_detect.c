@@ -8,10 +8,10 @@
 static bool judge(struct detect *d, struct request_item *r)
 {
 	static const struct req_head none;
-	struct split split;
+	struct breakdown split;
 	struct judged j;
 
-	split_of(&none, NULL, r, &split);
+	breakdown_of(&none, NULL, r, &split);
 	return detect_judge(d, r, &split, &j);
 }
 
@@ -225,10 +225,10 @@ TEST(how_a_route_is_judged_is_kept)
 }
 
 /* Of which so many us were a lock's. */
-static const struct usual_part *with_lock(struct detect *d, uint64_t us, uint64_t lock_us)
+static const struct part_baseline_part *with_lock(struct detect *d, uint64_t us, uint64_t lock_us)
 {
 	static struct judged j;
-	struct split s = { .measured = true };
+	struct breakdown s = { .measured = true };
 	struct request_item r = {
 		.app = "a", .route = "GET /", .status = 200, .request_us = us, .first_us = us
 	};
@@ -241,7 +241,7 @@ static const struct usual_part *with_lock(struct detect *d, uint64_t us, uint64_
 TEST(what_a_part_usually_is_is_learnt_from_what_is_not_slow)
 {
 	AUTO(detect_free) struct detect *d = detect_new(-1);
-	const struct usual_part *lock;
+	const struct part_baseline_part *lock;
 
 	for (int i = 0; i < 200; i++) {
 		clock_set_ns((uint64_t)i * 3000000000);

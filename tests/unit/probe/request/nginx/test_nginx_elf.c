@@ -21,7 +21,7 @@ __attribute__((noinline)) long ngx_http_free_request(long r, long rc)
 static uint8_t *image; /* of this program's file */
 static size_t image_len;
 
-static int own_file(void)
+static int custom_file(void)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	struct stat st;
@@ -49,7 +49,7 @@ static int file_of(size_t len)
 
 TEST(a_program_with_that_function_is_found)
 {
-	AUTO_CLOSE int fd = own_file();
+	AUTO_CLOSE int fd = custom_file();
 	struct nginx_elf e;
 
 	CHECK_EQ(nginx_elf_read(fd, &e), 0);
@@ -60,7 +60,7 @@ TEST(a_program_with_that_function_is_found)
 
 TEST(the_probe_goes_where_the_function_begins_or_behind_endbr64)
 {
-	AUTO_CLOSE int fd = own_file();
+	AUTO_CLOSE int fd = custom_file();
 	const uint8_t *code = (const uint8_t *)(uintptr_t)ngx_http_free_request;
 	size_t skip = memcmp(code, "\xf3\x0f\x1e\xfa", 4) == 0 ? 4 : 0;
 	struct nginx_elf e;
@@ -85,7 +85,7 @@ TEST(other_programs_and_other_files_are_none)
 
 TEST(a_file_that_is_cut_anywhere_is_read_no_further)
 {
-	AUTO_CLOSE int own = own_file();
+	AUTO_CLOSE int own = custom_file();
 	struct nginx_elf e;
 
 	CHECK(own >= 0);
@@ -99,7 +99,7 @@ TEST(a_file_that_is_cut_anywhere_is_read_no_further)
 /* Any answer will do, but no fault; under the sanitizers this says more. */
 TEST(a_damaged_file_harms_nobody)
 {
-	AUTO_CLOSE int own = own_file();
+	AUTO_CLOSE int own = custom_file();
 	AUTO_CLOSE int fd = file_of(image_len);
 	uint64_t x = 88172645463325252ull, tables, at;
 	struct nginx_elf e;

@@ -4,18 +4,18 @@
 
 #define SEC 1000000000ull
 
-struct told {
+struct reported {
 	uint32_t n, others;
 	uint64_t count, judged, excess_us;
 };
 
 /* What a flush tells of a role. */
-static struct told flush(struct red *r, uint8_t role, bool all)
+static struct reported flush(struct red *r, uint8_t role, bool all)
 {
 	AUTO(arena_free) struct arena *a = arena_new(4 << 20);
 	struct sink s = { 0 };
 	struct wire_body b = { 0 };
-	struct told t = { 0 };
+	struct reported t = { 0 };
 
 	red_flush(r, &s, all);
 	CHECK_EQ(wire_body_decode(a, s.metric.data, s.metric.len, &b), 0);
@@ -61,7 +61,7 @@ static void count_many(struct red *r, uint8_t role, const char *prefix, uint32_t
 TEST(each_status_class_is_counted_and_told_by_itself)
 {
 	AUTO(red_free) struct red *r = red_new();
-	struct told t;
+	struct reported t;
 
 	count(r, RED_SERVER, "/", 2, 100);
 	count(r, RED_SERVER, "/", 2, 100);
@@ -88,7 +88,7 @@ TEST(new_keys_are_told_at_once_and_known_ones_with_all)
 TEST(excess_is_by_the_key_whatever_the_class_and_learnt_from_what_did_not_fail)
 {
 	AUTO(red_free) struct red *r = red_new();
-	struct told t;
+	struct reported t;
 
 	for (int i = 0; i < 400; i++)
 		count(r, RED_OWN, "/", 5, 1000000);
@@ -109,7 +109,7 @@ TEST(excess_is_by_the_key_whatever_the_class_and_learnt_from_what_did_not_fail)
 TEST(clients_are_256_at_a_time_and_the_others_are_together)
 {
 	AUTO(red_free) struct red *r = red_new();
-	struct told t;
+	struct reported t;
 
 	count_many(r, RED_SERVED, "10.0.0.", 1000);
 	t = flush(r, RED_SERVED, true);
@@ -128,7 +128,7 @@ TEST(a_client_that_stays_is_kept_among_those_that_come_and_go)
 {
 	AUTO(red_free) struct red *r = red_new();
 	char prefix[16];
-	struct told t = { 0 };
+	struct reported t = { 0 };
 
 	for (int i = 0; i < 20; i++) {
 		for (int j = 0; j < 20; j++)
@@ -178,7 +178,7 @@ TEST(what_a_request_waits_for_by_another_protocol_is_of_whom_it_asked_and_not_it
 		.app = "shop", .route = "/", .status = 200, .request_us = 103000
 	};
 	AUTO(red_free) struct red *r = red_new();
-	struct told t;
+	struct reported t;
 
 	red_item_request(r, &q, &peer, 0, SEC);
 	t = flush(r, RED_WAITED, true);
@@ -194,7 +194,7 @@ TEST(what_a_request_waits_for_by_another_protocol_is_of_whom_it_asked_and_not_it
 TEST(routes_beyond_three_quarters_of_the_table_are_others)
 {
 	AUTO(red_free) struct red *r = red_new();
-	struct told t;
+	struct reported t;
 
 	count_many(r, RED_SERVER, "/", 3000);
 	t = flush(r, RED_SERVER, true);

@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "probe/symbol/user/elf_file.h"
-#include "probe/symbol/kernel/functions.h"
-#include "probe/source/profile/minute.h"
+#include "probe/symbol/kernel/function_cache.h"
+#include "probe/source/profile/profile_window.h"
 #include "tests/fake/frame.h"
 #include "tests/lib/test.h"
 
@@ -143,20 +143,20 @@ TEST(a_stack_that_nobody_had_time_to_look_up_is_known_by_its_file)
 	buf_free(&out.event);
 }
 
-static bool text_at(struct functions *f, uint64_t space, uint64_t at, const char *text)
+static bool text_at(struct function_cache *f, uint64_t space, uint64_t at, const char *text)
 {
-	const char *found = functions_find(f, space, at);
+	const char *found = function_cache_find(f, space, at);
 
 	return text ? found && strcmp(found, text) == 0 : !found;
 }
 
 TEST(a_function_is_found_from_its_first_byte_up_to_its_last)
 {
-	AUTO(functions_free) struct functions *f = functions_new();
+	AUTO(function_cache_free) struct function_cache *f = function_cache_new();
 
-	functions_add(f, 1, 100, 200, "b", false);
-	functions_add(f, 1, 50, 100, "a", true);
-	functions_add(f, 2, 50, 60, "c", false);
+	function_cache_add(f, 1, 100, 200, "b", false);
+	function_cache_add(f, 1, 50, 100, "a", true);
+	function_cache_add(f, 2, 50, 60, "c", false);
 	CHECK(text_at(f, 1, 49, NULL));
 	CHECK(text_at(f, 1, 50, "a"));
 	CHECK(text_at(f, 1, 99, "a"));
@@ -166,21 +166,21 @@ TEST(a_function_is_found_from_its_first_byte_up_to_its_last)
 	CHECK(text_at(f, 2, 59, "c"));
 	CHECK(text_at(f, 2, 60, NULL));
 	CHECK(text_at(f, 0, 50, NULL));
-	functions_add(f, 2, 50, 70, "d", false);
+	function_cache_add(f, 2, 50, 70, "d", false);
 	CHECK(text_at(f, 2, 65, "d"));
-	functions_forget_passing(f);
+	function_cache_forget_passing(f);
 	CHECK(text_at(f, 1, 50, NULL));
 	CHECK(text_at(f, 1, 100, "b"));
 }
 
 TEST(when_there_is_no_room_for_functions_they_are_learnt_anew)
 {
-	AUTO(functions_free) struct functions *f = functions_new();
+	AUTO(function_cache_free) struct function_cache *f = function_cache_new();
 
 	for (uint64_t i = 0; i < FUNCTIONS_MAX; i++)
-		functions_add(f, 1, 10 * i, 10 * i + 10, "x", false);
+		function_cache_add(f, 1, 10 * i, 10 * i + 10, "x", false);
 	CHECK(text_at(f, 1, 10 * (FUNCTIONS_MAX - 1), "x"));
-	functions_add(f, 1, 1000000, 1000001, "y", false);
+	function_cache_add(f, 1, 1000000, 1000001, "y", false);
 	CHECK(text_at(f, 1, 0, NULL));
 	CHECK(text_at(f, 1, 1000000, "y"));
 }

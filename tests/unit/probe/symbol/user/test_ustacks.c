@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-#include "probe/symbol/told.h"
+#include "probe/symbol/stack_dedup.h"
 #include "tests/lib/test.h"
 
 #define SEC 1000000000ull
