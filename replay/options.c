@@ -69,7 +69,7 @@ static const struct config_option options[] = {
 		.max = 9999999999,
 		.unit = "s/s",
 		.initial = "0",
-		.help = "seconds of the recording to play per second; 0: no limit",
+		.help = "recorded seconds to play per second; 0: no limit",
 	},
 	{
 		OPTION(slow_ms, CONFIG_REAL),
