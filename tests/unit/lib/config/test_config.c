@@ -7,16 +7,22 @@ struct settings {
 	int64_t rows;
 	double slow_ms;
 	bool query;
+	char mode[8];
 };
 
 static const struct config_option table[] = {
-	{ "probe", "node", CONFIG_STR, CONFIG_FIELD(struct settings, node), .min = 1 },
-	{ "probe", "rows", CONFIG_INT, CONFIG_FIELD(struct settings, rows), .min = 1, .max = 1000 },
-	{ "request", "slow_ms", CONFIG_REAL, CONFIG_FIELD(struct settings, slow_ms), .unit = "ms" },
-	{ "request", "query", CONFIG_BOOL, CONFIG_FIELD(struct settings, query), .min = 0 },
+	{ "probe", "node", CONFIG_STR, CONFIG_FIELD(struct settings, node), .min = 1,
+	  .initial = "host" },
+	{ "probe", "rows", CONFIG_INT, CONFIG_FIELD(struct settings, rows), .min = 1, .max = 1000,
+	  .initial = "50" },
+	{ "request", "slow_ms", CONFIG_REAL, CONFIG_FIELD(struct settings, slow_ms),
+	  .initial = "-1" },
+	{ "request", "query", CONFIG_BOOL, CONFIG_FIELD(struct settings, query), .initial = "no" },
+	{ "request", "mode", CONFIG_CHOICE, CONFIG_FIELD(struct settings, mode),
+	  .choices = "auto|on|off", .initial = "auto" },
 };
 
-static const struct settings defaults = { "host", 50, -1, false };
+static const struct settings defaults = { "host", 50, -1, false, "auto" };
 static struct settings got;
 static char err[256];
 
@@ -150,9 +156,33 @@ TEST(an_option_is_set_by_hand_and_a_refused_one_stays)
 	CHECK_EQ(set("request", "query", "off"), 0);
 	CHECK(!got.query);
 	CHECK_EQ(set("request", "rows", "1"), -EINVAL);
-	CHECK_STR(err, "[request] has no key \"rows\"; it has slow_ms query");
+	CHECK_STR(err, "[request] has no key \"rows\"; it has slow_ms query mode");
 	CHECK_EQ(set("probe", "node", "x"), 0);
 	CHECK_EQ(memcmp(got.node, "x\0\0\0", 4), 0); /* nothing of the longer one before */
+}
+
+TEST(a_choice_is_one_of_its_words)
+{
+	got = defaults;
+	CHECK_EQ(set("request", "mode", "on"), 0);
+	CHECK_STR(got.mode, "on");
+	CHECK_EQ(set("request", "mode", "off"), 0);
+	CHECK_EQ(set("request", "mode", "o"), -EINVAL);
+	CHECK_STR(err, "[request] mode = \"o\": auto, on or off is allowed");
+	CHECK_EQ(set("request", "mode", "auto|on"), -EINVAL);
+	CHECK_EQ(set("request", "mode", ""), -EINVAL);
+	CHECK_STR(got.mode, "off");
+}
+
+TEST(the_defaults_are_those_of_the_table)
+{
+	memset(&got, 0xff, sizeof(got));
+	config_defaults(table, ARRAY_SIZE(table), &got);
+	CHECK_STR(got.node, "host");
+	CHECK_EQ(got.rows, 50);
+	CHECK(got.slow_ms == -1);
+	CHECK(!got.query);
+	CHECK_STR(got.mode, "auto");
 }
 
 TEST(an_error_is_cut_to_the_room_it_has)
