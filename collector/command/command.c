@@ -57,11 +57,13 @@ static int approve(struct command_session *s)
 	if (r < 0)
 		return r;
 	if (PQntuples(s->res) == 0)
-		return log_err(0, "no key of %s waits; seismo-collector node list shows all",
+		return log_err(0,
+			       "no key of %s waits for approval; seismo-collector node list shows "
+			       "all keys",
 			       s->arg[0]),
 		       -ENOENT;
 	if (PQntuples(s->res) > 1) {
-		log_err(0, "%d keys say that they are %s's; approve the right one by its key:",
+		log_err(0, "%d keys claim to be %s; approve the right one by its key:",
 			PQntuples(s->res), s->arg[0]);
 		return list(&(struct command_session){ .pg = s->pg, .arg = s->arg + 1 }), -EEXIST;
 	}
@@ -77,7 +79,7 @@ static int approve(struct command_session *s)
 	return r;
 }
 
-/* What the statement changed is said in one line each: its first column. */
+/* Prints a line for each row that the statement changed: its first column. */
 static int change(struct command_session *s, const char *sql, const char *what)
 {
 	int r = command_ask1(s, sql, s->arg[0]);
@@ -102,7 +104,7 @@ static int revoke_keys(struct command_session *s)
 		"update node_key u set state = 2, decided = now(), decided_by = 'command'" KEYS
 		" where k.key = u.key and u.state <> 2 and " NAMED
 		" returning k.name || ' (' || u.key || ')'",
-		"is revoked, from now on nothing of it is taken");
+		"is revoked; the collector rejects all that it sends");
 }
 
 static int rotate(struct command_session *s)
@@ -111,7 +113,7 @@ static int rotate(struct command_session *s)
 		      "update node_key u set rotate = true" KEYS
 		      " where k.key = u.key and u.state = 1 and " NAMED
 		      " returning k.name || ' (' || u.key || ')'",
-		      "its probe is told to change to a new key; node list shows when it did");
+		      "its probe is asked to change to a new key; node list shows when it has");
 }
 
 static int rename_node(struct command_session *s)
@@ -150,7 +152,10 @@ static int token(struct command_session *s)
 		else if (strcmp(flag, "--node") == 0)
 			node = value;
 		else
-			return log_err(0, "%s is not known: --for 1h, --uses 1, --node NAME", flag),
+			return log_err(0,
+				       "%s is not a flag of node token: --for 1h, --uses 1, --node "
+				       "NAME",
+				       flag),
 			       -EINVAL;
 	}
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
@@ -211,19 +216,19 @@ static int run_key(const struct config *c)
 	} else if (strcmp(verb, "next") == 0) {
 		r = own_keys_prepare(c->keys, key, err, sizeof(err));
 		if (r == 0)
-			printf("%s is told to every probe that is connected; when all had the "
-			       "time, "
-			       "seismo-collector key rotate\n",
+			printf("%s is announced to every connected probe; when all have "
+			       "connected once, run seismo-collector key rotate\n",
 			       key);
 	} else if (strcmp(verb, "rotate") == 0) {
 		r = own_keys_rotate(c->keys, key, err, sizeof(err));
 		if (r == 0)
-			printf("%s is the key from the next start of this collector on: restart "
-			       "it\n",
+			printf("%s is the key from the next start of this collector on: "
+			       "restart it\n",
 			       key);
 	} else {
 		r = -EINVAL;
-		snprintf(err, sizeof(err), "seismo-collector key knows next and rotate");
+		snprintf(err, sizeof(err),
+			 "the commands of seismo-collector key are next and rotate");
 	}
 	return r < 0 ? log_err(0, "%s", err), r : 0;
 }
@@ -232,7 +237,7 @@ static int run_inventory(const struct config *c)
 {
 	if (c->command[1] && !c->command[2])
 		return command_with(c, c->command + 1, command_inventory);
-	return log_err(0, "it is: seismo-collector inventory FILE"), -EINVAL;
+	return log_err(0, "usage: seismo-collector inventory FILE"), -EINVAL;
 }
 
 static void print_help(const char *group)

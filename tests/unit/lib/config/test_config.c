@@ -77,12 +77,14 @@ TEST(what_a_file_does_not_say_stays_as_it_was)
 
 TEST(an_unknown_key_or_section_is_refused_with_what_there_is)
 {
-	refused("[probe]\n\nnod = x\n", "FILE:3: [probe] has no key \"nod\"; it has node rows");
+	refused("[probe]\n\nnod = x\n",
+		"FILE:3: [probe] has no key \"nod\"; its keys are node rows");
 	refused("[prob]\nnode = x\n",
-		"FILE:1: there is no section [prob]; there is [probe] [request]");
-	refused("[prob]\n", "FILE:1: there is no section [prob]; there is [probe] [request]");
+		"FILE:1: there is no section [prob]; the sections are [probe] [request]");
+	refused("[prob]\n",
+		"FILE:1: there is no section [prob]; the sections are [probe] [request]");
 	refused("node = x\n",
-		"FILE:1: \"node\" stands before the first section; there is [probe] [request]");
+		"FILE:1: \"node\" is not in a section; the sections are [probe] [request]");
 }
 
 TEST(a_bad_value_is_refused_with_what_is_allowed)
@@ -101,16 +103,16 @@ TEST(a_bad_value_is_refused_with_what_is_allowed)
 		"FILE:2: [request] query = \"maybe\": yes or no is allowed");
 	refused("[probe]\nnode = 0123456789abcdef\n",
 		"FILE:2: [probe] node is 16 bytes long: at most 15 are allowed");
-	refused("[probe]\nnode =\n", "FILE:2: [probe] node is empty: it needs a value");
+	refused("[probe]\nnode =\n", "FILE:2: [probe] node is empty: a value is required");
 }
 
 TEST(a_line_that_is_no_option_is_refused)
 {
 	refused("[probe]\nnode\n", "FILE:2: neither [section] nor key = value");
-	refused("[probe\nrows = 1\n", "FILE:1: a section's name ends in ]");
+	refused("[probe\nrows = 1\n", "FILE:1: the section's name has no ] at its end");
 }
 
-TEST(the_first_mistake_is_told)
+TEST(the_first_mistake_is_reported)
 {
 	refused("[probe]\nrows = 0\nx = 1\n",
 		"FILE:2: [probe] rows = \"0\": a whole number from 1 to 1000 is allowed");
@@ -141,7 +143,7 @@ TEST(a_file_that_cannot_be_read_is_refused_with_its_reason)
 		 -ENOENT);
 	CHECK_STR(err, "/nonexistent/x.conf: No such file or directory");
 	CHECK_EQ(config_load(table, ARRAY_SIZE(table), &got, "/", err, sizeof(err)), -EIO);
-	CHECK_STR(err, "/: it cannot be read");
+	CHECK_STR(err, "/: cannot read it");
 }
 
 TEST(an_option_is_set_by_hand_and_a_refused_one_stays)
@@ -156,7 +158,7 @@ TEST(an_option_is_set_by_hand_and_a_refused_one_stays)
 	CHECK_EQ(set("request", "query", "off"), 0);
 	CHECK(!got.query);
 	CHECK_EQ(set("request", "rows", "1"), -EINVAL);
-	CHECK_STR(err, "[request] has no key \"rows\"; it has slow_ms query mode");
+	CHECK_STR(err, "[request] has no key \"rows\"; its keys are slow_ms query mode");
 	CHECK_EQ(set("probe", "node", "x"), 0);
 	CHECK_EQ(memcmp(got.node, "x\0\0\0", 4), 0); /* nothing of the longer one before */
 }

@@ -33,7 +33,7 @@ static char *file_of(const char *text)
 	return path;
 }
 
-TEST(without_a_word_the_probe_has_its_defaults)
+TEST(without_arguments_the_probe_has_its_defaults)
 {
 	const char *argv[] = { "seismo-probe", NULL };
 	char host[64] = "";
@@ -194,7 +194,7 @@ TEST(a_flag_that_is_not_one_or_has_no_value_is_refused)
 	CHECK_EQ(READ("--query-string=perhaps"), -EINVAL);
 }
 
-TEST(help_version_and_check_are_told_from_running)
+TEST(help_version_doctor_and_check_are_tasks_of_their_own)
 {
 	CHECK_EQ(READ("--help"), 0);
 	CHECK_EQ(task, PROBE_HELP);

@@ -63,7 +63,7 @@ static const struct {
 	const char *text, *told;
 } bad[] = {
 	{ "", "x.conf: nothing is told: it needs a [map NAME] and a [metric NAME]" },
-	{ "a = b\n", "x.conf:1: \"a\" stands before the first section" },
+	{ "a = b\n", "x.conf:1: \"a\" is not in a section" },
 	{ "[maps]\n", "x.conf:1: there is no section [maps]; there is [program] [map NAME]" },
 	{ "[map]\n", "x.conf:1: there is no section [map]" },
 	{ "[map a b]\n", "x.conf:1: [map a b]: the name of a map in C is allowed" },
