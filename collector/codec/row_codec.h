@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * row_codec.h - values of an hour that is not packed yet, in as few bytes as let each be found without
- * the others: docs/reference/chunk.md has the format, under "Before that".
+ * row_codec.h - values of an hour that is not packed yet, in as few bytes as let each be found
+ * without the others: docs/reference/chunk.md has the format, under "Before an hour is packed".
  *
- * Each comes back bit by bit, but for a NaN, which comes back as any. A struct row_codec is nobody's: it
- * is filled, put, and begun again.
+ * Each comes back bit by bit, but for a NaN, which comes back as any. A struct row_codec is
+ * nobody's: it is filled, put, and begun again.
  */
 #pragma once
 

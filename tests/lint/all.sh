@@ -26,7 +26,7 @@ none() { # what the command prints breaks the rule
 files() { # tracked or about to be, of these suffixes; nothing built, nothing of others
 	local s
 	for s in "$@"; do
-		find bpf collector deploy lib probe replay schema tests web .ci Makefile README.md -type f -name "*$s" \
+		find bpf collector deploy docs lib probe replay schema tests web .ci Makefile *.md -type f -name "*$s" \
 			-not -path '*/node_modules/*' -not -path 'web/dist/*' -not -path '*/corpus/*' 2>/dev/null
 	done | sort -u
 }
@@ -102,6 +102,8 @@ check "nothing is left for later or bound to one machine" none words
 check "no call that cannot be bounded" none unbounded
 check "the rooms of the console import each other as their table says" tests/lint/web_rooms.py
 check "and what breaks that is found" tests/lint/web_rooms_test.py
+check "what the documentation names is there" tests/lint/docs.py
+check "and what breaks that is found" tests/lint/docs_test.py
 check "every script can be read by its shell" none scripts
 ! command -v clang-format >/dev/null || check "the sources are formatted" none formatted
 ! command -v cppcheck >/dev/null || check "cppcheck finds nothing" cppcheck -q --error-exitcode=1 --std=c11 --inline-suppr \
