@@ -20,7 +20,8 @@ make bench-incidents  recorded faults through seismo-replay: is the right host n
 make bench-io     the figures of I/O beside fio, the disk and libbpf-tools, and what each source costs; 30 minutes, SHORT=1 tries it
 make lint         layering, dead exports, sizes, warnings of both compilers
 make fuzz T=60    T seconds of each fuzzer          make bench   figures, see tests/bench
+make docs         configuration.md, manual pages, sample configuration and diagnoses.md, from their tables
 make fmt          clang-format, in place            make clean   remove build*/
-make install      DESTDIR= PREFIX=/usr: binaries, systemd units, sample configuration
+make install      DESTDIR= PREFIX=/usr: programs, manual pages, systemd units, sample configuration
 Variables         V=1 show commands   CC=clang   SAN=address,undefined or SAN=thread (own build directory)
 END

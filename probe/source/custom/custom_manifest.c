@@ -62,7 +62,8 @@ static bool has_key(const struct config_option *table, size_t n, const char *key
 }
 
 /* The section's number or -EINVAL; its name is checked before. */
-static int map_begin(struct manifest_reader *r, int line, const char *name, char *err, size_t errlen)
+static int map_begin(struct manifest_reader *r, int line, const char *name, char *err,
+		     size_t errlen)
 {
 	struct custom_manifest *m = r->m;
 	struct own_map *map = &m->map[m->nmaps];
@@ -81,7 +82,8 @@ static int map_begin(struct manifest_reader *r, int line, const char *name, char
 	return 0;
 }
 
-static int metric_begin(struct manifest_reader *r, int line, const char *name, char *err, size_t errlen)
+static int metric_begin(struct manifest_reader *r, int line, const char *name, char *err,
+			size_t errlen)
 {
 	struct custom_manifest *m = r->m;
 	struct own_metric *metric = &m->metric[m->nmetrics];
@@ -139,10 +141,12 @@ static int on_section(void *arg, int line, const char *name, char *err, size_t e
 	}
 	return config_refuse(
 		err, errlen,
-		"there is no section [%s]; there is [program] [map NAME] [metric NAME]", name);
+		"there is no section [%s]; the sections are [program] [map NAME] [metric NAME]",
+		name);
 }
 
-static int set_map(struct manifest_reader *r, const char *key, const char *value, char *err, size_t errlen)
+static int set_map(struct manifest_reader *r, const char *key, const char *value, char *err,
+		   size_t errlen)
 {
 	uint32_t i = r->m->nmaps - 1;
 
@@ -152,7 +156,8 @@ static int set_map(struct manifest_reader *r, const char *key, const char *value
 	if (has_key(of_map, ARRAY_SIZE(of_map), key))
 		return config_set(of_map, ARRAY_SIZE(of_map), &r->m->map[i], "map", key, value, err,
 				  errlen);
-	return config_refuse(err, errlen, "[map] has no key \"%s\"; it has labels entities", key);
+	return config_refuse(err, errlen, "[map] has no key \"%s\"; its keys are labels entities",
+			     key);
 }
 
 static int set_metric(struct manifest_reader *r, const char *key, const char *value, char *err,
@@ -168,9 +173,9 @@ static int set_metric(struct manifest_reader *r, const char *key, const char *va
 	if (has_key(of_metric, ARRAY_SIZE(of_metric), key))
 		return config_set(of_metric, ARRAY_SIZE(of_metric), &r->m->metric[i], "metric", key,
 				  value, err, errlen);
-	return config_refuse(err, errlen,
-			     "[metric] has no key \"%s\"; it has map field kind unit scale first",
-			     key);
+	return config_refuse(
+		err, errlen,
+		"[metric] has no key \"%s\"; its keys are map field kind unit scale first", key);
 }
 
 static int on_pair(void *arg, const char *key, const char *value, char *err, size_t errlen)
@@ -188,11 +193,10 @@ static int on_pair(void *arg, const char *key, const char *value, char *err, siz
 	case METRIC:
 		return set_metric(r, key, value, err, errlen);
 	}
-	return config_refuse(
-		err, errlen,
-		"\"%s\" stands before the first section; there is [program] [map NAME] "
-		"[metric NAME]",
-		key);
+	return config_refuse(err, errlen,
+			     "\"%s\" is not in a section; the sections are [program] [map NAME] "
+			     "[metric NAME]",
+			     key);
 }
 
 /* "dport, comm": names, parted by commas. */
@@ -294,7 +298,8 @@ static int finish(struct manifest_reader *r, char *err, size_t errlen)
 	return bad;
 }
 
-int custom_manifest_read(FILE *f, const char *path, struct custom_manifest *m, char *err, size_t errlen)
+int custom_manifest_read(FILE *f, const char *path, struct custom_manifest *m, char *err,
+			 size_t errlen)
 {
 	AUTO_FREE struct manifest_reader *r = calloc(1, sizeof(*r));
 	struct config_visit visit = { on_section, on_pair, r };
