@@ -113,7 +113,9 @@ static int begin(struct commit *c, struct batch *const *b, size_t n)
 			watermark_store_begin(e);
 		unknown += !e->known;
 	}
-	return unknown ? watermark_store_load(c->ledger, session_pg(c->session), c->entry, c->nentries) : 0;
+	return unknown ? watermark_store_load(c->ledger, session_pg(c->session), c->entry,
+					      c->nentries)
+		       : 0;
 }
 
 static void judge(struct commit *c, struct batch *const *b, size_t n)

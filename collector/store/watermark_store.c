@@ -72,8 +72,9 @@ static uint64_t number(const PGresult *res, int row, int column)
 
 static void read_row(struct watermark_store *l, const PGresult *res, int row)
 {
-	struct entry *e = watermark_store_entry(l, (uint64_t)strtoll(PQgetvalue(res, row, 0), NULL, 10),
-				       (uint64_t)strtoll(PQgetvalue(res, row, 1), NULL, 10));
+	struct entry *e =
+		watermark_store_entry(l, (uint64_t)strtoll(PQgetvalue(res, row, 0), NULL, 10),
+				      (uint64_t)strtoll(PQgetvalue(res, row, 1), NULL, 10));
 	uint64_t stream = number(res, row, 4);
 
 	e->unknown_node = *PQgetvalue(res, row, 2) != 't';

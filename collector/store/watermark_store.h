@@ -34,8 +34,10 @@ void watermark_store_free(struct watermark_store *l); /* NULL is fine */
 
 struct entry *watermark_store_entry(struct watermark_store *l, uint64_t node, uint64_t epoch);
 void watermark_store_doubt(struct watermark_store *l); /* read everything again before it is used */
-void watermark_store_trim(struct watermark_store *l); /* between groups: forget all, if they are too many */
-int watermark_store_load(struct watermark_store *l, struct pg *p, struct entry *const *e, size_t n) MUST_CHECK;
+void watermark_store_trim(
+	struct watermark_store *l); /* between groups: forget all, if they are too many */
+int watermark_store_load(struct watermark_store *l, struct pg *p, struct entry *const *e,
+			 size_t n) MUST_CHECK;
 
 void watermark_store_begin(struct entry *e); /* a transaction: nothing of it is judged yet */
 /* TAKEN, DUPLICATE, GAP or UNKNOWN_NODE: for each batch in turn, in the order of the queue. */

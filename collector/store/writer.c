@@ -229,7 +229,8 @@ static void wait_for_database(struct writer *w)
 	if (!w->tell.away_ns)
 		w->retry_ms = RETRY_MIN_MS;
 	writer_log_away(&w->tell, session_why(w->session));
-	writer_queue_wait(w->cfg.link, w->retry_ms / 2 + (int)(rand_r(&w->seed) % (unsigned)w->retry_ms));
+	writer_queue_wait(w->cfg.link,
+			  w->retry_ms / 2 + (int)(rand_r(&w->seed) % (unsigned)w->retry_ms));
 	if (w->retry_ms < RETRY_MAX_MS)
 		w->retry_ms *= 2;
 }

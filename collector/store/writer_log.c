@@ -49,7 +49,8 @@ static void writer_log_clock(struct entry *e, const struct batch *b)
 		log_info("the clock of node %s is right again", e->name);
 }
 
-static void writer_log_quarantine(struct writer_log *t, const struct entry *e, const struct batch *b)
+static void writer_log_quarantine(struct writer_log *t, const struct entry *e,
+				  const struct batch *b)
 {
 	uint64_t now = clock_mono_ns();
 
