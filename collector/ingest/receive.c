@@ -149,7 +149,7 @@ static void take_batch(struct receive *r, struct mark *k, const struct wire_batc
 	b->relay = arena_strndup(b->arena, r->admit.who.relay, sizeof(r->admit.who.relay));
 	b->room = *b->relay ? UINT32_MAX : watermarks_room(k, h, r->cfg.rows_per_s);
 	zmq_msg_move(&b->body, body);
-	if (pipeline_run(r->cfg.front, b) < 0 && !b->poison) {
+	if (pipeline_run(r->cfg.front, b) < 0 && !b->malformed) {
 		need_dicts(r, &k->peer, b);
 		return;
 	}
@@ -202,13 +202,13 @@ static int on_batch(struct receive *r, const struct sender *from, zmq_msg_t fram
 		counter_add(k->bytes < NODE_BYTES ? C_REFUSED_QUEUE : C_REFUSED_CREDIT, 1);
 		watermarks_refused(r->marks, k, h.stream);
 		return 0;
-	case MARK_TWICE:
+	case MARK_DUPLICATE:
 		counter_add(C_REFUSED_TWICE, 1);
 		return 0;
 	case MARK_GAP:
 		counter_add(C_REFUSED_GAP, 1);
 		return 0;
-	case MARK_EARLY:
+	case MARK_UNSYNCED:
 		counter_add(C_REFUSED_EARLY, 1);
 		if (k->state == MARK_NEW)
 			ask(r, k, work_new(WORK_LOAD, k->node, k->epoch));
@@ -326,8 +326,8 @@ static void on_note(struct receive *r, const struct note *n)
 
 	if (!k)
 		return;
-	if (n->kind == NOTE_STRANGER) {
-		k->state = MARK_STRANGER;
+	if (n->kind == NOTE_UNKNOWN_NODE) {
+		k->state = MARK_UNKNOWN_NODE;
 		return;
 	}
 	k->tagged = n->tagged;

@@ -104,14 +104,14 @@ enum mark_verdict watermarks_judge(struct watermarks *m, struct mark *k, const s
 
 	if (k->state != MARK_KNOWN) {
 		watermarks_refused(m, k, h->stream);
-		return MARK_EARLY;
+		return MARK_UNSYNCED;
 	}
 	if (h->seq < next) {
 		if (h->seq <= k->stored[h->stream]) {
 			k->ack |= bit(h->stream);
 			put_due(m, k);
 		}
-		return MARK_TWICE;
+		return MARK_DUPLICATE;
 	}
 	if (h->seq == next || (h->base_seq > next && h->seq == h->base_seq))
 		return MARK_NEXT;

@@ -24,7 +24,7 @@ enum mark_state {
 	MARK_NEW, /* nobody has asked the database yet */
 	MARK_LOADING,
 	MARK_KNOWN,
-	MARK_STRANGER, /* the database has no such node: it must say HELLO */
+	MARK_UNKNOWN_NODE, /* the database has no such node: it must say HELLO */
 };
 
 struct mark {
@@ -44,7 +44,7 @@ struct mark {
 	struct mark *next_due;
 };
 
-enum mark_verdict { MARK_NEXT, MARK_TWICE, MARK_GAP, MARK_EARLY };
+enum mark_verdict { MARK_NEXT, MARK_DUPLICATE, MARK_GAP, MARK_UNSYNCED };
 
 struct watermarks *watermarks_new(void);
 void watermarks_free(struct watermarks *m); /* NULL is fine */

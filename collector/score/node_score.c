@@ -41,7 +41,8 @@ static double seconds(const double *v)
 	return v[SCORED_CPUS] > 0 && all > 0 ? all / v[SCORED_CPUS] : NAN;
 }
 
-static void pressure(struct node_score *s, const char *code, double waiting_s, double of_s, double times)
+static void pressure(struct node_score *s, const char *code, double waiting_s, double of_s,
+		     double times)
 {
 	double percent = PERCENT * waiting_s / of_s;
 
@@ -55,7 +56,7 @@ static void disk_queue(struct node_score *s, const struct node_score_disk *d, do
 
 	if (!isnan(queue) && !isnan(busy))
 		found(s, (struct node_score_cause){ "disk.queue", d->name, queue,
-					       FULL * (busy < 1 ? busy : 1) * over });
+						    FULL * (busy < 1 ? busy : 1) * over });
 }
 
 static void saturation(const struct node_score_facts *f, struct node_score *s)
@@ -72,7 +73,7 @@ static void saturation(const struct node_score_facts *f, struct node_score *s)
 		found(s, (struct node_score_cause){ "cpu.queue", "", times, FULL * (times - 1) });
 	}
 	found(s, (struct node_score_cause){ "memory.low", "", available,
-				       FULL * (1 - available / LOW_PERCENT) });
+					    FULL * (1 - available / LOW_PERCENT) });
 	for (uint32_t i = 0; i < f->ndisks; i++)
 		disk_queue(s, &f->disk[i], of_s);
 }
@@ -90,7 +91,8 @@ static void load(const struct node_score_facts *f, struct node_score *s)
 		double busy = PERCENT * f->disk[i].busy_s / of_s;
 
 		if (!isnan(busy))
-			found(s, (struct node_score_cause){ "disk.busy", f->disk[i].name, busy, busy });
+			found(s, (struct node_score_cause){ "disk.busy", f->disk[i].name, busy,
+							    busy });
 	}
 }
 
@@ -99,8 +101,8 @@ static void slow(struct node_score *s, const struct node_score_requests *r, cons
 	double ms = r->excess_us / 1000 / r->judged;
 
 	if (r->judged > 0)
-		found(s,
-		      (struct node_score_cause){ "excess", app, ms, FULL * ms / (ms + EXCESS_HALF_MS) });
+		found(s, (struct node_score_cause){ "excess", app, ms,
+						    FULL * ms / (ms + EXCESS_HALF_MS) });
 }
 
 static void failed(struct node_score *s, const struct node_score_requests *r, const char *app)
@@ -109,10 +111,11 @@ static void failed(struct node_score *s, const struct node_score_requests *r, co
 
 	if (r->n > 0)
 		found(s, (struct node_score_cause){ "failed", app, PERCENT * ratio,
-					       FULL * ratio / (ratio + FAILED_HALF) });
+						    FULL * ratio / (ratio + FAILED_HALF) });
 }
 
-static void requests(const struct node_score_facts *f, struct node_score *latency, struct node_score *error)
+static void requests(const struct node_score_facts *f, struct node_score *latency,
+		     struct node_score *error)
 {
 	slow(latency, &f->requests, "");
 	failed(error, &f->requests, "");
@@ -132,7 +135,7 @@ static void events(const struct node_score_facts *f, struct node_score *s)
 		const struct node_score_event *e = &f->event[i];
 
 		found(s, (struct node_score_cause){ "event", e->kind, (double)e->n,
-					       e->critical ? CRITICAL : WARNING });
+						    e->critical ? CRITICAL : WARNING });
 	}
 }
 

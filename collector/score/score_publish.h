@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * score_publish.h - the score of each node that this collector hears, of what it stored; every ten seconds
- * into the table node_score.
+ * score_publish.h - the score of each node that this collector hears, of what it stored; every ten
+ * seconds into the table node_score.
  *
  * Of the writer's thread. Made from what comes and not from the tables: at ten thousand nodes a
  * minute of their rows is more than can be read every ten seconds.

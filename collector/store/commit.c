@@ -113,7 +113,9 @@ static int begin(struct commit *c, struct batch *const *b, size_t n)
 			watermark_store_begin(e);
 		unknown += !e->known;
 	}
-	return unknown ? watermark_store_load(c->ledger, session_pg(c->session), c->entry, c->nentries) : 0;
+	return unknown ? watermark_store_load(c->ledger, session_pg(c->session), c->entry,
+					      c->nentries)
+		       : 0;
 }
 
 static void judge(struct commit *c, struct batch *const *b, size_t n)
@@ -123,8 +125,8 @@ static void judge(struct commit *c, struct batch *const *b, size_t n)
 		struct entry *e = commit_entry(c, b[i]->head.node_id, b[i]->head.epoch);
 		uint64_t mark = e->next[b[i]->head.stream];
 
-		b[i]->fate = watermark_store_judge(e, &b[i]->head);
-		if (b[i]->fate != FATE_TAKEN)
+		b[i]->outcome = watermark_store_judge(e, &b[i]->head);
+		if (b[i]->outcome != OUTCOME_TAKEN)
 			continue;
 		b[i]->gap_from = mark + 1;
 		b[i]->again = false;
@@ -204,7 +206,7 @@ static void committed(struct commit *c, bool quarantined)
 	for (size_t i = 0; i < c->ntaken; i++) {
 		struct batch *b = c->taken[i];
 
-		b->fate = quarantined ? FATE_ASIDE : FATE_DONE;
+		b->outcome = quarantined ? OUTCOME_QUARANTINED : OUTCOME_DONE;
 		counter_add(C_GAPS, b->gap_from != b->head.seq);
 		counter_add(C_BATCHES_LOST, b->head.seq - b->gap_from);
 		counter_add(C_RELAYED_AGAIN, b->again);
@@ -267,7 +269,7 @@ static size_t sound(struct batch *const *b, size_t n)
 {
 	size_t i = 0;
 
-	while (i < n && !b[i]->poison)
+	while (i < n && !b[i]->malformed)
 		i++;
 	return i;
 }
@@ -302,7 +304,7 @@ int commit_group(struct commit *c, struct batch *const *b, size_t n)
 			r = store_sound(c, b, some);
 		} else {
 			some = 1;
-			r = set_aside(c, b, "", b[0]->poison);
+			r = set_aside(c, b, "", b[0]->malformed);
 		}
 		b += some;
 		n -= some;

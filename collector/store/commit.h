@@ -4,7 +4,7 @@
  *
  * Marks and rows go in one transaction. Whatever fails may be tried again with the same group: what
  * is stored already is then found to be. Data that PostgreSQL refuses is found by halving the
- * group; the culprit goes into quarantine. Every batch ends with a fate, and its epoch with an
+ * group; the culprit goes into quarantine. Every batch ends with an outcome, and its epoch with an
  * entry.
  */
 #pragma once

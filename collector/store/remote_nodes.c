@@ -46,10 +46,10 @@ static uint64_t region_of(const struct batch *b)
 
 static bool is_new(const struct remote_nodes *o, const struct batch *b)
 {
-	return b->origin && !b->poison && !pairmap_find(o->nodes, b->of.node_id, region_of(b));
+	return b->origin && !b->malformed && !pairmap_find(o->nodes, b->of.node_id, region_of(b));
 }
 
-static void poison(struct batch *b, const char *region)
+static void refuse_region(struct batch *b, const char *region)
 {
 	char *text = arena_alloc(b->arena, NAME_MAX_TEXT);
 
@@ -57,7 +57,7 @@ static void poison(struct batch *b, const char *region)
 		 "node %.128s is of region %.128s here, and region %.128s relays one of that name: "
 		 "give one of them another",
 		 b->origin->name, region, b->origin->region[0]);
-	b->poison = text;
+	b->malformed = text;
 	counter_add(C_REFUSED_REGION, 1);
 }
 
@@ -85,7 +85,8 @@ int remote_nodes_check(struct remote_nodes *o, struct pg *p, struct batch *const
 		return 0;
 	r = columns_ask(&c, p, sql, &res);
 	for (int row = 0; r == 0 && row < PQntuples(res); row++)
-		poison(b[strtoul(PQgetvalue(res, row, 0), NULL, 10)], PQgetvalue(res, row, 1));
+		refuse_region(b[strtoul(PQgetvalue(res, row, 0), NULL, 10)],
+			      PQgetvalue(res, row, 1));
 	return r;
 }
 

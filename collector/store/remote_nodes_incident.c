@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* remote_nodes_incident.c - an incident that a relay told, into the table that is read for new ones. */
+/* remote_nodes_incident.c - an incident that a relay told, into the table that is read for new
+ * ones. */
 #include "collector/store/remote_nodes.h"
 
 #include <inttypes.h>

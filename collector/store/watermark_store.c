@@ -72,11 +72,12 @@ static uint64_t number(const PGresult *res, int row, int column)
 
 static void read_row(struct watermark_store *l, const PGresult *res, int row)
 {
-	struct entry *e = watermark_store_entry(l, (uint64_t)strtoll(PQgetvalue(res, row, 0), NULL, 10),
-				       (uint64_t)strtoll(PQgetvalue(res, row, 1), NULL, 10));
+	struct entry *e =
+		watermark_store_entry(l, (uint64_t)strtoll(PQgetvalue(res, row, 0), NULL, 10),
+				      (uint64_t)strtoll(PQgetvalue(res, row, 1), NULL, 10));
 	uint64_t stream = number(res, row, 4);
 
-	e->stranger = *PQgetvalue(res, row, 2) != 't';
+	e->unknown_node = *PQgetvalue(res, row, 2) != 't';
 	e->tagged = *PQgetvalue(res, row, 3) == 't';
 	snprintf(e->name, sizeof(e->name), "%s", PQgetvalue(res, row, 6));
 	if (PQgetisnull(res, row, 4) || stream < STREAM_EVENT || stream >= STREAM_END)
@@ -120,19 +121,19 @@ int watermark_store_load(struct watermark_store *l, struct pg *p, struct entry *
 	return 0;
 }
 
-enum fate watermark_store_judge(struct entry *e, const struct wire_batch_head *h)
+enum outcome watermark_store_judge(struct entry *e, const struct wire_batch_head *h)
 {
 	uint64_t *next = &e->next[h->stream];
 
-	if (e->stranger)
-		return FATE_STRANGER;
+	if (e->unknown_node)
+		return OUTCOME_UNKNOWN_NODE;
 	if (h->seq <= *next)
-		return FATE_TWICE;
+		return OUTCOME_DUPLICATE;
 	if (h->seq > *next + 1 && h->seq != h->base_seq)
-		return FATE_GAP;
+		return OUTCOME_GAP;
 	e->lost[h->stream] += h->seq - *next - 1;
 	*next = h->seq;
-	return FATE_TAKEN;
+	return OUTCOME_TAKEN;
 }
 
 static void put_move(struct columns *c, const struct entry *e, uint8_t s)

@@ -16,7 +16,7 @@ struct watermark_store;
 struct entry {
 	uint64_t node, epoch;
 	bool known; /* read from the database, and not in doubt since */
-	bool stranger; /* the node has no row: it never said HELLO to this database */
+	bool unknown_node; /* the node has no row: it never said HELLO to this database */
 	bool tagged;
 	bool exists[STREAM_END]; /* has a row */
 	uint64_t seq[STREAM_END]; /* in the database */
@@ -34,12 +34,14 @@ void watermark_store_free(struct watermark_store *l); /* NULL is fine */
 
 struct entry *watermark_store_entry(struct watermark_store *l, uint64_t node, uint64_t epoch);
 void watermark_store_doubt(struct watermark_store *l); /* read everything again before it is used */
-void watermark_store_trim(struct watermark_store *l); /* between groups: forget all, if they are too many */
-int watermark_store_load(struct watermark_store *l, struct pg *p, struct entry *const *e, size_t n) MUST_CHECK;
+void watermark_store_trim(
+	struct watermark_store *l); /* between groups: forget all, if they are too many */
+int watermark_store_load(struct watermark_store *l, struct pg *p, struct entry *const *e,
+			 size_t n) MUST_CHECK;
 
 void watermark_store_begin(struct entry *e); /* a transaction: nothing of it is judged yet */
-/* TAKEN, TWICE, GAP or STRANGER: for each batch in turn, in the order of the queue. */
-enum fate watermark_store_judge(struct entry *e, const struct wire_batch_head *h);
+/* TAKEN, DUPLICATE, GAP or UNKNOWN_NODE: for each batch in turn, in the order of the queue. */
+enum outcome watermark_store_judge(struct entry *e, const struct wire_batch_head *h);
 int watermark_store_move(struct pg *p, struct entry *const *e, size_t n) MUST_CHECK; /* to next */
 void watermark_store_moved(struct entry *const *e, size_t n); /* it is committed */
 

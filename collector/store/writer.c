@@ -103,14 +103,14 @@ static void make_rows(struct writer *w)
 		b->until_ns = session_until_ns(w->session);
 		b->raw_from_ns = session_raw_from_ns(w->session);
 		b->raw_until_ns = session_raw_until_ns(w->session);
-		if (pipeline_run(w->line, b) < 0 && !b->poison)
-			b->poison = "a stage refused it";
+		if (pipeline_run(w->line, b) < 0 && !b->malformed)
+			b->malformed = "a stage refused it";
 	}
 }
 
 static void note(struct writer *w, struct entry *e, enum note_kind kind, bool hello)
 {
-	struct note n = { .kind = e->stranger ? NOTE_STRANGER : kind,
+	struct note n = { .kind = e->unknown_node ? NOTE_UNKNOWN_NODE : kind,
 			  .hello = hello,
 			  .tagged = e->tagged,
 			  .node = e->node,
@@ -179,10 +179,10 @@ static void note_batches(struct writer *w)
 
 		requests |= b->rows[FACT_REQUEST].n > 0;
 		writer_log_batch(&w->tell, e, b);
-		if (b->fate == FATE_DONE)
+		if (b->outcome == OUTCOME_DONE)
 			score_publish_take(w->scores, b);
-		counter_add(C_BATCHES_TWICE, b->fate == FATE_TWICE);
-		e->gap |= b->fate == FATE_GAP;
+		counter_add(C_BATCHES_TWICE, b->outcome == OUTCOME_DUPLICATE);
+		e->gap |= b->outcome == OUTCOME_GAP;
 		e->bytes += batch_bytes(b);
 	}
 	for (size_t i = 0; i < w->nbatches; i++) {
@@ -229,7 +229,8 @@ static void wait_for_database(struct writer *w)
 	if (!w->tell.away_ns)
 		w->retry_ms = RETRY_MIN_MS;
 	writer_log_away(&w->tell, session_why(w->session));
-	writer_queue_wait(w->cfg.link, w->retry_ms / 2 + (int)(rand_r(&w->seed) % (unsigned)w->retry_ms));
+	writer_queue_wait(w->cfg.link,
+			  w->retry_ms / 2 + (int)(rand_r(&w->seed) % (unsigned)w->retry_ms));
 	if (w->retry_ms < RETRY_MAX_MS)
 		w->retry_ms *= 2;
 }

@@ -49,7 +49,8 @@ static void writer_log_clock(struct entry *e, const struct batch *b)
 		log_info("the clock of node %s is right again", e->name);
 }
 
-static void writer_log_quarantine(struct writer_log *t, const struct entry *e, const struct batch *b)
+static void writer_log_quarantine(struct writer_log *t, const struct entry *e,
+				  const struct batch *b)
 {
 	uint64_t now = clock_mono_ns();
 
@@ -66,9 +67,9 @@ static void writer_log_quarantine(struct writer_log *t, const struct entry *e, c
 
 void writer_log_batch(struct writer_log *t, struct entry *e, const struct batch *b)
 {
-	if (b->fate == FATE_ASIDE)
+	if (b->outcome == OUTCOME_QUARANTINED)
 		writer_log_quarantine(t, e, b);
-	else if (b->fate == FATE_DONE && (b->clamped || e->clock_off))
+	else if (b->outcome == OUTCOME_DONE && (b->clamped || e->clock_off))
 		writer_log_clock(e, b);
 }
 

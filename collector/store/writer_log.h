@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* writer_log.h - what the writer tells the operator: on a change of state, and what to do about it. */
+/* writer_log.h - what the writer tells the operator: on a change of state, and what to do about it.
+ */
 #pragma once
 
 #include "collector/store/watermark_store.h"
@@ -13,6 +14,7 @@ struct writer_log {
 
 void writer_log_away(struct writer_log *t, const char *why);
 void writer_log_ready(struct writer_log *t);
-void writer_log_batch(struct writer_log *t, struct entry *e, const struct batch *b); /* that was committed */
+void writer_log_batch(struct writer_log *t, struct entry *e,
+		      const struct batch *b); /* that was committed */
 void writer_log_machine(const char *node, const char *machine, const char *was);
 void writer_log_left(uint64_t batches); /* at the end, with the database away */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * remote_rollups.h - what regions told by the minute, into sample_1m: each part once, in the place of what
- * it is told in the place of.
+ * remote_rollups.h - what regions told by the minute, into sample_1m: each part once, in the place
+ * of what it is told in the place of.
  */
 #pragma once
 

@@ -64,9 +64,9 @@ static int store_run(void *self, struct batch *b)
 	struct buf *json = self;
 	bool known = store_has_day(b, b->of.wall_ns);
 
-	if (!b->poison)
-		b->poison = remote_rollups_refused(b);
-	if (b->poison)
+	if (!b->malformed)
+		b->malformed = remote_rollups_refused(b);
+	if (b->malformed)
 		return STAGE_DONE;
 	batch_forget_rows(b);
 	b->tick_ns = known ? b->of.wall_ns : b->now_ns;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * store_sample.c - samples to rows. Those of an hour that is expected go to sample_raw, as small as
- * it can be without packing: the entities of one layout share a row, as many as fit, and row_codec.h has
- * what their values are told as. Any other has a row of its own in table sample.
+ * it can be without packing: the entities of one layout share a row, as many as fit, and
+ * row_codec.h has what their values are told as. Any other has a row of its own in table sample.
  */
 #include <assert.h>
 

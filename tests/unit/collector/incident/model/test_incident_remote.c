@@ -47,14 +47,14 @@ static struct incident_telling *story(struct story *s, uint64_t region, uint64_t
 				    .nsignals = other ? 2 : 1 } };
 	for (int k = 0; k < 2; k++)
 		s->signal[k] = (struct incident_remote_signal){ .node = k ? other : node,
-							      .n = 20,
-							      .app = app,
-							      .route = route,
-							      .class = "io",
-							      .reason = R_IO_BLOCK,
-							      .first_us = us(onset),
-							      .last_us = us(onset + 20),
-							      .excess_us = 2e6 };
+								.n = 20,
+								.app = app,
+								.route = route,
+								.class = "io",
+								.reason = R_IO_BLOCK,
+								.first_us = us(onset),
+								.last_us = us(onset + 20),
+								.excess_us = 2e6 };
 	return &s->t;
 }
 

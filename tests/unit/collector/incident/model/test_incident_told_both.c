@@ -27,14 +27,14 @@ static struct incident_telling *telling(struct incident_telling *t, uint64_t reg
 	static struct incident_remote_signal g;
 
 	g = (struct incident_remote_signal){ .node = WEB,
-					   .n = 20,
-					   .app = app,
-					   .route = route,
-					   .class = "io",
-					   .reason = R_IO_BLOCK,
-					   .first_us = us(0),
-					   .last_us = us(20),
-					   .excess_us = 2e6 };
+					     .n = 20,
+					     .app = app,
+					     .route = route,
+					     .class = "io",
+					     .reason = R_IO_BLOCK,
+					     .first_us = us(0),
+					     .last_us = us(20),
+					     .excess_us = 2e6 };
 	*t = (struct incident_telling){ .id = id,
 					.at = id,
 					.region = region,
