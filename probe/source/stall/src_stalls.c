@@ -13,7 +13,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "probe/cgroup/memory_limit.h"
-#include "probe/source/stall/offender_read.h"
+#include "probe/source/stall/culprit_read.h"
 #include "probe/procfs/pressure.h"
 #include "probe/cgroup/scope.h"
 #include "probe/core/source.h"

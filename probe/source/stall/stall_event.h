@@ -5,7 +5,7 @@
 #include "lib/wire/item.h"
 #include "probe/source/stall/disk_busy.h"
 #include "probe/event/episode.h"
-#include "probe/source/stall/offenders.h"
+#include "probe/source/stall/culprits.h"
 
 enum { STALL_WORST = 3 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probe/source/stall/offender_read.h"
+#include "probe/source/stall/culprit_read.h"
 
 #include <dirent.h>
 #include <limits.h>

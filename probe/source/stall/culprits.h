@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * offenders.h - who uses what others wait for: what the processes of /proc did since the first of
+ * culprits.h - who uses what others wait for: what the processes of /proc did since the first of
  * several looks. One is made when something waits and freed when nothing does, so that a quiet
  * node pays nothing. Looks take at most a hundredth of a CPU's time: after two of them, or before
  * it is freed, that time has to pass.

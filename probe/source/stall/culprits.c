@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probe/source/stall/offenders.h"
+#include "probe/source/stall/culprits.h"
 
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "lib/base/clock.h"
-#include "probe/source/stall/offender_read.h"
+#include "probe/source/stall/culprit_read.h"
 
 #define S 1000000000ull
 #define SOON_NS (S * 9 / 10) /* of CPU: at every second tick; of the others every two seconds */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* offender_read.h - what one process did so far, as /proc says. */
+/* culprit_read.h - what one process did so far, as /proc says. */
 #pragma once
 
-#include "probe/source/stall/offenders.h"
+#include "probe/source/stall/culprits.h"
 
 struct offender_counts {
 	uint32_t pid;
