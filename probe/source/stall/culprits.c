@@ -9,46 +9,46 @@
 #include "probe/source/stall/culprit_read.h"
 
 #define S 1000000000ull
-#define SOON_NS (S * 9 / 10) /* of CPU: at every second tick; of the others every two seconds */
+#define SOON_NS (S * 9 / 10) /* CPU: every second tick; others: every two seconds */
 
-enum { COST = 100, GROUPS = 64 }; /* looking takes at most a hundredth of a CPU */
+enum { COST = 100, GROUPS = 64 }; /* COST: scans take at most 1/COST of a CPU */
 
 struct row {
-	struct offender_counts last; /* pid 0: of processes that ended, by name */
+	struct culprit_counts last; /* pid 0: sum of ended processes of this name */
 	double did, waited;
-	uint32_t mark; /* the look that saw it */
+	uint32_t mark; /* the last scan that saw it */
 };
 
-struct offenders {
+struct culprits {
 	char *procfs, *below;
-	enum offence what;
+	enum stall_resource what;
 	struct buf text;
-	struct row *rows; /* in the order of their pids */
+	struct row *rows; /* sorted by pid */
 	uint32_t n, room;
-	uint32_t looks;
+	uint32_t scans;
 	uint64_t first_ns, last_ns, next_ns;
-	uint64_t paid_ns; /* then the looks so far have taken that share of the time */
-	uint64_t now_ns; /* of the look that is going on */
+	uint64_t paid_ns; /* from then on the scans are within 1/COST */
+	uint64_t now_ns; /* of the current scan */
 	double waiting, busy;
 };
 
-struct offenders *offenders_new(const char *procfs, enum offence what, const char *below)
+struct culprits *culprits_new(const char *procfs, enum stall_resource what, const char *below)
 {
-	struct offenders *o = calloc(1, sizeof(*o));
+	struct culprits *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return NULL;
-	*o = (struct offenders){ .what = what, .waiting = NAN, .busy = NAN };
+	*o = (struct culprits){ .what = what, .waiting = NAN, .busy = NAN };
 	o->procfs = strdup(procfs);
 	o->below = strdup(below);
 	if (!o->procfs || !o->below) {
-		offenders_free(o);
+		culprits_free(o);
 		return NULL;
 	}
 	return o;
 }
 
-void offenders_free(struct offenders *o)
+void culprits_free(struct culprits *o)
 {
 	if (!o)
 		return;
@@ -66,11 +66,11 @@ static int by_pid(const void *a, const void *b)
 	return (x->last.pid > y->last.pid) - (x->last.pid < y->last.pid);
 }
 
-static struct row *add(struct offenders *o)
+static struct row *add_row(struct culprits *o)
 {
 	uint32_t room = o->room ? o->room * 2 : 128;
 
-	if (o->n == OFFENDERS_MAX)
+	if (o->n == CULPRITS_MAX)
 		return NULL;
 	if (o->n == o->room) {
 		struct row *more = realloc(o->rows, room * sizeof(*more));
@@ -84,87 +84,88 @@ static struct row *add(struct offenders *o)
 	return &o->rows[o->n++];
 }
 
-static double grown(uint64_t now, uint64_t before)
+static double growth(uint64_t now, uint64_t before)
 {
 	return now > before ? (double)(now - before) : 0;
 }
 
-/* Between two looks at one process. */
-static double did(enum offence what, const struct offender_counts *now,
-		  const struct offender_counts *before)
+/* Use between two scans of one process. */
+static double usage_growth(enum stall_resource what, const struct culprit_counts *now,
+			   const struct culprit_counts *before)
 {
 	double fresh;
 
 	switch (what) {
-	case OFFENCE_CPU:
-		return grown(now->cpu_ns, before->cpu_ns) / 1e9;
-	case OFFENCE_IO:
-		return grown(now->read_bytes, before->read_bytes) +
-		       grown(now->written_bytes, before->written_bytes);
-	case OFFENCE_MEMORY:
-		fresh = grown(now->faulted_bytes, before->faulted_bytes);
-		return fmax(grown(now->rss_bytes, before->rss_bytes), fresh) +
-		       grown(now->read_bytes, before->read_bytes);
+	case STALL_CPU:
+		return growth(now->cpu_ns, before->cpu_ns) / 1e9;
+	case STALL_IO:
+		return growth(now->read_bytes, before->read_bytes) +
+		       growth(now->written_bytes, before->written_bytes);
+	case STALL_MEMORY:
+		fresh = growth(now->faulted_bytes, before->faulted_bytes);
+		return fmax(growth(now->rss_bytes, before->rss_bytes), fresh) +
+		       growth(now->read_bytes, before->read_bytes);
 	}
 	return 0;
 }
 
-/* The last look. */
-static double since_s(const struct offenders *o)
+/* Time since the last scan. */
+static double since_s(const struct culprits *o)
 {
-	return o->looks ? (double)(o->now_ns - o->last_ns) / 1e9 : 0;
+	return o->scans ? (double)(o->now_ns - o->last_ns) / 1e9 : 0;
 }
 
-struct sums {
+struct scan_sums {
 	double waited_s, busy_s;
 };
 
-static void count(struct offenders *o, struct row *r, const struct offender_counts *now,
-		  const struct offender_counts *before, struct sums *sum)
+static void count_usage(struct culprits *o, struct row *r, const struct culprit_counts *now,
+			const struct culprit_counts *before, struct scan_sums *sum)
 {
-	double d = did(o->what, now, before), w = grown(now->delay_ns, before->delay_ns) / 1e9;
+	double d = usage_growth(o->what, now, before),
+	       w = growth(now->delay_ns, before->delay_ns) / 1e9;
 
 	r->did += d;
 	r->last = *now;
-	r->mark = o->looks;
+	r->mark = o->scans;
 	if (!now->inside)
 		return;
-	r->waited += o->what == OFFENCE_CPU ? w : now->waits ? since_s(o) : 0;
+	r->waited += o->what == STALL_CPU ? w : now->waits ? since_s(o) : 0;
 	sum->busy_s += d;
 	if (!now->may_wait)
 		sum->waited_s += w;
 }
 
-/* old: as many rows as there were before this look. */
-static void see(struct offenders *o, uint32_t old, uint32_t pid, struct sums *sum)
+/* old: number of rows before this scan. */
+static void scan_process(struct culprits *o, uint32_t old, uint32_t pid, struct scan_sums *sum)
 {
 	const struct row key = { .last = { .pid = pid } };
-	const struct offender_counts nothing = { 0 };
+	const struct culprit_counts nothing = { 0 };
 	struct row *r = old ? bsearch(&key, o->rows, old, sizeof(key), by_pid) : NULL;
-	struct offender_counts now = { .pid = pid };
-	struct offender_counts before = r ? r->last : nothing;
+	struct culprit_counts now = { .pid = pid };
+	struct culprit_counts before = r ? r->last : nothing;
 
-	if (offender_read(&o->text, o->procfs, o->below, o->what, r ? &r->last : NULL, &now) < 0)
+	if (culprit_read(&o->text, o->procfs, o->below, o->what, r ? &r->last : NULL, &now) < 0)
 		return;
-	if (r && r->last.start != now.start) { /* another one has its number */
+	if (r && r->last.start != now.start) { /* the pid was reused */
 		r->last = now;
 		before = nothing;
 	}
 	if (!r)
-		r = add(o);
+		r = add_row(o);
 	if (r)
-		count(o, r, &now, o->looks ? &before : &now, sum);
+		count_usage(o, r, &now, o->scans ? &before : &now, sum);
 }
 
-/* Those that ended become one row for each name; of pid 0, so they are first. */
-static void bury(struct offenders *o)
+/* Merges ended processes into one row per name; these have pid 0 and sort first. */
+static void merge_ended(struct culprits *o)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < o->n; i++) {
 		struct row r = o->rows[i];
 
-		if (r.last.pid && r.mark != o->looks) {
+		if (r.last.pid && r.mark != o->scans) {
 			r.last.pid = 0;
 			for (uint32_t j = 0; j < n; j++)
 				if (!o->rows[j].last.pid &&
@@ -181,26 +182,26 @@ static void bury(struct offenders *o)
 	o->n = n;
 }
 
-bool offenders_due(const struct offenders *o, uint64_t now_ns)
+bool culprits_due(const struct culprits *o, uint64_t now_ns)
 {
 	return now_ns >= o->next_ns;
 }
 
-bool offenders_paid(const struct offenders *o, uint64_t now_ns)
+bool culprits_paid(const struct culprits *o, uint64_t now_ns)
 {
 	return now_ns >= o->paid_ns;
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
+static uint64_t later_of(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
 
-int offenders_look(struct offenders *o, uint64_t now_ns)
+int culprits_scan(struct culprits *o, uint64_t now_ns)
 {
 	uint64_t began = clock_cpu_ns();
 	uint32_t old = o->n;
-	struct sums sum = { 0 };
+	struct scan_sums sum = { 0 };
 	struct dirent *e;
 	DIR *d = opendir(o->procfs);
 
@@ -209,26 +210,27 @@ int offenders_look(struct offenders *o, uint64_t now_ns)
 	o->now_ns = now_ns;
 	while ((e = readdir(d)))
 		if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
-			see(o, old, (uint32_t)strtoul(e->d_name, NULL, 10), &sum);
+			scan_process(o, old, (uint32_t)strtoul(e->d_name, NULL, 10), &sum);
 	closedir(d);
-	bury(o);
+	merge_ended(o);
 	if (o->n)
 		qsort(o->rows, o->n, sizeof(*o->rows), by_pid);
-	if (o->looks && now_ns > o->last_ns) {
+	if (o->scans && now_ns > o->last_ns) {
 		o->waiting = sum.waited_s / ((double)(now_ns - o->last_ns) / 1e9);
 		o->busy = sum.busy_s / ((double)(now_ns - o->last_ns) / 1e9);
 	}
-	if (!o->looks++)
+	if (!o->scans++)
 		o->first_ns = now_ns;
 	o->last_ns = now_ns;
-	o->paid_ns = later(o->paid_ns, now_ns) + (clock_cpu_ns() - began) * COST;
-	o->next_ns = now_ns + (o->what == OFFENCE_CPU ? SOON_NS : 2 * SOON_NS);
-	if (o->looks > 1) /* one says nothing: the second is not put off, but paid for, too */
-		o->next_ns = later(o->next_ns, o->paid_ns);
+	o->paid_ns = later_of(o->paid_ns, now_ns) + (clock_cpu_ns() - began) * COST;
+	o->next_ns = now_ns + (o->what == STALL_CPU ? SOON_NS : 2 * SOON_NS);
+	if (o->scans >
+	    1) /* one scan shows no growth: the second comes on time, but counts as cost */
+		o->next_ns = later_of(o->next_ns, o->paid_ns);
 	return 0;
 }
 
-void offenders_forget(struct offenders *o)
+void culprits_forget(struct culprits *o)
 {
 	uint32_t n = 0;
 
@@ -241,33 +243,34 @@ void offenders_forget(struct offenders *o)
 	o->first_ns = o->last_ns;
 }
 
-double offenders_waiting(const struct offenders *o)
+double culprits_waiting(const struct culprits *o)
 {
 	return o->waiting;
 }
 
-double offenders_busy(const struct offenders *o)
+double culprits_busy(const struct culprits *o)
 {
 	return o->busy;
 }
 
-double offenders_seconds(const struct offenders *o)
+double culprits_seconds(const struct culprits *o)
 {
 	return (double)(o->last_ns - o->first_ns) / 1e9;
 }
 
-/* What r counts for, of either list. */
-static double weight(const struct offenders *o, const struct row *r, bool victims)
+/* The weight of r in the list of culprits or of victims. */
+static double weight(const struct culprits *o, const struct row *r, bool victims)
 {
-	if (o->what != OFFENCE_CPU && !r->last.inside)
-		return 0; /* a scope's own disks and memory; who has its CPUs may be anybody */
+	if (o->what != STALL_CPU && !r->last.inside)
+		return 0; /* any process may hold the CPUs, but only those in the scope its I/O and
+			     memory */
 	if (victims)
 		return r->last.may_wait ? r->waited / 1000 : r->waited;
-	return o->what == OFFENCE_CPU && r->last.may_wait ? r->did / 1000 : r->did;
+	return o->what == STALL_CPU && r->last.may_wait ? r->did / 1000 : r->did;
 }
 
 struct group {
-	struct offender o;
+	struct culprit o;
 	double weight, most;
 };
 
@@ -286,12 +289,12 @@ static struct group *group_of(struct group *g, size_t *n, const struct row *r)
 	if (*n == GROUPS)
 		return NULL;
 	g[*n] = (struct group){ 0 };
-	memcpy(g[*n].o.comm, r->last.comm, OFFENDER_COMM);
+	memcpy(g[*n].o.comm, r->last.comm, CULPRIT_COMM);
 	return &g[(*n)++];
 }
 
-/* The lightest makes room for a new one: what is left out of GROUPS names is little. */
-static size_t worst(struct offenders *o, struct offender *out, size_t room, bool victims)
+/* A new name replaces the lightest group: beyond GROUPS names, little is left out. */
+static size_t rank(struct culprits *o, struct culprit *out, size_t room, bool victims)
 {
 	struct group g[GROUPS] = { 0 }, *at;
 	size_t n = 0;
@@ -324,12 +327,12 @@ static size_t worst(struct offenders *o, struct offender *out, size_t room, bool
 	return n < room ? n : room;
 }
 
-size_t offenders_worst(struct offenders *o, struct offender *out, size_t room)
+size_t culprits_worst(struct culprits *o, struct culprit *out, size_t room)
 {
-	return worst(o, out, room, false);
+	return rank(o, out, room, false);
 }
 
-size_t offenders_victims(struct offenders *o, struct offender *out, size_t room)
+size_t culprits_victims(struct culprits *o, struct culprit *out, size_t room)
 {
-	return worst(o, out, room, true);
+	return rank(o, out, room, true);
 }
