@@ -24,8 +24,8 @@ struct stall_host {
 	char dir[64], sysfs[72];
 	struct probe_config config;
 	struct stall_proc proc[STALL_PROCS];
-	double share[OFFENCE_MEMORY + 1]; /* of the time something waits for a CPU, I/O, memory */
-	double total_us[OFFENCE_MEMORY + 1];
+	double share[STALL_MEMORY + 1]; /* of the time something waits for a CPU, I/O, memory */
+	double total_us[STALL_MEMORY + 1];
 	double util, queue; /* of disk sda, and its partition */
 	double busy_ms, queue_ms, ios;
 	uint64_t now_ns;

@@ -9,23 +9,23 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 
-#define FRESH_NS 20000000ull /* no need to look again */
-#define SOON_NS 100000000ull /* between two looks where someone waited lately */
-#define LATE_NS (2 * 1000000000ull) /* and elsewhere */
+#define FRESH_NS 20000000ull /* a poll this recent is still valid */
+#define SOON_NS 100000000ull /* between polls of a namespace in which a request waited lately */
+#define LATE_NS (2 * 1000000000ull) /* and of others */
 #define LATELY_NS (60 * 1000000000ull)
 
 enum { RISES = 16 };
 
-struct rise { /* it rose after the one look and before the other */
+struct rise { /* the count rose between these two polls */
 	uint64_t after_ns, before_ns;
 };
 
 struct space {
 	uint64_t inode; /* of the namespace; 0: free */
-	uint32_t pid; /* who lives there */
-	uint64_t count, first_ns, looked_ns, used_ns; /* first_ns: of the first look */
+	uint32_t pid; /* a process in it */
+	uint64_t count, first_ns, looked_ns, used_ns; /* first_ns: the first poll */
 	struct rise rise[RISES];
-	uint32_t rises; /* so far; the last ones are kept */
+	uint32_t rises; /* so far; the last RISES are stored */
 };
 
 struct accept_overflow {
@@ -43,7 +43,7 @@ struct accept_overflow *accept_overflow_new(const char *procfs)
 	if (!o)
 		die("out of memory");
 	snprintf(o->procfs, sizeof(o->procfs), "%s", procfs);
-	pid = (uint32_t)getpid(); /* where most of them live */
+	pid = (uint32_t)getpid(); /* most servers share its namespace */
 	accept_overflow_known(o, 0, pid, 0, 0, &full);
 	return o;
 }
@@ -53,9 +53,8 @@ void accept_overflow_free(struct accept_overflow *o)
 	free(o);
 }
 
-/* The number under the name in a table of two lines, "TcpExt: names..." and "TcpExt: numbers...".
- */
-static bool field(char *names, char *numbers, const char *name, uint64_t *out)
+/* The number below the name in a pair of lines "TcpExt: names..." and "TcpExt: numbers...". */
+static bool netstat_field(char *names, char *numbers, const char *name, uint64_t *out)
 {
 	char *a, *b, *in_names = names, *in_numbers = numbers;
 
@@ -80,7 +79,7 @@ static bool read_count(const struct accept_overflow *o, uint32_t pid, uint64_t *
 		return false;
 	while (!found && fgets(names, sizeof(names), f) && fgets(numbers, sizeof(numbers), f))
 		found = strncmp(names, "TcpExt:", 7) == 0 &&
-			field(names, numbers, "ListenOverflows", out);
+			netstat_field(names, numbers, "ListenOverflows", out);
 	fclose(f);
 	return found;
 }
@@ -94,8 +93,8 @@ static uint64_t inode_of(const struct accept_overflow *o, uint32_t pid)
 	return stat(path, &st) < 0 ? 0 : st.st_ino;
 }
 
-/* Anybody who lives there; 0: nobody. A process that served one request may be gone by now. */
-static uint32_t lives_in(const struct accept_overflow *o, uint64_t inode)
+/* Any process in the namespace; 0: none. The process that served a request may have ended. */
+static uint32_t process_in(const struct accept_overflow *o, uint64_t inode)
 {
 	DIR *d = opendir(o->procfs);
 	uint32_t found = 0;
@@ -112,7 +111,7 @@ static uint32_t lives_in(const struct accept_overflow *o, uint64_t inode)
 	return found;
 }
 
-/* Its own, or the one that was used the longest ago. */
+/* The slot of the namespace, or the least recently used slot. */
 static struct space *space_of(struct accept_overflow *o, uint64_t inode)
 {
 	struct space *oldest = &o->space[0];
@@ -127,13 +126,13 @@ static struct space *space_of(struct accept_overflow *o, uint64_t inode)
 	return oldest;
 }
 
-/* False: nobody lives there any more. */
-static bool look(const struct accept_overflow *o, struct space *s, uint64_t now_ns)
+/* False: no process is left in the namespace. */
+static bool poll_space(const struct accept_overflow *o, struct space *s, uint64_t now_ns)
 {
 	uint64_t count;
 
 	if (inode_of(o, s->pid) != s->inode || !read_count(o, s->pid, &count)) {
-		s->pid = lives_in(o, s->inode);
+		s->pid = process_in(o, s->inode);
 		if (!s->pid || !read_count(o, s->pid, &count))
 			return false;
 	}
@@ -146,8 +145,8 @@ static bool look(const struct accept_overflow *o, struct space *s, uint64_t now_
 	return true;
 }
 
-bool accept_overflow_known(struct accept_overflow *o, uint64_t netns, uint32_t pid, uint64_t from_ns,
-		    uint64_t to_ns, bool *full)
+bool accept_overflow_known(struct accept_overflow *o, uint64_t netns, uint32_t pid,
+			   uint64_t from_ns, uint64_t to_ns, bool *full)
 {
 	uint64_t inode = netns ? netns : inode_of(o, pid), now = clock_mono_ns();
 	struct space *s;
@@ -159,7 +158,7 @@ bool accept_overflow_known(struct accept_overflow *o, uint64_t netns, uint32_t p
 	if (!s->pid)
 		s->pid = pid;
 	s->used_ns = now;
-	if (now - s->looked_ns >= FRESH_NS && !look(o, s, now)) {
+	if (now - s->looked_ns >= FRESH_NS && !poll_space(o, s, now)) {
 		*s = (struct space){ 0 };
 		return false;
 	}
@@ -173,7 +172,7 @@ void accept_overflow_seen(struct accept_overflow *o, uint64_t netns, uint32_t pi
 	struct space *free = NULL;
 
 	if (!netns || netns == o->seen)
-		return; /* as nearly always */
+		return; /* the common case */
 	o->seen = netns;
 	for (size_t i = 0; i < OVERFLOW_SPACES; i++) {
 		if (o->space[i].inode == netns)
@@ -184,7 +183,7 @@ void accept_overflow_seen(struct accept_overflow *o, uint64_t netns, uint32_t pi
 	if (!free)
 		return;
 	*free = (struct space){ .inode = netns, .pid = pid };
-	if (!look(o, free, clock_mono_ns()))
+	if (!poll_space(o, free, clock_mono_ns()))
 		*free = (struct space){ 0 };
 }
 
@@ -194,7 +193,7 @@ void accept_overflow_tick(struct accept_overflow *o, uint64_t now_ns)
 		struct space *s = &o->space[i];
 		uint64_t every = now_ns - s->used_ns < LATELY_NS ? SOON_NS : LATE_NS;
 
-		if (s->inode && now_ns - s->looked_ns >= every && !look(o, s, now_ns))
+		if (s->inode && now_ns - s->looked_ns >= every && !poll_space(o, s, now_ns))
 			*s = (struct space){ 0 };
 	}
 }

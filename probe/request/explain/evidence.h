@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * evidence.h - the long waits of the last 30 seconds, kept until a request turns out abnormal.
+ * evidence.h - the long waits of the last 30 seconds, stored until a request turns out abnormal.
  *
- * Bounded: the oldest goes first, and what went before its 30 seconds were over is counted. The
- * memory is touched only as far as there ever were waits.
+ * Bounded: the oldest wait is dropped first; waits dropped before their 30 seconds are counted.
+ * Only memory that was ever needed is touched.
  */
 #pragma once
 
@@ -22,24 +22,25 @@ void evidence_free(struct evidence *e);
 void evidence_push(struct evidence *e, const struct req_block *b);
 uint64_t evidence_pushed_out(const struct evidence *e);
 
-/* One wait; what was told in pieces is together again. Valid until the next push. */
+/* One wait; pieces reported separately are merged. Valid until the next push. */
 struct evidence_wait {
 	const struct req_block *block; /* its longest piece */
 	uint64_t start_ns, end_ns, off_ns;
 	uint64_t ns; /* of off_ns, within the request */
-	bool own; /* it was the request that waited, not what came before it */
+	bool own; /* the request itself waited, not work before it */
 };
 
 struct evidence_found {
 	uint32_t n;
-	struct evidence_wait wait[ITEM_MAX_EVIDENCE]; /* the longest first */
-	const struct req_block
-		*longest[PART_END]; /* of its own; NULL: none. Of RUNQ, for the worst */
+	struct evidence_wait wait[ITEM_MAX_EVIDENCE]; /* longest first */
+	/* The longest own wait of each part, or NULL; of RUNQ: of the process that held the CPU
+	 * most. */
+	const struct req_block *longest[PART_END];
 };
 
 /*
- * What belongs to a request that arrived at that time: the waits of threads while they worked on
- * it, and of the thread that read it while it was not read yet, whatever that worked on.
+ * Finds the waits that belong to a request that arrived at arrival_ns: waits of threads while they
+ * worked on it, and all waits of the thread that read it while it was still unread.
  */
 void evidence_find(const struct evidence *e, const struct req_head *h, uint64_t arrival_ns,
 		   struct evidence_found *out);

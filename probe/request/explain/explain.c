@@ -27,7 +27,7 @@ struct explain {
 	struct stacks *stacks;
 	struct ustacks *ustacks;
 	struct accept_overflow *overflow;
-	bool told_hidden;
+	bool hidden_reported;
 	char comm[PROFILE_FOUND][REQ_COMM + 1];
 	struct wait_text text[ITEM_MAX_EVIDENCE], culprit[PART_END];
 	struct verdict_text verdict;
@@ -87,7 +87,7 @@ static void who_text(const struct req_block *b, char text[static WHO])
 		text[0] = 0;
 }
 
-/* What it waited for, in the words of its kind. */
+/* The object it waited for. */
 static void what_text(const struct req_block *b, const struct wait_text *t,
 		      char text[static ITEM_MAX_TEXT])
 {
@@ -117,7 +117,7 @@ static void wait_text(struct explain *x, const struct req_block *b, struct wait_
 	}
 	if (b->cgroup)
 		kernel_names_cgroup(x->names, b->cgroup,
-			     b->wait == WAIT_RECLAIM ? NAMES_MEMORY : NAMES_CPU, t->cgroup);
+				    b->wait == WAIT_RECLAIM ? NAMES_MEMORY : NAMES_CPU, t->cgroup);
 	what_text(b, t, t->what);
 }
 
@@ -149,7 +149,7 @@ static void put_evidence(struct explain *x, const struct evidence_found *found, 
 	}
 }
 
-/* A sample stands for the time to the next; all of them for no more than was on a CPU. */
+/* A sample stands for the time to the next; together they stay within the time on a CPU. */
 static uint64_t sampled_us(const struct profile_found *f, uint64_t cpu_us)
 {
 	uint64_t us = f->samples * 1000000ull / REQ_PROFILE_HZ;
@@ -158,7 +158,7 @@ static uint64_t sampled_us(const struct profile_found *f, uint64_t cpu_us)
 	return cpu_us && all_us > cpu_us ? cpu_us * f->samples / f->all : us;
 }
 
-/* What it was doing on its CPU, beside what it waited for: at least one, instead of the shortest.
+/* The CPU profile beside the waits: at least one stack, replacing the shortest wait if necessary.
  */
 static void put_profile(struct explain *x, const struct req_head *h, const struct breakdown *split,
 			int64_t wall, struct request_item *r)
@@ -251,8 +251,8 @@ void explain_request(struct explain *x, const struct req_head *h, const struct b
 	put_losses(&h->up_net, 1, r);
 	f.accept_known =
 		j->split.us[PART_QUEUE] < item_judged_us(r) / 10 ||
-		accept_overflow_known(x->overflow, h->netns, r->pid, h->read_ns - r->queue_us * 1000,
-			       h->read_ns, &f.accept_full);
+		accept_overflow_known(x->overflow, h->netns, r->pid,
+				      h->read_ns - r->queue_us * 1000, h->read_ns, &f.accept_full);
 	verdict_find(r, &f, &x->verdict);
 	verdict_check(r, &f);
 }
@@ -264,11 +264,11 @@ void explain_step(struct explain *x, struct sink *out)
 	stacks_step(x->stacks, out, now);
 	ustacks_step(x->ustacks, out, now);
 	accept_overflow_tick(x->overflow, now);
-	if (stacks_hidden(x->stacks) && !x->told_hidden)
-		log_warn(0,
-			 "the kernel hides its addresses (kernel.kptr_restrict): stacks are told "
-			 "without names");
-	x->told_hidden = stacks_hidden(x->stacks);
+	if (stacks_hidden(x->stacks) && !x->hidden_reported)
+		log_warn(0, "the kernel hides its addresses (kernel.kptr_restrict): stacks are "
+			    "reported "
+			    "without names");
+	x->hidden_reported = stacks_hidden(x->stacks);
 }
 
 bool explain_waits(const struct explain *x)

@@ -6,25 +6,24 @@
 #include "lib/base/log.h"
 
 enum {
-	PLACES = 8, /* where a stack may lie, from the one its hash says */
+	SLOTS = 8, /* a stack is stored in one of these, starting at the one of its hash */
 	BUCKETS = 1024,
-	STEPS = 2048, /* the most that one look-up follows */
-	KINDS = 64, /* the most stacks of one request that are told apart */
-	PART = 12, /* bits of an address that do not tell lone frames apart */
+	STEPS = 2048, /* limit of one look-up */
+	KINDS = 64, /* distinct stacks counted for one request */
+	PART = 12, /* address bits that are ignored when lone frames are compared */
 };
 
-
 struct kept {
-	uint64_t key, used; /* used: number of the last sample that is of it */
+	uint64_t key, used; /* used: number of its latest sample */
 	struct req_stack stack;
 };
 
 struct sample {
 	uint64_t id, at_ns, key;
-	uint32_t tid, before; /* the one before in the same bucket */
+	uint32_t tid, before; /* the previous one in the same bucket */
 };
 
-/* Samples have numbers, from 1; number n lies at n % PROFILE_SAMPLES until that is used again. */
+/* Samples are numbered from 1; number n is stored at n % PROFILE_SAMPLES until overwritten. */
 struct profile {
 	uint32_t newest;
 	uint32_t bucket[BUCKETS];
@@ -49,8 +48,8 @@ void profile_free(struct profile *p)
 }
 
 /*
- * By where each function was called from. Of a lone frame, whose caller is not known, by the part
- * of the file: one that is about as long as a function.
+ * Key of the call sites. A lone frame, whose caller is unknown, is keyed by its part of the file,
+ * of about the length of a function.
  */
 static uint64_t key_of(const struct req_stack *s, uint32_t n)
 {
@@ -64,12 +63,12 @@ static uint64_t key_of(const struct req_stack *s, uint32_t n)
 	return hash_end(hash_add(h, &s->frame[1], (n - 1) * sizeof(s->frame[0])));
 }
 
-/* Its place, or that of the one that has not been seen for longest. */
-static struct kept *place_of(struct profile *p, uint64_t key)
+/* The slot of this key, or the slot that has been unused for longest. */
+static struct kept *slot_of(struct profile *p, uint64_t key)
 {
 	struct kept *oldest = NULL;
 
-	for (size_t i = 0; i < PLACES; i++) {
+	for (size_t i = 0; i < SLOTS; i++) {
 		struct kept *k = &p->kept[(key + i) % PROFILE_STACKS];
 
 		if (k->key == key)
@@ -82,20 +81,20 @@ static struct kept *place_of(struct profile *p, uint64_t key)
 
 static const struct req_stack *stack_of(const struct profile *p, uint64_t key)
 {
-	for (size_t i = 0; i < PLACES; i++)
+	for (size_t i = 0; i < SLOTS; i++)
 		if (p->kept[(key + i) % PROFILE_STACKS].key == key)
 			return &p->kept[(key + i) % PROFILE_STACKS].stack;
 	return NULL;
 }
 
-static uint32_t bucket(uint64_t id)
+static uint32_t bucket_of(uint64_t id)
 {
 	return (uint32_t)((id * 0x9e3779b97f4a7c15u) >> 54);
 }
 
 _Static_assert(BUCKETS == 1 << (64 - 54), "bucket");
 
-static const struct sample *at(const struct profile *p, uint32_t number)
+static const struct sample *sample_at(const struct profile *p, uint32_t number)
 {
 	bool there = number && p->newest - number < PROFILE_SAMPLES;
 
@@ -112,7 +111,7 @@ void profile_push(struct profile *p, const struct req_stack *s)
 	if (!n || !s->id)
 		return;
 	key = key_of(s, n);
-	k = place_of(p, key);
+	k = slot_of(p, key);
 	number = ++p->newest ? p->newest : ++p->newest;
 	if (k->key != key) {
 		*k = (struct kept){ .key = key, .stack = *s };
@@ -120,7 +119,7 @@ void profile_push(struct profile *p, const struct req_stack *s)
 		k->stack.flags = n < s->nframes ? STACK_CUT : 0;
 	}
 	k->used = number;
-	before = &p->bucket[bucket(s->id)];
+	before = &p->bucket[bucket_of(s->id)];
 	p->sample[number % PROFILE_SAMPLES] =
 		(struct sample){ s->id, s->at_ns, key, s->tid, *before };
 	*before = number;
@@ -132,7 +131,7 @@ struct kinds {
 	struct profile_found found[KINDS];
 };
 
-static void add(const struct profile *p, struct kinds *c, const struct sample *s)
+static void count_sample(const struct profile *p, struct kinds *c, const struct sample *s)
 {
 	const struct req_stack *stack = stack_of(p, s->key);
 	struct profile_found *f;
@@ -149,7 +148,7 @@ static void add(const struct profile *p, struct kinds *c, const struct sample *s
 		*f = (struct profile_found){ .stack = stack };
 	}
 	f->samples++;
-	f->first_ns = s->at_ns; /* the newest come first */
+	f->first_ns = s->at_ns; /* samples are visited newest first */
 	f->tid = s->tid;
 }
 
@@ -163,13 +162,13 @@ static int by_samples(const void *a, const void *b)
 uint32_t profile_find(const struct profile *p, uint64_t id, uint64_t from_ns, uint64_t to_ns,
 		      struct profile_found out[static PROFILE_FOUND])
 {
-	const struct sample *s = id ? at(p, p->bucket[bucket(id)]) : NULL;
+	const struct sample *s = id ? sample_at(p, p->bucket[bucket_of(id)]) : NULL;
 	struct kinds c = { 0 };
 	uint32_t n;
 
-	for (uint32_t i = 0; s && i < STEPS; i++, s = at(p, s->before))
+	for (uint32_t i = 0; s && i < STEPS; i++, s = sample_at(p, s->before))
 		if (s->id == id && s->at_ns >= from_ns && s->at_ns <= to_ns)
-			add(p, &c, s);
+			count_sample(p, &c, s);
 	qsort(c.found, c.n, sizeof(c.found[0]), by_samples);
 	n = c.n < PROFILE_FOUND ? c.n : PROFILE_FOUND;
 	for (uint32_t i = 0; i < n; i++) {

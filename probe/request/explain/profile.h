@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * profile.h - what threads were doing while they worked on a request, by samples of their stacks;
- * kept until the request turns out abnormal.
+ * profile.h - stack samples of threads while they worked on a request, stored until the request
+ * turns out abnormal.
  *
- * Bounded: the oldest goes first. Stacks that differ in nothing but where the innermost function
- * was interrupted are one.
+ * Bounded: the oldest sample is dropped first. Stacks that differ only in where the innermost
+ * function was interrupted are one stack.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 enum {
 	PROFILE_STACKS = 512,
 	PROFILE_SAMPLES = 8192,
-	PROFILE_FOUND = 3, /* the most that is told of one request */
+	PROFILE_FOUND = 3, /* stacks reported per request */
 };
 
 struct profile;
@@ -27,12 +27,12 @@ void profile_push(struct profile *p, const struct req_stack *s);
 
 struct profile_found {
 	const struct req_stack *stack; /* the first of its kind; valid until the next push */
-	uint32_t samples, all; /* of it; of all stacks of the request */
-	uint64_t first_ns; /* when the request was first seen there, */
-	uint32_t tid; /* in which thread */
+	uint32_t samples, all; /* of this stack; of all stacks of the request */
+	uint64_t first_ns; /* when the request was first sampled in this stack, */
+	uint32_t tid; /* and in which thread */
 };
 
-/* Those a request was seen in most often, the first one first; how many. */
+/* Fills the most frequent stacks of a request, most frequent first; returns their number. */
 uint32_t profile_find(const struct profile *p, uint64_t id, uint64_t from_ns, uint64_t to_ns,
 		      struct profile_found out[static PROFILE_FOUND]);
 

@@ -10,7 +10,7 @@ static bool has_failed(const struct up_item *u)
 	return (u->flags & (UP_NO_CONNECT | UP_NO_ANSWER)) || u->status >= 500;
 }
 
-/* We gave up waiting: the connection was well, no answer came, and nobody reset it. */
+/* The caller gave up: the connection worked, no answer came, and no reset. */
 static bool timed_out(const struct up_item *u)
 {
 	return (u->flags & UP_NO_ANSWER) && !(u->flags & UP_NO_CONNECT) && u->error == 0;
@@ -33,13 +33,13 @@ static const char *up_error(const struct up_item *u, struct verdict_text *t)
 	return t->error;
 }
 
-static void about(struct request_item *r, const struct up_item *u, struct verdict_text *t)
+static void put_upstream(struct request_item *r, const struct up_item *u, struct verdict_text *t)
 {
 	verdict_put(r, "addr", up_addr_text(u, t->addr));
 	verdict_put(r, "error", up_error(u, t));
 }
 
-/* The client closed its connection before the answer began. */
+/* Given when the client closed its connection before the answer began. */
 static bool client_abort(struct request_item *r, struct verdict_text *t UNUSED)
 {
 	if (!(r->flags & REQUEST_CLIENT_CLOSED))
@@ -48,7 +48,7 @@ static bool client_abort(struct request_item *r, struct verdict_text *t UNUSED)
 	return true;
 }
 
-/* A try failed, another one saved the request. */
+/* Given when a try failed and a later try succeeded. */
 static bool up_retry(struct request_item *r, struct verdict_text *t)
 {
 	const struct up_item *first = NULL;
@@ -66,33 +66,33 @@ static bool up_retry(struct request_item *r, struct verdict_text *t)
 		return false;
 	verdict_number(r, "tries", r->nups);
 	verdict_number(r, "ms", verdict_ms(lost_us));
-	about(r, first, t);
+	put_upstream(r, first, t);
 	return true;
 }
 
-/* The request failed, and its last try never got a connection. */
+/* Given when the request failed and its last try could not connect. */
 static bool up_connect(struct request_item *r, struct verdict_text *t)
 {
 	const struct up_item *u = r->nups ? &r->ups[r->nups - 1] : NULL;
 
 	if (!u || !(u->flags & UP_NO_CONNECT) || !item_failed(r))
 		return false;
-	about(r, u, t);
+	put_upstream(r, u, t);
 	return true;
 }
 
-/* The request failed, and its last try answered badly or broke off. */
+/* Given when the request failed and its last try answered with an error or broke off. */
 static bool up_error_rule(struct request_item *r, struct verdict_text *t)
 {
 	const struct up_item *u = r->nups ? &r->ups[r->nups - 1] : NULL;
 
 	if (!u || !has_failed(u) || timed_out(u) || !item_failed(r))
 		return false;
-	about(r, u, t);
+	put_upstream(r, u, t);
 	return true;
 }
 
-/* The request failed, and its last try had got no answer when it was given up. */
+/* Given when the request failed and its last try was given up without an answer. */
 static bool up_timeout(struct request_item *r, struct verdict_text *t)
 {
 	const struct up_item *u = r->nups ? &r->ups[r->nups - 1] : NULL;
@@ -105,7 +105,7 @@ static bool up_timeout(struct request_item *r, struct verdict_text *t)
 	return true;
 }
 
-/* It failed, and no upstream call of its own did. */
+/* Given when the request failed and none of its upstream calls did. */
 static bool app_error(struct request_item *r, struct verdict_text *t)
 {
 	if (!item_failed(r))

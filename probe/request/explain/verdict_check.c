@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe/request/explain/verdict_rules.h"
 
-#define NOT_MEASURED "where its threads waited was not measured"
-#define NOT_WATCHED "the scheduler is not watched: --split is no, or this kernel does not permit it"
-#define NO_CALLS "which upstream calls are its own cannot be told"
-#define NO_ARRIVAL "when it arrived is not known of a Unix socket"
-#define NO_CLOCK "when it arrived is not known until the probe has measured the clock"
+#define NOT_MEASURED "the waits of its threads were not measured"
+#define NOT_WATCHED "the scheduler is not traced: --split is no, or this kernel does not permit it"
+#define NO_CALLS "its upstream calls could not be identified"
+#define NO_ARRIVAL "the arrival time is not known on a Unix socket"
+#define NO_CLOCK "the arrival time is not known until the probe has measured the clock"
 #define NO_LISTENER "the listening socket was not watched"
-#define ON_UNIX "its client came by a Unix socket"
-#define BY_NGINX "only nginx told of it: the bytes of its connection could not be read as requests"
-#define CALLS_BY_NGINX "only nginx told of its upstream calls: their connections are not known"
-#define LOSSY "records of the kernel were lost at that time"
+#define ON_UNIX "its client is connected by a Unix socket"
+#define BY_NGINX                                                                                   \
+	"only nginx reported it: the bytes of its connection could not be parsed as requests"
+#define CALLS_BY_NGINX "only nginx reported its upstream calls: their connections are not known"
+#define LOSSY "kernel records were lost at that time"
 
-enum { CLEAN = 10 }; /* a cause is ruled out below one in so many of the excess */
+enum { CLEAN = 10 }; /* a cause below a tenth of the excess is ruled out */
 
 typedef const char *unknown(const struct request_item *r, const struct verdict_facts *f);
 
@@ -41,7 +42,7 @@ static const char *by_arrival(const struct request_item *r, const struct verdict
 				    : NULL;
 }
 
-/* A cause that is one part: clean if that part is as usual. */
+/* A cause that is one part: ruled out if that part is as usual. */
 static const struct family {
 	enum reason_id reason;
 	enum part part;
@@ -65,7 +66,7 @@ static const struct family {
 	{ R_CLIENT_SLOW, PART_CLIENT, by_threads },
 };
 
-static void add(struct request_item *r, enum reason_id reason, const char *why)
+static void add_check(struct request_item *r, enum reason_id reason, const char *why)
 {
 	if (reason == r->reason)
 		return;
@@ -73,10 +74,10 @@ static void add(struct request_item *r, enum reason_id reason, const char *why)
 	r->checks[r->nchecks++] = (struct check_item){ .reason = (uint16_t)reason, .why = why };
 }
 
-static void judge(struct request_item *r, enum reason_id reason, const char *why, bool clean)
+static void judge_cause(struct request_item *r, enum reason_id reason, const char *why, bool clean)
 {
 	if (why || clean)
-		add(r, reason, why);
+		add_check(r, reason, why);
 }
 
 static bool none_lost(const struct req_net *n)
@@ -87,7 +88,7 @@ static bool none_lost(const struct req_net *n)
 	return true;
 }
 
-/* No counter of any socket of it moved, and none of what watches them says that it missed some. */
+/* Ruled out if no loss counter of its sockets moved and nothing was missed while counting. */
 static void check_loss(struct request_item *r, const struct verdict_facts *f)
 {
 	bool clean = none_lost(&f->net) && none_lost(&f->up_net) && !r->retrans && !r->rcv_ooo;
@@ -99,17 +100,17 @@ static void check_loss(struct request_item *r, const struct verdict_facts *f)
 		why = CALLS_BY_NGINX;
 	if (!why && verdict_is_unix(r) && !r->nups)
 		why = ON_UNIX;
-	judge(r, R_NET_LOSS, why, clean);
+	judge_cause(r, R_NET_LOSS, why, clean);
 }
 
 static void check_client(struct request_item *r, const struct verdict_facts *f, uint64_t tenth)
 {
 	const char *why = f->alone ? BY_NGINX : verdict_is_unix(r) ? ON_UNIX : NULL;
 
-	judge(r, R_NET_PEER_WINDOW, why, f->net.rwnd_us < tenth);
-	judge(r, R_NET_SNDBUF, why, f->net.sndbuf_us < tenth);
-	judge(r, R_NET_RTT, why,
-	      verdict_trips_us(r, PART_CLIENT) + verdict_trips_us(r, PART_UPSTREAM) < tenth);
+	judge_cause(r, R_NET_PEER_WINDOW, why, f->net.rwnd_us < tenth);
+	judge_cause(r, R_NET_SNDBUF, why, f->net.sndbuf_us < tenth);
+	judge_cause(r, R_NET_RTT, why,
+		    verdict_trips_us(r, PART_CLIENT) + verdict_trips_us(r, PART_UPSTREAM) < tenth);
 }
 
 void verdict_check(struct request_item *r, const struct verdict_facts *f)
@@ -125,8 +126,9 @@ void verdict_check(struct request_item *r, const struct verdict_facts *f)
 	for (size_t i = 0; i < ARRAY_SIZE(families); i++) {
 		const struct family *c = &families[i];
 
-		judge(r, c->reason, c->unknown(r, f), verdict_over(f, e, c->part, false) < tenth);
+		judge_cause(r, c->reason, c->unknown(r, f),
+			    verdict_over(f, e, c->part, false) < tenth);
 	}
-	judge(r, R_QUEUE_ACCEPT, f->accept_known ? by_arrival(r, f) : NO_LISTENER,
-	      !f->accept_full || f->split.us[PART_QUEUE] < tenth);
+	judge_cause(r, R_QUEUE_ACCEPT, f->accept_known ? by_arrival(r, f) : NO_LISTENER,
+		    !f->accept_full || f->split.us[PART_QUEUE] < tenth);
 }

@@ -5,9 +5,9 @@
 
 enum {
 	SEGMENT = 1448, /* bytes, with the usual MTU */
-	FIRST_WINDOW = 10 * SEGMENT, /* so much is sent before the first ACK has to come */
+	FIRST_WINDOW = 10 * SEGMENT, /* sent before the first ACK is needed */
 	ROUNDS_MAX = 32,
-	SYN_US = 1000000, /* a lost SYN costs at least that */
+	SYN_US = 1000000, /* minimum cost of a lost SYN */
 };
 
 bool verdict_is_unix(const struct request_item *r)
@@ -20,8 +20,8 @@ static void put_peer(struct request_item *r, struct verdict_text *t)
 	verdict_put(r, "peer", verdict_is_unix(r) ? "unix" : addr_text(&r->remote, t->addr));
 }
 
-/* Rounds of slow start until so many bytes are out, and told to have come. */
-static uint32_t rounds(uint64_t bytes)
+/* Rounds of slow start until this many bytes are sent and acknowledged. */
+static uint32_t slow_start_rounds(uint64_t bytes)
 {
 	uint32_t n = 0;
 
@@ -30,10 +30,11 @@ static uint32_t rounds(uint64_t bytes)
 	return n;
 }
 
-/* A call takes one, and one more to connect. A request of one round and its answer take none. */
+/* A call takes one round trip, plus one to connect. A one-round request and its answer take none.
+ */
 uint64_t verdict_trips_us(const struct request_item *r, enum part p)
 {
-	uint32_t n = rounds(r->bytes_in) + rounds(r->bytes_out);
+	uint32_t n = slow_start_rounds(r->bytes_in) + slow_start_rounds(r->bytes_out);
 	uint64_t us = 0;
 
 	if (p == PART_CLIENT)
@@ -43,7 +44,7 @@ uint64_t verdict_trips_us(const struct request_item *r, enum part p)
 	return us;
 }
 
-/* What was sent again, all in all, and in which ways. */
+/* Total retransmissions, and their kinds. */
 static void put_loss(struct request_item *r, const struct req_net *n, struct verdict_text *t)
 {
 	static const char *const names[] = { [REQ_LOSS_SYN] = "syn",
@@ -65,13 +66,13 @@ static void put_loss(struct request_item *r, const struct req_net *n, struct ver
 	verdict_put(r, "kind", t->error);
 }
 
-/* Most of the part, and of the excess. */
+/* At least half of the part, and half of the excess. */
 static bool is_most(uint64_t us, uint64_t of_part, struct excess_time e)
 {
 	return verdict_is_half(us, of_part) && verdict_is_half(us, e.us);
 }
 
-static const struct up_item *longest(const struct request_item *r)
+static const struct up_item *longest_try(const struct request_item *r)
 {
 	const struct up_item *u = &r->ups[0];
 
@@ -88,16 +89,16 @@ static bool lost_a_syn(const struct verdict_facts *f, const struct up_item *u, s
 }
 
 /*
- * It waited for calls. net.loss: segments to them were sent again, and that can have cost half of
- * the excess; or the SYN was, and connecting took it. net.rtt: so can the round trips that they
- * need, and it is most of what they took. Else they were slow, and the longest is named; a wait
- * for an upstream whose call is not known was one for network data.
+ * Upstream calls were slow. net.loss: retransmissions to upstreams can have cost half of the
+ * excess, or a lost SYN delayed the connect by that much. net.rtt: the needed round trips can have
+ * cost half of the excess and half of the upstream time. Otherwise up.slow, naming the longest try.
+ * net.wait when no try is known.
  */
 enum reason_id verdict_upstream(struct request_item *r, const struct verdict_facts *f,
 				struct excess_time e, struct verdict_text *t)
 {
 	uint64_t us = f->split.us[PART_UPSTREAM];
-	const struct up_item *u = longest(r);
+	const struct up_item *u = longest_try(r);
 	bool lost;
 
 	if (!r->nups) {
@@ -105,7 +106,8 @@ enum reason_id verdict_upstream(struct request_item *r, const struct verdict_fac
 		verdict_times(r, us);
 		return R_NET_WAIT;
 	}
-	lost = lost_a_syn(f, u, e) || verdict_is_half(breakdown_loss_us(&f->up_net, u->srtt_us), e.us);
+	lost = lost_a_syn(f, u, e) ||
+	       verdict_is_half(breakdown_loss_us(&f->up_net, u->srtt_us), e.us);
 	if (!lost && !is_most(verdict_trips_us(r, PART_UPSTREAM), us, e)) {
 		verdict_put(r, "addr", up_addr_text(u, t->addr));
 		verdict_times(r, item_try_us(r, u));
@@ -122,10 +124,10 @@ enum reason_id verdict_upstream(struct request_item *r, const struct verdict_fac
 }
 
 /*
- * It waited for the client. net.peer_window and net.sndbuf: the socket says that for half of the
- * excess the client's window, or the own buffer, let nothing out; a window that closes has its last
- * segments probed or sent again, which is no reason of its own. net.loss and net.rtt as above. Else
- * the client was slow to send, or to take.
+ * The client was slow. net.peer_window or net.sndbuf: the socket was blocked by the client's
+ * window, or by its own send buffer, for half of the excess. A closing window causes probes and
+ * retransmissions, so it is checked before net.loss. net.loss and net.rtt as above. Otherwise
+ * client.slow: slow to send or to receive.
  */
 enum reason_id verdict_client(struct request_item *r, const struct verdict_facts *f,
 			      struct excess_time e, struct verdict_text *t)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* verdict_rules.h - what the files of the verdict share: how parameters are put, what is over. */
+/* verdict_rules.h - shared by the verdict files: parameters of a reason, and time over the usual.
+ */
 #pragma once
 
 #include <assert.h>
@@ -36,7 +37,7 @@ static inline bool verdict_is_half(uint64_t us, uint64_t of)
 	return us >= of - of / 2;
 }
 
-/* What it took beyond its normal time; or all of it, if that is no more than usual or not known. */
+/* The time beyond the normal time; the whole time if the normal is unknown or was not exceeded. */
 struct excess_time {
 	uint64_t us;
 	bool whole;
@@ -44,18 +45,19 @@ struct excess_time {
 
 struct excess_time verdict_excess(const struct request_item *r);
 
-/* What of a part is beyond what is usual; noise: of that too, and of how much it usually varies. */
+/* How much a part exceeds its usual time; noise: subtracts its usual variation as well. */
 uint64_t verdict_over(const struct verdict_facts *f, struct excess_time e, enum part p, bool noise);
 
-bool verdict_is_unix(const struct request_item *r); /* its client is on this host */
+bool verdict_is_unix(
+	const struct request_item *r); /* the client is on this host, on a Unix socket */
 
-/* Of part p, which is the largest over what is usual: gives its reason, and the parameters. */
+/* A rule for part p, whose excess is the largest: returns the reason and sets its parameters. */
 typedef enum reason_id verdict_rule(struct request_item *r, const struct verdict_facts *f,
 				    struct excess_time e, struct verdict_text *t);
 
 /* R_UNKNOWN: no part reaches half of the excess. */
 verdict_rule verdict_slow;
-verdict_rule verdict_upstream, verdict_client; /* those with a network in between */
+verdict_rule verdict_upstream, verdict_client; /* parts that involve the network */
 
-/* So much of part p, CLIENT or UPSTREAM, can the round trips cost that its bytes need. */
+/* Upper bound for the round trips that the bytes of part p (CLIENT or UPSTREAM) need. */
 uint64_t verdict_trips_us(const struct request_item *r, enum part p);

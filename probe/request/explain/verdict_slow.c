@@ -2,7 +2,7 @@
 #include "probe/request/judge/baseline.h"
 #include "probe/request/explain/verdict_rules.h"
 
-/* What stands in a sentence where the evidence does not say it. */
+/* Texts for facts that the evidence does not have. */
 #define NO_CALL "an unknown call"
 #define NO_FILE "an unknown file"
 #define NO_DEV "an unknown device"
@@ -42,51 +42,52 @@ static void put_app(struct request_item *r, const struct verdict_facts *f, enum 
 	verdict_times(r, f->split.us[p]);
 }
 
-/* It had arrived, and nobody read it: queue.accept if the listener's queue overflowed just then. */
-static enum reason_id queue(struct request_item *r, const struct verdict_facts *f,
-			    struct excess_time e UNUSED, struct verdict_text *t UNUSED)
+/* Given when it lay unread after its arrival: queue.accept if the accept queue overflowed then. */
+static enum reason_id rule_queue(struct request_item *r, const struct verdict_facts *f,
+				 struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_app(r, f, PART_QUEUE);
 	return f->accept_full ? R_QUEUE_ACCEPT : R_QUEUE_APP;
 }
 
-/* One thread had read it, and until another one took it up nobody worked on it. */
-static enum reason_id pool(struct request_item *r, const struct verdict_facts *f,
-			   struct excess_time e UNUSED, struct verdict_text *t UNUSED)
+/* Given when it waited between the thread that read it and the thread that worked on it. */
+static enum reason_id rule_pool(struct request_item *r, const struct verdict_facts *f,
+				struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_app(r, f, PART_POOL);
 	return R_QUEUE_POOL;
 }
 
-/* Its threads were on a CPU. */
-static enum reason_id cpu_own(struct request_item *r, const struct verdict_facts *f,
-			      struct excess_time e UNUSED, struct verdict_text *t UNUSED)
+/* Given when its threads ran on a CPU. */
+static enum reason_id rule_cpu_own(struct request_item *r, const struct verdict_facts *f,
+				   struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_app(r, f, PART_CPU);
 	return R_CPU_OWN;
 }
 
-/* Its thread could have run, and another one had the CPU: who, when it had waited the longest. */
-static enum reason_id cpu_wait(struct request_item *r, const struct verdict_facts *f,
-			       struct excess_time e UNUSED, struct verdict_text *t UNUSED)
+/* Given when its thread was runnable but another had the CPU: names the one that held it longest.
+ */
+static enum reason_id rule_cpu_wait(struct request_item *r, const struct verdict_facts *f,
+				    struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_app(r, f, PART_RUNQ);
 	put_known(r, "who", f->culprit[PART_RUNQ].who, NO_WHO);
 	return R_CPU_WAIT;
 }
 
-/* Its thread could have run, but its cgroup had used up its CPU quota. */
-static enum reason_id cpu_throttled(struct request_item *r, const struct verdict_facts *f,
-				    struct excess_time e UNUSED, struct verdict_text *t UNUSED)
+/* Given when its thread was runnable but its cgroup had used up its CPU quota. */
+static enum reason_id rule_cpu_throttled(struct request_item *r, const struct verdict_facts *f,
+					 struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_app(r, f, PART_THROTTLED);
 	put_known(r, "cgroup", f->culprit[PART_THROTTLED].cgroup, NO_CGROUP);
 	return R_CPU_THROTTLED;
 }
 
-/* Its thread waited for a block device; call, file and device are those of the longest wait. */
-static enum reason_id io_block(struct request_item *r, const struct verdict_facts *f,
-			       struct excess_time e UNUSED, struct verdict_text *t UNUSED)
+/* Given when its thread waited for a block device: call, file and device of the longest wait. */
+static enum reason_id rule_io_block(struct request_item *r, const struct verdict_facts *f,
+				    struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	const struct culprit *c = &f->culprit[PART_IO];
 
@@ -97,9 +98,9 @@ static enum reason_id io_block(struct request_item *r, const struct verdict_fact
 	return R_IO_BLOCK;
 }
 
-/* The kernel slowed down its writing, because too much is not written back yet. */
-static enum reason_id io_dirty(struct request_item *r, const struct verdict_facts *f,
-			       struct excess_time e UNUSED, struct verdict_text *t UNUSED)
+/* Given when the kernel throttled its writes because of too many dirty pages. */
+static enum reason_id rule_io_dirty(struct request_item *r, const struct verdict_facts *f,
+				    struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_known(r, "file", f->culprit[PART_DIRTY].file, NO_FILE);
 	put_known(r, "dev", f->culprit[PART_DIRTY].dev, NO_DEV);
@@ -107,87 +108,87 @@ static enum reason_id io_dirty(struct request_item *r, const struct verdict_fact
 	return R_IO_DIRTY;
 }
 
-/* It touched memory whose content had to be read from a device. */
-static enum reason_id mem_fault(struct request_item *r, const struct verdict_facts *f,
-				struct excess_time e UNUSED, struct verdict_text *t UNUSED)
+/* Given when it touched memory whose content had to be read from a device. */
+static enum reason_id rule_mem_fault(struct request_item *r, const struct verdict_facts *f,
+				     struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_known(r, "dev", f->culprit[PART_FAULT].dev, NO_DEV);
 	verdict_times(r, f->split.us[PART_FAULT]);
 	return R_MEM_FAULT;
 }
 
-/* It asked for memory and had to free some first. */
-static enum reason_id mem_reclaim(struct request_item *r, const struct verdict_facts *f,
-				  struct excess_time e UNUSED, struct verdict_text *t UNUSED)
+/* Given when it allocated memory and had to reclaim some first. */
+static enum reason_id rule_mem_reclaim(struct request_item *r, const struct verdict_facts *f,
+				       struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_app(r, f, PART_RECLAIM);
 	put_known(r, "cgroup", f->culprit[PART_RECLAIM].cgroup, NO_CGROUP);
 	return R_MEM_RECLAIM;
 }
 
-/* Its thread waited on a futex; who woke it from the longest such wait is told. */
-static enum reason_id lock(struct request_item *r, const struct verdict_facts *f,
-			   struct excess_time e UNUSED, struct verdict_text *t UNUSED)
+/* Given when its thread waited on a futex: names the thread that ended the longest such wait. */
+static enum reason_id rule_lock(struct request_item *r, const struct verdict_facts *f,
+				struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_app(r, f, PART_LOCK);
 	put_known(r, "who", f->culprit[PART_LOCK].who, NO_WHO);
 	return R_LOCK;
 }
 
-/* Its thread had told a timer to wake it. */
-static enum reason_id sleeping(struct request_item *r, const struct verdict_facts *f,
-			       struct excess_time e UNUSED, struct verdict_text *t UNUSED)
+/* Given when its thread slept on a timer. */
+static enum reason_id rule_sleeping(struct request_item *r, const struct verdict_facts *f,
+				    struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_app(r, f, PART_SLEEP);
 	return R_SLEEP;
 }
 
-/* Its thread was stopped by SIGSTOP, a debugger or a freezer. */
-static enum reason_id stopped(struct request_item *r, const struct verdict_facts *f,
-			      struct excess_time e UNUSED, struct verdict_text *t UNUSED)
+/* Given when its thread was stopped by SIGSTOP, a debugger or a freezer. */
+static enum reason_id rule_stopped(struct request_item *r, const struct verdict_facts *f,
+				   struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_app(r, f, PART_STOPPED);
 	return R_STOPPED;
 }
 
-/* It waited for bytes that are neither its client's nor those of an HTTP call: a database, say. */
-static enum reason_id net_wait(struct request_item *r, const struct verdict_facts *f,
-			       struct excess_time e UNUSED, struct verdict_text *t UNUSED)
+/* Given when it waited for data from neither its client nor an HTTP call, e.g. from a database. */
+static enum reason_id rule_net_wait(struct request_item *r, const struct verdict_facts *f,
+				    struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_app(r, f, PART_NET);
 	return R_NET_WAIT;
 }
 
-/* An upstream's answer lay there, and the loop worked on other requests. */
-static enum reason_id loop_busy(struct request_item *r, const struct verdict_facts *f,
-				struct excess_time e UNUSED, struct verdict_text *t UNUSED)
+/* Given when an upstream's answer was ready while the event loop worked on other requests. */
+static enum reason_id rule_loop_busy(struct request_item *r, const struct verdict_facts *f,
+				     struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
 	put_app(r, f, PART_LOOP);
 	return R_LOOP_BUSY;
 }
 
-/* What is not attributed has no rule: it is no cause. */
+/* Unattributed time has no rule: it is no cause. */
 static verdict_rule *const rules[PART_END] = {
-	[PART_QUEUE] = queue,
-	[PART_POOL] = pool,
-	[PART_CPU] = cpu_own,
-	[PART_RUNQ] = cpu_wait,
-	[PART_THROTTLED] = cpu_throttled,
-	[PART_IO] = io_block,
-	[PART_DIRTY] = io_dirty,
-	[PART_FAULT] = mem_fault,
-	[PART_RECLAIM] = mem_reclaim,
-	[PART_LOCK] = lock,
-	[PART_SLEEP] = sleeping,
-	[PART_STOPPED] = stopped,
-	[PART_NET] = net_wait,
+	[PART_QUEUE] = rule_queue,
+	[PART_POOL] = rule_pool,
+	[PART_CPU] = rule_cpu_own,
+	[PART_RUNQ] = rule_cpu_wait,
+	[PART_THROTTLED] = rule_cpu_throttled,
+	[PART_IO] = rule_io_block,
+	[PART_DIRTY] = rule_io_dirty,
+	[PART_FAULT] = rule_mem_fault,
+	[PART_RECLAIM] = rule_mem_reclaim,
+	[PART_LOCK] = rule_lock,
+	[PART_SLEEP] = rule_sleeping,
+	[PART_STOPPED] = rule_stopped,
+	[PART_NET] = rule_net_wait,
 	[PART_UPSTREAM] = verdict_upstream,
-	[PART_LOOP] = loop_busy,
+	[PART_LOOP] = rule_loop_busy,
 	[PART_CLIENT] = verdict_client,
 };
 
-/* The furthest over; where noise hides them all, the one that is over by the most. */
-static enum part furthest(const struct verdict_facts *f, struct excess_time e)
+/* The part with the largest excess over its noise; if noise hides all, the largest excess. */
+static enum part largest_excess(const struct verdict_facts *f, struct excess_time e)
 {
 	enum part best = PART_OTHER;
 	uint64_t best_us = 0;
@@ -205,10 +206,10 @@ static enum part furthest(const struct verdict_facts *f, struct excess_time e)
 	return best;
 }
 
-enum reason_id verdict_slow(struct request_item *r, const struct verdict_facts *f, struct excess_time e,
-			    struct verdict_text *t)
+enum reason_id verdict_slow(struct request_item *r, const struct verdict_facts *f,
+			    struct excess_time e, struct verdict_text *t)
 {
-	enum part p = furthest(f, e);
+	enum part p = largest_excess(f, e);
 
 	if (!rules[p] || !verdict_is_half(verdict_over(f, e, p, false), e.us))
 		return R_UNKNOWN;

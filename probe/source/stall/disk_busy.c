@@ -7,7 +7,7 @@
 
 #include "probe/procfs/proc_text.h"
 
-/* The columns after the name; an older kernel has fewer. */
+/* The columns after the name; older kernels have fewer. */
 enum { READS, READ_MS = 3, WRITES, WRITE_MS = 7, IN_FLIGHT, BUSY_MS, QUEUE_MS, DISCARDS };
 enum { DISCARD_MS = 14, FLUSHES, FLUSH_MS, COLUMNS };
 
@@ -21,7 +21,7 @@ struct disk_watch {
 	bool has_sys_block;
 	struct buf text;
 	struct disk disk[DISK_BUSY_MAX];
-	uint32_t n, looks;
+	uint32_t n, scans;
 	uint64_t first_ns, last_ns;
 };
 
@@ -53,7 +53,7 @@ void disk_watch_free(struct disk_watch *w)
 	free(w);
 }
 
-/* Without /sys partitions stay; they come after their disk and have no more to do than it. */
+/* Without /sys partitions are included: they follow their disk and are no busier. */
 static bool is_whole(const struct disk_watch *w, const char *name)
 {
 	char path[PATH_MAX];
@@ -69,7 +69,7 @@ static bool is_whole(const struct disk_watch *w, const char *name)
 	return access(path, F_OK) == 0;
 }
 
-static struct disk *find(struct disk_watch *w, const struct words *word)
+static struct disk *find_disk(struct disk_watch *w, const struct words *word)
 {
 	char name[DISK_BUSY_NAME] = "";
 	size_t len = (size_t)(word->end - word->p);
@@ -87,7 +87,7 @@ static struct disk *find(struct disk_watch *w, const struct words *word)
 	return &w->disk[w->n++];
 }
 
-int disk_watch_look(struct disk_watch *w, uint64_t now_ns)
+int disk_watch_sample(struct disk_watch *w, uint64_t now_ns)
 {
 	struct words file, line, name;
 	uint32_t old = w->n;
@@ -100,7 +100,7 @@ int disk_watch_look(struct disk_watch *w, uint64_t now_ns)
 
 		proc_number(&line); /* major, minor */
 		proc_number(&line);
-		d = proc_word(&line, &name) ? find(w, &name) : NULL;
+		d = proc_word(&line, &name) ? find_disk(w, &name) : NULL;
 		if (!d)
 			continue;
 		for (int i = 0; i < COLUMNS; i++) {
@@ -108,36 +108,36 @@ int disk_watch_look(struct disk_watch *w, uint64_t now_ns)
 
 			d->last[i] = isnan(v) ? 0 : v;
 		}
-		if (!w->looks)
+		if (!w->scans)
 			memcpy(d->first, d->last, sizeof(d->first));
 		else if (d >= &w->disk[old])
-			memset(d->first, 0, sizeof(d->first)); /* it is new */
+			memset(d->first, 0, sizeof(d->first)); /* appeared later */
 	}
-	if (!w->looks++)
+	if (!w->scans++)
 		w->first_ns = now_ns;
 	w->last_ns = now_ns;
 	return 0;
 }
 
-static double since(const struct disk *d, int column)
+static double growth(const struct disk *d, int column)
 {
 	return d->last[column] > d->first[column] ? d->last[column] - d->first[column] : 0;
 }
 
-static struct disk_busy judge(const struct disk *d, double ms)
+static struct disk_busy disk_load(const struct disk *d, double ms)
 {
-	double n = since(d, READS) + since(d, WRITES) + since(d, DISCARDS) + since(d, FLUSHES);
-	double took =
-		since(d, READ_MS) + since(d, WRITE_MS) + since(d, DISCARD_MS) + since(d, FLUSH_MS);
+	double n = growth(d, READS) + growth(d, WRITES) + growth(d, DISCARDS) + growth(d, FLUSHES);
+	double took = growth(d, READ_MS) + growth(d, WRITE_MS) + growth(d, DISCARD_MS) +
+		      growth(d, FLUSH_MS);
 	struct disk_busy b = {
-		.util = fmin(since(d, BUSY_MS) / ms, 1),
-		.queue = fmax(since(d, QUEUE_MS) / ms, 0),
+		.util = fmin(growth(d, BUSY_MS) / ms, 1),
+		.queue = fmax(growth(d, QUEUE_MS) / ms, 0),
 		.await_ms = n > 0 ? took / n : NAN,
 		.in_flight = (uint32_t)d->last[IN_FLIGHT],
 	};
 
 	memcpy(b.name, d->name, sizeof(b.name));
-	/* One that answers nothing has a queue that the kernel does not count yet. */
+	/* For a disk that completes nothing the kernel does not update the queue time. */
 	b.queue = fmax(b.queue, b.util * b.in_flight);
 	return b;
 }
@@ -148,7 +148,7 @@ size_t disk_watch_worst(const struct disk_watch *w, struct disk_busy *out, size_
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < w->n && ms > 0; i++) {
-		struct disk_busy b = judge(&w->disk[i], ms);
+		struct disk_busy b = disk_load(&w->disk[i], ms);
 		size_t at = n < room ? n : room;
 
 		if (b.util <= 0)

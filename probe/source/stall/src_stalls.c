@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * src_stalls.c - waiting that lasts: for a CPU, for a disk, for memory. An event for each, with who
- * caused it.
+ * src_stalls.c - lasting waits for a CPU, a disk or memory: one event per episode, with the
+ * processes that caused it.
  *
- * Three files are read at each tick, by three system calls. Processes and disks are looked at only
- * while one of them says that something waits.
+ * Reads three files per tick with three system calls. Processes and disks are scanned only while a
+ * pressure file reports waiting.
  */
 #include <limits.h>
 #include <math.h>
@@ -13,31 +13,31 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "probe/cgroup/memory_limit.h"
-#include "probe/source/stall/offender_read.h"
+#include "probe/source/stall/culprit_read.h"
 #include "probe/procfs/pressure.h"
 #include "probe/cgroup/scope.h"
 #include "probe/core/source.h"
 #include "probe/source/stall/stall_event.h"
 #include "probe/source/stall/stalls.h"
 
-enum { KINDS = OFFENCE_MEMORY + 1, PERIOD_MS = 500, BELOW = 512 };
+enum { KINDS = STALL_MEMORY + 1, PERIOD_MS = 500, BELOW = 512 };
 
 static const struct {
 	const char *file, *controller;
 } kinds[KINDS] = {
-	[OFFENCE_CPU] = { "cpu", "cpu" },
-	[OFFENCE_IO] = { "io", "blkio" },
-	[OFFENCE_MEMORY] = { "memory", "memory" },
+	[STALL_CPU] = { "cpu", "cpu" },
+	[STALL_IO] = { "io", "blkio" },
+	[STALL_MEMORY] = { "memory", "memory" },
 };
 
 struct watch {
-	struct pressure pressure; /* fd -1: not to be told */
+	struct pressure pressure; /* fd -1: not reported */
 	struct episode episode;
-	struct offenders *offenders; /* NULL: nothing waits */
+	struct culprits *culprits; /* NULL: nothing waits */
 	struct disk_watch *disks;
 	int64_t wall_minus_mono_ns; /* as it was when the episode opened */
-	char cgroup[ITEM_MAX_TEXT / 2]; /* of who was worst at the last telling */
-	uint32_t cgroup_of; /* the pid */
+	char cgroup[ITEM_MAX_TEXT / 2]; /* of the main culprit at the last report */
+	uint32_t cgroup_of; /* its pid */
 };
 
 struct stalls {
@@ -55,20 +55,20 @@ bool stalls_in_scope(const struct probe_config *c)
 	return c->scope[0] && access(path, R_OK) == 0;
 }
 
-static double floor_of(const struct probe_config *c, enum offence what)
+static double floor_of(const struct probe_config *c, enum stall_resource what)
 {
 	switch (what) {
-	case OFFENCE_CPU:
+	case STALL_CPU:
 		return (double)c->cpu_stall_pct / 100;
-	case OFFENCE_IO:
+	case STALL_IO:
 		return (double)c->io_stall_pct / 100;
-	case OFFENCE_MEMORY:
+	case STALL_MEMORY:
 		return (double)c->memory_stall_pct / 100;
 	}
 	return 0;
 }
 
-static int open_pressure(struct stalls *s, enum offence what, const struct probe_config *c)
+static int open_pressure(struct stalls *s, enum stall_resource what, const struct probe_config *c)
 {
 	char path[PATH_MAX + 32];
 
@@ -80,11 +80,11 @@ static int open_pressure(struct stalls *s, enum offence what, const struct probe
 	return pressure_open(&s->watch[what].pressure, path);
 }
 
-static void stop_looking(struct watch *w)
+static void stop_scanning(struct watch *w)
 {
-	offenders_free(w->offenders);
+	culprits_free(w->culprits);
 	disk_watch_free(w->disks);
-	w->offenders = NULL;
+	w->culprits = NULL;
 	w->disks = NULL;
 }
 
@@ -93,14 +93,14 @@ static void stalls_close(void *self)
 	struct stalls *s = self;
 
 	for (int i = 0; i < KINDS; i++) {
-		if (s->watch[i].pressure.fd > 0) /* 0: it was not reached */
+		if (s->watch[i].pressure.fd > 0) /* 0: never opened */
 			pressure_close(&s->watch[i].pressure);
-		stop_looking(&s->watch[i]);
+		stop_scanning(&s->watch[i]);
 	}
 	buf_free(&s->text);
 }
 
-static int off(char *why, int r)
+static int no_pressure(char *why, int r)
 {
 	snprintf(why, WHY_LEN,
 		 "no pressure stall information (%s); boot with psi=1, on a kernel with "
@@ -122,16 +122,16 @@ static int stalls_open(void *self, const struct probe_env *env)
 	    (c->scope[0] && !stalls_in_scope(c)))
 		s->below[0] = 0;
 	if (c->scope[0] && !stalls_in_scope(c))
-		log_info("%s has no pressure of its own: stalls are those of the whole host",
+		log_info("%s has no pressure files: stalls are measured for the whole host",
 			 c->scope);
 	for (int i = 0; i < KINDS; i++) {
 		s->watch[i].pressure.fd = -1;
-		episode_init(&s->watch[i].episode, floor_of(c, (enum offence)i));
+		episode_init(&s->watch[i].episode, floor_of(c, (enum stall_resource)i));
 		if (s->watch[i].episode.floor <= 0)
 			continue;
-		r = open_pressure(s, (enum offence)i, c);
+		r = open_pressure(s, (enum stall_resource)i, c);
 		if (r < 0)
-			return off(env->why, r);
+			return no_pressure(env->why, r);
 		watched++;
 	}
 	if (watched)
@@ -142,51 +142,52 @@ static int stalls_open(void *self, const struct probe_env *env)
 	return -ECANCELED;
 }
 
-static void look(struct stalls *s, enum offence what, uint64_t now_ns)
+static void scan_culprits(struct stalls *s, enum stall_resource what, uint64_t now_ns)
 {
 	struct watch *w = &s->watch[what];
 
-	if (!w->offenders)
-		w->offenders = offenders_new(s->procfs, what, s->below);
-	if (!w->disks && what == OFFENCE_IO)
+	if (!w->culprits)
+		w->culprits = culprits_new(s->procfs, what, s->below);
+	if (!w->disks && what == STALL_IO)
 		w->disks = disk_watch_new(s->procfs, s->sysfs);
-	if (w->offenders && offenders_look(w->offenders, now_ns) < 0)
-		stop_looking(w);
-	if (w->disks && disk_watch_look(w->disks, now_ns) < 0) {
+	if (w->culprits && culprits_scan(w->culprits, now_ns) < 0)
+		stop_scanning(w);
+	if (w->disks && disk_watch_sample(w->disks, now_ns) < 0) {
 		disk_watch_free(w->disks);
 		w->disks = NULL;
 	}
 }
 
 /*
- * Of the time in which tasks waited for a CPU, that of ordinary ones: as many as waited at a time,
- * for each CPU that was used. Whoever waits at idle priority is to wait. NaN: not known yet.
+ * The share of time in which ordinary tasks waited for a CPU: average number of waiting tasks for
+ * each CPU in use. Low-priority tasks are expected to wait. NaN: not known yet.
  */
-static double ordinary(const struct stalls *s, double share)
+static double ordinary_share(const struct stalls *s, double share)
 {
-	const struct offenders *o = s->watch[OFFENCE_CPU].offenders;
-	double waiting = o ? offenders_waiting(o) : NAN;
-	double busy = o ? fmin(fmax(offenders_busy(o), 1), s->cpus) : 1;
+	const struct culprits *o = s->watch[STALL_CPU].culprits;
+	double waiting = o ? culprits_waiting(o) : NAN;
+	double busy = o ? fmin(fmax(culprits_busy(o), 1), s->cpus) : 1;
 
 	return isnan(waiting) ? NAN : fmin(share, waiting / busy);
 }
 
-static void fill_cgroup(struct stalls *s, enum offence what, struct stall *to)
+static void fill_cgroup(struct stalls *s, enum stall_resource what, struct stall *to)
 {
 	struct watch *w = &s->watch[what];
 	uint32_t pid = to->nworst ? to->worst[0].pid : 0;
 
 	if (pid && pid != w->cgroup_of) {
-		offender_cgroup(&s->text, s->procfs, pid, kinds[what].controller, w->cgroup,
-				sizeof(w->cgroup));
+		culprit_cgroup(&s->text, s->procfs, pid, kinds[what].controller, w->cgroup,
+			       sizeof(w->cgroup));
 		w->cgroup_of = pid;
 	}
 	memcpy(to->cgroup, w->cgroup, sizeof(to->cgroup));
-	if (what == OFFENCE_MEMORY)
+	if (what == STALL_MEMORY)
 		memory_limit(&s->text, s->procfs, to->cgroup, &to->used_bytes, &to->limit_bytes);
 }
 
-static void tell(struct stalls *s, enum offence what, bool going_on, struct sink *out)
+static void report_stall(struct stalls *s, enum stall_resource what, bool going_on,
+			 struct sink *out)
 {
 	struct watch *w = &s->watch[what];
 	struct stall now = { .what = what,
@@ -196,10 +197,10 @@ static void tell(struct stalls *s, enum offence what, bool going_on, struct sink
 	struct stall_text text;
 	struct event_item e;
 
-	if (w->offenders) {
-		now.seconds = offenders_seconds(w->offenders);
-		now.nworst = offenders_worst(w->offenders, now.worst, STALL_WORST);
-		now.nvictims = offenders_victims(w->offenders, &now.victim, 1);
+	if (w->culprits) {
+		now.seconds = culprits_seconds(w->culprits);
+		now.nworst = culprits_worst(w->culprits, now.worst, STALL_WORST);
+		now.nvictims = culprits_victims(w->culprits, &now.victim, 1);
 	}
 	if (w->disks)
 		now.ndisks = disk_watch_worst(w->disks, now.disk, STALL_WORST);
@@ -208,8 +209,8 @@ static void tell(struct stalls *s, enum offence what, bool going_on, struct sink
 	sink_event(out, &e);
 }
 
-static void on_step(struct stalls *s, enum offence what, enum episode_is is, uint64_t now_ns,
-		    struct sink *out)
+static void on_episode(struct stalls *s, enum stall_resource what, enum episode_is is,
+		       uint64_t now_ns, struct sink *out)
 {
 	struct watch *w = &s->watch[what];
 
@@ -226,11 +227,11 @@ static void on_step(struct stalls *s, enum offence what, enum episode_is is, uin
 	case EPISODE_ENDS:
 		break;
 	}
-	look(s, what, now_ns);
-	tell(s, what, is != EPISODE_ENDS, out);
+	scan_culprits(s, what, now_ns);
+	report_stall(s, what, is != EPISODE_ENDS, out);
 }
 
-static int watch_one(struct stalls *s, enum offence what, uint64_t now_ns, struct sink *out)
+static int watch_one(struct stalls *s, enum stall_resource what, uint64_t now_ns, struct sink *out)
 {
 	struct watch *w = &s->watch[what];
 	bool waits;
@@ -239,20 +240,20 @@ static int watch_one(struct stalls *s, enum offence what, uint64_t now_ns, struc
 
 	if (r < 0)
 		return r;
-	if (isnan(share)) /* of the first tick */
+	if (isnan(share)) /* first tick */
 		return 0;
 	waits = w->episode.open || share >= episode_limit(&w->episode) / 2;
-	if (!w->offenders || offenders_due(w->offenders, now_ns)) {
+	if (!w->culprits || culprits_due(w->culprits, now_ns)) {
 		if (waits)
-			look(s, what, now_ns);
-		else if (!w->offenders || offenders_paid(w->offenders, now_ns))
-			stop_looking(w);
+			scan_culprits(s, what, now_ns);
+		else if (!w->culprits || culprits_paid(w->culprits, now_ns))
+			stop_scanning(w);
 	}
-	if (waits && what == OFFENCE_CPU)
-		share = ordinary(s, share);
-	on_step(s, what, episode_step(&w->episode, share, now_ns), now_ns, out);
-	if (w->offenders && !w->episode.open && !w->episode.high_ns)
-		offenders_forget(w->offenders); /* who waited may wait */
+	if (waits && what == STALL_CPU)
+		share = ordinary_share(s, share);
+	on_episode(s, what, episode_step(&w->episode, share, now_ns), now_ns, out);
+	if (w->culprits && !w->episode.open && !w->episode.high_ns)
+		culprits_forget(w->culprits); /* only tasks waited that may wait */
 	return 0;
 }
 
@@ -263,8 +264,9 @@ static int stalls_read(void *self, struct sink *out)
 	int first = 0;
 
 	for (int i = 0; i < KINDS; i++) {
-		int r = s->watch[i].pressure.fd < 0 ? 0
-						    : watch_one(s, (enum offence)i, now_ns, out);
+		int r = s->watch[i].pressure.fd < 0
+				? 0
+				: watch_one(s, (enum stall_resource)i, now_ns, out);
 
 		if (first == 0)
 			first = r;

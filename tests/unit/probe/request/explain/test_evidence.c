@@ -6,7 +6,7 @@
 
 static struct evidence_found found;
 
-/* Of thread 7, in ms. */
+/* A wait of thread 7; times in ms. */
 static struct req_block block(uint64_t id, uint64_t start, uint64_t end, uint32_t wait)
 {
 	return (struct req_block){ .kind = REQ_KIND_BLOCK,
@@ -27,7 +27,7 @@ static void push(struct evidence *e, uint64_t id, uint64_t start, uint64_t end, 
 	evidence_push(e, &b);
 }
 
-/* Request 42, read by thread 7 from 1000 to 1100 ms; it had arrived 50 ms before. */
+/* Request 42, read by thread 7 from 1000 to 1100 ms; it arrived 50 ms earlier. */
 static void find(const struct evidence *e)
 {
 	struct req_head h = {
@@ -37,7 +37,7 @@ static void find(const struct evidence *e)
 	evidence_find(e, &h, 950 * MS, &found);
 }
 
-TEST(what_a_request_waited_for_is_found_the_longest_first)
+TEST(waits_of_a_request_are_found_longest_first)
 {
 	AUTO(evidence_free) struct evidence *e = evidence_new();
 
@@ -73,11 +73,11 @@ TEST(a_wait_of_its_thread_for_no_known_request_is_its_own)
 	push(e, 0, 1050, 1200, WAIT_LOCK);
 	find(e);
 	CHECK_EQ(found.n, 1);
-	CHECK_EQ(found.wait[0].ns, 50 * MS); /* what is after it is not */
+	CHECK_EQ(found.wait[0].ns, 50 * MS); /* the time after the request does not count */
 	CHECK(found.longest[PART_LOCK] != NULL);
 }
 
-TEST(what_its_thread_did_for_others_while_it_lay_unread_is_told_but_not_its_own)
+TEST(waits_of_its_thread_for_others_while_unread_are_reported_but_not_its_own)
 {
 	AUTO(evidence_free) struct evidence *e = evidence_new();
 
@@ -91,7 +91,7 @@ TEST(what_its_thread_did_for_others_while_it_lay_unread_is_told_but_not_its_own)
 	CHECK(!found.longest[PART_IO]);
 }
 
-TEST(what_was_told_in_pieces_is_one_wait)
+TEST(pieces_of_one_wait_are_merged)
 {
 	AUTO(evidence_free) struct evidence *e = evidence_new();
 
@@ -105,7 +105,7 @@ TEST(what_was_told_in_pieces_is_one_wait)
 	CHECK_EQ(found.wait[1].off_ns, 5 * MS);
 }
 
-TEST(the_offender_is_who_had_the_cpu_for_the_longest_in_all)
+TEST(the_named_process_held_the_cpu_for_the_longest_in_total)
 {
 	AUTO(evidence_free) struct evidence *e = evidence_new();
 
@@ -113,7 +113,7 @@ TEST(the_offender_is_who_had_the_cpu_for_the_longest_in_all)
 		struct req_block b = block(42, 1000 + i * 10, 1005 + i * 10, WAIT_RUNQ);
 
 		b.flags = BLOCK_HAS_WHO;
-		b.who_tgid = b.who_tid = 99 + (uint32_t)i; /* several of one name */
+		b.who_tgid = b.who_tid = 99 + (uint32_t)i; /* several processes of one name */
 		memcpy(b.who, "hog", 3);
 		evidence_push(e, &b);
 		if (i == 0) {
@@ -128,7 +128,7 @@ TEST(the_offender_is_who_had_the_cpu_for_the_longest_in_all)
 	CHECK_EQ(found.wait[0].block->who_tgid, 77);
 }
 
-TEST(a_thread_that_waited_for_itself_waited_for_nobody_we_know)
+TEST(a_thread_that_waited_for_itself_names_no_other_thread)
 {
 	AUTO(evidence_free) struct evidence *e = evidence_new();
 	struct req_block b = block(42, 1000, 1050, WAIT_RUNQ);
@@ -141,7 +141,7 @@ TEST(a_thread_that_waited_for_itself_waited_for_nobody_we_know)
 	CHECK(!(found.longest[PART_RUNQ]->flags & BLOCK_HAS_WHO));
 }
 
-TEST(more_than_fit_drive_out_the_oldest_and_are_counted)
+TEST(a_full_store_drops_the_oldest_and_counts_it)
 {
 	AUTO(evidence_free) struct evidence *e = evidence_new();
 
@@ -157,7 +157,7 @@ TEST(more_than_fit_drive_out_the_oldest_and_are_counted)
 	CHECK_EQ(found.n, 0);
 }
 
-TEST(what_is_older_than_30_seconds_may_go_uncounted)
+TEST(waits_older_than_30_seconds_are_dropped_uncounted)
 {
 	AUTO(evidence_free) struct evidence *e = evidence_new();
 
@@ -167,7 +167,7 @@ TEST(what_is_older_than_30_seconds_may_go_uncounted)
 	CHECK_EQ(evidence_pushed_out(e), 0);
 }
 
-TEST(no_more_than_an_item_holds_is_found_of_however_many)
+TEST(at_most_an_items_worth_of_waits_is_found)
 {
 	AUTO(evidence_free) struct evidence *e = evidence_new();
 

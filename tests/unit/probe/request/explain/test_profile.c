@@ -24,7 +24,7 @@ static void push(struct profile *p, uint64_t id, uint64_t at_ns, uint64_t inner,
 	push_n(p, id, at_ns, inner, caller, 2);
 }
 
-TEST(samples_of_one_place_of_call_are_one_and_the_most_come_first)
+TEST(samples_with_the_same_callers_are_one_stack_and_the_most_frequent_comes_first)
 {
 	struct profile *p = profile_new();
 
@@ -46,7 +46,7 @@ TEST(samples_of_one_place_of_call_are_one_and_the_most_come_first)
 	profile_free(p);
 }
 
-TEST(samples_of_other_times_are_not_the_request_s)
+TEST(samples_outside_the_request_do_not_count)
 {
 	struct profile *p = profile_new();
 
@@ -58,21 +58,21 @@ TEST(samples_of_other_times_are_not_the_request_s)
 	profile_free(p);
 }
 
-TEST(a_lone_frame_is_told_apart_by_its_part_of_the_file)
+TEST(lone_frames_are_distinguished_by_their_part_of_the_file)
 {
 	struct profile *p = profile_new();
 
 	push_n(p, 1, 1, 0x1010, 0, 1);
 	push_n(p, 1, 1, 0x1fff, 0, 1);
 	push_n(p, 1, 1, 0x2000, 0, 1);
-	push_n(p, 1, 1, 0, 0, 0); /* has no stack at all */
+	push_n(p, 1, 1, 0, 0, 0); /* has no stack */
 	CHECK_EQ(profile_find(p, 1, 0, 9, found), 2);
 	CHECK_EQ(found[0].samples, 2);
 	CHECK_EQ(found[0].all, 3);
 	profile_free(p);
 }
 
-TEST(more_than_there_is_room_for_pushes_out_the_oldest)
+TEST(a_full_store_drops_the_oldest_sample)
 {
 	struct profile *p = profile_new();
 	uint64_t i;
@@ -81,7 +81,8 @@ TEST(more_than_there_is_room_for_pushes_out_the_oldest)
 		push(p, 1 + i / 2, i, i, i << 20);
 	CHECK_EQ(profile_find(p, 1, 0, i, found), 0);
 	CHECK_EQ(profile_find(p, i / 2, 0, i, found), 2);
-	CHECK_EQ(profile_find(p, i / 2 - PROFILE_SAMPLES / 4, 0, i, found), 0); /* their stacks */
+	CHECK_EQ(profile_find(p, i / 2 - PROFILE_SAMPLES / 4, 0, i, found),
+		 0); /* their stacks are gone */
 	for (i = 0; i < 100; i++)
 		push(p, 9, i, i, i << 20);
 	CHECK_EQ(profile_find(p, 9, 0, i, found), PROFILE_FOUND);
@@ -89,7 +90,7 @@ TEST(more_than_there_is_room_for_pushes_out_the_oldest)
 	profile_free(p);
 }
 
-TEST(a_record_that_says_too_many_frames_has_as_many_as_fit)
+TEST(a_record_that_claims_too_many_frames_has_as_many_as_fit)
 {
 	struct profile *p = profile_new();
 
@@ -100,7 +101,7 @@ TEST(a_record_that_says_too_many_frames_has_as_many_as_fit)
 	profile_free(p);
 }
 
-TEST(frames_that_are_nowhere_do_not_tell_stacks_apart)
+TEST(frames_outside_any_mapping_do_not_distinguish_stacks)
 {
 	struct profile *p = profile_new();
 

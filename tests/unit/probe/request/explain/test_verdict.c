@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/wire/reason.h"
 #include "probe/request/explain/verdict.h"
+#include "probe/request/judge/request_time.h"
 #include "tests/lib/test.h"
 
 static struct verdict_text text;
@@ -49,7 +50,7 @@ static const struct param *param_of(const struct request_item *r, const char *ke
 	return &none;
 }
 
-TEST(a_client_that_left_is_the_reason_whatever_the_upstream_did)
+TEST(a_client_that_left_is_the_reason_regardless_of_the_upstream)
 {
 	struct request_item r = request(499, 300000);
 
@@ -83,7 +84,7 @@ TEST(a_bad_answer_or_a_broken_connection_is_the_upstreams_error)
 	CHECK_STR(param_of(&broken, "error")->text, "closed the connection without an answer");
 }
 
-TEST(a_try_that_failed_before_one_that_did_not_is_a_retry)
+TEST(a_failed_try_before_a_good_one_is_a_retry)
 {
 	struct request_item r = request(200, 31000);
 
@@ -95,7 +96,7 @@ TEST(a_try_that_failed_before_one_that_did_not_is_a_retry)
 	CHECK(param_of(&r, "ms")->number == 0.123);
 }
 
-TEST(an_upstream_that_did_not_answer_in_time_was_slow)
+TEST(an_upstream_without_an_answer_in_time_was_slow)
 {
 	struct request_item r = request(504, 1001000);
 
@@ -129,7 +130,7 @@ TEST(an_error_without_a_failed_call_is_the_applications_own)
 	CHECK_STR(reason_of(&closed, &unknown_base), "app.error");
 }
 
-TEST(every_parameter_a_sentence_names_is_given)
+TEST(every_parameter_named_in_a_sentence_is_set)
 {
 	struct request_item all[] = { request(499, 1), request(502, 1), request(503, 1),
 				      request(200, 9), request(504, 9), request(500, 1) };
@@ -154,7 +155,7 @@ TEST(every_parameter_a_sentence_names_is_given)
 	}
 }
 
-TEST(of_a_stream_only_what_came_before_its_first_byte_is_an_upstreams)
+TEST(of_a_stream_only_the_time_before_the_first_byte_is_the_upstreams)
 {
 	struct request_item r = request(200, 300000000);
 

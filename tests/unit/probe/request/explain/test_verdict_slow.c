@@ -8,7 +8,7 @@ static struct part_baseline_part usual[PART_END];
 static struct verdict_facts f;
 static struct request_item r;
 
-/* A request of so many ms on a route that takes 10, all of it on a CPU. */
+/* A request of ms milliseconds, all on a CPU, on a route that normally takes 10. */
 static void begin(uint64_t ms)
 {
 	const uint8_t ip[4] = { 10, 0, 0, 9 };
@@ -73,7 +73,7 @@ static void call(uint64_t start_ms, uint64_t ms)
 					    .response_us = ms * 1000 };
 }
 
-/* NULL: it is not in the list; "": it is clean. */
+/* NULL: not listed; "": ruled out. */
 static const char *check_of(const char *code)
 {
 	for (uint32_t i = 0; i < r.nchecks; i++)
@@ -120,7 +120,7 @@ TEST(each_part_that_is_most_of_the_excess_is_a_reason_with_all_its_parameters)
 	}
 }
 
-TEST(what_is_below_half_of_the_excess_is_unknown)
+TEST(a_part_below_half_of_the_excess_is_no_reason)
 {
 	begin(210);
 	part(PART_CPU, 10);
@@ -132,7 +132,7 @@ TEST(what_is_below_half_of_the_excess_is_unknown)
 	CHECK_STR(reason(), "io.block");
 }
 
-TEST(what_is_not_attributed_is_no_reason)
+TEST(unattributed_time_is_no_reason)
 {
 	begin(200);
 	part(PART_CPU, 10);
@@ -163,7 +163,7 @@ TEST(a_part_that_varies_by_itself_gives_way_to_one_that_does_not)
 	CHECK_STR(reason(), "cpu.own");
 }
 
-TEST(on_a_route_that_is_not_known_all_of_its_time_counts)
+TEST(on_an_unknown_route_all_of_the_time_counts)
 {
 	begin(400);
 	r.normal_us = 0;
@@ -172,7 +172,7 @@ TEST(on_a_route_that_is_not_known_all_of_its_time_counts)
 	CHECK_STR(reason(), "sleep");
 }
 
-TEST(the_culprits_are_named_and_what_is_not_known_says_so)
+TEST(culprits_are_named_and_unknown_facts_say_so)
 {
 	begin(200);
 	part(PART_IO, 190);
@@ -222,9 +222,9 @@ TEST(loss_towards_the_client_is_the_reason_if_it_can_have_cost_that_much)
 	CHECK(param_of("count")->number == 1);
 	CHECK(says_all());
 	f.net.lost[REQ_LOSS_RTO] = 0;
-	f.net.lost[REQ_LOSS_FAST] = 1; /* takes a few ms, not 200 */
+	f.net.lost[REQ_LOSS_FAST] = 1; /* costs a few ms, not 200 */
 	CHECK_STR(reason(), "client.slow");
-	CHECK(!check_of("net.loss")); /* nor is it ruled out */
+	CHECK(!check_of("net.loss")); /* not ruled out either */
 }
 
 TEST(loss_towards_an_upstream_is_not_the_upstreams_slowness)
@@ -242,7 +242,7 @@ TEST(loss_towards_an_upstream_is_not_the_upstreams_slowness)
 	CHECK_STR(param_of("peer")->text, "10.0.0.7:80");
 }
 
-TEST(a_syn_that_was_lost_is_told_by_the_second_that_it_takes)
+TEST(a_lost_syn_is_recognised_by_the_second_it_costs)
 {
 	begin(1050);
 	call(0, 1040);
@@ -255,11 +255,11 @@ TEST(a_syn_that_was_lost_is_told_by_the_second_that_it_takes)
 	call(0, 3040);
 	part(PART_UPSTREAM, 3040);
 	f.up_net.lost[REQ_LOSS_SYN] = 1;
-	r.ups[0].connect_us = 1003000; /* and then it took two seconds more */
+	r.ups[0].connect_us = 1003000; /* and two more seconds for the answer */
 	CHECK_STR(reason(), "up.slow");
 }
 
-TEST(a_window_that_was_closed_is_the_peers_and_a_full_buffer_the_own)
+TEST(a_closed_window_is_the_peers_and_a_full_send_buffer_is_ours)
 {
 	begin(250);
 	part(PART_CLIENT, 230);
@@ -275,11 +275,11 @@ TEST(a_window_that_was_closed_is_the_peers_and_a_full_buffer_the_own)
 	CHECK(says_all());
 }
 
-TEST(round_trips_are_the_reason_where_the_bytes_need_that_many)
+TEST(round_trips_are_the_reason_when_the_bytes_need_that_many)
 {
 	begin(250);
 	r.srtt_us = 100000;
-	r.bytes_out = 100000; /* three rounds of slow start, the last not waited for */
+	r.bytes_out = 100000; /* three rounds of slow start; the last is not waited for */
 	part(PART_CLIENT, 230);
 	CHECK_STR(reason(), "net.rtt");
 	CHECK(says_all());
@@ -288,13 +288,13 @@ TEST(round_trips_are_the_reason_where_the_bytes_need_that_many)
 	begin(450);
 	call(0, 430);
 	part(PART_UPSTREAM, 430);
-	r.ups[0].srtt_us = 200000; /* one to connect, one to ask */
+	r.ups[0].srtt_us = 200000; /* one round trip to connect, one for the request */
 	CHECK_STR(reason(), "net.rtt");
 	r.ups[0].flags = UP_REUSED;
 	CHECK_STR(reason(), "up.slow");
 }
 
-TEST(every_cause_is_ruled_out_or_said_not_to_be_or_has_its_share)
+TEST(every_cause_is_ruled_out_or_unchecked_or_has_its_share)
 {
 	begin(200);
 	part(PART_CPU, 12);
@@ -310,14 +310,14 @@ TEST(every_cause_is_ruled_out_or_said_not_to_be_or_has_its_share)
 	CHECK_EQ(r.nchecks, 19);
 }
 
-TEST(what_was_not_measured_is_not_ruled_out)
+TEST(unmeasured_causes_are_not_ruled_out)
 {
 	begin(400);
 	f.split.measured = false;
 	part(PART_OTHER, 400);
 	CHECK_STR(reason(), "unknown");
-	CHECK(strstr(check_of("lock"), "was not measured") != NULL);
-	CHECK(strstr(check_of("cpu.wait"), "was not measured") != NULL);
+	CHECK(strstr(check_of("lock"), "were not measured") != NULL);
+	CHECK(strstr(check_of("cpu.wait"), "were not measured") != NULL);
 	f.unwatched = true;
 	CHECK_STR(reason(), "unknown");
 	CHECK(strstr(check_of("lock"), "scheduler") != NULL);
@@ -357,7 +357,7 @@ TEST(no_loss_is_claimed_where_the_kernel_lost_records_or_any_counter_moved)
 	CHECK(!check_of("net.loss"));
 }
 
-TEST(what_failed_fast_has_no_time_to_look_for)
+TEST(a_fast_failure_has_no_slow_part_to_check)
 {
 	begin(5);
 	r.status = 500;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What waits, for what, because of whom: scenes on a host of files, in virtual time. */
+/* Stalls on a host made of files, in virtual time: what waits, for which resource, because of whom.
+ */
 #include <sched.h>
 
 #include "lib/wire/reason.h"
@@ -25,7 +26,7 @@ static void quiet(struct stall_host *h, double seconds)
 	CHECK(stall_until(h, seconds) == NULL);
 }
 
-/* Everything of the event's sentence has its parameter. */
+/* Every name in the event's sentence is a parameter. */
 static void check_sentence(const struct event_item *e)
 {
 	const struct reason *r = reason_find(e->reason);
@@ -37,7 +38,7 @@ static void check_sentence(const struct event_item *e)
 	}
 }
 
-TEST(who_takes_the_cpus_of_others_is_named_until_it_is_over)
+TEST(the_process_that_takes_the_cpus_is_named_until_the_stall_ends)
 {
 	struct stall_host h;
 	struct stall_proc *hog, *app;
@@ -52,7 +53,7 @@ TEST(who_takes_the_cpus_of_others_is_named_until_it_is_over)
 	hog->cpu = 1.8;
 	app->cpu = 0.2;
 	app->wait = 1.5;
-	h.share[OFFENCE_CPU] = 0.9;
+	h.share[STALL_CPU] = 0.9;
 	start_ns = h.now_ns;
 	e = stall_until(&h, 3);
 	CHECK(e != NULL);
@@ -72,20 +73,20 @@ TEST(who_takes_the_cpus_of_others_is_named_until_it_is_over)
 	CHECK(param(e, "pct")->number > 70); /* 1.5 on 2 CPUs */
 	check_sentence(e);
 	id = e->id;
-	e = stall_until(&h, 31); /* it goes on, and is told again */
+	e = stall_until(&h, 31); /* an update: it goes on */
 	CHECK(e && e->going_on && e->id == id && e->told == 2 && e->start_ns == start_ns);
 	stall_host_end(&h, hog);
 	app->wait = 0;
-	h.share[OFFENCE_CPU] = 0;
+	h.share[STALL_CPU] = 0;
 	e = stall_until(&h, 10);
 	CHECK(e && !e->going_on && e->id == id && e->told == 3 && e->start_ns == start_ns);
-	CHECK_STR(e->comm, "hog (of 1)"); /* who is gone by now */
+	CHECK_STR(e->comm, "hog (of 1)"); /* it has ended by now */
 	CHECK(e->us > 30000000 && e->us < 34000000);
 	quiet(&h, MINUTE);
 	stall_host_close(&h);
 }
 
-/* Returns who is hit. */
+/* Returns the name of the victim. */
 static struct stall_proc *open_with_hog(struct stall_host *h)
 {
 	struct stall_proc *hog, *app;
@@ -103,21 +104,21 @@ static void check_hog_is_named(struct stall_host *h)
 {
 	const struct event_item *e;
 
-	h->share[OFFENCE_CPU] = 0.9;
+	h->share[STALL_CPU] = 0.9;
 	e = stall_until(h, 3);
 	CHECK(e != NULL);
 	CHECK_STR(param(e, "who")->text, "hog[90]");
 }
 
-TEST(a_probe_that_waits_for_a_cpu_itself_looks_again_as_soon)
+TEST(a_probe_that_waits_for_a_cpu_itself_scans_as_soon_as_it_can)
 {
 	struct stall_host h;
 	struct stall_proc *app;
 
 	app = open_with_hog(&h);
 	clock_delay_ns(40 * 1000000);
-	app->wait = 0; /* the first looks find that nobody is hit */
-	h.share[OFFENCE_CPU] = 0.35;
+	app->wait = 0; /* the first scans find no victim */
+	h.share[STALL_CPU] = 0.35;
 	quiet(&h, 2);
 	app->wait = 1.5;
 	check_hog_is_named(&h);
@@ -125,8 +126,8 @@ TEST(a_probe_that_waits_for_a_cpu_itself_looks_again_as_soon)
 	stall_host_close(&h);
 }
 
-/* A look takes 40 ms of a CPU and says who it is by the second one; then they are rare. */
-TEST(many_processes_make_it_neither_late_nor_dear)
+/* A scan takes 40 ms of a CPU; the second one finds the culprit, and later ones are rare. */
+TEST(many_processes_make_scans_neither_late_nor_costly)
 {
 	struct stall_host h;
 	uint64_t before;
@@ -134,21 +135,21 @@ TEST(many_processes_make_it_neither_late_nor_dear)
 	open_with_hog(&h);
 	clock_cost_ns(40 * 1000000);
 	before = clock_cpu_ns();
-	for (int i = 0; i < 2 * 2 * MINUTE; i++) { /* it flickers, and is never long enough */
-		h.share[OFFENCE_CPU] = i % 4 < 2 ? 0.35 : 0;
+	for (int i = 0; i < 2 * 2 * MINUTE; i++) { /* it flickers, and never lasts long enough */
+		h.share[STALL_CPU] = i % 4 < 2 ? 0.35 : 0;
 		stall_tick(&h);
 		CHECK_EQ(h.told.nevents, 0);
 	}
-	/* A hundredth and two looks ahead; each is seen twice here. */
+	/* 1 % and two scans in advance; each process is read twice here. */
 	CHECK((double)(clock_cpu_ns() - before) / 2e9 < 0.01 * 2 * MINUTE + 2 * 0.04);
-	h.share[OFFENCE_CPU] = 0;
+	h.share[STALL_CPU] = 0;
 	quiet(&h, 10);
 	check_hog_is_named(&h);
 	clock_cost_ns(0);
 	stall_host_close(&h);
 }
 
-/* PSI says that tasks waited all the time; they were those that are to wait. */
+/* PSI says that tasks waited all the time, but only low-priority tasks did. */
 static void build(int nice, int policy)
 {
 	struct stall_host h;
@@ -163,7 +164,7 @@ static void build(int nice, int policy)
 		cc->policy = policy;
 	}
 	stall_host_start(&h, 70, "app")->wait = 0.05;
-	h.share[OFFENCE_CPU] = 0.97;
+	h.share[STALL_CPU] = 0.97;
 	quiet(&h, 2 * MINUTE);
 	stall_host_close(&h);
 }
@@ -175,7 +176,7 @@ TEST(a_build_at_idle_priority_stalls_nobody)
 	build(10, SCHED_OTHER);
 }
 
-TEST(who_is_hit_beside_such_a_build_is_seen_and_the_build_is_not_the_cause)
+TEST(a_victim_beside_such_a_build_is_seen_and_the_build_is_not_the_cause)
 {
 	struct stall_host h;
 	struct stall_proc *cc, *app, *hog;
@@ -187,21 +188,21 @@ TEST(who_is_hit_beside_such_a_build_is_seen_and_the_build_is_not_the_cause)
 	cc->cpu = 1.9;
 	cc->wait = 2;
 	app = stall_host_start(&h, 70, "app");
-	h.share[OFFENCE_CPU] = 0.97;
+	h.share[STALL_CPU] = 0.97;
 	quiet(&h, 2 * MINUTE);
 	hog = stall_host_start(&h, 110, "hog");
 	hog->cpu = 1.1;
 	cc->cpu = 0.7;
 	app->cpu = 0.1;
 	app->wait = 1.8;
-	e = stall_until(&h, 3); /* the builds taught nothing */
+	e = stall_until(&h, 3); /* the builds did not change the baseline */
 	CHECK(e != NULL);
 	CHECK_STR(param(e, "who")->text, "hog[110]");
 	CHECK_STR(param(e, "waiter")->text, "app[70]");
 	stall_host_close(&h);
 }
 
-TEST(a_build_at_ordinary_priority_is_one_event_however_it_comes_and_goes)
+TEST(a_build_at_ordinary_priority_is_one_event_even_if_it_flickers)
 {
 	struct stall_host h;
 	struct stall_proc *cc;
@@ -211,11 +212,11 @@ TEST(a_build_at_ordinary_priority_is_one_event_however_it_comes_and_goes)
 	cc = stall_host_start(&h, 100, "cc1");
 	cc->threads = 3;
 	for (double s = 0; s < 6 * MINUTE; s += 0.5) {
-		bool busy = (int)s % 40 < 25; /* it links and waits for the rest */
+		bool busy = (int)s % 40 < 25; /* it links for the rest of the time */
 
 		cc->cpu = busy ? 2 : 0.1;
 		cc->wait = busy ? 2 : 0;
-		h.share[OFFENCE_CPU] = busy ? 0.95 : 0.02;
+		h.share[STALL_CPU] = busy ? 0.95 : 0.02;
 		stall_tick(&h);
 		for (uint32_t i = 0; i < h.told.nevents; i++) {
 			CHECK(!id || h.told.events[i].id == id);
@@ -227,7 +228,7 @@ TEST(a_build_at_ordinary_priority_is_one_event_however_it_comes_and_goes)
 	stall_host_close(&h);
 }
 
-TEST(a_busy_disk_is_named_with_who_uses_it)
+TEST(a_busy_disk_is_named_with_its_user)
 {
 	struct stall_host h;
 	struct stall_proc *dd;
@@ -239,7 +240,7 @@ TEST(a_busy_disk_is_named_with_who_uses_it)
 	quiet(&h, 10);
 	dd->written = 50 * MB;
 	dd->cgroup = "/box";
-	h.share[OFFENCE_IO] = 0.8;
+	h.share[STALL_IO] = 0.8;
 	h.util = 0.9;
 	h.queue = 12;
 	e = stall_until(&h, 3);
@@ -253,7 +254,7 @@ TEST(a_busy_disk_is_named_with_who_uses_it)
 	CHECK_EQ(param(e, "util")->number, 90);
 	CHECK(param(e, "await_ms")->number > 100);
 	check_sentence(e);
-	h.share[OFFENCE_IO] = 0;
+	h.share[STALL_IO] = 0;
 	h.util = h.queue = 0;
 	e = stall_until(&h, 10);
 	CHECK(e && !e->going_on);
@@ -261,7 +262,7 @@ TEST(a_busy_disk_is_named_with_who_uses_it)
 	stall_host_close(&h);
 }
 
-TEST(who_fills_the_memory_is_named_with_its_cgroup_and_its_limit)
+TEST(the_process_that_fills_memory_is_named_with_its_cgroup_and_limit)
 {
 	struct stall_host h;
 	struct stall_proc *leak, *cache;
@@ -271,10 +272,10 @@ TEST(who_fills_the_memory_is_named_with_its_cgroup_and_its_limit)
 	leak = stall_host_start(&h, 100, "leak");
 	leak->cgroup = "/box";
 	cache = stall_host_start(&h, 70, "cache");
-	cache->rss = 900 * MB; /* large, and does nothing */
+	cache->rss = 900 * MB; /* large, but idle */
 	quiet(&h, 10);
 	leak->grows = 30 * MB;
-	h.share[OFFENCE_MEMORY] = 0.3;
+	h.share[STALL_MEMORY] = 0.3;
 	e = stall_until(&h, 3);
 	CHECK(e != NULL);
 	if (!e)
@@ -288,14 +289,14 @@ TEST(who_fills_the_memory_is_named_with_its_cgroup_and_its_limit)
 	stall_host_close(&h);
 }
 
-TEST(a_process_that_came_and_went_meanwhile_is_named_all_the_same)
+TEST(a_process_that_started_and_ended_in_between_is_named_too)
 {
 	struct stall_host h;
 	struct stall_proc *dd;
 	const struct event_item *e;
 
 	stall_host_open(&h);
-	h.share[OFFENCE_IO] = 0.8;
+	h.share[STALL_IO] = 0.8;
 	stall_tick(&h);
 	dd = stall_host_start(&h, 100, "dd");
 	dd->written = 50 * MB;
@@ -306,13 +307,13 @@ TEST(a_process_that_came_and_went_meanwhile_is_named_all_the_same)
 	stall_host_end(&h, dd);
 	for (int i = 0; i < 10; i++)
 		stall_tick(&h);
-	h.share[OFFENCE_IO] = 0;
+	h.share[STALL_IO] = 0;
 	e = stall_until(&h, 10);
 	CHECK_STR(param(e, "who")->text, "dd");
 	stall_host_close(&h);
 }
 
-TEST(a_host_that_does_not_count_pressure_says_how_to_boot_it)
+TEST(a_host_without_pressure_information_says_how_to_boot_it)
 {
 	char why[WHY_LEN] = "", dir[] = "/tmp/seismo-nopsi.XXXXXX";
 	const struct probe_config config = { .io_stall_pct = 30 };
@@ -329,7 +330,7 @@ TEST(a_host_that_does_not_count_pressure_says_how_to_boot_it)
 	free(self);
 }
 
-TEST(what_is_turned_off_is_not_looked_at)
+TEST(a_disabled_stall_kind_is_not_read)
 {
 	char why[WHY_LEN] = "";
 	const struct probe_config config = { .io_stall_pct = 0 };

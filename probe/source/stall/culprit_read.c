@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probe/source/stall/offender_read.h"
+#include "probe/source/stall/culprit_read.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -27,13 +27,13 @@ static uint64_t whole(double v)
 	return v >= 0 && v < 1e18 ? (uint64_t)v : 0; /* false of NaN */
 }
 
-/* Nice values are the only ones below 0. */
+/* Only nice values can be negative. */
 static bool is_nice(struct words w)
 {
 	return w.p < w.end && *w.p != '-' && whole(proc_number(&w)) >= NICE;
 }
 
-static bool take_comm(struct words *line, char comm[static OFFENDER_COMM])
+static bool take_comm(struct words *line, char comm[static CULPRIT_COMM])
 {
 	const char *from = memchr(line->p, '(', (size_t)(line->end - line->p));
 	const char *to = memrchr(line->p, ')', (size_t)(line->end - line->p));
@@ -42,15 +42,15 @@ static bool take_comm(struct words *line, char comm[static OFFENDER_COMM])
 	if (!from || !to || to < from)
 		return false;
 	len = (size_t)(to - from - 1);
-	len = len < OFFENDER_COMM ? len : OFFENDER_COMM - 1;
-	memset(comm, 0, OFFENDER_COMM);
+	len = len < CULPRIT_COMM ? len : CULPRIT_COMM - 1;
+	memset(comm, 0, CULPRIT_COMM);
 	memcpy(comm, from + 1, len);
 	line->p = to + 1;
 	return true;
 }
 
-/* "1 (name) S 2 ...": from the state on, which proc(5) calls the third. */
-static int read_stat(struct buf *text, const char *procfs, struct offender_counts *out,
+/* "1 (name) S 2 ...": parsed from the state on, field 3 of proc(5). */
+static int read_stat(struct buf *text, const char *procfs, struct culprit_counts *out,
 		     uint32_t *threads, bool *running)
 {
 	static const uint64_t tick_ns = 10000000; /* USER_HZ is 100 wherever we run */
@@ -82,7 +82,7 @@ static int read_stat(struct buf *text, const char *procfs, struct offender_count
 	return 0;
 }
 
-/* "ran waited slices", in nanoseconds; nothing where the kernel does not count. */
+/* "ran waited slices", in nanoseconds; 0 where the kernel does not count. */
 static uint64_t delay_of(struct buf *text, const char *procfs, uint32_t pid, const char *name)
 {
 	struct words file, line;
@@ -113,7 +113,7 @@ static uint64_t delay_of_threads(struct buf *text, const char *procfs, uint32_t 
 	return sum;
 }
 
-static void read_io(struct buf *text, const char *procfs, struct offender_counts *out)
+static void read_io(struct buf *text, const char *procfs, struct culprit_counts *out)
 {
 	static const struct proc_key keys[] = { { "read_bytes", 0 }, { "write_bytes", 1 } };
 	double v[ARRAY_SIZE(keys)] = { 0 };
@@ -141,9 +141,9 @@ static bool has_word(const char *list, const char *end, const char *word)
 	return false;
 }
 
-/* Lines are "4:cpu,cpuacct:/path" and "0::/path". */
-void offender_cgroup(struct buf *text, const char *procfs, uint32_t pid, const char *controller,
-		     char *out, size_t size)
+/* Lines read "4:cpu,cpuacct:/path" or "0::/path". */
+void culprit_cgroup(struct buf *text, const char *procfs, uint32_t pid, const char *controller,
+		    char *out, size_t size)
 {
 	struct words file, line;
 
@@ -171,12 +171,12 @@ static bool is_inside(struct buf *text, const char *procfs, const char *below, u
 
 	if (!len)
 		return true;
-	offender_cgroup(text, procfs, pid, "", path, sizeof(path));
+	culprit_cgroup(text, procfs, pid, "", path, sizeof(path));
 	return strncmp(path, below, len) == 0 && (path[len] == '/' || !path[len]);
 }
 
-int offender_read(struct buf *text, const char *procfs, const char *below, enum offence what,
-		  const struct offender_counts *before, struct offender_counts *out)
+int culprit_read(struct buf *text, const char *procfs, const char *below, enum stall_resource what,
+		 const struct culprit_counts *before, struct culprit_counts *out)
 {
 	uint32_t threads = 1;
 	bool running = false;
@@ -187,13 +187,13 @@ int offender_read(struct buf *text, const char *procfs, const char *below, enum 
 	if (before && before->start != out->start)
 		before = NULL;
 	out->inside = before ? before->inside : is_inside(text, procfs, below, out->pid);
-	if (what != OFFENCE_CPU) {
+	if (what != STALL_CPU) {
 		read_io(text, procfs, out);
 		return 0;
 	}
 	out->delay_ns = before ? before->delay_ns : 0;
 	if (before && !running && before->cpu_ns == out->cpu_ns)
-		return 0; /* who has not run has hardly waited: its threads are not read */
+		return 0; /* a process that did not run hardly waited: skips its threads */
 	out->delay_ns = threads > 1 ? delay_of_threads(text, procfs, out->pid)
 				    : delay_of(text, procfs, out->pid, "schedstat");
 	return 0;
