@@ -112,7 +112,7 @@ static int stuck_open(void *self, const struct probe_env *env)
 	}
 	s->limit_ns = (uint64_t)(env->config->stuck_s * 1e9);
 	s->stacks = stacks_new(env->procfs);
-	s->story = env->story;
+	s->story = env->kernel_events;
 	if (s->story)
 		s->story->stuck_is_watched = true;
 	return 0;

@@ -61,7 +61,7 @@ static int kmsg_open(void *self, const struct probe_env *env)
 	s->read_ns = clock_mono_ns();
 	s->fold = kmsg_fold_new();
 	s->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
-	s->story = env->story;
+	s->story = env->kernel_events;
 	if (s->story)
 		s->story->log_is_read = true;
 	return 0;

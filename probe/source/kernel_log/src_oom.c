@@ -161,7 +161,7 @@ static int oom_open(void *self, const struct probe_env *env)
 	s->names = kernel_names_new(env->procfs, env->sysfs);
 	s->stacks = stacks_new(env->procfs);
 	s->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
-	s->story = env->story;
+	s->story = env->kernel_events;
 	if (s->story)
 		s->story->oom_is_watched = true;
 	return 0;

@@ -200,7 +200,7 @@ const struct source source_profile = {
 	.open = profile_open,
 	.read = profile_read,
 	.close = profile_close,
-	.ring_most = RING_MOST,
+	.ring_max = RING_MOST,
 	.sampled = "its looks",
 	.sample = profile_sample,
 };
