@@ -102,7 +102,7 @@ static void tell(const struct hung_tasks *t, struct stuck_task *k, bool going_on
 				.reason = R_TASK_STUCK };
 	char call[NAME_CALL];
 
-	ongoing_event_tell(&k->lasting, until, going_on, &e);
+	ongoing_event_report(&k->lasting, until, going_on, &e);
 	kernel_names_call(k->call, call);
 	put_params(t, k, call, &e);
 	e.nevidence = 1;

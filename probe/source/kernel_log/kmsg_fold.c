@@ -135,7 +135,7 @@ static void tell(struct event *e, bool going_on, struct sink *out)
 				   .comm = kmsg_found_word(&e->found, "comm"),
 				   .reason = e->found.pattern->reason };
 
-	ongoing_event_tell(&e->lasting, e->last_ns, true, &item);
+	ongoing_event_report(&e->lasting, e->last_ns, true, &item);
 	item.going_on = going_on; /* what is over may go on again, for a minute */
 	item.tid = item.pid;
 	event_text(&item, "line", e->line);

@@ -87,7 +87,7 @@ void tcp_watch_step(struct tcp_watch *w, uint64_t n, uint64_t of, bool much, uin
 		w->wall_minus_mono_ns = (int64_t)(wall_ns - now_ns);
 		tell(w, true, out);
 		break;
-	case EPISODE_AGAIN:
+	case EPISODE_REOPENS:
 	case EPISODE_GOES_ON:
 		tell(w, true, out);
 		break;
