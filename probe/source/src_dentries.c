@@ -68,7 +68,7 @@ static int load(struct dentries_source *s, const struct probe_env *env)
 	r = dentries_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, env->why);
+		return kernel_explain(r, env->why);
 	/* One for what has no place: it is never deleted, so that there is always one. */
 	return bpf_map__update_elem(s->bpf->maps.cgroups, &others_id, sizeof(others_id), &others,
 				    sizeof(others), BPF_NOEXIST);
@@ -92,7 +92,7 @@ static int dentries_open(void *self, const struct probe_env *env)
 		return r;
 	}
 	r = load(s, env);
-	return r < 0 ? r : kernel_say(dentries_bpf__attach(s->bpf), env->why);
+	return r < 0 ? r : kernel_explain(dentries_bpf__attach(s->bpf), env->why);
 }
 
 static bool name_of(void *arg, const void *key, const void *value, char name[ITEM_MAX_TEXT])
@@ -131,7 +131,7 @@ static int dentries_read(void *self, struct sink *out)
 		.name = name_of,
 	});
 	s->out = out;
-	sums_tell(&s->cgroups, tell_cgroup, s);
+	sums_report(&s->cgroups, tell_cgroup, s);
 	s->out = NULL;
 	return 0;
 }

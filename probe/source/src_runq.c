@@ -73,7 +73,7 @@ static int load(struct runq_source *s, char *why)
 	s->pressure.fd = -1;
 	r = runq_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
-	return r < 0 ? kernel_say(r, why) : make_others(s);
+	return r < 0 ? kernel_explain(r, why) : make_others(s);
 }
 
 static int runq_open(void *self, const struct probe_env *env)
@@ -153,7 +153,7 @@ static void tell_waits(struct runq_source *s)
 		if (!sums_seen(&s->cgroups, &last, name, c.v, last == CGROUP_TOLD_OTHERS))
 			bpf_map__delete_elem(map, &last, sizeof(last), 0);
 	}
-	sums_tell(&s->cgroups, tell_cgroup, s);
+	sums_report(&s->cgroups, tell_cgroup, s);
 }
 
 static void tell(struct runq_source *s, uint64_t now)

@@ -82,7 +82,7 @@ static int load(struct vfs_source *s, char *why)
 	r = vfs_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, why);
+		return kernel_explain(r, why);
 	/* One for what has no place: it is never deleted, so that there is always one. */
 	return bpf_map__update_elem(s->bpf->maps.entries, &key, sizeof(key), &others,
 				    sizeof(others), BPF_NOEXIST);
@@ -98,7 +98,7 @@ static int vfs_open(void *self, const struct probe_env *env)
 		r = kernel_tracepoint_args("sys_exit", env->why);
 	if (r >= 0)
 		r = load(s, env->why);
-	return r < 0 ? r : kernel_say(vfs_bpf__attach(s->bpf), env->why);
+	return r < 0 ? r : kernel_explain(vfs_bpf__attach(s->bpf), env->why);
 }
 
 /* "mount=/data,cgroup=/a/b"; a cgroup whose path is too long for it, by its number. */
@@ -157,7 +157,7 @@ static int vfs_read(void *self, struct sink *out)
 		.name = name_of,
 	});
 	s->out = out;
-	sums_tell(&s->entries, tell_entry, s);
+	sums_report(&s->entries, tell_entry, s);
 	tell_missed(s);
 	s->out = NULL;
 	return 0;

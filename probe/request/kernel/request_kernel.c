@@ -199,7 +199,7 @@ static int load(struct request_kernel *k, const struct hooks *h, const struct re
 	bytes = h->object(&len);
 	kernel_loaded(bytes, len);
 	if (r == -EACCES || r == -EPERM)
-		return kernel_say(r, why);
+		return kernel_explain(r, why);
 	if (r < 0)
 		return say(why, r, h->missing);
 	r = find_maps(k);

@@ -111,7 +111,7 @@ static int load(struct profile_source *s, const struct probe_env *env)
 	bpf_map__set_max_entries(s->bpf->maps.ring, ring_bytes(env->config->profile));
 	r = oncpu_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
-	return r < 0 ? kernel_say(r, env->why) : 0;
+	return r < 0 ? kernel_explain(r, env->why) : 0;
 }
 
 static int profile_open(void *self, const struct probe_env *env)
