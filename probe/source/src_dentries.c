@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "bpf/disk/dentries.h"
-#include "probe/cgroup/cgroup_record.h"
+#include "probe/cgroup/cgroup_record_text.h"
 #include "bpf/disk/dentries.skel.h"
 #include "probe/kernel/kernel_btf.h"
 #include "probe/kernel/kernel_load.h"

@@ -11,7 +11,7 @@
 
 #include "bpf/sched/runq.h"
 #include "lib/base/clock.h"
-#include "probe/cgroup/cgroup_record.h"
+#include "probe/cgroup/cgroup_record_text.h"
 #include "probe/kernel/kernel_load.h"
 #include "probe/core/layout.h"
 #include "probe/procfs/pressure.h"

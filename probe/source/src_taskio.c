@@ -7,7 +7,7 @@
 #include "bpf/disk/taskio.h"
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
-#include "probe/cgroup/cgroup_record.h"
+#include "probe/cgroup/cgroup_record_text.h"
 #include "probe/kernel/kernel_load.h"
 #include "probe/core/layout.h"
 #include "probe/core/source.h"

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 
 #include "bpf/disk/vfs.h"
-#include "probe/cgroup/cgroup_record.h"
+#include "probe/cgroup/cgroup_record_text.h"
 #include "probe/kernel/kernel_load.h"
 #include "probe/core/layout.h"
 #include "probe/kernel/map_sums.h"

@@ -6,7 +6,7 @@
 #include <linux/types.h>
 #include <stdio.h>
 
-#include "bpf/symbol/ksym.h"
+#include "bpf/symbol/ksym_record.h"
 #include "probe/kernel/kernel_load.h"
 #include "bpf/symbol/ksym.skel.h"
 #include "probe/core/source.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cgroup_record.h - the path of a cgroup as the kernel side told it, as the name of an entity. */
+/* cgroup_record_text.h - the path of a cgroup as the kernel side told it, as the name of an entity. */
 #pragma once
 
 #include <linux/types.h>
