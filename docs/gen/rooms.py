@@ -4,6 +4,7 @@
 
 A room stands above the rooms that it may include. --check writes nothing and fails if the page is stale. A folder with
 sources that rooms.txt does not name is an error, and so is a name without a folder."""
+import fnmatch
 import os
 import re
 import subprocess
@@ -58,8 +59,8 @@ def resolve(word, room, prefix, folders):
     above = room.split("/")
     for start in [prefix.rstrip("/")] + ["/".join(above[:i]) for i in range(len(above), -1, -1)]:
         full = os.path.normpath(os.path.join(start, word))
-        if full.endswith("/*"):
-            found = {f for f in folders if f.startswith(full[:-1])}
+        if "*" in full:
+            found = set(fnmatch.filter(folders, full))
         else:
             found = {full} & folders
         if found:
