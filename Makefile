@@ -209,6 +209,7 @@ fleet: all tools fault-tools $(FLEET:$O/tests/%.o=$B/%)
 docs: all
 	@B=$B docs/gen/options.sh
 	@docs/gen/diagnoses.py
+	@docs/gen/rooms.py
 fmt:
 	clang-format -i $$(find lib probe collector replay bpf tests -name '*.[ch]')
 

@@ -109,7 +109,7 @@ def make_section():
         sys.exit("rooms: " + "\nrooms: ".join(wrong))
     arrows = read_arrows(folders)
     out = []
-    drawn = [p for p in PARTS if any(r == p or r.startswith(p + "/") for r in arrows)]
+    drawn = [p for p in PARTS if sum(r == p or r.startswith(p + "/") for r in arrows) > 1]
     if drawn:
         out += ["A room may include rooms of the lines below it, as far as the table names them:", "", "```"]
         for part in drawn:
