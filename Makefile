@@ -184,6 +184,9 @@ test-kernels:
 	@tests/kernels/run.sh $(ONLY)
 lint:
 	@tests/lint/all.sh
+check: all unit
+	@B=$B tests/unit.sh
+	@$(MAKE) --no-print-directory lint
 # What runs under ASan, UBSan and the fuzzers is made once, by clang; `objects` is all that there is to warn of.
 clang-%:
 	@$(MAKE) --no-print-directory CC=$(CLANG) SAN=fuzzer-no-link$(comma)address$(comma)undefined B=build-clang $*
@@ -206,6 +209,7 @@ fleet: all tools fault-tools $(FLEET:$O/tests/%.o=$B/%)
 docs: all
 	@B=$B docs/gen/options.sh
 	@docs/gen/diagnoses.py
+	@docs/gen/rooms.py
 fmt:
 	clang-format -i $$(find lib probe collector replay bpf tests -name '*.[ch]')
 
@@ -234,7 +238,7 @@ clean:
 help:
 	@deploy/dev/help.sh
 
-.PHONY: all deps run stop status collector row demo unit tools fuzzers objects all-tested test test-kernels lint fuzz bench bench-io bench-incidents chaos faults fault-tools fleet docs fmt install clean help FORCE
+.PHONY: all deps run stop status collector row demo unit tools fuzzers objects all-tested test test-kernels lint fuzz bench bench-io bench-incidents chaos faults fault-tools fleet docs fmt install clean help FORCE check
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $O -name '*.d' 2>/dev/null)
