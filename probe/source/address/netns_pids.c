@@ -90,12 +90,12 @@ void netns_pids_free(struct netns_pids *p)
 	*p = (struct netns_pids){ 0 };
 }
 
-uint64_t netns_inode(const char *procfs, const char *who)
+uint64_t netns_inode(const char *procfs, const char *pid)
 {
 	char path[PATH_MAX];
 	struct stat at;
 
-	snprintf(path, sizeof(path), "%s/%s/ns/net", procfs, who);
+	snprintf(path, sizeof(path), "%s/%s/ns/net", procfs, pid);
 	return stat(path, &at) < 0 ? 0 : at.st_ino;
 }
 

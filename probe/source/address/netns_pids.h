@@ -35,7 +35,7 @@ int netns_pids_read(struct netns_pids *p, const char *procfs, const char *below)
 bool netns_pids_has(const struct netns_pids *p, uint32_t pid);
 void netns_pids_free(struct netns_pids *p);
 
-uint64_t netns_inode(const char *procfs, const char *who); /* its inode; 0: unknown */
+uint64_t netns_inode(const char *procfs, const char *pid); /* its inode; 0: unknown */
 
 /*
  * Scans the open files of processes with a pid below *from, highest first, until all of want
