@@ -18,7 +18,7 @@ struct probe_env {
 	const char *procfs; /* "/proc", or a test's copy of it */
 	const char *sysfs;
 	const struct probe_config *config;
-	struct kernel_events *story; /* what sources tell each other; NULL: each is alone */
+	struct kernel_events *kernel_events; /* shared by the kernel event sources; NULL: not shared */
 	struct switch_chain *chain; /* NULL: each has its own way to the scheduler's switches */
 	char *why; /* WHY_LEN bytes: open says here what is missing and what to do */
 	void *arg; /* of the source that is opened */

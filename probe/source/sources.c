@@ -33,7 +33,7 @@ _Static_assert(OURS + OWN_SOURCES <= ROOM, "room");
 static size_t ntable = OURS;
 
 struct sources {
-	struct kernel_events story;
+	struct kernel_events kernel_events;
 	struct switch_chain chain;
 	void *self[ROOM]; /* NULL: off */
 	char why[ROOM][WHY_LEN]; /* "": attached and read */
@@ -186,7 +186,7 @@ struct sources *sources_open(const struct probe_env *env)
 
 		source_throttle_begin(&s->thrift[i], look_s);
 		one.why = s->why[i];
-		one.story = &s->story;
+		one.kernel_events = &s->kernel_events;
 		one.chain = &s->chain;
 		meter_before_open(s->meter);
 		s->self[i] = open_one(i, &one);

@@ -29,7 +29,7 @@ static void kill_told(struct oom_report *r, const char *line, struct sink *out)
 	for (uint32_t i = 1; i < r->ntop; i++)
 		must(r->top[i].rss_bytes <= r->top[i - 1].rss_bytes);
 	if (is == 1)
-		oom_event_tell(&seen, out);
+		oom_event_send(&seen, out);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			}
 		}
 		now += 20000000000ull;
-		kmsg_fold_tell(fold, now, &out);
+		kmsg_fold_send_due(fold, now, &out);
 		arrives(&out);
 		buf_reset(&out.event);
 		n += zero != NULL;

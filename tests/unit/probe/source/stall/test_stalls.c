@@ -138,7 +138,7 @@ TEST(many_processes_make_scans_neither_late_nor_costly)
 	for (int i = 0; i < 2 * 2 * MINUTE; i++) { /* it flickers, and never lasts long enough */
 		h.share[STALL_CPU] = i % 4 < 2 ? 0.35 : 0;
 		stall_tick(&h);
-		CHECK_EQ(h.told.nevents, 0);
+		CHECK_EQ(h.sent.nevents, 0);
 	}
 	/* 1 % and two scans in advance; each process is read twice here. */
 	CHECK((double)(clock_cpu_ns() - before) / 2e9 < 0.01 * 2 * MINUTE + 2 * 0.04);
@@ -218,9 +218,9 @@ TEST(a_build_at_ordinary_priority_is_one_event_even_if_it_flickers)
 		cc->wait = busy ? 2 : 0;
 		h.share[STALL_CPU] = busy ? 0.95 : 0.02;
 		stall_tick(&h);
-		for (uint32_t i = 0; i < h.told.nevents; i++) {
-			CHECK(!id || h.told.events[i].id == id);
-			id = h.told.events[i].id;
+		for (uint32_t i = 0; i < h.sent.nevents; i++) {
+			CHECK(!id || h.sent.events[i].id == id);
+			id = h.sent.events[i].id;
 		}
 	}
 	CHECK(id != 0);
