@@ -2,7 +2,7 @@
 -- Samples of metrics. A sample is in one of three tables, and readers look into all three:
 --   sample_raw  rows of the current hours as they arrive; one row holds several entities of one layout and tick.
 --   sample      one row per entity: samples that arrived after their hour was closed.
---   sealed      one hour, packed by column (schema/CHUNK.md), with its rollups in sample_1m, sample_10m and sample_1h.
+--   sealed      one hour, packed by column (docs/reference/chunk.md), with its rollups in sample_1m, sample_10m and sample_1h.
 -- collector/seal.c moves an hour into sealed and the rollups, and out of the other tables, in one transaction.
 
 create table layout (
@@ -29,7 +29,7 @@ create table sample_raw (
 	entities    bigint[] not null,                 -- entity_ids, in the order of their values
 	a           float4[],                          -- only in rows without v: the values of each entity in turn
 	b           float8[],                          -- values that are no float4; null or missing in both a and b is 0
-	v           bytea                              -- all values (schema/CHUNK.md, "Before that"); null in older rows
+	v           bytea                              -- all values (docs/reference/chunk.md, "Before an hour is packed"); null in older rows
 ) partition by range (ts);
 -- Partitions are hours, so the index does not need ts: equal keys are kept once.
 create index sample_raw_by_layout on sample_raw (node_id, layout_id);
@@ -42,7 +42,7 @@ create table sealed (
 	layout_id   bigint not null,
 	part        int not null,                      -- from 0; a layout that does not fit one chunk has several
 	entities    bigint[] not null,
-	chunk       bytea not null,                    -- schema/CHUNK.md: one column per metric and entity
+	chunk       bytea not null,                    -- docs/reference/chunk.md: one column per metric and entity
 	made_by     smallint not null default 1
 ) partition by range (hour);
 

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Functions that read packed samples (schema/CHUNK.md).
+-- Functions that read packed samples (docs/reference/chunk.md).
 
--- One column of a chunk (schema/CHUNK.md). Place 0 is the times; then for each entity 1 for the numbers of its times, which
+-- One column of a chunk (docs/reference/chunk.md). Place 0 is the times; then for each entity 1 for the numbers of its times, which
 -- is null if it has all of them, and one place per metric. Only the bytes of that column are read, and all of them must be used.
 create or replace function api.chunk_column(chunk bytea, place int) returns float8[] language plpgsql immutable strict parallel safe as $$
 declare
