@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/lib/test.h"
 
-#include "tests/unit/collector/incident/model/told_scene.h"
+#include "tests/unit/collector/incident/model/remote_scene.h"
 
 /* Times are seconds after T. EU and US tell; HOME is the collector's own region. */
 enum { HOME = 1, EU = 2, US = 3, WEB = 11, DISK = 12, STORE = 13, OWN = 14 };

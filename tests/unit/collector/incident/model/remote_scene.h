@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* told_scene.h - for tests of incidents that a region tells of: times, limits, rows. Seconds after
+/* remote_scene.h - for tests of incidents that a region tells of: times, limits, rows. Seconds after
  * T. */
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/lib/test.h"
 
-#include "tests/unit/collector/incident/model/told_scene.h"
+#include "tests/unit/collector/incident/model/remote_scene.h"
 
 /* What a region tells of what its global collector sees, too. Times are seconds after T. */
 enum { EU = 2, US = 3, WEB = 11 };
