@@ -98,9 +98,9 @@ static void send_request_row(struct request_source *s, const struct req_head *h,
 	sink_request(s->out, r);
 }
 
-/* e: NULL if only nginx reported the request; word: NULL if nginx did not report it. */
+/* e: NULL if only nginx reported the request; event: NULL if nginx did not report it. */
 static void on_request(void *arg, const struct req_event *e, size_t len,
-		       const struct nginx_event *word)
+		       const struct nginx_event *event)
 {
 	struct request_source *s = arg;
 	struct request_text text;
@@ -115,13 +115,13 @@ static void on_request(void *arg, const struct req_event *e, size_t len,
 	bool abnormal, waited;
 
 	if (!e) {
-		len = nginx_alone(word, s->context.wall_minus_mono_ns, &made);
+		len = nginx_make_request(event, s->context.wall_minus_mono_ns, &made);
 		e = &made;
 	}
 	if (request_event_read(e, len, &s->context, &text, &r) < 0 || is_own(text.comm))
 		return;
-	if (word)
-		unseen = nginx_apply(word, e->head.read_ns, &nginx_text, &r);
+	if (event)
+		unseen = nginx_apply(event, e->head.read_ns, &nginx_text, &r);
 	r.app = apps_name(s->apps, r.pid, text.comm);
 	s->n[COVERAGE_SEEN]++;
 	s->n[COVERAGE_HEAD_MISSED] += (e->head.flags & REQ_HEAD_MISSED) != 0;
@@ -148,7 +148,7 @@ static void on_call(struct request_source *s, const struct req_call_event *e)
 	char comm[REQ_COMM + 1], path[UNIX_TEXT];
 	struct up_item u;
 
-	nginx_saw_call(s->nginx, e);
+	nginx_orphan_call(s->nginx, e);
 	snprintf(comm, sizeof(comm), "%.*s", REQ_COMM, e->comm);
 	if (is_own(comm))
 		return;
@@ -166,7 +166,7 @@ static void on_unread(struct request_source *s, const struct req_head *h)
 	char comm[REQ_COMM + 1];
 
 	if ((h->flags == REQ_UNREAD_TLS || h->flags == REQ_UNREAD_HTTP2) &&
-	    nginx_reads(s->nginx, h->tgid, s->now_ns))
+	    nginx_reports(s->nginx, h->tgid, s->now_ns))
 		return;
 	snprintf(comm, sizeof(comm), "%.*s", REQ_COMM, h->comm);
 	if (h->flags > 0 && h->flags < ARRAY_SIZE(kinds))
@@ -179,7 +179,7 @@ static int on_record(void *arg, void *data, size_t len)
 	const struct req_head *h = data;
 
 	if (len >= sizeof(struct req_head) && h->kind == REQ_KIND_REQUEST) {
-		if (!nginx_takes(s->nginx, data, len, s->now_ns))
+		if (!nginx_accept(s->nginx, data, len, s->now_ns))
 			on_request(s, data, len, NULL);
 	} else if (len >= sizeof(struct req_call_event) && h->kind == REQ_KIND_CALL)
 		on_call(s, data);
