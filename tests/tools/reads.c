@@ -102,7 +102,7 @@ static void print_sources(struct sources *s, struct sink *out, struct arena *a)
 {
 	struct wire_body b;
 
-	sources_tell(s, out);
+	sources_send_states(s, out);
 	if (wire_body_decode(a, out->event.data, out->event.len, &b) < 0)
 		die("what the sources say of themselves cannot be read");
 	for (uint32_t i = 0; i < b.nsources; i++)
@@ -128,7 +128,7 @@ static void read_named(struct sources *s, const char *name, struct sink *out, st
 		return;
 	}
 	if (strcmp(name, "cost") == 0) {
-		sources_tell_cost(s, out);
+		sources_send_cost(s, out);
 		return;
 	}
 	for (size_t i = 0; i < sources_count(); i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * nginx_offsets.h - where in ngx_http_request_t is what, found in one such struct as it lay in
- * memory. Without debug information; what is found is believed only after nginx_verify.h. Pure.
+ * nginx_offsets.h - finds the offsets of fields in ngx_http_request_t from a memory copy, without
+ * debug information. The offsets are used only after nginx_verify.h has confirmed them. Pure.
  */
 #pragma once
 
@@ -14,6 +14,6 @@ struct nginx_offsets {
 	uint16_t states, status, start;
 };
 
-/* -ENOENT: it is not there, or in more than one place. wall_s: the time now. */
+/* -ENOENT: not found, or ambiguous. wall_s: the time now. */
 int nginx_offsets_find(const struct nginx_look *l, uint64_t wall_s,
-		      struct nginx_offsets *out) MUST_CHECK;
+		       struct nginx_offsets *out) MUST_CHECK;

@@ -14,7 +14,7 @@ static const struct {
 	const char *kind;
 	uint16_t reason;
 } kinds[TROUBLES] = {
-	[TROUBLE_AGAIN] = { "net.retransmits", R_NET_RETRANSMITS },
+	[TROUBLE_RETRANSMIT] = { "net.retransmits", R_NET_RETRANSMITS },
 	[TROUBLE_CONNECT] = { "net.connect", R_NET_CONNECT },
 };
 

@@ -60,7 +60,7 @@ TEST(what_nobody_asked_for_is_off_and_says_how_to_ask)
 		snprintf(want, sizeof(want), "not asked for: on_demand = %s in probe.conf", name);
 		CHECK(sources_try(i, &env, NULL) < 0);
 		CHECK_STR(why, want);
-		CHECK(!sources_minded(i, &none));
-		CHECK_EQ(sources_minded(i, &all), !sources_at(i)->of_hardware);
+		CHECK(!sources_required(i, &none));
+		CHECK_EQ(sources_required(i, &all), !sources_at(i)->of_hardware);
 	}
 }
