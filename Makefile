@@ -174,9 +174,10 @@ tools: $(TOOLS) $B/chaos/node $B/fault/drop $B/fault/drop.bpf.o
 fuzzers: $(FUZZ)
 objects: $(LIB) $(PROBE) $(COLL) $(REPLAY) $(UNIT:$B/test/%=$O/tests/unit/%.o) $(FUZZ:$B/fuzz/%=$O/tests/fuzz/%.o) $(TOOLS:$B/%=$O/tests/%.o) \
 	$O/tests/test.o $O/tests/chaos/node.o $(FAKE) $(FAULT) $(FLEET)
-all-tested: objects unit fuzzers
 test:
 	@tests/run.sh $(ONLY)
+check:
+	@tests/run.sh unit lint
 test-kernels:
 	@tests/kernels/run.sh $(ONLY)
 lint:
@@ -222,7 +223,7 @@ clean:
 help:
 	@deploy/help.sh
 
-.PHONY: all deps run stop status collector row demo unit tools fuzzers objects all-tested test test-kernels lint fuzz bench bench-io bench-incidents chaos faults fault-tools fleet fmt install clean help FORCE
+.PHONY: all deps run stop status collector row demo unit tools fuzzers objects test check test-kernels lint fuzz bench bench-io bench-incidents chaos faults fault-tools fleet fmt install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $O -name '*.d' 2>/dev/null)
