@@ -20,7 +20,6 @@ make fleet        ten hosts in three regions, one fault after the other: one inc
                   shared pg region" RUNS=2 QUIET=20 HOLD=45 (seconds) HOURS=0.1 without a fault before; 40 minutes
 make bench-incidents  recorded faults through seismo-replay: is the right host named first? DATA=dir MIN=first,three
 make bench-io     the figures of I/O beside fio, the disk and libbpf-tools, and what each source costs; 30 minutes, SHORT=1 tries it
-make check        build, unit tests and lint: before every commit
 make lint         layering, dead exports, sizes, warnings of both compilers
 make fuzz T=60    T seconds of each fuzzer          make bench   figures, see tests/bench
 make docs         configuration.md, manual pages, sample configuration and diagnoses.md, from their tables

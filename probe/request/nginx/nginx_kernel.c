@@ -7,7 +7,7 @@
 
 #include "lib/base/log.h"
 #include "probe/kernel/kernel_load.h"
-#include "bpf/request/nginx.skel.h"
+#include "bpf/request/nginx_uprobe.skel.h"
 
 /*
  * Since 6.16 a uprobe made by perf_event_open needs CAP_SYS_ADMIN, which is dropped before most

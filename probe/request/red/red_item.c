@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "probe/request/judge/request_time.h"
+#include "probe/request/judge/item_time.h"
 
 static uint8_t class_of(uint16_t status)
 {

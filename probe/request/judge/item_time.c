@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probe/request/judge/request_time.h"
+#include "probe/request/judge/item_time.h"
 
 uint64_t item_judged_us(const struct request_item *r)
 {

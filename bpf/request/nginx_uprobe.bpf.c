@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * nginx.bpf.c - nginx's own word on a request: one uprobe on ngx_http_free_request(r, rc), which
+ * nginx_uprobe.bpf.c - nginx's own word on a request: one uprobe on ngx_http_free_request(r, rc), which
  * every request passes when it is over, in the worker's thread.
  *
  * r and what it points to is memory of the process, found by offsets that user space has worked
@@ -15,7 +15,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/lib/bound.h"
-#include "bpf/request/nginx.h"
+#include "bpf/request/nginx_uprobe.h"
 
 #if defined(__TARGET_ARCH_x86)
 #define ARG1(r) ((r)->di)

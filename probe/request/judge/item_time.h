@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * request_time.h - the times of a finished request that it is judged by, and whether it failed.
+ * item_time.h - the times of a finished request that it is judged by, and whether it failed.
  */
 #pragma once
 
