@@ -55,7 +55,7 @@ static int load_object(struct nginx_kernel *k, int ring_fd, int type)
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "nginx");
 	struct bpf_program *program;
 	size_t len;
-	const void *bytes = nginx_bpf__elf_bytes(&len);
+	const void *bytes = nginx_uprobe_bpf__elf_bytes(&len);
 	int r;
 
 	k->obj = bpf_object__open_mem(bytes, len, &opts);
