@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Files and flags, of the probe and the collector: what is taken keeps its bounds, what is not is
- * told in one sentence. The first byte chooses.
+ * reported in one sentence. The first byte chooses.
  */
 #include <stdio.h>
 #include <sys/mman.h>

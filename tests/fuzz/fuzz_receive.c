@@ -143,7 +143,7 @@ static void store(struct stored *s, struct batch *b)
 	s->seq[b->head.stream] = b->head.seq;
 }
 
-static void tell(enum note_kind kind, const struct work *w, const struct stored *s)
+static void send_note(enum note_kind kind, const struct work *w, const struct stored *s)
 {
 	struct note n = {
 		.kind = kind, .hello = w->kind == WORK_HELLO, .node = w->node, .epoch = w->epoch
@@ -184,7 +184,7 @@ static bool write_one(bool loses)
 			kind = NOTE_STORED;
 		}
 	}
-	tell(s ? kind : NOTE_STRANGER, w, s);
+	send_note(s ? kind : NOTE_STRANGER, w, s);
 	work_free(w);
 	return true;
 }

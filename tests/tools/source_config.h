@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* source_config.h - what sources are told that no probe opens: the defaults, but nginx is let be.
+/* source_config.h - the configuration of sources that no probe opens: the defaults, but nginx is
+ * let be.
  */
 #pragma once
 
