@@ -17,7 +17,7 @@ O     := $B/obj
 K     := build/obj/bpf
 ARCH  := $(shell uname -m)
 
-# Where `make run` keeps its data and listens; deploy/stack.sh has the defaults.
+# Where `make run` keeps its data and listens; deploy/dev/stack.sh has the defaults.
 export VAR WEB BIND NODE T PROBE_FLAGS DATA MIN
 
 MSGPACK := $(shell pkg-config --exists msgpack 2>/dev/null && echo msgpack || echo msgpack-c)
@@ -32,7 +32,7 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointe
 HARD := -fno-common -fstack-protector-strong -fPIE
 OPT  ?= $(if $(filter thread%,$(SAN)),-O0,$(if $(filter address%,$(SAN)),-O1,-O2))
 CFLAGS  += $(OPT) -g -std=gnu17 $(WARN) $(HARD)
-CPPFLAGS += -D_GNU_SOURCE -isystem $K $(CFLAGS_PKGS)
+CPPFLAGS += -iquote . -D_GNU_SOURCE -isystem build/obj -isystem $K $(CFLAGS_PKGS)
 LDFLAGS += -pie -Wl,-z,relro,-z,now -Wl,--as-needed -pthread
 ifneq ($(SAN),)
 CFLAGS  += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -47,23 +47,24 @@ Q := @
 say = @printf '  %-6s %s\n' $(1) $(2);
 endif
 
-LIB   := $(patsubst %.c,$O/%.o,$(wildcard lib/*.c))
-PROBE := $(patsubst %.c,$O/%.o,$(wildcard probe/*.c))
-COLL  := $(patsubst %.c,$O/%.o,$(wildcard collector/*.c))
+LIB   := $(patsubst %.c,$O/%.o,$(sort $(shell find lib -name '*.c')))
+PROBE := $(patsubst %.c,$O/%.o,$(sort $(shell find probe -name '*.c')))
+COLL  := $(patsubst %.c,$O/%.o,$(sort $(shell find collector -name '*.c')))
 REPLAY := $(patsubst %.c,$O/%.o,$(wildcard replay/*.c))
-SKEL  := $(patsubst bpf/%.bpf.c,$K/%.skel.h,$(wildcard bpf/*.bpf.c))
-OWN   := $(patsubst bpf/own/%.bpf.c,$B/programs/%.bpf.o,$(wildcard bpf/own/*.bpf.c))
+SKEL  := $(patsubst bpf/%.bpf.c,$K/%.skel.h,$(filter-out bpf/examples/%,$(sort $(shell find bpf -name '*.bpf.c'))))
+EXAMPLES := $(patsubst bpf/examples/%.bpf.c,$B/programs/%.bpf.o,$(wildcard bpf/examples/*.bpf.c))
 FAKE  := $(patsubst %.c,$O/%.o,$(wildcard tests/fake/*.c))
-UNIT  := $(patsubst tests/unit/%.c,$B/test/%,$(wildcard tests/unit/*.c))
+UNIT_C := $(sort $(shell find tests/unit -name 'test_*.c'))
+UNIT  := $(patsubst %.c,$B/test/%,$(notdir $(UNIT_C)))
 TOOLS := $(patsubst tests/tools/%.c,$B/tools/%,$(wildcard tests/tools/*.c))
 FUZZ  := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(wildcard tests/fuzz/*.c))
 FLEET := $(patsubst %.c,$O/%.o,$(wildcard tests/fleet/*.c))
 FAULT := $(patsubst %.c,$O/%.o,$(filter-out %.bpf.c,$(wildcard tests/fault/tools/*.c)))
 
-all: $B/seismo-probe $B/seismo-collector $B/seismo-replay $(OWN)
+all: $B/seismo-probe $B/seismo-collector $B/seismo-replay $(EXAMPLES)
 
 # What the collector embeds: each .mk makes $O/collector/X.S with .incbin and adds X.o to COLL.
--include $(wildcard collector/*.mk)
+-include $(wildcard collector/*/*.mk)
 
 $B/seismo-probe: $(PROBE) $O/lib.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE)
@@ -81,9 +82,10 @@ $O/collector.a: $(filter-out %/main.o,$(COLL))
 $O/%.a:
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
-$B/test/%: $O/tests/unit/%.o $O/tests/test.o $(FAKE) $O/probe.a $O/collector.a $O/lib.a
+$(foreach c,$(UNIT_C),$(eval $B/test/$(basename $(notdir $c)): $O/$(c:.c=.o)))
+$(UNIT): $O/tests/lib/test.o $(FAKE) $O/probe.a $O/collector.a $O/lib.a
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE) $(LIBS_COLL)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter $O/tests/unit/%,$^) $(filter-out $O/tests/unit/%,$^) $(LIBS_PROBE) $(LIBS_COLL)
 $B/tools/%: $O/tests/tools/%.o $O/lib.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE) $(LIBS_COLL)
@@ -105,7 +107,7 @@ $B/fault/server $B/fault/faulthog $B/fault/drop:
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE)
 $B/fault/drop.bpf.o: tests/fault/tools/drop.bpf.c $O/flags
 	@mkdir -p $(@D) $O/tests/fault/tools
-	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $O/tests/fault/tools/drop.bpf.d -MT $@ -c -o $@ $<
+	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -iquote . -Wall -Wextra -I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $O/tests/fault/tools/drop.bpf.d -MT $@ -c -o $@ $<
 
 # What `make fleet` runs in its hosts.
 $B/fleet/%: $O/tests/fleet/%.o
@@ -129,15 +131,16 @@ $(if $(SAN),$O/tests/%.o: private OPT = -O0)
 
 # Only of the sources there are: the .d of an object that is no more names a source that is no more.
 $(SKEL:.skel.h=.bpf.o): $K/%.bpf.o: bpf/%.bpf.c $K/flags
-	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter -D__TARGET_ARCH_$(if $(filter aarch64,$(ARCH)),arm64,x86) \
+	@mkdir -p $(@D)
+	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -iquote . -Wall -Wextra -Wno-unused-parameter -D__TARGET_ARCH_$(if $(filter aarch64,$(ARCH)),arm64,x86) \
 		-I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $(@:.o=.d) -MT $@ -c -o $@ $<
 	$(Q)$(STRIP) -g $@
-# What is shipped as an example of programs of one's own: built by the line that README.md there has.
-$(OWN): $B/programs/%.bpf.o: bpf/own/%.bpf.c bpf/own/%.conf $O/flags
-	@mkdir -p $(@D) $O/bpf/own
-	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter -D__TARGET_ARCH_$(if $(filter aarch64,$(ARCH)),arm64,x86) \
-		-I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $O/bpf/own/$*.d -MT $@ -c -o $@ $<
-	$(Q)$(STRIP) -g $@ && install -m 644 bpf/own/$*.conf $(@D)/
+# Example programs for operators, built by the command in docs/custom-programs.md.
+$(EXAMPLES): $B/programs/%.bpf.o: bpf/examples/%.bpf.c bpf/examples/%.conf $O/flags
+	@mkdir -p $(@D) $O/bpf/examples
+	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -iquote . -Wall -Wextra -Wno-unused-parameter -D__TARGET_ARCH_$(if $(filter aarch64,$(ARCH)),arm64,x86) \
+		-I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $O/bpf/examples/$*.d -MT $@ -c -o $@ $<
+	$(Q)$(STRIP) -g $@ && install -m 644 bpf/examples/$*.conf $(@D)/
 $(SKEL): $K/%.skel.h: $K/%.bpf.o
 	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< > $@
 
@@ -147,33 +150,33 @@ FLAGS := $(CC) $(CPPFLAGS) $(filter-out -Werror,$(CFLAGS)) $(LDFLAGS)
 $O/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FLAGS)' | cmp -s - $@ || { CC='$(CC)' CLANG='$(CLANG)' STRIP='$(STRIP)' BPFTOOL='$(BPFTOOL)' \
-		deploy/need.sh $(PKGS) && echo '$(FLAGS)' > $@; }
+		deploy/dev/need.sh $(PKGS) && echo '$(FLAGS)' > $@; }
 KFLAGS := $(CLANG) $(STRIP) $(BPFTOOL) $(ARCH)
 $K/flags: FORCE | $O/flags
 	@mkdir -p $(@D)
 	@echo '$(KFLAGS)' | cmp -s - $@ || echo '$(KFLAGS)' > $@
 
 deps:
-	@deploy/deps.sh build
+	@deploy/dev/deps.sh build
 run:
-	@deploy/deps.sh build
-	@deploy/stack.sh check
+	@deploy/dev/deps.sh build
+	@deploy/dev/stack.sh check
 	@$(MAKE) --no-print-directory -j$$(nproc) all
-	@B=$B deploy/stack.sh start
+	@B=$B deploy/dev/stack.sh start
 stop status:
-	@B=$B deploy/stack.sh $@
+	@B=$B deploy/dev/stack.sh $@
 collector:
-	@B=$B deploy/stack.sh collector $(ARGS)
+	@B=$B deploy/dev/stack.sh collector $(ARGS)
 
 row: $B/tools/server $B/tools/load
-	@B=$B deploy/row.sh
+	@B=$B deploy/dev/row.sh
 demo: $B/tools/server $B/tools/load
-	@B=$B deploy/demo.sh
+	@B=$B deploy/dev/demo.sh
 unit: $(UNIT)
 tools: $(TOOLS) $B/chaos/node $B/fault/drop $B/fault/drop.bpf.o
 fuzzers: $(FUZZ)
-objects: $(LIB) $(PROBE) $(COLL) $(REPLAY) $(UNIT:$B/test/%=$O/tests/unit/%.o) $(FUZZ:$B/fuzz/%=$O/tests/fuzz/%.o) $(TOOLS:$B/%=$O/tests/%.o) \
-	$O/tests/test.o $O/tests/chaos/node.o $(FAKE) $(FAULT) $(FLEET)
+objects: $(LIB) $(PROBE) $(COLL) $(REPLAY) $(UNIT_C:%.c=$O/%.o) $(FUZZ:$B/fuzz/%=$O/tests/fuzz/%.o) $(TOOLS:$B/%=$O/tests/%.o) \
+	$O/tests/lib/test.o $O/tests/chaos/node.o $(FAKE) $(FAULT) $(FLEET)
 test:
 	@tests/run.sh $(ONLY)
 check:
@@ -200,6 +203,11 @@ faults: all fault-tools
 	@B=$B tests/fault/run.sh
 fleet: all tools fault-tools $(FLEET:$O/tests/%.o=$B/%)
 	@B=$B tests/fleet/run.sh
+# Everything that is generated and committed.
+docs: all
+	@B=$B docs/gen/options.sh
+	@docs/gen/diagnoses.py
+	@docs/gen/rooms.py
 fmt:
 	clang-format -i $$(find lib probe collector replay bpf tests -name '*.[ch]')
 
@@ -207,23 +215,28 @@ PREFIX ?= /usr
 install: all
 	install -D -m 755 $B/seismo-probe "$(DESTDIR)$(PREFIX)/sbin/seismo-probe"
 	install -D -m 755 $B/seismo-collector "$(DESTDIR)$(PREFIX)/sbin/seismo-collector"
-	for u in probe collector; do \
-		install -D -m 644 deploy/$$u.conf "$(DESTDIR)/etc/seismo/$$u.conf" && \
-		install -d "$(DESTDIR)$(PREFIX)/lib/systemd/system" && \
-		sed 's|@PREFIX@|$(PREFIX)|' deploy/seismo-$$u.service > "$(DESTDIR)$(PREFIX)/lib/systemd/system/seismo-$$u.service" || exit 1; \
+	install -D -m 755 $B/seismo-replay "$(DESTDIR)$(PREFIX)/bin/seismo-replay"
+	for m in $(wildcard docs/man/*); do \
+		install -D -m 644 $$m "$(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/}" || exit 1; \
 	done
-	install -D -m 644 deploy/seismo-collector.nft "$(DESTDIR)/etc/seismo/seismo-collector.nft"
+	for u in probe collector; do \
+		install -D -m 644 deploy/conf/$$u.conf "$(DESTDIR)/etc/seismo/$$u.conf" && \
+		install -d "$(DESTDIR)$(PREFIX)/lib/systemd/system" && \
+		sed 's|@PREFIX@|$(PREFIX)|' deploy/systemd/seismo-$$u.service > "$(DESTDIR)$(PREFIX)/lib/systemd/system/seismo-$$u.service" || exit 1; \
+	done
+	install -D -m 644 deploy/firewall/seismo-collector.nft "$(DESTDIR)/etc/seismo/seismo-collector.nft"
 	install -d "$(DESTDIR)$(PREFIX)/lib/seismo/programs"
-	install -m 644 $(OWN) $(wildcard bpf/own/*) "$(DESTDIR)$(PREFIX)/lib/seismo/programs/"
-	install -D -m 644 schema/WIRE.md "$(DESTDIR)$(PREFIX)/share/doc/seismo/WIRE.md"
+	install -m 644 $(EXAMPLES) $(wildcard bpf/examples/*) "$(DESTDIR)$(PREFIX)/lib/seismo/programs/"
+	install -m 644 docs/custom-programs.md "$(DESTDIR)$(PREFIX)/lib/seismo/programs/README.md"
+	install -D -m 644 docs/reference/wire.md "$(DESTDIR)$(PREFIX)/share/doc/seismo/wire.md"
 
 clean:
 	rm -rf build build-*
 
 help:
-	@deploy/help.sh
+	@deploy/dev/help.sh
 
-.PHONY: all deps run stop status collector row demo unit tools fuzzers objects test check test-kernels lint fuzz bench bench-io bench-incidents chaos faults fault-tools fleet fmt install clean help FORCE
+.PHONY: all deps run stop status collector row demo unit tools fuzzers objects test check test-kernels lint fuzz bench bench-io bench-incidents chaos faults fault-tools fleet docs fmt install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $O -name '*.d' 2>/dev/null)

@@ -4,22 +4,23 @@
 #include <malloc.h>
 #include <stdio.h>
 
-#include "../lib/log.h"
-#include "../lib/loop.h"
-#include "../lib/signals.h"
-#include "command.h"
-#include "config.h"
-#include "correlate.h"
-#include "door.h"
-#include "gate.h"
-#include "listen.h"
-#include "privileges.h"
-#include "receive.h"
-#include "red_roll.h"
-#include "relay.h"
-#include "seal.h"
-#include "web.h"
-#include "writer.h"
+#include "lib/base/log.h"
+#include "lib/config/config_doc.h"
+#include "lib/daemon/loop.h"
+#include "lib/daemon/signals.h"
+#include "collector/command/command.h"
+#include "collector/core/collector_config.h"
+#include "collector/incident/engine/correlate.h"
+#include "collector/access/accept_guard.h"
+#include "collector/access/zap_auth.h"
+#include "collector/access/listen.h"
+#include "collector/core/privileges.h"
+#include "collector/ingest/receive.h"
+#include "collector/archive/red_roll.h"
+#include "collector/relay/relay.h"
+#include "collector/archive/compact.h"
+#include "collector/web/web.h"
+#include "collector/store/writer.h"
 
 enum { KEPT_BYTES = 64 << 20 };
 
@@ -31,18 +32,18 @@ struct collector {
 	int listen_fd, web_fd, signal_fd;
 	struct loop *loop;
 	struct layouts *layouts;
-	struct line *line;
-	struct link *link;
+	struct pipeline *line;
+	struct writer_queue *link;
 	struct own_keys own;
-	struct roster *roster;
+	struct key_registry *roster;
 	void *zmq;
-	struct gate *gate;
-	struct door *door;
+	struct zap_auth *gate;
+	struct accept_guard *door;
 	struct router *router;
 	struct receive *receive;
 	struct web *web;
 	struct writer *writer;
-	struct seal *seal;
+	struct compact *seal;
 	struct red_roll *red_roll;
 	struct correlate *correlate;
 	struct outbox *outbox; /* NULL: nothing is relayed, as relay */
@@ -137,10 +138,10 @@ static int start_threads(struct collector *c)
 	r = writer_start(&c->writer, &writer);
 	if (r < 0)
 		return log_err(r, "cannot start the thread that stores");
-	r = roster_start(&c->roster, c->config.database);
+	r = key_registry_start(&c->roster, c->config.database);
 	if (r < 0)
 		return log_err(r, "cannot start the thread that knows the nodes");
-	r = seal_start(&c->seal, c->config.database, c->relay ? c->config.region : NULL);
+	r = compact_start(&c->seal, c->config.database, c->relay ? c->config.region : NULL);
 	if (r < 0)
 		return log_err(r, "cannot start the thread that packs");
 	r = red_roll_start(&c->red_roll, c->config.database);
@@ -155,7 +156,7 @@ static int on_second(void *arg)
 	struct collector *c = arg;
 
 	own_keys_look(&c->own);
-	door_look(c->door);
+	accept_guard_look(c->door);
 	return 0;
 }
 
@@ -163,32 +164,32 @@ static int on_second(void *arg)
 static int open_gate(struct collector *c)
 {
 	char err[256];
-	int r = gate_try(&c->own.pair, err, sizeof(err));
+	int r = zap_auth_try(&c->own.pair, err, sizeof(err));
 
 	if (r < 0)
 		return log_err(0, "%s", err), r;
 	c->zmq = router_context();
-	c->gate = gate_open(c->zmq, c->roster);
+	c->gate = zap_auth_open(c->zmq, c->roster);
 	if (!c->gate)
 		return log_err(-errno, "cannot open the gate");
 	r = listen_begin(c->listen_fd);
 	if (r < 0)
 		return log_err(r, "cannot listen on %s; choose another port with --bind",
 			       c->config.bind);
-	r = door_open(&c->door, c->listen_fd);
+	r = accept_guard_open(&c->door, c->listen_fd);
 	if (r < 0)
 		return log_err(r, "cannot start the thread at the door");
 	c->router = router_open(c->zmq, c->listen_fd, c->config.bind, &c->own.pair);
-	if (!c->router || gate_watch(c->gate, router_socket(c->router), c->door) < 0)
+	if (!c->router || zap_auth_watch(c->gate, router_socket(c->router), c->door) < 0)
 		return log_err(-errno, "cannot serve %s", c->config.bind);
-	loop_add_zmq(c->loop, gate_socket(c->gate), gate_answer, c->gate);
-	loop_add_zmq(c->loop, gate_events(c->gate), gate_count, c->gate);
+	loop_add_zmq(c->loop, zap_auth_socket(c->gate), zap_auth_answer, c->gate);
+	loop_add_zmq(c->loop, zap_auth_events(c->gate), zap_auth_count, c->gate);
 	return 0;
 }
 
 static int open_wire(struct collector *c)
 {
-	int r = line_open(&c->line, front, ARRAY_SIZE(front),
+	int r = pipeline_open(&c->line, front, ARRAY_SIZE(front),
 			  &(struct stage_env){ .layouts = c->layouts, .region = c->config.region });
 
 	if (r < 0)
@@ -205,8 +206,8 @@ static int open_wire(struct collector *c)
 					  .layouts = c->layouts,
 					  .front = c->line });
 	loop_add_zmq(c->loop, router_socket(c->router), receive_messages, c->receive);
-	loop_add_fd(c->loop, link_note_fd(c->link), receive_notes, c->receive);
-	loop_add_fd(c->loop, roster_answer_fd(c->roster), receive_answers, c->receive);
+	loop_add_fd(c->loop, writer_queue_note_fd(c->link), receive_notes, c->receive);
+	loop_add_fd(c->loop, key_registry_answer_fd(c->roster), receive_answers, c->receive);
 	loop_add_timer(c->loop, 1000, on_second, c);
 	loop_add_fd(c->loop, c->signal_fd, on_signal, c);
 	loop_add_timer(c->loop, RECEIVE_TICK_MS, receive_tick, c->receive);
@@ -221,7 +222,7 @@ static int run(struct collector *c)
 		return r;
 	c->loop = loop_new();
 	c->layouts = layouts_new();
-	c->link = link_new();
+	c->link = writer_queue_new();
 	if (c->relay)
 		c->outbox = outbox_new(c->config.region);
 	r = start_threads(c);
@@ -249,24 +250,35 @@ static void stop(struct collector *c)
 	/* in the middle of a question: its transaction is given up, and all else is done */
 	if (correlate_stop(c->correlate) < 0)
 		_exit(EXIT_SUCCESS);
-	seal_stop(c->seal);
+	compact_stop(c->seal);
 	red_roll_stop(c->red_roll);
 	relay_stop(c->relay);
 	outbox_free(c->outbox);
 	web_stop(c->web);
 	correlate_free(c->correlate);
 	receive_free(c->receive);
-	door_close(c->door);
+	accept_guard_close(c->door);
 	router_close(c->router);
-	gate_close(c->gate);
+	zap_auth_close(c->gate);
 	if (c->zmq)
 		zmq_ctx_term(c->zmq);
-	roster_stop(c->roster);
-	line_close(c->line);
-	link_free(c->link);
+	key_registry_stop(c->roster);
+	pipeline_close(c->line);
+	writer_queue_free(c->link);
 	layouts_free(c->layouts);
 	loop_free(c->loop);
 	close_autop(&c->signal_fd);
+}
+
+static int print_help(const char *format)
+{
+	struct config_command commands[COMMANDS];
+	size_t n = command_list(commands);
+
+	if (config_doc_print(&collector_program, commands, n, format, stdout) == 0)
+		return EXIT_SUCCESS;
+	log_err(0, "--help=%s: " CONFIG_DOC_FORMATS " is allowed", format);
+	return EXIT_FAILURE;
 }
 
 int main(int argc, char *argv[])
@@ -283,8 +295,8 @@ int main(int argc, char *argv[])
 		return EXIT_FAILURE;
 	}
 	if (task == CONFIG_HELP)
-		config_help();
-	if (task == CONFIG_TELL_VERSION)
+		return print_help(c.config.help);
+	if (task == CONFIG_PRINT_VERSION)
 		puts("seismo-collector " COLLECTOR_VERSION);
 	if (task == CONFIG_COMMAND)
 		return command_run(&c.config);

@@ -3,18 +3,19 @@
  */
 #include <stdio.h>
 
-#include "../lib/clock.h"
-#include "../lib/log.h"
-#include "../lib/signals.h"
-#include "doctor.h"
-#include "footprint.h"
-#include "layout.h"
-#include "machine_id.h"
-#include "privilege.h"
-#include "reading.h"
-#include "seccomp.h"
-#include "sources.h"
-#include "../lib/uplink.h"
+#include "lib/base/clock.h"
+#include "lib/config/config_doc.h"
+#include "lib/base/log.h"
+#include "lib/daemon/signals.h"
+#include "probe/doctor/doctor.h"
+#include "probe/overhead/memory_trim.h"
+#include "probe/core/layout.h"
+#include "probe/procfs/machine_id.h"
+#include "probe/sandbox/privilege.h"
+#include "probe/core/source_scheduler.h"
+#include "probe/sandbox/seccomp.h"
+#include "probe/source/sources.h"
+#include "lib/uplink/uplink.h"
 
 #define MS 1000000ull
 
@@ -31,7 +32,7 @@ struct probe {
 	char machine[MACHINE_ID];
 	struct loop *loop;
 	struct sources *sources;
-	struct reading *reading;
+	struct source_scheduler *reading;
 	struct sink sink;
 	struct spool *spool;
 	struct endpoints collectors;
@@ -109,9 +110,9 @@ static int on_cost_tick(void *arg)
 {
 	struct probe *p = arg;
 
-	sources_tell_cost(p->sources, &p->sink);
+	sources_send_cost(p->sources, &p->sink);
 	if (++p->told_cost % SHRINK_COSTS == 1)
-		footprint_shrink();
+		memory_trim_shrink();
 	return 0;
 }
 
@@ -129,7 +130,7 @@ static void on_fresh(void *arg)
 {
 	struct probe *p = arg;
 
-	sources_tell(p->sources, &p->sink);
+	sources_send_states(p->sources, &p->sink);
 	on_seal(p, STREAM_EVENT);
 }
 
@@ -305,10 +306,11 @@ static int open_probe(struct probe *p)
 
 static void add_timers(struct probe *p)
 {
-	p->reading = reading_begin(p->loop, on_read, p);
+	p->reading = source_scheduler_begin(p->loop, on_read, p);
 	for (size_t i = 0; i < sources_count(); i++)
 		if (sources_on(p->sources, i))
-			reading_add(p->reading, i, sources_at(i), sources_wakes(p->sources, i));
+			source_scheduler_add(p->reading, i, sources_at(i),
+					     sources_wakes(p->sources, i));
 	loop_add_timer(p->loop, METRIC_TICK_MS, on_metric_tick, p);
 	loop_add_timer(p->loop, COST_TICK_MS, on_cost_tick, p);
 	loop_add_timer(p->loop, sources_watch_ms(p->sources), on_watch, p);
@@ -324,7 +326,7 @@ static void close_probe(struct probe *p)
 	buf_free(&p->sink.event);
 	buf_free(&p->sink.metric);
 	loop_free(p->loop);
-	reading_free(p->reading);
+	source_scheduler_free(p->reading);
 }
 
 static int run(struct probe *p)
@@ -335,10 +337,10 @@ static int run(struct probe *p)
 		return r;
 	p->sink.on_full = on_seal;
 	p->sink.arg = p;
-	sources_tell(p->sources, &p->sink);
+	sources_send_states(p->sources, &p->sink);
 	read_all(p); /* what counters are counted from */
 	add_timers(p);
-	footprint_shrink();
+	memory_trim_shrink();
 	r = loop_run(p->loop);
 	if (!spool_batches(p->spool))
 		return r;
@@ -351,8 +353,16 @@ static int run(struct probe *p)
 	return r;
 }
 
-/* Everything but to run: the exit status. */
-static int tell(enum probe_task task, const struct probe_config *c)
+static int print_help(const char *format)
+{
+	if (config_doc_print(&probe_program, NULL, 0, format, stdout) == 0)
+		return EXIT_SUCCESS;
+	log_err(0, "--help=%s: " CONFIG_DOC_FORMATS " is allowed", format);
+	return EXIT_FAILURE;
+}
+
+/* Every task but PROBE_RUN: returns the exit status. */
+static int do_task(enum probe_task task, const struct probe_config *c)
 {
 	switch (task) {
 	case PROBE_RUN:
@@ -364,9 +374,8 @@ static int tell(enum probe_task task, const struct probe_config *c)
 		       c->collector);
 		break;
 	case PROBE_HELP:
-		probe_config_help();
-		break;
-	case PROBE_TELL_VERSION:
+		return print_help(c->help);
+	case PROBE_PRINT_VERSION:
 		printf("seismo-probe %s\n", PROBE_VERSION);
 		break;
 	}
@@ -387,7 +396,7 @@ int main(int argc, char *argv[])
 		return EXIT_FAILURE;
 	}
 	if (task != PROBE_RUN)
-		return tell(task, &p.config);
+		return do_task(task, &p.config);
 	sigfd = signals_open();
 	p.loop = loop_new();
 	loop_add_fd(p.loop, sigfd, on_signal, &p);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* clock.c - stands in for lib/clock.c. */
-#include "clock.h"
+/* clock.c - stands in for lib/base/clock.c. */
+#include "replay/clock.h"
 
 #include <time.h>
 

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "../lib/clock.h"
+#include "lib/base/clock.h"
 
 void clock_set_wall(uint64_t ns); /* clock_wall_ns, until it is set again; 0: the real one */
 void clock_hold(uint64_t ns); /* clock_mono_ns; 0: the real one */

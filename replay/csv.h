@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "../lib/base.h"
+#include "lib/base/base.h"
 
 enum { CSV_COLUMNS = 16, CSV_LINE = 4096, CSV_WHY = 512 };
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host.h"
+#include "replay/host.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "../lib/log.h"
-#include "../probe/detect.h"
-#include "../lib/keyring.h"
-#include "../probe/layout.h"
-#include "../probe/red_item.h"
-#include "../lib/uplink.h"
-#include "../probe/verdict.h"
-#include "clock.h"
+#include "lib/base/log.h"
+#include "probe/request/judge/detect.h"
+#include "lib/uplink/keyring.h"
+#include "probe/core/layout.h"
+#include "probe/request/red/red_item.h"
+#include "lib/uplink/uplink.h"
+#include "probe/request/explain/verdict.h"
+#include "replay/clock.h"
 
 enum { MEMORY = 64 << 20, PORT = 80, CLIENT_PORT = 40000 };
 
@@ -165,7 +165,7 @@ void host_request(struct host *h, const struct recording *r, const struct record
 				     .status = q->status,
 				     .request_us = us,
 				     .first_us = us };
-	struct split split;
+	struct breakdown split;
 	struct judged judged;
 	bool abnormal;
 
@@ -175,7 +175,7 @@ void host_request(struct host *h, const struct recording *r, const struct record
 		item.flags = REQUEST_NO_ANSWER;
 	h->seen++;
 	clock_hold(wall_ns);
-	split_of(&none, NULL, &item, &split);
+	breakdown_of(&none, NULL, &item, &split);
 	abnormal = detect_judge(h->detect, &item, &split, &judged);
 	red_item_request(h->red, &item, NULL, UINT32_MAX,
 			 wall_ns); /* its calls are recorded, too */

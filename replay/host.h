@@ -5,9 +5,9 @@
  */
 #pragma once
 
-#include "../lib/loop.h"
-#include "../lib/endpoints.h"
-#include "recording.h"
+#include "lib/daemon/loop.h"
+#include "lib/uplink/endpoints.h"
+#include "replay/recording.h"
 
 struct host;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "play.h"
+#include "replay/play.h"
 
 #include <inttypes.h>
 
-#include "../lib/log.h"
-#include "../lib/uplink.h"
-#include "clock.h"
-#include "host.h"
+#include "lib/base/log.h"
+#include "lib/uplink/uplink.h"
+#include "replay/clock.h"
+#include "replay/host.h"
 
 #define SEC 1000000000ull
 #define TICK_NS (2 * SEC)

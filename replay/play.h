@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "recording.h"
+#include "replay/recording.h"
 
 struct play_config {
 	const char *collector, *collector_key, *keys, *token;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recording.h"
+#include "replay/recording.h"
 
-#include "../lib/hash.h"
-#include "../lib/item.h"
-#include "../lib/log.h"
+#include "lib/base/hash.h"
+#include "lib/wire/item.h"
+#include "lib/base/log.h"
 
 #define DAY_US (24 * 3600 * UINT64_C(1000000))
 #define LAST_NS (UINT64_C(1) << 62)

@@ -2,11 +2,11 @@
 /*
  * recording.h - requests, calls and events as they were recorded, in memory and in order.
  *
- * The form of the files is in README.md here. What is wrong with one is told with file and line.
+ * The form of the files is in replay/README.md. What is wrong with one is told with file and line.
  */
 #pragma once
 
-#include "csv.h"
+#include "replay/csv.h"
 
 enum record_kind { RECORD_REQUEST, RECORD_CALL, RECORD_EVENT };
 

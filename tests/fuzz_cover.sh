@@ -16,12 +16,12 @@ covers() { # FUZZER: the sources whose reading of outside bytes it tests
 	fuzz_state) sources probe baseline_pack.c detect.c ;;
 	fuzz_elf) sources probe elf_file.c perf_map.c ;;
 	fuzz_kmsg) sources probe kmsg_fold.c kmsg_line.c oom_event.c ;;
-	fuzz_config) sources lib config.c && sources probe config.c && sources collector config.c ;;
-	fuzz_manifest) sources probe own_manifest.c own_layout.c && sources lib config.c ;;
+	fuzz_config) sources lib config.c && sources probe probe_config.c && sources collector collector_config.c ;;
+	fuzz_manifest) sources probe custom_manifest.c custom_layout.c && sources lib config.c ;;
 	fuzz_uplink) sources lib uplink.c uplink_answer.c spool.c ;;
 	fuzz_spool) sources lib segment.c segment_scan.c spool.c spool_disk.c ;;
-	fuzz_receive) sources collector receive.c marks.c decode.c enrich.c store.c copy.c jsonb.c && sources lib text.c ;;
-	fuzz_chunk) sources collector chunk.c column.c column_get.c raw.c ;;
+	fuzz_receive) sources collector receive.c watermarks.c decode.c enrich.c store.c copy.c jsonb.c && sources lib text.c ;;
+	fuzz_chunk) sources collector chunk.c column.c column_decode.c row_codec.c ;;
 	fuzz_web) sources collector web_param.c web_filter.c web_call.c web_route.c web_file.c ;;
 	esac
 }

@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.." || exit 1
 
 began=$SECONDS
 [ "$(id -u)" = 0 ] || { echo "Seismo: the tests load kernel programs and make network namespaces: use sudo make test." >&2; exit 1; }
-deploy/deps.sh test || exit 1
+deploy/dev/deps.sh test || exit 1
 PATH=$(dirname "$(python3 -c 'import sys; print(sys.executable)')"):$PATH # itself, not a script of a version manager, which takes ten times as long
 unset MAKEFLAGS MAKELEVEL MFLAGS VAR WEB BIND NODE
 
@@ -68,7 +68,7 @@ suite() { # NAME SECONDS COMMAND...
 }
 
 threaded() { # the unit tests that start threads
-	grep -rlE --include="*.c" "pthread_create|thread_start" tests/unit | sed "s|tests/unit/\(.*\)\.c|$1/test/\1|"
+	grep -lE 'pthread_create|thread_start' $(find tests/unit -name "test_*.c") | sed "s|.*/\(.*\)\.c|$1/test/\1|"
 }
 
 wanted() {

@@ -15,11 +15,11 @@
 #include <stdio.h>
 #include <sys/signalfd.h>
 
-#include "../../lib/clock.h"
-#include "../../lib/log.h"
-#include "../../lib/spool_queue.h"
-#include "../../lib/uplink.h"
-#include "../tools/fake_items.h"
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "lib/spool/spool_queue.h"
+#include "lib/uplink/uplink.h"
+#include "tests/tools/fake_items.h"
 
 enum { MEMORY = 1 << 20, DISK = 64 << 20, MADE_MS = 10 };
 

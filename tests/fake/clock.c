@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Same header as lib/clock.c, other hands. */
-#include "clock.h"
+/* Same header as lib/base/clock.c, other hands. */
+#include "tests/fake/clock.h"
 
 static uint64_t hand, delay, used, cost;
 

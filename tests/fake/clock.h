@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "../../lib/clock.h"
+#include "lib/base/clock.h"
 void clock_set_ns(uint64_t ns);
 void clock_delay_ns(uint64_t ns); /* passes at each reading: others have the CPU */
 void clock_cost_ns(uint64_t ns); /* of a CPU, from one reading to the next */

@@ -5,9 +5,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "../../bpf/request.h"
-#include "../../probe/elf_file.h"
-#include "../test.h"
+#include "bpf/request/request.h"
+#include "probe/symbol/user/elf_file.h"
+#include "tests/lib/test.h"
 
 /* As the kernel tells of an address in this program. */
 static struct req_frame by_id(const void *addr)

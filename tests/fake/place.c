@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "place.h"
+#include "tests/fake/place.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../test.h"
+#include "tests/lib/test.h"
 
 const char *place(void)
 {

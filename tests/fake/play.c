@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "play.h"
+#include "tests/fake/play.h"
 
 #include <stdio.h>
 #include <zmq.h>
 
-#include "../../lib/hash.h"
+#include "lib/base/hash.h"
 
 static const struct wire_metric metrics[] = { { "a", "s", METRIC_GAUGE } };
 struct wire_dict play_dict[LAYOUT] = { { .entity_kind = "x", .n = 1, .metrics = metrics },

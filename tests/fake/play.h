@@ -5,9 +5,9 @@
  */
 #pragma once
 
-#include "../../lib/uplink.h"
-#include "../test.h"
-#include "clock.h"
+#include "lib/uplink/uplink.h"
+#include "tests/lib/test.h"
+#include "tests/fake/clock.h"
 
 #define SEC 1000000000ull
 #define NODE "n1"

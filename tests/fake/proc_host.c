@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proc_host.h"
+#include "tests/fake/proc_host.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "../test.h"
+#include "tests/lib/test.h"
 
 const char *const host_files[HOST_FILES] = {
 	"stat",	       "loadavg",	 "meminfo",	"vmstat",	    "diskstats",

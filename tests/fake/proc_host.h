@@ -3,8 +3,8 @@
  * likes. */
 #pragma once
 
-#include "../../probe/layout.h"
-#include "../../probe/source.h"
+#include "probe/core/layout.h"
+#include "probe/core/source.h"
 
 #define DATA "tests/data"
 

@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "../../probe/source.h"
-#include "../../probe/stall_event.h"
+#include "probe/core/source.h"
+#include "probe/source/stall/stall_event.h"
 
 enum { STALL_PROCS = 8 };
 
@@ -24,16 +24,16 @@ struct stall_host {
 	char dir[64], sysfs[72];
 	struct probe_config config;
 	struct stall_proc proc[STALL_PROCS];
-	double share[OFFENCE_MEMORY + 1]; /* of the time something waits for a CPU, I/O, memory */
-	double total_us[OFFENCE_MEMORY + 1];
+	double share[STALL_MEMORY + 1]; /* of the time something waits for a CPU, I/O, memory */
+	double total_us[STALL_MEMORY + 1];
 	double util, queue; /* of disk sda, and its partition */
 	double busy_ms, queue_ms, ios;
 	uint64_t now_ns;
 	void *self;
 	struct sink sink;
 	struct arena *arena;
-	struct wire_body told; /* by the last tick */
-	uint32_t events; /* tellings so far */
+	struct wire_body sent; /* by the last tick */
+	uint32_t events; /* events sent so far */
 };
 
 void stall_host_open(struct stall_host *h);
@@ -41,5 +41,5 @@ void stall_host_close(struct stall_host *h);
 struct stall_proc *stall_host_start(struct stall_host *h, uint32_t pid, const char *comm);
 void stall_host_end(struct stall_host *h, struct stall_proc *p);
 void stall_tick(struct stall_host *h);
-/* Ticks until something is told, for so many seconds at most; NULL: nothing was. */
+/* Ticks until an event is sent, for at most the given seconds; NULL: none was. */
 const struct event_item *stall_until(struct stall_host *h, double seconds);

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/stack.sh
 
 [ "$(id -u)" = 0 ] || { echo "Seismo: the fault bench makes network namespaces and cgroups: use sudo make faults." >&2; exit 1; }
-deploy/deps.sh test || exit 1
+deploy/dev/deps.sh test || exit 1
 # One at a time on a machine: the hosts have fixed names. The lock goes with the last who was started from here.
 exec 8</sys/fs/cgroup
 flock -w 100 8 || { echo "Seismo: another fault bench runs on this machine." >&2; exit 1; }

@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../fault/tools/address.h"
+#include "tests/fault/tools/address.h"
 
 enum { HEAD = 4096, LATE_MS = 150, WORK_US = 1000, ROOM = 16, PATIENCE_S = 10 };
 

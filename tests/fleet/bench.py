@@ -13,7 +13,7 @@ import judge
 import services
 import traces
 
-# 1,000 requests of a route, by windows that double, and its tail is known: an earlier fault would be learnt (probe/baseline.h).
+# 1,000 requests of a route, by windows that double, and its tail is known: an earlier fault would be learnt (probe/request/judge/baseline.h).
 WARM_S, OPENED_S, RIGHT = 300, 30, 0.9
 
 

@@ -15,7 +15,7 @@ export KIND=${KIND-app cpu edge disk shared pg region} RUNS=${RUNS:-2} AT_ONCE=$
 for k in $KIND; do
 	case " app cpu edge disk shared pg region " in *" $k "*) ;; *) echo "Seismo: there is no fault $k; there are app cpu edge disk shared pg region." >&2; exit 1 ;; esac
 done
-deploy/deps.sh test || exit 1
+deploy/dev/deps.sh test || exit 1
 . tests/lib/ingest_rig.sh
 export PGBIN=$pgbin
 bench=

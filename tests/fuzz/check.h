@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "../../lib/base.h"
+#include "lib/base/base.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -2,8 +2,8 @@
 /* check_rows.h - a judge of its own of rows for COPY BINARY. */
 #pragma once
 
-#include "../../collector/batch.h"
-#include "check.h"
+#include "collector/pipeline/batch.h"
+#include "tests/fuzz/check.h"
 
 /* One letter a field: 2 4 8 bytes, Null or 8, Text, Inet or null, Json, Bytes, arrays of Doubles,
  * Ints, and null or one of Longs, ints; null or a text. */
@@ -50,7 +50,7 @@ static inline bool is_field(char kind, const uint8_t *p, uint32_t len)
 	case 'I':
 		return len == UINT32_MAX || (len == 8 && p[0] == 2 && p[1] == 32 && p[3] == 4) ||
 		       (len == 20 && p[0] == 3 && p[1] == 128 && p[3] == 16);
-	case 'B': /* whose format raw.h has: fuzz_chunk asks for what it says */
+	case 'B': /* whose format row_codec.h has: fuzz_chunk asks for what it says */
 		return len != UINT32_MAX;
 	case 'J':
 		return len > 1 && *p == 1 && is_json(p + 1, len - 1);

@@ -2,12 +2,12 @@
 /* fake_roster.h - a roster that never changes, in the place of the one that follows a database. */
 #pragma once
 
-#include "../../collector/roster.h"
-#include "../../lib/hash.h"
-#include "check.h"
+#include "collector/access/key_registry.h"
+#include "lib/base/hash.h"
+#include "tests/fuzz/check.h"
 
 /* Of n1, of n2, one that waits, a revoked one, and one that nobody knows. */
-static const struct roster_entry roster[] = {
+static const struct key_registry_entry roster[] = {
 	{ .key = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7",
 	  .state = ROSTER_APPROVED,
 	  .name = "n1" },
@@ -22,7 +22,7 @@ static const struct roster_entry roster[] = {
 	  .name = "n1" },
 };
 
-bool roster_find(struct roster *r UNUSED, const char *key, struct roster_entry *out, bool *loaded)
+bool key_registry_find(struct key_registry *r UNUSED, const char *key, struct key_registry_entry *out, bool *loaded)
 {
 	*loaded = true;
 	for (size_t i = 0; i < ARRAY_SIZE(roster); i++)
@@ -34,13 +34,13 @@ bool roster_find(struct roster *r UNUSED, const char *key, struct roster_entry *
 	return false;
 }
 
-void roster_ask(struct roster *r UNUSED, const struct ask *a)
+void key_registry_ask(struct key_registry *r UNUSED, const struct ask *a)
 {
 	must(is_text(a->name, strlen(a->name)) && is_text(a->machine, strlen(a->machine)));
 	must(is_text(a->token, strlen(a->token)) && strlen(a->key) == KEY_TEXT - 1);
 }
 
-bool roster_take_answer(struct roster *r UNUSED, struct ask *out UNUSED)
+bool key_registry_take_answer(struct key_registry *r UNUSED, struct ask *out UNUSED)
 {
 	return false;
 }

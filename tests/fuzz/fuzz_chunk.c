@@ -5,14 +5,14 @@
  * Whatever is read as a chunk with its CRC mended must be one that, packed again, is read as the
  * same; whatever is packed must come back, bit by bit.
  */
-#include "check.h"
+#include "tests/fuzz/check.h"
 
 #include <math.h>
 
-#include "../../collector/chunk.h"
-#include "../../collector/column.h"
-#include "../../collector/raw.h"
-#include "../../lib/crc32c.h"
+#include "collector/codec/chunk.h"
+#include "collector/codec/column.h"
+#include "collector/codec/row_codec.h"
+#include "lib/base/crc32c.h"
 
 enum { LIMIT = 8 << 20, CRC_AT = 2, CRC_FROM = 6, MAX = 4096 };
 
@@ -70,22 +70,22 @@ static void read_column(const uint8_t *p, size_t len)
 static void put_raw(const double *v, uint32_t n)
 {
 	enum { PORTION = 100, LIMIT_BYTES = 2000 };
-	static struct raw r;
+	static struct row_codec r;
 	double back[MAX];
 	struct buf b = { 0 };
 	uint32_t taken = 0;
 
-	raw_begin(&r);
+	row_codec_begin(&r);
 	while (taken < n) {
 		uint32_t m = n - taken < PORTION ? n - taken : PORTION;
 
-		if (!raw_add(&r, v + taken, m, LIMIT_BYTES))
+		if (!row_codec_add(&r, v + taken, m, LIMIT_BYTES))
 			break;
 		taken += m;
 	}
-	raw_put(&b, &r);
-	must(b.len == raw_len(&r) && b.len <= LIMIT_BYTES);
-	must(raw_get(b.data, b.len, back, taken) == 0);
+	row_codec_put(&b, &r);
+	must(b.len == row_codec_len(&r) && b.len <= LIMIT_BYTES);
+	must(row_codec_get(b.data, b.len, back, taken) == 0);
 	same(v, back, taken);
 	buf_free(&b);
 }
@@ -96,7 +96,7 @@ static void read_raw(const uint8_t *p, size_t len)
 	double v[MAX];
 	uint32_t n = len < 3 ? 0 : (uint32_t)(p[1] << 8 | p[2]);
 
-	if (n <= MAX && raw_get(p, len, v, n) == 0)
+	if (n <= MAX && row_codec_get(p, len, v, n) == 0)
 		put_raw(v, n);
 }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Files and flags, of the probe and the collector: what is taken keeps its bounds, what is not is
- * reported in one sentence. The first byte chooses.
+ * Files and flags, of the probe and the collector: accepted values are within their bounds, and
+ * an error is one sentence. The first byte selects program and form.
  */
 #include <stdio.h>
 #include <sys/mman.h>
 
-#include "check.h"
-/* both programs call it config.h */
-#include "../../collector/config.h"
-#include "../../lib/endpoints.h"
-#include "../../probe/config.h"
+#include "tests/fuzz/check.h"
+/* both programs call it collector_config.h */
+#include "collector/core/collector_config.h"
+#include "lib/uplink/endpoints.h"
+#include "probe/core/probe_config.h"
 
 enum { ARGS = 16, ERR = 512 };
 
@@ -40,7 +40,7 @@ static void probe(int argc, char *const argv[])
 	must(ends(c.node, sizeof(c.node)) && ends(c.collector, sizeof(c.collector)) &&
 	     ends(c.state, sizeof(c.state)) && ends(c.scope, sizeof(c.scope)));
 	must(c.spool_mb > 0 && c.rows_per_s >= 0 && c.ring_mb > 0 && c.slow_ms == c.slow_ms);
-	if (r == 0 && task != PROBE_HELP && task != PROBE_TELL_VERSION)
+	if (r == 0 && task != PROBE_HELP && task != PROBE_PRINT_VERSION)
 		must(!strchr(c.node, '/') && endpoints_parse(c.collector, &collectors) == 0);
 }
 

@@ -5,10 +5,10 @@
  */
 #include <sys/mman.h>
 
-#include "../../probe/elf_file.h"
-#include "../../probe/perf_map.h"
-#include "../../probe/proc_code.h"
-#include "check.h"
+#include "probe/symbol/user/elf_file.h"
+#include "probe/symbol/user/perf_map.h"
+#include "probe/symbol/user/proc_code.h"
+#include "tests/fuzz/check.h"
 
 enum { ASKED = 4, STEP = 4096 };
 

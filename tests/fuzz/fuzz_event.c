@@ -4,12 +4,12 @@
  * or a row within its bounds that the collector takes as it was meant, whose parts add up. The
  * first byte chooses whether query strings leave the node; what is left of the input are waits.
  */
-#include "../../lib/reason.h"
-#include "../../lib/wire.h"
-#include "../../probe/explain.h"
-#include "../../probe/request_event.h"
-#include "../../probe/verdict.h"
-#include "check.h"
+#include "lib/wire/reason.h"
+#include "lib/wire/wire.h"
+#include "probe/request/explain/explain.h"
+#include "probe/request/record/request_event.h"
+#include "probe/request/explain/verdict.h"
+#include "tests/fuzz/check.h"
 
 enum { ERRNOS = 134, STATUSES = 1000 }; /* the kernel reads three digits, and its own errno */
 
@@ -89,11 +89,11 @@ static void judged(const struct req_event *e, struct request_item *r, const uint
 	struct detect *d = detect_new(0); /* everything is too slow */
 	struct sink out = { 0 };
 	struct judged j;
-	struct split s;
+	struct breakdown s;
 
 	r->app = "app";
 	waits(x, &e->head, p, len);
-	split_of(&e->head, split_help(e, sizeof(*e)), r, &s);
+	breakdown_of(&e->head, breakdown_help(e, sizeof(*e)), r, &s);
 	must(detect_judge(d, r, &s, &j));
 	explain_request(x, &e->head, &s, &j, &c, r);
 	must(reason_find(r->reason) && r->nparams <= ITEM_MAX_PARAMS);

@@ -3,9 +3,9 @@
  * Whatever a server read: refused, or a method and a path inside the input, and a route of it. Of
  * what was cut off on its way the path is the beginning, and it says so. Ids are whole, or none.
  */
-#include "../../probe/http.h"
-#include "../../probe/route.h"
-#include "check.h"
+#include "probe/request/record/http.h"
+#include "probe/request/record/route.h"
+#include "tests/fuzz/check.h"
 
 static void check_route(const struct http_line *l)
 {

@@ -6,13 +6,13 @@
  */
 #include <stdio.h>
 
-#include "../../probe/own_layout.h"
-#include "check.h"
+#include "probe/source/custom/custom_layout.h"
+#include "tests/fuzz/check.h"
 
 enum { ERR = 256, MEMORY = 1 << 20 };
 
-static struct own_manifest m;
-static struct own_layout layout;
+static struct custom_manifest m;
+static struct custom_layout layout;
 
 static void check_manifest(void)
 {
@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		return 0;
 	f = fmemopen((void *)(uintptr_t)(data + 1), len - 1, "r");
 	must(f != NULL);
-	r = own_manifest_read(f, "m.conf", &m, err, sizeof(err));
+	r = custom_manifest_read(f, "m.conf", &m, err, sizeof(err));
 	fclose(f);
 	must(memchr(err, 0, sizeof(err)) && (r == 0) == !err[0]);
 	if (r < 0)
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			    m.metric[j].first + m.metric[j].at.n - 2 > 62)
 				m.metric[j].at.n = 2;
 		err[0] = 0;
-		if (own_layout_make(&layout, &m, i, "own.m", "m.conf", err, sizeof(err)) == 0)
+		if (custom_layout_make(&layout, &m, i, "own.m", "m.conf", err, sizeof(err)) == 0)
 			check_layout();
 		else
 			must(strncmp(err, "m.conf:", 7) == 0);

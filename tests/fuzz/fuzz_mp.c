@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Value after value, lib/mp and msgpack-c say the same; and no getter, in any order, reads past. */
-#include "mp_oracle.h"
+#include "tests/fuzz/mp_oracle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -6,12 +6,12 @@
  * counted, and that each row is what COPY BINARY takes: fields of their lengths, texts of UTF-8,
  * JSON.
  */
-#include "../../collector/receive.h"
-#include "../../lib/clock.h"
-#include "../../lib/hash.h"
-#include "check.h"
-#include "check_rows.h"
-#include "fake_roster.h"
+#include "collector/ingest/receive.h"
+#include "lib/base/clock.h"
+#include "lib/base/hash.h"
+#include "tests/fuzz/check.h"
+#include "tests/fuzz/check_rows.h"
+#include "tests/fuzz/fake_roster.h"
 
 enum { NODES = 2, EPOCHS = 2, KNOWN = 16 };
 
@@ -26,8 +26,8 @@ struct stored {
 
 static struct rig {
 	struct layouts *layouts;
-	struct line *front, *back;
-	struct link *link;
+	struct pipeline *front, *back;
+	struct writer_queue *link;
 	struct receive *receive;
 	struct stored stored[KNOWN];
 	int nstored;
@@ -131,14 +131,14 @@ static void store(struct stored *s, struct batch *b)
 	b->until_ns = NOW + DAYS;
 	b->raw_from_ns = NOW - DAYS / 2;
 	b->raw_until_ns = NOW + DAYS / 2;
-	must(line_run(rig.back, b) >= 0);
+	must(pipeline_run(rig.back, b) >= 0);
 	for (int i = 0; i < FACT_END; i++)
 		check_rows(&b->rows[i], fields[i]);
-	must(b->poison || b->rows[FACT_REQUEST].n == b->items.nrequests);
-	must(b->poison || b->rows[FACT_EVENT].n == b->items.nevents);
-	for (uint32_t i = 0; !b->poison && i < b->items.nrequests; i++)
+	must(b->malformed || b->rows[FACT_REQUEST].n == b->items.nrequests);
+	must(b->malformed || b->rows[FACT_EVENT].n == b->items.nevents);
+	for (uint32_t i = 0; !b->malformed && i < b->items.nrequests; i++)
 		must(be32(b->rows[FACT_REQUEST].bytes.data + b->stored_at[i] - 4) == 8);
-	for (uint32_t i = 0; !b->poison && i < b->items.nevents; i++)
+	for (uint32_t i = 0; !b->malformed && i < b->items.nevents; i++)
 		must(be32(b->rows[FACT_EVENT].bytes.data + b->event_stored_at[i] - 4) == 8);
 	s->seq[b->head.stream] = b->head.seq;
 }
@@ -151,7 +151,7 @@ static void send_note(enum note_kind kind, const struct work *w, const struct st
 
 	if (s)
 		memcpy(n.seq, s->seq, sizeof(n.seq));
-	link_note(rig.link, &n);
+	writer_queue_note(rig.link, &n);
 	must(receive_notes(rig.receive) == 0);
 }
 
@@ -162,9 +162,9 @@ static bool write_one(bool loses)
 	struct stored *s;
 	struct work *w;
 
-	if (link_take(rig.link, 0, &w) < 0)
+	if (writer_queue_take(rig.link, 0, &w) < 0)
 		return false;
-	link_done(w);
+	writer_queue_done(w);
 	s = find(w->node, w->epoch);
 	if (s)
 		s->again |= w->kind != WORK_BATCH;
@@ -184,7 +184,7 @@ static bool write_one(bool loses)
 			kind = NOTE_STORED;
 		}
 	}
-	send_note(s ? kind : NOTE_STRANGER, w, s);
+	send_note(s ? kind : NOTE_UNKNOWN_NODE, w, s);
 	work_free(w);
 	return true;
 }
@@ -301,11 +301,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct input in = { data, len };
 
 	if (!rig.link)
-		rig.link = link_new(); /* empty after each script, so one is enough */
+		rig.link = writer_queue_new(); /* empty after each script, so one is enough */
 	rig = (struct rig){ .mono_ns = 1000000000, .layouts = layouts_new(), .link = rig.link };
-	must(line_open(&rig.front, front, ARRAY_SIZE(front),
+	must(pipeline_open(&rig.front, front, ARRAY_SIZE(front),
 		       &(struct stage_env){ .layouts = rig.layouts }) == 0);
-	must(line_open(&rig.back, back, 1, &(struct stage_env){ 0 }) == 0);
+	must(pipeline_open(&rig.back, back, 1, &(struct stage_env){ 0 }) == 0);
 	rig.receive = receive_new(&(struct receive_config){ .own = &own,
 							    .rows_per_s = 50,
 							    .link = rig.link,
@@ -316,8 +316,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		;
 	must(counter_get(C_QUEUE_BYTES) == 0 && counter_get(C_QUEUE_BATCHES) == 0);
 	receive_free(rig.receive);
-	line_close(rig.back);
-	line_close(rig.front);
+	pipeline_close(rig.back);
+	pipeline_close(rig.front);
 	layouts_free(rig.layouts);
 	return 0;
 }

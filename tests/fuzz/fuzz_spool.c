@@ -7,9 +7,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "../../lib/segment.c"
-#include "../../lib/spool.h"
-#include "check.h"
+#include "lib/spool/segment.c"
+#include "lib/spool/spool.h"
+#include "tests/fuzz/check.h"
 
 enum { ENOUGH = 1 << 20 };
 

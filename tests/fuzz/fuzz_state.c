@@ -4,11 +4,11 @@
  * The first byte chooses: a whole file, or a body whose sum is made right, since no fuzzer finds
  * one.
  */
-#include "../../lib/state_file.c"
+#include "lib/daemon/state_file.c"
 
-#include "../../lib/mp.h"
-#include "../../probe/detect.h"
-#include "check.h"
+#include "lib/wire/mp.h"
+#include "probe/request/judge/detect.h"
+#include "tests/fuzz/check.h"
 
 #define WALL_NS 1790000000000000000ull
 

@@ -4,13 +4,13 @@
  * to the truth, between batches, time and a link that breaks. It holds that only a mark takes a
  * batch out of the spool, that none that is stored is sent again, and that the window stays one.
  */
-#include "../../lib/uplink.c"
-#include "../../lib/uplink_answer.c"
-#include "../../lib/uplink_keys.c"
+#include "lib/uplink/uplink.c"
+#include "lib/uplink/uplink_answer.c"
+#include "lib/uplink/uplink_keys.c"
 
 #include <stdio.h>
 
-#include "check.h"
+#include "tests/fuzz/check.h"
 
 #define KEY "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
 #define NEXT_KEY "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"

@@ -6,11 +6,12 @@
  */
 #include <stdio.h>
 
-#include "../../collector/web_asset.h"
-#include "../../collector/web_call.h"
-#include "../../collector/web_file.h"
-#include "../../collector/web_guard.h"
-#include "check.h"
+#include "collector/web/web_asset.h"
+#include "collector/web/web_routes.h"
+#include "collector/web/call/web_call.h"
+#include "collector/web/call/web_file.h"
+#include "collector/web/web_guard.h"
+#include "tests/fuzz/check.h"
 
 /* {"...","..."}: what PostgreSQL reads as an array of texts. */
 static bool is_array(const char *s)

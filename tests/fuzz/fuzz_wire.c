@@ -3,7 +3,7 @@
  * Every decoder, on whatever comes in: it refuses it, or makes a value within the limits that
  * encodes, and what was encoded decodes and encodes to the same bytes. The first byte chooses.
  */
-#include "../../lib/wire.h"
+#include "lib/wire/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

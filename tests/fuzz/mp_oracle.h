@@ -16,7 +16,7 @@
 #include <msgpack.h>
 #include <msgpack/unpack_define.h>
 
-#include "../../lib/mp.h"
+#include "lib/wire/mp.h"
 
 enum { ORACLE_DEPTH = 16 };
 

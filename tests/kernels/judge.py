@@ -177,9 +177,9 @@ def version(text):
 
 def sources():
     """Each line of the table, and the programs that are shipped."""
-    with open("probe/sources.def", encoding="ascii") as f:
+    with open("probe/core/sources.def", encoding="ascii") as f:
         ours = re.findall(r"^(?:SOURCE|HOT|ON_DEMAND)\((\w+)\)", f.read(), re.M)
-    return ours + sorted("own." + os.path.basename(p)[:-5] for p in glob.glob("bpf/own/*.conf"))
+    return ours + sorted("own." + os.path.basename(p)[:-5] for p in glob.glob("bpf/examples/*.conf"))
 
 
 OF_HARDWARE = {"pmu", "rdma"}  # to lack it is no fault

@@ -7,7 +7,7 @@
 # One to three minutes each; root is needed only to install what is missing. What each said stays in build/kernels/reports.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-deploy/deps.sh kernels || exit 1
+deploy/dev/deps.sh kernels || exit 1
 unset MAKEFLAGS MAKELEVEL MFLAGS
 make --no-print-directory -j"$(nproc)" all tools || exit 1
 

@@ -9,7 +9,7 @@ chmod 755 "$tmp"
 # What make run and make stop end in; in a run of all tests what they do before that is done, and takes seconds of a processor.
 stack() { # start|stop
 	if [ -n "${SEISMO_TEST:-}" ]; then
-		B=$B deploy/stack.sh "$1"
+		B=$B deploy/dev/stack.sh "$1"
 	else
 		make -s "${1/start/run}"
 	fi
@@ -26,8 +26,8 @@ stack_cluster() (
 	install -d -m 755 "$VAR" "$RUN/pg" "$RUN/log" "$VAR/log" "$to"
 	exec 8>"$VAR/lock"
 	flock 8
-	. deploy/parts.sh
-	. deploy/postgres.sh
+	. deploy/dev/parts.sh
+	. deploy/dev/postgres.sh
 	install -d -o postgres -g postgres -m 700 "$VAR/log/postgresql"
 	[ -f "$VAR/pg/PG_VERSION" ] || { pg_find && pg_unshare && pg_make; } >/dev/null 8>&- || return
 	cp -a --reflink=auto "$VAR/pg" "$to/pg"
@@ -56,7 +56,7 @@ probe_by() { # RUNG PROBE_FLAG...: another probe in the same stack
 }
 
 part_pid_of() { # postgres|collector|probe
-	deploy/stack.sh status | sed -n "s/^$1 runs, pid //p" # what make status calls, without reading what it builds
+	deploy/dev/stack.sh status | sed -n "s/^$1 runs, pid //p" # what make status calls, without reading what it builds
 }
 
 # The delay of its reports is the probe's promise, which cannot hold while other programs have the processors.

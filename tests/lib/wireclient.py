@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wireclient.py - a probe's side of the wire, written from schema/WIRE.md alone: what that page does not say, this does
+"""wireclient.py - a probe's side of the wire, written from docs/reference/wire.md alone: what that page does not say, this does
 not know. On Debian's python3-zmq and python3-msgpack.
 
-    wireclient.py vectors schema/WIRE.md    each vector is decoded, field by field, and written again to the same bytes
+    wireclient.py vectors docs/reference/wire.md    each vector is decoded, field by field, and written again to the same bytes
 """
 import re
 import struct

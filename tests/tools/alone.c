@@ -6,16 +6,16 @@
  */
 #include <stdio.h>
 
-#include "../../lib/log.h"
-#include "../../lib/loop.h"
-#include "../../probe/sources.h"
-#include "source_config.h"
+#include "lib/base/log.h"
+#include "lib/daemon/loop.h"
+#include "probe/source/sources.h"
+#include "tests/tools/source_config.h"
 
 static const char *const kinds[] = {
 #define SOURCE(name) "always",
 #define HOT(name) "hot",
 #define ON_DEMAND(name) "demand",
-#include "../../probe/sources.def"
+#include "probe/core/sources.def"
 #undef SOURCE
 };
 

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../bpf/block.h"
-#include "../../probe/kernel_counts.h"
-#include "block.skel.h"
+#include "bpf/disk/block.h"
+#include "probe/kernel/kernel_counts.h"
+#include "bpf/disk/block.skel.h"
 
 static int find(const struct block_bpf *b, const char *name)
 {

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-#include "../../lib/clock.h"
+#include "lib/base/clock.h"
 
 enum { HEADER = 19, PIECE = 64 << 10 };
 

@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "../../lib/base.h"
+#include "lib/base/base.h"
 
 enum { READ = 64 << 10, WRITTEN = 4 << 10 };
 

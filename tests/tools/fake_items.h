@@ -5,10 +5,10 @@
 #include <arpa/inet.h>
 #include <inttypes.h>
 
-#include "../../lib/clock.h"
-#include "../../lib/hash.h"
-#include "../../lib/reason.h"
-#include "../../lib/wire.h"
+#include "lib/base/clock.h"
+#include "lib/base/hash.h"
+#include "lib/wire/reason.h"
+#include "lib/wire/wire.h"
 
 #define MS 1000000ull
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <zmq.h>
 
-#include "../../lib/hash.h"
-#include "../../lib/keys.h"
+#include "lib/base/hash.h"
+#include "lib/uplink/keys.h"
 
 /* The same in each process. */
 static inline struct key_pair fake_key_of(const char *node)

@@ -12,18 +12,18 @@
  *COUNT; red APP ROUTE PEER ROLE CLASS COUNT; request START_NS APP REMOTE LOCAL METHOD PATH STATUS
  *REQUEST_US REASON FLAGS TRIES, where a try is
  *ADDR;LOCAL_PORT;START_US;CONNECT_US;RESPONSE_US;STATUS;FLAGS. It keeps the delivery rule of
- *schema/WIRE.md: nothing is printed twice, a hole is printed as "gap".
+ *docs/reference/wire.md: nothing is printed twice, a hole is printed as "gap".
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <zmq.h>
 
-#include "../../lib/clock.h"
-#include "../../lib/hash.h"
-#include "../../lib/keys.h"
-#include "../../lib/reason.h"
-#include "../../lib/text.h"
-#include "../../lib/wire.h"
+#include "lib/base/clock.h"
+#include "lib/base/hash.h"
+#include "lib/uplink/keys.h"
+#include "lib/wire/reason.h"
+#include "lib/base/text.h"
+#include "lib/wire/wire.h"
 
 enum { MAX_DICTS = 64, MAX_PEER = 64, BODY_LIMIT = 64 << 20, DICT_LIMIT = 1 << 20 };
 

@@ -23,10 +23,10 @@
 #include <sys/random.h>
 #include <zmq.h>
 
-#include "../../lib/clock.h"
-#include "../../lib/hash.h"
-#include "fake_items.h"
-#include "fake_keys.h"
+#include "lib/base/clock.h"
+#include "lib/base/hash.h"
+#include "tests/tools/fake_items.h"
+#include "tests/tools/fake_keys.h"
 
 enum { WINDOW = 64, PATIENCE_MS = 1500 };
 

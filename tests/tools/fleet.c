@@ -18,7 +18,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "fleet_node.h"
+#include "tests/tools/fleet_node.h"
 
 enum { EVENTS = 256, SWEEP_MS = 100, CONNECT_S = 120, DRAIN_S = 60 };
 

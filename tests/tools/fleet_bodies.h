@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "../../lib/wire.h"
+#include "lib/wire/wire.h"
 
 enum { FLEET_BODIES = 64 };
 

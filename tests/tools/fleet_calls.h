@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "../../lib/wire.h"
+#include "lib/wire/wire.h"
 
 enum { CALLS_APPS = 500, CALLS_PORT = 8000, CALLS_EACH = 1000 /* requests of a server's tick */ };
 

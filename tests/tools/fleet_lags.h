@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "../../lib/base.h"
+#include "lib/base/base.h"
 
 static const double FLEET_LATE_MS = 2000;
 

@@ -5,12 +5,12 @@
 #include <sys/epoll.h>
 #include <zmq.h>
 
-#include "../../lib/clock.h"
-#include "../../lib/wire.h"
-#include "fake_keys.h"
-#include "fleet_bodies.h"
-#include "fleet_calls.h"
-#include "fleet_lags.h"
+#include "lib/base/clock.h"
+#include "lib/wire/wire.h"
+#include "tests/tools/fake_keys.h"
+#include "tests/tools/fleet_bodies.h"
+#include "tests/tools/fleet_calls.h"
+#include "tests/tools/fleet_lags.h"
 
 #define MS 1000000ull
 
@@ -60,7 +60,7 @@ static void set(void *sock, int option, int v)
 		abort();
 }
 
-/* As lib/dealer.c does. */
+/* As lib/uplink/dealer.c does. */
 static void open_node(struct fleet *f, struct node *n)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.ptr = n };

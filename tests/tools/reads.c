@@ -16,22 +16,22 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "../../lib/log.h"
-#include "../../lib/reason.h"
-#include "../../probe/budget.h"
-#include "../../probe/layout.h"
-#include "../../probe/privilege.h"
-#include "../../probe/seccomp.h"
-#include "../../probe/sources.h"
-#include "../../lib/uplink.h"
-#include "source_config.h"
+#include "lib/base/log.h"
+#include "lib/wire/reason.h"
+#include "probe/overhead/budget.h"
+#include "probe/core/layout.h"
+#include "probe/sandbox/privilege.h"
+#include "probe/sandbox/seccomp.h"
+#include "probe/source/sources.h"
+#include "lib/uplink/uplink.h"
+#include "tests/tools/source_config.h"
 
 static const struct {
 	const char *name;
 	const struct wire_dict *dict;
 } layouts[] = {
 #define LAYOUT(ID, name, kind) { #name, &layout_##name },
-#include "../../schema/metrics.def"
+#include "schema/def/metrics.def"
 };
 
 static const struct wire_dict *layout_of(uint64_t id, const char **name)
@@ -102,7 +102,7 @@ static void print_sources(struct sources *s, struct sink *out, struct arena *a)
 {
 	struct wire_body b;
 
-	sources_tell(s, out);
+	sources_send_states(s, out);
 	if (wire_body_decode(a, out->event.data, out->event.len, &b) < 0)
 		die("what the sources say of themselves cannot be read");
 	for (uint32_t i = 0; i < b.nsources; i++)
@@ -128,7 +128,7 @@ static void read_named(struct sources *s, const char *name, struct sink *out, st
 		return;
 	}
 	if (strcmp(name, "cost") == 0) {
-		sources_tell_cost(s, out);
+		sources_send_cost(s, out);
 		return;
 	}
 	for (size_t i = 0; i < sources_count(); i++)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* source_config.h - the configuration of sources that no probe opens: the defaults, but nginx is
- * let be.
+/* source_config.h - options of sources that a test opens: the defaults, but without nginx.
  */
 #pragma once
 
-#include "../../probe/config.h"
+#include "probe/core/probe_config.h"
 
 static struct probe_config source_config = { .node = "test",
 					     .slow_ms = -1,

@@ -5,5 +5,6 @@ import { fileURLToPath } from 'node:url';
 import { runAll } from './browser.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-for (const file of (await readdir(here)).filter((f) => f.endsWith('.test.mjs') && (!process.env.FILES || process.env.FILES.includes(f))).sort()) await import(path.join(here, file));
+const isWanted = (file) => file.endsWith('.test.mjs') && (!process.env.FILES || process.env.FILES.includes(path.basename(file)));
+for (const file of (await readdir(here, { recursive: true })).filter(isWanted).sort()) await import(path.join(here, file));
 process.exitCode = (await runAll(process.argv[2])) ? 0 : 1;

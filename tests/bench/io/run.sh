@@ -5,7 +5,7 @@
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 [ "$(id -u)" = 0 ] || { echo "Seismo: this loads kernel programs and makes a loop device: use sudo make bench-io." >&2; exit 1; }
-deploy/deps.sh bench || exit 1
+deploy/dev/deps.sh bench || exit 1
 . tests/lib/bench_rig.sh
 trap 'rm -rf "$tmp"' EXIT
 export B PYTHONDONTWRITEBYTECODE=1

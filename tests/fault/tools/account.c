@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "account.h"
+#include "tests/fault/tools/account.h"
 
 #include <fcntl.h>
 #include <linux/genetlink.h>

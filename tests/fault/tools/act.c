@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "act.h"
+#include "tests/fault/tools/act.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "account.h"
+#include "tests/fault/tools/account.h"
 
 enum { MIB = 1 << 20 };
 

@@ -14,7 +14,7 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
-#include "drop.h"
+#include "tests/fault/tools/drop.h"
 
 struct flow_key {
 	__u32 saddr, daddr;

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "drop.h"
+#include "tests/fault/tools/drop.h"
 
 static const struct {
 	const char *name;

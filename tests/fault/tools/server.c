@@ -24,9 +24,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "account.h"
-#include "act.h"
-#include "address.h"
+#include "tests/fault/tools/account.h"
+#include "tests/fault/tools/act.h"
+#include "tests/fault/tools/address.h"
 
 enum { HEAD = 8192, BODY = 512 };
 

@@ -118,7 +118,7 @@ def steps_of(step, of):
 
 
 def rates(step):
-    """As API.md says it."""
+    """As docs/reference/api.md says it."""
     before = [at for at, i in ticks() if at < 0][-1]
     for found in steps_of(step, switches):
         known = [v for _, v in found if v is not None]

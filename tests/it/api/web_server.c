@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-#include "../../../collector/web.h"
-#include "../../../lib/log.h"
+#include "collector/web/web.h"
+#include "lib/base/log.h"
 
 static unsigned port_of(int fd)
 {

@@ -18,8 +18,8 @@ pg_make
 start one "$port" "$web"
 await 300 curl -sf "http://127.0.0.1:$web/healthz"
 n="node n1 11"
-ok "the parts are those of the table" await 300 is "$(grep -c '^PART' schema/parts.def)" "select count(*) from part"
-ok "the API names them in the order of the bar" api parts "[p['code'] for p in a['parts']][:2] == ['queue', 'pool'] and len(a['parts']) == $(grep -c '^PART' schema/parts.def)"
+ok "the parts are those of the table" await 300 is "$(grep -c '^PART' schema/def/parts.def)" "select count(*) from part"
+ok "the API names them in the order of the bar" api parts "[p['code'] for p in a['parts']][:2] == ['queue', 'pool'] and len(a['parts']) == $(grep -c '^PART' schema/def/parts.def)"
 
 ok "a batch with all of it is acked" probe "$port" "$n" hello "want welcome 0 0" "send 1 1 1 whole" "want ack 1 1"
 ok "a row of the first form beside it" probe "$port" "$n" "send 1 2 1 request" "want ack 1 2"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- raw.sql - raw_bytes(values), as schema/CHUNK.md has them "Before that": written from that page, and not from collector/raw.c.
+-- raw.sql - raw_bytes(values), as docs/reference/chunk.md has them "Before an hour is packed": written from that page, and not from collector/codec/row_codec.c.
 
 create function row_of_bits(bits text) returns bytea language sql immutable as $$
 	select coalesce(string_agg(substr(int2send((select sum((substr(bits, 8 * k + i + 1, 1) = '1')::int << i) from generate_series(0, 7) i)::int2), 2), '' order by k), '')

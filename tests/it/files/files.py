@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 
 SIZE = 50 << 20
 LIMIT_MS = 10
-PLACES = 4096  # bpf/files_glance.h, GLANCES
+PLACES = 4096  # bpf/files/files_slots.h, GLANCES
 
 
 def compute(seconds):
@@ -173,7 +173,7 @@ def loop(directory):
 
 
 def twins(directory):
-    """What bpf/files_glance.h keeps of one of them must not be in the way of the other: how many were slow, and told, of each."""
+    """What bpf/files/files_slots.h keeps of one of them must not be in the way of the other: how many were slow, and told, of each."""
     data, slow, began = bytes(SIZE), {"a": 0, "b": 0}, time.time_ns()
 
     def write(name):

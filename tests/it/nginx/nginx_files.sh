@@ -95,10 +95,10 @@ serves "$nonsense"
 load "$liar" /liar/ 100 2 --conns 5 --close
 ok "a liar's requests are what its sockets say" await_value 200 rows "$liar" /liar/
 ok "and no other" test "$(ask "select count(*) from request where path = '/never' or status = 418 or upstreams::text like '%10.9.8.7%'")" = 0
-ok "it is found out" await_value 1 said 'fakenginx: what lies where in its requests was not found'
+ok "it is found out" await_value 1 said 'fakenginx: the layout of its request struct was not recognised'
 load "$nonsense" /nonsense/ 100 3 --conns 5 --close
 ok "one that hands over pointers to nowhere keeps its rows" await_value 300 rows "$nonsense" /nonsense/
-ok "it is found out, too" await_value 1 said 'nginx-nonsense: what lies where in its requests was not found'
+ok "it is found out, too" await_value 1 said 'nginx-nonsense: the layout of its request struct was not recognised'
 load "$nonsense" /nonsense2/ 100 1 --conns 5 --close
 ok "its requests are counted as seen by sockets alone" await_value t ask "select coalesce(sum(value), 0) > 50 from api.coverage where name = 'nginx_unread'"
 

@@ -63,7 +63,7 @@ if [ ${#pids[@]} = 2 ]; then
 	ok "of a Node program most are in its hot function" is_hot hotscript '^JS:.*(spin|burnCpu)' 50
 	rm -f "/tmp/perf-${pids[1]}.map"
 else
-	echo "no node here: code of a runtime is left to tests/unit/test_fold.c"
+	echo "no node here: code of a runtime is left to tests/unit/probe/source/profile/test_fold.c"
 fi
 kill "${pids[@]}"
 pids=()

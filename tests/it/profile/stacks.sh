@@ -88,6 +88,6 @@ if command -v node >/dev/null; then
 	ok "code of a runtime has the name that its map gives" seen node "JS:[^<]*burnCpu [^<]*stacks_server.mjs"
 	rm -f "/tmp/perf-${pids[-1]}.map"
 else
-	echo "no node here: code of a runtime is left to tests/unit/test_usym.c"
+	echo "no node here: code of a runtime is left to tests/unit/probe/symbol/user/test_usym.c"
 fi
 done_checking

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # relay_claims.sh - relays that tell of incidents what is not theirs, not known, or not to be believed: nobody else's
-# incidents are changed by it, held up, or lost. The relays are written from schema/WIRE.md.
+# incidents are changed by it, held up, or lost. The relays are written from docs/reference/wire.md.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/lib/check.sh

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # hostile.sh - clients that send what no probe sends, one kind after the other, while honest nodes deliver: each kind is
 # refused or contained and counted as what it is, and the honest nodes lose nothing and hardly wait. The clients are
-# written from schema/WIRE.md, on another msgpack. The collector, its database and the honest nodes have one processor,
+# written from docs/reference/wire.md, on another msgpack. The collector, its database and the honest nodes have one processor,
 # who is hostile another. LONG=1: longer, and how long the honest wait is judged, for which the machine must be quiet.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
@@ -92,7 +92,7 @@ in_time_or_again() { # KIND SINCE UNTIL
 	in_time ${phases[-1]}
 }
 
-ok "every vector of WIRE.md is read, and written again to the same bytes" $python tests/lib/wireclient.py vectors schema/WIRE.md
+ok "every vector of WIRE.md is read, and written again to the same bytes" $python tests/lib/wireclient.py vectors docs/reference/wire.md
 pg_make
 start one "$port" "$web"
 await 300 grep -q "is ready" "$dir/one.log"

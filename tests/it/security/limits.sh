@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# limits.sh - deploy/seismo-collector.nft as it is shipped, in a network namespace with a listener, and storms from
+# limits.sh - deploy/firewall/seismo-collector.nft as it is shipped, in a network namespace with a listener, and storms from
 # another: what is over the limits does not arrive and is counted; who is honest gets through.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/lib/check.sh
-file=deploy/seismo-collector.nft
+file=deploy/firewall/seismo-collector.nft
 tmp=$(mktemp -d) || exit 1
 there=seismo-limits-$$-there away=seismo-limits-$$-away listener=
 

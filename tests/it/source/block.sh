@@ -17,7 +17,7 @@ control() { # add|remove MINOR: a loop device of this number
 	python3 -c 'import fcntl, sys; fcntl.ioctl(open("/dev/loop-control"), {"add": 0x4C80, "remove": 0x4C81}[sys.argv[1]], int(sys.argv[2]))' "$@"
 }
 
-place() { # MINOR: where bpf/block.bpf.c, place_of(), puts that loop device
+place() { # MINOR: where bpf/disk/block.bpf.c, place_of(), puts that loop device
 	echo $(((((7 << 20 | $1) * 0x9e3779b1) & 0xffffffff) >> 25))
 }
 
@@ -55,7 +55,7 @@ move() { # read|write SIZE COUNT
 }
 
 # All but one in a hundred: under load 4 of 108,000 writes were not in the kernel's map itself, nor counted by the kernel as a run
-# that it left out. They may have ended while process 1 had the processor, when some kernels run no program of BPF (README, limits).
+# that it left out. They may have ended while process 1 had the processor, when some kernels run no program of BPF (docs/limits.md).
 almost() { # N COMMAND...
 	local n
 	AWAIT_S=15 await_value "$@" && return

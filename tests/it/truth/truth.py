@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""truth.py READS TMP - every line of schema/metrics.def against what /proc or /sys say, or against another suite.
+"""truth.py READS TMP - every line of schema/def/metrics.def against what /proc or /sys say, or against another suite.
 
 READS (tests/tools/reads.c) opens the sources of the probe and reads one when it is told to; right before and right after
 the same is read from the kernel's files (truths.py). A gauge must lie within what these readings say, a counter's step
@@ -56,7 +56,7 @@ def ok(sentence, good, seen=""):
 
 def metrics():
     layout, found = None, []
-    for line in open("schema/metrics.def", encoding="ascii"):
+    for line in open("schema/def/metrics.def", encoding="ascii"):
         if m := re.match(r"LAYOUT\((\w+), (\w+),", line):
             layout = m[2]
         elif m := re.match(r'METRIC\((\w+), (\w+), "(\w+)", "[^"]*", (\w+)\)', line):

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# truth.sh - every metric of schema/metrics.def against its truth in /proc or /sys, and of what has none, who proves it.
+# truth.sh - every metric of schema/def/metrics.def against its truth in /proc or /sys, and of what has none, who proves it.
 # In a network namespace of its own, so that what its counters say is moved by nobody else, and a /sys that shows it.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """truth_elsewhere.py - the metrics that /proc and /sys have no word of, and who proves them: for truth.py.
 
-PROVED: a pattern of LAYOUT_ID as in schema/metrics.def, the test, and what it has in it of that metric: its name, or the
+PROVED: a pattern of LAYOUT_ID as in schema/def/metrics.def, the test, and what it has in it of that metric: its name, or the
 test's sentence. The first that fits counts. UNPROVED: what no test brings about, and why it stands here; a line goes from
 there when somebody finds a way.
 """

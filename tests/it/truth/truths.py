@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""truths.py - what /proc and /sys say themselves, under the names of schema/metrics.def: for truth.py.
+"""truths.py - what /proc and /sys say themselves, under the names of schema/def/metrics.def: for truth.py.
 
 A class for each layout that has such a truth: read() gives {entity: {metric: value}}, None for what the kernel does
 not say here; a metric that it leaves out is for truth.py to ask after. Wherever a name says where its number is
@@ -61,7 +61,7 @@ def parts(value):
 
 
 class Truth:
-    """layout: of schema/metrics.def; source: who is to read it. slack: what a metric may be off by its own rounding."""
+    """layout: of schema/def/metrics.def; source: who is to read it. slack: what a metric may be off by its own rounding."""
     names, absent_is_0, since_open, fold, slack = (), False, False, False, {}
 
     def one(self, entity, name):

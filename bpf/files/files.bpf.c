@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * files.bpf.c - file operations that take long, found without a hook on system calls.
+ *
+ * A thread is looked at when it loses its CPU in the kernel in uninterruptible sleep or by
+ * preemption, when one that is in such a call loses or gets a CPU, and by a clock on every CPU:
+ * its saved registers say in which call it is. The first look that finds it in a call begins an
+ * operation, the first that finds it elsewhere ends it; the time between two looks is what is not
+ * known of its begin and end. A switch between two other threads costs two reads of glances[].
+ */
+#include "bpf/files/files_slots.h"
+#include "bpf/lib/switch_clock.h"
+
+struct cpu {
+	__u64 sampled_ns; /* when the clock last looked at this CPU */
+	struct switch_clock clock;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cpu);
+} cpus SEC(".maps");
+
+/* Who else looks at each switch: probe/kernel/switch_chain.h. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} second SEC(".maps");
+
+const volatile bool jumps = false; /* the kernel lets a program that has functions do so */
+
+static __always_inline struct cpu *this_cpu(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&cpus, &zero);
+}
+
+/* The same operation as before. Of a call that nobody counts it is not certain before it slept. */
+static __always_inline void op_goes_on(struct op *o, __u64 now)
+{
+	if (!is_counted(o->call) && !o->switched)
+		o->first_ns = now;
+	o->last_ns = now;
+}
+
+/* Of a thread that has an operation: the same, the next, or none. */
+static __always_inline struct op *op_look(struct task_struct *t, struct op *o, struct look *l)
+{
+	struct glance *g = glance_at(t);
+
+	if (l->call && is_same(t, o, l)) {
+		op_goes_on(o, l->now_ns);
+		return o;
+	}
+	if (o->last_ns > l->out_ns)
+		l->out_ns = o->last_ns;
+	tell_end(o, t, l->now_ns);
+	if (!glance_begin(t, g, l))
+		return op_begin(t, o, l);
+	op_drop(t, g);
+	return NULL;
+}
+
+/* NULL: the thread is in none, or a glance is enough. What most looks need stays together. */
+static __always_inline struct op *look(struct task_struct *t, struct glance *g, struct op *o,
+				       struct look *l)
+{
+	if (o)
+		return op_look(t, o, l);
+	if (is_mine(g, t)) {
+		if (glance_is_same(t, g, l))
+			return glance_goes_on(t, g, l);
+		glance_ends(t, g, l);
+	}
+	return glance_begin(t, g, l) ? NULL : op_begin(t, NULL, l);
+}
+
+/* It may become slow before it is looked at again. */
+static __always_inline bool is_worth_a_name(const struct op *o)
+{
+	return !o->named && !o->done && may_be_slow(o->last_ns - o->out_ns);
+}
+
+/* A thread had the CPU for so long; before, it was elsewhere, or in an operation that is known. */
+static __always_inline __u64 ran_since(struct task_struct *t, const struct cpu *cpu, __u64 now)
+{
+	__u64 ran = t->se.sum_exec_runtime - t->se.prev_sum_exec_runtime;
+
+	return now - ran > cpu->sampled_ns ? now - ran : cpu->sampled_ns;
+}
+
+/* When the thread was last looked at; 0: it is not known. */
+static __always_inline __u64 last_look(struct task_struct *t, const struct glance *g,
+				       const struct op *o)
+{
+	if (o)
+		return o->off_ns ? o->off_ns : o->last_ns;
+	return is_mine(g, t) ? g->at_ns : 0;
+}
+
+/* Two clocks that are a little apart told these. */
+static __always_inline __u64 not_before(__u64 then, __u64 now)
+{
+	return now < then ? then : now;
+}
+
+static __noinline void op_leaves(struct op *o, struct task_struct *t, struct look *l, bool runnable)
+{
+	if (l->done && !o->named && file_of(t, l, o) == (struct file *)o->file)
+		tell_name(o, t); /* the last chance: what it waits for now may make it slow */
+	o->done = l->done;
+	o->off_ns = l->now_ns;
+	o->off_runnable = runnable;
+}
+
+static __noinline void leaves_seldom(struct task_struct *t, struct glance *g, __u64 state,
+				     bool preempted)
+{
+	bool runnable = preempted || !state, known;
+	struct cpu *cpu;
+	struct op *o = op_of(t, g);
+	struct look l = {};
+
+	if (t->flags & PF_KTHREAD)
+		return;
+	if (!(state & TASK_DEAD))
+		look_at(t, &l);
+	known = o || is_mine(g, t);
+	if (!known && (!l.call || l.done))
+		return;
+	if (!known && !preempted && !(state & TASK_UNINTERRUPTIBLE))
+		return; /* only a hint */
+	cpu = this_cpu();
+	if (!cpu)
+		return;
+	l.now_ns = not_before(last_look(t, g, o), switch_clock_ns(&cpu->clock, t));
+	l.out_ns = ran_since(t, cpu, l.now_ns);
+	o = look(t, g, o, &l);
+	if (o)
+		op_leaves(o, t, &l, runnable);
+	else if (is_mine(g, t))
+		g->off = runnable ? OFF_RUNNABLE : OFF_BLOCKED;
+}
+
+/*
+ * What nearly all do that get here: a thread that has a glance is in its next call, and the one
+ * before was not slow. As leaves_seldom() would do it, in a third of the code: what runs once in
+ * each call is in no cache, and its lines cost more than what they do. False: nothing was done.
+ */
+static __always_inline bool glance_next(struct task_struct *t, struct glance *g, bool runnable)
+{
+	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(t);
+	__u64 counter = t->ioac.syscr + t->ioac.syscw, at = g->at_ns, now, out;
+	struct cpu *cpu = this_cpu();
+	__s64 nr = REGS_NR(r);
+	__u32 call;
+
+	if (!cpu || nr < 0 || nr >= FILE_NRS)
+		return false;
+	call = call_of[nr];
+	if (!call || call > FILE_PWRITE || counter == g->counter || REGS_HAS_RESULT(r) ||
+	    IS_COMPAT(t) || scope_id || at - g->first_ns >= slow_ns / 4)
+		return false;
+	glance_fill(g, call, fold(REGS_ARG1(r), REGS_ARG2(r), REGS_ARG3(r)), counter,
+		    t->ioac.rchar + t->ioac.wchar, runnable ? OFF_RUNNABLE : OFF_BLOCKED);
+	now = not_before(at, switch_clock_ns(&cpu->clock, t));
+	out = ran_since(t, cpu, now);
+	g->out_ns = not_before(at, out);
+	g->first_ns = g->at_ns = now;
+	return true;
+}
+
+static __always_inline void leaves(struct task_struct *t, struct glance *g, __u64 state,
+				   bool preempted)
+{
+	if (state & TASK_DEAD || !is_only_mine(g, t) || !glance_next(t, g, preempted || !state))
+		leaves_seldom(t, g, state, preempted);
+}
+
+static __noinline void op_returns(struct op *o, struct task_struct *t, __u64 now)
+{
+	__u64 ns = now - o->off_ns;
+
+	o->last_ns = now;
+	if (o->off_runnable)
+		o->runq_ns += ns;
+	else
+		o->blocked_ns += ns;
+	if (is_worth_a_name(o))
+		tell_name(o, t);
+	if (o->named && !o->off_runnable && ns > o->longest_ns) {
+		o->longest_ns = ns;
+		tell_block(o, t, now);
+	}
+	o->off_ns = 0;
+	o->switched = 1;
+}
+
+static __noinline void returns_seldom(struct task_struct *t, struct glance *g)
+{
+	struct op *o = op_of(t, g);
+	struct cpu *cpu;
+	__u64 now;
+
+	if (!o && !is_mine(g, t))
+		return;
+	cpu = this_cpu();
+	if (!cpu)
+		return;
+	now = not_before(last_look(t, g, o), switch_clock_ns(&cpu->clock, t));
+	if (!o)
+		o = glance_returns(t, g, now);
+	if (o && o->off_ns)
+		op_returns(o, t, now);
+}
+
+/* The same of one that comes back, and is not slow yet. */
+static __always_inline bool glance_back(struct task_struct *t, struct glance *g)
+{
+	struct cpu *cpu = this_cpu();
+	__u64 now;
+
+	if (!cpu || !g->off)
+		return false;
+	now = not_before(g->at_ns, switch_clock_ns(&cpu->clock, t));
+	if (may_grow(g, now))
+		return false;
+	glance_was_off(g, now);
+	return true;
+}
+
+static __always_inline void returns(struct task_struct *t, struct glance *g)
+{
+	if (!is_only_mine(g, t) || !glance_back(t, g))
+		returns_seldom(t, g);
+}
+
+static __always_inline void switched(const __u64 *args, bool preempt, struct task_struct *prev,
+				     struct task_struct *next)
+{
+	__u64 state;
+	bool sleeps;
+
+	if (switch_args == 4)
+		state = (__u32)args[3];
+	else if (bpf_core_field_exists(prev->__state))
+		state = prev->__state;
+	else
+		state = ((struct task_struct___old *)prev)->state;
+	sleeps = (state & (TASK_UNINTERRUPTIBLE | TASK_NOLOAD)) == TASK_UNINTERRUPTIBLE;
+	if (sleeps || preempt || is_known(prev))
+		leaves(prev, glance_at(prev), state, preempt);
+	if (is_known(next))
+		returns(next, glance_at(next));
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	switched(ctx, preempt, prev, next);
+	if (jumps)
+		bpf_tail_call(ctx, &second, 0);
+	return 0;
+}
+
+/*
+ * Nobody was looked at on this CPU before that but who had it then: the time of the sample before,
+ * or when this thread began to run, which the scheduler's own account of it, as old as the last
+ * tick, does not say more exactly. 0 with the first.
+ */
+static __always_inline __u64 unseen_since(struct task_struct *t, __u64 before, __u64 now)
+{
+	__u64 ran = t->se.sum_exec_runtime - t->se.prev_sum_exec_runtime + period_ns;
+
+	if (!before)
+		return 0;
+	if (ran >= now - before)
+		return before;
+	return now - ran;
+}
+
+/* irq: FILE_IN_IRQ if the stack has the interrupt's own frames on top. */
+static __always_inline void sample(void *ctx, __u32 irq, __u64 before, __u64 now)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct glance *g = glance_at(t);
+	struct look l = {};
+	struct op *o;
+
+	if (t->flags & PF_KTHREAD)
+		return;
+	o = op_of(t, g);
+	look_at(t, &l);
+	if (!o && !l.call && !is_mine(g, t))
+		return;
+	l.now_ns = not_before(last_look(t, g, o), now);
+	l.out_ns = unseen_since(t, before, l.now_ns);
+	if (l.out_ns && l.now_ns - l.out_ns > 3 * period_ns)
+		count(FILE_STAT_GAPS);
+	o = look(t, g, o, &l);
+	if (!o)
+		return;
+	if (is_worth_a_name(o))
+		tell_name(o, t);
+	if (o->named && !o->sampled) {
+		o->sampled = 1;
+		tell_running(o, t, ctx, irq, l.now_ns);
+	}
+}
+
+static __always_inline void clock(void *ctx, __u32 irq)
+{
+	__u64 now = bpf_ktime_get_ns(), before;
+	struct cpu *cpu = this_cpu();
+
+	if (!cpu || now - cpu->sampled_ns < least_ns)
+		return;
+	before = cpu->sampled_ns;
+	cpu->sampled_ns = now;
+	sample(ctx, irq, before, now);
+}
+
+/* Any timer of the kernel's that runs out, above all its tick: that is there anyway. */
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(on_tick)
+{
+	clock(ctx, FILE_IN_IRQ);
+	return 0;
+}
+
+/* A timer of our own, where the tick is too slow, or does not come. */
+SEC("perf_event")
+int on_sample(struct bpf_perf_event_data *ctx)
+{
+	clock(ctx, 0);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * files_slots.h - an operation that is not slow yet. Most never are: a glance is one line of the
+ * cache, says when and in which call a thread was seen, and asks for no file. It grows into a
+ * struct op when it may be slow before the thread is looked at again. Only for calls that the
+ * kernel counts, which tell by themselves whether it is still the same one, and whose extent needs
+ * nothing of the thread's memory.
+ */
+#pragma once
+
+#include "bpf/files/files_emit.h"
+#include "bpf/lib/tid_filter.h"
+
+#define GLANCE_NS 1000000000 /* no glance gets older: its sums have 32 bits */
+
+enum { GLANCES = 4096 };
+
+enum off { OFF_NOT, OFF_BLOCKED, OFF_RUNNABLE };
+
+/* Of the threads whose tid falls here one has the glance; any may have entries in ops. */
+struct glance {
+	__u32 tid; /* 0: nobody's. Whoever sets it has the rest, but ops. */
+	__u32 ops; /* entries of such threads */
+	__u32 args; /* of the call, folded */
+	__u8 call; /* enum file_call */
+	__u8 off; /* enum off: since at_ns */
+	__u8 switched, unused; /* as of struct op */
+	__u64 counter, bytes; /* the same */
+	__u64 out_ns, first_ns;
+	__u64 at_ns; /* the last look */
+	__u32 blocked_ns, runq_ns;
+} __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct glance) == 64, "a line of the cache");
+
+static struct glance glances[GLANCES];
+static struct tid_filter any; /* glance or operation */
+
+static __always_inline struct glance *glance_at(struct task_struct *t)
+{
+	return &glances[(__u32)t->pid % GLANCES];
+}
+
+static __always_inline bool is_used(const struct glance *g)
+{
+	return g->tid || g->ops;
+}
+
+/* For hooks that see every thread, most of all the idle one. */
+static __always_inline bool is_known(struct task_struct *t)
+{
+	return t->pid && tid_bit(&any, (__u32)t->pid) && is_used(glance_at(t));
+}
+
+static __always_inline bool is_mine(const struct glance *g, struct task_struct *t)
+{
+	return g->tid && g->tid == (__u32)t->pid;
+}
+
+/* The thread has that and no more. */
+static __always_inline bool is_only_mine(const struct glance *g, struct task_struct *t)
+{
+	return is_mine(g, t) && !g->ops;
+}
+
+static __always_inline struct op *op_of(struct task_struct *t, struct glance *g)
+{
+	__u32 tid = (__u32)t->pid;
+
+	return g->ops ? bpf_map_lookup_elem(&ops, &tid) : NULL;
+}
+
+/* All threads with this bit have this place. */
+static __always_inline void dropped(const struct glance *g, __u32 tid)
+{
+	if (is_used(g))
+		return;
+	tid_bit_clear(&any, tid);
+	barrier();
+	if (is_used(g))
+		tid_bit_set(&any, tid);
+}
+
+static __always_inline void glance_drop(struct glance *g, __u32 tid)
+{
+	__sync_lock_test_and_set(&g->tid, 0);
+	dropped(g, tid);
+}
+
+static __always_inline void op_drop(struct task_struct *t, struct glance *g)
+{
+	__u32 tid = (__u32)t->pid;
+
+	if (!bpf_map_delete_elem(&ops, &tid))
+		__sync_fetch_and_add(&g->ops, -1);
+	dropped(g, tid);
+}
+
+static __always_inline struct op *op_add(struct task_struct *t, struct glance *g,
+					 const struct op *o)
+{
+	__u32 tid = (__u32)t->pid;
+
+	if (bpf_map_update_elem(&ops, &tid, o, BPF_NOEXIST)) {
+		count(FILE_STAT_OPS);
+		return NULL;
+	}
+	__sync_fetch_and_add(&g->ops, 1);
+	tid_bit_set(&any, tid);
+	return bpf_map_lookup_elem(&ops, &tid);
+}
+
+static __always_inline void op_fill(struct op *o, const struct look *l, struct file *f, __u64 out,
+				    __u64 first)
+{
+	o->call = l->call;
+	o->arg[0] = l->arg[0];
+	o->arg[1] = l->arg[1];
+	o->arg[2] = l->arg[2];
+	o->counter = l->counter;
+	o->bytes = l->bytes;
+	o->id = first;
+	o->file = (__u64)f;
+	o->inode = l->inode;
+	o->out_ns = out;
+	o->first_ns = o->last_ns = first;
+	extent_of(o, l);
+}
+
+/* What the thread is in now, if it is an operation on a file, in place of an old one. */
+static __noinline struct op *op_begin(struct task_struct *t, struct op *old, struct look *l)
+{
+	struct file *f =
+		l->call && !l->done && l->out_ns && in_scope(t) ? file_of(t, l, old) : NULL;
+	struct glance *g = glance_at(t);
+	struct op o = {};
+
+	if (!f) {
+		if (old)
+			op_drop(t, g);
+		return NULL;
+	}
+	if (old) {
+		__builtin_memset(old, 0, sizeof(*old));
+		op_fill(old, l, f, l->out_ns, l->now_ns);
+		return old;
+	}
+	op_fill(&o, l, f, l->out_ns, l->now_ns);
+	return op_add(t, g, &o);
+}
+
+static __always_inline __u32 fold(__u64 first, __u64 second, __u64 third)
+{
+	__u64 a = first ^ second * 0x9e3779b97f4a7c15 ^ third * 0xc2b2ae3d27d4eb4f;
+
+	return (__u32)(a >> 32) ^ (__u32)a;
+}
+
+static __always_inline __u32 fold_args(const struct look *l)
+{
+	return fold(l->arg[0], l->arg[1], l->arg[2]);
+}
+
+/* A call that begins; when is for who knows it to say. */
+static __always_inline void glance_fill(struct glance *g, __u32 call, __u32 args, __u64 counter,
+					__u64 bytes, enum off off)
+{
+	g->args = args;
+	g->call = call;
+	g->off = off;
+	g->switched = 0;
+	g->counter = counter;
+	g->bytes = bytes;
+	g->blocked_ns = g->runq_ns = 0;
+}
+
+/* False: it is in no such call, or another thread has the place. */
+static __always_inline bool glance_begin(struct task_struct *t, struct glance *g,
+					 const struct look *l)
+{
+	__u32 tid = (__u32)t->pid;
+	bool mine = g->tid == tid;
+
+	if (!l->call || l->call > FILE_PWRITE || l->done || !l->out_ns || !in_scope(t)) {
+		if (mine)
+			glance_drop(g, tid);
+		return false;
+	}
+	if (!mine) {
+		if (__sync_val_compare_and_swap(&g->tid, 0, tid))
+			return false;
+		tid_bit_set(&any, tid);
+	}
+	glance_fill(g, l->call, fold_args(l), l->counter, l->bytes, OFF_NOT);
+	g->out_ns = l->out_ns;
+	g->first_ns = g->at_ns = l->now_ns;
+	return true;
+}
+
+/* As is_same() says of an operation. */
+static __always_inline bool glance_is_same(struct task_struct *t, const struct glance *g,
+					   const struct look *l)
+{
+	if (g->call != l->call || g->counter + l->done != l->counter || g->args != fold_args(l))
+		return false;
+	if (g->switched)
+		learn_bits(t);
+	return true;
+}
+
+static __always_inline void op_of_glance(struct op *o, const struct glance *g)
+{
+	o->counter = g->counter;
+	o->bytes = g->bytes;
+	o->last_ns = g->at_ns;
+	o->blocked_ns = g->blocked_ns;
+	o->runq_ns = g->runq_ns;
+	o->switched = g->switched;
+	if (g->off) {
+		o->off_ns = g->at_ns;
+		o->off_runnable = g->off == OFF_RUNNABLE;
+	}
+}
+
+/* The thread is still in the call, so its file is still there. NULL: it is no data. */
+static __noinline struct op *glance_grows(struct task_struct *t, struct glance *g, struct look *l)
+{
+	struct file *f = file_of(t, l, NULL);
+	struct op o = {};
+
+	if (f) {
+		op_fill(&o, l, f, g->out_ns, g->first_ns);
+		op_of_glance(&o, g);
+	}
+	glance_drop(g, (__u32)t->pid);
+	return f ? op_add(t, g, &o) : NULL;
+}
+
+/* Seen so long after it was not in it yet: it may be slow before it is looked at again. */
+static __always_inline bool may_be_slow(__u64 ns)
+{
+	return ns + period_ns >= slow_ns;
+}
+
+static __always_inline bool may_grow(const struct glance *g, __u64 now)
+{
+	return may_be_slow(now - g->out_ns) || now - g->out_ns >= GLANCE_NS;
+}
+
+/* Of one that has its result it is the last chance. */
+static __always_inline struct op *glance_goes_on(struct task_struct *t, struct glance *g,
+						 struct look *l)
+{
+	g->at_ns = l->now_ns;
+	return l->done || may_grow(g, l->now_ns) ? glance_grows(t, g, l) : NULL;
+}
+
+static __always_inline void glance_was_off(struct glance *g, __u64 now)
+{
+	if (g->off == OFF_BLOCKED)
+		g->blocked_ns += now - g->at_ns;
+	else
+		g->runq_ns += now - g->at_ns;
+	g->at_ns = now;
+	g->off = OFF_NOT;
+	g->switched = 1;
+}
+
+/* The thread gets a CPU that it did not have. */
+static __always_inline struct op *glance_returns(struct task_struct *t, struct glance *g, __u64 now)
+{
+	struct look l = {};
+
+	if (!g->off)
+		return NULL;
+	if (may_grow(g, now)) {
+		look_at(t, &l);
+		return glance_grows(t, g, &l);
+	}
+	glance_was_off(g, now);
+	return NULL;
+}
+
+/* No look came in time: of which file nobody knows. */
+static __noinline void glance_tell(struct task_struct *t, const struct glance *g, __u64 now)
+{
+	struct op o = {};
+
+	o.call = g->call;
+	o.id = o.first_ns = g->first_ns;
+	o.out_ns = g->out_ns;
+	o.offset = o.asked = FILE_NOWHERE;
+	op_of_glance(&o, g);
+	tell_end(&o, t, now);
+}
+
+static __always_inline void glance_ends(struct task_struct *t, const struct glance *g,
+					struct look *l)
+{
+	if (was_slow(g->out_ns, g->first_ns, g->at_ns, l->now_ns))
+		glance_tell(t, g, l->now_ns);
+	if (g->at_ns > l->out_ns)
+		l->out_ns = g->at_ns;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* cgroup_emit.h - the path of a cgroup, put down where user space finds it (cgroup_record.h). */
+#pragma once
+
+#include "bpf/lib/cgroup.h"
+#include "bpf/lib/cgroup_record.h"
+
+static __noinline void cgroup_emit(struct cgroup_record *c, struct kernfs_node *n)
+{
+	__u32 len = 0;
+
+	for (int i = 0; i < CGROUP_TOLD_PARTS; i++) {
+		struct kernfs_node *up = parent_of(n);
+		long got;
+
+		if (!up)
+			break;
+		if (len > CGROUP_TOLD_PATH - CGROUP_TOLD_PART) {
+			c->cut = 1;
+			break;
+		}
+		got = bpf_probe_read_kernel_str(c->path + len, CGROUP_TOLD_PART,
+						BPF_CORE_READ(n, name));
+		if (got <= 0)
+			break;
+		len += (__u32)got;
+		n = up;
+	}
+	if (parent_of(n))
+		c->cut = 1;
+	c->len = len ? len : 1; /* the root's one name is "" */
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* path.h - the path of a file as bpf/lib/fd.h tells it to user space. */
+#pragma once
+
+enum { PATH_PARTS = 16, PATH_PART = 64, PATH_BYTES = 256 };
+
+/* The last parts of a path, the innermost first, each ended by a NUL; a long part is cut. */
+struct path_parts {
+	__u32 len;
+	__u32 whole; /* up to the root of the mounts */
+	char b[PATH_BYTES];
+};

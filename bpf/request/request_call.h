@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * request_call.h - the client side: calls to an upstream, and whose they are.
+ *
+ * A call belongs to the request its thread is working on when it connects, or when it writes first
+ * on a connection that was kept. Everything that then happens on that connection, but its close
+ * once there is an answer, makes its request the thread's current one again. A parent must be
+ * unanswered; without one for sure, a call is reported by itself and counted: never a guess.
+ *
+ * A loop that expires timers between two events (nginx's limit_req) can call for a request other
+ * than the one it read last, and nothing shows it then. It shows when that request is answered:
+ * what the loop did last was to read the answer of a call that is bound to another one, and was
+ * sent when this one had been read. Then the calls of both are doubtful (answer_begins).
+ */
+#pragma once
+
+#include "bpf/request/request_time.h"
+
+/* Write the call through to its request. Returns NULL when that one is over. */
+static __always_inline struct req_calls *call_store(struct conn *c, __u64 now)
+{
+	struct req_calls *cs;
+
+	if (!c->parent)
+		return NULL;
+	cs = bpf_map_lookup_elem(&calls_of, &c->parent);
+	if (!cs || cs->doubtful) {
+		c->parent = 0;
+		return NULL;
+	}
+	cs->call[c->slot & (REQ_CALLS - 1)] = c->call;
+	cs->touched_ns = now;
+	return cs;
+}
+
+/* The thread does something for this call: its request is what it works on, and has done. */
+static __always_inline void call_is_current(struct conn *c, struct req_calls *cs, __u64 now,
+					    enum req_wait bytes)
+{
+	struct thread *th = thread_make();
+	__u64 cur;
+
+	if (!th)
+		return;
+	cur = thread_cur(th);
+	if (cs && was_at(th, cur, c->parent))
+		time_to(th, &cs->split, now, bytes);
+	else
+		time_leave(th, cur, now);
+	thread_works_on(th, cs && !cs->answered ? c->parent : CUR_NOBODY, c->loop);
+	th->by_call = bytes == WAIT_UPSTREAM ? BY_CALL_READ : BY_CALL_SENT;
+	th->call_ns = c->sent_ns ? c->sent_ns : c->call.start_ns; /* refused, it is never sent */
+}
+
+static __always_inline void call_report(struct conn *c)
+{
+	struct req_call_event *e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
+
+	if (!e) {
+		count(STAT_RING_FULL);
+		return;
+	}
+	e->kind = REQ_KIND_CALL;
+	e->tgid = c->tgid;
+	__builtin_memcpy(e->comm, c->comm, REQ_COMM);
+	e->call = c->call;
+	bpf_ringbuf_submit(e, 0);
+}
+
+/* One more call for request id; its place, or -1 when there is no such request any more. */
+static __always_inline int calls_add(__u64 id, __u64 now)
+{
+	struct req_calls *cs = calls_make(id);
+	__u32 n;
+
+	if (!cs || cs->answered || cs->doubtful)
+		return -1;
+	n = cs->n++;
+	cs->touched_ns = now;
+	return n < REQ_CALLS ? n : REQ_CALLS - 1;
+}
+
+/* A call begins: find its request. */
+static __always_inline void call_begin(struct conn *c, struct sock *sk, __u32 flags, __u64 now)
+{
+	__u32 loop = 0, tgid = bpf_get_current_pid_tgid() >> 32;
+	__u64 id = cur_get(&loop);
+	int slot = -1;
+
+	if (id && bpf_map_lookup_elem(&hoppers, &tgid)) {
+		count(STAT_UNKNOWN);
+		id = 0;
+	}
+	if (id)
+		slot = calls_add(id, now);
+	c->parent = slot >= 0 ? id : 0;
+	c->slot = slot;
+	c->loop = loop;
+	c->state = CONN_OPEN;
+	__builtin_memset(&c->call, 0, sizeof(c->call));
+	c->call.start_ns = now;
+	c->call.flags = flags;
+	c->sent_ns = 0;
+	c->tgid = tgid;
+	if (!c->parent)
+		process_name(c->comm);
+	if (!c->local)
+		net_begin(c, sk);
+	addr_of(&c->call.addr, sk, true);
+}
+
+static __always_inline void call_facts(struct conn *c, struct sock *sk)
+{
+	if (c->local)
+		return;
+	c->call.retrans = TCP_READ(sk, total_retrans) - c->retrans0;
+	c->call.srtt_us = TCP_READ(sk, srtt_us) >> 3;
+}
+
+/* The call is over: by itself if nobody owns it. */
+static __always_inline void call_end(struct conn *c)
+{
+	__u32 state = c->state;
+
+	if (state != CONN_IDLE && !c->parent && (c->call.flags & (CALL_SENT | CALL_FAILED)))
+		call_report(c);
+	c->state = CONN_IDLE;
+}
+
+static __always_inline void client_connect(struct sock *sk)
+{
+	struct conn *c = conn_make(sk, ROLE_CLIENT, STAT_END);
+
+	__u64 now = bpf_ktime_get_ns();
+
+	if (!c)
+		return;
+	call_begin(c, sk, 0, now);
+	c->fresh = 1;
+	call_store(c, now);
+}
+
+static __always_inline void client_connected(struct conn *c, struct sock *sk)
+{
+	c->call.connect_ns = bpf_ktime_get_ns();
+	call_facts(c, sk);
+	call_store(c, c->call.connect_ns);
+}
+
+/* The first write decides whether this is HTTP at all. */
+static __always_inline void client_send(struct conn *c, struct sock *sk, int len)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct span s = {};
+
+	if (c->state != CONN_OPEN || c->fresh) {
+		span_of_call(&s, len);
+		if (is_request(first_word(&s))) {
+			if (!c->fresh) {
+				call_end(c);
+				call_begin(c, sk, CALL_REUSED, now);
+			}
+			c->fresh = 0;
+			c->sent_ns = now;
+			c->call.flags |= CALL_SENT;
+			if (!c->local)
+				c->call.local_port = SOCK_READ(sk, __sk_common.skc_num);
+		} else if (c->fresh) {
+			c->fresh = 0;
+			c->role = ROLE_IGNORED;
+			c->other = 1;
+		}
+	}
+	call_is_current(c, call_store(c, now), now, WAIT_RECV);
+}
+
+static __always_inline void client_answer(struct conn *c, struct sock *sk, int len, __u64 now)
+{
+	struct span s = {};
+
+	if (c->state == CONN_OPEN) {
+		span_of_call(&s, len);
+		c->call.status = status_of(&s);
+		if (c->call.status < 100 || c->call.status >= 200) {
+			c->state = CONN_ANSWERED;
+			wake();
+		}
+	}
+	c->call.last_ns = now;
+	call_facts(c, sk);
+}
+
+static __always_inline void client_gone(struct conn *c, struct sock *sk, int error, __u64 now)
+{
+	if (c->state != CONN_OPEN)
+		return;
+	c->call.last_ns = now;
+	c->call.flags |= CALL_NO_ANSWER;
+	if (!c->call.error)
+		c->call.error = error;
+	call_facts(c, sk);
+	c->state = CONN_ANSWERED;
+	wake();
+}
+
+/* Nothing to read yet, or a signal came first. */
+static __always_inline bool is_to_be_tried_again(int ret)
+{
+	return ret == -EAGAIN || ret == -EINTR || ret <= -ERESTARTSYS;
+}
+
+/* So long lay unread what was read now: one jiffy is within the error of the clock. */
+static __always_inline __u64 unread_ns(struct sock *sk)
+{
+	__u32 jiffies = (__u32)bpf_jiffies64() - ICSK_READ(sk, icsk_ack.lrcvtime);
+
+	return jiffies > 1 && jiffies < 1u << 24 ? jiffies * control.jiffy_ns : 0;
+}
+
+static __always_inline void client_recv(struct conn *c, struct sock *sk, int ret)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct req_calls *cs;
+
+	if (ret > 0)
+		client_answer(c, sk, ret, now);
+	else if (!is_to_be_tried_again(ret))
+		client_gone(c, sk, ret ? -ret : EPIPE, now); /* a FIN instead of an answer */
+	cs = call_store(c, now);
+	if (cs && c->loop && ret > 0 && !c->local)
+		cs->split.loop_ns += unread_ns(sk);
+	call_is_current(c, cs, now, WAIT_UPSTREAM);
+}
+
+/* What the peer's last segments bring about, in whatever thread they interrupt. */
+static __always_inline bool is_last_ack(int from, int to)
+{
+	return to == TCP_CLOSE && from != TCP_SYN_SENT && from != TCP_ESTABLISHED &&
+	       from != TCP_CLOSE_WAIT;
+}
+
+/*
+ * To close a connection whose call has no answer is work on its request. One that was kept makes
+ * room for that of another request, at which the thread is and stays.
+ */
+static __always_inline bool close_is_work(const struct conn *c)
+{
+	return c->call.flags & CALL_NO_ANSWER;
+}
+
+/* close() by its owner, or the end of the connection in interrupt context (then sk_err says why).
+ */
+static __always_inline void client_state(struct conn *c, struct sock *sk, int from, int to)
+{
+	int error = SOCK_READ(sk, sk_err);
+	__u64 now = bpf_ktime_get_ns();
+	struct req_calls *cs;
+
+	if (from == TCP_SYN_SENT && to == TCP_CLOSE)
+		c->call.flags |= CALL_FAILED;
+	client_gone(c, sk, error, now);
+	cs = call_store(c, now);
+	if (to == TCP_CLOSE && error)
+		c->dead = 1;
+	else if (!is_last_ack(from, to) && close_is_work(c))
+		call_is_current(c, cs, now, WAIT_UPSTREAM);
+	call_end(c);
+}

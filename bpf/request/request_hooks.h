@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * request_hooks.h - the state machine as the hooks call it, whichever they are: bytes read from a
+ * socket, bytes written to it, its TCP state, its end, and the sweep.
+ */
+#pragma once
+
+#include "bpf/request/request_peer.h"
+#include "bpf/request/request_serve.h"
+
+/* This thread is in the cgroup that is watched, or below it, and is not the probe's. */
+static __always_inline bool in_scope(void)
+{
+	if (bpf_get_current_task_btf()->tgid == (int)control.own_tgid)
+		return false;
+	return !control.scope_id ||
+	       bpf_get_current_ancestor_cgroup_id(control.scope_level) == control.scope_id;
+}
+
+/* TCP, or a stream between two processes of this host. */
+static __always_inline bool is_candidate(struct sock *sk)
+{
+	__u16 family = SOCK_READ(sk, __sk_common.skc_family);
+
+	if (family == AF_UNIX)
+		return SOCK_READ(sk, sk_type) == SOCK_STREAM;
+	return (family == AF_INET || family == AF_INET6) &&
+	       SOCK_READ(sk, sk_protocol) == IPPROTO_TCP;
+}
+
+static __always_inline void client_first(struct sock *sk, int len)
+{
+	struct span s = {};
+	struct conn *c;
+
+	span_of_call(&s, len);
+	if (!is_request(first_word(&s)))
+		return;
+	c = conn_make(sk, ROLE_CLIENT, STAT_CLIENT_FULL);
+	if (c)
+		client_send(c, sk, len);
+}
+
+/* ret: what the call returned, bytes or -errno. */
+static __always_inline void sock_read(struct sock *sk, int ret)
+{
+	struct conn *c = conn_get(sk);
+
+	if (!c) {
+		if (ret > 0 && is_candidate(sk) && in_scope()) {
+			server_first(sk, ret);
+			if (was_opened_here(sk))
+				peer_read(sk);
+		}
+	} else if (c->role == ROLE_SERVER) {
+		server_recv(c, sk, ret);
+	} else if (c->role == ROLE_CLIENT) {
+		client_recv(c, sk, ret);
+	} else if (c->other && ret > 0) {
+		peer_read(sk);
+	}
+}
+
+static __always_inline void sock_written(struct sock *sk, int len)
+{
+	struct conn *c = conn_get(sk);
+
+	if (!c) {
+		if (is_candidate(sk) && in_scope())
+			client_first(sk, len); /* connected before the probe came, or AF_UNIX */
+	} else if (c->role == ROLE_SERVER) {
+		server_send(c, sk, len);
+		if (c->head.status == 101)
+			server_upgraded(c, sk);
+	} else if (c->role == ROLE_CLIENT) {
+		client_send(c, sk, len);
+	}
+}
+
+static __always_inline void sock_state(struct sock *sk, int from, int to)
+{
+	struct conn *c;
+
+	if (to == TCP_SYN_SENT) { /* in connect(): this thread is the caller */
+		if (in_scope())
+			client_connect(sk);
+		return;
+	}
+	if (from != TCP_SYN_SENT && to != TCP_FIN_WAIT1 && to != TCP_LAST_ACK && to != TCP_CLOSE)
+		return;
+	c = conn_get(sk);
+	if (!c)
+		return;
+	if (c->role == ROLE_SERVER)
+		server_state(c, sk, from, to);
+	else if (c->role == ROLE_CLIENT && to == TCP_ESTABLISHED)
+		client_connected(c, sk);
+	else if (c->role == ROLE_CLIENT)
+		client_state(c, sk, from, to);
+}
+
+/*
+ * This call had failed, and nobody looked yet: the loop was busy with another request, or had been
+ * woken by that and waited for a CPU.
+ */
+static __always_inline void call_lay(const struct conn *c, struct req_calls *cs, __u64 now)
+{
+	struct thread *th = c->loop ? thread_get() : NULL;
+	__u64 cur = th ? thread_cur(th) : 0, from = c->call.last_ns, to = now;
+
+	if (!cs || !th || cur == c->parent || !control.split)
+		return;
+	if (cur && from < th->mark_ns)
+		from = th->mark_ns;
+	if (!cur)
+		to = th->in_ns;
+	if (to <= from)
+		return;
+	cs->split.wait_ns[cur ? WAIT_LOOP : WAIT_RUNQ] += to - from;
+	cs->split.own_ns += to - from;
+}
+
+/*
+ * For a client socket that had ended in interrupt context this is close(): no state changes any
+ * more, yet this is where its owner turns to the next upstream.
+ */
+static __always_inline void sock_destroyed(struct sock *sk)
+{
+	struct conn *c = conn_get(sk);
+
+	if (!c)
+		return;
+	if (c->role == ROLE_CLIENT && c->dead) {
+		__u64 now = bpf_ktime_get_ns();
+		struct req_calls *cs = call_store(c, now);
+
+		call_lay(c, cs, now);
+		if (close_is_work(c))
+			call_is_current(c, cs, now, WAIT_UPSTREAM);
+	}
+	conn_drop(sk);
+}
+
+/* Requests that were read together: the next answer, which is on its way, would tell. */
+static __always_inline bool may_be_two(const struct conn *c)
+{
+	const struct req_calls *cs;
+
+	if (!c->has_calls)
+		return false;
+	cs = bpf_map_lookup_elem(&calls_of, &c->head.id);
+	return c->crowded || (cs && cs->n > 1);
+}
+
+/* Nobody tells when an AF_UNIX socket is closed: silence ends what only a close would. */
+static __always_inline void sweep_server(struct conn *c, struct sock *sk, __u64 silent_ns)
+{
+	bool whole = answer_is_whole(c, HOOK_SWEEP);
+	bool unsure = c->framing == FRAMING_OPEN || (c->local && c->framing == FRAMING_CLOSE);
+
+	if (silent_ns > REQ_SWEEP_NS ? whole || unsure
+				     : silent_ns > REQ_SETTLE_NS && whole && !may_be_two(c))
+		request_sweep(c, sk, silent_ns <= REQ_SWEEP_NS);
+}
+
+/* Another CPU may have seen it since now was asked for. */
+static __always_inline __u64 silent_since(__u64 last_ns, __u64 now)
+{
+	return now > last_ns ? now - last_ns : 0;
+}
+
+/* An answer that is whole, and that nothing else has ended. */
+static __always_inline void sweep_conn(struct conn *c, struct sock *sk, __u64 now)
+{
+	if (c->state != CONN_ANSWERED)
+		return;
+	control.answered = 1;
+	if (c->role == ROLE_SERVER)
+		sweep_server(c, sk, silent_since(c->head.last_ns, now));
+	else if (c->role == ROLE_CLIENT && !c->parent &&
+		 silent_since(c->call.last_ns, now) > REQ_SWEEP_NS)
+		call_end(c);
+}
+
+static __always_inline __u64 sweep_time(void)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	control.clock_ns = now;
+	control.clock_jiffies = bpf_jiffies64();
+	return now;
+}
+
+/* Of TCP, whichever way bytes are seen. */
+SEC("tp_btf/inet_sock_set_state")
+int BPF_PROG(on_state, struct sock *sk, int from, int to)
+{
+	if (control.on && sk->sk_protocol == IPPROTO_TCP)
+		sock_state(sk, from, to);
+	return 0;
+}
+
+SEC("tp_btf/tcp_destroy_sock")
+int BPF_PROG(on_destroy, struct sock *sk)
+{
+	if (control.on)
+		sock_destroyed(sk);
+	return 0;
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * request_peek.h - the first bytes of what a system call moved, read from its own buffer, and what
+ * they say. No read goes past the call's return value: what lies behind it is the last message.
+ */
+#pragma once
+
+#include "bpf/request/request_net.h"
+#include "bpf/lib/syscall.h"
+
+/*
+ * Where a call's bytes lie: the first piece, and where the others are told. What costs is each
+ * read of the process's memory (90 ns where SMAP is on and a hypervisor below), not its length: so
+ * as few as can be, and the second entry of an iovec comes with the first.
+ */
+struct span {
+	const void *p;
+	__u32 len; /* of this piece */
+	__u32 total; /* of it and all behind it */
+	const struct user_iovec *iov; /* its entry; NULL: there is one piece */
+	__u32 niov; /* entries from there on */
+	struct user_iovec second;
+};
+
+enum { SPAN_PIECES = 8 }; /* looked at, when the first ones are too short to be of use */
+
+/* s: all zero. */
+static __always_inline void span_of_iov(struct span *s, const struct user_iovec *iov, __u64 niov,
+					__u32 len)
+{
+	struct user_iovec v[2] = {};
+
+	s->total = len;
+	if (bpf_probe_read_user(v, niov > 1 ? sizeof(v) : sizeof(v[0]), iov)) {
+		count(STAT_USER_FAULT);
+		return;
+	}
+	s->p = (const void *)v[0].base;
+	s->len = v[0].len < len ? v[0].len : len;
+	s->iov = iov;
+	s->niov = niov;
+	s->second = v[1];
+}
+
+static __always_inline void span_of_msg(struct span *s, const void *arg, __u32 len)
+{
+	struct user_msghdr m;
+
+	if (bpf_probe_read_user(&m, sizeof(m), arg))
+		count(STAT_USER_FAULT);
+	else
+		span_of_iov(s, (const struct user_iovec *)m.iov, m.iovlen, len);
+}
+
+/*
+ * s is all zero, and becomes where the bytes lie that this thread's call has moved. Of several
+ * messages in one call the first is taken, as which one this is cannot be told: calls_many says
+ * that it may be another. Global, as are others here: the verifier reads each once, and not in
+ * every state that a caller may be in.
+ */
+__noinline int span_of_call(struct span *s, __u32 len)
+{
+	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	const void *arg = (const void *)REGS_ARG2(r);
+
+	if (!s)
+		return 0;
+	switch (REGS_NR(r)) {
+	case NR_READ:
+	case NR_WRITE:
+	case NR_SENDTO:
+	case NR_RECVFROM:
+		s->p = arg;
+		s->len = s->total = len;
+		break;
+	case NR_READV:
+	case NR_WRITEV:
+		span_of_iov(s, arg, REGS_ARG3(r), len);
+		break;
+	case NR_SENDMSG:
+	case NR_RECVMSG:
+	case NR_RECVMMSG:
+	case NR_SENDMMSG:
+		span_of_msg(s, arg, len);
+		break;
+	}
+	return 0;
+}
+
+static __always_inline bool calls_many(void)
+{
+	__u64 nr = REGS_NR((struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf()));
+
+	return nr == NR_RECVMMSG || nr == NR_SENDMMSG;
+}
+
+static __always_inline bool span_has_next(const struct span *s)
+{
+	return s->p && s->iov && s->len < s->total && s->niov > 1;
+}
+
+/* What lies behind its first piece; p is NULL if that cannot be read. */
+__noinline int span_next(struct span *s)
+{
+	const struct user_iovec *iov;
+	__u32 niov, len;
+
+	if (!s)
+		return 0;
+	iov = s->iov + 1;
+	niov = s->niov - 1;
+	len = s->total - s->len;
+	__builtin_memset(s, 0, sizeof(*s));
+	span_of_iov(s, iov, niov, len);
+	return 0;
+}
+
+/* Adds its first piece, and moves on to the next; p is NULL if there is none to be added. */
+__noinline int span_add(__u32 hook, __u32 at, __u32 max, struct span *s)
+{
+	struct scratch *x = scratch_of(hook);
+	__u32 n;
+
+	if (!x || !s)
+		return at;
+	n = s->len;
+	if (max > REQ_ANSWER || at >= max) {
+		s->p = NULL;
+		return at;
+	}
+	n = n < max - at ? n : max - at;
+	if (bpf_probe_read_user(x->b + at_most(at, REQ_ANSWER), at_most(n, REQ_ANSWER), s->p)) {
+		count(STAT_USER_FAULT);
+		s->p = NULL;
+		return at;
+	}
+	if (span_has_next(s))
+		span_next(s);
+	else
+		s->p = NULL;
+	return at + n;
+}
+
+/*
+ * Adds the call's bytes behind the at bytes of the hook's scratch, until there are max, at most
+ * half of what it holds; returns how many there are. s is used up.
+ */
+static __always_inline __u32 span_gather(__u32 hook, __u32 at, __u32 max, struct span *s)
+{
+	for (int i = 0; i < SPAN_PIECES && s->p; i++)
+		at = span_add(hook, at, max, s);
+	return at;
+}
+
+/* The four bytes before the last one that was sent; 0: not known. */
+static __always_inline __u32 span_tail(const struct span *s)
+{
+	struct user_iovec last = { (__u64)s->p, s->len };
+	__u32 tail = 0;
+
+	if (span_has_next(s)) {
+		last = s->second;
+		if (s->niov == 2 && s->len + last.len != s->total)
+			return 0; /* it did not all go out */
+		if (s->niov > 2 && bpf_probe_read_user(&last, sizeof(last), s->iov + (s->niov - 1)))
+			return 0;
+	}
+	if (last.base && last.len >= 5)
+		bpf_probe_read_user(&tail, sizeof(tail), (const void *)(last.base + last.len - 5));
+	return tail;
+}
+
+/* The first eight bytes; fewer are filled up with zeroes. */
+static __always_inline __u64 first_word(const struct span *s)
+{
+	__u64 w = 0;
+
+	if (!s->p)
+		return 0;
+	if (bpf_probe_read_user(&w, at_most(s->len, sizeof(w)), s->p)) {
+		count(STAT_USER_FAULT);
+		return 0;
+	}
+	return w;
+}
+
+#define WORD4(a, b, c, d) ((__u32)(a) | (__u32)(b) << 8 | (__u32)(c) << 16 | (__u32)(d) << 24)
+
+static __always_inline __u64 word_of(const char *b)
+{
+	__u64 w;
+
+	__builtin_memcpy(&w, b, sizeof(w));
+	return w;
+}
+
+static __always_inline bool is_bodiless(__u64 w)
+{
+	__u32 m = (__u32)w;
+
+	return m == WORD4('G', 'E', 'T', ' ') || m == WORD4('H', 'E', 'A', 'D');
+}
+
+static __always_inline bool is_request(__u64 w)
+{
+	switch ((__u32)w) {
+	case WORD4('G', 'E', 'T', ' '):
+	case WORD4('H', 'E', 'A', 'D'):
+	case WORD4('P', 'O', 'S', 'T'):
+	case WORD4('P', 'U', 'T', ' '):
+	case WORD4('P', 'A', 'T', 'C'):
+	case WORD4('D', 'E', 'L', 'E'):
+	case WORD4('O', 'P', 'T', 'I'):
+		return true;
+	default:
+		return false;
+	}
+}
+
+#define ANSWER_WORD 0x002e312f50545448ull /* "HTTP/1." */
+
+/* The first n < 8 bytes of what may become a request. */
+static __always_inline bool may_be_request(__u64 w, __u32 n)
+{
+	__u32 m = n < 4 ? (1u << (n * 8)) - 1 : ~0u, v = (__u32)w & m;
+
+	return v == (WORD4('G', 'E', 'T', ' ') & m) || v == (WORD4('H', 'E', 'A', 'D') & m) ||
+	       v == (WORD4('P', 'O', 'S', 'T') & m) || v == (WORD4('P', 'U', 'T', ' ') & m) ||
+	       v == (WORD4('P', 'A', 'T', 'C') & m) || v == (WORD4('D', 'E', 'L', 'E') & m) ||
+	       v == (WORD4('O', 'P', 'T', 'I') & m);
+}
+
+static __always_inline bool is_answer(__u64 w)
+{
+	return (w & 0x00ffffffffffffffull) == ANSWER_WORD;
+}
+
+/* "PRI * HT", the preface of HTTP/2 with prior knowledge */
+static __always_inline bool is_http2(__u64 w)
+{
+	return w == 0x5448202a20495250ull;
+}
+
+/* A TLS handshake record whose first message is a ClientHello. */
+static __always_inline bool is_client_hello(__u64 w)
+{
+	return (w & 0xffff) == 0x0316 && ((w >> 40) & 0xff) == 1;
+}
+
+enum { STATUS_LINE = 12 }; /* "HTTP/1.1 200" */
+
+/* The status in the first STATUS_LINE bytes of an answer; 0: this is none. */
+static __always_inline __u16 status_in(const char *h)
+{
+	if (!is_answer(word_of(h)) || h[8] != ' ' || h[9] < '1' || h[9] > '5' || h[10] < '0' ||
+	    h[10] > '9' || h[11] < '0' || h[11] > '9')
+		return 0;
+	return (h[9] - '0') * 100 + (h[10] - '0') * 10 + (h[11] - '0');
+}
+
+static __always_inline __u16 status_of(const struct span *s)
+{
+	char h[16] = {};
+
+	if (s->len < STATUS_LINE || !s->p)
+		return 0;
+	if (bpf_probe_read_user(h, STATUS_LINE, s->p)) {
+		count(STAT_USER_FAULT);
+		return 0;
+	}
+	return status_in(h);
+}

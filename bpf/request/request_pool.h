@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * request_pool.h - pieces of work that a loop gives to helper threads of its process (a thread pool
+ * for files, as libuv has one), and gets back.
+ *
+ * A loop that wakes a helper from a futex while it works on a request hands that request over: the
+ * helper's time, up to where it wakes the loop again, is the request's. The loop is then said whose
+ * piece came back, so that the next piece is this request's, too. Only time is told by this, never
+ * whose a call is.
+ */
+#pragma once
+
+#include "bpf/request/request_hooks.h"
+#include "bpf/request/request_wait.h"
+
+/* t, a helper that waits, is woken by this thread. */
+static __always_inline void job_given(struct thread *th, const struct task_struct *t)
+{
+	struct task_struct *by = bpf_get_current_task_btf();
+	struct thread *w;
+
+	th->job = 0;
+	if (by->tgid != t->tgid)
+		return;
+	w = bpf_task_storage_get(&threads, by, 0, 0);
+	if (!w || !w->loop)
+		return;
+	th->job = thread_work(w);
+	w->calls = 1; /* there is more to be found at the answer */
+}
+
+/* The helper's time up to now is its job's. */
+static __always_inline void job_told(struct thread *helper, __u64 now)
+{
+	struct req_calls *cs = calls_make(helper->job);
+
+	helper->job = 0;
+	if (!cs || cs->answered)
+		return;
+	cs->touched_ns = now;
+	time_to(helper, &cs->help, now, WAIT_RECV);
+}
+
+/* th, a loop that waits, is woken by this thread, which may be its helper. */
+static __always_inline void job_back(struct thread *th, const struct task_struct *t, __u64 now)
+{
+	struct task_struct *by = bpf_get_current_task_btf();
+	struct thread *w;
+
+	if (by->tgid != t->tgid)
+		return;
+	w = bpf_task_storage_get(&threads, by, 0, 0);
+	if (!w || !w->helper || !w->job)
+		return;
+	th->next_job = w->job;
+	job_told(w, now);
+}
+
+/* Makes room for the threads of processes that have a loop, before they are given anything. */
+SEC("iter/task")
+int adopt(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct thread *th;
+	__u32 tgid;
+
+	if (!t)
+		return 0;
+	tgid = t->tgid;
+	if (!bpf_map_lookup_elem(&loopers, &tgid) || bpf_task_storage_get(&threads, t, 0, 0))
+		return 0;
+	th = bpf_task_storage_get(&threads, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!th)
+		return 0;
+	th->helper = 1;
+	if (t->__state & TASK_INTERRUPTIBLE) { /* as it will be seen from its next switch on */
+		th->wait = WAIT_LOCK;
+		th->out_ns = bpf_ktime_get_ns();
+	}
+	thread_count(th, t);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int on_thread_exit(__u64 *ctx)
+{
+	struct thread *th = thread_of((struct task_struct *)ctx[0]);
+	struct served *s = served_all();
+
+	if (th && th->tid && s)
+		served_drop(s, th->tid);
+	return 0;
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * request_sched.h - the hooks on the scheduler: of threads that serve requests, how long they were
+ * off a CPU and why. Of all others a switch costs two reads and no clock.
+ */
+#pragma once
+
+#include "bpf/request/request_block.h"
+#include "bpf/request/request_pool.h"
+
+#define WAIT_KNOWN_NS 1000000 /* shorter, the quota of a cgroup is not asked for */
+#define LOOP_CLOCK_NS 1000000
+
+enum { FUTEX_PRIVATE = 128 }; /* the lock is this process's alone */
+
+/* For how long the quotas of a thread's cgroups have stopped it and others, since ever. */
+static __always_inline __u64 throttled_of(struct task_struct *t)
+{
+	struct task_group *g;
+	__u64 ns = 0;
+
+	if (!bpf_core_field_exists(t->sched_task_group) ||
+	    !bpf_core_field_exists(((struct task_group *)0)->cfs_bandwidth))
+		return 0;
+	g = t->sched_task_group;
+	for (int i = 0; i < 4 && g; i++) {
+		ns += g->cfs_bandwidth.throttled_time;
+		g = g->parent;
+	}
+	return ns;
+}
+
+/* How long a wait for one of many lasts at most; 0: for as long as it takes, or not known. */
+static __always_inline __u64 patience_of(__s32 nr, const struct pt_regs *r)
+{
+	int ms = -1;
+
+	switch (nr) {
+#ifdef NR_EPOLL_WAIT
+	case NR_EPOLL_WAIT:
+#endif
+	case NR_EPOLL_PWAIT:
+		ms = (int)REGS_ARG4(r);
+		break;
+#ifdef NR_POLL
+	case NR_POLL:
+		ms = (int)REGS_ARG3(r);
+		break;
+#endif
+	}
+	return ms > 0 ? ms * 1000000ull : 0;
+}
+
+/*
+ * What a thread sleeps for in the midst of its work. Not a lock: runtimes park their loops on one;
+ * but one inside the kernel, as its address space's, which no signal interrupts.
+ */
+static __always_inline bool goes_on_after(__u32 wait, unsigned int state)
+{
+	switch (wait) {
+	case WAIT_IO:
+	case WAIT_DIRTY:
+	case WAIT_FAULT:
+	case WAIT_RECLAIM:
+		return true;
+	case WAIT_POLL:
+		return false;
+	default:
+		return state & TASK_UNINTERRUPTIBLE;
+	}
+}
+
+/* Behind the lock it may be at another request; what it did before was for this one. */
+static __always_inline void loop_locks(struct thread *th, __u64 id, __u64 now)
+{
+#ifndef REQUEST_SYSCALLS
+	if (!id)
+		return;
+	if (now - th->mark_ns >= TIME_WORTH_NS)
+		time_leave(th, id, now);
+	th->locked = 1;
+#endif
+}
+
+/* The thread could run, and is kept from it. */
+static __always_inline void thread_kept(struct thread *th, struct task_struct *t, __u64 now)
+{
+	th->out_ns = now;
+	th->wait = WAIT_RUNQ;
+	th->wake_ns = now;
+	th->throttled_ns = throttled_of(t);
+}
+
+/*
+ * This thread leaves its CPU: the switch is counted already. What it worked on until then. Global,
+ * as is thread_enters.
+ */
+__noinline int thread_leaves(struct thread *th, bool preempt, unsigned int state, __u64 now)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct pt_regs *r;
+	bool goes_on;
+	__s32 nr;
+
+	if (!th)
+		return 0;
+	time_back(th, now);
+	if (preempt || !state) {
+		thread_kept(th, t, now);
+		return 0;
+	}
+	th->wake_ns = 0;
+	r = (struct pt_regs *)bpf_task_pt_regs(t);
+	nr = REGS_NR(r);
+	th->wait = wait_of(th, t, state, nr, r);
+	goes_on = goes_on_after(th->wait, state);
+	if (th->wait == WAIT_POLL && th->loop) {
+		th->patience_ns = patience_of(nr, r);
+		/* by its clock, which has whole milliseconds, and was read when it got its CPU */
+		th->due_ns = th->patience_ns && th->in_ns
+				     ? th->in_ns + th->patience_ns - LOOP_CLOCK_NS
+				     : 0;
+		time_leave(th, thread_cur_at(th, t->nvcsw - 1), now);
+	} else if (th->wait == WAIT_LOCK && th->loop) {
+		if (!goes_on)
+			loop_locks(th, thread_cur_at(th, t->nvcsw - 1), now);
+	} else if (th->wait == WAIT_LOCK && th->job && th->helper) {
+		job_told(th, now);
+	}
+	if (th->loop && goes_on && th->nvcsw + 1 == t->nvcsw)
+		th->nvcsw++; /* it is still at this request */
+	th->out_ns = now; /* not before: up to here it has its CPU */
+	if (th->off.wait == th->wait && th->off.nr == nr && th->off.arg[0] == REGS_ARG1(r) &&
+	    th->off.off_ns)
+		return 0;
+	th->off.wait = th->wait;
+	th->off.nr = nr;
+	th->off.arg[0] = REGS_ARG1(r);
+	th->off.arg[1] = REGS_ARG2(r);
+	th->off.arg[2] = REGS_ARG3(r);
+	th->off.start_ns = now;
+	th->off.off_ns = 0;
+	return 0;
+}
+
+/* Waiting for bytes or for the next piece of work has no culprit on this thread. */
+static __always_inline bool is_told(__u32 wait)
+{
+	return wait != WAIT_RECV && wait != WAIT_POLL && wait != WAIT_UPSTREAM && wait != WAIT_SEND;
+}
+
+/* True: for so long that it is to be told, and then forgotten. */
+static __always_inline bool waited(struct waiting *w, __u64 ns, __u64 now)
+{
+	w->off_ns += ns;
+	if (w->off_ns < control.block_ns)
+		return false;
+	if (is_told(w->wait))
+		return true;
+	w->off_ns = 0;
+	w->start_ns = now;
+	return false;
+}
+
+/* Runnable for ns, of that without a quota left for stopped: told apart from the rest. */
+static __always_inline bool waited_runnable(struct thread *th, __u64 ns, __u64 stopped, __u64 now)
+{
+	__u32 wait = stopped * 2 > ns ? WAIT_THROTTLED : WAIT_RUNQ;
+
+	if (th->runq.wait != wait || !th->runq.off_ns) {
+		th->runq.wait = wait;
+		th->runq.nr = -1;
+		th->runq.off_ns = 0;
+		th->runq.start_ns = now - ns;
+	}
+	return waited(&th->runq, ns, now);
+}
+
+enum { TELL_OFF = 1, TELL_RUNQ = 2 };
+
+/*
+ * The thread gets a CPU that it did not have, and was woken at the time wake; stopped: for how long
+ * quotas stopped it since. Says what has become long enough to be told: th->off, th->runq.
+ */
+__noinline int thread_enters(struct thread *th, __u64 wake, __u64 stopped, __u64 now)
+{
+	__u64 out, runnable = now - wake;
+	bool for_work;
+	int tell = 0;
+
+	if (!th)
+		return 0;
+	for_work = was_for_work(th);
+	out = th->out_ns;
+	th->out_ns = 0;
+	if (stopped > runnable)
+		stopped = runnable;
+	if (th->wait == WAIT_POLL || th->wait == WAIT_RECV || for_work) {
+		th->woke_ns = wake;
+		th->in_ns = now;
+		th->stopped_ns = stopped;
+	}
+	th->dirty = 0;
+	if (for_work) {
+		work_begins(th, out, wake, now);
+		return 0;
+	}
+	if (th->wait == WAIT_RUNQ && runnable > WAIT_KNOWN_NS) {
+		th->held_from_ns = out;
+		th->held_to_ns = now;
+		th->held_stopped_ns = stopped;
+	}
+	th->busy = 1;
+	th->wait_ns[th->wait < WAIT_END ? th->wait : WAIT_OTHER] += wake - out;
+	th->wait_ns[WAIT_RUNQ] += runnable - stopped;
+	th->wait_ns[WAIT_THROTTLED] += stopped;
+	if (th->reclaim_ns)
+		th->reclaim_off_ns += now - out;
+	if (th->wait != WAIT_RUNQ && waited(&th->off, wake - out, now))
+		tell |= TELL_OFF;
+	if (runnable && waited_runnable(th, runnable, stopped, now))
+		tell |= TELL_RUNQ;
+	return tell;
+}
+
+static __always_inline void wait_tell(struct thread *th, struct waiting *w, struct task_struct *t,
+				      __u64 now)
+{
+	block_tell(th, w, t, now);
+	w->off_ns = 0;
+	w->start_ns = now;
+}
+
+static __always_inline void task_enters(struct thread *th, struct task_struct *t, __u64 now)
+{
+	__u64 out = th->out_ns, wake = th->wake_ns, stopped = 0;
+	int tell;
+
+	if (!out)
+		return; /* it had its CPU when it was first seen */
+	if (wake < out)
+		wake = now; /* nobody was seen to wake it */
+	if (now - wake > WAIT_KNOWN_NS)
+		stopped = throttled_of(t) - th->throttled_ns;
+	tell = thread_enters(th, wake, stopped, now);
+	if (tell & TELL_OFF)
+		wait_tell(th, &th->off, t, now);
+	if (tell & TELL_RUNQ)
+		wait_tell(th, &th->runq, t, now);
+}
+
+/*
+ * Kernel 5.18 and later tell the state in which the thread leaves. What it has itself may be
+ * another by now, as it may be being woken on another CPU already.
+ */
+typedef void (*btf_trace_sched_switch___told)(void *, bool, struct task_struct *,
+					      struct task_struct *, unsigned int);
+
+static __always_inline unsigned int state_at_switch(const __u64 *args, struct task_struct *prev)
+{
+	return bpf_core_type_exists(btf_trace_sched_switch___told) ? args[3] : prev->__state;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	__u64 ran = prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime, now;
+	struct thread *leaves = thread_of(prev), *enters = thread_of(next);
+
+	if (!leaves && ran < SLICE_NS) {
+		barrier(); /* two pointers are not to be tested as one number */
+		if (!enters)
+			return 0;
+	}
+	if (!control.on)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (ran >= SLICE_NS && prev->pid)
+		slice_keep(prev, now, ran);
+	if (leaves)
+		thread_leaves(leaves, preempt, state_at_switch(ctx, prev), now);
+	if (enters)
+		task_enters(enters, next, now);
+	return 0;
+}
+
+/* By this thread; unless it cannot have been: then a timeout interrupts it. */
+static __always_inline void released(struct thread *th, const struct task_struct *t)
+{
+	struct task_struct *by = bpf_get_current_task_btf();
+	bool own = th->off.nr == NR_FUTEX && th->off.arg[1] & FUTEX_PRIVATE;
+
+	th->by = own && by->tgid != t->tgid ? BLOCK_BY_TIMER : BLOCK_HAS_WHO;
+	th->who_tgid = by->tgid;
+	th->who_tid = by->pid;
+	__builtin_memcpy(th->who, by->comm, REQ_COMM);
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *t)
+{
+	struct thread *th = thread_of(t);
+
+	if (!th || !control.on || !th->out_ns || th->wake_ns)
+		return 0;
+	th->wake_ns = bpf_ktime_get_ns();
+	th->throttled_ns = throttled_of(t);
+	if (th->wait == WAIT_LOCK)
+		released(th, t);
+	if (th->wait == WAIT_LOCK && th->helper)
+		job_given(th, t);
+	else if (th->wait == WAIT_POLL && th->loop)
+		job_back(th, t, th->wake_ns);
+	return 0;
+}
+
+static __always_inline void reclaim_begins(void)
+{
+	struct thread *th = thread_get();
+
+	if (!th || th->reclaim_ns)
+		return;
+	th->reclaim_ns = bpf_ktime_get_ns();
+	th->reclaim_off_ns = 0;
+}
+
+/* While it was off its CPU it has been seen already; what it ran for belongs there too. */
+static __always_inline void reclaim_ends(void)
+{
+	struct thread *th = thread_get();
+	__u64 now, ns;
+
+	if (!th || !th->reclaim_ns)
+		return;
+	now = bpf_ktime_get_ns();
+	ns = now - th->reclaim_ns;
+	th->reclaim_ns = 0;
+	th->wait_ns[WAIT_RECLAIM] += ns > th->reclaim_off_ns ? ns - th->reclaim_off_ns : 0;
+	th->busy = 1;
+	if (ns >= control.block_ns) {
+		struct task_struct *t = bpf_get_current_task_btf();
+		struct waiting w = {
+			.wait = WAIT_RECLAIM, .nr = -1, .start_ns = now - ns, .off_ns = ns
+		};
+
+		block_tell(th, &w, t, now);
+	}
+}
+
+SEC("tp_btf/mm_vmscan_direct_reclaim_begin")
+int BPF_PROG(on_reclaim_begin)
+{
+	if (control.on)
+		reclaim_begins();
+	return 0;
+}
+
+SEC("tp_btf/mm_vmscan_direct_reclaim_end")
+int BPF_PROG(on_reclaim_end)
+{
+	if (control.on)
+		reclaim_ends();
+	return 0;
+}
+
+SEC("tp_btf/mm_vmscan_memcg_reclaim_begin")
+int BPF_PROG(on_memcg_reclaim_begin)
+{
+	if (control.on)
+		reclaim_begins();
+	return 0;
+}
+
+SEC("tp_btf/mm_vmscan_memcg_reclaim_end")
+int BPF_PROG(on_memcg_reclaim_end)
+{
+	if (control.on)
+		reclaim_ends();
+	return 0;
+}
+
+SEC("tp_btf/balance_dirty_pages")
+int BPF_PROG(on_dirty)
+{
+	struct thread *th = control.on ? thread_get() : NULL;
+
+	if (th)
+		th->dirty = 1;
+	return 0;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * request_sock.h - what is read of a socket, and where its struct conn is kept.
+ *
+ * On socket tracepoints (kernel 6.3) the verifier trusts the socket: its fields are plain loads,
+ * and the state lies in the socket's own storage and dies with it. On system calls
+ * (REQUEST_SYSCALLS, kernel 5.15) the socket was found by its fd: fields are read as any kernel
+ * memory, and the state is in a hash by the socket's address, deleted when TCP destroys it.
+ */
+#pragma once
+
+#include "bpf/request/request_thread.h"
+
+#ifdef REQUEST_SYSCALLS
+
+#define SOCK_READ(sk, field) BPF_CORE_READ(sk, field)
+#define TCP_READ(sk, field) BPF_CORE_READ((const struct tcp_sock *)(sk), field)
+#define TCP_READ_INTO(to, sk, field) BPF_CORE_READ_INTO(to, (const struct tcp_sock *)(sk), field)
+#define ICSK_READ(sk, field) BPF_CORE_READ((const struct inet_connection_sock *)(sk), field)
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC); /* costs what is used */
+	__type(key, __u64);
+	__type(value, struct conn);
+} conns SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct conn);
+} empty_conn SEC(".maps");
+
+static __always_inline __u64 owner_of(struct sock *sk)
+{
+	return BPF_CORE_READ(sk, sk_socket, file, f_inode, i_ino);
+}
+
+/* An epoll watches the socket: the thread that reads it serves others too. */
+static __always_inline bool is_in_epoll(struct sock *sk)
+{
+	return BPF_CORE_READ(sk, sk_socket, file, f_ep) != NULL;
+}
+
+static __always_inline void conn_drop(struct sock *sk)
+{
+	__u64 key = (__u64)sk;
+
+	bpf_map_delete_elem(&conns, &key);
+}
+
+/* Nobody tells of the end of an AF_UNIX socket: its address may be another's by now. */
+static __always_inline struct conn *conn_get(struct sock *sk)
+{
+	__u64 key = (__u64)sk;
+	struct conn *c = bpf_map_lookup_elem(&conns, &key);
+
+	if (!c || !c->local || c->owner_ino == owner_of(sk))
+		return c;
+	bpf_map_delete_elem(&conns, &key);
+	return NULL;
+}
+
+static __always_inline struct conn *conn_new(struct sock *sk)
+{
+	__u64 key = (__u64)sk;
+	__u32 zero = 0;
+	struct conn *none = bpf_map_lookup_elem(&empty_conn, &zero);
+
+	if (!none || bpf_map_update_elem(&conns, &key, none, BPF_NOEXIST))
+		return NULL;
+	return bpf_map_lookup_elem(&conns, &key);
+}
+
+#else
+
+/* Plain loads instead of a helper for each field: kernel 6.2, and this needs 6.3 anyway. */
+extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym;
+
+#define SOCK_AS(sk, type)                                                                          \
+	((const struct type *)bpf_rdonly_cast(sk, bpf_core_type_id_kernel(struct type)))
+#define SOCK_READ(sk, field) ((sk)->field)
+#define TCP_READ(sk, field) (SOCK_AS(sk, tcp_sock)->field)
+#define TCP_READ_INTO(to, sk, field) __builtin_memcpy(to, TCP_READ(sk, field), sizeof(*(to)))
+#define ICSK_READ(sk, field) (SOCK_AS(sk, inet_connection_sock)->field)
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct conn);
+} conns SEC(".maps");
+
+static __always_inline __u64 owner_of(struct sock *sk)
+{
+	return 0;
+}
+
+static __always_inline bool is_in_epoll(struct sock *sk)
+{
+	return sk->sk_socket->file->f_ep != NULL; /* a NULL on the way reads as 0 */
+}
+
+static __always_inline struct conn *conn_get(struct sock *sk)
+{
+	return bpf_sk_storage_get(&conns, sk, 0, 0);
+}
+
+/* TCP sockets are counted, because their end is seen, and no more than conns_max are followed. */
+static __always_inline struct conn *conn_new(struct sock *sk)
+{
+	bool counted = SOCK_READ(sk, sk_protocol) == IPPROTO_TCP;
+	struct conn *c;
+
+	if (counted && __sync_fetch_and_add(&control.conns, 1) >= control.conns_max) {
+		__sync_fetch_and_add(&control.conns, -1);
+		return NULL;
+	}
+	c = bpf_sk_storage_get(&conns, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!c && counted)
+		__sync_fetch_and_add(&control.conns, -1);
+	return c;
+}
+
+static __always_inline void conn_drop(struct sock *sk)
+{
+	__sync_fetch_and_add(&control.conns, -1);
+}
+
+#endif
+
+/* NULL: there is no room, and full counts it (STAT_END: nothing is lost yet). */
+static __always_inline struct conn *conn_make(struct sock *sk, enum conn_role role, __u32 full)
+{
+	struct conn *c = conn_get(sk);
+
+	if (!c)
+		c = conn_new(sk);
+	if (!c) {
+		if (full < STAT_END)
+			count(full);
+		return NULL;
+	}
+	c->role = role;
+	c->local = SOCK_READ(sk, __sk_common.skc_family) == AF_UNIX;
+	if (c->local)
+		c->owner_ino = owner_of(sk);
+	return c;
+}
+
+/*
+ * The address that an AF_UNIX socket's peer, at that place in memory, is bound to, by name. Global,
+ * as its stack is too large to be a part of its callers'.
+ */
+__noinline int unix_addr_of(struct req_addr *a, __u64 peer)
+{
+	const struct unix_sock *u = (const struct unix_sock *)peer;
+	struct req_unix name = {};
+	struct unix_address *at;
+	__u64 key;
+
+	if (!a)
+		return 0;
+	at = BPF_CORE_READ(u, addr);
+	if (!at)
+		return 0;
+	name.len = BPF_CORE_READ(at, len) - sizeof(unsigned short);
+	if (bpf_probe_read_kernel(name.path, sizeof(name.path), &at->name[0].sun_path))
+		return 0;
+	key = (__u64)at;
+	bpf_map_update_elem(&unix_names, &key, &name, BPF_ANY);
+	__builtin_memcpy(a->ip, &key, sizeof(key));
+	a->len = REQ_ADDR_UNIX;
+	return 0;
+}
+
+static __always_inline void addr_of(struct req_addr *a, struct sock *sk, bool remote)
+{
+	__u16 family = SOCK_READ(sk, __sk_common.skc_family);
+
+	if (family == AF_INET) {
+		__be32 ip = remote ? SOCK_READ(sk, __sk_common.skc_daddr)
+				   : SOCK_READ(sk, __sk_common.skc_rcv_saddr);
+
+		__builtin_memcpy(a->ip, &ip, 4);
+		a->len = 4;
+	} else if (family == AF_INET6) {
+		bpf_probe_read_kernel(a->ip, 16,
+				      remote ? &sk->__sk_common.skc_v6_daddr
+					     : &sk->__sk_common.skc_v6_rcv_saddr);
+		a->len = 16;
+	} else {
+		if (remote && bpf_core_type_exists(struct unix_sock))
+			unix_addr_of(a, (__u64)BPF_CORE_READ((const struct unix_sock *)sk, peer));
+		return;
+	}
+	a->port = remote ? bpf_ntohs(SOCK_READ(sk, __sk_common.skc_dport))
+			 : SOCK_READ(sk, __sk_common.skc_num);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * request_syscalls.bpf.c - HTTP/1 requests from the exits of system calls, kernel 5.15 and later.
+ *
+ * At the exit the number and the arguments of a call are still in its pt_regs, so nothing is hooked
+ * at its entry and nothing is kept between the two. The price: every system call of every process
+ * passes here (DESIGN: 70 ns). What io_uring moves passes elsewhere; who uses it is told once.
+ */
+#define REQUEST_SYSCALLS
+#include "bpf/request/request_hooks.h"
+#include "bpf/request/request_profile.h"
+#include "bpf/request/request_sched.h"
+#include "bpf/request/request_fd.h"
+
+/* The thread waited for what comes next: a loop, which works on nothing now. */
+static __always_inline void thread_waited(bool serves_many)
+{
+	struct thread *th = thread_get();
+
+	if (!th)
+		return;
+	if (serves_many && th->cur)
+		th->loop = 1;
+	if (th->loop)
+		th->cur = 0;
+}
+
+/* What sendmmsg or recvmmsg moved, in bytes: of the first messages, where a head can be. */
+static __always_inline long mmsg_bytes(const struct pt_regs *r, long messages)
+{
+	const struct user_mmsghdr *m = (const struct user_mmsghdr *)REGS_ARG2(r);
+	long bytes = 0;
+
+	for (int i = 0; i < SPAN_PIECES; i++) {
+		__u32 len = 0;
+
+		if (i >= messages || bpf_probe_read_user(&len, sizeof(len), &m[i].len))
+			break;
+		bytes += len;
+	}
+	return bytes;
+}
+
+static __always_inline void uring_entered(void)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	__u32 tgid = t->tgid, one = 1;
+
+	thread_waited(true);
+	if (!in_scope() || bpf_map_lookup_elem(&uring_users, &tgid))
+		return;
+	bpf_map_update_elem(&uring_users, &tgid, &one, BPF_ANY);
+	count(STAT_URING);
+	unread_report(REQ_UNREAD_URING);
+}
+
+/* What a call moved, and between which files: one way, or (splice) both. */
+struct moved {
+	__s64 from, to; /* fd; -1: none */
+	long ret; /* bytes or -errno */
+};
+
+static __always_inline struct moved moved_by(const struct pt_regs *r, long ret)
+{
+	struct moved m = { -1, -1, ret };
+
+	switch (REGS_NR(r)) {
+	case NR_RECVFROM:
+		if (REGS_ARG4(r) & MSG_PEEK)
+			break;
+		m.from = (__u32)REGS_ARG1(r);
+		break;
+	case NR_RECVMSG:
+		if (REGS_ARG3(r) & MSG_PEEK)
+			break;
+		m.from = (__u32)REGS_ARG1(r);
+		break;
+	case NR_RECVMMSG:
+		if (ret > 0)
+			m.ret = mmsg_bytes(r, ret);
+		m.from = (__u32)REGS_ARG1(r);
+		break;
+	case NR_READ:
+	case NR_READV:
+		m.from = (__u32)REGS_ARG1(r);
+		break;
+	case NR_SENDMMSG:
+		if (ret > 0)
+			m.ret = mmsg_bytes(r, ret);
+		m.to = (__u32)REGS_ARG1(r);
+		break;
+	case NR_WRITE:
+	case NR_WRITEV:
+	case NR_SENDTO:
+	case NR_SENDMSG:
+	case NR_SENDFILE:
+		m.to = (__u32)REGS_ARG1(r);
+		break;
+	case NR_SPLICE:
+		m.from = (__u32)REGS_ARG1(r);
+		m.to = (__u32)REGS_ARG3(r);
+		break;
+	}
+	return m;
+}
+
+static __always_inline void waited_in(const struct pt_regs *r)
+{
+	switch (REGS_NR(r)) {
+#ifdef NR_EPOLL_WAIT
+	case NR_EPOLL_WAIT:
+#endif
+	case NR_EPOLL_PWAIT:
+	case NR_EPOLL_PWAIT2:
+		thread_waited(false);
+		break;
+#ifdef NR_POLL
+	case NR_POLL:
+#endif
+	case NR_PPOLL:
+		thread_waited(REGS_ARG2(r) > 1); /* one: it waits for that one */
+		break;
+#ifdef NR_SELECT
+	case NR_SELECT:
+#endif
+	case NR_PSELECT6:
+		thread_waited(true);
+		break;
+	case NR_IO_URING_ENTER:
+		uring_entered();
+		break;
+	}
+}
+
+static __always_inline void on_call(const struct pt_regs *r, long ret)
+{
+	struct moved m = moved_by(r, ret);
+	struct sock *sk;
+
+	if (m.from < 0 && m.to < 0) {
+		waited_in(r);
+		return;
+	}
+	if (m.from >= 0) {
+		sk = sock_of_fd(m.from);
+		if (sk)
+			sock_read(sk, (int)m.ret);
+	}
+	if (m.to >= 0 && m.ret > 0) {
+		sk = sock_of_fd(m.to);
+		if (sk)
+			sock_written(sk, (int)m.ret);
+	}
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
+{
+	if (control.on && !is_compat())
+		on_call(regs, ret);
+	return 0;
+}
+
+static __always_inline void sweep_key(__u64 key, struct conn *c, __u64 now)
+{
+	sweep_conn(c, (struct sock *)key, now);
+	if (c->local && conn_is_stale(c, now))
+		bpf_map_delete_elem(&conns, &key);
+}
+
+SEC("iter/bpf_map_elem")
+int sweep(struct bpf_iter__bpf_map_elem *ctx)
+{
+	__u64 now = sweep_time(), *at = ctx->key, key;
+	struct conn *c;
+
+	if (!at)
+		return 0;
+	key = *at;
+	/* what ctx has is not a map's value to all helpers */
+	c = bpf_map_lookup_elem(&conns, &key);
+	if (c)
+		sweep_key(key, c, now);
+	return 0;
+}
+
+static long sweep_one(struct bpf_map *map, const __u64 *at, struct conn *c, const __u64 *now)
+{
+	sweep_key(*at, c, *now);
+	return 0;
+}
+
+/*
+ * Where the kernel does not let programs walk a map from outside: run by user space. Not elsewhere,
+ * as older kernels warn of such a program with a map that allocates.
+ */
+SEC("raw_tp")
+int sweep_otherwise(void *ctx)
+{
+	__u64 now = sweep_time();
+
+	bpf_for_each_map_elem(&conns, sweep_one, &now, 0);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

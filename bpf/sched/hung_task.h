@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* hung_task.h - what bpf/sched/hung_task.bpf.c and probe/source/kernel_log/src_hung_task.c agree on. Times are of CLOCK_MONOTONIC. */
+#pragma once
+
+#include "bpf/lib/path.h"
+
+enum {
+	STUCK_FRAMES = 24,
+	STUCK_COMM = 16,
+	STUCK_FS = 16,
+	STUCK_DISK = 32,
+	STUCK_NRS = 512, /* system calls are numbered below that */
+	STUCK_FOLLOWED = 1024, /* tasks that sleep so at a time */
+};
+
+enum hung_task_flag {
+	STUCK_IOWAIT = 1, /* for a disk, as the kernel accounts it */
+	STUCK_KTHREAD = 2,
+	STUCK_KILLABLE = 4, /* a fatal signal would end its sleep */
+	STUCK_FILE = 8, /* fs, disk and path are of the file that its call is on */
+	STUCK_DELETED = 16,
+};
+
+struct hung_task_record {
+	__u32 tid, tgid;
+	__s32 call; /* number of the system call; -1: none */
+	__u32 flags; /* enum hung_task_flag */
+	__u64 start_ns; /* of the task */
+	__u64 first_ns, now_ns; /* when it was first seen asleep there, and now */
+	char comm[STUCK_COMM], fs[STUCK_FS], disk[STUCK_DISK];
+	__u32 dev; /* major << 20 | minor */
+	__u32 n; /* frames */
+	struct path_parts path;
+	__u64 frame[STUCK_FRAMES]; /* innermost first */
+};
+
+struct hung_task_control { /* set by user space before each pass over all tasks */
+	__u64 limit_ns; /* who sleeps as long is told */
+	__u32 pass;
+	__u32 unused;
+};
+
+struct hung_task_counts { /* of a pass; user space sets them back */
+	__u32 asleep; /* tasks in uninterruptible sleep */
+	__u32 full; /* of them, those that found no room */
+};
+
+_Static_assert(sizeof(struct hung_task_record) == 40 + 64 + 8 + 264 + 192, "stuck_record");

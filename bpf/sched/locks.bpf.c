@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * locks.bpf.c - waits for locks of the kernel, by the kind of lock and the function that wanted it.
+ * Who gets a lock at once does not pass here; who waits does twice, with a look at its stack: on
+ * demand only.
+ */
+#include "bpf/lib/kernel.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "bpf/lib/bound.h"
+#include "bpf/sched/locks.h"
+#include "bpf/lib/sample.h"
+#include "bpf/lib/slot.h"
+
+enum { WAITING = 4096, FRAMES = 14 };
+
+/* Code between the hook and who wanted the lock; the first of them, where tasks sleep: not of who
+ * spins. */
+const volatile struct locks_range waits[LOCKS_RANGES];
+
+__u64 missed; /* waits that found no room */
+
+struct wait {
+	__u64 lock; /* 0: there is none */
+	__u64 begin_ns;
+	__u64 of; /* it counts for so many; 0: it is not looked at */
+	struct locks_key key;
+};
+
+/* Who spins stays on its CPU; an interrupt that spins meanwhile is not seen. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct wait);
+} spins SEC(".maps");
+
+/* Who sleeps, by its number. Made before: here nothing may ask for memory. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, WAITING);
+	__type(key, __u32);
+	__type(value, struct wait);
+} sleeps SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, LOCKS_ENTRIES + 1);
+	__type(key, struct locks_key);
+	__type(value, struct locks_entry);
+} entries SEC(".maps");
+
+static __always_inline bool is_waiting(__u64 ip, int first)
+{
+	for (int i = first; i < LOCKS_RANGES; i++)
+		if (ip >= waits[i].from && ip < waits[i].to)
+			return true;
+	return false;
+}
+
+/* Behind the functions that wait, which are the first such ones of the stack; 0: not seen. */
+static __always_inline __u64 caller_of(void *ctx, int first)
+{
+	__u64 ip[FRAMES] = {};
+	bool inside = false;
+
+	if (bpf_get_stack(ctx, ip, sizeof(ip), 0) <= 0)
+		return 0;
+	for (int i = 0; i < FRAMES; i++) {
+		bool waits_there = is_waiting(ip[i], first);
+
+		if (inside && !waits_there)
+			return ip[i];
+		inside |= waits_there;
+	}
+	return 0;
+}
+
+static __always_inline void begin(void *ctx, struct wait *w, __u64 lock, __u32 flags, int first)
+{
+	w->lock = lock;
+	if (!w->of)
+		return;
+	w->key.kind = flags;
+	w->key.caller = caller_of(ctx, first);
+	w->begin_ns = bpf_ktime_get_ns();
+}
+
+static __always_inline bool is_spin(__u32 flags)
+{
+	return (flags & (LOCK_SPIN | LOCK_MUTEX)) == LOCK_SPIN;
+}
+
+SEC("tp_btf/contention_begin")
+int BPF_PROG(on_begin, void *lock, unsigned int flags)
+{
+	__u32 zero = 0, pid = (__u32)bpf_get_current_pid_tgid();
+	struct wait *w, new = { .of = sampled() };
+
+	/* Who waits for a mutex passes twice, and what was decided at first holds. */
+	if (!new.of && !(flags & LOCK_MUTEX))
+		return 0;
+	if (is_spin(flags)) {
+		w = bpf_map_lookup_elem(&spins, &zero);
+		if (w && !w->lock) {
+			w->of = new.of;
+			begin(ctx, w, (__u64)lock, flags, 1);
+		}
+		return 0;
+	}
+	w = bpf_map_lookup_elem(&sleeps, &pid);
+	if (w) /* it spun for its mutex, and sleeps now */
+		return 0;
+	begin(ctx, &new, (__u64)lock, flags & ~LOCK_SPIN, 0);
+	if (bpf_map_update_elem(&sleeps, &pid, &new, BPF_NOEXIST))
+		__sync_fetch_and_add(&missed, new.of);
+	return 0;
+}
+
+static __noinline struct locks_entry *entry_of(struct locks_key *key)
+{
+	static const struct locks_entry none = {};
+	struct locks_entry *e = bpf_map_lookup_elem(&entries, key);
+
+	if (e)
+		return e;
+	bpf_map_update_elem(&entries, key, &none, BPF_NOEXIST);
+	e = bpf_map_lookup_elem(&entries, key);
+	if (e)
+		return e;
+	key->caller = 0;
+	key->kind = LOCKS_OTHERS;
+	return bpf_map_lookup_elem(&entries, key);
+}
+
+static __always_inline void tell(const struct wait *w)
+{
+	struct locks_key key = w->key;
+	__u64 ns = bpf_ktime_get_ns() - w->begin_ns, slot;
+	struct locks_entry *e;
+
+	if (!w->of)
+		return;
+	e = entry_of(&key);
+	if (!e) {
+		__sync_fetch_and_add(&missed, w->of);
+		return;
+	}
+	slot = slot_of(ns, LOCKS_FIRST, LOCKS_SLOTS);
+	slot = at_most(slot, LOCKS_SLOTS - 1);
+	__sync_fetch_and_add(&e->v[LOCKS_COUNT], w->of);
+	__sync_fetch_and_add(&e->v[LOCKS_NS], ns * w->of);
+	__sync_fetch_and_add(&e->v[LOCKS_LATENCY + slot], w->of);
+}
+
+SEC("tp_btf/contention_end")
+int BPF_PROG(on_end, void *lock)
+{
+	__u32 zero = 0, pid = (__u32)bpf_get_current_pid_tgid();
+	struct wait *w = bpf_map_lookup_elem(&spins, &zero);
+
+	if (w && w->lock == (__u64)lock) {
+		tell(w);
+		w->lock = 0;
+		return 0;
+	}
+	w = bpf_map_lookup_elem(&sleeps, &pid);
+	if (!w || w->lock != (__u64)lock)
+		return 0;
+	tell(w);
+	bpf_map_delete_elem(&sleeps, &pid);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

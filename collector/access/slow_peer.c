@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/access/slow_peer.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "collector/core/counters.h"
+
+#define MB (1ull << 20)
+
+enum { MAX_FD = 1 << 20 };
+
+/* The largest message that there is takes 2 MB, and the kernel keeps up to 6 for who does not read.
+ * Connections are looked at when the process has grown by as much. */
+static const uint64_t LIMIT = 16 * MB;
+
+/* So often all are looked at, and so often in a row one may have been silent. */
+static const uint64_t SWEEP_NS = 10000000000u;
+enum { SILENT = 3 };
+
+enum { LISTENING = 10 }; /* TCP_LISTEN of net/tcp_states.h */
+
+struct connection {
+	uint64_t received; /* when last looked at */
+	bool heard; /* of since then */
+	ino_t inode; /* of the socket that had the descriptor in the last sweep */
+	bool spoke; /* since then */
+	uint8_t silent; /* sweeps */
+};
+
+struct slow_peer {
+	struct connection *of; /* by descriptor */
+	size_t n;
+	in_port_t port;
+	int memory_fd;
+	DIR *open; /* kept, as there may be no descriptor for it when it is needed */
+	uint64_t memory;
+	uint64_t swept_ns;
+};
+
+static in_port_t port_of(int fd)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} a;
+	socklen_t len = sizeof(a);
+
+	memset(&a, 0, sizeof(a));
+	if (getsockname(fd, &a.any, &len) < 0)
+		return 0;
+	return a.any.sa_family == AF_INET6 ? a.v6.sin6_port : a.v4.sin_port;
+}
+
+struct slow_peer *slow_peer_new(int listening_fd)
+{
+	struct slow_peer *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		die("out of memory");
+	e->port = port_of(listening_fd);
+	e->memory_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	e->open = opendir("/proc/self/fd");
+	if (e->memory_fd < 0 || !e->open)
+		die("/proc: %s", strerror(errno));
+	return e;
+}
+
+void slow_peer_free(struct slow_peer *e)
+{
+	if (!e)
+		return;
+	close_autop(&e->memory_fd);
+	closedir(e->open);
+	free(e->of);
+	free(e);
+}
+
+static bool grow(struct slow_peer *e, size_t n)
+{
+	struct connection *of;
+
+	if (n <= e->n)
+		return true;
+	n += n / 2;
+	of = n > MAX_FD ? NULL : realloc(e->of, n * sizeof(*of));
+	if (!of)
+		return false;
+	memset(of + e->n, 0, (n - e->n) * sizeof(*of));
+	e->of = of;
+	e->n = n;
+	return true;
+}
+
+void slow_peer_heard(struct slow_peer *e, int fd)
+{
+	if (fd >= 0 && grow(e, (size_t)fd + 1))
+		e->of[fd].heard = e->of[fd].spoke = true;
+}
+
+/* Of this process, in bytes. */
+static uint64_t memory(const struct slow_peer *e)
+{
+	unsigned long pages = 0;
+	char text[128];
+	ssize_t len = pread(e->memory_fd, text, sizeof(text) - 1, 0);
+
+	text[len > 0 ? len : 0] = 0;
+	return sscanf(text, "%*u %lu", &pages) == 1 ? pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+/* NULL: no probe's. Also of the listening socket, which has received nothing. */
+static struct connection *probe_of(struct slow_peer *e, int fd, struct tcp_info *info)
+{
+	socklen_t len = sizeof(*info);
+
+	memset(info, 0, sizeof(*info));
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &len) < 0 ||
+	    info->tcpi_state == LISTENING || port_of(fd) != e->port || !grow(e, (size_t)fd + 1))
+		return NULL;
+	return &e->of[fd];
+}
+
+/* A descriptor that is another connection's by now has received less, or is no probe's. */
+static void look_at(struct slow_peer *e, int fd)
+{
+	struct tcp_info info;
+	struct connection *c = probe_of(e, fd, &info);
+
+	if (!c)
+		return;
+	if (info.tcpi_bytes_received < c->received)
+		c->received = 0;
+	if (!c->heard && info.tcpi_bytes_received - c->received > LIMIT) {
+		counter_add(C_CUT_ENDLESS, 1);
+		shutdown(fd, SHUT_RDWR);
+	}
+	if (c->heard)
+		c->received = info.tcpi_bytes_received;
+	c->heard = false;
+}
+
+static void sweep_at(struct slow_peer *e, int fd)
+{
+	struct tcp_info info;
+	struct connection *c = probe_of(e, fd, &info);
+	struct stat st;
+
+	if (!c || fstat(fd, &st) < 0)
+		return;
+	if (c->inode != st.st_ino || c->spoke)
+		c->silent = 0;
+	else if (++c->silent >= SILENT) {
+		counter_add(C_CUT_SILENT, 1);
+		shutdown(fd, SHUT_RDWR);
+	}
+	c->inode = st.st_ino;
+	c->spoke = false;
+}
+
+static void each(struct slow_peer *e, void (*what)(struct slow_peer *e, int fd))
+{
+	struct dirent *d;
+
+	rewinddir(e->open);
+	while ((d = readdir(e->open)))
+		if (*d->d_name != '.')
+			what(e, atoi(d->d_name));
+}
+
+void slow_peer_look(struct slow_peer *e)
+{
+	uint64_t now = memory(e), now_ns = clock_mono_ns();
+
+	if (now_ns - e->swept_ns >= SWEEP_NS) {
+		e->swept_ns = now_ns;
+		each(e, sweep_at);
+	}
+	if (now < e->memory + LIMIT) {
+		e->memory = now < e->memory ? now : e->memory;
+		return;
+	}
+	e->memory = now;
+	each(e, look_at);
+}

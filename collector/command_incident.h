@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-/* command_incident.h - `seismo-collector incident ...`: what went wrong together, and what of it is
- * decided. */
-#pragma once
-
-#include "config.h"
-
-int command_incident(const struct config *c) MUST_CHECK; /* said, what went wrong */
-void command_incident_help(void);

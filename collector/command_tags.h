@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-/* command_tags.h - what nodes are, as their keepers say: `node tag` and `inventory FILE`. */
-#pragma once
-
-#include "command_session.h"
-
-int command_tag(struct command_session *s);
-int command_inventory(struct command_session *s);

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collector/core/retain.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+static int64_t days(const struct retain *k, int64_t of)
+{
+	return of ? of : k->requests;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Never longer than what it belongs to: requests and events, which have one table of it. */
+static int64_t evidence_days(const struct retain *k)
+{
+	int64_t events = days(k, k->events);
+
+	return least(days(k, k->evidence), events > k->requests ? events : k->requests);
+}
+
+int64_t retain_stacks(const struct retain *k)
+{
+	int64_t profiles = days(k, k->profiles), evidence = evidence_days(k);
+
+	return profiles > evidence ? profiles : evidence;
+}
+
+int64_t retain_least(const struct retain *k)
+{
+	return least(least(k->requests, evidence_days(k)),
+		     least(least(days(k, k->events), days(k, k->profiles)), days(k, k->samples)));
+}
+
+void retain_text(const struct retain *k, char text[static RETAIN_TEXT])
+{
+	const struct {
+		const char *fact;
+		int64_t days;
+	} of[] = {
+		{ "request", k->requests },
+		{ "red", k->requests },
+		{ "red_10m", k->requests },
+		{ "unread", k->requests },
+		{ "evidence", evidence_days(k) },
+		{ "event", days(k, k->events) },
+		{ "profile", days(k, k->profiles) },
+		{ "sample", days(k, k->samples) },
+		{ "sample_raw", days(k, k->samples) },
+		{ "sealed", days(k, k->samples) },
+		{ "sample_1m", days(k, k->minutes) },
+		{ "sample_10m", days(k, k->ten_minutes) },
+		{ "sample_1h", days(k, k->hours) },
+	};
+	size_t len = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(of); i++)
+		len += (size_t)snprintf(text + len, RETAIN_TEXT - len, "%s\"%s\":%" PRId64,
+					i ? "," : "{", of[i].fact, of[i].days);
+	len += (size_t)snprintf(text + len, RETAIN_TEXT - len, "}");
+	assert(len < RETAIN_TEXT);
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/daemon/loop.h"
+
+#include <zmq.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+
+enum { MAX_WATCH = 128, MAX_TIMER = 64 };
+
+struct watch {
+	int fd; /* -1: a socket of ZeroMQ */
+	loop_fn *fn;
+	void *arg;
+};
+
+struct timer {
+	uint64_t every_ns, due_ns;
+	loop_fn *fn;
+	void *arg;
+};
+
+struct loop {
+	zmq_pollitem_t item[MAX_WATCH];
+	struct watch watch[MAX_WATCH];
+	struct timer timer[MAX_TIMER];
+	int nwatch, ntimer;
+	bool stop;
+};
+
+struct loop *loop_new(void)
+{
+	struct loop *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		die("out of memory");
+	return l;
+}
+
+void loop_free(struct loop *l)
+{
+	free(l);
+}
+
+static void add(struct loop *l, void *sock, int fd, loop_fn *fn, void *arg)
+{
+	if (l->nwatch == MAX_WATCH)
+		die("loop: more than %d watches", MAX_WATCH);
+	l->item[l->nwatch] = (zmq_pollitem_t){ .socket = sock, .fd = fd, .events = ZMQ_POLLIN };
+	l->watch[l->nwatch++] = (struct watch){ fd, fn, arg };
+}
+
+void loop_add_zmq(struct loop *l, void *sock, loop_fn *fn, void *arg)
+{
+	add(l, sock, -1, fn, arg);
+}
+
+/* What was seen on the old socket must not be asked of the new one: it may be called from a watch.
+ */
+void loop_swap_zmq(struct loop *l, void *old, void *sock)
+{
+	for (int i = 0; i < l->nwatch; i++) {
+		if (l->item[i].socket != old)
+			continue;
+		l->item[i].socket = sock;
+		l->item[i].revents = 0;
+	}
+}
+
+void loop_add_fd(struct loop *l, int fd, loop_fn *fn, void *arg)
+{
+	add(l, NULL, fd, fn, arg);
+}
+
+/* One that is -1 is not looked at; to ask for no events would still tell of errors. */
+void loop_mute_fd(struct loop *l, int fd, bool mute)
+{
+	for (int i = 0; i < l->nwatch; i++) {
+		if (l->watch[i].fd != fd)
+			continue;
+		l->item[i].fd = mute ? -1 : fd;
+		l->item[i].revents = 0;
+	}
+}
+
+int loop_add_timer(struct loop *l, uint64_t every_ms, loop_fn *fn, void *arg)
+{
+	uint64_t every = every_ms * 1000000u;
+
+	if (l->ntimer == MAX_TIMER)
+		die("loop: more than %d timers", MAX_TIMER);
+	l->timer[l->ntimer] = (struct timer){ every, clock_next(clock_mono_ns(), every), fn, arg };
+	return l->ntimer++;
+}
+
+void loop_set_timer(struct loop *l, int timer, uint64_t every_ms)
+{
+	struct timer *t = &l->timer[timer];
+
+	t->every_ns = every_ms * 1000000u;
+	t->due_ns = clock_next(clock_mono_ns(), t->every_ns);
+}
+
+static long wait_ms(const struct loop *l)
+{
+	uint64_t now = clock_mono_ns(), due = UINT64_MAX;
+
+	for (int i = 0; i < l->ntimer; i++)
+		if (l->timer[i].due_ns < due)
+			due = l->timer[i].due_ns;
+	if (due == UINT64_MAX)
+		return -1;
+	return due <= now ? 0 : (long)((due - now + 999999u) / 1000000u);
+}
+
+static int run_timers(struct loop *l)
+{
+	uint64_t now = clock_mono_ns();
+
+	for (int i = 0; i < l->ntimer; i++) {
+		struct timer *t = &l->timer[i];
+		int r;
+
+		if (t->due_ns > now)
+			continue;
+		t->due_ns = clock_next(now, t->every_ns);
+		r = t->fn(t->arg);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int loop_run(struct loop *l)
+{
+	l->stop = false;
+	while (!l->stop) {
+		int r = zmq_poll(l->item, l->nwatch, wait_ms(l));
+
+		if (r < 0) {
+			if (errno == EINTR)
+				continue;
+			return -errno;
+		}
+		for (int i = 0; i < l->nwatch && !l->stop; i++) {
+			if (!l->item[i].revents)
+				continue;
+			r = l->watch[i].fn(l->watch[i].arg);
+			if (r < 0)
+				return r;
+		}
+		r = run_timers(l);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+void loop_stop(struct loop *l)
+{
+	l->stop = true;
+}

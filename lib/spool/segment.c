@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/spool/segment_file.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "lib/base/crc32c.h"
+#include "lib/base/log.h"
+
+enum { FULL_MAX = 1 << 20, FULL_MIN = 4096 };
+
+static unsigned char *put(unsigned char *p, int bytes, uint64_t v)
+{
+	for (int i = 0; i < bytes; i++)
+		p[i] = (unsigned char)(v >> 8 * i);
+	return p + bytes;
+}
+
+uint64_t segment_get(const unsigned char **p, int bytes)
+{
+	uint64_t v = 0;
+
+	for (int i = 0; i < bytes; i++)
+		v |= (uint64_t)(*p)[i] << 8 * i;
+	*p += bytes;
+	return v;
+}
+
+void segment_name(const struct segment *s, char name[static NAME])
+{
+	snprintf(name, NAME, "%08x-%d-%016llx.seg", s->run.number, (int)s->stream,
+		 (unsigned long long)s->first);
+}
+
+int segments_open(struct segments **out, const char *path, size_t cap_bytes)
+{
+	AUTO(segments_close) struct segments *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		die("out of memory");
+	d->dir = d->lock = -1;
+	d->full = cap_bytes / 16 > FULL_MAX   ? FULL_MAX
+		  : cap_bytes / 16 < FULL_MIN ? FULL_MIN
+					      : cap_bytes / 16;
+	for (int i = 0; i < STREAM_END; i++)
+		d->fd[i] = -1;
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	d->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (d->dir < 0)
+		return -errno;
+	d->lock = openat(d->dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (d->lock < 0)
+		return -errno;
+	if (flock(d->lock, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK ? -EBUSY : -errno;
+	*out = TAKE(d);
+	return 0;
+}
+
+struct segment *segment_add(struct segments *d, const struct segment *as)
+{
+	struct segment *s = malloc(sizeof(*s));
+
+	if (!s)
+		die("out of memory");
+	*s = *as;
+	s->dir = d;
+	s->before = NULL;
+	s->after = d->all;
+	if (d->all)
+		d->all->before = s;
+	d->all = s;
+	return s;
+}
+
+void segment_forget(struct segment *s)
+{
+	if (s->before)
+		s->before->after = s->after;
+	else
+		s->dir->all = s->after;
+	if (s->after)
+		s->after->before = s->before;
+	free(s);
+}
+
+void segments_close(struct segments *d)
+{
+	if (!d)
+		return;
+	while (d->all)
+		segment_forget(d->all);
+	for (int i = 0; i < STREAM_END; i++)
+		close_autop(&d->fd[i]);
+	close_autop(&d->lock);
+	close_autop(&d->dir);
+	free(d);
+}
+
+size_t segments_bytes(const struct segments *d)
+{
+	return d->bytes;
+}
+
+int segments_fd(const struct segments *d)
+{
+	return d->dir;
+}
+
+/* No more records are added to it. */
+static void end(struct segment *s)
+{
+	struct segments *d = s->dir;
+
+	if (d->last[s->stream] != s)
+		return;
+	close(d->fd[s->stream]);
+	d->fd[s->stream] = -1;
+	d->last[s->stream] = NULL;
+}
+
+static void discard(struct segment *s)
+{
+	char name[NAME];
+
+	end(s);
+	segment_name(s, name);
+	unlinkat(s->dir->dir, name, 0);
+	s->dir->bytes -= s->len;
+	segment_forget(s);
+}
+
+void segment_unuse(struct segment *s)
+{
+	if (--s->uses == 0)
+		discard(s);
+}
+
+static int write_at(int fd, const void *p, size_t len, uint64_t at)
+{
+	ssize_t n = pwrite(fd, p, len, (off_t)at);
+
+	return n < 0 ? -errno : n == (ssize_t)len ? 0 : -ENOSPC;
+}
+
+static int begin(struct segments *d, const struct segment_run *run, enum wire_stream stream,
+		 uint64_t first)
+{
+	struct segment *s =
+		segment_add(d, &(struct segment){ .run = *run, .stream = stream, .first = first });
+	unsigned char head[HEAD], *p = head;
+	char name[NAME];
+	int r;
+
+	segment_name(s, name);
+	d->fd[stream] = openat(d->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (d->fd[stream] < 0) {
+		r = -errno;
+		segment_forget(s);
+		return r;
+	}
+	d->last[stream] = s;
+	memcpy(p, SEGMENT_MAGIC, 8);
+	p = put(put(put(p + 8, 8, run->epoch), 4, run->number), 4, stream);
+	put(p, 4, crc32c(0, head, HEAD - 4));
+	r = write_at(d->fd[stream], head, HEAD, 0);
+	if (r < 0) {
+		discard(s);
+		return r;
+	}
+	s->len = HEAD;
+	d->bytes += HEAD;
+	return 0;
+}
+
+static void encode(unsigned char head[static RECORD], const struct segment_record *r,
+		   const void *body)
+{
+	put(put(put(put(head + 4, 4, r->len), 4, r->rows), 8, r->seq), 8, r->wall_ns);
+	put(head, 4, crc32c(crc32c(0, head + 4, RECORD - 4), body, r->len));
+}
+
+int segment_append(struct segments *d, const struct segment_run *run, enum wire_stream stream,
+		   const struct segment_record *r, const void *body, struct segment **seg,
+		   uint64_t *at)
+{
+	struct segment *s = d->last[stream];
+	unsigned char head[RECORD];
+	int err;
+
+	if (s && (s->len >= d->full || s->run.number != run->number))
+		end(s);
+	if (!d->last[stream]) {
+		err = begin(d, run, stream, r->seq);
+		if (err < 0)
+			return err;
+	}
+	s = d->last[stream];
+	encode(head, r, body);
+	err = write_at(d->fd[stream], head, RECORD, s->len);
+	if (err == 0)
+		err = write_at(d->fd[stream], body, r->len, s->len + RECORD);
+	if (err < 0) {
+		if (s->uses == 0)
+			discard(s);
+		else if (ftruncate(d->fd[stream], (off_t)s->len) < 0)
+			end(s); /* the next start cuts it off */
+		return err;
+	}
+	*seg = s;
+	*at = s->len;
+	s->uses++;
+	s->len += RECORD + r->len;
+	d->bytes += RECORD + r->len;
+	return 0;
+}
+
+int segment_read_at(int fd, uint64_t at, struct segment_record *r, void *body, uint32_t room)
+{
+	unsigned char head[RECORD];
+	const unsigned char *p = head;
+	ssize_t n = pread(fd, head, sizeof(head), (off_t)at);
+	uint64_t sum;
+
+	if (n < 0)
+		return -errno;
+	if (n != (ssize_t)sizeof(head))
+		return -EBADMSG;
+	sum = segment_get(&p, 4);
+	r->len = (uint32_t)segment_get(&p, 4);
+	r->rows = (uint32_t)segment_get(&p, 4);
+	r->seq = segment_get(&p, 8);
+	r->wall_ns = segment_get(&p, 8);
+	if (r->len > room)
+		return -EBADMSG;
+	n = pread(fd, body, r->len, (off_t)(at + RECORD));
+	if (n < 0)
+		return -errno;
+	if (n != (ssize_t)r->len || crc32c(crc32c(0, head + 4, RECORD - 4), body, r->len) != sum)
+		return -EBADMSG;
+	return 0;
+}
+
+int segment_read(const struct segment *s, uint64_t at, const struct segment_record *want,
+		 void *body)
+{
+	struct segment_record r;
+	AUTO_CLOSE int fd = -1;
+	char name[NAME];
+	int err;
+
+	segment_name(s, name);
+	fd = openat(s->dir->dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	err = segment_read_at(fd, at, &r, body, want->len);
+	if (err == 0 && (r.seq != want->seq || r.len != want->len))
+		err = -EBADMSG;
+	return err;
+}

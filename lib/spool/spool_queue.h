@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/* spool_queue.h - what spool.c and spool_disk.c share: runs of batches, oldest first. */
+#pragma once
+
+#include "lib/spool/segment.h"
+#include "lib/spool/spool.h"
+
+struct spool_entry {
+	struct spool_entry *next;
+	struct spool_batch *batch; /* NULL: on disk only, or lost */
+	struct segment *segment; /* NULL: in memory only, or lost */
+	uint64_t at; /* in the segment */
+	uint64_t since_ns; /* when it was made, by the last spool_keep */
+	struct segment_record record;
+	bool lost; /* a hole: it goes when it is the oldest */
+};
+
+struct spool_queue {
+	struct spool_entry *head, *tail;
+	struct spool_entry *cursor; /* the next to send; NULL: all are sent */
+	struct spool_entry *unwritten; /* the first that is not on disk, nor those after it */
+	uint64_t next_seq;
+	uint32_t sent; /* those before the cursor, holes aside */
+	size_t sent_bytes;
+};
+
+struct spool_run {
+	struct segment_run id;
+	struct spool_queue queue[STREAM_END];
+	struct spool_run *next;
+};
+
+struct spool {
+	struct spool_run *front, *back; /* what is sent from, and what is added to */
+	size_t cap, memory;
+	uint32_t n;
+	struct spool_lost lost[STREAM_END];
+	uint64_t now_ns;
+	/* NULL: none */
+	struct segments *disk;
+	size_t disk_cap;
+	int disk_error;
+	uint64_t retry_ns; /* not before, after an error */
+	const struct wire_dict *const *dicts;
+	size_t ndicts; /* that are not written yet */
+};
+
+struct spool_run *spool_run_add(struct spool *s, const struct segment_run *id);
+void spool_entry_add(struct spool *s, struct spool_queue *q, const struct spool_entry *as);
+void spool_entry_lose(struct spool *s, struct spool_run *run, enum wire_stream stream,
+		      struct spool_entry *e);
+int spool_entry_load(struct spool *s, struct spool_entry *e) MUST_CHECK; /* has a batch then */
+void spool_entry_unload(struct spool *s, struct spool_entry *e);
+
+/* spool_disk.c */
+void spool_write(struct spool *s); /* all that is not, unless the disk failed a moment ago */

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/* dealer.h - the one kind of ZeroMQ socket a probe has, with every option it needs. */
+#pragma once
+
+#include "lib/uplink/handshake.h"
+#include "lib/uplink/keys.h"
+#include "lib/spool/spool.h"
+
+/* watch tells what became of its tries to connect (handshake.h). */
+struct dealer {
+	void *sock, *watch;
+};
+
+void *dealer_context(void); /* seeds libzmq's random numbers first; dies out of memory */
+/* Connecting, not connected. */
+int dealer_open(void *zmq, const char *endpoint, const struct key_pair *own,
+		const char *collector_key, struct dealer *out) MUST_CHECK;
+void dealer_close(struct dealer *d); /* what it had queued goes with it */
+int dealer_send(void *sock, const struct buf *frame) MUST_CHECK; /* -EAGAIN: not connected */
+/* The body is not copied: the message holds the batch until libzmq has done with it. */
+int dealer_send_batch(void *sock, const struct buf *head, struct spool_batch *b) MUST_CHECK;

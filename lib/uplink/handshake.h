@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * handshake.h - what libzmq tells of the connections of a socket that came to nothing, or ended.
+ *
+ * handshake_watch gives a socket to read it from, which the caller closes (before the watched one's
+ * context); NULL: errno. One socket of a context is watched by one name.
+ */
+#pragma once
+
+#include "lib/base/base.h"
+
+enum handshake {
+	HANDSHAKE_REFUSED, /* by the gate: the key is not welcome */
+	HANDSHAKE_PLAIN, /* the other side has no keys at all */
+	HANDSHAKE_WRONG_KEY, /* it expects another key of us, or we of it */
+	HANDSHAKE_PROTOCOL, /* it breaks the protocol in another way */
+	HANDSHAKE_BROKEN, /* it went away, or was too slow */
+	HANDSHAKE_NO_ACCEPT, /* out of descriptors or memory */
+	HANDSHAKE_ENDED, /* the connection; why is not told. Only if it is asked for */
+};
+
+void *handshake_watch(void *zmq, void *sock, const char *name, bool ends) MUST_CHECK;
+bool handshake_next(void *watch, enum handshake *out); /* false: nothing more for now */

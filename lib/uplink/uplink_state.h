@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/* uplink_state.h - what uplink.c, which speaks, and uplink_answer.c, which listens, share. */
+#pragma once
+
+#include "lib/uplink/dealer.h"
+#include "lib/uplink/offset.h"
+#include "lib/uplink/uplink.h"
+
+#define MS 1000000ull
+
+static const uint64_t PATIENCE_NS =
+	3000 * MS; /* without an answer; doubles each time it was in vain */
+
+enum uplink_at { CONNECTING, GREETED, UP };
+
+struct uplink {
+	struct uplink_config cfg;
+	uint64_t node_id;
+	void *zmq;
+	struct dealer dealer;
+	unsigned at, key; /* of the collectors, of the keys that are trusted */
+	unsigned tried; /* keys in vain at this collector */
+	bool failing; /* a handshake, since this socket was opened */
+	struct buf frame;
+	enum uplink_at state;
+	uint64_t since_ns; /* the state's beginning */
+	uint64_t progress_ns; /* when the window last opened or an ack moved it */
+	uint64_t patience_ns;
+	uint64_t nack_mark[STREAM_END], nack_until_ns[STREAM_END];
+	uint64_t dict_until_ns[UPLINK_LAYOUTS + 1]; /* the last: of those that are not ours */
+	uint64_t hello_ns; /* not before */
+	bool away, foreign; /* said so */
+	uint8_t refused; /* enum wire_why that was said */
+	unsigned failed; /* handshakes since it last went well, as far as they were counted */
+	struct offset offset; /* of the collector's clock */
+	struct uplink_stat stat;
+};
+
+void uplink_start_over(struct uplink *u); /* by a new socket, with HELLO */
+void uplink_lost(struct uplink *u); /* the same, and it is said */
+void uplink_go_on(
+	struct uplink *u); /* with what may be sent now, under a new epoch if it is time */
+void uplink_say_back(struct uplink *u, bool stores);
+void uplink_say_hello(struct uplink *u);
+void uplink_refused(struct uplink *u, const void *frame, size_t len);
+void uplink_keys(struct uplink *u, const void *frame, size_t len);
+void uplink_hear_handshakes(struct uplink *u);

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probe/core/source_scheduler.h"
+
+#include <assert.h>
+
+#include "lib/base/log.h"
+
+enum { READERS = 64 };
+
+struct reader {
+	struct source_scheduler *of;
+	const struct source *s;
+	size_t source;
+	int timer, wakes;
+	bool rests;
+};
+
+struct source_scheduler {
+	struct loop *loop;
+	bool (*read)(void *arg, size_t source);
+	void *arg;
+	size_t n;
+	struct reader reader[READERS];
+};
+
+struct source_scheduler *source_scheduler_begin(struct loop *l, bool (*read)(void *arg, size_t source), void *arg)
+{
+	struct source_scheduler *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		die("out of memory");
+	*r = (struct source_scheduler){ .loop = l, .read = read, .arg = arg };
+	return r;
+}
+
+void source_scheduler_free(struct source_scheduler *r)
+{
+	free(r);
+}
+
+/* One without a rest_ms never rests, whatever is said of it. */
+static void set(struct reader *r, bool rests)
+{
+	rests = rests && r->s->rest_ms;
+	if (rests == r->rests)
+		return;
+	r->rests = rests;
+	loop_set_timer(r->of->loop, r->timer, rests ? r->s->rest_ms : r->s->period_ms);
+	if (r->wakes >= 0)
+		loop_mute_fd(r->of->loop, r->wakes, !rests);
+}
+
+static int on_due(void *arg)
+{
+	struct reader *r = arg;
+
+	set(r, r->of->read(r->of->arg, r->source));
+	return 0;
+}
+
+/* Whatever it says: what wakes it again and again is read at its pace. */
+static int on_wake(void *arg)
+{
+	struct reader *r = arg;
+
+	(void)r->of->read(r->of->arg, r->source);
+	set(r, false);
+	return 0;
+}
+
+void source_scheduler_add(struct source_scheduler *g, size_t source, const struct source *s, int wakes)
+{
+	struct reader *r = &g->reader[g->n++];
+
+	assert(g->n <= READERS);
+	*r = (struct reader){ .of = g, .s = s, .source = source, .wakes = wakes };
+	r->timer = loop_add_timer(g->loop, s->period_ms, on_due, r);
+	if (wakes < 0)
+		return;
+	loop_add_fd(g->loop, wakes, on_wake, r);
+	loop_mute_fd(g->loop, wakes, true);
+}

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-/*
- * footprint.h - gives back the memory that is not needed any more: what was freed, and the pages of
- * program and libraries that were needed once, mostly to begin. Those that are needed after all
- * come back from the kernel's cache of the file: some 0.1 ms in all, so now and then will do.
- */
-#pragma once
-
-void footprint_shrink(void);

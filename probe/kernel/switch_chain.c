@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probe/kernel/switch_chain.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "lib/base/log.h"
+
+static const uint32_t place = 0;
+
+void switch_chain_first(struct switch_chain *c, struct bpf_map *jump)
+{
+	if (c)
+		c->jump = jump;
+}
+
+void switch_chain_second(struct switch_chain *c, struct bpf_program *second, struct bpf_link **own)
+{
+	if (!c)
+		return;
+	c->second = second;
+	c->own = own;
+}
+
+void switch_chain_join(struct switch_chain *c)
+{
+	int fd;
+
+	if (!c || !c->jump || !c->second || c->is_joined || c->is_refused)
+		return;
+	fd = bpf_program__fd(c->second);
+	if (bpf_map_update_elem(bpf_map__fd(c->jump), &place, &fd, BPF_ANY) < 0) {
+		c->is_refused = true;
+		log_warn(errno,
+			 "files and request stay apart at the scheduler's switches, which "
+			 "costs each some 100 ns: the kernel does not let one go on with the "
+			 "other");
+		return;
+	}
+	bpf_link__destroy(*c->own);
+	*c->own = NULL;
+	c->is_joined = true;
+}
+
+void switch_chain_part(struct switch_chain *c)
+{
+	if (!c || !c->is_joined)
+		return;
+	*c->own = bpf_program__attach(c->second);
+	if (!*c->own) {
+		if (!c->is_refused)
+			log_warn(errno, "what request costs at the scheduler's switches is counted "
+					"as what files does: its program there got no hook of its "
+					"own any more");
+		c->is_refused = true;
+		return;
+	}
+	bpf_map_delete_elem(bpf_map__fd(c->jump), &place);
+	c->is_joined = false;
+}
+
+void switch_chain_end(struct switch_chain *c)
+{
+	switch_chain_part(c);
+	if (c)
+		*c = (struct switch_chain){ 0 };
+}

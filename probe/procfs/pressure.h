@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pressure.h - the share of time in which something waited, from a file of pressure stalls (PSI).
+ */
+#pragma once
+
+#include "lib/base/base.h"
+
+struct pressure {
+	int fd; /* -1: not open */
+	double total_s;
+	uint64_t read_ns; /* 0: not yet */
+};
+
+int pressure_open(struct pressure *p, const char *path) MUST_CHECK; /* 0 or -errno */
+void pressure_close(struct pressure *p);
+/* Since the last reading, 0 to 1; NaN at the first. Its file stays open: one system call. */
+int pressure_read(struct pressure *p, uint64_t now_ns, double *share) MUST_CHECK;

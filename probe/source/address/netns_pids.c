@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probe/source/address/netns_pids.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "lib/base/log.h"
+
+enum { DEPTH = 16 }; /* of nested cgroups */
+
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void add_pid(struct netns_pids *p, unsigned long pid)
+{
+	if (p->n == p->room) {
+		uint32_t room = p->room ? p->room * 2 : 256;
+		uint32_t *more = realloc(p->pid, room * sizeof(*more));
+
+		if (!more)
+			die("out of memory");
+		p->pid = more;
+		p->room = room;
+	}
+	p->pid[p->n++] = (uint32_t)pid;
+}
+
+static void read_cgroup(struct netns_pids *p, const char *dir, int depth)
+{
+	char path[PATH_MAX];
+	unsigned long pid;
+	struct dirent *e;
+	FILE *f;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
+	f = fopen(path, "re");
+	while (f && fscanf(f, "%lu", &pid) == 1)
+		add_pid(p, pid);
+	if (f)
+		fclose(f);
+	d = depth ? opendir(dir) : NULL;
+	while (d && (e = readdir(d))) {
+		if (e->d_type != DT_DIR || e->d_name[0] == '.')
+			continue;
+		if ((size_t)snprintf(path, sizeof(path), "%s/%s", dir, e->d_name) < sizeof(path))
+			read_cgroup(p, path, depth - 1);
+	}
+	if (d)
+		closedir(d);
+}
+
+int netns_pids_read(struct netns_pids *p, const char *procfs, const char *below)
+{
+	struct dirent *e;
+	DIR *d;
+
+	p->n = 0;
+	if (*below) {
+		read_cgroup(p, below, DEPTH);
+	} else {
+		d = opendir(procfs);
+		if (!d)
+			return -errno;
+		while ((e = readdir(d)))
+			if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
+				add_pid(p, strtoul(e->d_name, NULL, 10));
+		closedir(d);
+	}
+	if (p->n)
+		qsort(p->pid, p->n, sizeof(*p->pid), by_number);
+	return 0;
+}
+
+bool netns_pids_has(const struct netns_pids *p, uint32_t pid)
+{
+	return p->n && bsearch(&pid, p->pid, p->n, sizeof(pid), by_number);
+}
+
+void netns_pids_free(struct netns_pids *p)
+{
+	free(p->pid);
+	*p = (struct netns_pids){ 0 };
+}
+
+uint64_t netns_inode(const char *procfs, const char *pid)
+{
+	char path[PATH_MAX];
+	struct stat at;
+
+	snprintf(path, sizeof(path), "%s/%s/ns/net", procfs, pid);
+	return stat(path, &at) < 0 ? 0 : at.st_ino;
+}
+
+static int by_inode(const void *a, const void *b)
+{
+	const struct socket_owner *x = a, *y = b;
+
+	return (x->inode > y->inode) - (x->inode < y->inode);
+}
+
+/* Assigns the sockets of one process; returns the number of wanted ones newly found. */
+static uint32_t scan_files(const char *procfs, uint32_t pid, struct socket_owner *want,
+			   uint32_t nwant, uint32_t *files)
+{
+	char path[PATH_MAX], link[64];
+	uint32_t found = 0;
+	struct dirent *e;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "%s/%u/fd", procfs, pid);
+	d = opendir(path);
+	while (d && (e = readdir(d))) {
+		struct socket_owner key = { 0 }, *o;
+		ssize_t n = e->d_type == DT_DIR
+				    ? -1
+				    : readlinkat(dirfd(d), e->d_name, link, sizeof(link) - 1);
+
+		++*files;
+		link[n > 0 ? n : 0] = 0;
+		if (sscanf(link, "socket:[%" SCNu64 "]", &key.inode) != 1)
+			continue;
+		o = bsearch(&key, want, nwant, sizeof(*want), by_inode);
+		if (!o || o->pid)
+			continue;
+		o->pid = pid;
+		found++;
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+void find_socket_owners(const char *procfs, const struct netns_pids *p, uint32_t *from,
+			struct socket_owner *want, uint32_t nwant, uint32_t files)
+{
+	uint32_t seen = 0, found = 0;
+
+	for (uint32_t i = p->n; i-- > 0;) {
+		if (p->pid[i] >= *from)
+			continue;
+		if (seen >= files) {
+			*from = p->pid[i] + 1;
+			return;
+		}
+		found += scan_files(procfs, p->pid[i], want, nwant, &seen);
+		if (found == nwant)
+			break;
+	}
+	*from = 0;
+}

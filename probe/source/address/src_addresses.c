@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * src_addresses.c - the addresses on this node, so that others can resolve their callees: interface
+ * addresses, listening sockets and their owners, the same for its containers, and NAT entries.
+ *
+ * Changes are sent at once, and the full list every ten minutes, which repairs losses. Reading is
+ * cheap: only new processes are examined, and open files only when a socket is new. Other network
+ * namespaces are read each time while they are new, and then one of them every 30 s: each costs one
+ * to three milliseconds.
+ */
+#include <stdio.h>
+
+#include "lib/base/clock.h"
+#include "probe/source/address/conntrack.h"
+#include "probe/source/address/netns_addr.h"
+#include "probe/source/address/netns_pids.h"
+#include "probe/procfs/proc_text.h"
+#include "probe/core/source.h"
+
+enum {
+	PERIOD_MS = 10000,
+	FILES_AT_ONCE = 20000,
+	NEW_READS = 12, /* time for a server to start */
+	NEW_AT_ONCE = 8,
+	TURN_READS = 3,
+};
+
+static const uint64_t ALL_NS = 600000000000u;
+
+struct addresses {
+	char *procfs;
+	char below[512]; /* "": the whole node */
+	struct apps *apps;
+	struct buf text;
+	struct netns_pids pids, before; /* now, and at the last search for namespaces */
+	struct netns_list nets;
+	uint32_t reads, next_net; /* next_net: the one to read next */
+	uint64_t own_netns;
+	struct addr_list list, fresh;
+	struct nat nat;
+	uint32_t search_below; /* pid where the search for owners continues; 0: finished */
+	uint64_t all_ns; /* when the full list is sent next */
+};
+
+static void addresses_close(void *self)
+{
+	struct addresses *s = self;
+
+	free(s->procfs);
+	apps_free(s->apps);
+	buf_free(&s->text);
+	netns_pids_free(&s->pids);
+	netns_pids_free(&s->before);
+	addr_list_free(&s->list);
+	addr_list_free(&s->fresh);
+}
+
+static int addresses_open(void *self, const struct probe_env *env)
+{
+	struct addresses *s = self;
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/self/net/tcp", env->procfs);
+	if (access(path, R_OK) < 0) {
+		int r = -errno;
+
+		snprintf(env->why, WHY_LEN, "cannot read %.150s (%s); mount procfs there", path,
+			 strerror(-r));
+		return r;
+	}
+	s->procfs = strdup(env->procfs);
+	if (!s->procfs)
+		return -ENOMEM;
+	if (strncmp(env->config->scope, "cgroup=", 7) == 0)
+		snprintf(s->below, sizeof(s->below), "%s", env->config->scope + 7);
+	s->apps = apps_new(s->procfs);
+	s->own_netns = netns_inode(s->procfs, "self");
+	return 0;
+}
+
+static const struct netns_entry *find_net(const struct netns_list *nets, uint64_t inode)
+{
+	for (uint32_t i = 0; i < nets->n; i++)
+		if (nets->net[i].inode == inode)
+			return &nets->net[i];
+	return NULL;
+}
+
+static void examine_pid(struct addresses *s, const struct netns_list *were, uint32_t pid)
+{
+	const struct netns_entry *old;
+	char who[16];
+	uint64_t inode;
+
+	snprintf(who, sizeof(who), "%u", pid);
+	inode = netns_inode(s->procfs, who);
+	if (!inode || (inode == s->own_netns && !*s->below) || find_net(&s->nets, inode))
+		return;
+	old = find_net(were, inode);
+	if (s->nets.n < NETNS_MAX)
+		s->nets.net[s->nets.n++] = (struct netns_entry){ inode, pid, old ? old->reads : 0 };
+}
+
+/* A namespace whose known process ended may have others in it: then all processes are examined. */
+static bool process_ended(struct addresses *s)
+{
+	for (uint32_t i = 0; i < s->nets.n; i++)
+		if (!netns_pids_has(&s->pids, s->nets.net[i].pid))
+			return true;
+	return false;
+}
+
+static int find_nets(struct addresses *s, bool all)
+{
+	const struct netns_list were = s->nets;
+	struct netns_pids was = s->before;
+	int r = netns_pids_read(&s->pids, s->procfs, s->below);
+
+	if (r < 0)
+		return r;
+	if (all || *s->below || process_ended(s)) {
+		was.n = 0;
+		s->nets.n = 0;
+	}
+	for (uint32_t i = 0; i < s->pids.n; i++)
+		if (!netns_pids_has(&was, s->pids.pid[i]))
+			examine_pid(s, &were, s->pids.pid[i]);
+	was = s->before;
+	s->before = s->pids;
+	s->pids = was;
+	return 0;
+}
+
+/* The id under which a namespace is reported. */
+static uint64_t netns_name(const struct addresses *s, uint64_t inode)
+{
+	return inode == s->own_netns ? 0 : inode;
+}
+
+static void copy_previous(struct addresses *s, uint64_t netns)
+{
+	for (uint32_t i = 0; i < s->list.n; i++) {
+		struct found_addr *f =
+			s->list.p[i].netns == netns ? addr_list_add(&s->fresh) : NULL;
+
+		if (f)
+			*f = s->list.p[i];
+	}
+}
+
+static bool is_due(struct addresses *s, uint32_t i, bool all, uint32_t *fresh)
+{
+	const uint32_t reads = s->nets.net[i].reads;
+	bool is_new = !reads || (reads < NEW_READS && *fresh < NEW_AT_ONCE);
+
+	*fresh += is_new;
+	return all || is_new || (i == s->next_net && s->reads % TURN_READS == 0);
+}
+
+/* If it cannot be read, the doctor reports why. */
+static void read_own_nat(struct addresses *s)
+{
+	uint32_t tracked;
+
+	(void)!conntrack_own(&s->nat, &s->text, s->procfs, &tracked);
+}
+
+static void forget_nats(struct addresses *s)
+{
+	for (uint32_t i = 0; i < s->nat.n;) {
+		uint64_t netns = s->nat.way[i].way.netns;
+
+		if (netns && !find_net(&s->nets, netns))
+			nat_forget(&s->nat, netns);
+		else
+			i++;
+	}
+}
+
+/* Reads all namespaces that are due, and copies the previous entries of the others. */
+static void read_nets(struct addresses *s, bool all)
+{
+	uint32_t fresh = 0;
+
+	s->fresh.n = s->fresh.left_out = s->nat.left_out = 0;
+	if (!*s->below)
+		netns_addr_read(&s->fresh, &s->text, s->procfs, "self", 0);
+	if (!*s->below && (all || s->reads % TURN_READS == 0))
+		read_own_nat(s);
+	if (++s->reads % TURN_READS == 0)
+		s->next_net = s->nets.n ? (s->next_net + 1) % s->nets.n : 0;
+	for (uint32_t i = 0; i < s->nets.n; i++) {
+		uint64_t netns = netns_name(s, s->nets.net[i].inode);
+		char who[16];
+
+		if (!is_due(s, i, all, &fresh)) {
+			copy_previous(s, netns);
+			continue;
+		}
+		snprintf(who, sizeof(who), "%u", s->nets.net[i].pid);
+		netns_addr_read(&s->fresh, &s->text, s->procfs, who, netns);
+		conntrack_of(&s->nat, &s->text, s->procfs, who, netns);
+		s->nets.net[i].reads++;
+	}
+	forget_nats(s);
+	addr_list_sort(&s->fresh);
+}
+
+/* Copies the owners of sockets that are still open. */
+static void copy_known_owners(struct addresses *s)
+{
+	for (uint32_t i = 0; i < s->fresh.n; i++) {
+		struct found_addr *f = &s->fresh.p[i];
+		const struct found_addr *old = addr_list_find(&s->list, f);
+
+		if (!old || old->inode != f->inode)
+			continue;
+		f->sought = old->sought;
+		memcpy(f->app, old->app, sizeof(f->app));
+	}
+}
+
+static int by_inode(const void *a, const void *b)
+{
+	const struct socket_owner *x = a, *y = b;
+
+	return (x->inode > y->inode) - (x->inode < y->inode);
+}
+
+static void name_owner(struct addresses *s, struct found_addr *f, uint32_t pid)
+{
+	char path[32], comm[16] = "";
+	struct words file, line;
+
+	snprintf(path, sizeof(path), "%u/comm", pid);
+	if (proc_read(&s->text, s->procfs, path, &file) == 0 && proc_line(&file, &line))
+		snprintf(comm, sizeof(comm), "%.*s", (int)(line.end - line.p), line.p);
+	snprintf(f->app, sizeof(f->app), "%s", apps_name(s->apps, pid, comm));
+	f->sought = true;
+}
+
+static uint32_t collect_wanted(const struct addresses *s, struct socket_owner *want)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->fresh.n; i++) {
+		const struct found_addr *f = &s->fresh.p[i];
+
+		if (f->kind == PLACE_LISTENER && !f->sought && f->inode)
+			want[n++].inode = f->inode;
+	}
+	if (n)
+		qsort(want, n, sizeof(*want), by_inode);
+	return n;
+}
+
+/* A search through very many files takes several reads; sockets without an owner after that belong
+ * to the kernel. */
+static void find_owners(struct addresses *s)
+{
+	struct socket_owner *want = calloc(s->fresh.n + 1, sizeof(*want)), key = { 0 }, *o;
+	uint32_t n = want ? collect_wanted(s, want) : 0;
+
+	if (n) {
+		if (!s->search_below)
+			s->search_below = UINT32_MAX;
+		find_socket_owners(s->procfs, &s->before, &s->search_below, want, n, FILES_AT_ONCE);
+	}
+	for (uint32_t i = 0; n && i < s->fresh.n; i++) {
+		struct found_addr *f = &s->fresh.p[i];
+
+		key.inode = f->inode;
+		o = f->sought ? NULL : bsearch(&key, want, n, sizeof(*want), by_inode);
+		if (o && o->pid)
+			name_owner(s, f, o->pid);
+		else if (o && !s->search_below)
+			f->sought = true;
+	}
+	free(want);
+}
+
+/* With a cgroup scope, listeners outside it are not reported. */
+static void drop_outside(struct addresses *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->fresh.n; i++)
+		if (s->fresh.p[i].kind != PLACE_LISTENER || s->fresh.p[i].app[0])
+			s->fresh.p[n++] = s->fresh.p[i];
+	s->fresh.n = n;
+}
+
+static int addresses_read(void *self, struct sink *out)
+{
+	struct addresses *s = self;
+	uint64_t now = clock_mono_ns();
+	bool all = now >= s->all_ns;
+	struct addr_list was;
+	int r = find_nets(s, all);
+
+	if (r < 0)
+		return r;
+	read_nets(s, all);
+	copy_known_owners(s);
+	find_owners(s);
+	if (*s->below)
+		drop_outside(s);
+	if (all)
+		addr_list_send_all(&s->fresh, out);
+	else
+		addr_list_send_changes(&s->list, &s->fresh, out);
+	if (all || s->nat.changed)
+		nat_send(&s->nat, out);
+	if (all)
+		s->all_ns = now + ALL_NS;
+	was = s->list;
+	s->list = s->fresh;
+	s->fresh = was;
+	return 0;
+}
+
+const struct source source_places = {
+	.name = "places",
+	.help = "addresses of this node and its containers, who listens there, and address "
+		"translations",
+	.period_ms = PERIOD_MS,
+	.steady = true,
+	.size = sizeof(struct addresses),
+	.open = addresses_open,
+	.read = addresses_read,
+	.close = addresses_close,
+};

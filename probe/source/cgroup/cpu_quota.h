@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * cpu_quota.h - cgroups that their CPU quota stops in more of its periods than is usual for them:
+ * an event each, from when that is so until it is over (episode.h). No system calls.
+ *
+ * A tick: cpu_quota_seen for each that had periods, then cpu_quota_step.
+ */
+#pragma once
+
+#include "probe/core/sink.h"
+
+enum { THROTTLES_MAX = 16 }; /* at a time; those beyond are no events */
+
+struct cpu_quota {
+	struct throttle *one;
+	uint32_t n, room;
+};
+
+struct throttled { /* since the last tick */
+	double periods, stopped; /* of these, those in which it was stopped */
+	double seconds; /* it stood still, on all CPUs together */
+	double cpus; /* its quota */
+};
+
+void cpu_quota_free(struct cpu_quota *t);
+void cpu_quota_seen(struct cpu_quota *t, const char *path, const struct throttled *now);
+void cpu_quota_step(struct cpu_quota *t, uint64_t now_ns, uint64_t wall_ns, struct sink *out);

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * proc_devices.h - disks or interfaces, remembered by name from tick to tick.
+ *
+ * devices_begin, then devices_sample for each one found, then devices_end, which forgets those that
+ * were not found: one that comes back is new. How many there are is bounded; more are counted.
+ */
+#pragma once
+
+#include "probe/core/layout.h"
+#include "probe/procfs/proc_text.h"
+#include "probe/core/sink.h"
+
+enum { MAX_DEVICES = 128, DEVICE_NAME = 33, DEVICE_VALUES = 24 };
+
+struct device {
+	char name[DEVICE_NAME];
+	bool seen;
+	double last[DEVICE_VALUES];
+};
+
+struct devices {
+	struct device device[MAX_DEVICES];
+	uint32_t n;
+	uint32_t cut; /* not reported in this tick */
+};
+
+void devices_begin(struct devices *d);
+void devices_sample(struct devices *d, const struct words *name, const struct wire_dict *layout,
+		    const double *raw, struct sink *out);
+void devices_end(struct devices *d);

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/* proc_soft.c - what the kernel does in soft interrupts: how often of each kind, and what of the
+ * network's queues it had to leave or to throw away. */
+#include <ctype.h>
+#include <math.h>
+
+#include "probe/source/proc/src_proc.h"
+
+enum { SOFTNET_PROCESSED, SOFTNET_DROPPED, SOFTNET_SQUEEZED, SOFTNET_COLUMNS };
+
+static const struct proc_key softirq_keys[] = {
+	{ "HI", NODE_SOFTIRQ_HI },	     { "TIMER", NODE_SOFTIRQ_TIMER },
+	{ "NET_TX", NODE_SOFTIRQ_NET_TX },   { "NET_RX", NODE_SOFTIRQ_NET_RX },
+	{ "BLOCK", NODE_SOFTIRQ_BLOCK },     { "IRQ_POLL", NODE_SOFTIRQ_IRQ_POLL },
+	{ "TASKLET", NODE_SOFTIRQ_TASKLET }, { "SCHED", NODE_SOFTIRQ_SCHED },
+	{ "HRTIMER", NODE_SOFTIRQ_HRTIMER }, { "RCU", NODE_SOFTIRQ_RCU },
+};
+
+/* "NET_RX:  12  34": a column for each processor. */
+static void read_softirqs(struct proc *p, double *raw)
+{
+	struct words file, line, word;
+
+	if (proc_read(&p->text, p->procfs, "softirqs", &file) < 0)
+		return;
+	while (proc_line(&file, &line)) {
+		int at = proc_word(&line, &word)
+				 ? proc_find(softirq_keys, ARRAY_SIZE(softirq_keys), &word)
+				 : -1;
+		double sum = NAN;
+
+		for (double v; at >= 0 && !isnan(v = proc_number(&line));)
+			sum = isnan(sum) ? v : sum + v;
+		if (at >= 0)
+			raw[at] = sum;
+	}
+}
+
+/* Eight hex digits; NaN is no such number. */
+static double hex(struct words *line)
+{
+	struct words w;
+	uint64_t v = 0;
+
+	if (!proc_word(line, &w) || w.end - w.p > 16)
+		return NAN;
+	for (; w.p < w.end; w.p++) {
+		int c = tolower((unsigned char)*w.p);
+
+		if (!isxdigit(c))
+			return NAN;
+		v = v << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+	}
+	return (double)v;
+}
+
+/* A line for each processor. Each of its numbers has 32 bits, so that the sum goes back at times.
+ */
+static void read_softnet(struct proc *p, double *raw)
+{
+	static const int at[SOFTNET_COLUMNS] = { NODE_SOFTNET_PROCESSED, NODE_SOFTNET_DROPPED,
+						 NODE_SOFTNET_SQUEEZED };
+	double sum[SOFTNET_COLUMNS] = { 0 };
+	uint32_t lines = 0, before = p->softnet_lines;
+	struct words file, line;
+
+	if (proc_read(&p->text, p->procfs, "net/softnet_stat", &file) < 0 || file.p == file.end)
+		return;
+	for (; proc_line(&file, &line); lines++)
+		for (int i = 0; i < SOFTNET_COLUMNS; i++)
+			sum[i] += hex(&line);
+	p->softnet_lines = lines;
+	for (int i = 0; i < SOFTNET_COLUMNS; i++)
+		raw[at[i]] = !before || lines == before ? sum[i] : NAN; /* of other processors */
+}
+
+void proc_soft_read(struct proc *p, double raw[static NODE_END])
+{
+	read_softirqs(p, raw);
+	read_softnet(p, raw);
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probe/symbol/user/elf_file.h"
+
+#include <elf.h>
+#include <sys/stat.h>
+
+#include "lib/base/text.h"
+
+enum {
+	SYMBOLS = 512, /* read at once */
+	PHDRS = 64,
+	SECTIONS = 4096, /* what comes after is not looked at */
+	NOTES = 4096, /* bytes of one segment of them */
+};
+#define TABLE_MAX (256ull << 20) /* a longer one is read so far */
+
+/* All of it, or nothing. */
+static bool read_at(const struct elf_file *e, void *out, size_t len, uint64_t at)
+{
+	if (at > e->size || len > e->size - at)
+		return false;
+	return pread(e->fd, out, len, (off_t)at) == (ssize_t)len;
+}
+
+static size_t padded(uint32_t len)
+{
+	return ((size_t)len + 3) & ~(size_t)3;
+}
+
+static bool find_id(struct elf_file *e, const uint8_t *p, size_t len)
+{
+	while (len >= sizeof(Elf64_Nhdr)) {
+		Elf64_Nhdr h;
+		const uint8_t *name = p + sizeof(h), *desc;
+		size_t all;
+
+		memcpy(&h, p, sizeof(h));
+		all = sizeof(h) + padded(h.n_namesz) + padded(h.n_descsz);
+		if (all > len)
+			return false;
+		desc = name + padded(h.n_namesz);
+		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 && !memcmp(name, "GNU", 4) &&
+		    h.n_descsz && h.n_descsz <= ELF_FILE_ID) {
+			memcpy(e->build_id, desc, h.n_descsz);
+			return true;
+		}
+		p += all;
+		len -= all;
+	}
+	return false;
+}
+
+static bool read_notes(struct elf_file *e, const Elf64_Phdr *ph)
+{
+	uint8_t notes[NOTES];
+	size_t len = ph->p_filesz < NOTES ? (size_t)ph->p_filesz : NOTES;
+
+	return read_at(e, notes, len, ph->p_offset) && find_id(e, notes, len);
+}
+
+static bool is_code(const Elf64_Phdr *ph)
+{
+	return ph->p_type == PT_LOAD && ph->p_flags & PF_X &&
+	       ph->p_filesz <= UINT64_MAX - ph->p_vaddr &&
+	       ph->p_filesz <= UINT64_MAX - ph->p_offset;
+}
+
+static int read_segments(struct elf_file *e, const Elf64_Ehdr *h)
+{
+	Elf64_Phdr ph[PHDRS];
+	size_t n = h->e_phnum < PHDRS ? h->e_phnum : PHDRS;
+	bool has_id = false;
+
+	if (h->e_phentsize != sizeof(*ph) || !read_at(e, ph, n * sizeof(*ph), h->e_phoff))
+		return -ENOEXEC;
+	for (size_t i = 0; i < n; i++) {
+		if (ph[i].p_type == PT_NOTE && !has_id)
+			has_id = read_notes(e, &ph[i]);
+		if (is_code(&ph[i]) && e->nloads < ELF_FILE_LOADS)
+			e->load[e->nloads++] =
+				(struct elf_load){ ph[i].p_offset, ph[i].p_vaddr, ph[i].p_filesz };
+	}
+	return 0;
+}
+
+static bool read_section(const struct elf_file *e, const Elf64_Ehdr *h, uint32_t i, Elf64_Shdr *out)
+{
+	return i < h->e_shnum && h->e_shoff < e->size &&
+	       read_at(e, out, sizeof(*out), h->e_shoff + (uint64_t)i * sizeof(*out));
+}
+
+/* Its names with it, or it is none. */
+static bool take_table(struct elf_file *e, const Elf64_Ehdr *h, const Elf64_Shdr *s)
+{
+	uint64_t size = s->sh_size < TABLE_MAX ? s->sh_size : TABLE_MAX;
+	Elf64_Shdr names;
+
+	if (s->sh_entsize != sizeof(Elf64_Sym) || s->sh_offset > e->size ||
+	    size > e->size - s->sh_offset || !read_section(e, h, s->sh_link, &names) ||
+	    names.sh_type != SHT_STRTAB)
+		return false;
+	e->symbol_at = s->sh_offset;
+	e->symbol_end = s->sh_offset + size;
+	e->name_at = names.sh_offset;
+	e->name_size = names.sh_size;
+	return true;
+}
+
+static void find_table(struct elf_file *e, const Elf64_Ehdr *h)
+{
+	uint32_t n = h->e_shnum < SECTIONS ? h->e_shnum : SECTIONS;
+	Elf64_Shdr s;
+
+	if (h->e_shentsize != sizeof(s))
+		return;
+	for (uint32_t i = 0; i < n && read_section(e, h, i, &s); i++) {
+		bool all = s.sh_type == SHT_SYMTAB;
+
+		if ((all || (s.sh_type == SHT_DYNSYM && !e->symbol_end)) && take_table(e, h, &s) &&
+		    all)
+			return;
+	}
+}
+
+int elf_file_open(struct elf_file *e, int fd)
+{
+	uint8_t order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
+	struct stat st;
+	Elf64_Ehdr h;
+	int r;
+
+	*e = (struct elf_file){ .fd = fd };
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	e->size = st.st_size > 0 ? (uint64_t)st.st_size : 0;
+	if (!read_at(e, &h, sizeof(h), 0) || memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != order)
+		return -ENOEXEC;
+	r = read_segments(e, &h);
+	if (r == 0)
+		find_table(e, &h);
+	return r;
+}
+
+bool elf_file_ask(const struct elf_file *e, uint64_t offset, struct symbol_asked *a)
+{
+	for (uint32_t i = 0; i < e->nloads; i++) {
+		const struct elf_load *l = &e->load[i];
+
+		if (offset < l->offset || offset - l->offset >= l->size)
+			continue;
+		*a = (struct symbol_asked){ .addr = offset - l->offset + l->vaddr,
+					    .start = l->vaddr,
+					    .end = l->vaddr + l->size };
+		return true;
+	}
+	return false;
+}
+
+/* A function of that length, or another's bound. */
+static void compare(struct symbol_asked *a, const Elf64_Sym *s)
+{
+	uint64_t end =
+		s->st_size > UINT64_MAX - s->st_value ? UINT64_MAX : s->st_value + s->st_size;
+
+	if (s->st_value <= a->addr && a->addr < end) {
+		if (a->found && s->st_value <= a->start)
+			return;
+		a->found = true;
+		a->start = s->st_value;
+		a->end = end;
+		a->name_at = s->st_name;
+	} else if (a->found) {
+		return;
+	} else if (s->st_value > a->addr) {
+		a->end = s->st_value < a->end ? s->st_value : a->end;
+	} else {
+		a->start = end > a->start ? end : a->start;
+	}
+}
+
+static bool is_function(const Elf64_Sym *s)
+{
+	int type = ELF64_ST_TYPE(s->st_info);
+
+	return (type == STT_FUNC || type == STT_GNU_IFUNC) && s->st_shndx != SHN_UNDEF &&
+	       s->st_size;
+}
+
+static void read_name(const struct elf_file *e, struct symbol_asked *a)
+{
+	uint64_t left = a->name_at < e->name_size ? e->name_size - a->name_at : 0;
+	char raw[SYMBOL_NAME];
+	size_t len = left < sizeof(raw) ? (size_t)left : sizeof(raw);
+	ssize_t n;
+
+	n = e->name_at > e->size ? -1 : pread(e->fd, raw, len, (off_t)(e->name_at + a->name_at));
+	text_clean_into(a->name, sizeof(a->name), raw, n > 0 ? strnlen(raw, (size_t)n) : 0);
+	a->found = a->name[0] != 0;
+}
+
+int elf_file_step(struct elf_file *e, struct symbol_asked *a, size_t n, size_t bytes)
+{
+	Elf64_Sym s[SYMBOLS];
+
+	for (size_t done = 0; done < bytes; done += sizeof(s)) {
+		uint64_t left = (e->symbol_end - e->symbol_at) / sizeof(*s);
+		size_t take = left < SYMBOLS ? (size_t)left : SYMBOLS;
+
+		if (!take || !read_at(e, s, take * sizeof(*s), e->symbol_at)) {
+			for (size_t i = 0; i < n; i++)
+				if (a[i].found)
+					read_name(e, &a[i]);
+			return 1;
+		}
+		e->symbol_at += take * sizeof(*s);
+		for (size_t j = 0; j < take; j++)
+			for (size_t i = 0; i < n && is_function(&s[j]); i++)
+				compare(&a[i], &s[j]);
+	}
+	return 0;
+}

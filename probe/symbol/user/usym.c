@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probe/symbol/user/usym.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+#include "lib/base/log.h"
+#include "probe/symbol/user/perf_map.h"
+#include "probe/symbol/user/usym_frame.h"
+
+enum {
+	OPENS = 64, /* files looked into for one process */
+	LOOKS = 64, /* processes looked at last */
+	LOOK_BYTES = 64 * 1024, /* what a look at a process's mappings counts for */
+};
+
+enum phase { PHASE_LOCATE, PHASE_FILE, PHASE_SYMBOLS, PHASE_MAP, PHASE_DONE };
+
+struct usym {
+	char procfs[PATH_MAX - 64];
+	struct usym_files *files;
+	uint32_t looked[LOOKS], to_look; /* to_look: a process with files that are not known */
+	enum phase phase;
+	bool places; /* not the frames of one stack */
+	uint32_t pid, n, opens;
+	struct usym_frame frame[USYM_FRAMES];
+	int fd; /* of what is being read; -1 */
+	struct elf_file elf;
+	struct perf_map map;
+	uint32_t nasked;
+	struct usym_frame *asker[USYM_FRAMES];
+	struct symbol_asked asked[USYM_FRAMES];
+};
+
+struct usym *usym_new(const char *procfs)
+{
+	struct usym *u = calloc(1, sizeof(*u));
+
+	if (!u)
+		die("out of memory");
+	snprintf(u->procfs, sizeof(u->procfs), "%s", procfs);
+	u->files = usym_files_new(procfs);
+	u->fd = -1;
+	u->phase = PHASE_DONE;
+	return u;
+}
+
+static void close_file(struct usym *u)
+{
+	if (u->fd >= 0)
+		close(u->fd);
+	u->fd = -1;
+}
+
+void usym_free(struct usym *u)
+{
+	if (!u)
+		return;
+	close_file(u);
+	usym_files_free(u->files);
+	free(u);
+}
+
+void usym_notice(struct usym *u, uint32_t pid, const struct req_frame *frame, uint32_t n)
+{
+	const uint8_t *last = NULL;
+
+	if (u->to_look || u->looked[pid % LOOKS] == pid)
+		return;
+	for (uint32_t i = 0; i < n && i < USYM_FRAMES; i++) {
+		const uint8_t *id = frame[i].build_id;
+
+		if (frame[i].status != USYM_BY_ID || (last && !memcmp(last, id, ELF_FILE_ID)))
+			continue;
+		if (!usym_files_by_id(u->files, id)) {
+			u->to_look = pid;
+			return;
+		}
+		last = id;
+	}
+}
+
+static const struct code_file *file_of(struct usym *u, const struct mapping *m)
+{
+	if (!m->ino || m->path[0] != '/')
+		return NULL;
+	return usym_files_of(u->files, u->pid, m, &u->opens);
+}
+
+static bool look_at(void *arg, const struct mapping *m)
+{
+	file_of(arg, m);
+	return true;
+}
+
+/* Of a process that may end before its names are asked for. */
+static void look(struct usym *u)
+{
+	uint32_t pid = u->pid;
+
+	u->pid = u->looked[u->to_look % LOOKS] = u->to_look;
+	u->to_look = 0;
+	u->opens = OPENS;
+	proc_code_each(u->procfs, u->pid, look_at, u);
+	u->pid = pid;
+}
+
+static void begin(struct usym *u, uint32_t pid, const struct req_frame *frame, uint32_t n)
+{
+	close_file(u);
+	u->pid = pid;
+	u->n = n < USYM_FRAMES ? n : USYM_FRAMES;
+	for (uint32_t i = 0; i < u->n; i++)
+		u->frame[i] = (struct usym_frame){ .at = frame[i],
+						   .code = frame[i].status == USYM_BY_ID,
+						   .offset = frame[i].where,
+						   .from = frame[i].where,
+						   .to = frame[i].where + 1 };
+	u->phase = PHASE_LOCATE;
+}
+
+void usym_begin(struct usym *u, uint32_t pid, const struct req_frame *frame, uint32_t n)
+{
+	u->places = false;
+	begin(u, pid, frame, n);
+}
+
+void usym_begin_places(struct usym *u, uint32_t pid, const struct req_frame *place, uint32_t n)
+{
+	u->places = true;
+	begin(u, pid, place, n);
+}
+
+static bool locate_in(void *arg, const struct mapping *m)
+{
+	const struct code_file *c = NULL;
+	struct usym *u = arg;
+	bool tried = false;
+
+	for (uint32_t i = 0; i < u->n; i++) {
+		struct usym_frame *f = &u->frame[i];
+		bool by_id = f->at.status == USYM_BY_ID;
+
+		if (by_id ? f->serial != 0 : f->at.where < m->start || f->at.where >= m->end)
+			continue;
+		if (!tried)
+			c = file_of(u, m);
+		tried = true;
+		if (!by_id) {
+			usym_frame_lies_in(f, m, c);
+		} else if (c && !memcmp(c->build_id, f->at.build_id, ELF_FILE_ID)) {
+			usym_frame_is_of(f, c, m->path);
+		}
+	}
+	return true;
+}
+
+static void locate(struct usym *u)
+{
+	bool gone;
+
+	u->opens = OPENS;
+	gone = proc_code_each(u->procfs, u->pid, locate_in, u) < 0;
+	for (uint32_t i = 0; i < u->n; i++) {
+		struct usym_frame *f = &u->frame[i];
+		const struct code_file *c;
+
+		f->code |= gone;
+		if (f->serial || f->at.status != USYM_BY_ID)
+			continue;
+		c = usym_files_by_id(u->files, f->at.build_id);
+		if (c)
+			usym_frame_is_of(f, c, c->map.path);
+	}
+}
+
+/* What a call returns to may be behind the end of its function. */
+static uint64_t asked_offset(const struct usym *u, const struct usym_frame *f)
+{
+	return f->offset - (f != u->frame && f->offset && !u->places);
+}
+
+static void take_known(struct usym *u)
+{
+	for (uint32_t i = 0; i < u->n; i++) {
+		struct usym_frame *f = &u->frame[i];
+		const struct code_function *fn = NULL;
+
+		if (f->serial && !f->done)
+			fn = usym_files_function(u->files, f->serial, asked_offset(u, f));
+		if (fn)
+			usym_frame_take(f, fn);
+	}
+}
+
+static void ask_all_of(struct usym *u, uint32_t serial)
+{
+	u->nasked = 0;
+	for (uint32_t i = 0; i < u->n; i++) {
+		struct usym_frame *f = &u->frame[i];
+
+		if (f->serial != serial || f->done)
+			continue;
+		u->asker[u->nasked] = f;
+		f->code = elf_file_ask(&u->elf, asked_offset(u, f), &u->asked[u->nasked]);
+		f->done = !f->code;
+		u->nasked += f->code;
+	}
+}
+
+static struct usym_frame *next_in_a_file(struct usym *u)
+{
+	for (uint32_t i = 0; i < u->n; i++)
+		if (u->frame[i].serial && !u->frame[i].done)
+			return &u->frame[i];
+	return NULL;
+}
+
+static void give_up(struct usym *u, uint32_t serial)
+{
+	for (uint32_t i = 0; i < u->n; i++)
+		if (u->frame[i].serial == serial)
+			u->frame[i].done = true;
+}
+
+/* Those in memory of no file, by the map of their runtime. */
+static enum phase begin_map(struct usym *u)
+{
+	u->nasked = 0;
+	for (uint32_t i = 0; i < u->n; i++) {
+		struct usym_frame *f = &u->frame[i];
+
+		if (!f->runtime)
+			continue;
+		u->asker[u->nasked] = f;
+		u->asked[u->nasked++] =
+			(struct symbol_asked){ .addr = f->at.where - (i > 0 && !u->places) };
+	}
+	if (!u->nasked)
+		return PHASE_DONE;
+	u->fd = proc_code_open_perf_map(u->procfs, u->pid);
+	if (u->fd < 0)
+		return PHASE_DONE;
+	perf_map_open(&u->map, u->fd);
+	return PHASE_MAP;
+}
+
+static enum phase begin_file(struct usym *u)
+{
+	const struct code_file *c;
+	const struct usym_frame *f;
+
+	take_known(u);
+	f = next_in_a_file(u);
+	if (!f)
+		return begin_map(u);
+	c = usym_files_at(u->files, f->serial);
+	if (!c || usym_files_open(u->files, u->pid, c, &u->elf) < 0) {
+		give_up(u, f->serial);
+		return PHASE_FILE;
+	}
+	u->fd = u->elf.fd;
+	ask_all_of(u, f->serial);
+	if (u->nasked)
+		return PHASE_SYMBOLS;
+	close_file(u);
+	return PHASE_FILE;
+}
+
+/* The function is kept by where it lies in the file, as far as that is in the file. */
+static void keep(struct usym *u, const struct usym_frame *f, const struct symbol_asked *a,
+		 struct code_function *fn)
+{
+	uint64_t at = asked_offset(u, f), below = a->addr - a->start, above = a->end - a->addr;
+
+	*fn = (struct code_function){ .serial = f->serial,
+				      .start = below < at ? at - below : 0,
+				      .end = above < UINT64_MAX - at ? at + above : UINT64_MAX };
+	if (a->found)
+		memcpy(fn->name, a->name, sizeof(fn->name));
+	usym_files_keep(u->files, fn);
+}
+
+static enum phase end_symbols(struct usym *u)
+{
+	for (uint32_t i = 0; i < u->nasked; i++) {
+		struct code_function fn;
+
+		keep(u, u->asker[i], &u->asked[i], &fn);
+		usym_frame_take(u->asker[i], &fn);
+	}
+	close_file(u);
+	return PHASE_FILE;
+}
+
+static enum phase end_map(struct usym *u)
+{
+	for (uint32_t i = 0; i < u->nasked; i++) {
+		struct usym_frame *f = u->asker[i];
+
+		f->plus = f->at.where - u->asked[i].start;
+		if (!u->asked[i].found)
+			continue;
+		memcpy(f->name, u->asked[i].name, sizeof(f->name));
+		f->from = u->asked[i].start;
+		f->to = u->asked[i].end;
+	}
+	close_file(u);
+	return PHASE_DONE;
+}
+
+static enum phase advance(struct usym *u, size_t bytes)
+{
+	switch (u->phase) {
+	case PHASE_LOCATE:
+		locate(u);
+		return PHASE_FILE;
+	case PHASE_FILE:
+		return begin_file(u);
+	case PHASE_SYMBOLS:
+		return elf_file_step(&u->elf, u->asked, u->nasked, bytes) ? end_symbols(u)
+									  : PHASE_SYMBOLS;
+	case PHASE_MAP:
+		return perf_map_step(&u->map, u->asked, u->nasked, bytes) ? end_map(u) : PHASE_MAP;
+	case PHASE_DONE:
+		break;
+	}
+	return PHASE_DONE;
+}
+
+static size_t position(const struct usym *u)
+{
+	if (u->phase == PHASE_SYMBOLS)
+		return (size_t)u->elf.symbol_at;
+	return u->phase == PHASE_MAP ? (size_t)u->map.taken : 0;
+}
+
+int usym_step(struct usym *u, size_t *bytes)
+{
+	if (u->to_look) {
+		look(u);
+		*bytes -= *bytes < LOOK_BYTES ? *bytes : LOOK_BYTES;
+	}
+	while (*bytes && u->phase != PHASE_DONE) {
+		enum phase was = u->phase;
+		size_t before = position(u), used = LOOK_BYTES;
+
+		u->phase = advance(u, *bytes);
+		if (was == u->phase && was != PHASE_FILE)
+			used = position(u) - before;
+		*bytes -= *bytes < used ? *bytes : used;
+	}
+	return u->phase == PHASE_DONE;
+}
+
+uint32_t usym_frames(const struct usym *u)
+{
+	uint32_t n = u->n ? 1 : 0;
+
+	while (n < u->n && u->frame[n].code)
+		n++;
+	return n;
+}
+
+const char *usym_frame(const struct usym *u, uint32_t i, char text[static USYM_TEXT])
+{
+	usym_frame_text(&u->frame[i], text);
+	return text;
+}
+
+int usym_function(const struct usym *u, uint32_t i, char text[static USYM_TEXT], uint64_t *from,
+		  uint64_t *to)
+{
+	const struct usym_frame *f = &u->frame[i];
+
+	if (!f->code)
+		return -ENXIO;
+	if (f->at.status == USYM_BY_ID && !f->serial)
+		return -ENOENT;
+	usym_frame_function(f, text);
+	*from = f->from;
+	*to = f->to;
+	return 0;
+}
+
+bool usym_is_whole(const struct usym *u)
+{
+	uint32_t n = usym_frames(u);
+
+	return n > 1 && n == u->n && n < USYM_FRAMES &&
+	       usym_frame_begins(&u->frame[n - 1], &u->frame[n - 2]);
+}

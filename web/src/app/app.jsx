@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame of every page: header, banner, the page itself, keyboard shortcuts.
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
+import { Banner } from '../ui/banner.jsx';
+import { Help } from './keyboard_help.jsx';
+import { lang, t, useSettings, zone } from '../text/i18n.js';
+import { zoneName } from '../text/format.js';
+import { onKey } from '../base/keyboard.js';
+import { back, go, place } from '../base/router.js';
+import { useStore } from '../base/store.js';
+import { EventPage } from '../pages/event_page.jsx';
+import { EventsPage } from '../pages/events_page.jsx';
+import { FleetPage } from '../pages/fleet_page.jsx';
+import { IncidentPage } from '../pages/incident_page.jsx';
+import { IncidentsPage } from '../pages/incidents_page.jsx';
+import { NodePage } from '../pages/node_page.jsx';
+import { NodesPage } from '../pages/nodes_page.jsx';
+import { ProfilePage } from '../pages/profile_page.jsx';
+import { RedPage } from '../pages/red_page.jsx';
+import { RequestPage } from '../pages/request_page.jsx';
+import { TopologyPage } from '../pages/topology_page.jsx';
+import { WherePage } from '../pages/where_page.jsx';
+import { RequestsPage } from '../pages/requests_page.jsx';
+
+const Mark = () => (
+	<svg class="mark" viewBox="0 0 24 16" width="30" height="20" aria-hidden="true">
+		<path d="M1 9h5l2.5-6 4.5 11 3-8 1.5 3H23" />
+	</svg>
+);
+
+const NavLink = ({ href, here, children }) => (
+	<a href={href} aria-current={here ? 'page' : undefined}>
+		{children}
+	</a>
+);
+
+const Header = ({ page, onHelp }) => {
+	const other = zone.get() === 'utc' ? 'local' : 'utc';
+	const onZone = () => zone.set(other);
+	const onLang = () => lang.set(lang.get() === 'zh' ? 'en' : 'zh');
+	return (
+		<header class="top">
+			<a class="brand" href="/">
+				<Mark />
+				Seismo
+			</a>
+			<nav aria-label={t('nav.main')}>
+				<NavLink href="/" here={page === 'requests'}>
+					{t('title.requests')}
+				</NavLink>
+				<NavLink href="/red" here={page === 'red' || page === 'topology'}>
+					{t('title.red')}
+				</NavLink>
+				<NavLink href="/fleet" here={page === 'fleet'}>
+					{t('title.fleet')}
+				</NavLink>
+				<NavLink href="/nodes" here={page === 'nodes' || page === 'node'}>
+					{t('title.nodes')}
+				</NavLink>
+				<NavLink href="/events" here={page === 'events'}>
+					{t('title.events')}
+				</NavLink>
+				<NavLink href="/incidents" here={['incidents', 'incident', 'where'].includes(page)}>
+					{t('title.incidents')}
+				</NavLink>
+			</nav>
+			<div class="settings">
+				<button type="button" id="zone" onClick={onZone} title={t('zone.title', { zone: zoneName(zone.get()), other: zoneName(other) })}>
+					{zoneName(zone.get())}
+				</button>
+				<button type="button" id="lang" lang={lang.get() === 'zh' ? 'en' : 'zh-CN'} onClick={onLang} title={t('lang.title')}>
+					{t('lang.other')}
+				</button>
+				<button type="button" id="help" onClick={onHelp} aria-label={t('help.open')} title={t('help.open')}>
+					?
+				</button>
+			</div>
+		</header>
+	);
+};
+
+const pageOf = (path) => {
+	if (path === '/') return 'requests';
+	if (path === '/nodes') return 'nodes';
+	if (path === '/fleet') return 'fleet';
+	if (path.startsWith('/nodes/')) return 'node';
+	if (path === '/red') return 'red';
+	if (path === '/profile') return 'profile';
+	if (path === '/incidents') return 'incidents';
+	if (path.startsWith('/incidents/')) return 'incident';
+	if (path === '/topology') return 'topology';
+	if (path === '/where') return 'where';
+	if (path === '/events') return 'events';
+	if (path.startsWith('/events/')) return 'event';
+	return path.startsWith('/requests/') ? 'request' : 'unknown';
+};
+
+const Page = ({ page, path, search }) => {
+	if (page === 'requests') return <RequestsPage search={search} />;
+	if (page === 'red') return <RedPage search={search} />;
+	if (page === 'profile') return <ProfilePage search={search} />;
+	if (page === 'topology') return <TopologyPage search={search} />;
+	if (page === 'where') return <WherePage search={search} />;
+	if (page === 'nodes') return <NodesPage />;
+	if (page === 'fleet') return <FleetPage search={search} />;
+	if (page === 'node') return <NodePage path={path.slice('/nodes/'.length)} search={search} key={path} />;
+	if (page === 'events') return <EventsPage search={search} />;
+	if (page === 'event') return <EventPage id={path.slice('/events/'.length)} />;
+	if (page === 'incidents') return <IncidentsPage search={search} />;
+	if (page === 'incident') return <IncidentPage id={path.slice('/incidents/'.length)} />;
+	if (page === 'request') return <RequestPage id={path.slice('/requests/'.length)} />;
+	return (
+		<main class="page">
+			<h1>{t('page.notfound')}</h1>
+			<p>
+				<a href="/">{t('back')}</a>
+			</p>
+		</main>
+	);
+};
+
+export const App = () => {
+	useSettings();
+	const url = new URL(useStore(place), location.origin);
+	const [help, setHelp] = useState(false);
+	const page = pageOf(url.pathname);
+	const title = page === 'unknown' ? 'page.notfound' : `title.${page}`;
+	useEffect(() => {
+		document.title = `${t(title)} · Seismo`;
+	});
+	useLayoutEffect(
+		() =>
+			onKey({
+				'?': () => setHelp(true),
+				Escape: () => (help ? setHelp(false) : page !== 'requests' && back({ event: '/events', incident: '/incidents', where: '/incidents', node: '/nodes', profile: '/nodes', topology: '/red' }[page] ?? '/')),
+				1: () => go('/'),
+				2: () => go('/red'),
+				3: () => go('/nodes'),
+				4: () => go('/events'),
+				5: () => go('/incidents'),
+				6: () => go('/fleet'),
+			}),
+		[help, page],
+	);
+	return (
+		<>
+			<a class="skip" href="#content" data-plain>
+				{t('nav.skip')}
+			</a>
+			<Header page={page} onHelp={() => setHelp(true)} />
+			<Banner />
+			<Page page={page} path={url.pathname} search={url.search} />
+			{help && <Help onClose={() => setHelp(false)} />}
+		</>
+	);
+};

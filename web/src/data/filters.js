@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The filters of the table, to and from the address. Times in an address are always absolute. The names in MANY hold
+// a list of values: one of them must match; a value that begins with ! must not match.
+export const MANY = ['region', 'node', 'app', 'route', 'status', 'reason', 'remote', 'upstream', 'tag'];
+const ONE = ['from', 'to', 'q'];
+const VALUES = 10; /* values per filter, the limit of the API */
+const TEXT_BYTES = 200;
+const TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
+
+export const NONE = '-';
+export const isNot = (value) => value.startsWith('!');
+export const bare = (value) => (isNot(value) ? value.slice(1) : value);
+export const fits = (text) => new TextEncoder().encode(text).length <= TEXT_BYTES;
+export const isQueryable = (value) => fits(value) && !isNot(value);
+
+export const readFilters = (search) => {
+	const query = new URLSearchParams(search);
+	const f = {};
+	for (const name of ONE) {
+		const value = query.get(name);
+		if (value && (name === 'q' || (TIME.test(value) && Date.parse(value)))) f[name] = value;
+	}
+	for (const name of MANY) {
+		const values = [...new Set(query.getAll(name).filter(Boolean))].slice(0, VALUES);
+		if (values.length) f[name] = values;
+	}
+	if (query.get('view') === 'rows') f.view = 'rows';
+	return f;
+};
+
+const listed = (value) => [value ?? []].flat();
+
+// The filters as [name, value] pairs for the API.
+export const pairs = (f, names = [...ONE, ...MANY]) => names.flatMap((name) => listed(f[name]).map((value) => [name, value]));
+
+export const address = (path, all) => {
+	const text = new URLSearchParams(all).toString().replaceAll('%3A', ':');
+	return text ? `${path}?${text}` : path;
+};
+
+export const writeFilters = (f) => address('/', [...pairs(f), ...(f.view === 'rows' ? [['view', 'rows']] : [])]);
+
+export const isFiltered = (f) => pairs(f).some(([name]) => name !== 'from' && name !== 'to');
+
+// Adds a value to those of the filter; no value is both wanted and excluded.
+export const withValue = (f, name, value) => {
+	const others = listed(f[name]).filter((v) => bare(v) !== bare(value));
+	return { ...f, [name]: [...others, value].slice(-VALUES) };
+};
+
+export const withoutValue = (f, name, value) => {
+	const left = listed(f[name]).filter((v) => v !== value);
+	return { ...f, [name]: left.length ? left : undefined };
+};
+
+// A range without an end is live; without a beginning it is the last hour, as the API defines it.
+export const isLive = (f) => !f.to;
+export const HOUR_MS = 3600e3;
+
+// Pairs for a query that takes one value of each of these names: the first one that is wanted.
+export const pairsOfOne = (f, names, one) =>
+	pairs(Object.fromEntries(names.map((name) => [name, one.includes(name) ? [f[name] ?? []].flat().find((v) => !isNot(v)) : f[name]])), names).filter(([, value]) => value);

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-import { render } from 'preact';
-import { App } from './app.jsx';
-import { onLink } from './lib/router.js';
-import { start } from './lib/live.js';
-
-document.addEventListener('click', onLink);
-render(<App />, document.body);
-start();

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// One incident: the verdict, where it arose, the hosts on its path, its signals, and its history.
+import { useState } from 'preact/hooks';
+import { QueryError } from '../ui/banner.jsx';
+import { CauseRanking, short } from '../features/incident/cause_ranking.jsx';
+import { Back, Json, NotFound, decode } from '../ui/detail_page.jsx';
+import { RegionOf } from '../ui/region_list.jsx';
+import { HostGraph } from '../features/incident/host_graph.jsx';
+import { CopyButton, TableHead, Text, Time } from '../ui/elements.jsx';
+import { IncidentActions } from '../features/incident/incident_actions.jsx';
+import { IncidentMerge } from '../features/incident/incident_merge.jsx';
+import { useQuery } from '../base/use_query.js';
+import { count, duration, isNumber, timeText, visible } from '../text/format.js';
+import { NONE, isQueryable, writeFilters } from '../data/filters.js';
+import { lang, t, useSettings, word } from '../text/i18n.js';
+import { titleOf } from '../data/incidents.js';
+import { messages } from '../text/messages.js';
+import { IncidentState } from './incidents_page.jsx';
+
+const EVERY_MS = 5000;
+const MARGIN_MS = 60e3;
+
+const around = (signal) => ({
+	from: new Date(Date.parse(signal.first) - MARGIN_MS).toISOString(),
+	to: new Date(Date.parse(signal.last) + MARGIN_MS).toISOString(),
+});
+
+const requestsOf = (signal) => {
+	const f = { ...around(signal), view: 'rows' };
+	for (const name of ['node', 'app', 'route']) if (isQueryable(signal[name] ?? NONE)) f[name] = [signal[name] || NONE];
+	return writeFilters(f);
+};
+
+const Signal = ({ of }) => (
+	<tr>
+		<td>
+			<Text of={of.node} cut={60} />
+		</td>
+		<td>
+			<Text of={of.app} cut={60} />
+		</td>
+		<td class="mono">
+			<Text of={of.route} cut={120} />
+		</td>
+		<td class="mono">
+			<Text of={of.reason} />
+		</td>
+		<td class="i-time mono">
+			<Time of={of.began ?? of.first} />
+		</td>
+		<td class="i-time mono">
+			<Time of={of.ended ?? of.last} />
+		</td>
+		<td class="n">{count(of.count)}</td>
+		<td class="n">{String(of.class).startsWith('error') ? t('inc.sig.failed') : duration(of.excess)}</td>
+		<td>
+			<a href={requestsOf(of)}>{t('inc.sig.rows')}</a>
+			{of.samples?.[0] && (
+				<>
+					{' · '}
+					<a href={`/requests/${encodeURIComponent(of.samples[0])}`}>{t('inc.sig.worst')}</a>
+				</>
+			)}
+		</td>
+	</tr>
+);
+
+const Signals = ({ of }) => (
+	<section class="card wide sideways" id="signals">
+		<h2>{t('inc.signals')}</h2>
+		{of.order && (
+			<p class="hint" id="order">
+				<Text of={of.order.text[lang.get()] ?? of.order.text.en} cut={400} />
+			</p>
+		)}
+		<table class="plain">
+			<TableHead at="inc.sig." of={['node', 'app', 'route', 'reason', 'first', 'last', 'count', 'excess', 'see']} n={['count', 'excess']} />
+			<tbody>
+				{(of.evidence ?? []).map((e, i) => (
+					<Signal key={i} of={e} />
+				))}
+			</tbody>
+		</table>
+	</section>
+);
+
+const NodeEvents = ({ of }) => {
+	if (!of.events?.length) return null;
+	return (
+		<section class="card wide sideways" id="node-events">
+			<h2>{t('inc.events')}</h2>
+			<table class="plain">
+				<TableHead at="inc.ev." of={['node', 'kind', 'reason', 'count', 'see']} n={['count']} />
+				<tbody>
+					{of.events.map((e) => (
+						<tr key={`${e.node}\n${e.kind}`}>
+							<td>
+								<Text of={e.node} cut={60} />
+							</td>
+							<td>{visible(word('kind.', e.kind ?? '–')).slice(0, 60)}</td>
+							<td class="mono">
+								<Text of={e.reason} />
+							</td>
+							<td class="n">{count(e.count)}</td>
+							<td>{String(e.worst).startsWith('/events/') && <a href={e.worst}>{t('inc.ev.see')}</a>}</td>
+						</tr>
+					))}
+				</tbody>
+			</table>
+		</section>
+	);
+};
+
+const stepText = ({ kind, detail = {} }) => {
+	const what = detail.app === undefined ? '' : t('inc.step.signal', { app: short(detail.app), route: short(detail.route), node: short(detail.node), class: short(detail.class), count: count(detail.count) });
+	if (!(`inc.step.${kind}` in messages)) return visible(word('inc.step.', kind)).slice(0, 60);
+	return t(`inc.step.${kind}`, { what, first: short(detail.first), percent: isNumber(detail.share) ? Math.round(100 * detail.share) : '–', signals: isNumber(detail.signals) ? count(detail.signals) : '–' });
+};
+
+const Steps = ({ of }) => (
+	<section class="card" id="steps">
+		<h2>{t('inc.steps')}</h2>
+		<ol class="steps">
+			{(of.steps ?? []).map((s, i) => (
+				<li key={i}>
+					<span class="mono hint">{timeText(s.time, false)}</span> {stepText(s)}
+					{s.detail?.text && (
+						<blockquote>
+							<Text of={s.detail.text} cut={1000} />
+						</blockquote>
+					)}
+					{s.who && <span class="hint"> {t('inc.step.by', { who: short(s.who) })}</span>}
+				</li>
+			))}
+		</ol>
+	</section>
+);
+
+// The incident in each region that relays to this collector.
+const Parts = ({ of }) =>
+	of.parts?.length > 0 && (
+		<section class="card" id="parts">
+			<h2>{t('inc.parts')}</h2>
+			<ul class="steps">
+				{of.parts.map((p) => (
+					<li key={p.id}>
+						<IncidentState of={p} /> <RegionOf name={p.region} path={`/incidents/${encodeURIComponent(p.id)}`} />: <Text of={p.title} cut={400} />
+					</li>
+				))}
+			</ul>
+		</section>
+	);
+
+const Head = ({ of, id }) => (
+	<>
+		<div class="tools">
+			<Back to="/incidents" label={t('inc.back')} />
+			<CopyButton class="quiet" label={t('ev.permalink')} text={() => `${location.origin}/incidents/${id}`} />
+		</div>
+		<h1 class="verdict">
+			<Text of={titleOf(of)} cut={1000} />
+		</h1>
+		<p class="line">
+			<IncidentState of={of} />
+			<span class="hint">
+				<Time of={of.onset} /> – <Time of={of.closed ?? of.last} />
+			</span>
+		</p>
+		{of.mergedInto && (
+			<p class="line">
+				{t('inc.into')} <a href={`/incidents/${encodeURIComponent(of.mergedInto)}`}>{of.mergedInto}</a>
+			</p>
+		)}
+	</>
+);
+
+export const IncidentPage = ({ id }) => {
+	useSettings();
+	const decoded = decode(id);
+	const [turn, setTurn] = useState(0); /* an action repeats the query */
+	const { data: of, error } = useQuery(`/api/v1/incidents/${encodeURIComponent(decoded)}`, [], { turn, again: (data) => (data.state === 'open' ? EVERY_MS : 0) });
+	if (error?.kind === 'api') return <NotFound id={decoded} error={error} what="inc" back={<Back to="/incidents" label={t('inc.back')} />} />;
+	if (!of) return <main class="page">{error ? <QueryError error={error} /> : <p class="more">{t('table.loading')}</p>}</main>;
+	return (
+		<main class="page" id="content">
+			<Head of={of} id={decoded} />
+			<div class="cards">
+				<CauseRanking of={of} ranking="time" />
+				<CauseRanking of={of} ranking="errors" />
+				<Parts of={of} />
+				<Steps of={of} />
+				<IncidentActions of={of} onDone={() => setTurn(turn + 1)} />
+				<IncidentMerge key={of.id} of={of} onDone={() => setTurn(turn + 1)} />
+				<HostGraph of={of} />
+				<Signals of={of} />
+				<NodeEvents of={of} />
+				<Json of={of} />
+			</div>
+		</main>
+	);
+};

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The banner on top for a problem between this page and the data, with what to do.
+import { useEffect, useState } from 'preact/hooks';
+import { Icon } from './elements.jsx';
+import { t } from '../text/i18n.js';
+import { timeText, visible } from '../text/format.js';
+import { connect, link, status } from '../base/live.js';
+import { groupsState } from '../data/groups.js';
+import { table } from '../data/rows.js';
+import { useStore } from '../base/store.js';
+
+const PATIENCE_MS = 1000; /* a reconnect within this time shows no banner */
+
+const problemOf = {
+	lost: ['banner.lost', 'banner.lost.do'],
+	db: ['banner.db', 'banner.db.do'],
+	slow: ['banner.slow', 'banner.slow.do'],
+	failed: ['banner.failed', 'banner.failed.do'],
+	api: ['banner.api', null],
+};
+
+export const QueryError = ({ error, since = null, onRetry }) => {
+	const [what, todo] = problemOf[error.kind];
+	return (
+		<div class="banner" role="alert" data-kind={error.kind}>
+			<Icon name="warn" />
+			<p>
+				<strong>{t(what, { host: location.host, time: timeText(since ?? Date.now(), false), message: visible(error.message).slice(0, 300) })}</strong>{' '}
+				{todo && t(todo)}
+			</p>
+			{onRetry && (
+				<button type="button" onClick={onRetry}>
+					{t('banner.retry')}
+				</button>
+			)}
+		</div>
+	);
+};
+
+const away = { kind: 'db', message: '' };
+
+export const Banner = () => {
+	const live = useStore(link);
+	const { data, since } = useStore(status);
+	const rows = useStore(table);
+	const groups = useStore(groupsState);
+	const error = rows.error ?? groups.error;
+	const [, redraw] = useState(0);
+	const lost = live.state === 'lost';
+	useEffect(() => {
+		const timer = lost ? setTimeout(() => redraw(Date.now()), PATIENCE_MS) : 0;
+		return () => clearTimeout(timer);
+	}, [lost]);
+	if (lost && Date.now() - live.since >= PATIENCE_MS) return <QueryError error={live.error} since={live.since} onRetry={connect} />;
+	if (!lost && data?.database === 'away') return <QueryError error={away} since={since} />;
+	if (error && location.pathname === '/') return <QueryError error={error} since={error.since} />;
+	return null;
+};

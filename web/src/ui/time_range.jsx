@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time range. A preset becomes an absolute beginning when it is chosen, so that the address means the same tomorrow.
+// Without an end the range is live.
+import { useState } from 'preact/hooks';
+import { fromInput, timeText, toInput, zoneName } from '../text/format.js';
+import { t, zone } from '../text/i18n.js';
+
+const presets = { '15m': 15 * 60e3, '6h': 6 * 3600e3, '24h': 24 * 3600e3, '7d': 7 * 24 * 3600e3 };
+
+const rangeText = (f) => {
+	if (f.from && f.to) return t('range.fixed', { from: timeText(f.from, false), to: timeText(f.to, false) });
+	if (f.to) return t('range.fixed', { from: '…', to: timeText(f.to, false) });
+	return f.from ? t('range.since', { from: timeText(f.from, false) }) : t('range.default');
+};
+
+const Custom = ({ filters, onChange, onClose }) => {
+	const [from, setFrom] = useState(toInput(filters.from ?? Date.now() - 3600e3));
+	const [to, setTo] = useState(toInput(filters.to));
+	const [bad, setBad] = useState(false);
+	const apply = () => {
+		const f = { ...filters, from: fromInput(from) ?? undefined, to: (to && fromInput(to)) || undefined };
+		if (f.from && f.to && f.from >= f.to) {
+			setBad(true);
+			return;
+		}
+		onChange(f);
+		onClose();
+	};
+	const onKeyDown = (event) => {
+		if (event.key === 'Enter' && event.target.tagName === 'INPUT') apply();
+		if (event.key === 'Escape') onClose();
+	};
+	return (
+		<div class="popover" role="group" aria-label={t('range.label')} onKeyDown={onKeyDown}>
+			<label>
+				{t('range.from')}
+				<input id="range-from" type="datetime-local" step="1" value={from} onInput={(e) => setFrom(e.currentTarget.value)} />
+			</label>
+			<label>
+				{t('range.to')}
+				<input id="range-to" type="datetime-local" step="1" value={to} onInput={(e) => setTo(e.currentTarget.value)} />
+			</label>
+			<p class="hint">
+				{zoneName(zone.get())} · {t('range.to')}: {t('range.to.hint')}
+			</p>
+			{bad && <p role="alert">{t('range.bad')}</p>}
+			<button type="button" id="range-apply" onClick={apply}>
+				{t('range.apply')}
+			</button>
+			<button type="button" class="quiet" onClick={onClose}>
+				{t('close')}
+			</button>
+		</div>
+	);
+};
+
+export const TimeRange = ({ filters, onChange }) => {
+	const [open, setOpen] = useState(false);
+	const set = filters.from || filters.to;
+	const onSelect = (event) => {
+		const choice = event.currentTarget.value;
+		event.currentTarget.value = 'now';
+		if (choice === 'custom') setOpen(true);
+		else if (choice === 'default') onChange({ ...filters, from: undefined, to: undefined });
+		else if (presets[choice]) onChange({ ...filters, from: new Date(Date.now() - presets[choice]).toISOString(), to: undefined });
+	};
+	return (
+		<span class="range">
+			<select id="range" aria-label={t('range.label')} class={set ? 'set' : ''} value="now" onChange={onSelect}>
+				<option value="now">{rangeText(filters)}</option>
+				{set && <option value="default">{t('range.default')}</option>}
+				{Object.keys(presets).map((p) => (
+					<option key={p} value={p}>
+						{t(`range.${p}`)}
+					</option>
+				))}
+				<option value="custom">{t('range.custom')}</option>
+			</select>
+			{open && <Custom filters={filters} onChange={onChange} onClose={() => setOpen(false)} />}
+		</span>
+	);
+};
