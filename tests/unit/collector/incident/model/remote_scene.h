@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* remote_scene.h - for tests of incidents that a region tells of: times, limits, rows. Seconds after
- * T. */
+/* remote_scene.h - for tests of incidents that a region tells of: times, limits, rows. Seconds
+ * after T. */
 #pragma once
 
 #include "collector/incident/model/incident_remote.h"
@@ -55,11 +55,11 @@ static inline struct incident *open_here(struct incident_set *s, uint64_t region
 }
 
 /* As the engine does with the next telling of what it took. */
-static inline struct incident *again(struct incident_set *s, struct incident_telling *t,
+static inline struct incident *again(struct incident_set *s, struct incident_report *t,
 				     int64_t closed_us)
 {
 	t->was_open = !t->closed_us;
 	t->has_row = true;
 	t->closed_us = closed_us;
-	return incident_set_take(s, t);
+	return incident_set_import(s, t);
 }
