@@ -177,9 +177,10 @@ tools: $(TOOLS) $B/chaos/node $B/fault/drop $B/fault/drop.bpf.o
 fuzzers: $(FUZZ)
 objects: $(LIB) $(PROBE) $(COLL) $(REPLAY) $(UNIT_C:%.c=$O/%.o) $(FUZZ:$B/fuzz/%=$O/tests/fuzz/%.o) $(TOOLS:$B/%=$O/tests/%.o) \
 	$O/tests/lib/test.o $O/tests/chaos/node.o $(FAKE) $(FAULT) $(FLEET)
-all-tested: objects unit fuzzers
 test:
 	@tests/run.sh $(ONLY)
+check:
+	@tests/run.sh unit lint
 test-kernels:
 	@tests/kernels/run.sh $(ONLY)
 lint:
@@ -202,6 +203,11 @@ faults: all fault-tools
 	@B=$B tests/fault/run.sh
 fleet: all tools fault-tools $(FLEET:$O/tests/%.o=$B/%)
 	@B=$B tests/fleet/run.sh
+# Everything that is generated and committed.
+docs: all
+	@B=$B docs/gen/options.sh
+	@docs/gen/diagnoses.py
+	@docs/gen/rooms.py
 fmt:
 	clang-format -i $$(find lib probe collector replay bpf tests -name '*.[ch]')
 
@@ -209,6 +215,10 @@ PREFIX ?= /usr
 install: all
 	install -D -m 755 $B/seismo-probe "$(DESTDIR)$(PREFIX)/sbin/seismo-probe"
 	install -D -m 755 $B/seismo-collector "$(DESTDIR)$(PREFIX)/sbin/seismo-collector"
+	install -D -m 755 $B/seismo-replay "$(DESTDIR)$(PREFIX)/bin/seismo-replay"
+	for m in $(wildcard docs/man/*); do \
+		install -D -m 644 $$m "$(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/}" || exit 1; \
+	done
 	for u in probe collector; do \
 		install -D -m 644 deploy/conf/$$u.conf "$(DESTDIR)/etc/seismo/$$u.conf" && \
 		install -d "$(DESTDIR)$(PREFIX)/lib/systemd/system" && \
@@ -226,7 +236,7 @@ clean:
 help:
 	@deploy/dev/help.sh
 
-.PHONY: all deps run stop status collector row demo unit tools fuzzers objects all-tested test test-kernels lint fuzz bench bench-io bench-incidents chaos faults fault-tools fleet fmt install clean help FORCE
+.PHONY: all deps run stop status collector row demo unit tools fuzzers objects test check test-kernels lint fuzz bench bench-io bench-incidents chaos faults fault-tools fleet docs fmt install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $O -name '*.d' 2>/dev/null)

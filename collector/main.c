@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "lib/base/log.h"
+#include "lib/config/config_doc.h"
 #include "lib/daemon/loop.h"
 #include "lib/daemon/signals.h"
 #include "collector/command/command.h"
@@ -269,6 +270,17 @@ static void stop(struct collector *c)
 	close_autop(&c->signal_fd);
 }
 
+static int print_help(const char *format)
+{
+	struct config_command commands[COMMANDS];
+	size_t n = command_list(commands);
+
+	if (config_doc_print(&collector_program, commands, n, format, stdout) == 0)
+		return EXIT_SUCCESS;
+	log_err(0, "--help=%s: " CONFIG_DOC_FORMATS " is allowed", format);
+	return EXIT_FAILURE;
+}
+
 int main(int argc, char *argv[])
 {
 	struct collector c = { .listen_fd = -1, .web_fd = -1 };
@@ -283,8 +295,8 @@ int main(int argc, char *argv[])
 		return EXIT_FAILURE;
 	}
 	if (task == CONFIG_HELP)
-		config_help();
-	if (task == CONFIG_TELL_VERSION)
+		return print_help(c.config.help);
+	if (task == CONFIG_PRINT_VERSION)
 		puts("seismo-collector " COLLECTOR_VERSION);
 	if (task == CONFIG_COMMAND)
 		return command_run(&c.config);

@@ -21,7 +21,7 @@ covers() { # FUZZER: the sources whose reading of outside bytes it tests
 	fuzz_uplink) sources lib uplink.c uplink_answer.c spool.c ;;
 	fuzz_spool) sources lib segment.c segment_scan.c spool.c spool_disk.c ;;
 	fuzz_receive) sources collector receive.c watermarks.c decode.c enrich.c store.c copy.c jsonb.c && sources lib text.c ;;
-	fuzz_chunk) sources collector chunk.c column.c column_get.c raw.c ;;
+	fuzz_chunk) sources collector chunk.c column.c column_decode.c row_codec.c ;;
 	fuzz_web) sources collector web_param.c web_filter.c web_call.c web_route.c web_file.c ;;
 	esac
 }

@@ -14,7 +14,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "bpf/lib/loss.h"
+#include "bpf/request/loss.h"
 #include "bpf/lib/slot.h"
 #include "bpf/lib/sock_file.h"
 #include "bpf/net/tcp_app.h"

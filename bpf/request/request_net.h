@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "bpf/lib/loss.h"
+#include "bpf/request/loss.h"
 #include "bpf/request/request_sock.h"
 
 enum { CHRONO_BUSY = 1, CHRONO_RWND = 2, CHRONO_SNDBUF = 3 }; /* enum tcp_chrono */

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/command/command.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <sys/random.h>
 
 #include "lib/base/log.h"
+#include "lib/config/config_doc.h"
 #include "lib/base/text.h"
 #include "collector/command/command_incident.h"
 #include "collector/command/command_tags.h"
@@ -55,11 +57,13 @@ static int approve(struct command_session *s)
 	if (r < 0)
 		return r;
 	if (PQntuples(s->res) == 0)
-		return log_err(0, "no key of %s waits; seismo-collector node list shows all",
+		return log_err(0,
+			       "no key of %s waits for approval; seismo-collector node list shows "
+			       "all keys",
 			       s->arg[0]),
 		       -ENOENT;
 	if (PQntuples(s->res) > 1) {
-		log_err(0, "%d keys say that they are %s's; approve the right one by its key:",
+		log_err(0, "%d keys claim to be %s; approve the right one by its key:",
 			PQntuples(s->res), s->arg[0]);
 		return list(&(struct command_session){ .pg = s->pg, .arg = s->arg + 1 }), -EEXIST;
 	}
@@ -75,7 +79,7 @@ static int approve(struct command_session *s)
 	return r;
 }
 
-/* What the statement changed is said in one line each: its first column. */
+/* Prints a line for each row that the statement changed: its first column. */
 static int change(struct command_session *s, const char *sql, const char *what)
 {
 	int r = command_ask1(s, sql, s->arg[0]);
@@ -100,7 +104,7 @@ static int revoke_keys(struct command_session *s)
 		"update node_key u set state = 2, decided = now(), decided_by = 'command'" KEYS
 		" where k.key = u.key and u.state <> 2 and " NAMED
 		" returning k.name || ' (' || u.key || ')'",
-		"is revoked, from now on nothing of it is taken");
+		"is revoked; the collector rejects all that it sends");
 }
 
 static int rotate(struct command_session *s)
@@ -109,7 +113,7 @@ static int rotate(struct command_session *s)
 		      "update node_key u set rotate = true" KEYS
 		      " where k.key = u.key and u.state = 1 and " NAMED
 		      " returning k.name || ' (' || u.key || ')'",
-		      "its probe is told to change to a new key; node list shows when it did");
+		      "its probe is asked to change to a new key; node list shows when it has");
 }
 
 static int rename_node(struct command_session *s)
@@ -148,7 +152,10 @@ static int token(struct command_session *s)
 		else if (strcmp(flag, "--node") == 0)
 			node = value;
 		else
-			return log_err(0, "%s is not known: --for 1h, --uses 1, --node NAME", flag),
+			return log_err(0,
+				       "%s is not a flag of node token: --for 1h, --uses 1, --node "
+				       "NAME",
+				       flag),
 			       -EINVAL;
 	}
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
@@ -171,15 +178,22 @@ static int token(struct command_session *s)
 }
 
 static const struct command_verb verbs[] = {
-	{ "list", "[--waiting]", "all keys, with the node that each speaks for", 0, list },
-	{ "approve", "NODE|KEY", "let in a key that waits", 1, approve },
-	{ "revoke", "NODE|KEY", "take nothing of it any more", 1, revoke_keys },
-	{ "rotate", "NODE", "have its probe make itself a new key", 1, rotate },
-	{ "name", "NODE NEW", "show it under another name", 2, rename_node },
-	{ "tag", "NODE [--since TIME] TAG=VALUE...",
-	  "what it is from now or that time on; an empty value takes a tag away", 2, command_tag },
-	{ "token", "[--for 1h] [--uses 1] [--node NAME]",
-	  "print a token that lets in probes which are given it", 0, token },
+	{ "list", "[--waiting]", "list all keys, or those that wait for approval", 0, list },
+	{ "approve", "NODE|KEY", "approve a key that waits", 1, approve },
+	{ "revoke", "NODE|KEY", "reject a key from now on", 1, revoke_keys },
+	{ "rotate", "NODE", "make the probe change to a new key", 1, rotate },
+	{ "name", "NODE NEW", "show a node under a new name", 2, rename_node },
+	{ "tag", "NODE [--since TIME] TAG=VALUE...", "set tags; an empty value removes a tag", 2,
+	  command_tag },
+	{ "token", "[--for 1h] [--uses 1] [--node NAME]", "print a token that admits probes", 0,
+	  token },
+};
+
+static const struct config_command others[] = {
+	{ "inventory", "", "FILE", "replace the tags of the previous inventory file" },
+	{ "key", "", "", "print the public key for the probes" },
+	{ "key", "next", "", "create the next key and announce it to the probes" },
+	{ "key", "rotate", "", "use the next key from the next start on" },
 };
 
 static int run_node(const struct config *c)
@@ -202,19 +216,19 @@ static int run_key(const struct config *c)
 	} else if (strcmp(verb, "next") == 0) {
 		r = own_keys_prepare(c->keys, key, err, sizeof(err));
 		if (r == 0)
-			printf("%s is told to every probe that is connected; when all had the "
-			       "time, "
-			       "seismo-collector key rotate\n",
+			printf("%s is announced to every connected probe; when all have "
+			       "connected once, run seismo-collector key rotate\n",
 			       key);
 	} else if (strcmp(verb, "rotate") == 0) {
 		r = own_keys_rotate(c->keys, key, err, sizeof(err));
 		if (r == 0)
-			printf("%s is the key from the next start of this collector on: restart "
-			       "it\n",
+			printf("%s is the key from the next start of this collector on: "
+			       "restart it\n",
 			       key);
 	} else {
 		r = -EINVAL;
-		snprintf(err, sizeof(err), "seismo-collector key knows next and rotate");
+		snprintf(err, sizeof(err),
+			 "the commands of seismo-collector key are next and rotate");
 	}
 	return r < 0 ? log_err(0, "%s", err), r : 0;
 }
@@ -223,29 +237,40 @@ static int run_inventory(const struct config *c)
 {
 	if (c->command[1] && !c->command[2])
 		return command_with(c, c->command + 1, command_inventory);
-	return log_err(0, "it is: seismo-collector inventory FILE"), -EINVAL;
+	return log_err(0, "usage: seismo-collector inventory FILE"), -EINVAL;
+}
+
+static void print_help(const char *group)
+{
+	struct config_command all[COMMANDS];
+
+	config_doc_commands(all, command_list(all), group, stdout);
 }
 
 int command_run(const struct config *c)
 {
 	const char *what = c->command[0];
-	int r = strcmp(what, "key") == 0	 ? run_key(c)
-		: strcmp(what, "inventory") == 0 ? run_inventory(c)
-		: strcmp(what, "incident") == 0	 ? command_incident(c)
-						 : run_node(c);
+	int r = 0;
 
+	if (c->command[1] && strcmp(c->command[1], "--help") == 0)
+		print_help(what);
+	else if (strcmp(what, "key") == 0)
+		r = run_key(c);
+	else if (strcmp(what, "inventory") == 0)
+		r = run_inventory(c);
+	else if (strcmp(what, "incident") == 0)
+		r = command_incident(c);
+	else
+		r = run_node(c);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-void command_help(void)
+size_t command_list(struct config_command out[static COMMANDS])
 {
-	puts("\nCommands, after the flags; they need the database, and key the directory of "
-	     "keys:\n");
-	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
-		printf("  node %-8s %-36s %s\n", verbs[i].name, verbs[i].args, verbs[i].help);
-	printf("  inventory %-40s %s\n", "FILE", "what nodes are, as the whole of FILE says");
-	command_incident_help();
-	printf("  key  %-45s %s\n", "", "print the public key, for probes to trust");
-	printf("  key  %-45s %s\n", "next", "make the key to go on with, and tell it to probes");
-	printf("  key  %-45s %s\n", "rotate", "use it from the next start on");
+	size_t n = command_verbs("node", verbs, ARRAY_SIZE(verbs), out);
+
+	n += command_incident_list(out + n);
+	assert(n + ARRAY_SIZE(others) <= COMMANDS);
+	memcpy(out + n, others, sizeof(others));
+	return n + ARRAY_SIZE(others);
 }

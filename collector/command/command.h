@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* command.h - `seismo-collector node ...` and `seismo-collector key ...`: said once, done, and
- * over. */
+/* command.h - the subcommands of seismo-collector: node, inventory, incident and key. */
 #pragma once
 
 #include "collector/core/collector_config.h"
 
-int command_run(const struct config *c); /* the exit status; c->command is what was said */
-void command_help(void);
+enum { COMMANDS = 24 };
+
+int command_run(const struct config *c); /* runs c->command; returns the exit status */
+size_t command_list(struct config_command out[static COMMANDS]); /* returns how many there are */

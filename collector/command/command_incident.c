@@ -135,13 +135,13 @@ static int split(struct command_session *s)
 }
 
 static const struct command_verb verbs[] = {
-	{ "list", "[--all]", "those that are open", 0, list },
-	{ "show", "ID", "one, with all that it rests on", 1, show },
-	{ "ack", "ID [--by NAME]", "say that somebody looks after it", 1, acknowledge },
-	{ "comment", "ID [--by NAME] TEXT", "write something down beside it", 2, comment },
-	{ "close", "ID [--by NAME]", "it is over", 1, close_it },
-	{ "merge", "ID [--by NAME] INTO", "it is a part of another one", 2, merge },
-	{ "split", "ID [--by NAME] SIGNAL...", "these are an incident of their own", 2, split },
+	{ "list", "[--all]", "list open incidents, or all", 0, list },
+	{ "show", "ID", "show an incident with its evidence", 1, show },
+	{ "ack", "ID [--by NAME]", "acknowledge an incident", 1, acknowledge },
+	{ "comment", "ID [--by NAME] TEXT", "add a comment to an incident", 2, comment },
+	{ "close", "ID [--by NAME]", "close an incident", 1, close_it },
+	{ "merge", "ID [--by NAME] INTO", "merge an incident into another", 2, merge },
+	{ "split", "ID [--by NAME] SIGNAL...", "move signals to a new incident", 2, split },
 };
 
 int command_incident(const struct config *c)
@@ -150,8 +150,7 @@ int command_incident(const struct config *c)
 			    "list, show, ack, comment, close, merge and split");
 }
 
-void command_incident_help(void)
+size_t command_incident_list(struct config_command *out)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
-		printf("  incident %-7s %-33s %s\n", verbs[i].name, verbs[i].args, verbs[i].help);
+	return command_verbs("incident", verbs, ARRAY_SIZE(verbs), out);
 }

@@ -19,7 +19,7 @@ int command_ask(struct command_session *s, const char *sql, int n, const char *c
 	s->res = NULL;
 	r = pg_ask(s->pg, sql, &a, &s->res);
 	if (r < 0)
-		log_err(0, "the database refuses: %s", pg_why(s->pg));
+		log_err(0, "the database refused the statement: %s", pg_why(s->pg));
 	return r;
 }
 
@@ -51,7 +51,7 @@ void command_print(const struct command_session *s)
 	}
 }
 
-/* A collector that is starting makes them now. */
+/* A collector that is starting creates them now. */
 static int await_tables(struct command_session *s)
 {
 	for (int i = 0; i < 100; i++) {
@@ -102,10 +102,19 @@ int command_verb(const struct config *c, const struct command_verb *verb, size_t
 			args++;
 		if (args >= verb[i].nargs)
 			return command_with(c, c->command + 2, verb[i].run);
-		return log_err(0, "it is: seismo-collector %s %s %s", c->command[0], name,
+		return log_err(0, "usage: seismo-collector %s %s %s", c->command[0], name,
 			       verb[i].args),
 		       -EINVAL;
 	}
-	return log_err(0, "seismo-collector %s knows %s; --help says more", c->command[0], names),
+	return log_err(0, "the commands of seismo-collector %s are %s; --help describes them",
+		       c->command[0], names),
 	       -EINVAL;
+}
+
+size_t command_verbs(const char *group, const struct command_verb *verb, size_t n,
+		     struct config_command *out)
+{
+	for (size_t i = 0; i < n; i++)
+		out[i] = (struct config_command){ group, verb[i].name, verb[i].args, verb[i].help };
+	return n;
 }

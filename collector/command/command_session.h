@@ -24,6 +24,9 @@ struct command_verb {
  * sentence. */
 int command_verb(const struct config *c, const struct command_verb *verb, size_t n,
 		 const char *names) MUST_CHECK;
+/* The verbs of a group for --help; returns n. */
+size_t command_verbs(const char *group, const struct command_verb *verb, size_t n,
+		     struct config_command *out);
 int command_with(const struct config *c, char *const *arg,
 		 int (*run)(struct command_session *s)) MUST_CHECK;
 int command_ask(struct command_session *s, const char *sql, int n,

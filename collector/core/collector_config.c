@@ -3,176 +3,320 @@
 
 #include <stdio.h>
 
-#include "lib/config/config.h"
+#include "lib/config/config_doc.h"
 #include "lib/uplink/endpoints.h"
-#include "collector/command/command.h"
 
-#define STR(key) "collector", #key, CONFIG_STR, CONFIG_FIELD(struct config, key)
-#define RELAY(key, help)                                                                           \
-	{                                                                                          \
-		"relay", #key, CONFIG_STR, CONFIG_FIELD(struct config, relay.key), 0, 0, help      \
-	}
-#define DAYS(key, field, least, help)                                                              \
-	{                                                                                          \
-		"collector", key, CONFIG_INT, CONFIG_FIELD(struct config, keep.field), least,      \
-			3650, help                                                                 \
-	}
+#define OF_COLLECTOR(key, type) "collector", #key, type, CONFIG_FIELD(struct config, key)
+#define OF_RELAY(key, type) "relay", #key, type, CONFIG_FIELD(struct config, relay.key)
+#define KEEP(key, field) "collector", key, CONFIG_INT, CONFIG_FIELD(struct config, keep.field)
+#define INCIDENTS(key, field)                                                                      \
+	"incidents", key, CONFIG_INT, CONFIG_FIELD(struct config, incidents.field)
 
-#define INCIDENTS(key, field, least, most, help)                                                   \
-	{                                                                                          \
-		"incidents", key, CONFIG_INT, CONFIG_FIELD(struct config, incidents.field), least, \
-			most, help                                                                 \
-	}
+static const struct config_section sections[] = {
+	{ "collector", "Addresses, database and retention", NULL },
+	{ "relay", "Relay to a global collector",
+	  "A regional collector can relay what it stores to a global collector, whose console then "
+	  "shows all regions: abnormal requests, events, stacks, request counts, and nodes with "
+	  "their tags. Samples and profiles stay in the region. Data that is not relayed yet waits "
+	  "in the table outbox of the region's database, for at most keep_days." },
+	{ "incidents", "Incidents",
+	  "A signal is a group of abnormal requests with the same node, app, route and kind of "
+	  "reason. Signals that belong together form an incident." },
+};
 
-/* Every line is a key of the file and a flag: web_database is --web-database, and of another
- * section than collector's that comes first: --incidents-quiet-s. */
 static const struct config_option options[] = {
-	{ STR(bind), 1, 0, "where probes connect (tcp://127.0.0.1:7470)" },
-	{ STR(web), 1, 0, "host:port of the console (127.0.0.1:8080)" },
-	{ STR(database), 1, 0, "PostgreSQL of the role that writes (dbname=seismo user=seismo)" },
-	{ STR(web_database), 1, 0, "and of the one that reads (dbname=seismo user=seismo_web)" },
-	{ STR(region), 1, 0, "the region this collector's nodes are in (local)" },
-	{ STR(keys), 1, 0,
-	  "directory of this collector's key pair (/var/lib/seismo-collector/keys)" },
-	{ STR(user), 0, 0, "user to become once the ports are bound (stay)" },
-	DAYS("keep_days", requests, 1, "days that requests, and what is counted, are kept (30)"),
-	DAYS("keep_evidence_days", evidence, 1,
-	     "and evidence and stacks, unless what they belong to is kept for less (14)"),
-	DAYS("keep_events_days", events, 0, "and events; 0: as keep_days (0)"),
-	DAYS("keep_profile_days", profiles, 0, "and profiles; 0: as keep_days (7)"),
-	DAYS("keep_samples_days", samples, 0, "and samples as they came; 0: as keep_days (0)"),
-	DAYS("keep_1m_days", minutes, 0, "and samples by the minute; 0: as keep_days (90)"),
-	DAYS("keep_10m_days", ten_minutes, 0, "and by ten minutes; 0: as keep_days (365)"),
-	DAYS("keep_1h_days", hours, 0, "and by the hour; 0: as keep_days (1825)"),
-	{ "collector", "node_rows_per_s", CONFIG_INT, CONFIG_FIELD(struct config, node_rows_per_s),
-	  1, 1e9, "rows of one node in a second of its clock; more are only counted (20000)" },
-	RELAY(to,
-	      "global collectors to which all of this region is relayed: tcp://host:port (none)"),
-	RELAY(key, "their public keys, or files of such: what seismo-collector key prints there"),
-	RELAY(console, "where people reach this region's console: http://host:port (not told)"),
-	RELAY(node, "what this relay is called there (relay-REGION)"),
-	RELAY(keys, "directory of the relay's own key pair (relay in that of the keys)"),
-	RELAY(token, "file with a token that lets it in there (none)"),
-	INCIDENTS("events", least_events, 1, 1e6, "abnormal requests that are a signal (5)"),
-	INCIDENTS("percent", least_percent, 0, 100, "of the requests of their route (2)"),
-	INCIDENTS("excess_ms", least_excess_ms, 0, 3600000,
-		  "by so much slower than is normal, on the average (20)"),
-	INCIDENTS("window_s", window_s, 30, 600, "seconds in which these are counted (300)"),
-	INCIDENTS("join_s", join_s, 1, 86400,
-		  "and after which a signal joins an incident no more (300)"),
-	INCIDENTS("quiet_s", quiet_s, 1, 86400, "without a signal, and an incident is over (600)"),
-	INCIDENTS("reopen_s", reopen_s, 0, 86400, "after that it may go on again (1800)"),
+	{
+		OF_COLLECTOR(bind, CONFIG_STR),
+		.min = 1,
+		.initial = "tcp://127.0.0.1:7470",
+		.arg = "URL",
+		.help = "address for probes",
+		.more = "The form is tcp://ADDRESS:PORT. The collector accepts data only from "
+			"probes whose key is approved; see `seismo-collector node list`.",
+	},
+	{
+		OF_COLLECTOR(web, CONFIG_STR),
+		.min = 1,
+		.initial = "127.0.0.1:8080",
+		.arg = "HOST:PORT",
+		.help = "address of the console and its API",
+		.more = "They have no login, so this must be a loopback address.",
+	},
+	{
+		OF_COLLECTOR(database, CONFIG_STR),
+		.min = 1,
+		.initial = "dbname=seismo user=seismo",
+		.help = "database connection of the collector",
+		.more = "A libpq connection string for the role that owns the database, creates "
+			"the tables and writes.",
+	},
+	{
+		OF_COLLECTOR(web_database, CONFIG_STR),
+		.min = 1,
+		.initial = "dbname=seismo user=seismo_web",
+		.help = "console's database connection",
+		.more = "A libpq connection string for a role that may only read the views in the "
+			"schema api.",
+	},
+	{
+		OF_COLLECTOR(region, CONFIG_STR),
+		.min = 1,
+		.initial = "local",
+		.arg = "NAME",
+		.help = "region of this collector's nodes",
+	},
+	{
+		OF_COLLECTOR(keys, CONFIG_STR),
+		.min = 1,
+		.initial = "/var/lib/seismo-collector/keys",
+		.arg = "DIR",
+		.help = "directory of the key pair",
+		.more = "The collector creates the key pair at its first start. Probes identify "
+			"the collector by it; they need the public key, which is in collector.pub.",
+	},
+	{
+		OF_COLLECTOR(user, CONFIG_STR),
+		.none = "no change",
+		.arg = "NAME",
+		.help = "user to become after the ports are bound",
+		.more = "For a collector that is started as root. The change is permanent.",
+	},
+	{
+		KEEP("keep_days", requests),
+		.min = 1,
+		.max = 3650,
+		.unit = "days",
+		.initial = "30",
+		.help = "retention of requests and request counts",
+		.more = "Older days are dropped.",
+	},
+	{
+		KEEP("keep_evidence_days", evidence),
+		.min = 1,
+		.max = 3650,
+		.unit = "days",
+		.initial = "14",
+		.help = "retention of evidence and stacks",
+		.more = "Evidence is what the probe observed while a request was slow (blocks, "
+			"stacks). It is never kept for longer than its request or event; without "
+			"it, the request itself stays.",
+	},
+	{
+		KEEP("keep_events_days", events),
+		.min = 0,
+		.max = 3650,
+		.unit = "days",
+		.initial = "0",
+		.help = "retention of events; 0: same as requests",
+	},
+	{
+		KEEP("keep_profile_days", profiles),
+		.min = 0,
+		.max = 3650,
+		.unit = "days",
+		.initial = "7",
+		.help = "retention of CPU profiles; 0: same as requests",
+	},
+	{
+		KEEP("keep_samples_days", samples),
+		.min = 0,
+		.max = 3650,
+		.unit = "days",
+		.initial = "0",
+		.help = "retention of raw samples; 0: same as requests",
+		.more = "A packed sample takes about one byte.",
+	},
+	{
+		KEEP("keep_1m_days", minutes),
+		.min = 0,
+		.max = 3650,
+		.unit = "days",
+		.initial = "90",
+		.help = "retention of samples per minute; 0: same as requests",
+		.more = "For each series, the count, minimum, maximum and sum of each minute are "
+			"kept after the raw samples expire.",
+	},
+	{
+		KEEP("keep_10m_days", ten_minutes),
+		.min = 0,
+		.max = 3650,
+		.unit = "days",
+		.initial = "365",
+		.help = "retention of samples per 10 min; 0: same as requests",
+	},
+	{
+		KEEP("keep_1h_days", hours),
+		.min = 0,
+		.max = 3650,
+		.unit = "days",
+		.initial = "1825",
+		.help = "retention of samples per hour; 0: same as requests",
+	},
+	{
+		OF_COLLECTOR(node_rows_per_s, CONFIG_INT),
+		.min = 1,
+		.max = 1e9,
+		.unit = "rows/s",
+		.initial = "20000",
+		.help = "limit of rows to store of each node",
+		.more = "The seconds are those of the node's clock. Rows above the limit are only "
+			"counted; the console shows the count.",
+	},
+	{
+		OF_RELAY(to, CONFIG_STR),
+		.arg = "URL",
+		.help = "global collector address or comma-separated list",
+		.more = "The form is tcp://HOST:PORT.",
+		.example = "tcp://global.example:7470",
+	},
+	{
+		OF_RELAY(key, CONFIG_STR),
+		.arg = "KEY",
+		.help = "public keys of the global collectors, or files of keys",
+		.more = "`seismo-collector key` prints the key there.",
+		.example = "/etc/seismo/global.pub",
+	},
+	{
+		OF_RELAY(console, CONFIG_STR),
+		.arg = "URL",
+		.help = "URL of this region's console",
+		.more = "Links of the global console lead there.",
+		.example = "http://eu.example:8080",
+	},
+	{
+		OF_RELAY(node, CONFIG_STR),
+		.none = "relay-REGION",
+		.arg = "NAME",
+		.help = "name of this relay at the global collector",
+		.more = "The global collector admits a relay like a node: by `seismo-collector "
+			"node approve`, or by a token that was made for this name. Regions must "
+			"have different names, and so must the nodes of all regions.",
+		.example = "relay-local",
+	},
+	{
+		OF_RELAY(keys, CONFIG_STR),
+		.none = "KEYS/relay",
+		.arg = "DIR",
+		.help = "directory of the relay's key pair",
+	},
+	{
+		OF_RELAY(token, CONFIG_STR),
+		.arg = "FILE",
+		.help = "file with an enrollment token",
+	},
+	{
+		INCIDENTS("events", least_events),
+		.min = 1,
+		.max = 1e6,
+		.unit = "requests",
+		.initial = "5",
+		.help = "abnormal requests that make a signal",
+	},
+	{
+		INCIDENTS("percent", least_percent),
+		.min = 0,
+		.max = 100,
+		.unit = "percent",
+		.initial = "2",
+		.help = "share of the route's requests that makes a signal",
+		.more = "Five times this share is also enough if it is reached within the time "
+			"since the abnormal requests increased, and for at least ten seconds.",
+	},
+	{
+		INCIDENTS("excess_ms", least_excess_ms),
+		.min = 0,
+		.max = 3600000,
+		.unit = "ms",
+		.initial = "20",
+		.help = "mean delay beyond normal that makes a signal",
+		.more = "It does not apply to failed requests.",
+	},
+	{
+		INCIDENTS("window_s", window_s),
+		.min = 30,
+		.max = 600,
+		.unit = "s",
+		.initial = "300",
+		.help = "period over which a signal is counted",
+	},
+	{
+		INCIDENTS("join_s", join_s),
+		.min = 1,
+		.max = 86400,
+		.unit = "s",
+		.initial = "300",
+		.help = "gap up to which a signal joins an incident",
+		.more = "A signal joins an incident of its node, or of a node at most two calls "
+			"away, if that incident had a signal within this time.",
+	},
+	{
+		INCIDENTS("quiet_s", quiet_s),
+		.min = 1,
+		.max = 86400,
+		.unit = "s",
+		.initial = "600",
+		.help = "time without a signal that ends an incident",
+	},
+	{
+		INCIDENTS("reopen_s", reopen_s),
+		.min = 0,
+		.max = 86400,
+		.unit = "s",
+		.initial = "1800",
+		.help = "time after the end in which a signal reopens it",
+		.more = "The signal must be of one of the incident's nodes.",
+	},
 };
 
-static const struct word {
-	const char *flag, *help;
-	enum config_task task;
-} words[] = {
-	{ "--check-config", "read the configuration, say what is wrong with it, and end",
-	  CONFIG_CHECK },
-	{ "--help", "this text", CONFIG_HELP },
-	{ "--version", "the version", CONFIG_TELL_VERSION },
-	{ "node", "commands on nodes, see below", CONFIG_COMMAND },
-	{ "inventory", "what nodes are, from a file, see below", CONFIG_COMMAND },
-	{ "incident", "commands on incidents, see below", CONFIG_COMMAND },
-	{ "key", "commands on this collector's key, see below", CONFIG_COMMAND },
+static const struct config_word words[] = {
+	{ "--check-config", "check the configuration, report errors, and exit", NULL, CONFIG_CHECK,
+	  false },
+	{ "--help", "print this text; FORMAT: " CONFIG_DOC_FORMATS, "[=FORMAT]", CONFIG_HELP,
+	  true },
+	{ "--version", "print the version", NULL, CONFIG_PRINT_VERSION, true },
+	{ "node", NULL, NULL, CONFIG_COMMAND, true },
+	{ "inventory", NULL, NULL, CONFIG_COMMAND, true },
+	{ "incident", NULL, NULL, CONFIG_COMMAND, true },
+	{ "key", NULL, NULL, CONFIG_COMMAND, true },
 };
 
-static const struct config defaults = {
-	.bind = "tcp://127.0.0.1:7470",
-	.web = "127.0.0.1:8080",
-	.database = "dbname=seismo user=seismo",
-	.web_database = "dbname=seismo user=seismo_web",
-	.region = "local",
-	.keys = "/var/lib/seismo-collector/keys",
-	.keep = { .requests = 30,
-		  .evidence = 14,
-		  .profiles = 7,
-		  .minutes = 90,
-		  .ten_minutes = 365,
-		  .hours = 1825 },
-	.node_rows_per_s = 20000,
-	.incidents = { .least_events = 5,
-		       .least_percent = 2,
-		       .least_excess_ms = 20,
-		       .window_s = 300,
-		       .join_s = 300,
-		       .quiet_s = 600,
-		       .reopen_s = 1800 },
+static const char *const usage[] = { "[OPTION...]", "[OPTION...] COMMAND [ARGUMENT...]", NULL };
+
+static const struct config_note notes[] = {
+	{ "Exit status", "0 on success, 1 on an error, which is logged to standard error." },
+	{ "Files", "    /etc/seismo/collector.conf        configuration\n"
+		   "    /var/lib/seismo-collector/keys    key pair of this collector\n" },
+	{ "Examples", "Check a configuration file:\n\n"
+		      "    seismo-collector --check-config --config /etc/seismo/collector.conf\n\n"
+		      "Print a token that admits 200 probes within an hour:\n\n"
+		      "    seismo-collector node token --for 1h --uses 200\n" },
+	{ "See also", "`seismo-collector.conf`(5), `seismo-probe`(8), `seismo-replay`(1)" },
 };
 
-static void flag_of(const struct config_option *o, char flag[static 32])
-{
-	bool own = strcmp(o->section, "collector") == 0;
-
-	snprintf(flag, 32, "--%s%s%s", own ? "" : o->section, own ? "" : "-", o->key);
-	for (char *c = flag; *c; c++)
-		if (*c == '_')
-			*c = '-';
-}
-
-static const struct config_option *find(const char *arg)
-{
-	size_t len = strcspn(arg, "=");
-	char flag[32];
-
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
-		flag_of(&options[i], flag);
-		if (strlen(flag) == len && strncmp(arg, flag, len) == 0)
-			return &options[i];
-	}
-	return NULL;
-}
-
-/* "--key value" or "--key=value" at argv[*i]. */
-static int take_flag(char *const argv[], int *i, struct config *c, char *err, size_t errlen)
-{
-	const struct config_option *o = find(argv[*i]);
-	const char *value = strchr(argv[*i], '=');
-	char what[400];
-	int r;
-
-	if (!o) {
-		snprintf(err, errlen, "%s is not a flag of seismo-collector; --help names them all",
-			 argv[*i]);
-		return -EINVAL;
-	}
-	value = value ? value + 1 : argv[++*i];
-	if (!value) {
-		snprintf(err, errlen, "%s needs a value: %s", argv[*i - 1], o->help);
-		return -EINVAL;
-	}
-	r = config_set(options, ARRAY_SIZE(options), c, o->section, o->key, value, what,
-		       sizeof(what));
-	if (r < 0)
-		snprintf(err, errlen, "flags: %s", what);
-	return r;
-}
-
-static const struct word *find_word(const char *arg)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (strcmp(arg, words[i].flag) == 0)
-			return &words[i];
-	return NULL;
-}
-
-/* What --config names, wherever it stands: flags win over the file. */
-static int load_file(char *const argv[], struct config *c, char *err, size_t errlen)
-{
-	int r = 0;
-
-	for (int i = 1; argv[i] && r == 0; i++) {
-		if (strcmp(argv[i], "--config") != 0)
-			continue;
-		if (!argv[++i]) {
-			snprintf(err, errlen, "--config needs the path of a file");
-			return -EINVAL;
-		}
-		r = config_load(options, ARRAY_SIZE(options), c, argv[i], err, errlen);
-	}
-	return r;
-}
+const struct config_program collector_program = {
+	.name = "seismo-collector",
+	.version = COLLECTOR_VERSION,
+	.summary = "stores the data of probes, correlates incidents and serves the console",
+	.manual = "8",
+	.usage = usage,
+	.about = "`seismo-collector` receives batches from `seismo-probe`, stores them in "
+		 "PostgreSQL, correlates incidents and serves the web console and its API.\n\n"
+		 "Its commands approve and revoke nodes, decide on incidents, and manage the key "
+		 "of the collector. They use the database of the options, except for key, which "
+		 "uses the directory of keys.\n\n"
+		 "Each option of the configuration file is also a flag; `seismo-collector.conf`(5) "
+		 "describes them in full.",
+	.file = "/etc/seismo/collector.conf",
+	.main_section = "collector",
+	.sections = sections,
+	.nsections = ARRAY_SIZE(sections),
+	.options = options,
+	.noptions = ARRAY_SIZE(options),
+	.words = words,
+	.nwords = ARRAY_SIZE(words),
+	.notes = notes,
+	.nnotes = ARRAY_SIZE(notes),
+};
 
 static int check_relay(const struct config *c, char *err, size_t errlen)
 {
@@ -190,7 +334,7 @@ static int check_relay(const struct config *c, char *err, size_t errlen)
 	if (*r->console && strncmp(r->console, "http://", 7) != 0 &&
 	    strncmp(r->console, "https://", 8) != 0)
 		return config_refuse(err, errlen,
-				     "relay.console: %s begins with no http:// or https://",
+				     "relay.console: %s does not begin with http:// or https://",
 				     r->console);
 	return 0;
 }
@@ -198,44 +342,17 @@ static int check_relay(const struct config *c, char *err, size_t errlen)
 int config_read(int argc, char *const argv[], struct config *c, enum config_task *task, char *err,
 		size_t errlen)
 {
+	struct config_args args = { .task = CONFIG_RUN };
 	struct endpoint unused;
 	int r;
 
-	*task = CONFIG_RUN;
-	*c = defaults;
-	r = load_file(argv, c, err, errlen);
-	for (int i = 1; i < argc && r == 0; i++) {
-		const struct word *w = find_word(argv[i]);
-
-		if (strcmp(argv[i], "--config") == 0)
-			i++;
-		else if (!w)
-			r = take_flag(argv, &i, c, err, errlen);
-		else
-			*task = w->task;
-		if (*task == CONFIG_COMMAND)
-			c->command = argv + i;
-		if (*task == CONFIG_HELP || *task == CONFIG_TELL_VERSION || *task == CONFIG_COMMAND)
-			return r;
-	}
-	if (r == 0)
-		r = check_relay(c, err, errlen);
+	memset(c, 0, sizeof(*c));
+	r = config_args_read(&collector_program, argc, argv, c, &args, err, errlen);
+	*task = (enum config_task)args.task;
+	c->help = args.format;
+	c->command = args.rest;
+	if (r < 0 || (*task != CONFIG_RUN && *task != CONFIG_CHECK))
+		return r;
+	r = check_relay(c, err, errlen);
 	return r < 0 ? r : endpoint_parse(c->bind, &unused, err, errlen);
-}
-
-void config_help(void)
-{
-	char flag[32];
-
-	printf("seismo-collector: stores what probes send and serves the console\n\n"
-	       "  %-22s %s\n",
-	       "--config FILE",
-	       "read FILE first: the same keys, in sections [collector], [relay] and [incidents]");
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
-		flag_of(&options[i], flag);
-		printf("  %-22s %s\n", flag, options[i].help);
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		printf("  %-22s %s\n", words[i].flag, words[i].help);
-	command_help();
 }

@@ -1,40 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-/* collector_config.h - what seismo-collector can be told, by file and by flag. */
+/* collector_config.h - the options of seismo-collector, set by file and by flag. */
 #pragma once
 
-#include "collector/incident/model/incident.h"
+#include "collector/core/incident_limits.h"
 #include "collector/core/retain.h"
+#include "lib/config/config_args.h"
 
 #define COLLECTOR_VERSION "0.2.0"
 
 struct config {
 	char bind[128]; /* tcp://host:port for probes */
 	char web[128]; /* host:port of the console */
-	char database[1024]; /* conninfo of the role that owns and writes */
+	char database[1024]; /* conninfo of the role that owns the tables and writes */
 	char web_database[1024]; /* conninfo of the role that only reads the views */
 	char region[64];
-	char user[64]; /* to become after the ports are bound; "": stay */
+	char user[64]; /* to become after the ports are bound; "": no change */
 	char keys[256]; /* directory of this collector's key pair */
 	struct retain keep;
 	struct incident_limits incidents;
 	struct relay_options {
-		char to[1024]; /* the global collector's endpoints; "": nothing is relayed */
-		char key[1024]; /* its public key, or a file of such */
-		char console[256]; /* where people reach this region's console */
-		char node[64]; /* as who it comes in there; "": relay-REGION */
+		char to[1024]; /* endpoints of the global collector; "": no relay */
+		char key[1024]; /* its public key, or a file of keys */
+		char console[256]; /* URL of this region's console */
+		char node[64]; /* name of the relay there; "": relay-REGION */
 		char keys[256]; /* directory of the relay's own key pair; "": relay in keys */
-		char token[256]; /* a file with what lets it in */
+		char token[256]; /* file with an enrollment token */
 	} relay;
-	int64_t node_rows_per_s; /* more of one node are counted, not kept */
-	char *const *command; /* CONFIG_COMMAND: "node" or "key", and what follows it */
+	int64_t node_rows_per_s; /* limit of rows stored of a node; the rest are only counted */
+	char *const *command; /* CONFIG_COMMAND: "node", ... and its arguments */
+	const char *help; /* CONFIG_HELP: the format of the help */
 };
 
-enum config_task { CONFIG_RUN, CONFIG_CHECK, CONFIG_HELP, CONFIG_TELL_VERSION, CONFIG_COMMAND };
+enum config_task { CONFIG_RUN, CONFIG_CHECK, CONFIG_HELP, CONFIG_PRINT_VERSION, CONFIG_COMMAND };
+
+extern const struct config_program collector_program;
 
 /*
- * The defaults, then the file of --config, then the other flags. -EINVAL or -errno with a sentence
- * in err; --help, --version and a command end the reading.
+ * Sets the defaults, then reads the file of --config, then the other flags. -EINVAL or -errno with
+ * a sentence in err; --help, --version and a command end the reading.
  */
 int config_read(int argc, char *const argv[], struct config *c, enum config_task *task, char *err,
 		size_t errlen) MUST_CHECK;
-void config_help(void); /* to stdout */

@@ -24,7 +24,15 @@ enum fact {
 	FACT_END
 };
 
-enum fate { FATE_OPEN, FATE_TAKEN, FATE_DONE, FATE_ASIDE, FATE_TWICE, FATE_GAP, FATE_STRANGER };
+enum outcome {
+	OUTCOME_OPEN,
+	OUTCOME_TAKEN,
+	OUTCOME_DONE,
+	OUTCOME_QUARANTINED,
+	OUTCOME_DUPLICATE,
+	OUTCOME_GAP,
+	OUTCOME_UNKNOWN_NODE
+};
 
 struct rows {
 	struct buf bytes; /* for COPY BINARY */
@@ -44,7 +52,7 @@ struct batch {
 	const struct layout **layout; /* enrich: of each sample */
 	uint64_t needed[8]; /* enrich: layouts that are not known yet; more are asked for later */
 	uint32_t nneeded;
-	const char *poison; /* any stage: why nothing of it can be stored; NULL: it can */
+	const char *malformed; /* any stage: why nothing of it can be stored; NULL: it can */
 
 	uint64_t now_ns, from_ns,
 		until_ns; /* writer: wall time, and for which there are partitions */
@@ -58,8 +66,8 @@ struct batch {
 	uint32_t clamped; /* store: rows whose own time has no partition */
 	const char *name; /* commit: of the node that sent it */
 	uint64_t gap_from; /* commit: seq of the first batch lost before this one, or its own */
-	enum fate fate; /* commit */
-	bool again; /* commit: what it holds was stored by another head, whose relay numbered anew
+	enum outcome outcome; /* commit */
+	bool resent; /* commit: what it holds was stored by another head, whose relay numbered anew
 		     */
 };
 

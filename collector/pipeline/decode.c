@@ -174,8 +174,8 @@ static int decode_run(void *self UNUSED, struct batch *b)
 
 	if (r < 0) {
 		b->items = (struct wire_body){ 0 };
-		b->poison = r == -ENOMEM ? "the body holds more than a batch may"
-					 : "the body cannot be read";
+		b->malformed = r == -ENOMEM ? "the body holds more than a batch may"
+					    : "the body cannot be read";
 		return r;
 	}
 	clean_all(b->arena, &b->items);

@@ -49,9 +49,9 @@ static int enrich_run(void *self, struct batch *b)
 		if (!b->layout[i])
 			need(b, s->layout);
 		else if (s->n != b->layout[i]->n)
-			b->poison = "a sample has another number of values than its layout";
+			b->malformed = "a sample has another number of values than its layout";
 	}
-	if (b->poison)
+	if (b->malformed)
 		return -EBADMSG;
 	return b->nneeded ? -ENOKEY : STAGE_NEXT;
 }

@@ -146,10 +146,10 @@ static int origin_run(void *self, struct batch *b)
 	struct origin *o = self;
 
 	b->of = b->head;
-	b->poison = refused(b);
-	if (!b->poison && b->items.norigins && !is_first(b))
-		b->poison = "whose it is does not come first";
-	if (b->poison) {
+	b->malformed = refused(b);
+	if (!b->malformed && b->items.norigins && !is_first(b))
+		b->malformed = "whose it is does not come first";
+	if (b->malformed) {
 		counter_add(C_REFUSED_REGION, 1);
 		return -EPERM;
 	}

@@ -4,7 +4,7 @@
  *
  * A stage takes a batch, adds to it, and returns. It does not know its neighbours: the order is the
  * order of the two tables in main.c and writer.c and nowhere else. A stage that finds that nothing
- * of a batch can ever be stored says so in batch.poison.
+ * of a batch can ever be stored says so in batch.malformed.
  */
 #pragma once
 

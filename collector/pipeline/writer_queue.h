@@ -27,7 +27,7 @@ struct work {
 enum note_kind {
 	NOTE_STORED, /* these marks are in the database */
 	NOTE_LOADED, /* the same, and what was queued beyond is not on its way any more */
-	NOTE_STRANGER, /* no such node in the database */
+	NOTE_UNKNOWN_NODE, /* no such node in the database */
 };
 
 struct note {

@@ -40,7 +40,8 @@ struct entry *watermark_store_entry(struct watermark_store *l, uint64_t node, ui
 	return e;
 }
 
-static bool doubt(void *arg UNUSED, uint64_t node UNUSED, uint64_t epoch UNUSED, void *value)
+static bool invalidate_entry(void *arg UNUSED, uint64_t node UNUSED, uint64_t epoch UNUSED,
+			     void *value)
 {
 	struct entry *e = value;
 
@@ -48,9 +49,9 @@ static bool doubt(void *arg UNUSED, uint64_t node UNUSED, uint64_t epoch UNUSED,
 	return true;
 }
 
-void watermark_store_doubt(struct watermark_store *l)
+void watermark_store_invalidate(struct watermark_store *l)
 {
-	pairmap_each(l->map, doubt, NULL);
+	pairmap_each(l->map, invalidate_entry, NULL);
 }
 
 void watermark_store_trim(struct watermark_store *l)
@@ -65,24 +66,25 @@ void watermark_store_begin(struct entry *e)
 	memset(e->lost, 0, sizeof(e->lost));
 }
 
-static uint64_t number(const PGresult *res, int row, int column)
+static uint64_t column_uint(const PGresult *res, int row, int column)
 {
 	return strtoull(PQgetvalue(res, row, column), NULL, 10);
 }
 
 static void read_row(struct watermark_store *l, const PGresult *res, int row)
 {
-	struct entry *e = watermark_store_entry(l, (uint64_t)strtoll(PQgetvalue(res, row, 0), NULL, 10),
-				       (uint64_t)strtoll(PQgetvalue(res, row, 1), NULL, 10));
-	uint64_t stream = number(res, row, 4);
+	struct entry *e =
+		watermark_store_entry(l, (uint64_t)strtoll(PQgetvalue(res, row, 0), NULL, 10),
+				      (uint64_t)strtoll(PQgetvalue(res, row, 1), NULL, 10));
+	uint64_t stream = column_uint(res, row, 4);
 
-	e->stranger = *PQgetvalue(res, row, 2) != 't';
+	e->unknown_node = *PQgetvalue(res, row, 2) != 't';
 	e->tagged = *PQgetvalue(res, row, 3) == 't';
 	snprintf(e->name, sizeof(e->name), "%s", PQgetvalue(res, row, 6));
 	if (PQgetisnull(res, row, 4) || stream < STREAM_EVENT || stream >= STREAM_END)
 		return;
 	e->exists[stream] = true;
-	e->seq[stream] = number(res, row, 5);
+	e->seq[stream] = column_uint(res, row, 5);
 }
 
 int watermark_store_load(struct watermark_store *l, struct pg *p, struct entry *const *e, size_t n)
@@ -120,19 +122,19 @@ int watermark_store_load(struct watermark_store *l, struct pg *p, struct entry *
 	return 0;
 }
 
-enum fate watermark_store_judge(struct entry *e, const struct wire_batch_head *h)
+enum outcome watermark_store_judge(struct entry *e, const struct wire_batch_head *h)
 {
 	uint64_t *next = &e->next[h->stream];
 
-	if (e->stranger)
-		return FATE_STRANGER;
+	if (e->unknown_node)
+		return OUTCOME_UNKNOWN_NODE;
 	if (h->seq <= *next)
-		return FATE_TWICE;
+		return OUTCOME_DUPLICATE;
 	if (h->seq > *next + 1 && h->seq != h->base_seq)
-		return FATE_GAP;
+		return OUTCOME_GAP;
 	e->lost[h->stream] += h->seq - *next - 1;
 	*next = h->seq;
-	return FATE_TAKEN;
+	return OUTCOME_TAKEN;
 }
 
 static void put_move(struct columns *c, const struct entry *e, uint8_t s)

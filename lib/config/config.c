@@ -66,8 +66,8 @@ static int set_str(const struct config_option *o, char *field, const char *value
 				     "[%s] %s is %zu bytes long: at most %zu are allowed",
 				     o->section, o->key, len, o->size - 1);
 	if (o->min >= 1 && !len)
-		return config_refuse(err, errlen, "[%s] %s is empty: it needs a value", o->section,
-				     o->key);
+		return config_refuse(err, errlen, "[%s] %s is empty: a value is required",
+				     o->section, o->key);
 	memset(field, 0, o->size);
 	memcpy(field, value, len);
 	return 0;
@@ -189,11 +189,11 @@ static int refuse_name(const struct config_option *table, size_t n, const char *
 	for (size_t i = 0; i < n; i++)
 		known |= strcmp(table[i].section, section) == 0;
 	if (known)
-		config_refuse(err, errlen, "[%s] has no key \"%s\"; it has", section, key);
+		config_refuse(err, errlen, "[%s] has no key \"%s\"; its keys are", section, key);
 	else if (*key && !*section)
-		config_refuse(err, errlen, "\"%s\" stands before the first section; there is", key);
+		config_refuse(err, errlen, "\"%s\" is not in a section; the sections are", key);
 	else
-		config_refuse(err, errlen, "there is no section [%s]; there is", section);
+		config_refuse(err, errlen, "there is no section [%s]; the sections are", section);
 	for (size_t i = 0; i < n; i++) {
 		len = strnlen(err, errlen);
 		if (known && strcmp(table[i].section, section) == 0)
@@ -262,7 +262,7 @@ static void check_section(struct load *l, const char *line)
 	int r;
 
 	if (!line[1 + len])
-		return fail_at(l, -EINVAL, "a section's name ends in ]");
+		return fail_at(l, -EINVAL, "the section's name has no ] at its end");
 	snprintf(name, sizeof(name), "%.*s", (int)len, line + 1);
 	r = len < sizeof(name)
 		    ? l->visit->section(l->visit->arg, l->line, name, what, sizeof(what))
@@ -306,7 +306,7 @@ int config_read_file(FILE *f, const char *path, const struct config_visit *v, ch
 	bad = ini_parse_stream(read_line, &l, on_pair, &l);
 	if (l.r == 0 && ferror(l.file)) {
 		l.r = -EIO;
-		snprintf(err, errlen, "%s: it cannot be read", path);
+		snprintf(err, errlen, "%s: cannot read it", path);
 	}
 	if (l.r == 0 && bad > 0) {
 		l.line = bad;

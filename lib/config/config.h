@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * collector_config.h - the options of a program: one table for its file, its flags and its documentation.
+ * collector_config.h - the options of a program: one table for its file, its flags and its
+ * documentation.
  *
  * Each option is a field of the caller's struct. A refused value leaves its field unchanged. Errors
  * are sentences for the operator, with FILE:LINE.

@@ -85,7 +85,7 @@ static void put_term(const char *term, const char *arg, FILE *out)
 	fputs(".TP\n", out);
 	put_bytes(text, strlen(text), out);
 	if (*arg)
-		fprintf(out, "%s\\fI%s\\fR", *arg == '[' ? "" : " ", arg);
+		fprintf(out, "%s\\fI%s\\fR", strncmp(arg, "[=", 2) == 0 ? "" : " ", arg);
 	fputc('\n', out);
 }
 

@@ -77,8 +77,9 @@ void config_sentences(const struct config_option *o, char text[static CONFIG_PHR
 	char values[CONFIG_PHRASE / 2];
 
 	describe_values(o, values, sizeof(values));
-	snprintf(text, CONFIG_PHRASE, "%s.%s%s%s Default: %s.", o->help, *values ? " Value: " : "",
-		 values, *values ? "." : "", config_default(o));
+	snprintf(text, CONFIG_PHRASE, "%s.%s%s%s Default: %s%s%s.", o->help,
+		 *values ? " Value: " : "", values, *values ? "." : "", o->initial ? "`" : "",
+		 config_default(o), o->initial ? "`" : "");
 	text[0] = (char)toupper((unsigned char)text[0]);
 }
 

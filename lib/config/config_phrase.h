@@ -15,7 +15,7 @@ const char *config_default(const struct config_option *o);
 /* The line of --help: "memory for unsent batches (MiB, default 6)". */
 void config_help_line(const struct config_option *o, char text[static CONFIG_PHRASE]);
 
-/* The first sentences of the manual: the help, the allowed values and the default. */
+/* The first sentences of the manual: help, allowed values and default; `code` in backticks. */
 void config_sentences(const struct config_option *o, char text[static CONFIG_PHRASE]);
 
 const struct config_section *config_find_section(const struct config_program *p,

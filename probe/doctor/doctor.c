@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe/doctor/doctor.h"
+#include "probe/doctor/doctor_line.h"
 
 #include <bpf/libbpf.h>
 #include <fcntl.h>
@@ -40,18 +41,6 @@ static const struct file {
 	{ "pressure/memory", "boot with psi=1, on a kernel with CONFIG_PSI=y" },
 	{ "pressure/io", "boot with psi=1, on a kernel with CONFIG_PSI=y" },
 };
-
-bool doctor_line(bool good, const char *name, const char *fmt, ...)
-{
-	va_list ap;
-
-	printf("%-3s  %-25s  ", good ? "ok" : "off", name);
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	putchar('\n');
-	return good;
-}
 
 static bool source_line(size_t i, int r, const char *why, const char *on_demand)
 {

@@ -11,8 +11,6 @@
 
 int doctor_run(const struct probe_config *c); /* 0: every source attaches; else 1 */
 
-/* One line; returns good. */
-bool doctor_line(bool good, const char *name, const char *fmt, ...) PRINTF(3, 4);
 void doctor_kernel(void); /* the kernel's features, line by line */
 void doctor_nginx(const char *procfs); /* the lines about each nginx that runs; takes 2 s at most */
 void doctor_nat(const char *procfs); /* how addresses are translated here, by which others call */

@@ -4,6 +4,7 @@
 
 #include "probe/overhead/bpf_stats.h"
 #include "probe/doctor/doctor.h"
+#include "probe/doctor/doctor_line.h"
 #include "probe/overhead/bpf_stats_bias.h"
 #include "probe/kernel/kernel_btf.h"
 #include "probe/sandbox/privilege.h"

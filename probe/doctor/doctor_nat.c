@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "probe/doctor/doctor.h"
+#include "probe/doctor/doctor_line.h"
 #include "probe/source/address/conntrack.h"
 
 void doctor_nat(const char *procfs)

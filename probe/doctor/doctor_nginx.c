@@ -6,6 +6,7 @@
 
 #include "lib/base/clock.h"
 #include "probe/doctor/doctor.h"
+#include "probe/doctor/doctor_line.h"
 #include "probe/request/nginx/nginx_kernel.h"
 #include "probe/request/nginx/nginx_offsets.h"
 #include "probe/request/nginx/nginx_discovery.h"

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
+
 struct btf;
 
 void kernel_btf_begin(void); /* sources are opened from now on: what they free comes in useful */

@@ -10,7 +10,6 @@
 
 #include "probe/kernel/kernel_btf.h"
 #include "probe/sandbox/privilege.h"
-#include "probe/request/kernel/request_kernel.h"
 #include "probe/core/source.h"
 
 int kernel_can_load(char *why)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Files and flags, of the probe and the collector: what is taken keeps its bounds, what is not is
- * told in one sentence. The first byte chooses.
+ * Files and flags, of the probe and the collector: accepted values are within their bounds, and
+ * an error is one sentence. The first byte selects program and form.
  */
 #include <stdio.h>
 #include <sys/mman.h>

@@ -134,11 +134,11 @@ static void store(struct stored *s, struct batch *b)
 	must(pipeline_run(rig.back, b) >= 0);
 	for (int i = 0; i < FACT_END; i++)
 		check_rows(&b->rows[i], fields[i]);
-	must(b->poison || b->rows[FACT_REQUEST].n == b->items.nrequests);
-	must(b->poison || b->rows[FACT_EVENT].n == b->items.nevents);
-	for (uint32_t i = 0; !b->poison && i < b->items.nrequests; i++)
+	must(b->malformed || b->rows[FACT_REQUEST].n == b->items.nrequests);
+	must(b->malformed || b->rows[FACT_EVENT].n == b->items.nevents);
+	for (uint32_t i = 0; !b->malformed && i < b->items.nrequests; i++)
 		must(be32(b->rows[FACT_REQUEST].bytes.data + b->stored_at[i] - 4) == 8);
-	for (uint32_t i = 0; !b->poison && i < b->items.nevents; i++)
+	for (uint32_t i = 0; !b->malformed && i < b->items.nevents; i++)
 		must(be32(b->rows[FACT_EVENT].bytes.data + b->event_stored_at[i] - 4) == 8);
 	s->seq[b->head.stream] = b->head.seq;
 }
@@ -184,7 +184,7 @@ static bool write_one(bool loses)
 			kind = NOTE_STORED;
 		}
 	}
-	tell(s ? kind : NOTE_STRANGER, w, s);
+	tell(s ? kind : NOTE_UNKNOWN_NODE, w, s);
 	work_free(w);
 	return true;
 }

@@ -6,10 +6,11 @@
  */
 #include <stdio.h>
 
-#include "collector/web/call/web_asset.h"
+#include "collector/web/web_asset.h"
+#include "collector/web/web_routes.h"
 #include "collector/web/call/web_call.h"
 #include "collector/web/call/web_file.h"
-#include "collector/web/call/web_guard.h"
+#include "collector/web/web_guard.h"
 #include "tests/fuzz/check.h"
 
 /* {"...","..."}: what PostgreSQL reads as an array of texts. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* source_config.h - what sources are told that no probe opens: the defaults, but nginx is let be.
+/* source_config.h - options of sources that a test opens: the defaults, but without nginx.
  */
 #pragma once
 

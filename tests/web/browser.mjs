@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every test uses: TEST(sentence, async (t) => ...) with a mock, a page, and checks. A page that breaks
-// the content security policy, throws, or complains on its console fails its test.
+// The harness: TEST(sentence, async (t) => ...) with a mock, a page, and checks. A page that breaks the content
+// security policy, throws, or logs an error on its console fails its test.
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { existsSync } from 'node:fs';
@@ -11,19 +11,19 @@ export const top = path.join(path.dirname(fileURLToPath(import.meta.url)), '../.
 export const require = createRequire(path.join(top, 'web/package.json'));
 const { chromium } = require('playwright-core');
 
-/* A page lives for seconds, so what compiles ahead, optimizes or draws in parallel costs more than it brings. */
+/* A page lives for seconds: compiling ahead, optimizing or drawing in parallel costs more than it gains. */
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync',
 	'--disable-field-trial-config', '--disable-threaded-animation', '--disable-checker-imaging', '--num-raster-threads=1', '--js-flags=--max-lazy,--no-opt'];
-/* The shell draws no window and takes a quarter less of the processor. */
+/* The headless shell draws no window and uses a quarter less CPU. */
 const browserPath = () => process.env.CHROMIUM ?? ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(existsSync);
-/* SLOW=10: each page has a tenth of a processor, and answers come late and in any order, for tests that guess. */
+/* SLOW=10 finds tests that depend on timing: each page gets a tenth of a CPU, and answers come late and in any order. */
 const SLOW = Number(process.env.SLOW ?? 0);
 const SIZE = { width: 1440, height: 800 };
 
 const tests = [];
-/* By a context's options: the page that is free for a test with those. A new one costs more than what most do in it. */
+/* Free pages by context options. Opening a new page costs more than most tests do in it. */
 const pages = new Map();
-let port = 0; /* of the last mock */
+let port = 0; /* port of the last mock */
 export const TEST = (name, run, options = {}) => tests.push({ name, run, options });
 
 export const CHECK = (value, what) => {
@@ -34,7 +34,7 @@ export const CHECK_EQ = (a, b, what = '') => {
 	if (x !== y) throw new Error(`${what} is ${x}, not ${y}`);
 };
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
-/* How long is no promise: a busy machine takes longer. */
+/* A generous limit, not a promise: a busy machine takes longer. */
 const LIMIT = 20000;
 export const until = async (what, ask, limit = LIMIT) => {
 	const end = Date.now() + limit;
@@ -47,7 +47,7 @@ export const until = async (what, ask, limit = LIMIT) => {
 	}
 };
 
-/* The browser says on its console that an answer was an error, which is what some tests are about. */
+/* The browser logs error answers on its console; some tests cause them on purpose. */
 const expected = /Failed to load resource/;
 
 const watch = (page, faults) => {
@@ -70,7 +70,7 @@ const newPage = async (browser, options) => {
 	return page;
 };
 
-// As the next test wants it: nobody listens, nothing is stored, no page of ours.
+// Resets a page for the next test: no listeners, no storage, no console page.
 const emptied = async (page, { viewport }) => {
 	page.removeAllListeners();
 	await page.evaluate(() => {
@@ -112,18 +112,18 @@ class Test {
 		await this.page.waitForSelector(selector, { state: 'attached', timeout: LIMIT });
 		return this.page.$eval(selector, (el) => el.innerText);
 	}
-	// Opens the filter's panel and has the value typed there; ! before it excludes.
+	// Opens the facet and types the value there; a leading ! excludes it.
 	async choose(name, value) {
 		if (!(await this.page.$(`#${name}`))) await this.page.click(`#facet-${name}`);
 		await this.page.fill(`#${name}`, value);
 		await this.page.press(`#${name}`, 'Enter');
 	}
-	// On one port, if nobody has taken it since: what the browser has compiled it need not compile again.
+	// The same port if it is still free: the browser then reuses its compiled script.
 	async begin() {
 		await this.mock.start(port).catch(() => this.mock.start());
 		port = this.mock.port;
 	}
-	// A page that cannot be emptied is given up.
+	// A page that cannot be reset is closed.
 	async leave() {
 		if (!this.page) return;
 		const { page, options } = this;
@@ -154,7 +154,7 @@ const one = async (browser, test) => {
 
 export const launch = () => chromium.launch({ executablePath: browserPath(), args: FLAGS });
 
-// Runs all tests named so far; the last line says how many passed and failed.
+// Runs all registered tests; the last line is the number passed and failed.
 export const runAll = async (only) => {
 	const browser = await launch();
 	const count = { passed: 0, failed: 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is committed is what the sources give; the lock file names no place to load from.
+// The committed build matches the sources; the lock file names no download address.
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ const listing = async (dir) => {
 	return all;
 };
 
-TEST('web/dist is what web/src gives (if not: cd web && npm run build)', async () => {
+TEST('web/dist is the build of web/src (if not: cd web && npm run build)', async () => {
 	const made = await mkdtemp(path.join(tmpdir(), 'seismo-web-'));
 	try {
 		execFileSync(process.execPath, [path.join(top, 'web/build.mjs'), made], { stdio: 'pipe' });
@@ -28,7 +28,7 @@ TEST('web/dist is what web/src gives (if not: cd web && npm run build)', async (
 	}
 });
 
-TEST('the page is small: script and style below 400 kB, no address of another host', async () => {
+TEST('script and style are below 400 kB and name no other host', async () => {
 	const all = await listing(path.join(top, 'web/dist'));
 	const bytes = Object.values(all).reduce((n, s) => n + s.length, 0);
 	CHECK(bytes < 400_000, `${bytes} bytes`);
@@ -36,7 +36,7 @@ TEST('the page is small: script and style below 400 kB, no address of another ho
 	CHECK_EQ([...new Set(hosts)].filter((h) => h !== 'www.w3.org' && h !== '127.0.0.1'), [], 'hosts that are named');
 });
 
-TEST('the lock file names no address to load from', async () => {
+TEST('the lock file names no download address', async () => {
 	const lock = await readFile(path.join(top, 'web/package-lock.json'), 'utf8');
 	CHECK(!/"resolved"|https?:/.test(lock.replace(/"url": "[^"]*"/g, '')), 'no address');
 });

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coverage: on every page that shows requests; what was lost, where, since when and what to do; what was not
-// read, of which app.
+// Coverage on every page with requests: losses with node, time and what to do; unread connections by app.
 import { CHECK, CHECK_EQ, TEST, until } from './browser.mjs';
 import { fleet, loss, node, request, some, unread } from './mock/data.mjs';
 import { shapes } from './mock/explore.mjs';
@@ -14,7 +13,7 @@ const more = async (t) => {
 	return t.text('.cover-details');
 };
 
-TEST('every page that shows requests says what was seen and what was lost', async (t) => {
+TEST('every page with requests shows what was seen and what was lost', async (t) => {
 	const row = request({ time: Date.now() - 3600e3, node: 'web-2' });
 	Object.assign(t.mock, { rows: [row, ...some(3)], nodes: fleet(3), shapes, seen: 48213, withheld: 12, losses: [loss()], unread });
 	await t.open('/');
@@ -26,7 +25,7 @@ TEST('every page that shows requests says what was seen and what was lost', asyn
 	}
 });
 
-TEST('a loss is said with its node, its time and what to do; one that goes on says so', async (t) => {
+TEST('a loss has its node, its time and what to do; an ongoing one says so', async (t) => {
 	const first = ago(600e3);
 	t.mock.losses = [loss({ first, last: ago(500e3) })];
 	await t.open('/', { timezoneId: 'UTC' });
@@ -41,7 +40,7 @@ TEST('a loss is said with its node, its time and what to do; one that goes on sa
 	CHECK((await t.text('.headline')).includes('4 connections not followed: the table was full') && (await t.text('.headline')).includes('ongoing'), 'the connections');
 });
 
-TEST('what costs no request is listed, and warns of nothing', async (t) => {
+TEST('a loss that costs no request is listed without a warning', async (t) => {
 	t.mock.losses = [loss({ name: 'late_bytes', unit: 'sends', count: 3 }), loss({ name: 'pipelined', count: 40 })];
 	await t.open('/');
 	await until('the figures', async () => (await figures(t)).lost === '0');
@@ -51,7 +50,7 @@ TEST('what costs no request is listed, and warns of nothing', async (t) => {
 	CHECK(!said.includes('40 pipelined'), 'pipelined requests stand by app');
 });
 
-TEST('a counter of tomorrow is a loss in a sentence, with its own name and unit', async (t) => {
+TEST('an unknown counter is shown as a loss with its own name and unit', async (t) => {
 	t.mock.losses = [loss({ name: 'uring_sockets', unit: 'sockets', count: 4, node: 'db-1' })];
 	await t.open('/');
 	await until('the line', () => t.page.$('.headline'));
@@ -59,7 +58,7 @@ TEST('a counter of tomorrow is a loss in a sentence, with its own name and unit'
 	CHECK_EQ((await t.page.$$('.figure.warn')).length, 1, 'it warns');
 });
 
-TEST('all losses are one click away, the gravest first, and so is what was not read of each app', async (t) => {
+TEST('all losses, gravest first, and the unread connections of each app are one click away', async (t) => {
 	t.mock.losses = [loss({ name: 'late_bytes', unit: 'sends', count: 3, last: ago(0) }), loss(), loss({ name: 'rows_withheld', count: 12, last: ago(1000), node: 'web-1' })];
 	t.mock.unread = unread;
 	await t.open('/');
@@ -73,7 +72,7 @@ TEST('all losses are one click away, the gravest first, and so is what was not r
 	CHECK_EQ(await t.page.$('.cover-details'), null, 'the panel');
 });
 
-TEST('batches that never arrived are told, and what to do', async (t) => {
+TEST('batches that never arrived are reported with what to do', async (t) => {
 	await t.open('/');
 	await until('it was asked', async () => (await figures(t)).lost === '0');
 	t.mock.lostBatches = 5;
@@ -83,13 +82,13 @@ TEST('batches that never arrived are told, and what to do', async (t) => {
 	CHECK(said.includes('5 batches of requests never arrived') && said.includes('spool_mb'), said);
 });
 
-TEST('the coverage is that of the range, the region and the node of the filters', async (t) => {
+TEST('coverage follows the range, region and node of the filters', async (t) => {
 	await t.open('/?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&node=web-1&region=!eu-1&app=nginx&status=5xx');
 	await until('it was asked', () => t.mock.asked.some((a) => a.startsWith('/api/v1/coverage')));
 	CHECK_EQ(asked(t), { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', region: '!eu-1', node: 'web-1' }, 'what the API was asked');
 });
 
-TEST('beside one request stands what its node missed in the minute around it', async (t) => {
+TEST('the page of a request shows what its node missed in the minute around it', async (t) => {
 	const row = request({ time: Date.now() - 3600e3, node: 'web-2', requestTime: 1000 });
 	Object.assign(t.mock, { rows: [row], losses: [loss({ node: 'web-1', count: 9 }), loss()] });
 	await t.open(row.diagnosis);
@@ -100,7 +99,7 @@ TEST('beside one request stands what its node missed in the minute around it', a
 	CHECK(!(await t.text('.coverage')).includes('web-1'), 'another node');
 });
 
-TEST('an app that cannot be read is named where its requests are missed', async (t) => {
+TEST('an app with unreadable connections is named where its requests are missing', async (t) => {
 	t.mock.unread = unread;
 	const sentence = 'nginx: 312 encrypted connections not read';
 	for (const where of ['/?app=nginx', '/?app=nginx&view=rows', '/red?app=nginx', '/']) {
@@ -110,7 +109,7 @@ TEST('an app that cannot be read is named where its requests are missed', async 
 	}
 });
 
-TEST('a node says when each of its counters rose and what to do about it', async (t) => {
+TEST('each counter of a node has the time it rose and what to do about it', async (t) => {
 	t.mock.nodes = [node({ name: 'web-2', coverage: { requests_seen: 9, ring_full: 7, late_bytes: 0 } })];
 	t.mock.losses = [loss()];
 	await t.open('/nodes', { timezoneId: 'UTC' });
@@ -120,7 +119,7 @@ TEST('a node says when each of its counters rose and what to do about it', async
 	CHECK_EQ((await t.page.$$('.remark')).length, 1, 'remarks');
 });
 
-TEST('more rows than were counted are told as about so many', async (t) => {
+TEST('a row count that is not exact is shown as about so many', async (t) => {
 	Object.assign(t.mock, { stored: 1234567 });
 	await t.open('/');
 	await until('the figure', async () => (await figures(t)).stored === 'about 1,234,567');

@@ -4,7 +4,7 @@ import { CHECK, CHECK_EQ, TEST } from './browser.mjs';
 import { fleet, loss, request, unread } from './mock/data.mjs';
 import { shapes } from './mock/explore.mjs';
 
-/* the longest that a probe says, with addresses of full length */
+/* the longest sentence of a probe, with addresses of full length */
 const LONG = [
 	['up.retry', '2 upstream tries, 1001 ms lost on those that failed; first 10.231.177.126:18000: closed the connection without an answer'],
 	['up.connect', 'Upstream 10.231.177.126:18000 could not be reached: Connection refused'],
@@ -16,7 +16,7 @@ const LONG = [
 ];
 const rows = () => LONG.map(([reason, en], i) => request({ time: Date.now() - i * 1000, node: 'web-1', app: 'gunicorn', reason, text: { en, zh: en } }));
 
-/* what is in these and does not fit */
+/* elements whose content does not fit */
 const cut = (t, selector) => t.page.$$eval(selector, (all) => all.filter((el) => el.scrollHeight > el.clientHeight + 1 || el.scrollWidth > el.clientWidth + 1).map((el) => el.innerText));
 
 for (const width of [1440, 1024]) {

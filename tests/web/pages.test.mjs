@@ -99,7 +99,7 @@ TEST('hostile text in nodes, tags and reasons of sources is text', async (t) => 
 	CHECK_EQ(await t.page.$$eval('main script, main img', (all) => all.length), 0, 'elements made of text');
 });
 
-TEST('a breach of the policy would be seen by these tests', async (t) => {
+TEST('these tests see a breach of the security policy', async (t) => {
 	await t.open();
 	await t.page.evaluate(() => {
 		try {
@@ -111,7 +111,7 @@ TEST('a breach of the policy would be seen by these tests', async (t) => {
 	await until('the breach is noticed', () => t.faults.some((f) => f.includes('policy:')));
 }, { faults: true });
 
-TEST('the node list shows tags, silence, sources with their reason, and counters in words', async (t) => {
+TEST('the node list shows tags, silence, sources with their reason, and described counters', async (t) => {
 	t.mock.nodes = fleet(3);
 	await t.open('/nodes');
 	await t.page.waitForSelector('.details');
@@ -122,7 +122,7 @@ TEST('the node list shows tags, silence, sources with their reason, and counters
 	CHECK_EQ(await t.page.$$eval('.details', (all) => all.length), 2, 'open details');
 });
 
-TEST('a source that nobody asked for stands in the details of its node, and not in its row', async (t) => {
+TEST('a source that is not enabled is in the details of its node, not in its row', async (t) => {
 	t.mock.nodes = [node({ name: 'web-1', sources: [{ name: 'vfs', state: 'off', why: 'not asked for: on_demand = vfs in probe.conf' }, { name: 'locks', state: 'off', why: 'no tracepoint contention_begin in this kernel' }] })];
 	await t.open('/nodes');
 	await t.page.waitForSelector('.details');
@@ -130,7 +130,7 @@ TEST('a source that nobody asked for stands in the details of its node, and not 
 	CHECK((await t.text('.details')).includes('not asked for: on_demand = vfs'), 'in the details');
 });
 
-TEST('every counter of the probe has words in both languages', async () => {
+TEST('every counter of the probe has a text in both languages', async () => {
 	const def = await readFile(new URL('../../schema/def/metrics.def', import.meta.url), 'utf8');
 	const { messages } = await import('../../web/src/text/messages.js');
 	const names = [...def.matchAll(/^METRIC\((?:COVERAGE|DELIVERY|[A-Z]+LOSS), \w+, "([^"]+)"/gm)].map((m) => m[1]);
@@ -138,7 +138,7 @@ TEST('every counter of the probe has words in both languages', async () => {
 	CHECK_EQ(names.filter((n) => !messages[`c.${n}`]), [], 'counters without words');
 });
 
-TEST('every reason has a short name, and every message both languages with the same parameters', async () => {
+TEST('every reason has a short name, and every text has the same parameters in both languages', async () => {
 	const def = await readFile(new URL('../../schema/def/reasons.def', import.meta.url), 'utf8');
 	const { messages } = await import('../../web/src/text/messages.js');
 	const codes = [...def.matchAll(/^REASON\(\d+, \w+, "([^"]+)"/gm)].map((m) => m[1]);
@@ -147,7 +147,7 @@ TEST('every reason has a short name, and every message both languages with the s
 	CHECK_EQ(Object.entries(messages).filter(([, m]) => m.length !== 2 || !m[0] || !m[1] || params(m[0]) !== params(m[1])).map(([k]) => k), [], 'messages that differ');
 });
 
-TEST('the keys alone lead from the table to a request and back', async (t) => {
+TEST('the keyboard alone leads from the table to a request and back', async (t) => {
 	t.mock.rows = some(5);
 	await t.open();
 	await t.shows(5);
@@ -183,7 +183,7 @@ TEST('the keys alone lead from the table to a request and back', async (t) => {
 	await t.page.waitForSelector('.nodes');
 });
 
-TEST('the language is switched everywhere, remembered, and the page says which it is', async (t) => {
+TEST('the language switches everywhere, is remembered, and is declared by the page', async (t) => {
 	t.mock.rows = [request({ time: Date.now() - 1000, reason: 'client.abort', status: 499 })];
 	await t.open();
 	await t.shows(1);
@@ -241,7 +241,7 @@ for (const [scheme, locale] of [['light', 'zh-CN'], ['dark', 'en-US']]) {
 	});
 }
 
-TEST('an address that is no page says so', async (t) => {
+TEST('an unknown address has a message', async (t) => {
 	await t.open('/nowhere');
 	CHECK((await t.text('main')).includes('There is no such page'), 'the words');
 });

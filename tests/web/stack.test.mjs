@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// With SEISMO_URL: the pages of a console that runs, and the time from the end of a failed request on this
-// machine to its row in an open page.
+// With SEISMO_URL: the pages of a running console, and the time from the end of a failed request on this machine to its
+// row in an open page.
 import { createServer, get } from 'node:http';
 import { CHECK, TEST, sleep, until } from './browser.mjs';
 
@@ -18,7 +18,7 @@ const failing = () => {
 
 const ask = (port, path) => new Promise((done, fail) => get({ port, path, host: '127.0.0.1', agent: false }, (res) => res.resume().on('end', () => done(Date.now()))).on('error', fail));
 
-// When each path was first in the table, by the page's own clock.
+// The time at which each path was first in the table, by the page's own clock.
 const note = (page) =>
 	page.evaluate(() => {
 		window.noted = {};

@@ -8,16 +8,11 @@
  */
 #pragma once
 
+#include "collector/core/incident_limits.h"
 #include "lib/base/base.h"
 
 #define INCIDENT_SEC INT64_C(1000000)
 #define INCIDENT_LATE_S 600 /* so late a count of red may come and open one */
-
-struct incident_limits {
-	int64_t least_events, least_percent, least_excess_ms; /* below: no signal */
-	int64_t window_s; /* of which these are counted */
-	int64_t join_s, quiet_s, reopen_s;
-};
 
 enum signal_kind { SIGNAL_SLOW, SIGNAL_ERROR };
 

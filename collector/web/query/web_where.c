@@ -15,7 +15,7 @@ const char web_sql_where[] = "select " SCENE_COLUMNS ", host_name, other_name, e
 const char web_sql_where_calls[] = "select host, other, peer, made, expected, variance from api.where_calls($1, $2, $3, $4)";
 /* clang-format on */
 
-static void name_one(struct scene *s, const PGresult *res, int row, int node, int name)
+static void name_host(struct scene *s, const PGresult *res, int row, int node, int name)
 {
 	uint64_t id = strtoull(PQgetvalue(res, row, node), NULL, 10);
 
@@ -30,13 +30,14 @@ static void read_scene(struct scene *s, const PGresult *res)
 	for (int k = 0; k < PQntuples(res); k++) {
 		uint64_t host = strtoull(PQgetvalue(res, k, 0), NULL, 10);
 
-		name_one(s, res, k, 0, HOST_NAME);
-		name_one(s, res, k, 3, OTHER_NAME);
+		name_host(s, res, k, 0, HOST_NAME);
+		name_host(s, res, k, 3, OTHER_NAME);
 		scene_about(s, host)->events = atoi(PQgetvalue(res, k, EVENTS));
 	}
 }
 
-/* Requests that failed there, less those whose calls did: of an incident its rows say it. */
+/* The requests that failed on a host minus its failed calls. For an incident the rows provide
+ * this. */
 static void own_errors(struct scene *s)
 {
 	for (size_t k = 0; k < s->nsums; k++) {
@@ -62,7 +63,7 @@ static void put_text(struct buf *j, const char *name, const char *text)
 		jsonb_raw(j, "null");
 }
 
-/* As those of an incident: own and edge are ms, or failed requests. */
+/* As for an incident: own and edge are ms, or failed requests. */
 static void put_candidates(const struct scene *s, const struct rank *r, bool errors, struct buf *j)
 {
 	double unit = errors ? 1 : 1000;
@@ -101,7 +102,7 @@ static void put_calls_parts(const struct calls_candidate *c, struct buf *j)
 	jsonb_raw(j, "]}");
 }
 
-/* own: calls that it did not make itself; edge: those to it. */
+/* own: calls that the host did not make itself; edge: missing calls to it. */
 static void put_calls(const struct calls_rank *r, struct buf *j)
 {
 	for (int i = 0; i < r->n; i++) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe/request/explain/profile.h"
+#include "probe/symbol/user/user_frames.h"
 
 #include "lib/base/hash.h"
 #include "lib/base/log.h"
@@ -10,12 +11,7 @@ enum {
 	STEPS = 2048, /* limit of one look-up */
 	KINDS = 64, /* distinct stacks counted for one request */
 	PART = 12, /* address bits that are ignored when lone frames are compared */
-	BY_ID = 1,
 };
-
-#define FILE_END (1ull << 40)
-#define FIRST_PAGES 65536ull
-#define USER_END (1ull << 56)
 
 struct kept {
 	uint64_t key, used; /* used: number of its latest sample */
@@ -62,7 +58,7 @@ static uint64_t key_of(const struct req_stack *s, uint32_t n)
 
 	if (n == 1)
 		h = hash_add(h, &part, sizeof(part));
-	if (s->frame[0].status == BY_ID)
+	if (s->frame[0].status == USER_FRAME_BY_ID)
 		h = hash_add(h, s->frame[0].build_id, sizeof(s->frame[0].build_id));
 	return hash_end(hash_add(h, &s->frame[1], (n - 1) * sizeof(s->frame[0])));
 }
@@ -105,30 +101,10 @@ static const struct sample *sample_at(const struct profile *p, uint32_t number)
 	return there ? &p->sample[number % PROFILE_SAMPLES] : NULL;
 }
 
-/*
- * Code without frame pointers leaves arbitrary values here. For an address without a file the
- * kernel reports the build id of the next mapping, and an offset before its beginning.
- */
-static bool is_nowhere(const struct req_frame *f)
-{
-	if (f->status == BY_ID)
-		return f->where >= FILE_END;
-	return f->where < FIRST_PAGES || f->where >= USER_END;
-}
-
-uint32_t profile_frames(const struct req_frame *f, uint32_t max)
-{
-	uint32_t n = max ? 1 : 0;
-
-	while (n < max && !is_nowhere(&f[n]))
-		n++;
-	return n;
-}
-
 void profile_push(struct profile *p, const struct req_stack *s)
 {
 	uint32_t max = s->nframes < STACK_FRAMES ? s->nframes : STACK_FRAMES;
-	uint32_t n = profile_frames(s->frame, max), number, *before;
+	uint32_t n = user_frames_count(s->frame, max), number, *before;
 	struct kept *k;
 	uint64_t key;
 

@@ -25,9 +25,6 @@ struct profile *profile_new(void);
 void profile_free(struct profile *p);
 void profile_push(struct profile *p, const struct req_stack *s);
 
-/* How many frames, from the innermost on, can be code; at least one. */
-uint32_t profile_frames(const struct req_frame *f, uint32_t max);
-
 struct profile_found {
 	const struct req_stack *stack; /* the first of its kind; valid until the next push */
 	uint32_t samples, all; /* of this stack; of all stacks of the request */

@@ -5,33 +5,6 @@
 
 #include "probe/request/explain/verdict_rules.h"
 
-uint64_t item_judged_us(const struct request_item *r)
-{
-	return r->queue_us + (r->flags & REQUEST_BY_FIRST ? r->first_us : r->request_us);
-}
-
-/* The time of a try until its request was judged: a stream continues after that. */
-uint64_t verdict_try_us(const struct request_item *r, const struct up_item *u)
-{
-	uint64_t left = u->start_us < r->first_us ? r->first_us - u->start_us : 0;
-
-	return r->flags & REQUEST_BY_FIRST && u->response_us > left ? left : u->response_us;
-}
-
-uint64_t item_upstream_us(const struct request_item *r)
-{
-	uint64_t us = 0;
-
-	for (uint32_t i = 0; i < r->nups; i++)
-		us += verdict_try_us(r, &r->ups[i]);
-	return us;
-}
-
-bool item_failed(const struct request_item *r)
-{
-	return r->status >= 500 || (r->flags & REQUEST_NO_ANSWER);
-}
-
 static bool has_failed(const struct up_item *u)
 {
 	return (u->flags & (UP_NO_CONNECT | UP_NO_ANSWER)) || u->status >= 500;
@@ -127,7 +100,7 @@ static bool up_timeout(struct request_item *r, struct verdict_text *t)
 	if (!u || !timed_out(u) || !item_failed(r))
 		return false;
 	verdict_put(r, "addr", up_addr_text(u, t->addr));
-	verdict_number(r, "ms", verdict_ms(verdict_try_us(r, u)));
+	verdict_number(r, "ms", verdict_ms(item_try_us(r, u)));
 	verdict_number(r, "total_ms", verdict_ms(item_judged_us(r)));
 	return true;
 }

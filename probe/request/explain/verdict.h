@@ -35,12 +35,6 @@ struct verdict_text { /* storage for the texts of params */
 	char error[96];
 };
 
-/* queueTime plus requestTime; for a request judged by its first byte, plus the time to that byte.
- */
-uint64_t item_judged_us(const struct request_item *r);
-bool item_failed(const struct request_item *r); /* status >= 500, or no answer at all */
-uint64_t item_upstream_us(const struct request_item *r); /* sum over the tries within that time */
-
 /* Fills reason and params. */
 void verdict_find(struct request_item *r, const struct verdict_facts *f, struct verdict_text *t);
 

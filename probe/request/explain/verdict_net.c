@@ -77,7 +77,7 @@ static const struct up_item *longest_try(const struct request_item *r)
 	const struct up_item *u = &r->ups[0];
 
 	for (uint32_t i = 1; i < r->nups; i++)
-		if (verdict_try_us(r, &r->ups[i]) > verdict_try_us(r, u))
+		if (item_try_us(r, &r->ups[i]) > item_try_us(r, u))
 			u = &r->ups[i];
 	return u;
 }
@@ -110,7 +110,7 @@ enum reason_id verdict_upstream(struct request_item *r, const struct verdict_fac
 	       verdict_is_half(breakdown_loss_us(&f->up_net, u->srtt_us), e.us);
 	if (!lost && !is_most(verdict_trips_us(r, PART_UPSTREAM), us, e)) {
 		verdict_put(r, "addr", up_addr_text(u, t->addr));
-		verdict_times(r, verdict_try_us(r, u));
+		verdict_times(r, item_try_us(r, u));
 		return R_UP_SLOW;
 	}
 	verdict_put(r, "peer", up_addr_text(u, t->addr));

@@ -7,6 +7,7 @@
 
 #include "lib/wire/reason.h"
 #include "probe/request/explain/verdict.h"
+#include "probe/request/judge/item_time.h"
 
 static inline double verdict_ms(uint64_t us)
 {
@@ -47,7 +48,6 @@ struct excess_time verdict_excess(const struct request_item *r);
 /* How much a part exceeds its usual time; noise: subtracts its usual variation as well. */
 uint64_t verdict_over(const struct verdict_facts *f, struct excess_time e, enum part p, bool noise);
 
-uint64_t verdict_try_us(const struct request_item *r, const struct up_item *u);
 bool verdict_is_unix(
 	const struct request_item *r); /* the client is on this host, on a Unix socket */
 

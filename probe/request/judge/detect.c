@@ -6,7 +6,7 @@
 #include "lib/base/log.h"
 #include "probe/request/judge/baseline.h"
 #include "probe/request/judge/baseline_pack.h"
-#include "probe/request/explain/verdict.h"
+#include "probe/request/judge/item_time.h"
 
 enum {
 	ROUTES = 512,

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "lib/base/log.h"
+#include "probe/kernel/kernel_btf.h"
 #include "probe/kernel/cpu_clock.h"
 #include "probe/kernel/kernel_counts.h"
 #include "probe/kernel/kernel_load.h"

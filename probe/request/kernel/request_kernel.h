@@ -13,8 +13,6 @@
 #include "probe/cgroup/scope.h"
 #include "probe/kernel/switch_chain.h"
 
-#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
-
 struct request_kernel;
 
 enum request_hooks {

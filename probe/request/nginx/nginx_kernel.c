@@ -7,7 +7,7 @@
 
 #include "lib/base/log.h"
 #include "probe/kernel/kernel_load.h"
-#include "bpf/request/nginx.skel.h"
+#include "bpf/request/nginx_uprobe.skel.h"
 
 /*
  * Since 6.16 a uprobe made by perf_event_open needs CAP_SYS_ADMIN, which is dropped before most
@@ -55,7 +55,7 @@ static int load_object(struct nginx_kernel *k, int ring_fd, int type)
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "nginx");
 	struct bpf_program *program;
 	size_t len;
-	const void *bytes = nginx_bpf__elf_bytes(&len);
+	const void *bytes = nginx_uprobe_bpf__elf_bytes(&len);
 	int r;
 
 	k->obj = bpf_object__open_mem(bytes, len, &opts);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* nginx_kernel.h - the kernel half: loads bpf/request/nginx.bpf.c and attaches it to a program. */
+/* nginx_kernel.h - the kernel half: loads bpf/request/nginx_uprobe.bpf.c and attaches it to a program. */
 #pragma once
 
 #include <linux/types.h>
 
-#include "bpf/request/nginx.h"
+#include "bpf/request/nginx_uprobe.h"
 #include "lib/base/base.h"
 #include "probe/request/nginx/nginx_elf.h"
 #include "probe/cgroup/scope.h"

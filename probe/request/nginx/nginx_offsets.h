@@ -7,7 +7,7 @@
 
 #include <linux/types.h>
 
-#include "bpf/request/nginx.h"
+#include "bpf/request/nginx_uprobe.h"
 #include "lib/base/base.h"
 
 struct nginx_offsets {

@@ -10,7 +10,7 @@
 
 #include <linux/types.h>
 
-#include "bpf/request/nginx.h"
+#include "bpf/request/nginx_uprobe.h"
 #include "probe/request/record/request_event.h"
 
 struct nginx_text { /* storage for the item's strings */

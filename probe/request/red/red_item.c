@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "probe/request/explain/verdict.h"
+#include "probe/request/judge/item_time.h"
 
 static uint8_t class_of(uint16_t status)
 {

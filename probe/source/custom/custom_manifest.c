@@ -142,7 +142,8 @@ static int on_section(void *arg, int line, const char *name, char *err, size_t e
 	}
 	return config_refuse(
 		err, errlen,
-		"there is no section [%s]; there is [program] [map NAME] [metric NAME]", name);
+		"there is no section [%s]; the sections are [program] [map NAME] [metric NAME]",
+		name);
 }
 
 static int set_map(struct manifest_reader *r, const char *key, const char *value, char *err,
@@ -156,7 +157,8 @@ static int set_map(struct manifest_reader *r, const char *key, const char *value
 	if (has_key(of_map, ARRAY_SIZE(of_map), key))
 		return config_set(of_map, ARRAY_SIZE(of_map), &r->m->map[i], "map", key, value, err,
 				  errlen);
-	return config_refuse(err, errlen, "[map] has no key \"%s\"; it has labels entities", key);
+	return config_refuse(err, errlen, "[map] has no key \"%s\"; its keys are labels entities",
+			     key);
 }
 
 static int set_metric(struct manifest_reader *r, const char *key, const char *value, char *err,
@@ -172,9 +174,9 @@ static int set_metric(struct manifest_reader *r, const char *key, const char *va
 	if (has_key(of_metric, ARRAY_SIZE(of_metric), key))
 		return config_set(of_metric, ARRAY_SIZE(of_metric), &r->m->metric[i], "metric", key,
 				  value, err, errlen);
-	return config_refuse(err, errlen,
-			     "[metric] has no key \"%s\"; it has map field kind unit scale first",
-			     key);
+	return config_refuse(
+		err, errlen,
+		"[metric] has no key \"%s\"; its keys are map field kind unit scale first", key);
 }
 
 static int on_pair(void *arg, const char *key, const char *value, char *err, size_t errlen)
@@ -192,11 +194,10 @@ static int on_pair(void *arg, const char *key, const char *value, char *err, siz
 	case METRIC:
 		return set_metric(r, key, value, err, errlen);
 	}
-	return config_refuse(
-		err, errlen,
-		"\"%s\" stands before the first section; there is [program] [map NAME] "
-		"[metric NAME]",
-		key);
+	return config_refuse(err, errlen,
+			     "\"%s\" is not in a section; the sections are [program] [map NAME] "
+			     "[metric NAME]",
+			     key);
 }
 
 /* "dport, comm": names separated by commas. */

@@ -6,7 +6,7 @@
 #include "lib/base/hash.h"
 #include "probe/source/profile/fold_kernel.h"
 #include "probe/source/profile/profile_window.h"
-#include "probe/request/explain/profile.h"
+#include "probe/symbol/user/user_frames.h"
 #include "probe/symbol/user/usym_frame.h"
 #include "probe/procfs/sparse_array.h"
 
@@ -219,7 +219,7 @@ uint64_t fold_user(struct fold *f, uint32_t tgid, const struct req_frame *frame,
 	struct stack_item s;
 
 	n = n < ONCPU_USER ? n : ONCPU_USER;
-	u.n = profile_frames(frame, n);
+	u.n = user_frames_count(frame, n);
 	u.cut = u.n < n || n == ONCPU_USER;
 	if (!u.n)
 		return 0;

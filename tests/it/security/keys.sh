@@ -195,7 +195,7 @@ ok "nor of the node that had to wait" whole alone
 ok "a node is tagged" eval 'seismo node tag alone rack=b7 role=web && seismo node tag alone role= && seismo node list | grep -q "alone .*rack=b7$"'
 ok "and shown by another name, under which it stays" eval 'seismo node name alone lone && seismo node list | grep -q "lone .*rack=b7$"'
 ok "a node that is not there is told" eval '! seismo node approve nobody 2>"$dir/err" && grep -q "no key of nobody waits" "$dir/err"'
-ok "a command that is none is told" eval '! seismo node frobnicate 2>"$dir/err" && grep -q "knows list, approve, revoke" "$dir/err"'
+ok "a command that is none is told" eval '! seismo node frobnicate 2>"$dir/err" && grep -q "seismo-collector node are list, approve, revoke" "$dir/err"'
 ok "a database that is away is told" eval '! "$collector" --database "host=$dir/nowhere dbname=x" node list 2>"$dir/err" && grep -q "cannot be reached" "$dir/err"'
 ok "the web's role sees no key and changes nothing" eval '! sql -U seismo_web -c "select * from node_key" 2>/dev/null && ! sql -U seismo_web -c "insert into request select * from request limit 1" 2>/dev/null &&
 	! sql -U seismo_web -c "select public.approve(key, 1::text) from (values (1::text)) k(key)" 2>/dev/null'

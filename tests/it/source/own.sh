@@ -112,7 +112,7 @@ call() {
 
 # A task that sleeps, and works beside another on one processor: prints how often at least and at most it was given one
 # while it was in the cgroup, for how many seconds it waited, and how many of those waits may have begun or ended while process 1 had
-# the processor, when some kernels run no program of BPF (README, limits): each time that it left one, and one for each of its milliseconds.
+# the processor, when some kernels run no program of BPF (docs/limits.md): each time that it left one, and one for each of its milliseconds.
 waiter() {
 	python3 - "$cgroup" <<-'END'
 	import os, sys, time

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of events and the page of one.
+// The list of events and the page of an event.
 import { CHECK, CHECK_EQ, TEST, until } from '../browser.mjs';
 import { fleet, idOf, request } from '../mock/data.mjs';
 import { event, evidence, explained } from '../mock/events.mjs';
@@ -10,7 +10,7 @@ const ids = (t) => t.page.$$eval('.events tbody tr', (all) => all.map((tr) => tr
 const shows = (t, n) => until(`${n} events are shown`, async () => (await ids(t)).length === n);
 const textOf = async (t, selector) => (await t.text(selector)).replace(/\s+/g, ' ').trim();
 
-TEST('the list of events has the newest first, and older ones on demand', async (t) => {
+TEST('the list of events is newest first and loads older ones on demand', async (t) => {
 	t.mock.incidents = some(130);
 	await t.open('/events');
 	await shows(t, 100);
@@ -22,7 +22,7 @@ TEST('the list of events has the newest first, and older ones on demand', async 
 	CHECK((await t.text('.more')).includes('All events of this range are shown: 130'), 'the end');
 });
 
-TEST('of an event it is said that it goes on, or that its end was not seen', async (t) => {
+TEST('an event shows that it is ongoing, or that its end was not seen', async (t) => {
 	const [on, over, unseen] = [{ goingOn: true, endSeen: false, told: 2 }, {}, { goingOn: false, endSeen: false, told: 2 }].map((of) => some(1, of)[0]);
 	t.mock.incidents = [on, over, unseen];
 	await t.open('/events');
@@ -34,7 +34,7 @@ TEST('of an event it is said that it goes on, or that its end was not seen', asy
 	CHECK_EQ(await textOf(t, '.line .state'), 'ongoing', 'on its page');
 });
 
-TEST('node and kind filter the list, are in the address, and come back from it', async (t) => {
+TEST('node and kind filter the list and are kept in the address', async (t) => {
 	t.mock.nodes = fleet(3);
 	t.mock.incidents = [...some(3), ...some(2, { node: 'web-2', kind: 'gpu.stall' })];
 	await t.open('/events');
@@ -50,14 +50,14 @@ TEST('node and kind filter the list, are in the address, and come back from it',
 	await shows(t, 3);
 });
 
-TEST('new events come in by themselves, none is said with words', async (t) => {
+TEST('new events appear by themselves; an empty list says what would be one', async (t) => {
 	await t.open('/events');
 	await t.page.waitForSelector('#no-events');
 	CHECK((await textOf(t, '#no-events')).includes('longer than 10 ms'), 'what would be one');
 	CHECK((await t.page.$eval('nav a[aria-current]', (a) => a.pathname)) === '/events', 'the page in the header');
 });
 
-TEST('the keys lead from the list to an event and back', async (t) => {
+TEST('the keyboard leads from the list to an event and back', async (t) => {
 	t.mock.incidents = some(3);
 	await t.open('/nodes');
 	await t.page.waitForSelector('.nodes');
@@ -72,7 +72,7 @@ TEST('the keys lead from the list to an event and back', async (t) => {
 	await shows(t, 3);
 });
 
-TEST('an event says what, how exactly, by whom, and who was hit', async (t) => {
+TEST('an event shows what happened, how exactly, which process did it, and which requests were affected', async (t) => {
 	const one = event({ time: Date.now() - 400e3, params: { comm: 'trainer', call: 'write', bytes: 52428800, file: 'ckpt/model.pt', dev: 'nvme0n1', ms: 1204.3, queue_depth: 31 } });
 	t.mock.stall = Date.parse(one.time);
 	t.mock.incidents = [one, event({ time: Date.parse(one.time) - 900e3, n: 2 }), event({ time: Date.parse(one.time) - 950e3, n: 3, comm: 'backup', params: { file: 'x' } })];
@@ -89,8 +89,8 @@ TEST('an event says what, how exactly, by whom, and who was hit', async (t) => {
 	CHECK(await t.page.$('.cell'), 'its stack is drawn');
 });
 
-TEST('how long the disk took then stands beside how long it took before', async (t) => {
-	const time = Math.floor((Date.now() - 400e3) / 6e3) * 6e3 + 1e3; /* the moment lies in one step */
+TEST('the disk latency at the moment stands beside the latency before', async (t) => {
+	const time = Math.floor((Date.now() - 400e3) / 6e3) * 6e3 + 1e3; /* the moment lies within one step */
 	const one = event({ time, params: { comm: 'trainer' }, reason: { code: 'io.slow', params: { dev: 'nvme0n1p2' }, text: { en: 'slow', zh: 'slow' } } });
 	Object.assign(t.mock, { stall: time, incidents: [one] });
 	await t.open(one.diagnosis);
@@ -105,7 +105,7 @@ TEST('how long the disk took then stands beside how long it took before', async 
 	await until('that there is none is said', async () => (await textOf(t, '#disk')).includes('No measurement'));
 });
 
-TEST('the evidence of an event is its bar, if it covers all of it', async (t) => {
+TEST('the evidence of an event is its time bar if it covers the whole event', async (t) => {
 	const at = new Date(Date.now() - 60e3).toISOString();
 	const parts = (cpu) => [evidence(at, { ms: 1000 }), evidence(at, { part: 'cpu', ms: cpu }), evidence(at, { part: 'runqueue', ms: 4.3, stack: null })];
 	t.mock.incidents = [event({ n: 1, evidence: parts(200) }), event({ n: 2, evidence: parts(20) })];
@@ -118,7 +118,7 @@ TEST('the evidence of an event is its bar, if it covers all of it', async (t) =>
 	CHECK_EQ(await t.page.$('#times'), null, 'a bar that would not add up');
 });
 
-TEST('an event that does not exist, and one that is no id, are said', async (t) => {
+TEST('a missing event and an invalid id have a message', async (t) => {
 	for (const id of [idOf(Date.now(), 99), '%E0%A4%A', '..%2f<script>']) {
 		await (t.page ? t.page.goto(`${t.mock.url}/events/${id}`) : t.open(`/events/${id}`));
 		await t.page.waitForSelector('.missing');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of incidents and the page of one.
+// The list of incidents and the page of an incident.
 import { CHECK, CHECK_EQ, TEST, until } from '../browser.mjs';
 import { incident } from '../mock/cases.mjs';
 import { fleet, request } from '../mock/data.mjs';
@@ -34,13 +34,13 @@ TEST('state and node filter the list, and are in the address', async (t) => {
 	await shows(t, 1);
 });
 
-TEST('no incident is said with words, and what would be one', async (t) => {
+TEST('an empty list of incidents says what would be one', async (t) => {
 	await t.open('/incidents');
 	CHECK((await textOf(t, '#no-incidents')).includes('five abnormal requests'), 'what would be one');
 	CHECK_EQ(await t.page.$eval('nav a[aria-current]', (a) => a.pathname), '/incidents', 'the page in the header');
 });
 
-TEST('the keys lead from the list to an incident and back', async (t) => {
+TEST('the keyboard leads from the list to an incident and back', async (t) => {
 	t.mock.cases = [incident({ n: 1 }), incident({ n: 2, time: Date.now() - 900e3 })];
 	await t.open('/nodes');
 	await t.page.keyboard.press('5');
@@ -54,7 +54,7 @@ TEST('the keys lead from the list to an incident and back', async (t) => {
 	await shows(t, 2);
 });
 
-TEST('an incident says where it arose, through which hosts, on what it rests, and when', async (t) => {
+TEST('an incident shows where it arose, its path, its signals and its history', async (t) => {
 	t.mock.cases = [incident()];
 	await t.open(t.mock.cases[0].brief.diagnosis);
 	await t.page.waitForSelector('#through');
@@ -78,7 +78,7 @@ TEST('an incident says where it arose, through which hosts, on what it rests, an
 	for (const part of ['Opened: postgres /q on db-3 (io), 12 requests', 'Joined: checkout /buy on shop-1', 'db-3 is now first, with 88 %']) CHECK(steps.includes(part), `${part} in ${steps}`);
 });
 
-TEST('an incident over several regions says what it is in each, and leads there', async (t) => {
+TEST('an incident over several regions shows and links its part in each', async (t) => {
 	t.mock.regions = [
 		{ name: 'global', relay: null, console: null, lag: 0, nodes: 1 },
 		{ name: 'eu', relay: 'relay-eu', console: 'http://127.0.0.1:9/', lag: 900, nodes: 2 },
@@ -95,7 +95,7 @@ TEST('an incident over several regions says what it is in each, and leads there'
 	CHECK_EQ((await t.page.$$('#parts')).length, 0, 'an incident of this collector has none');
 });
 
-TEST('an incident without a clear cause says so, a merged one where it is now', async (t) => {
+TEST('an incident without a clear cause says so, a merged one links to its target', async (t) => {
 	const into = incident({ n: 2 });
 	const unclear = incident({ n: 1, code: 'slow.unclear', clear: false, state: 'merged', mergedInto: into.brief.id });
 	unclear.detail.candidates[0].share = 0.4;
@@ -117,7 +117,7 @@ TEST('a merged incident that kept no signal has a title without gaps', async (t)
 	CHECK(verdict.startsWith('incident without signals, since') && !/null|undefined|[{}]/.test(verdict), verdict);
 });
 
-TEST('errors are ranked by themselves; what is no incident is said', async (t) => {
+TEST('errors have a ranking of their own; a missing incident has a message', async (t) => {
 	t.mock.cases = [incident({ code: 'failed', params: { app: 'cart', host: 'cart-1', count: 30, percent: 100 }, first: { node: 'cart-1', share: 1, reason: 'app.error' }, detail: { candidates: [{ ranking: 'errors', place: 1, node: 'cart-1', external: false, own: 30, edge: 0, share: 1, parts: [{ from: 'cart-1', to: null, value: 30, net: 30 }] }], graph: [] } })];
 	await t.open(t.mock.cases[0].brief.diagnosis);
 	CHECK((await textOf(t, '.verdict')).startsWith('cart fails: 100 % of 30 failed requests began in cart-1 (app.error)'), await textOf(t, '.verdict'));
@@ -126,7 +126,7 @@ TEST('errors are ranked by themselves; what is no incident is said', async (t) =
 	CHECK((await textOf(t, '.missing')).includes('There is no such incident.'), 'what is missing');
 });
 
-TEST('whoever looks after an incident says so, comments, and closes it', async (t) => {
+TEST('an operator acknowledges an incident, comments, and closes it', async (t) => {
 	t.mock.cases = [incident()];
 	await t.open(t.mock.cases[0].brief.diagnosis);
 	await t.page.waitForSelector('#action');
@@ -145,7 +145,7 @@ TEST('whoever looks after an incident says so, comments, and closes it', async (
 	CHECK_EQ(await t.page.inputValue('#action-by'), 'ada', 'the name is remembered');
 });
 
-TEST('a request says which incident it is a part of', async (t) => {
+TEST('a request links to the incident that it is part of', async (t) => {
 	t.mock.cases = [incident()];
 	t.mock.rows = [{ ...request({ time: Date.now() - 60e3 }), incident: t.mock.cases[0].brief.id }];
 	await t.open(`/requests/${t.mock.rows[0].id}`);
@@ -153,7 +153,7 @@ TEST('a request says which incident it is a part of', async (t) => {
 	await until('the incident is there', async () => (await textOf(t, '.verdict')).includes('arose in db-3'));
 });
 
-TEST('an incident is merged into another only after it was said what follows', async (t) => {
+TEST('a merge of incidents shows the consequences before it is confirmed', async (t) => {
 	const other = incident({ n: 2, time: Date.now() - 600e3, params: { app: 'other', host: 'db-9', took: '1 s', of: '2 s', count: 9, percent: 50 } });
 	t.mock.cases = [incident({ n: 1 }), other];
 	await t.open(t.mock.cases[0].brief.diagnosis);
@@ -177,7 +177,7 @@ TEST('an incident is merged into another only after it was said what follows', a
 	CHECK_EQ((await t.page.$$('#reshape')).length, 0, 'what is merged is not merged again');
 });
 
-TEST('signals are split off an incident, but not all of them', async (t) => {
+TEST('some signals can be split off an incident, but not all of them', async (t) => {
 	t.mock.cases = [incident()];
 	await t.open(t.mock.cases[0].brief.diagnosis);
 	await t.page.fill('#action-by', 'ada');
@@ -196,7 +196,7 @@ TEST('signals are split off an incident, but not all of them', async (t) => {
 	await until('it has the two', async () => (await t.page.$$('#signals tbody tr')).length === 2);
 });
 
-TEST('a row of the table leads to the incident that it is a part of', async (t) => {
+TEST('a row of the table links to the incident that it is part of', async (t) => {
 	t.mock.cases = [incident()];
 	const { id, onset } = t.mock.cases[0].brief;
 	t.mock.rows = [{ ...request({ time: Date.now() - 60e3 }), incident: id }, { ...request({ time: Date.now() - 61e3 }), incident: null }];

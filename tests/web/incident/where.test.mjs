@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which host it was, of a time that somebody asks about.
+// The page that ranks the hosts of any time span.
 import { CHECK, CHECK_EQ, TEST, until } from '../browser.mjs';
 import { incident } from '../mock/cases.mjs';
 import { fleet, request } from '../mock/data.mjs';
@@ -7,7 +7,7 @@ import { fleet, request } from '../mock/data.mjs';
 const textOf = async (t, selector) => (await t.text(selector)).replace(/\s+/g, ' ').trim();
 const RANGE = '?from=2026-11-21T05:00:00Z&to=2026-11-21T05:10:00Z';
 
-TEST('of any time it says where it arose, and with what it was compared', async (t) => {
+TEST('for any time span the page shows where the delay arose, and the time compared with', async (t) => {
 	t.mock.cases = [incident()];
 	await t.open(`/where${RANGE}`);
 	await t.page.waitForSelector('#causes-time .cause');
@@ -20,14 +20,14 @@ TEST('of any time it says where it arose, and with what it was compared', async 
 	await until('it is said in Chinese', async () => (await textOf(t, 'h1')) === '出在哪台主机');
 });
 
-TEST('a time like any other says so, and one that nothing can be compared with, too', async (t) => {
+TEST('an ordinary time span says so, and so does one without an earlier time to compare with', async (t) => {
 	await t.open(`/where${RANGE}`);
 	await t.page.waitForSelector('#causes-time');
 	CHECK((await textOf(t, '#causes-time')).includes('No host took longer than before'), 'nobody');
 	CHECK((await textOf(t, '#usual')).includes('no earlier data to compare with'), 'nothing to compare with');
 });
 
-TEST('calls that were not made stand before what took longer', async (t) => {
+TEST('missing calls stand before longer durations', async (t) => {
 	const calls = [{ ranking: 'calls', place: 1, node: 'shop-1', address: null, external: false, own: 192, edge: 0, share: 0.6, parts: [{ from: 'shop-1', to: 'cart-1', value: 192, net: 320 }] }];
 	t.mock.cases = [incident({ detail: { candidates: [...incident().detail.candidates, ...calls] } })];
 	await t.open(`/where${RANGE}`);
@@ -36,12 +36,12 @@ TEST('calls that were not made stand before what took longer', async (t) => {
 	CHECK_EQ(await t.page.$$eval('.cards > section', (all) => all.slice(0, 2).map((s) => s.id)), ['causes-calls', 'causes-time'], 'the order');
 });
 
-TEST('more than an hour is refused with what to do', async (t) => {
+TEST('a span of more than an hour is refused with what to do', async (t) => {
 	await t.open('/where?from=2026-11-21T05:00:00Z&to=2026-11-21T08:00:00Z');
 	await until('it is said', async () => (await textOf(t, 'main')).includes('ask for the part in which it began'));
 });
 
-TEST('it is asked from the strip of abnormal requests and from the incidents, with their range', async (t) => {
+TEST('the histogram and the list of incidents link to the page with their range', async (t) => {
 	t.mock.nodes = fleet(2);
 	t.mock.rows = [request({ time: '2026-11-21T05:05:00.000Z' })];
 	t.mock.cases = [incident()];

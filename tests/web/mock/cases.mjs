@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made-up incidents, as the API tells them.
+// Made-up incidents in the shape of the API.
 import { idOf } from './data.mjs';
 import { Refused } from './explore.mjs';
 
@@ -8,7 +8,7 @@ const iso = (ms) => new Date(ms).toISOString();
 let signals = 0;
 const signal = (over) => ({ signal: (signals += 1).toString(16).padStart(16, '0'), app: 'checkout', route: '/buy', class: 'up', reason: 'up.slow', count: 60, excess: 1600, samples: [idOf(Date.now() - 50e3, 0xa1)], ...over });
 
-// The database db-3 is slow by its disk: shop calls cart, cart calls db-3.
+// The database db-3 is slow because of its disk: shop calls cart, cart calls db-3.
 export const incident = ({ n = 1, time = Date.now() - 300e3, detail = {}, ...over } = {}) => {
 	const id = idOf(time, 0xc000 + n);
 	const ends = { first: iso(time), last: iso(time + 60e3) };
@@ -48,7 +48,7 @@ export const listCases = (all, q) => {
 	return { incidents: all.filter(wanted).map((c) => c.brief).sort((a, b) => (a.onset < b.onset ? 1 : -1)), next: null };
 };
 
-// As asked of a time: that of the first incident, without its signals; of more than an hour it is refused.
+// /api/v1/where: the answer has the ranking of the first incident; a span of more than an hour is refused.
 export const whereOf = (all, q) => {
 	if (Date.parse(q.get('to') ?? iso(Date.now())) - Date.parse(q.get('from') ?? iso(Date.now() - 3600e3)) > 3900e3) throw new Refused(400, 'bad_parameter', 'The database refused a value: at most an hour is compared with what was before; ask for the part in which it began.');
 	const { candidates = [], whole = 0, graph = [] } = q.get('node') ? {} : (all[0]?.detail ?? {});

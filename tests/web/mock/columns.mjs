@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made-up samples of a node in the shape of /api/v1/series/columns, of every metric in schema/def/metrics.def: quiet but for
-// a minute around server.stall, and silent where server.silent says so.
+// Made-up samples of every metric in schema/def/metrics.def, in the shape of /api/v1/series/columns: quiet except for a minute
+// around server.stall, and silent in the ranges of server.silent.
 import { readFileSync } from 'node:fs';
 import { Refused, range } from './explore.mjs';
 

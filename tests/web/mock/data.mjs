@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made-up requests and nodes in the shape of the API. The same seed gives the same ones.
+// Made-up requests and nodes in the shape of the API. The same seed gives the same data.
 let seed = 7;
 let serial = 0;
 const random = () => {
@@ -92,7 +92,7 @@ export const request = (over = {}) => {
 	};
 };
 
-// n requests up to now, a second apart.
+// n requests that end now, a second apart.
 export const some = (n, over = {}) => Array.from({ length: n }, (_, i) => request({ ...over, time: Date.now() - 1000 - i * 1000 }));
 
 const sources = [

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made-up answers to where the time went: requests with shares and evidence, events, parts, series of a node.
+// Made-up details in the shape of the API: requests with shares and evidence, events, parts, series of a node.
 import { readFileSync } from 'node:fs';
 import { idOf, request, upstream } from './data.mjs';
 import { Refused, newestFirst, range } from './explore.mjs';
@@ -13,7 +13,7 @@ const at = (time, ms) => new Date(Date.parse(time) + ms).toISOString();
 
 export const evidence = (time, over = {}) => ({ time, ms: 760.4, part: 'io', pid: 8121, tid: 8124, comm: 'orders', call: 'fsync', what: 'data/orders.wal (nvme0n1)', who: null, stack: KERNEL, stackFlags: [], ...over });
 
-// A request that waited for a file on a busy disk, all told.
+// A request that waited for a file on a busy disk, with all its fields.
 export const explained = ({ time = Date.now() - 60e3, ...over } = {}) => {
 	const req = request({ time, node: 'web-1', app: 'orders', method: 'POST', path: '/api/orders/8123', route: 'POST /api/orders/:id', status: 200, queueTime: 12.4, requestTime: 1029.6, normalTime: 34, limitTime: 300, flags: [], upstreamResponseTime: 98, upstreams: [upstream({ startTime: 20, responseTime: 98, reused: true, connectTime: null })] });
 	const shares = [['queue', 12.4, 0.1], ['cpu', 21.3, 15], ['runqueue', 88.2, 0.4], ['io', 800.9, 3.2], ['lock', 11.2, 0], ['sleep', 0, 0.3], ['upstream', 98, 14.1], ['unattributed', 10, 1.2]];
@@ -63,7 +63,7 @@ export const event = (over = {}) => {
 	};
 };
 
-// As the API: filters, pages; the list holds the evidence, too.
+// Filters and pages like the API; the list includes the evidence.
 export const listEvents = (events, q) => {
 	const [from, to] = range(q);
 	const limit = Number(q.get('limit') ?? 100);
@@ -79,10 +79,10 @@ export const oneEvent = (events, id) => {
 	return found;
 };
 
-// A node that is quiet but for 12 s around a moment.
+// A node that is quiet except for 12 s around a moment.
 const LEVELS = { pressure_cpu_waiting_seconds_total: [0.02, 0.11], pressure_memory_waiting_seconds_total: [0, 0], pressure_io_waiting_seconds_total: [0.01, 0.86], disk_io_time_seconds_total: [0.04, 0.99], disk_read_bytes_total: [4e5, 9e5], disk_written_bytes_total: [2e6, 2.1e8], netstat_Tcp_RetransSegs: [0.2, 0.4] };
 
-// Forty writes of 100 us in a step, and at the moment ninety that took a second.
+// Forty writes of 100 µs per step, and at the moment ninety of one second.
 const latencies = (metric, q, from, to, step, server) => {
 	if (metric !== 'disk_write_latency_us_*' || q.get('entity') !== 'nvme0n1' || server.mute.includes(metric)) return [];
 	const points = (low, high) => Array.from({ length: (to - from) / step }, (_, i) => [new Date(from + i * step).toISOString(), Math.abs(from + i * step - server.stall) < step ? high : low]);

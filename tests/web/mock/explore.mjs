@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the API makes of a list of requests: which match, and facets, histogram and groups of those.
+// The queries of the API over a list of requests: matches, facets, histogram, groups.
 const HOUR = 3600e3;
 const AHEAD = 300e3;
 const SPARK = 20;
@@ -38,7 +38,7 @@ const check = (name, value) => {
 	if (!text || Buffer.byteLength(text) > 200) throw new Refused(400, 'bad_parameter', `${name} must be 1 to 200 bytes of UTF-8 text.`);
 };
 
-// Whether a request matches all filters, less the one named.
+// True if a request matches all filters except the named one.
 export const fits = (q, less) => {
 	const all = Object.keys(FILTERS).filter((name) => name !== less).map((name) => {
 		const values = q.getAll(name);
@@ -116,7 +116,7 @@ const groups = (rows, q) => {
 
 export const counts = { facets, histogram, groups };
 
-// Made-up counts of every request: series of what answered and of what was asked, a step apart.
+// Made-up counts of all requests: series of answered requests and of calls, one value per step.
 const MIX = [3, 9, 20, 12, 4, 1];
 
 const points = (shape, from, to, step) => {

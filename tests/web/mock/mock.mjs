@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small server that speaks the collector's API: rows, one row, nodes, the stream. Tests turn its knobs
-// (server.rows, .nodes, .away, .emit); started by hand it shows a busy fleet: node tests/web/mock/mock.mjs 8099.
+// A small server with the collector's API: rows, one row, nodes, the stream. Tests set its fields
+// (server.rows, .nodes, .away) and call .emit; started by hand it shows a busy fleet: node tests/web/mock/mock.mjs 8099.
 import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A made-up fleet in the shape of /api/v1/fleet: mostly well, some bad in each class, one silent.
+// A made-up fleet in the shape of /api/v1/fleet: most nodes healthy, some bad in each class, one silent.
 const iso = (ms) => new Date(ms).toISOString();
 const cause = (code, value = null, what = null, unknown = []) => ({ code, what, value, unknown });
 

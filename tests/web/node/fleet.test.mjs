@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fleet: the worst nodes first, each with why, and ten thousand of them page by page.
+// The fleet: the worst nodes first with their causes, and ten thousand nodes page by page.
 import { CHECK, CHECK_EQ, TEST, until } from '../browser.mjs';
 import { scored } from '../mock/scores.mjs';
 
@@ -9,7 +9,7 @@ const first = (t, name) => until(`${name} is first`, async () => (await names(t)
 const row = (t, name) => t.page.$eval(`.fleet tr[data-node="${name}"]`, (tr) => tr.innerText.replace(/\s+/g, ' ').trim());
 const address = (t) => new URL(t.page.url());
 
-TEST('the worst nodes come first, and each says by what', async (t) => {
+TEST('the worst nodes come first, each with its cause', async (t) => {
 	t.mock.fleet = made(40);
 	await t.open('/fleet');
 	await first(t, 'node-00007');
@@ -26,7 +26,7 @@ TEST('the worst nodes come first, and each says by what', async (t) => {
 	CHECK((await t.text('#fleet-bad')).replace(/\s+/g, ' ').includes('4 of 40 nodes at 50 or more saturation 2 load 1 latency 1 errors 3 1 silent'), await t.text('#fleet-bad'));
 });
 
-TEST('a cause leads to the page of the node at that minute', async (t) => {
+TEST('a cause links to the page of the node at that minute', async (t) => {
 	t.mock.fleet = made(20);
 	await t.open('/fleet');
 	await first(t, 'node-00007');
@@ -37,7 +37,7 @@ TEST('a cause leads to the page of the node at that minute', async (t) => {
 	CHECK(Date.parse(q.get('from')) < at - 120e3 && Date.parse(q.get('to')) > at && Date.parse(q.get('at')) === at - 60e3, q.toString());
 });
 
-TEST('each class is an order, which is in the address', async (t) => {
+TEST('the list can be ordered by each class, and the address keeps the order', async (t) => {
 	t.mock.fleet = made(40);
 	await t.open('/fleet');
 	await first(t, 'node-00007');
@@ -51,7 +51,7 @@ TEST('each class is an order, which is in the address', async (t) => {
 	await first(t, 'node-00001');
 });
 
-TEST('region, tag and a part of the name filter the fleet', async (t) => {
+TEST('region, tag and part of the name filter the fleet', async (t) => {
 	t.mock.fleet = made(60);
 	await t.open('/fleet');
 	await first(t, 'node-00007');
@@ -68,7 +68,7 @@ TEST('region, tag and a part of the name filter the fleet', async (t) => {
 	await until('nothing fits', async () => (await t.text('main')).includes('No node matches.'));
 });
 
-TEST('of ten thousand nodes a hundred are on a page, and every page is a click away', async (t) => {
+TEST('ten thousand nodes are shown a hundred to a page', async (t) => {
 	t.mock.fleet = made(10_000);
 	await t.open('/fleet');
 	await first(t, 'node-00007');
@@ -85,7 +85,7 @@ TEST('of ten thousand nodes a hundred are on a page, and every page is a click a
 	CHECK_EQ((await t.page.$$('#fleet-next')).length, 0, 'behind the last');
 });
 
-TEST('what the fleet is like now comes by itself, in the language of the page', async (t) => {
+TEST('the fleet refreshes by itself, in the language of the page', async (t) => {
 	t.mock.fleet = made(20);
 	await t.open('/nodes');
 	await t.page.keyboard.press('6');
@@ -97,7 +97,7 @@ TEST('what the fleet is like now comes by itself, in the language of the page', 
 	CHECK((await row(t, 'node-00003')).includes('later'), 'a cause of a later version is said as it came');
 });
 
-TEST('other regions are shown with how far they are behind, and lead to their consoles', async (t) => {
+TEST('other regions show how far they are behind and link to their consoles', async (t) => {
 	t.mock.fleet = made(3);
 	t.mock.regions = [
 		{ name: 'eu', relay: true, console: 'http://eu.example:8080/', lag: 1500, nodes: 12 },
@@ -108,7 +108,7 @@ TEST('other regions are shown with how far they are behind, and lead to their co
 	await until('the regions', async () => (await t.page.$$('.f-regions li')).length === 3);
 	const region = (name) => t.page.$eval(`.f-regions li[data-region="${name}"]`, (li) => [li.className, li.innerText.replace(/\s+/g, ' ').trim(), li.querySelector('a')?.href ?? '']);
 	CHECK_EQ((await region('eu'))[2], 'http://eu.example:8080/', 'the console of eu');
-	CHECK((await region('eu'))[1].includes('nodes: 12') && (await region('eu'))[1].includes('behind'), (await region('eu'))[1]);
+	CHECK((await region('eu'))[1].includes('12 nodes') && (await region('eu'))[1].includes('behind'), (await region('eu'))[1]);
 	CHECK_EQ(await region('home'), ['', 'home 3 nodes', ''], 'the own one');
 	CHECK((await region('us'))[0] === 'warn' && (await region('us'))[2] === '', (await region('us')).join(' | '));
 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of one node: what it asks, draws and marks; its range, keys and links.
+// The page of one node: its queries, drawings and marks; its range, keys and links.
 import { readFile } from 'node:fs/promises';
 import { CHECK, CHECK_EQ, TEST, require, until } from '../browser.mjs';
 import { fleet, node, some } from '../mock/data.mjs';
@@ -14,7 +14,7 @@ const openNode = async (t, where = '/nodes/web-1', options = {}) => {
 const AN_HOUR_AGO = Date.now() - 3600e3;
 const FIXED = `from=${new Date(AN_HOUR_AGO).toISOString()}&to=${new Date(AN_HOUR_AGO + 1800e3).toISOString()}`;
 
-TEST('a node is drawn in groups, each asked for once and only when it comes into view; every panel has its unit and says its lines in words', async (t) => {
+TEST('a node is drawn in groups, each loaded once and only when it comes into view; every panel has its unit and lists its lines', async (t) => {
 	await openNode(t);
 	const first = asked(t, 'series/columns');
 	CHECK(first.length > 0 && first.length < 8, `${first.length} groups are asked for at first`);
@@ -29,14 +29,14 @@ TEST('a node is drawn in groups, each asked for once and only when it comes into
 	await t.page.click('#group-probe .quiet-panels button');
 	await t.page.waitForSelector('[data-panel="undelivered"] .uplot');
 	const cpu = await t.text('[data-panel="cpu"]');
-	CHECK(/CPU time %/.test(cpu) && /programs \d+(\.\d)? %/.test(cpu) && /most \d/.test(cpu), cpu);
+	CHECK(/CPU time %/.test(cpu) && /programs \d+(\.\d)? %/.test(cpu) && /max \d/.test(cpu), cpu);
 	await t.page.$eval('#group-memory', (el) => el.scrollIntoView());
 	await t.page.waitForSelector('[data-panel="memory"] .uplot');
 	CHECK(/total 16 GiB/.test(await t.text('[data-panel="memory"]')), await t.text('[data-panel="memory"]'));
 	CHECK_EQ(await t.page.$$eval('.np-panel h3', (all) => all.filter((el) => !el.querySelector('.unit').innerText.trim()).length), 0, 'panels without a unit');
 });
 
-TEST('dragging zooms all panels, the address has absolute times, and nothing is drawn anew by itself', async (t) => {
+TEST('dragging zooms all panels, the address has absolute times, and nothing is redrawn by itself', async (t) => {
 	await openNode(t);
 	CHECK((await t.text('.np-state')).startsWith('Live'), 'live at first');
 	const box = await t.page.$eval('[data-panel="load"] .u-over', (el) => el.getBoundingClientRect().toJSON());
@@ -61,7 +61,7 @@ TEST('dragging zooms all panels, the address has absolute times, and nothing is 
 	await until('live again', async () => new URL(t.page.url()).search === '' && (await t.text('.np-state')).startsWith('Live'));
 });
 
-TEST('a node that was silent is shaded, and no line crosses it; one cursor is on all panels, by arrow keys', async (t) => {
+TEST('silence of a node is shaded and no line crosses it; the arrow keys move one cursor on all panels', async (t) => {
 	t.mock.silent = [[AN_HOUR_AGO + 600e3, AN_HOUR_AGO + 900e3]];
 	await openNode(t, `/nodes/web-1?${FIXED}`);
 	await t.page.waitForSelector('.lane rect.silent');
@@ -89,7 +89,7 @@ TEST('a node that was silent is shaded, and no line crosses it; one cursor is on
 	await until('Enter zooms in', async () => Date.parse(new URL(t.page.url()).searchParams.get('to')) < AN_HOUR_AGO + 1000e3);
 });
 
-TEST('what happened is marked on the axis, and leads to it', async (t) => {
+TEST('requests and events are marked on the axis and linked', async (t) => {
 	const time = AN_HOUR_AGO + 600e3;
 	t.mock.incidents = [event({ time, ms: 120e3 }), event({ time: time + 900e3, n: 2, severity: 'critical' }), event({ time: time + 901e3, n: 3 }), event({ time, n: 4, node: 'web-2' })];
 	t.mock.rows = some(3, { node: 'web-1' }).map((r, i) => ({ ...r, time: new Date(time + i * 1000).toISOString() }));
@@ -105,7 +105,7 @@ TEST('what happened is marked on the axis, and leads to it', async (t) => {
 	await t.page.waitForSelector('.verdict');
 });
 
-TEST('of more events than are asked for it is shown where they are left out', async (t) => {
+TEST('where events are left out, the axis is dashed', async (t) => {
 	t.mock.incidents = Array.from({ length: 1001 }, (_, i) => event({ time: AN_HOUR_AGO + 1750e3 - i * 1000, n: i, evidence: [] }));
 	await openNode(t, `/nodes/web-1?${FIXED}`);
 	const ends = await t.page.waitForSelector('.lane .beyond', { state: 'attached' }).then((el) => el.getAttribute('d'));
@@ -114,7 +114,7 @@ TEST('of more events than are asked for it is shown where they are left out', as
 	CHECK((await t.text('.lane-says')).includes('there are more where the line is dashed'), 'it is said');
 });
 
-TEST('from a request one comes to the same moment on its node, five minutes around, with the moment marked', async (t) => {
+TEST('a request links to its node five minutes around the moment, with the moment marked', async (t) => {
 	const row = explained({ time: AN_HOUR_AGO });
 	t.mock.rows = [row];
 	await t.open(row.diagnosis);
@@ -125,7 +125,7 @@ TEST('from a request one comes to the same moment on its node, five minutes arou
 	CHECK((await t.text('.lane-says')).includes('the moment'), 'it is said');
 });
 
-TEST('only panels of what the node has are there; of many disks eight are drawn, how many there are is said, and one can be chosen', async (t) => {
+TEST('only panels with data are drawn; of many disks eight are drawn with the total, and one can be chosen', async (t) => {
 	t.mock.without = ['drop', 'coverage'];
 	t.mock.entities = { disk: Array.from({ length: 12 }, (_, i) => `sd${'abcdefghijkl'[i]}`) };
 	await openNode(t, `/nodes/web-1?${FIXED}`);
@@ -147,7 +147,7 @@ TEST('only panels of what the node has are there; of many disks eight are drawn,
 	await until('it alone is drawn', async () => (await t.page.$$eval('[data-panel="disk-busy"] .says li', (all) => all.map((el) => el.innerText.trim().slice(0, 4)))).join() === 'sdk ');
 });
 
-TEST('what cannot be had says so, in its group; a node that is not there is said not to be', async (t) => {
+TEST('a group whose query fails says so; an unknown node has a message', async (t) => {
 	t.mock.refuse = ['/api/v1/series/columns'];
 	await t.open('/nodes/web-1');
 	await until('it is said', async () => (await t.text('#group-cpu')).includes('could not be loaded'));
@@ -156,7 +156,7 @@ TEST('what cannot be had says so, in its group; a node that is not there is said
 	await until('none', async () => (await t.text('main')).includes('There is no node nobody'));
 });
 
-TEST('a clock that is off by a second and more is told on the page of its node and in the list, and no other', async (t) => {
+TEST('a clock that is off by a second or more is reported on the page of its node and in the list', async (t) => {
 	const clock = (ahead, uncertainty) => ({ ahead, uncertainty, told: new Date().toISOString() });
 	t.mock.nodes = [node({ clock: clock(65012.3, 0.42) }), node({ name: 'late', clock: clock(-5000, 3) }), node({ name: 'right', clock: clock(999, 0.4) }), node({ name: 'vague', clock: clock(3000, 2500) }), node({ name: 'none', clock: null })];
 	await t.open('/nodes');
@@ -167,7 +167,7 @@ TEST('a clock that is off by a second and more is told on the page of its node a
 	CHECK(said.includes('clock 65 s ahead, to within 0.42 ms.') && said.includes('NTP'), said);
 });
 
-TEST('strange names of a node and its disks are text', async (t) => {
+TEST('hostile names of a node and its disks are text', async (t) => {
 	const evil = '<img src=x onerror="window.hurt=1">/%2F \u202egnp';
 	t.mock.nodes = [node({ name: evil, sources: [{ name: evil, state: 'off', why: evil }] })];
 	t.mock.entities = { disk: [evil, 'sda'], net: [evil] };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The profile: a flame graph of functions, what is searched in it, its keys, and how it differs from another range.
+// The profile: the flame graph, its search and keys, and the comparison of two ranges.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { CHECK, CHECK_EQ, TEST, until } from '../browser.mjs';
@@ -31,7 +31,7 @@ const two = () => whole([
 	stack(['gone (app)', 'main (app)'], 0, { baseMs: 1000, baseSamples: 20 }),
 ]);
 
-TEST('the profile of a node and an app is a flame graph of its functions, the kernel below the program', async (t) => {
+TEST('the profile of a node and an app is a flame graph, the kernel below the program', async (t) => {
 	t.mock.profile = one;
 	await t.open(`/profile?node=web-1&app=shop&${fixed}`);
 	await t.page.waitForSelector('#flame .cell');
@@ -39,14 +39,14 @@ TEST('the profile of a node and an app is a flame graph of its functions, the ke
 	const rows = await t.page.$$eval('.flame .cell', (all) => all.map((c) => [c.textContent, Number(c.getAttribute('aria-level'))]));
 	CHECK_EQ(rows, [['everything', 1], ['main (app)', 2], ['serve (app)', 3], ['burn (app)', 4], ['write (libc.so.6)', 4], ['vfs_write', 5], ['copy_from_user', 6], ['stack not known', 2]], 'its cells');
 	CHECK_EQ(await t.page.getAttribute(cell('burn (app)'), 'title'), 'burn (app) · 60 % · 6.0 s', 'in words');
-	CHECK((await t.page.getAttribute(cell('vfs_write'), 'class')).includes('cell-kernel'), 'the kernel is told apart');
+	CHECK((await t.page.getAttribute(cell('vfs_write'), 'class')).includes('cell-kernel'), 'the kernel looks different');
 	const href = new URL(await t.page.getAttribute('#pf-folded', 'href'), 'http://x');
 	CHECK_EQ([href.pathname, href.searchParams.get('app'), href.searchParams.get('to')], ['/api/v1/profile.folded', 'shop', TO], 'the same as text');
 	await t.page.click('.chip[data-filter=app]');
 	await until('all apps', async () => !asked(t).has('app') && asked(t).get('node') === 'web-1');
 });
 
-TEST('what is searched is marked and summed up, a click zooms and keys lead through it', async (t) => {
+TEST('matches are marked and summed up, a click zooms, and the keyboard moves through the graph', async (t) => {
 	t.mock.profile = one;
 	await t.open(`/profile?${fixed}`);
 	await t.page.waitForSelector('#flame .cell');
@@ -61,7 +61,7 @@ TEST('what is searched is marked and summed up, a click zooms and keys lead thro
 	await until('all again', async () => Boolean(await t.page.$(cell('burn (app)'))));
 });
 
-TEST('two ranges are compared by shares: more is red, less is blue, and what is gone is there', async (t) => {
+TEST('two ranges are compared by shares: more is red, less is blue, and functions that are gone are shown', async (t) => {
 	t.mock.profile = (query) => (query.has('base_from') ? two() : one());
 	await t.open(`/profile?app=shop&${fixed}`);
 	await t.page.waitForSelector('#flame .cell');
@@ -77,13 +77,13 @@ TEST('two ranges are compared by shares: more is red, less is blue, and what is 
 	await until('one range', async () => !(await t.page.$('.flame .more-5')) && !new URL(t.page.url()).searchParams.has('base_from'));
 });
 
-TEST('nothing seen is said, and where to look then', async (t) => {
+TEST('a profile without samples says so, and where to look', async (t) => {
 	t.mock.profile = () => whole([]);
 	await t.open('/profile?app=quiet');
 	await until('the sentence', async () => (await t.text('#pf-none')).startsWith('Nothing was seen'));
 });
 
-TEST('names of functions are text, whatever they hold', async (t) => {
+TEST('hostile names of functions are text', async (t) => {
 	t.mock.profile = () => whole([stack(['<img src=x onerror=alert(1)>', 'a'.repeat(3000)], 50)]);
 	await t.open(`/profile?${fixed}`);
 	await t.page.waitForSelector('#flame .cell');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of a request whose time was split: who, where, what next; the bar, evidence, checks, what is around it.
+// The page of a request with shares: summary, time bar, evidence, checks, the node around it.
 import { readFile } from 'node:fs/promises';
 import { CHECK, CHECK_EQ, TEST, require, until } from '../browser.mjs';
 import { request } from '../mock/data.mjs';
@@ -18,7 +18,7 @@ const textOf = async (t, selector) => one(await t.text(selector));
 const cells = (t, selector) => t.page.$$eval(selector, (all) => all.map((tr) => [...tr.cells].map((td) => td.innerText.replace(/\s+/g, ' ').trim())));
 const hasParts = (t) => until('the parts have their names', async () => (await t.text('.shares')).includes('block I/O'));
 
-TEST('within one look: how long, where, who, and what to do next', async (t) => {
+TEST('the summary shows how long, where, who, and what to do next', async (t) => {
 	await openOne(t);
 	await hasParts(t);
 	CHECK_EQ(await t.text('h1'), 'fsync of data/orders.wal on nvme0n1 took 800.9 ms of 1042 ms', 'the verdict');
@@ -31,7 +31,7 @@ TEST('within one look: how long, where, who, and what to do next', async (t) => 
 	CHECK(box.bottom < 400, `it stands at the top (${box.bottom})`);
 });
 
-TEST('the parts come in the order of the API, add up to the total, and stand beside their normal', async (t) => {
+TEST('the parts are in the order of the API, add up to the total, and stand beside their normal', async (t) => {
 	const row = await openOne(t);
 	await hasParts(t);
 	const rows = await cells(t, '.shares tbody tr');
@@ -47,14 +47,14 @@ TEST('the parts come in the order of the API, add up to the total, and stand bes
 	CHECK(!(await t.text('#times')).includes('do not trust'), 'nothing is wrong');
 });
 
-TEST('parts that do not add up are said not to', async (t) => {
+TEST('parts that do not add up have a warning', async (t) => {
 	const row = explained();
 	row.shares[3].ms = 700;
 	await openOne(t, row);
 	CHECK((await textOf(t, '#times')).includes('add up to 941.1 ms, not to 1,042.0 ms'), 'it is said');
 });
 
-TEST('the largest part is not the verdict\'s if it is always that large', async (t) => {
+TEST('the largest part is not blamed if it is always that large', async (t) => {
 	const row = explained({ reason: { code: 'unknown', params: {}, text: { en: 'x', zh: 'x' } } });
 	row.shares = [{ code: 'upstream', ms: 900, normal: 890 }, { code: 'runqueue', ms: 142, normal: 1 }];
 	row.normalTime = 891;
@@ -70,7 +70,7 @@ TEST('a request that failed fast blames no part of its time', async (t) => {
 	CHECK_EQ(await t.page.$('.shares .most'), null, 'a part to blame');
 });
 
-TEST('several that had the CPU are all named, with the time of each', async (t) => {
+TEST('all programs that had the CPU are named with their time', async (t) => {
 	const row = explained({ reason: { code: 'cpu.wait', params: { who: 'stress-ng[4711]' }, text: { en: 'x', zh: 'x' } } });
 	row.shares = [{ code: 'runqueue', ms: 1042, normal: 1 }];
 	row.evidence = ['stress-ng[4711]', 'make[99]', 'cc1[12]', 'make[99]'].map((who, i) => evidence(row.time, { part: 'runqueue', call: null, what: null, who, ms: 100 + i, stack: null }));
@@ -78,7 +78,7 @@ TEST('several that had the CPU are all named, with the time of each', async (t) 
 	await until('they are named', async () => (await textOf(t, '.tile-who')).includes('stress-ng[4711] as seen at that moment Also: make[99] 204.0 ms, cc1[12] 102.0 ms'));
 });
 
-TEST('without shares it is said that the split was not measured, and nothing is guessed', async (t) => {
+TEST('without shares the page says that the parts were not measured, and guesses nothing', async (t) => {
 	await openOne(t, explained({ shares: [], checked: [], unchecked: [], losses: [], evidence: [] }));
 	CHECK((await textOf(t, '#unsplit')).includes('was not measured'), 'the words');
 	CHECK((await textOf(t, '.tile-where')).includes('Not measured for this request'), 'the tile');
@@ -89,7 +89,7 @@ TEST('without shares it is said that the split was not measured, and nothing is 
 	CHECK((await t.text('.parts')).includes('own time of orders'), 'the bar of what is known');
 });
 
-TEST('a route without a normal yet has none for its parts either', async (t) => {
+TEST('a route without a normal time has none for its parts', async (t) => {
 	const row = explained({ normalTime: null, timesNormal: null });
 	for (const share of row.shares) share.normal = null;
 	await openOne(t, row);
@@ -99,7 +99,7 @@ TEST('a route without a normal yet has none for its parts either', async (t) => 
 	CHECK(!/NaN|undefined|null/.test(await t.text('main')), 'no word of the language');
 });
 
-TEST('evidence has time, thread, call, what, who, and its stack on demand', async (t) => {
+TEST('evidence has time, thread, call, object, culprit, and its stack on demand', async (t) => {
 	await openOne(t);
 	await until('parts are named', async () => (await t.text('#evidence')).includes('waiting for a lock'));
 	const rows = await cells(t, '#evidence tbody tr');
@@ -109,18 +109,18 @@ TEST('evidence has time, thread, call, what, who, and its stack on demand', asyn
 	CHECK_EQ(rows[0][7], 'none', 'no stack');
 	await t.page.click('#evidence tr:nth-child(3) .expand');
 	CHECK_EQ(await t.page.$$eval('.frames li', (all) => all.map((li) => li.innerText)), KERNEL, 'the frames, innermost first');
-	CHECK_EQ(await t.page.$eval('#evidence tr:nth-child(3) .expand', (b) => b.getAttribute('aria-expanded')), 'true', 'it is told');
+	CHECK_EQ(await t.page.$eval('#evidence tr:nth-child(3) .expand', (b) => b.getAttribute('aria-expanded')), 'true', 'it is expanded');
 	await t.page.click('#evidence tr:nth-child(3) .expand');
 	await t.page.click('#evidence tr:nth-child(4) .expand');
 	CHECK((await textOf(t, '.stack-row')).includes('cut short'), 'a cut stack says so');
 });
 
-TEST('evidence that aged out is said, and is not "none"', async (t) => {
+TEST('evidence that aged out is not shown as none', async (t) => {
 	await openOne(t, explained({ evidence: null }));
 	CHECK((await textOf(t, '#evidence')).includes('aged out'), await textOf(t, '#evidence'));
 });
 
-TEST('what was checked, what was not and why, and losses by side and kind', async (t) => {
+TEST('the page lists checks made, checks not made and why, and losses by side and kind', async (t) => {
 	await openOne(t);
 	CHECK((await textOf(t, '#checked')).includes('no packet loss or retransmission seen'), 'the words for clean');
 	CHECK_EQ(await t.page.$$eval('#checked li', (all) => all.length), 6, 'all of them');
@@ -135,7 +135,7 @@ TEST('what was checked, what was not and why, and losses by side and kind', asyn
 	CHECK_EQ(await cells(t, '#losses tbody tr'), [['the client', 'timeout (RTO)', '2'], ['an upstream', 'tail loss probe', '1']], 'losses');
 });
 
-TEST('the icicle: a click zooms, keys move, what is searched is summed up once', async (t) => {
+TEST('in the icicle a click zooms, keys move, and matches are summed up once', async (t) => {
 	await openOne(t);
 	await t.page.waitForSelector('.cell');
 	const label = () => t.page.evaluate(() => document.activeElement.getAttribute('aria-label'));
@@ -157,7 +157,7 @@ TEST('the icicle: a click zooms, keys move, what is searched is summed up once',
 	CHECK_EQ(await textOf(t, '#ice-found'), 'not found', 'nothing');
 });
 
-TEST('the node around the moment: drawings, and the same in figures', async (t) => {
+TEST('the node around the moment is drawn, and its figures are listed', async (t) => {
 	t.mock.mute = ['netstat_Tcp_RetransSegs'];
 	await openOne(t, explained({ time: Date.now() - 400e3 }));
 	await t.page.waitForSelector('#node-context canvas');
@@ -171,7 +171,7 @@ TEST('the node around the moment: drawings, and the same in figures', async (t) 
 	CHECK(asked.every((q) => Date.parse(q.get('to')) - Date.parse(q.get('from')) < 620e3 && Number(q.get('step')) === 6), 'five minutes before and after');
 });
 
-TEST('who else was hit, on this node and elsewhere; the same within a day', async (t) => {
+TEST('other requests at the moment are listed, on this node and others, and the same within a day', async (t) => {
 	const row = explained();
 	const near = (s, over) => request({ time: Date.parse(row.time) + s * 1e3, node: 'web-1', app: 'nginx', path: '/cart', method: 'GET', ...over });
 	t.mock.rows = [near(3), near(-4), near(-14), near(2, { node: 'web-2' }), explained({ time: Date.parse(row.time) - 7200e3 })];
@@ -190,7 +190,7 @@ TEST('who else was hit, on this node and elsewhere; the same within a day', asyn
 	CHECK_EQ((await t.rows()).length, 3, 'the rows of that moment, with the request itself');
 });
 
-TEST('a part of the page that cannot be had says so, the rest stands', async (t) => {
+TEST('a card whose query fails says so, and the others are shown', async (t) => {
 	const row = explained();
 	t.mock.refuse = ['/api/v1/events', '/api/v1/series', '/api/v1/parts'];
 	await openOne(t, row);
@@ -198,7 +198,7 @@ TEST('a part of the page that cannot be had says so, the rest stands', async (t)
 	CHECK((await t.text('.shares')).includes('runqueue'), 'a part without a name is its code');
 });
 
-TEST('a part and a reason of tomorrow are shown by their codes', async (t) => {
+TEST('an unknown part and an unknown reason are shown by their codes', async (t) => {
 	const row = explained({ reason: { code: 'gpu.wait', params: {}, text: { en: 'waited for a GPU', zh: 'x' } }, checked: ['gpu.wait'], unchecked: [{ code: 'gpu.mem', why: 'no driver' }] });
 	row.shares[3].code = 'gpu';
 	row.evidence = [evidence(row.time, { part: 'gpu' })];

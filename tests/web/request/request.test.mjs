@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of one request: verdict, times that add up, tries, facts, permalink, and what is gone.
+// The page of one request: verdict, times that add up, tries, facts, permalink, missing requests.
 import { CHECK, CHECK_EQ, TEST, until } from '../browser.mjs';
 import { idOf, node, request, some, upstream } from '../mock/data.mjs';
 
@@ -68,7 +68,7 @@ for (const [error, said] of [['Connection refused', '连接被拒绝'], ['answer
 	});
 }
 
-TEST('the parts of the time are in their order and add up to the total', async (t) => {
+TEST('the parts of the time are in order and add up to the total', async (t) => {
 	await openRow(t, retried());
 	const all = await parts(t);
 	CHECK_EQ(all.map(([name]) => name.split(':')[0]), ['queue', all[1][0], 'upstream try 1', all[1][0], 'upstream try 2', all[1][0]], 'the parts');
@@ -85,7 +85,7 @@ TEST('tries that overlap count each moment once', async (t) => {
 	CHECK((await t.text('#times')).includes('overlap'), 'it is said');
 });
 
-TEST('a try that never connected keeps its time, out of the sum over the tries', async (t) => {
+TEST('a try that never connected gets its time from the sum over the tries', async (t) => {
 	const none = { connectTime: null, responseTime: null, status: null };
 	await openRow(t, retried({ queueTime: 0, requestTime: 3050, upstreamResponseTime: 3040, upstreams: [upstream({ startTime: 5, ...none, error: 'Connection timed out' }), upstream({ startTime: 3006, responseTime: 40 })] }));
 	const all = await parts(t);
@@ -99,14 +99,14 @@ TEST('calls that could not be identified are neither shown nor guessed', async (
 	CHECK((await t.text('#upstreams')).includes('could not be identified'), 'it is said');
 });
 
-TEST('each try has its row with what was measured, and a dash for what was not', async (t) => {
+TEST('each try has a row with its measurements, and a dash for missing ones', async (t) => {
 	await openRow(t, retried());
 	const cells = await t.page.$$eval('#upstreams tbody tr', (all) => all.map((tr) => [...tr.cells].map((td) => td.innerText.replace(/\s+/g, ' ').trim())));
 	CHECK_EQ(cells[0], ['1', '10.20.0.15:8080', '0.90', '–', '1,001.0', 'none', 'timed out', 'new', '2', '0.21'], 'the first try');
 	CHECK_EQ(cells[1].slice(2), ['1,003.4', '–', '40.60', '200 answered', '–', 'reused', '0', '0.21'], 'the second try');
 });
 
-TEST('numbers that are null are a dash, and nothing breaks', async (t) => {
+TEST('null numbers are a dash', async (t) => {
 	const row = retried({ upstreams: [], flags: ['noAnswer'], status: null });
 	for (const name of ['normalTime', 'limitTime', 'timesNormal', 'upstreamResponseTime', 'upstreamAddr', 'region', 'local', 'socket', 'pid', 'bytesOut']) row[name] = null;
 	await openRow(t, row);
@@ -116,7 +116,7 @@ TEST('numbers that are null are a dash, and nothing breaks', async (t) => {
 	CHECK(!/NaN|undefined|null|Infinity/.test(said), 'no word of the language in the page');
 });
 
-TEST('the permalink is copied, and the raw JSON is the API\'s', async (t) => {
+TEST('the permalink is copied, and the raw JSON is that of the API', async (t) => {
 	const row = retried();
 	await openRow(t, row);
 	await t.page.click('text=Copy permalink');
@@ -126,7 +126,7 @@ TEST('the permalink is copied, and the raw JSON is the API\'s', async (t) => {
 	CHECK_EQ(JSON.parse(await t.page.evaluate(() => navigator.clipboard.readText())), row, 'the JSON');
 });
 
-TEST('what its node was then is shown, and leads to the others that were so', async (t) => {
+TEST('the tags of its node at that time are shown and link to requests with the same tag', async (t) => {
 	t.mock.nodes = [node({ name: 'web-1', tags: { rack: 'r12' } })];
 	await openRow(t, { ...retried(), node: 'web-1' });
 	await t.page.waitForSelector('.tag a');
@@ -135,27 +135,27 @@ TEST('what its node was then is shown, and leads to the others that were so', as
 	await until('only those are asked for', () => t.mock.asked.some((u) => u.startsWith('/api/v1/requests') && u.includes('tag=rack%3Dr12')));
 });
 
-TEST('a request that does not exist is said', async (t) => {
+TEST('a missing request has a message', async (t) => {
 	await t.open(`/requests/${idOf(Date.now(), 99)}`);
 	await t.page.waitForSelector('.missing');
 	CHECK((await t.text('main')).includes('There is no such request'), 'the words');
 });
 
-TEST('an address that is no id is said, not a broken page', async (t) => {
+TEST('an invalid id has a message and no broken page', async (t) => {
 	await t.open('/requests/%E0%A4%A');
 	await t.page.waitForSelector('.missing');
 	await t.page.goto(`${t.mock.url}/requests/..%2f<script>`);
 	await t.page.waitForSelector('.missing');
 });
 
-TEST('a request that aged out says when it was and that it aged out', async (t) => {
+TEST('a request that aged out shows its time', async (t) => {
 	await t.open(`/requests/${idOf(Date.parse('2026-01-01T00:00:00.000Z'), 5)}`, { timezoneId: 'UTC' });
 	await t.page.waitForSelector('.missing');
 	const said = await t.text('main');
 	CHECK(said.includes('aged out') && said.includes('2026-01-01 00:00:00.000 +00:00') && said.includes('retention 30 days'), 'the words');
 });
 
-TEST('back from a request the table is where it was', async (t) => {
+TEST('the table keeps its position when the user comes back from a request', async (t) => {
 	t.mock.rows = some(100);
 	await t.open();
 	await t.shows(100);

@@ -40,7 +40,7 @@ TEST('each filter goes to the address and to the API', async (t) => {
 	CHECK_EQ(query(t), {}, 'the address');
 });
 
-TEST('an address with filters shows them, and the way back restores the last', async (t) => {
+TEST('an address with filters shows them, and back restores the last ones', async (t) => {
 	t.mock.rows = mixed();
 	await t.open('/?q=pay&status=5xx&node=web-2&view=rows');
 	await t.shows(1);
@@ -55,7 +55,7 @@ TEST('an address with filters shows them, and the way back restores the last', a
 
 const panel = (t) => t.page.$$eval('.facet li', (all) => all.map((li) => `${li.querySelector('bdi').innerText} ${li.querySelector('.n').innerText}`));
 
-TEST('a panel lists the values with their counts under the other filters', async (t) => {
+TEST('a facet lists its values with their counts under the other filters', async (t) => {
 	t.mock.rows = mixed();
 	await t.open('/?node=web-2&view=rows');
 	await t.shows(3);
@@ -65,7 +65,7 @@ TEST('a panel lists the values with their counts under the other filters', async
 	await until('the others do', async () => JSON.stringify(await panel(t)) === JSON.stringify(['500 1', '200 1', 'no answer 1']));
 });
 
-TEST('clients are listed by address with their counts, and one is typed as it begins', async (t) => {
+TEST('clients are listed by address with their counts, and one can be typed by its beginning', async (t) => {
 	t.mock.rows = mixed();
 	t.mock.rows.forEach((row, i) => (row.remoteAddr = `${i ? '10.1.2.3' : '10.9.0.1'}:${4000 + i}`));
 	await t.open();
@@ -78,7 +78,7 @@ TEST('clients are listed by address with their counts, and one is typed as it be
 	await t.shows(3);
 });
 
-TEST('a click wants only that value, + also another, ≠ excludes one, and each chip takes its own away', async (t) => {
+TEST('a click selects only that value, + adds one, ≠ excludes one, and each chip removes its own', async (t) => {
 	t.mock.rows = mixed();
 	await t.open();
 	await t.shows(4);
@@ -100,7 +100,7 @@ TEST('a click wants only that value, + also another, ≠ excludes one, and each 
 	await t.shows(4);
 });
 
-TEST('the keys alone open a panel, choose, exclude and close', async (t) => {
+TEST('the keyboard alone opens a facet, chooses, excludes and closes', async (t) => {
 	t.mock.rows = mixed();
 	await t.open();
 	await t.shows(4);
@@ -161,7 +161,7 @@ for (const [setting, zone] of [['local', '+08:00'], ['utc', 'Z']]) {
 	});
 }
 
-TEST('a range that ends before it begins is not asked for', async (t) => {
+TEST('a range that ends before it begins is not queried', async (t) => {
 	await t.open();
 	await t.page.selectOption('#range', 'custom');
 	await t.page.fill('#range-from', '2026-03-02T03:00:00');
@@ -181,19 +181,19 @@ TEST('the copied link has both ends of the range', async (t) => {
 	CHECK_EQ(Date.parse(link.searchParams.get('to')) - Date.parse(link.searchParams.get('from')), 3600e3, 'the range');
 });
 
-TEST('a filter that the API refuses is said in its words', async (t) => {
+TEST('a filter that the API refuses is reported in the words of the API', async (t) => {
 	await t.open('/?status=9zz&view=rows');
 	await until('the banner says it', async () => (await t.page.$('.banner'))?.innerText().then((s) => s.includes('status must be a status like 502')));
 });
 
-TEST('words around and beside the times of an address are ignored, not sent', async (t) => {
+TEST('invalid times in an address are ignored, not sent', async (t) => {
 	t.mock.rows = some(2);
 	await t.open('/?from=yesterday&to=%3Cscript%3E&nonsense=1&view=rows');
 	await t.shows(2);
 	CHECK_EQ(asked(t), { limit: '100' }, 'what the API was asked');
 });
 
-TEST('who leaves the page a moment after typing is not brought back', async (t) => {
+TEST('leaving the page a moment after typing does not bring the user back', async (t) => {
 	await t.open();
 	await t.page.evaluate(() => {
 		const field = document.getElementById('q');

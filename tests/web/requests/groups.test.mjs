@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The grouped view: what a group says, how it opens, and that it holds still under the pointer. Export.
+// The grouped view: the content of a group, how it opens, and that it holds still under the pointer. Export.
 import { readFile } from 'node:fs/promises';
 import { CHECK, CHECK_EQ, TEST, sleep, until } from '../browser.mjs';
 import { fleet, request } from '../mock/data.mjs';
@@ -27,7 +27,7 @@ TEST('the first page shows groups with their counts, times and statuses', async 
 	await until('the coverage is said', async () => /stored\s+4/.test(await t.text('.coverage')));
 });
 
-TEST('a group opens its rows by click and by Enter, and back leads to it', async (t) => {
+TEST('a group opens its rows by click and by Enter, and back returns to it', async (t) => {
 	t.mock.rows = pay();
 	await t.open('/');
 	await until('two groups', async () => (await t.rows()).length === 2);
@@ -43,7 +43,7 @@ TEST('a group opens its rows by click and by Enter, and back leads to it', async
 	await t.shows(1);
 });
 
-TEST('groups and rows are switched by links that keep the filters; a link to rows stays rows', async (t) => {
+TEST('links switch between groups and rows and keep the filters; a link to rows stays rows', async (t) => {
 	t.mock.rows = pay();
 	await t.open('/?app=nginx');
 	await t.page.click('.views a:has-text("Rows")');
@@ -57,7 +57,7 @@ TEST('groups and rows are switched by links that keep the filters; a link to row
 	CHECK_EQ([query(t).get('app'), query(t).get('view')], ['nginx', null], 'the address');
 });
 
-TEST('live rows change the groups, asked for at most every 2 s', async (t) => {
+TEST('live rows change the groups, with a query at most every 2 s', async (t) => {
 	t.mock.rows = pay();
 	await t.open('/');
 	await t.live();
@@ -73,7 +73,7 @@ TEST('live rows change the groups, asked for at most every 2 s', async (t) => {
 	CHECK(asked.length <= 2 + (Date.now() - began) / 2000, `asked ${asked.length} times`);
 });
 
-TEST('under the pointer counts change in place; what is new waits behind the chip', async (t) => {
+TEST('under the pointer counts change in place, and new groups wait behind the chip', async (t) => {
 	t.mock.rows = pay();
 	await t.open('/');
 	await t.live();
@@ -89,7 +89,7 @@ TEST('under the pointer counts change in place; what is new waits behind the chi
 	CHECK(!before.includes((await t.rows())[0]), 'on top');
 });
 
-TEST('without groups the page says what is watched, and its first group comes by itself', async (t) => {
+TEST('without groups the page says what is watched, and the first group appears by itself', async (t) => {
 	t.mock.nodes = fleet(1);
 	await t.open('/');
 	await t.page.waitForSelector('.empty');
@@ -99,7 +99,7 @@ TEST('without groups the page says what is watched, and its first group comes by
 	CHECK_EQ(await t.page.$('.empty'), null, 'the words');
 });
 
-TEST('a collector that goes away and comes back is said over groups too', async (t) => {
+TEST('a lost collector and its return are shown over groups, too', async (t) => {
 	t.mock.rows = pay();
 	await t.open('/');
 	await until('two groups', async () => (await t.rows()).length === 2);

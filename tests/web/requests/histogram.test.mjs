@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strip: its counts in words, and the ways to choose a range in it.
+// The histogram: its counts in text, and the ways to choose a range in it.
 import { CHECK, CHECK_EQ, TEST, until } from '../browser.mjs';
 import { request, some } from '../mock/data.mjs';
 
@@ -16,14 +16,14 @@ const open = async (t) => {
 	await t.page.waitForSelector('.strip rect');
 };
 
-TEST('the strip shows each reason with its own pattern, and the legend its count', async (t) => {
+TEST('the histogram shows each reason with its own pattern, and the legend its count', async (t) => {
 	await open(t);
 	CHECK_EQ(await t.page.$$eval('.legend li', (all) => all.map((li) => li.innerText.trim())), ['Slow upstream 2', 'App failed by itself 1', 'No cause found 1'], 'the legend');
 	const fills = await t.page.$$eval('.strip rect', (all) => all.map((r) => r.getAttribute('fill')));
 	CHECK_EQ([fills.length, new Set(fills).size], [3, 3], 'bars, and their patterns');
 });
 
-TEST('the pointer over a part says its time and counts in words', async (t) => {
+TEST('the pointer over a bin shows its time and counts in text', async (t) => {
 	await open(t);
 	const box = await (await t.page.$('.strip')).boundingBox();
 	await t.page.mouse.move(box.x + (box.width * 5.5) / 60, box.y + 20);
@@ -31,7 +31,7 @@ TEST('the pointer over a part says its time and counts in words', async (t) => {
 	CHECK((await said(t)).includes('2026-03-01 03:05:00') && (await said(t)).includes('2026-03-01 03:06:00'), 'the time');
 });
 
-TEST('dragging over the strip chooses the range, in absolute times, and back restores', async (t) => {
+TEST('dragging over the histogram chooses the range in absolute times, and back restores it', async (t) => {
 	await open(t);
 	await t.shows(4);
 	const box = await (await t.page.$('.strip')).boundingBox();
@@ -45,7 +45,7 @@ TEST('dragging over the strip chooses the range, in absolute times, and back res
 	await t.shows(4);
 });
 
-TEST('the keys alone tell the counts and choose a range', async (t) => {
+TEST('the keyboard alone reads out the counts and chooses a range', async (t) => {
 	await open(t);
 	await t.page.focus('.strip');
 	await t.page.keyboard.press('End');
@@ -60,7 +60,7 @@ TEST('the keys alone tell the counts and choose a range', async (t) => {
 	CHECK_EQ([query(t).get('from'), query(t).get('to')], ['2026-03-01T03:05:00.000Z', '2026-03-01T03:07:00.000Z'], 'the range');
 });
 
-TEST('the strip follows live rows and the filters', async (t) => {
+TEST('the histogram follows live rows and the filters', async (t) => {
 	t.mock.rows = some(3, { app: 'orders', reason: 'up.slow' });
 	await t.open('/?view=rows&app=orders');
 	await t.live();
@@ -78,7 +78,7 @@ TEST('a reason that this console does not know is shown by its code, as text', a
 	CHECK_EQ(await t.page.evaluate(() => window.hurt), undefined, 'what an injected script would set');
 });
 
-TEST('of many reasons the legend names the most frequent and counts the others', async (t) => {
+TEST('the legend names the most frequent reasons and counts the others', async (t) => {
 	const codes = ['lock', 'sleep', 'io.block', 'net.loss', 'cpu.wait', 'cpu.own', 'queue.app', 'up.slow', 'stopped'];
 	t.mock.rows = codes.flatMap((reason, i) => some(12 - i, { reason }));
 	await t.open();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one connection: lost and found again, hidden pages, a database that is away.
+// The live connection: loss and recovery, hidden pages, a database that is away.
 import { CHECK, CHECK_EQ, TEST, sleep, until } from '../browser.mjs';
 import { request, some } from '../mock/data.mjs';
 
@@ -10,7 +10,7 @@ const hide = (t, hidden) =>
 		document.dispatchEvent(new Event('visibilitychange'));
 	}, hidden);
 
-TEST('a collector that goes away is said, and after its return every row is there', async (t) => {
+TEST('a lost collector has a banner, and after its return every row is there', async (t) => {
 	t.mock.rows = some(3);
 	await t.open();
 	await t.shows(3);
@@ -28,7 +28,7 @@ TEST('a collector that goes away is said, and after its return every row is ther
 	await t.shows(5);
 });
 
-TEST('more rows than a page in the meantime leave no hole', async (t) => {
+TEST('more rows than one page during an outage leave no gap', async (t) => {
 	t.mock.rows = some(3, {});
 	await t.open();
 	await t.shows(3);
@@ -42,7 +42,7 @@ TEST('more rows than a page in the meantime leave no hole', async (t) => {
 	await t.shows(153);
 });
 
-TEST('a hole that opens while someone reads waits behind the chip', async (t) => {
+TEST('a gap that opens while the user reads waits behind the chip', async (t) => {
 	t.mock.rows = some(100);
 	await t.open();
 	await t.shows(100);
@@ -59,7 +59,7 @@ TEST('a hole that opens while someone reads waits behind the chip', async (t) =>
 	await until('the newest are there', async () => (await t.rows())[0] === t.mock.rows.at(-1).id);
 });
 
-TEST('a row that comes while its table is still asked for is not lost', async (t) => {
+TEST('a row that arrives while its table is loading is not lost', async (t) => {
 	t.mock.rows = some(3);
 	t.mock.slow = 600;
 	await t.open();
@@ -80,7 +80,7 @@ TEST('the counts keep up with the rows', async (t) => {
 	await until('eight are stored', async () => (await t.text('[data-name=stored] b')) === '8');
 });
 
-TEST('a broken stream goes on after the last event it saw', async (t) => {
+TEST('a broken stream resumes after the last event received', async (t) => {
 	t.mock.rows = some(1);
 	await t.open();
 	await t.live();
@@ -92,7 +92,7 @@ TEST('a broken stream goes on after the last event it saw', async (t) => {
 	CHECK_EQ(t.mock.resumed, [null, '2'], 'Last-Event-ID');
 });
 
-TEST('a hidden page holds no connection, and catches up when it is seen again', async (t) => {
+TEST('a hidden page holds no connection, and catches up when it is visible again', async (t) => {
 	t.mock.rows = some(1);
 	await t.open();
 	await t.live();
@@ -106,7 +106,7 @@ TEST('a hidden page holds no connection, and catches up when it is seen again', 
 	await until('one stream is open', () => t.mock.streams.size === 1);
 });
 
-TEST('a page has one stream, whatever is opened in it', async (t) => {
+TEST('a page has one stream, whatever the user opens', async (t) => {
 	t.mock.rows = some(2);
 	await t.open();
 	await t.shows(2);
@@ -117,7 +117,7 @@ TEST('a page has one stream, whatever is opened in it', async (t) => {
 	CHECK_EQ([t.mock.streams.size, t.mock.resumed.length], [1, 1], 'streams open and opened');
 });
 
-TEST('a database that is away is told from a lost collector', async (t) => {
+TEST('a database that is away differs from a lost collector', async (t) => {
 	t.mock.rows = some(2);
 	await t.open();
 	await t.shows(2);
@@ -129,7 +129,7 @@ TEST('a database that is away is told from a lost collector', async (t) => {
 	await until('the banner is gone', async () => (await banner(t)) === '');
 });
 
-TEST('a page opened while the database is away fills itself when it is back', async (t) => {
+TEST('a page opened while the database is away fills when the database is back', async (t) => {
 	t.mock.rows = some(2);
 	t.mock.away = true;
 	await t.open();
@@ -138,7 +138,7 @@ TEST('a page opened while the database is away fills itself when it is back', as
 	await t.shows(2);
 });
 
-TEST('with filters only rows that match come in live', async (t) => {
+TEST('with filters only matching rows come in live', async (t) => {
 	t.mock.rows = [request({ time: Date.now() - 3000, app: 'orders' })];
 	await t.open('/?app=orders&view=rows');
 	await t.shows(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of routes: series added up, roles apart, the fields of durations in words, links there and back.
+// The page of routes: series added up, roles separate, cells of durations in text, links there and back.
 import { CHECK, CHECK_EQ, TEST, until } from '../browser.mjs';
 import { node, some } from '../mock/data.mjs';
 
@@ -16,7 +16,7 @@ const two = () => [
 	{ node: 'a', app: 'shop', route: '/pay', role: 'client', peer: '10.0.0.1:80', points: [point('30')] },
 ];
 
-TEST('a route has one row over all nodes, with rate, errors and percentiles of the sum; what was asked stands apart', async (t) => {
+TEST('a route has one row over all nodes, with rate, errors and percentiles of the sum; calls made are separate', async (t) => {
 	t.mock.shapes = two();
 	await t.open(`/red?${fixed}`, { timezoneId: 'UTC' });
 	await t.page.waitForSelector('#client .plain');
@@ -26,7 +26,7 @@ TEST('a route has one row over all nodes, with rate, errors and percentiles of t
 	CHECK_EQ(new URL(t.mock.asked.find((a) => a.startsWith('/api/v1/red')), 'http://x').search, `?${new URLSearchParams({ from: FROM, to: TO, step: 60 })}`, 'what the API was asked');
 });
 
-TEST('pointer and arrow keys say a field of the durations in words', async (t) => {
+TEST('pointer and arrow keys describe a cell of the durations in text', async (t) => {
 	t.mock.shapes = two().slice(0, 2);
 	await t.open(`/red?${fixed}`, { timezoneId: 'UTC' });
 	await t.page.waitForSelector('.heat rect');
@@ -61,12 +61,12 @@ TEST('a route narrows the page, its chip widens it again, and its abnormal reque
 	CHECK_EQ(new URL(t.page.url()).searchParams.get('app'), 'other', 'the address');
 });
 
-TEST('panels list regions, nodes, apps and routes with the requests of each under the other filters', async (t) => {
+TEST('facets list regions, nodes, apps and routes with their requests under the other filters', async (t) => {
 	t.mock.shapes = two();
 	t.mock.nodes = [node({ name: 'a', region: 'eu-1' }), node({ name: 'b', region: null })];
 	await t.open(`/red?${fixed}`, { timezoneId: 'UTC' });
 	await t.page.waitForSelector('#server .plain');
-	// The panel before this one may still be there for a moment.
+	// The facet opened before this one may still be there for a moment.
 	const lists = async (name, wanted) => {
 		await t.page.click(`#facet-${name}`);
 		await until(`${name} has ${wanted}`, async () => {
@@ -86,7 +86,7 @@ TEST('panels list regions, nodes, apps and routes with the requests of each unde
 	await until('its own filter does not count', async () => JSON.stringify(await t.page.$$eval('.facet li', (all) => all.map((li) => li.querySelector('bdi').innerText))) === '["b","a"]');
 });
 
-TEST('a group and a request lead to the durations of their route', async (t) => {
+TEST('a group and a request link to the durations of their route', async (t) => {
 	t.mock.shapes = [{ node: 'a', app: 'shop', route: '/pay', role: 'client' }];
 	t.mock.rows = some(1, { app: 'shop', route: '/pay' });
 	await t.open('/');
@@ -98,7 +98,7 @@ TEST('a group and a request lead to the durations of their route', async (t) => 
 	await t.page.waitForSelector('#client');
 });
 
-TEST('without counts the page of routes says so, and says who failed', async (t) => {
+TEST('without counts the page of routes says so, and names the failed side', async (t) => {
 	await t.open('/red');
 	await until('it says so', async () => (await t.text('main')).includes('No requests were counted in this range.'));
 	t.mock.away = true;

@@ -35,7 +35,7 @@ TEST('a live row is visible within a second of its end', async (t) => {
 		await until('the row is there', async () => (await t.rows())[0] === row.id);
 		took.push(Date.now() - start);
 	}
-	took.sort((a, b) => a - b); /* each of them is measured by visible.sh, when nothing else runs */
+	took.sort((a, b) => a - b); /* visible.sh measures each of them while nothing else runs */
 	CHECK(took[4] < 1000, `half of the rows took ${took[4]} ms and more`);
 });
 
@@ -49,7 +49,7 @@ TEST('a row that is older than the newest takes its place by time', async (t) =>
 	CHECK_EQ((await t.rows()).indexOf(late.id), 2, 'its place');
 });
 
-TEST('older rows come page by page, each once, to the end', async (t) => {
+TEST('older rows load page by page, each once, to the end', async (t) => {
 	t.mock.rows = some(250);
 	await t.open();
 	await t.shows(100);
@@ -61,7 +61,7 @@ TEST('older rows come page by page, each once, to the end', async (t) => {
 	CHECK((await t.text('main')).includes('All rows of this range are shown: 250'), 'the end is said');
 });
 
-TEST('new rows wait while someone reads further down, and nothing moves', async (t) => {
+TEST('new rows wait while the user reads further down, and nothing moves', async (t) => {
 	t.mock.rows = some(100);
 	await t.open();
 	await t.shows(100);
@@ -78,7 +78,7 @@ TEST('new rows wait while someone reads further down, and nothing moves', async 
 	CHECK_EQ(await fresh(t), '', 'the chip');
 });
 
-TEST('the table holds a bounded number of rows, says so, and leads on to older ones', async (t) => {
+TEST('the table holds a bounded number of rows, says so, and links to older ones', async (t) => {
 	t.mock.rows = some(300);
 	await t.open();
 	await t.shows(100);
@@ -96,11 +96,11 @@ TEST('the table holds a bounded number of rows, says so, and leads on to older o
 	CHECK(t.page.url().includes('to=20'), 'the end of the range is in the address');
 });
 
-TEST('an empty table says within 5 s what is watched and how to make a row', async (t) => {
+TEST('an empty table shows within 5 s what is watched and how to produce a row', async (t) => {
 	t.mock.nodes = fleet(1);
 	t.mock.servers = [{ node: 'web-1', app: 'nginx', port: 443, rate: 41.3 }, { node: 'web-1', app: 'postgres-proxy', port: 6000, rate: 0 }];
 	const took = [];
-	for (let i = 0; i < 3 && !(took.at(-1) < 5000); i += 1) { /* once more, if the machine did something else meanwhile */
+	for (let i = 0; i < 3 && !(took.at(-1) < 5000); i += 1) { /* repeated if the machine was busy */
 		const start = Date.now();
 		await t.open();
 		await t.page.waitForSelector('.empty');
@@ -115,7 +115,7 @@ TEST('an empty table says within 5 s what is watched and how to make a row', asy
 	CHECK((await t.page.$('.empty')) === null, 'the words are gone');
 });
 
-TEST('without any probe the empty table says how to start one', async (t) => {
+TEST('without any probe the empty table shows how to start one', async (t) => {
 	t.mock.nodes = [];
 	await t.open();
 	await t.page.waitForSelector('.empty');
@@ -129,7 +129,7 @@ TEST('an empty table names the node that is silent', async (t) => {
 	CHECK((await t.text('.empty .warn')).includes('web-4 has been silent for 3 h'), 'the node');
 });
 
-TEST('the coverage line says seen, stored, withheld, lost and what is not read', async (t) => {
+TEST('the coverage footer shows seen, stored, withheld, lost and unread', async (t) => {
 	Object.assign(t.mock, { rows: some(2), seen: 48213, withheld: 12, losses: [loss({ count: 3 })], unread });
 	await t.open();
 	await t.shows(2);
@@ -138,7 +138,7 @@ TEST('the coverage line says seen, stored, withheld, lost and what is not read',
 	CHECK_EQ(figures, { seen: '48,213', stored: '2', withheld: '12', lost: '3', unread: '327' }, 'the figures');
 });
 
-TEST('how many rows there are is said, and when it is only known that there are more', async (t) => {
+TEST('the number of rows is shown, or that there are more than a bound', async (t) => {
 	t.mock.rows = some(130);
 	await t.open();
 	await t.shows(100);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who calls whom: the drawing and the table beside it, names beside addresses, and one request across hosts.
+// The topology: the drawing and its table, owners of addresses, and one request across hosts.
 import { CHECK, CHECK_EQ, TEST, until } from '../browser.mjs';
 import { request } from '../mock/data.mjs';
 
@@ -8,7 +8,7 @@ const edge = (from, to, over = {}) => ({ from: { node: `${from}-1`, app: from },
 const outside = (from) => edge(from, 'x', { to: { node: null, app: null, addr: '198.51.100.9:443', how: 'external' }, served: null, calls: calls({ errors: 0, errorRatio: 0 }) });
 const cells = (t) => t.page.$$eval('#edges tbody tr', (all) => all.map((tr) => [...tr.cells].map((td) => td.innerText.trim())));
 
-TEST('each edge is drawn from the caller to the called, and stands in the table with both sides', async (t) => {
+TEST('each edge is drawn from caller to callee and is in the table with both sides', async (t) => {
 	t.mock.edges = [edge('nginx', 'shop'), edge('shop', 'db'), outside('shop')];
 	await t.open('/topology?app=shop');
 	await t.page.waitForSelector('.graph svg');
@@ -25,7 +25,7 @@ TEST('each edge is drawn from the caller to the called, and stands in the table 
 	await until('the other app', async () => new URL(t.page.url()).search === '?app=db');
 });
 
-TEST('calls in a circle have an end, and what is too much is folded and counted', async (t) => {
+TEST('calls in a circle end, and surplus applications are folded and counted', async (t) => {
 	t.mock.edges = [edge('a', 'b'), edge('b', 'a'), ...Array.from({ length: 60 }, (_, i) => edge('a', `c${i}`, { calls: calls({ count: i }) }))];
 	await t.open('/topology');
 	await t.page.waitForSelector('.graph svg');
@@ -34,14 +34,14 @@ TEST('calls in a circle have an end, and what is too much is folded and counted'
 	CHECK_EQ((await cells(t)).length, 62, 'rows of the table');
 });
 
-TEST('addresses in the list have the names of who had them', async (t) => {
+TEST('addresses in the list have the names of their owners', async (t) => {
 	t.mock.rows = [request({ remotePlace: { node: null, app: null, how: 'external' }, upstreamPlace: { node: 'shop-1', app: 'shop', how: 'listener' } })];
 	await t.open('/?view=rows');
 	await t.shows(1);
 	CHECK_EQ([await t.text('.c-remoteAddr .owner'), await t.text('.c-upstreamAddr .owner')], ['external', 'shop-1 · shop'], 'names');
 });
 
-TEST('a request across hosts is a tree on one time axis, which says where to look, and where it ends and why', async (t) => {
+TEST('a request across hosts is a tree on one time axis, with where to look, and where it ends and why', async (t) => {
 	const [top, below] = [request({ app: 'nginx' }), request({ app: 'shop', node: 'shop-1' })];
 	const hop = (n, parent, over) => ({ hop: n, parent, try: 1, addr: '10.0.0.2:8000', how: 'listener', node: null, app: null, callTime: null, responseTime: null, id: null, time: null, startTime: null, request: null, status: null, totalTime: null, networkTime: null, shares: null, silence: null, ends: null, ...over });
 	const first = hop(0, null, { try: null, addr: null, node: 'web-1', app: 'nginx', id: top.id, time: top.time, startTime: 0, request: 'GET /a', status: 502, totalTime: 100, shares: [{ code: 'upstream', ms: 90, normal: null }, { code: 'cpu', ms: 10, normal: null }] });
@@ -64,7 +64,7 @@ TEST('a request across hosts is a tree on one time axis, which says where to loo
 	await until('the callee\'s page', async () => t.page.url().endsWith(below.id));
 });
 
-TEST('a request that is known of one host only is no tree', async (t) => {
+TEST('a request known on one host only is no tree', async (t) => {
 	t.mock.rows = [request({})];
 	await t.open(`/requests/${t.mock.rows[0].id}`);
 	await until('it was asked', async () => t.mock.asked.some((a) => a.endsWith('/trace')));

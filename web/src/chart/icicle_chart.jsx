@@ -4,7 +4,7 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { msFine, visible } from '../text/format.js';
 import { t } from '../text/i18n.js';
-import { deepest, icicleOf, inside, matched, seenIn, pathTo } from '../data/evidence_tree.js';
+import { maxDepth, icicleOf, overlaps, sumMatches, visibleNodes, pathTo } from '../data/evidence_tree.js';
 import { partClass, partName, useParts } from '../data/parts.js';
 
 const ROW_PX = 20;
@@ -74,7 +74,7 @@ const useIcicle = (all, least) => {
 		else if (event.key === 'Home') zoomTo(all);
 		else if (event.key.startsWith('Arrow')) {
 			const to = stepFrom(way, event.key);
-			if (to && inside(to, root) && (to.depth <= root.depth || to.ms >= least * root.ms)) focus(to);
+			if (to && overlaps(to, root) && (to.depth <= root.depth || to.ms >= least * root.ms)) focus(to);
 		} else return;
 		event.preventDefault();
 		event.stopPropagation();
@@ -88,7 +88,7 @@ export const IcicleChart = ({ all, title, of, least = 0 }) => {
 	const [text, search] = useState('');
 	const tree = useIcicle(all, least);
 	const { root } = tree;
-	const shown = useMemo(() => seenIn(all, root, least), [all, root, least]);
+	const shown = useMemo(() => visibleNodes(all, root, least), [all, root, least]);
 	const wanted = text.trim().toLowerCase();
 	const fits = (node) => node.kind !== 'all' && of.name(node).toLowerCase().includes(wanted);
 	const current = shown.find((n) => n.id === tree.at) ?? root;
@@ -122,7 +122,7 @@ const evidence = {
 	words: inWords,
 	look: (node) => (node.part ? partClass(node.part) : ''),
 	found: (root, fits) => {
-		const ms = matched(root, fits);
+		const ms = sumMatches(root, fits);
 		return ms > 0 ? t('ice.found', { ms: msFine(ms), part: percent(ms / root.ms) }) : t('ice.notfound');
 	},
 };
@@ -130,7 +130,7 @@ const evidence = {
 export const EvidenceIcicle = ({ of, total }) => {
 	useParts();
 	const all = useMemo(() => icicleOf(of.evidence), [of.evidence]);
-	if (!all || deepest(all) < 1) return null;
+	if (!all || maxDepth(all) < 1) return null;
 	return (
 		<section class="card wide" id="icicle">
 			<h2>{t('ice.title')}</h2>

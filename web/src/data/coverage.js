@@ -26,12 +26,12 @@ export const useCoverage = (filters) => {
 // The same without a query of its own: the coverage footer makes it.
 export const useCovered = () => useStore(cover.state).data?.coverage ?? null;
 
-export const isGrave = (loss) => !SLIGHT.has(loss.name);
+export const isSevere = (loss) => !SLIGHT.has(loss.name);
 
 // Losses that cost requests first; in each class the one that grew last comes first.
 export const lossesOf = (coverage) => {
 	const all = (coverage?.losses ?? []).filter((loss) => loss.name !== LISTED);
-	return all.sort((a, b) => isGrave(b) - isGrave(a) || (a.last < b.last ? 1 : a.last > b.last ? -1 : 0));
+	return all.sort((a, b) => isSevere(b) - isSevere(a) || (a.last < b.last ? 1 : a.last > b.last ? -1 : 0));
 };
 
 export const isGoingOn = (loss, now = Date.now()) => now - Date.parse(loss.last) < GOING_ON_MS;

@@ -2,7 +2,7 @@
 // The list of events: the newest page under the filters, refreshed while it is shown, and the older pages.
 import { get } from '../base/api.js';
 import { liveQuery } from '../base/live_query.js';
-import { address, canWant, pairs, readFilters } from './filters.js';
+import { address, isQueryable, pairs, readFilters } from './filters.js';
 import { store } from '../base/store.js';
 
 const NAMES = ['from', 'to', 'node', 'kind'];
@@ -15,18 +15,18 @@ export const eventHref = (e) => (typeof e.diagnosis === 'string' && e.diagnosis.
 export const readEventFilters = (search) => {
 	const query = new URLSearchParams(search);
 	const { from, to } = readFilters(search);
-	const one = (name) => (query.get(name) && canWant(query.get(name)) ? query.get(name) : undefined);
+	const one = (name) => (query.get(name) && isQueryable(query.get(name)) ? query.get(name) : undefined);
 	return { from, to, node: one('node'), kind: one('kind') };
 };
 
-export const eventsAddress = (f) => address('/events', pairs(f, NAMES).filter(([name, value]) => value && (name === 'from' || name === 'to' || canWant(value))));
+export const eventsAddress = (f) => address('/events', pairs(f, NAMES).filter(([name, value]) => value && (name === 'from' || name === 'to' || isQueryable(value))));
 
 const newest = liveQuery(EVERY_MS);
-export const listed = newest.state;
+export const newestPage = newest.state;
 
 // {rows, next, busy, error}: the older pages loaded so far.
 const NOTHING = { rows: [], next: undefined, busy: false, error: null };
-export const older = store(NOTHING);
+export const olderPages = store(NOTHING);
 
 let run = 0;
 let params = [];
@@ -34,28 +34,28 @@ let params = [];
 export const loadEvents = (f) => {
 	run += 1;
 	params = [...pairs(f, NAMES), ['limit', PAGE]];
-	older.set(NOTHING);
+	olderPages.set(NOTHING);
 	newest.begin(() => ({ path: '/api/v1/events', params, live: !f.to }));
 };
 
 export const endEvents = () => {
 	run += 1;
-	older.set(NOTHING);
+	olderPages.set(NOTHING);
 	newest.end();
 };
 
 // next is undefined until an older page was loaded; then the newest page has the cursor.
 export const loadOlderEvents = async () => {
-	const was = older.get();
+	const was = olderPages.get();
 	const cursor = was.next === undefined ? newest.state.get().data?.next : was.next;
 	if (was.busy || !cursor) return;
 	const mine = run;
-	older.set({ ...was, busy: true });
+	olderPages.set({ ...was, busy: true });
 	const next = await get('/api/v1/events', [...params, ['cursor', cursor]]).then(
 		(page) => ({ rows: [...was.rows, ...page.events], next: page.next, busy: false, error: null }),
 		(error) => ({ ...was, busy: false, error }),
 	);
-	if (mine === run) older.set(next);
+	if (mine === run) olderPages.set(next);
 };
 
 // Every event once, newest first.

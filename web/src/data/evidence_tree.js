@@ -19,13 +19,13 @@ const pathOf = (e) => {
 	return path;
 };
 
-export const laid = (node, from, depth, id) => {
+export const layOutTree = (node, from, depth, id) => {
 	let at = from;
 	const all = [...node.below.values()].sort((a, b) => b.ms - a.ms);
 	const made = { ...node, id, from, depth, children: [] };
 	delete made.below;
 	for (const [i, one] of all.entries()) {
-		made.children.push({ ...laid(one, at, depth + 1, `${id}.${i}`), index: i, among: all.length });
+		made.children.push({ ...layOutTree(one, at, depth + 1, `${id}.${i}`), index: i, among: all.length });
 		at += one.ms;
 	}
 	return made;
@@ -43,18 +43,18 @@ export const icicleOf = (evidence) => {
 			node.ms += e.ms;
 		}
 	}
-	return root.ms > 0 ? laid(root, 0, 0, 'n') : null;
+	return root.ms > 0 ? layOutTree(root, 0, 0, 'n') : null;
 };
 
 const TINY = 1e-6; /* ms: rounding difference of two equal sums */
 
-export const inside = (node, root) => node.from < root.from + root.ms - TINY && node.from + node.ms > root.from + TINY;
+export const overlaps = (node, root) => node.from < root.from + root.ms - TINY && node.from + node.ms > root.from + TINY;
 
 // The nodes to draw when zoomed to root: root, its ancestors, and its descendants that are at least `least` of it.
-export const seenIn = (all, root, least) => {
+export const visibleNodes = (all, root, least) => {
 	const seen = [];
 	const visit = (node) => {
-		if (!inside(node, root) || (node.depth > root.depth && node.ms < least * root.ms)) return;
+		if (!overlaps(node, root) || (node.depth > root.depth && node.ms < least * root.ms)) return;
 		seen.push(node);
 		node.children.forEach(visit);
 	};
@@ -62,7 +62,7 @@ export const seenIn = (all, root, least) => {
 	return seen;
 };
 
-export const deepest = (node) => Math.max(node.depth, ...node.children.map(deepest));
+export const maxDepth = (node) => Math.max(node.depth, ...node.children.map(maxDepth));
 
 // The path from the root to the node with that id, both included; null if there is none.
 export const pathTo = (node, id) => {
@@ -75,4 +75,4 @@ export const pathTo = (node, id) => {
 };
 
 // The ms of the matching nodes; each moment counts once.
-export const matched = (node, fits, size = (n) => n.ms) => (fits(node) ? size(node) : node.children.reduce((sum, below) => sum + matched(below, fits, size), 0));
+export const sumMatches = (node, fits, size = (n) => n.ms) => (fits(node) ? size(node) : node.children.reduce((sum, below) => sum + sumMatches(below, fits, size), 0));

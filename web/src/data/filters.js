@@ -11,7 +11,7 @@ export const NONE = '-';
 export const isNot = (value) => value.startsWith('!');
 export const bare = (value) => (isNot(value) ? value.slice(1) : value);
 export const fits = (text) => new TextEncoder().encode(text).length <= TEXT_BYTES;
-export const canWant = (value) => fits(value) && !isNot(value);
+export const isQueryable = (value) => fits(value) && !isNot(value);
 
 export const readFilters = (search) => {
 	const query = new URLSearchParams(search);

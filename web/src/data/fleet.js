@@ -12,7 +12,7 @@ export const PAGE = 100;
 const FILTERS = ['q', 'region', 'tag', 'app'];
 const MINUTE_MS = 60e3;
 const BAD = 50;
-const GRAVE = 80;
+const SEVERE = 80;
 const CUT = 60;
 
 export const readFleet = (search) => {
@@ -33,7 +33,7 @@ export const ofFleet = {
 	note: () => null,
 };
 
-export const gravityOf = (score) => (score >= GRAVE ? 'grave' : score >= BAD ? 'bad' : 'well');
+export const severityOf = (score) => (score >= SEVERE ? 'grave' : score >= BAD ? 'bad' : 'well');
 
 // The address of the node's page with the minute of the score marked.
 export const whenAddress = (node) => {

@@ -2,7 +2,7 @@
 // The groups of the filtered requests, newest activity first. While the pointer or the focus is in the list, counts
 // change in place and new groups wait (hold).
 import { liveQuery } from '../base/live_query.js';
-import { canWant, isLive, NONE, pairs } from './filters.js';
+import { isQueryable, isLive, NONE, pairs } from './filters.js';
 import { store } from '../base/store.js';
 
 export const SHOWN = 200;
@@ -17,9 +17,9 @@ export const groupsState = groupsQuery.state;
 
 export const keyOf = (g) => JSON.stringify([g.region, g.node, g.app, g.route, g.reason?.code]);
 
-const take = (data) => grouped.set({ list: data.groups, fresh: 0, total: data.total, exact: data.exact, since: data.since });
+const replaceGroups = (data) => grouped.set({ list: data.groups, fresh: 0, total: data.total, exact: data.exact, since: data.since });
 
-const inPlace = (list, data) => {
+const updateInPlace = (list, data) => {
 	const byKey = new Map(data.groups.map((g) => [keyOf(g), g]));
 	const stay = list.map((g) => byKey.get(keyOf(g)) ?? g);
 	for (const g of list) byKey.delete(keyOf(g));
@@ -29,13 +29,13 @@ const inPlace = (list, data) => {
 groupsQuery.state.watch(({ data }) => {
 	const { list } = grouped.get();
 	if (!data) grouped.set(NOTHING);
-	else if (list?.length && held()) inPlace(list, data);
-	else take(data);
+	else if (list?.length && held()) updateInPlace(list, data);
+	else replaceGroups(data);
 });
 
 export const showGroups = () => {
 	const { data } = groupsQuery.state.get();
-	if (data) take(data);
+	if (data) replaceGroups(data);
 };
 
 export const setGroupsHold = (fn) => {
@@ -53,6 +53,6 @@ export const endGroups = groupsQuery.end;
 export const rowsOfGroup = (filters, g) => {
 	const own = { region: g.region, node: g.node, app: g.app, route: g.route, reason: g.reason?.code };
 	const f = { ...filters, view: 'rows' };
-	for (const [name, value] of Object.entries(own)) if (canWant(value ?? NONE)) f[name] = [value || NONE];
+	for (const [name, value] of Object.entries(own)) if (isQueryable(value ?? NONE)) f[name] = [value || NONE];
 	return f;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Incidents: the list, refreshed while it is shown, and the title of each.
 import { liveQuery } from '../base/live_query.js';
-import { address, canWant, pairs, readFilters } from './filters.js';
+import { address, isQueryable, pairs, readFilters } from './filters.js';
 import { timeParts, visible } from '../text/format.js';
 import { lang, t } from '../text/i18n.js';
 import { messages } from '../text/messages.js';
@@ -17,7 +17,7 @@ export const incidentHref = (i) => `/incidents/${encodeURIComponent(i.id)}`;
 export const readIncidentFilters = (search) => {
 	const query = new URLSearchParams(search);
 	const { from, to } = readFilters(search);
-	const one = (name) => (query.get(name) && canWant(query.get(name)) ? query.get(name) : undefined);
+	const one = (name) => (query.get(name) && isQueryable(query.get(name)) ? query.get(name) : undefined);
 	return { from, to, node: one('node'), app: one('app'), state: STATES.includes(query.get('state')) ? query.get('state') : undefined };
 };
 

@@ -49,9 +49,9 @@ const PAGES = [
 	panel('reclaim', 'Short of memory: programs reclaim pages themselves', '内存不足：程序自行回收', '/s', [line('vmstat_pgscan_direct', 'pages scanned', '扫描页'), line('vmstat_compact_stall', 'waits for compaction', '规整等待')]),
 	panel('oom', 'Processes killed for memory', '因内存被杀的进程', '/s', [line('vmstat_oom_kill', 'counted by the kernel', '内核计数'), line('oom_killed_processes_total', 'seen by the probe', '探针所见')]),
 	panel('reclaiming', 'Time that tasks spent reclaiming memory', '任务用于回收内存的时间', '%', [line('memory_reclaim_seconds_total', 'of the node', '节点'), line('memory_cgroup_reclaim_seconds_total', 'of their cgroup', 'cgroup'), line('memory_compaction_seconds_total', 'compaction', '规整')], { factor: PERCENT }),
-	heat('reclaim-us', 'How long reclaiming memory took', '回收内存耗时分布', 'µs', 'memory_reclaim_latency_us_*'),
-	heat('cgroup-reclaim-us', "How long freeing a cgroup's memory took", 'cgroup 回收内存耗时分布', 'µs', 'memory_cgroup_reclaim_latency_us_*'),
-	heat('compaction-us', 'How long compaction took', '内存规整耗时分布', 'µs', 'memory_compaction_latency_us_*'),
+	heat('reclaim-us', 'Memory reclaim latency', '回收内存耗时分布', 'µs', 'memory_reclaim_latency_us_*'),
+	heat('cgroup-reclaim-us', 'Memory reclaim latency of cgroups', 'cgroup 回收内存耗时分布', 'µs', 'memory_cgroup_reclaim_latency_us_*'),
+	heat('compaction-us', 'Compaction latency', '内存规整耗时分布', 'µs', 'memory_compaction_latency_us_*'),
 	panel('cache-hits', 'Read from the page cache, not from a disk', '读取命中页缓存的比例', '%', [line('page_cache_hit_bytes_total', 'of all bytes read', '占全部读取')], { by: 'page_cache_read_bytes_total', factor: PERCENT }),
 	panel('refaults', 'File pages read again soon after eviction: the cache is too small', '文件页刚被回收又读回：缓存过小', 'pages/s', [line('vmstat_workingset_refault_file', 'pages', '页')]),
 	panel('dentries', 'Names of files in memory', '内存中的文件名', 'dentries', [line('dentry_state_dentries', 'all', '全部'), line('dentry_state_unused', 'not in use', '未使用')]),
@@ -69,11 +69,11 @@ const DISKS = [
 	each('disk-write-ms', 'Mean time of a write', '写平均耗时', 'ms', ['disk_write_time_seconds_total'], { by: 'disk_writes_completed_total', factor: MS }),
 	each('disk-flush-ms', 'Mean time of a flush', '刷新平均耗时', 'ms', ['disk_flush_requests_time_seconds_total'], { by: 'disk_flush_requests_total', factor: MS }),
 	each('disk-errors', 'Disk errors', '磁盘错误', '/s', ['disk_errors_total']),
-	heat('disk-read-us', 'How long reads took', '读耗时分布', 'µs', 'disk_read_latency_us_*'),
-	heat('disk-write-us', 'How long writes took', '写耗时分布', 'µs', 'disk_write_latency_us_*'),
-	heat('disk-flush-us', 'How long flushes took', '刷新耗时分布', 'µs', 'disk_flush_latency_us_*'),
-	heat('disk-read-size', 'How big reads were', '读大小分布', 'bytes', 'disk_read_size_bytes_*'),
-	heat('disk-write-size', 'How big writes were', '写大小分布', 'bytes', 'disk_write_size_bytes_*'),
+	heat('disk-read-us', 'Read latency', '读耗时分布', 'µs', 'disk_read_latency_us_*'),
+	heat('disk-write-us', 'Write latency', '写耗时分布', 'µs', 'disk_write_latency_us_*'),
+	heat('disk-flush-us', 'Flush latency', '刷新耗时分布', 'µs', 'disk_flush_latency_us_*'),
+	heat('disk-read-size', 'Read size', '读大小分布', 'bytes', 'disk_read_size_bytes_*'),
+	heat('disk-write-size', 'Write size', '写大小分布', 'bytes', 'disk_write_size_bytes_*'),
 	panel('slow-files', 'Slow file operations', '慢文件操作', '/s', [line('file_slow_operations_total', 'slow', '慢'), line('file_slow_told_total', 'sent as events', '成为事件')]),
 ];
 
@@ -96,7 +96,7 @@ const TCP = [
 	panel('tcp-segments', 'Segments', '报文段', '/s', [line('netstat_Tcp_InSegs', 'in', '入'), line('netstat_Tcp_OutSegs', 'out', '出')]),
 	panel('tcp-again', 'Retransmitted segments', '重传', '/s', [line('netstat_Tcp_RetransSegs', 'all', '全部'), line('netstat_TcpExt_TCPSynRetrans', 'SYN', 'SYN'), line('netstat_TcpExt_TCPTimeouts', 'timeouts', '超时')]),
 	panel('tcp-listen', 'Accept queue overflows', '监听队列溢出', '/s', [line('netstat_TcpExt_ListenOverflows', 'full', '已满'), line('netstat_TcpExt_ListenDrops', 'dropped', '丢弃')]),
-	heat('tcp-connect-us', 'How long connecting took', '建立连接耗时分布', 'µs', 'tcp_connect_time_us_*'),
+	heat('tcp-connect-us', 'Connect latency', '建立连接耗时分布', 'µs', 'tcp_connect_time_us_*'),
 	heat('tcp-round-trip-us', 'Round trips of connections', '连接往返时延分布', 'µs', 'tcp_round_trip_us_*'),
 	panel('tcp-not-connected', 'Why connections failed', '连接未建立的原因', '/s', [line('tcp_connects_refused_total', 'refused', '被拒绝'), line('tcp_connects_timed_out_total', 'no answer', '无应答'), line('tcp_connects_unreachable_total', 'unreachable', '不可达'), line('tcp_connects_given_up_total', 'abandoned by the caller', '调用方放弃'), line('tcp_connects_not_sent_total', 'no local port', '无可用端口'), line('tcp_connects_failed_total', 'other errors', '其他错误')]),
 	panel('bad-packets', 'Bad segments and datagrams', '错误报文', '/s', [line('netstat_Tcp_InErrs', 'TCP, bad', 'TCP 错误'), line('netstat_Udp_InErrors', 'UDP, bad', 'UDP 错误'), line('netstat_Udp_RcvbufErrors', 'UDP, receive buffer full', 'UDP 接收缓冲满')]),
@@ -150,11 +150,11 @@ const FILES = [
 	each('vfs-open-ms', 'Mean time of an open', '打开平均耗时', 'ms', ['vfs_open_seconds_total'], { by: 'vfs_opens_total', factor: MS }),
 	each('vfs-unlink-ms', 'Mean time of an unlink', '删除平均耗时', 'ms', ['vfs_unlink_seconds_total'], { by: 'vfs_unlinks_total', factor: MS }),
 	each('vfs-sync-ms', 'Mean time of a sync', '同步平均耗时', 'ms', ['vfs_sync_seconds_total'], { by: 'vfs_syncs_total', factor: MS }),
-	heat('vfs-read-us', 'How long reads took', '读耗时分布', 'µs', 'vfs_read_latency_us_*'),
-	heat('vfs-write-us', 'How long writes took', '写耗时分布', 'µs', 'vfs_write_latency_us_*'),
-	heat('vfs-open-us', 'How long opens took', '打开耗时分布', 'µs', 'vfs_open_latency_us_*'),
-	heat('vfs-unlink-us', 'How long unlinks took', '删除耗时分布', 'µs', 'vfs_unlink_latency_us_*'),
-	heat('vfs-sync-us', 'How long syncs took', '同步耗时分布', 'µs', 'vfs_sync_latency_us_*'),
+	heat('vfs-read-us', 'Read latency', '读耗时分布', 'µs', 'vfs_read_latency_us_*'),
+	heat('vfs-write-us', 'Write latency', '写耗时分布', 'µs', 'vfs_write_latency_us_*'),
+	heat('vfs-open-us', 'Open latency', '打开耗时分布', 'µs', 'vfs_open_latency_us_*'),
+	heat('vfs-unlink-us', 'Unlink latency', '删除耗时分布', 'µs', 'vfs_unlink_latency_us_*'),
+	heat('vfs-sync-us', 'Sync latency', '同步耗时分布', 'µs', 'vfs_sync_latency_us_*'),
 ];
 
 // By timer function.
@@ -165,7 +165,7 @@ const LOCKS = [
 	each('lock-waits', 'Waits', '等待次数', '/s', ['lock_waits_total']),
 	each('lock-time', 'Time waited', '等待时间', '%', ['lock_wait_seconds_total'], { factor: PERCENT }),
 	each('lock-ms', 'Mean time of a wait', '平均等待时长', 'ms', ['lock_wait_seconds_total'], { by: 'lock_waits_total', factor: MS }),
-	heat('lock-us', 'How long waits were', '等待时长分布', 'µs', 'lock_wait_us_*'),
+	heat('lock-us', 'Lock wait latency', '等待时长分布', 'µs', 'lock_wait_us_*'),
 ];
 
 // On demand: by device, program and error.
@@ -178,7 +178,7 @@ const RDMA = [
 const CGROUPS = [
 	each('cgroup-cpu', 'CPU used, of one CPU', 'CPU 用量（占单个处理器）', '%', ['container_cpu_usage_seconds_total'], { factor: PERCENT }),
 	each('cgroup-cpu-wait', 'Waited for a CPU, of the timed part of the time', '等待 CPU（计时部分）', '%', ['cpu_wait_seconds_total'], { factor: PERCENT }),
-	heat('cpu-wait-us', 'How long programs waited for a CPU', '程序等待 CPU 的时长分布（有等待时）', 'µs', 'cpu_wait_latency_us_*'),
+	heat('cpu-wait-us', 'CPU wait latency of programs', '程序等待 CPU 的时长分布（有等待时）', 'µs', 'cpu_wait_latency_us_*'),
 	each('cgroup-throttled', 'Throttled by its CPU quota', '因 CPU 配额而停', '%', ['container_cpu_cfs_throttled_seconds_total'], { factor: PERCENT }),
 	each('cgroup-periods', 'Periods in which the quota was used up', '配额用尽的周期', '%', ['container_cpu_cfs_throttled_periods_total'], { by: 'container_cpu_cfs_periods_total', factor: PERCENT }),
 	each('cgroup-memory', 'Memory in use (working set)', '内存工作集', 'bytes', ['container_memory_working_set_bytes']),

@@ -2,8 +2,8 @@
 // The profile: its address, and its stacks as a tree from the outermost function inwards, kernel functions below those of
 // the program. When two ranges are compared, the width of a node is the sum of both its shares, so that a function that
 // no longer runs is still shown.
-import { address, canWant, readFilters } from './filters.js';
-import { laid } from './evidence_tree.js';
+import { address, isQueryable, readFilters } from './filters.js';
+import { layOutTree } from './evidence_tree.js';
 import { endsOf } from './time_bins.js';
 
 const NAMES = ['node', 'app', 'from', 'to', 'base_from', 'base_to'];
@@ -21,19 +21,19 @@ export const readProfile = (search) => {
 	return { node: query.get('node') || undefined, app: query.get('app') || undefined, from, to, ...(whole ? { base_from, base_to } : {}) };
 };
 
-export const profilePairs = (view) => NAMES.map((name) => [name, view[name]]).filter(([name, value]) => value && ((name !== 'node' && name !== 'app') || canWant(value)));
+export const profilePairs = (view) => NAMES.map((name) => [name, view[name]]).filter(([name, value]) => value && ((name !== 'node' && name !== 'app') || isQueryable(value)));
 export const profileAddress = (view) => address('/profile', profilePairs(view));
 
 // The same view with an end, in whole minutes, as profiles are stored.
-export const fixed = (view, now = Date.now()) => {
+export const closedView = (view, now = Date.now()) => {
 	const [from, to] = endsOf(view, now);
 	return { ...view, from: iso(Math.floor(from / MIN) * MIN), to: iso(Math.ceil(to / MIN) * MIN) };
 };
 
 // The range to compare with: as long directly before, a day or a week before; 'this': the range shown now, so that the
 // user can choose another one.
-export const beside = (view, which, now = Date.now()) => {
-	const one = fixed(view, now);
+export const baseView = (view, which, now = Date.now()) => {
+	const one = closedView(view, now);
 	const [from, to] = [Date.parse(one.from), Date.parse(one.to)];
 	const back = { before: to - from, day: 24 * 60 * MIN, week: 7 * 24 * 60 * MIN, this: 0 }[which];
 	return { ...one, base_from: iso(from - back), base_to: iso(to - back) };
@@ -70,14 +70,14 @@ export const profileTree = (answer) => {
 	};
 	for (const s of answer.stacks) add(pathOf(s), s.ms, s.baseMs ?? 0);
 	if (answer.otherMs || answer.otherBaseMs) add([['other', '']], answer.otherMs, answer.otherBaseMs ?? 0);
-	return root.ms > 0 ? laid(root, 0, 0, 'n') : null;
+	return root.ms > 0 ? layOutTree(root, 0, 0, 'n') : null;
 };
 
 // The shares of the whole in the two ranges, in percent.
 export const sharesOf = (node, all) => [all.now ? (100 * node.now) / all.now : 0, all.base ? (100 * node.base) / all.base : 0];
 
 // "more-3", "less-1", "same": how much larger or smaller the share is than in the base range.
-export const shade = (node, all) => {
+export const shareChange = (node, all) => {
 	const [now, base] = sharesOf(node, all);
 	const strong = POINTS.filter((p) => Math.abs(now - base) >= p).length;
 	return strong ? `${now > base ? 'more' : 'less'}-${strong}` : 'same';

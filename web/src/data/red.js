@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rates, errors and durations (RED). Series of several nodes are added up slot by slot. Slot i counts durations of
 // (2^(i-1), 2^i] µs, slot 0 up to 1 µs.
-import { address, bare, canWant, fits, isNot, pairs } from './filters.js';
+import { address, bare, isQueryable, fits, isNot, pairs } from './filters.js';
 import { endsOf, niceStep } from './time_bins.js';
 
 const MINUTE = 60e3; /* counts are stored per minute */
 const FILTERS = ['from', 'to', 'region', 'node', 'app', 'route'];
 
 // Values that the API does not take are left out: the page then shows more.
-export const redAddress = (f) => address('/red', pairs(f, FILTERS).filter(([, value]) => value && (isNot(value) ? fits(bare(value)) : canWant(value))));
+export const redAddress = (f) => address('/red', pairs(f, FILTERS).filter(([, value]) => value && (isNot(value) ? fits(bare(value)) : isQueryable(value))));
 
 // {from, to, begin, step, n}: the columns of the range; they begin at multiples of step.
 export const columnsOf = (f) => {

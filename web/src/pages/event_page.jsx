@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // One event: the verdict first, then its evidence, the requests affected, and the node around it.
 import { useMemo } from 'preact/hooks';
-import { Trouble } from '../ui/banner.jsx';
+import { QueryError } from '../ui/banner.jsx';
 import { Coverage } from '../ui/coverage_footer.jsx';
 import { DiskLatency } from '../features/request/disk_latency.jsx';
 import { Evidence } from '../features/request/evidence_table.jsx';
-import { Back, Facts, Json, Missing, decode } from '../ui/detail_page.jsx';
+import { Back, Facts, Json, NotFound, decode } from '../ui/detail_page.jsx';
 import { Summary } from '../features/request/summary.jsx';
 import { NearbyEvents, Failed, NearbyRequests, around } from '../features/request/nearby.jsx';
 import { EvidenceIcicle } from '../chart/icicle_chart.jsx';
 import { Severity } from '../ui/severity.jsx';
 import { dayOf } from '../features/request/similar.jsx';
 import { NodeContext } from '../features/request/node_context.jsx';
-import { TagsThen } from '../ui/node_tags.jsx';
+import { TagsAtTime } from '../ui/node_tags.jsx';
 import { EventBar } from '../features/request/time_bar.jsx';
 import { CopyButton, Text, Time } from '../ui/elements.jsx';
 import { useQuery } from '../base/use_query.js';
 import { eventHref, eventsAddress } from '../data/events.js';
 import { bytes, count, duration, isNumber, msFine, reasonText, timeParts, timeText, visible } from '../text/format.js';
-import { NONE, canWant, writeFilters } from '../data/filters.js';
+import { NONE, isQueryable, writeFilters } from '../data/filters.js';
 import { t, useSettings, word } from '../text/i18n.js';
 import { messages } from '../text/messages.js';
 import { State, howLong } from './events_page.jsx';
@@ -64,7 +64,7 @@ const Where = ({ event }) => (
 				</a>,
 			],
 			[t('ev.region'), <Text of={event.region} />],
-			[t('filter.tag'), <TagsThen node={event.node} time={event.time} />],
+			[t('filter.tag'), <TagsAtTime node={event.node} time={event.time} />],
 			[t('ev.pid'), <span class="mono">{event.pid ?? '–'}</span>],
 			isNumber(event.tid) && [t('ev.tid'), <span class="mono">{event.tid}</span>],
 			[t('ev.comm'), <Text of={event.comm} class="mono" />],
@@ -75,7 +75,7 @@ const Where = ({ event }) => (
 // The API filters by node and kind; process and file are counted here, over its answer. The most similar come first.
 const Similar = ({ event }) => {
 	const range = useMemo(() => dayOf(event.time), [event.id]);
-	const wanted = canWant(event.node ?? NONE) && canWant(event.kind ?? NONE);
+	const wanted = isQueryable(event.node ?? NONE) && isQueryable(event.kind ?? NONE);
 	const { data, error } = useQuery(wanted ? '/api/v1/events' : null, [['from', range.from], ['to', range.to], ['node', event.node ?? NONE], ['kind', event.kind ?? NONE], ['limit', SIMILAR]]);
 	const others = (data?.events ?? []).filter((e) => e.id !== event.id);
 	const mate = (e) => e.comm === event.comm;
@@ -107,7 +107,7 @@ const MINUTE_MS = 60e3;
 
 const Around = ({ event }) => {
 	const ends = [Date.parse(event.time) - MINUTE_MS, (Date.parse(event.end) || Date.parse(event.time)) + MINUTE_MS].map((ms) => new Date(ms).toISOString());
-	const filters = { from: ends[0], to: ends[1], node: canWant(event.node ?? NONE) ? [event.node || NONE] : undefined };
+	const filters = { from: ends[0], to: ends[1], node: isQueryable(event.node ?? NONE) ? [event.node || NONE] : undefined };
 	return <Coverage filters={filters} of={t('cov.around', { node: visible(event.node ?? '–').slice(0, 60) })} />;
 };
 
@@ -143,8 +143,8 @@ export const EventPage = ({ id }) => {
 	const { zone } = useSettings();
 	const decoded = decode(id);
 	const { data: event, error } = useQuery(`/api/v1/events/${encodeURIComponent(decoded)}`);
-	if (error?.kind === 'api') return <Missing id={decoded} error={error} what="event" back={<Back to="/events" label={t('event.back')} />} />;
-	if (!event) return <main class="page">{error ? <Trouble error={error} /> : <p class="more">{t('table.loading')}</p>}</main>;
+	if (error?.kind === 'api') return <NotFound id={decoded} error={error} what="event" back={<Back to="/events" label={t('event.back')} />} />;
+	if (!event) return <main class="page">{error ? <QueryError error={error} /> : <p class="more">{t('table.loading')}</p>}</main>;
 	const offset = timeParts(event.time)?.zone ?? zone;
 	return (
 		<>

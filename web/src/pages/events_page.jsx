@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events: problems of a node other than requests, such as a slow write to a file. Newest first.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { Trouble } from '../ui/banner.jsx';
+import { QueryError } from '../ui/banner.jsx';
 import { Coverage } from '../ui/coverage_footer.jsx';
 import { TimeRange } from '../ui/time_range.jsx';
 import { useRowKeys } from '../ui/row_keys.js';
 import { Severity } from '../ui/severity.jsx';
 import { Text, Time } from '../ui/elements.jsx';
-import { eventHref, eventsAddress, endEvents, listed, loadEvents, loadOlderEvents, older, readEventFilters, mergeEvents } from '../data/events.js';
+import { eventHref, eventsAddress, endEvents, newestPage, loadEvents, loadOlderEvents, olderPages, readEventFilters, mergeEvents } from '../data/events.js';
 import { count, isNumber, msFine, reasonText, visible } from '../text/format.js';
 import { t, useSettings, word } from '../text/i18n.js';
 import { kernelKinds } from '../text/messages_kernel.js';
@@ -140,8 +140,8 @@ const Shown = ({ data, below }) => {
 export const EventsPage = ({ search }) => {
 	useSettings();
 	const filters = useMemo(() => readEventFilters(search), [search]);
-	const { data, error } = useStore(listed);
-	const below = useStore(older);
+	const { data, error } = useStore(newestPage);
+	const below = useStore(olderPages);
 	const { list } = useNodes();
 	const key = eventsAddress(filters);
 	useEffect(() => loadEvents(filters), [key]);
@@ -160,7 +160,7 @@ export const EventsPage = ({ search }) => {
 					<Choice name="node" value={filters.node} values={(list ?? []).map((n) => n.name)} onChange={(node) => onChange({ ...filters, node })} />
 					<Choice name="kind" value={filters.kind} values={kinds} onChange={(kind) => onChange({ ...filters, kind })} />
 				</div>
-				{trouble && <Trouble error={trouble} since={trouble.since} />}
+				{trouble && <QueryError error={trouble} since={trouble.since} />}
 				{!data && !error && <p class="more">{t('table.loading')}</p>}
 				{data && <Shown data={data} below={below} />}
 			</main>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fleet: which nodes are bad, in which of four classes, and why.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { Trouble } from '../ui/banner.jsx';
+import { QueryError } from '../ui/banner.jsx';
 import { Coverage } from '../ui/coverage_footer.jsx';
 import { Facet } from '../features/filter/facet_menu.jsx';
 import { FilterChips } from '../features/filter/filter_bar.jsx';
@@ -10,7 +10,7 @@ import { Regions } from '../ui/region_list.jsx';
 import { Icon, Text } from '../ui/elements.jsx';
 import { liveQuery } from '../base/live_query.js';
 import { fits } from '../data/filters.js';
-import { CLASSES, PAGE, causeText, fleetAddress, fleetQuestion, gravityOf, ofFleet, readFleet, unknownText, whenAddress } from '../data/fleet.js';
+import { CLASSES, PAGE, causeText, fleetAddress, fleetQuestion, severityOf, ofFleet, readFleet, unknownText, whenAddress } from '../data/fleet.js';
 import { count, isNumber, visible } from '../text/format.js';
 import { t, useSettings } from '../text/i18n.js';
 import { nodeAddress } from '../data/node.js';
@@ -34,7 +34,7 @@ const Score = ({ node, of }) => {
 		);
 	}
 	return (
-		<td class={`f-score ${gravityOf(score)}`} title={[why, unknownText(cause)].filter(Boolean).join('\n')}>
+		<td class={`f-score ${severityOf(score)}`} title={[why, unknownText(cause)].filter(Boolean).join('\n')}>
 			<a href={whenAddress(node)} aria-label={t('fleet.open', { node: visible(node.name).slice(0, 60), class: t(`fleet.col.${of}`), score, why })}>
 				<span class="f-head">
 					<b>{score}</b>
@@ -68,7 +68,7 @@ const Row = ({ node }) => (
 				<Tags tags={node.tags} />
 			</div>
 		</td>
-		<td class={`f-worst ${isNumber(node.worst) ? gravityOf(node.worst) : 'none'}`}>{isNumber(node.worst) ? node.worst : '–'}</td>
+		<td class={`f-worst ${isNumber(node.worst) ? severityOf(node.worst) : 'none'}`}>{isNumber(node.worst) ? node.worst : '–'}</td>
 		{CLASSES.map((of) => (
 			<Score key={of} node={node} of={of} />
 		))}
@@ -173,7 +173,7 @@ export const FleetPage = ({ search }) => {
 					))}
 					<FilterChips filters={filters} onChange={onChange} />
 				</div>
-				{error && <Trouble error={error} since={error.since} />}
+				{error && <QueryError error={error} since={error.since} />}
 				{!data && !error && <p class="more">{t('table.loading')}</p>}
 				{data && <Bad data={data} filters={filters} />}
 				{data && !data.nodes.length && <p class="more">{t('fleet.none')}</p>}

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // One incident: the verdict, where it arose, the hosts on its path, its signals, and its history.
 import { useState } from 'preact/hooks';
-import { Trouble } from '../ui/banner.jsx';
+import { QueryError } from '../ui/banner.jsx';
 import { CauseRanking, short } from '../features/incident/cause_ranking.jsx';
-import { Back, Json, Missing, decode } from '../ui/detail_page.jsx';
+import { Back, Json, NotFound, decode } from '../ui/detail_page.jsx';
 import { RegionOf } from '../ui/region_list.jsx';
 import { HostGraph } from '../features/incident/host_graph.jsx';
-import { CopyButton, Heads, Text, Time } from '../ui/elements.jsx';
+import { CopyButton, TableHead, Text, Time } from '../ui/elements.jsx';
 import { IncidentActions } from '../features/incident/incident_actions.jsx';
 import { IncidentMerge } from '../features/incident/incident_merge.jsx';
 import { useQuery } from '../base/use_query.js';
 import { count, duration, isNumber, timeText, visible } from '../text/format.js';
-import { NONE, canWant, writeFilters } from '../data/filters.js';
+import { NONE, isQueryable, writeFilters } from '../data/filters.js';
 import { lang, t, useSettings, word } from '../text/i18n.js';
 import { titleOf } from '../data/incidents.js';
 import { messages } from '../text/messages.js';
@@ -27,7 +27,7 @@ const around = (signal) => ({
 
 const requestsOf = (signal) => {
 	const f = { ...around(signal), view: 'rows' };
-	for (const name of ['node', 'app', 'route']) if (canWant(signal[name] ?? NONE)) f[name] = [signal[name] || NONE];
+	for (const name of ['node', 'app', 'route']) if (isQueryable(signal[name] ?? NONE)) f[name] = [signal[name] || NONE];
 	return writeFilters(f);
 };
 
@@ -74,7 +74,7 @@ const Signals = ({ of }) => (
 			</p>
 		)}
 		<table class="plain">
-			<Heads at="inc.sig." of={['node', 'app', 'route', 'reason', 'first', 'last', 'count', 'excess', 'see']} n={['count', 'excess']} />
+			<TableHead at="inc.sig." of={['node', 'app', 'route', 'reason', 'first', 'last', 'count', 'excess', 'see']} n={['count', 'excess']} />
 			<tbody>
 				{(of.evidence ?? []).map((e, i) => (
 					<Signal key={i} of={e} />
@@ -90,7 +90,7 @@ const NodeEvents = ({ of }) => {
 		<section class="card wide sideways" id="node-events">
 			<h2>{t('inc.events')}</h2>
 			<table class="plain">
-				<Heads at="inc.ev." of={['node', 'kind', 'reason', 'count', 'see']} n={['count']} />
+				<TableHead at="inc.ev." of={['node', 'kind', 'reason', 'count', 'see']} n={['count']} />
 				<tbody>
 					{of.events.map((e) => (
 						<tr key={`${e.node}\n${e.kind}`}>
@@ -179,8 +179,8 @@ export const IncidentPage = ({ id }) => {
 	const decoded = decode(id);
 	const [turn, setTurn] = useState(0); /* an action repeats the query */
 	const { data: of, error } = useQuery(`/api/v1/incidents/${encodeURIComponent(decoded)}`, [], { turn, again: (data) => (data.state === 'open' ? EVERY_MS : 0) });
-	if (error?.kind === 'api') return <Missing id={decoded} error={error} what="inc" back={<Back to="/incidents" label={t('inc.back')} />} />;
-	if (!of) return <main class="page">{error ? <Trouble error={error} /> : <p class="more">{t('table.loading')}</p>}</main>;
+	if (error?.kind === 'api') return <NotFound id={decoded} error={error} what="inc" back={<Back to="/incidents" label={t('inc.back')} />} />;
+	if (!of) return <main class="page">{error ? <QueryError error={error} /> : <p class="more">{t('table.loading')}</p>}</main>;
 	return (
 		<main class="page" id="content">
 			<Head of={of} id={decoded} />

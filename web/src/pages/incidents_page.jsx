@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Incidents: problems that belong together. Open ones first, then the newest.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { Trouble } from '../ui/banner.jsx';
+import { QueryError } from '../ui/banner.jsx';
 import { percent } from '../features/incident/cause_ranking.jsx';
 import { Coverage } from '../ui/coverage_footer.jsx';
 import { TimeRange } from '../ui/time_range.jsx';
 import { useRowKeys } from '../ui/row_keys.js';
-import { Heads, Icon, Text, Time } from '../ui/elements.jsx';
+import { TableHead, Icon, Text, Time } from '../ui/elements.jsx';
 import { count, visible } from '../text/format.js';
 import { t, useSettings, word } from '../text/i18n.js';
 import { PAGE, STATES, endIncidents, incidentHref, incidents, incidentsAddress, loadIncidents, openFirst, readIncidentFilters, titleOf } from '../data/incidents.js';
@@ -55,7 +55,7 @@ const List = ({ rows }) => {
 	return (
 		<table class="plain events incidents">
 			<caption class="sr">{t('inc.caption')}</caption>
-			<Heads at="inc.col." of={['state', 'what', 'onset', 'last', 'nodes', 'first', 'share', 'open']} n={['nodes', 'share']} />
+			<TableHead at="inc.col." of={['state', 'what', 'onset', 'last', 'nodes', 'first', 'share', 'open']} n={['nodes', 'share']} />
 			<tbody ref={body} onClick={onClick}>
 				{rows.map((of) => (
 					<Row key={of.id} of={of} />
@@ -117,7 +117,7 @@ export const IncidentsPage = ({ search }) => {
 					<Choice name="node" label={t('events.node')} value={filters.node} values={(list ?? []).map((n) => n.name).sort()} onChange={(node) => onChange({ ...filters, node })} />
 					<a href={whereAddress(filters)}>{t('where.ask')}</a>
 				</div>
-				{error && <Trouble error={error} since={error.since} />}
+				{error && <QueryError error={error} since={error.since} />}
 				{!data && !error && <p class="more">{t('table.loading')}</p>}
 				{data && <Shown data={data} />}
 			</main>

@@ -11,7 +11,7 @@ import { CopyButton, Icon, Text } from '../ui/elements.jsx';
 import { get } from '../base/api.js';
 import { useQuery } from '../base/use_query.js';
 import { eventsAddress } from '../data/events.js';
-import { canWant, writeFilters } from '../data/filters.js';
+import { isQueryable, writeFilters } from '../data/filters.js';
 import { panelDataOf } from '../data/columns.js';
 import { duration, isNumber, timeText, visible } from '../text/format.js';
 import { t, useSettings } from '../text/i18n.js';
@@ -60,12 +60,12 @@ const useNow = (view) => {
 const binsOf = (answer) => answer.bins.map((b, i) => ({ from: Date.parse(b.time), to: i + 1 < answer.bins.length ? Date.parse(answer.bins[i + 1].time) : Date.parse(answer.to), counts: b.counts }));
 
 // {events, cut, bins} of the range; a query that fails is left out, and the panels are shown without it.
-const useHappened = (name, range) => {
+const useRequestsAndEvents = (name, range) => {
 	const [state, set] = useState({ events: [], cut: false, bins: [] });
 	useEffect(() => {
 		let gone = false;
 		const ends = [['node', name], ['from', iso(range.from)], ['to', iso(range.to)]];
-		if (canWant(name)) {
+		if (isQueryable(name)) {
 			get('/api/v1/events', [...ends, ['limit', EVENTS]]).then(({ events, next }) => !gone && set((was) => ({ ...was, events, cut: Boolean(next) })), () => null);
 			get('/api/v1/requests/histogram', [...ends, ['bins', BINS]]).then((answer) => !gone && set((was) => ({ ...was, bins: binsOf(answer) })), () => null);
 		}
@@ -143,7 +143,7 @@ const Head = ({ name, node, range }) => {
 			</h1>
 			<p class="line">
 				<State node={node} />
-				{canWant(name) && (
+				{isQueryable(name) && (
 					<span class="sees">
 						<a href={writeFilters({ ...filters, view: 'rows' })}>{t('np.sees')}</a> · <a href={eventsAddress({ ...filters, node: name })}>{t('np.events')}</a> · <a href={redAddress(filters)}>{t('np.reds')}</a> · <a href={profileAddress({ ...filters, node: name })}>{t('np.profile')}</a> · <a href={topologyAddress(filters)}>{t('topo.of')}</a>
 					</span>
@@ -236,7 +236,7 @@ export const NodePage = ({ path, search }) => {
 	const { list } = useNodes();
 	const node = list?.find((n) => n.name === name);
 	const { data, error } = useQuery('/api/v1/series/names', [['node', name]]);
-	const happened = useHappened(name, range);
+	const happened = useRequestsAndEvents(name, range);
 	const [runs, onSilent] = useState([]);
 	const silent = useMemo(() => since(runs, Date.parse(node?.firstSeen)), [runs, node?.firstSeen]);
 	const marks = useMarks(view, happened, silent);
@@ -258,7 +258,7 @@ export const NodePage = ({ path, search }) => {
 				{kinds && <PanelGroups {...{ name, kinds, view, range, marks, onView, onZoom, onSilent }} look={`${lang} ${zone}`} />}
 				{(kinds || error) && <Sources {...{ name, node, range }} known={kinds?.some((k) => k.kind === 'source')} />}
 			</main>
-			<Coverage filters={canWant(name) ? { node: [name], from: view.from, to: view.to } : { from: view.from, to: view.to }} />
+			<Coverage filters={isQueryable(name) ? { node: [name], from: view.from, to: view.to } : { from: view.from, to: view.to }} />
 		</>
 	);
 };

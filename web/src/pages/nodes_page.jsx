@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The nodes: which report, what each probe reads, and what it could not read.
 import { useState } from 'preact/hooks';
-import { Trouble } from '../ui/banner.jsx';
+import { QueryError } from '../ui/banner.jsx';
 import { Coverage, doOf, whenText } from '../ui/coverage_footer.jsx';
 import { Tags } from '../ui/node_tags.jsx';
 import { Icon, Text, Time } from '../ui/elements.jsx';
 import { useCovered } from '../data/coverage.js';
 import { eventsAddress } from '../data/events.js';
-import { canWant, writeFilters } from '../data/filters.js';
+import { isQueryable, writeFilters } from '../data/filters.js';
 import { count, duration, isNumber, msFine, timeText, visible } from '../text/format.js';
 import { t, word } from '../text/i18n.js';
 import { messages } from '../text/messages.js';
@@ -18,7 +18,7 @@ const FEW = 3; /* up to this many nodes are shown with all details */
 const stateIcon = { attached: 'ok', off: 'off', throttled: 'warn' };
 
 // A source that is measured on demand and not enabled: it is listed in the details and is no problem of the node.
-const isUnasked = (s) => s.state === 'off' && (s.why ?? '').startsWith('not asked for: ');
+const isNotEnabled = (s) => s.state === 'off' && (s.why ?? '').startsWith('not asked for: ');
 
 export const Source = ({ source, why = false }) => (
 	<span class={`source state-${source.state}`} title={source.why ? visible(source.why) : undefined}>
@@ -79,7 +79,7 @@ const Details = ({ node }) => {
 				<p class="see">
 					<a href={nodeAddress(node.name)}>{t('np.open', { node: visible(node.name).slice(0, 60) })}</a>
 				</p>
-				{canWant(node.name) && (
+				{isQueryable(node.name) && (
 					<p class="see">
 						{t('nodes.see')}: <a href={writeFilters({ node: [node.name], view: 'rows' })}>{t('nodes.requests')}</a> · <a href={eventsAddress({ node: node.name })}>{t('nodes.events')}</a>
 					</p>
@@ -158,7 +158,7 @@ const Row = ({ node, open, onToggle }) => {
 					<Text of={node.version} class="mono" />
 				</td>
 				<td class="sources">
-					{(node.sources ?? []).filter((s) => !isUnasked(s)).map((s) => (
+					{(node.sources ?? []).filter((s) => !isNotEnabled(s)).map((s) => (
 						<Source key={s.name} source={s} />
 					))}
 				</td>
@@ -192,7 +192,7 @@ export const NodesPage = () => {
 				<h1>
 					{t('title.nodes')} {list && <span class="hint">{count(list.length)}</span>}
 				</h1>
-				{error && <Trouble error={error} onRetry={askNodes} />}
+				{error && <QueryError error={error} onRetry={askNodes} />}
 				{!list && !error && <p class="more">{t('table.loading')}</p>}
 				{list?.length === 0 && (
 					<section class="empty">

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU profile of a node or an app as a flame graph; compared with another range, coloured by the change of shares.
 import { useMemo } from 'preact/hooks';
-import { Trouble } from '../ui/banner.jsx';
+import { QueryError } from '../ui/banner.jsx';
 import { percent, IcicleChart } from '../chart/icicle_chart.jsx';
 import { TimeRange } from '../ui/time_range.jsx';
 import { CopyButton } from '../ui/elements.jsx';
 import { useQuery } from '../base/use_query.js';
 import { count, duration, timeText, visible } from '../text/format.js';
 import { t, useSettings } from '../text/i18n.js';
-import { deepest, matched } from '../data/evidence_tree.js';
+import { maxDepth, sumMatches } from '../data/evidence_tree.js';
 import { nodeAddress } from '../data/node.js';
-import { beside, fixed, profileAddress, profilePairs, profileTree, readProfile, shade, sharesOf } from '../data/profile.js';
+import { baseView, closedView, profileAddress, profilePairs, profileTree, readProfile, shareChange, sharesOf } from '../data/profile.js';
 import { go } from '../base/router.js';
 
 const AGAIN_MS = 60e3; /* profiles are sent once a minute */
@@ -28,7 +28,7 @@ const plain = {
 	words: (node, all) => t('pf.words', { name: nameOf(node), part: percent(node.now / all.now), cpu: duration(node.now) }),
 	look: () => '',
 	found: (root, fits) => {
-		const ms = matched(root, fits);
+		const ms = sumMatches(root, fits);
 		return ms > 0 ? t('pf.found', { part: percent(ms / root.ms), cpu: duration(ms) }) : t('ice.notfound');
 	},
 };
@@ -39,9 +39,9 @@ const compared = {
 		const [now, was] = sharesOf(node, all);
 		return t('pf.words.base', { name: nameOf(node), part: percent(now / 100), was: percent(was / 100), change: points(now - was), cpu: duration(node.now) });
 	},
-	look: shade,
+	look: shareChange,
 	found: (root, fits) => {
-		const [now, was] = sharesOf({ now: matched(root, fits, (n) => n.now), base: matched(root, fits, (n) => n.base) }, root);
+		const [now, was] = sharesOf({ now: sumMatches(root, fits, (n) => n.now), base: sumMatches(root, fits, (n) => n.base) }, root);
 		return now || was ? t('pf.found.base', { part: percent(now / 100), was: percent(was / 100) }) : t('ice.notfound');
 	},
 };
@@ -51,7 +51,7 @@ const Compare = ({ view, onView }) => {
 		const choice = event.currentTarget.value;
 		event.currentTarget.value = 'now';
 		if (choice === 'none') onView({ ...view, base_from: undefined, base_to: undefined });
-		else if (CHOICES.includes(choice)) onView(beside(view, choice));
+		else if (CHOICES.includes(choice)) onView(baseView(view, choice));
 	};
 	return (
 		<select id="pf-compare" aria-label={t('pf.compare')} class={view.base_from ? 'set' : ''} value="now" onChange={onSelect}>
@@ -86,7 +86,7 @@ const About = ({ data }) => (
 
 const Flame = ({ data }) => {
 	const all = useMemo(() => profileTree(data), [data]);
-	if (!all || deepest(all) < 1)
+	if (!all || maxDepth(all) < 1)
 		return (
 			<p class="more" id="pf-none">
 				{t('pf.none')} {t('pf.none.do')}
@@ -113,13 +113,13 @@ export const ProfilePage = ({ search }) => {
 				<TimeRange filters={view} onChange={(f) => onView({ ...view, from: f.from, to: f.to })} />
 				<Compare view={view} onView={onView} />
 				<ScopeLine view={view} onView={onView} />
-				<CopyButton class="quiet" label={t('pf.link')} title={t('pf.link.title')} text={() => `${location.origin}${profileAddress(fixed(view))}`} />
+				<CopyButton class="quiet" label={t('pf.link')} title={t('pf.link.title')} text={() => `${location.origin}${profileAddress(closedView(view))}`} />
 				<a id="pf-folded" href={`/api/v1/profile.folded?${new URLSearchParams(params)}`} title={t('pf.folded.title')} data-plain download>
 					{t('pf.folded')}
 				</a>
 				{view.node && <a href={nodeAddress(view.node, { from: view.from, to: view.to })}>{t('title.node')}</a>}
 			</div>
-			{error && <Trouble error={error} />}
+			{error && <QueryError error={error} />}
 			{!data && !error && <p class="more">{t('table.loading')}</p>}
 			{data && <Flame data={data} />}
 		</main>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rate, errors and durations of every app and route: requests answered, and separately calls made.
 import { useEffect, useMemo } from 'preact/hooks';
-import { Trouble } from '../ui/banner.jsx';
+import { QueryError } from '../ui/banner.jsx';
 import { Coverage, Unread } from '../ui/coverage_footer.jsx';
 import { FilterChips } from '../features/filter/filter_bar.jsx';
 import { Sparkline } from '../chart/sparkline.jsx';
@@ -13,7 +13,7 @@ import { liveQuery } from '../base/live_query.js';
 import { notRead, useCovered } from '../data/coverage.js';
 import { count, msFine, rate, visible } from '../text/format.js';
 import { ofRed } from '../data/facets.js';
-import { canWant, NONE, readFilters, writeFilters } from '../data/filters.js';
+import { isQueryable, NONE, readFilters, writeFilters } from '../data/filters.js';
 import { t, useSettings } from '../text/i18n.js';
 import { profileAddress } from '../data/profile.js';
 import { columnsOf, percentile, redAddress, redQuestion, rowsOf } from '../data/red.js';
@@ -45,7 +45,7 @@ const Errors = ({ row }) => {
 
 const narrowed = (filters, row, names) => {
 	const f = { ...filters };
-	for (const name of names) if (canWant(row[name] ?? NONE)) f[name] = [row[name] || NONE];
+	for (const name of names) if (isQueryable(row[name] ?? NONE)) f[name] = [row[name] || NONE];
 	return f;
 };
 
@@ -82,7 +82,7 @@ const Row = ({ row, filters, seconds }) => {
 				<a href={writeFilters(narrowed({ from: filters.from, to: filters.to, node: filters.node }, row, ['app', 'route']))} aria-label={t('red.rows.title', { what })}>
 					{t('red.rows')}
 				</a>
-				{row.app && canWant(row.app) && (
+				{row.app && isQueryable(row.app) && (
 					<>
 						{' · '}
 						<a href={profileAddress({ from: filters.from, to: filters.to, app: row.app, node: row.nodes.size === 1 ? [...row.nodes][0] : undefined })} aria-label={t('red.profile.title', { what: visible(row.app).slice(0, 80) })}>
@@ -161,7 +161,7 @@ export const RedPage = ({ search }) => {
 					<a href={topologyAddress(used)}>{t('topo.of')}</a>
 					<a href={whereAddress(used)}>{t('where.ask')}</a>
 				</div>
-				{error && <Trouble error={error} since={error.since} />}
+				{error && <QueryError error={error} since={error.since} />}
 				{!data && !error && <p class="more">{t('table.loading')}</p>}
 				{data && !data.series.length && <p class="more">{t('red.none')}</p>}
 				{data?.total > data?.series.length && <p class="hint">{t('red.cut', { total: count(data.total) })}</p>}

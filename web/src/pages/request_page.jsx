@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // One abnormal request: the verdict first, then the evidence.
-import { Trouble } from '../ui/banner.jsx';
+import { QueryError } from '../ui/banner.jsx';
 import { CallTree } from '../features/request/call_tree.jsx';
 import { CheckList } from '../features/request/check_list.jsx';
 import { Coverage } from '../ui/coverage_footer.jsx';
 import { DiskLatency } from '../features/request/disk_latency.jsx';
 import { Evidence } from '../features/request/evidence_table.jsx';
-import { Back, Facts, Json, Missing, decode } from '../ui/detail_page.jsx';
+import { Back, Facts, Json, NotFound, decode } from '../ui/detail_page.jsx';
 import { Summary } from '../features/request/summary.jsx';
 import { NearbyEvents, NearbyRequests, around } from '../features/request/nearby.jsx';
 import { EvidenceIcicle } from '../chart/icicle_chart.jsx';
 import { RegionOf } from '../ui/region_list.jsx';
 import { Similar } from '../features/request/similar.jsx';
 import { NodeContext } from '../features/request/node_context.jsx';
-import { TagsThen } from '../ui/node_tags.jsx';
+import { TagsAtTime } from '../ui/node_tags.jsx';
 import { TimeBar } from '../features/request/time_bar.jsx';
 import { CopyButton, Status, Text, Time } from '../ui/elements.jsx';
 import { Upstreams } from '../features/request/upstream_tries.jsx';
 import { AddressOwner } from '../ui/address_owner.jsx';
 import { useQuery } from '../base/use_query.js';
-import { NONE, canWant, writeFilters } from '../data/filters.js';
+import { NONE, isQueryable, writeFilters } from '../data/filters.js';
 import { bytes, count, duration, isNumber, isSlow, msFine, reasonText, timeParts, visible } from '../text/format.js';
 import { t, useSettings, word } from '../text/i18n.js';
 import { nodeAround } from '../data/node.js';
@@ -79,7 +79,7 @@ const Where = ({ req }) => (
 				</a>,
 			],
 			[t('ev.region'), <RegionOf name={req.region} path={`/requests/${req.id}`} />],
-			[t('filter.tag'), <TagsThen node={req.node} time={req.time} />],
+			[t('filter.tag'), <TagsAtTime node={req.node} time={req.time} />],
 			[
 				t('col.app'),
 				<a href={writeFilters({ app: [req.app], view: 'rows' })}>
@@ -117,7 +117,7 @@ const MINUTE_MS = 60e3;
 const Around = ({ req }) => {
 	const ends = { from: Date.parse(req.time) - MINUTE_MS, to: (Date.parse(req.end) || Date.parse(req.time)) + MINUTE_MS };
 	const filters = { from: new Date(ends.from).toISOString(), to: new Date(ends.to).toISOString() };
-	if (canWant(req.node ?? NONE)) filters.node = [req.node || NONE];
+	if (isQueryable(req.node ?? NONE)) filters.node = [req.node || NONE];
 	return <Coverage filters={filters} of={t('cov.around', { node: visible(req.node ?? '–').slice(0, 60) })} />;
 };
 
@@ -126,7 +126,7 @@ const linksOf = (req) => {
 	const range = around(req);
 	const code = req.reason?.code ?? 'unknown';
 	const links = [];
-	const follow = (name, value) => typeof value === 'string' && value && canWant(value) && links.push({ href: writeFilters({ ...range, [name]: [value] }), text: t(`link.${name}`) });
+	const follow = (name, value) => typeof value === 'string' && value && isQueryable(value) && links.push({ href: writeFilters({ ...range, [name]: [value] }), text: t(`link.${name}`) });
 	const { addr, peer } = req.reason?.params ?? {};
 	const upstream = code.startsWith('up.') ? (addr ?? req.upstreamAddr) : (req.upstreams ?? []).find((up) => up.addr === peer)?.addr;
 	follow('upstream', upstream);
@@ -186,8 +186,8 @@ export const RequestPage = ({ id }) => {
 	const decoded = decode(id);
 	const known = table.get().rows.find((r) => r.id === decoded) ?? null;
 	const { data: req, error } = useQuery(`/api/v1/requests/${encodeURIComponent(decoded)}`, [], { first: known });
-	if (error?.kind === 'api') return <Missing id={decoded} error={error} />;
-	if (!req) return <main class="page">{error ? <Trouble error={error} /> : <p class="more">{t('table.loading')}</p>}</main>;
+	if (error?.kind === 'api') return <NotFound id={decoded} error={error} />;
+	if (!req) return <main class="page">{error ? <QueryError error={error} /> : <p class="more">{t('table.loading')}</p>}</main>;
 	return (
 		<>
 			<main class="page" id="content">

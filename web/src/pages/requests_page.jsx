@@ -22,7 +22,7 @@ import { view } from '../base/table_position.js';
 const AIM_MS = 700; /* a pointer that moves over the rows is about to click one */
 const TOP_PX = 8;
 
-const Fresh = ({ n, more = false, onShow }) => (
+const NewRows = ({ n, more = false, onShow }) => (
 	<div class="fresh" role="status">
 		{n > 0 && (
 			<button type="button" title={t('table.new.title')} onClick={onShow}>
@@ -33,7 +33,7 @@ const Fresh = ({ n, more = false, onShow }) => (
 );
 
 // An app with encrypted connections has no rows, however bad it is: this is shown where rows are expected.
-const NoneHere = ({ filters }) => {
+const NoMatch = ({ filters }) => {
 	const unread = notRead(useCovered(), filters.app);
 	return (
 		<section class="more">
@@ -43,9 +43,9 @@ const NoneHere = ({ filters }) => {
 	);
 };
 
-const None = ({ filters }) => {
+const NoRows = ({ filters }) => {
 	if (!isFiltered(filters) && isLive(filters)) return <EmptyState />;
-	return <NoneHere filters={filters} />;
+	return <NoMatch filters={filters} />;
 };
 
 const COUNT_EVERY_MS = 30_000;
@@ -115,9 +115,9 @@ const RowsView = ({ filters, scroller }) => {
 	useLayoutEffect(() => onKey({ g: onShow }), []);
 	return (
 		<>
-			<Fresh n={state.fresh.length} more={state.jump || state.fresh.length >= KEEP} onShow={onShow} />
+			<NewRows n={state.fresh.length} more={state.jump || state.fresh.length >= KEEP} onShow={onShow} />
 			<RequestTable rows={state.rows} onMove={onMove} />
-			{state.loaded && !state.rows.length && <None filters={filters} />}
+			{state.loaded && !state.rows.length && <NoRows filters={filters} />}
 			{!state.loaded && state.busy && <p class="more">{t('table.loading')}</p>}
 			<More state={state} filters={filters} />
 		</>
@@ -156,10 +156,10 @@ const GroupsView = ({ filters, scroller }) => {
 	};
 	useLayoutEffect(() => onKey({ g: onShow }), []);
 	if (!loaded) return <p class="more">{t('table.loading')}</p>;
-	if (!state.list.length) return <None filters={filters} />;
+	if (!state.list.length) return <NoRows filters={filters} />;
 	return (
 		<>
-			<Fresh n={state.fresh} onShow={onShow} />
+			<NewRows n={state.fresh} onShow={onShow} />
 			<GroupTable list={state.list} filters={filters} onPointer={(is) => (pointed.current = is)} />
 			<GroupsEnd state={state} />
 		</>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The topology: applications and the calls between them as the callers measured them, beside the figures of the callees.
 import { useEffect, useMemo } from 'preact/hooks';
-import { Trouble } from '../ui/banner.jsx';
+import { QueryError } from '../ui/banner.jsx';
 import { Coverage } from '../ui/coverage_footer.jsx';
 import { Facet } from '../features/filter/facet_menu.jsx';
 import { FilterChips } from '../features/filter/filter_bar.jsx';
@@ -11,7 +11,7 @@ import { Icon, Text } from '../ui/elements.jsx';
 import { AddressOwner } from '../ui/address_owner.jsx';
 import { liveQuery } from '../base/live_query.js';
 import { ofRed } from '../data/facets.js';
-import { canWant, readFilters } from '../data/filters.js';
+import { isQueryable, readFilters } from '../data/filters.js';
 import { count, msFine, rate } from '../text/format.js';
 import { t, useSettings } from '../text/i18n.js';
 import { redAddress } from '../data/red.js';
@@ -35,7 +35,7 @@ const Percent = ({ figures }) => {
 };
 
 const AppLink = ({ app, filters }) =>
-	canWant(app ?? '!') ? (
+	isQueryable(app ?? '!') ? (
 		<a href={topologyAddress({ ...filters, app: [app] })}>
 			<Text of={app} />
 		</a>
@@ -113,7 +113,7 @@ export const TopologyPage = ({ search }) => {
 					<FilterChips filters={used} onChange={onChange} />
 					<a href={redAddress(used)}>{t('title.red')}</a>
 				</div>
-				{error && <Trouble error={error} since={error.since} />}
+				{error && <QueryError error={error} since={error.since} />}
 				{!data && !error && <p class="more">{t('table.loading')}</p>}
 				{data && !data.edges.length && <p class="more">{t('topo.none')}</p>}
 				{data?.edges.length > 0 && (

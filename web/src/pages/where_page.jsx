@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks the hosts of any time span like those of an incident, even if none was opened.
 import { useMemo } from 'preact/hooks';
-import { Trouble } from '../ui/banner.jsx';
+import { QueryError } from '../ui/banner.jsx';
 import { CauseRanking } from '../features/incident/cause_ranking.jsx';
 import { Coverage } from '../ui/coverage_footer.jsx';
 import { Facet } from '../features/filter/facet_menu.jsx';
@@ -55,7 +55,7 @@ export const WherePage = ({ search }) => {
 					<FilterChips filters={used} onChange={onChange} />
 					<a href={incidentsAddress({ from, to })}>{t('title.incidents')}</a>
 				</div>
-				{error && <Trouble error={error} />}
+				{error && <QueryError error={error} />}
 				{!data && !error && <p class="more">{t('table.loading')}</p>}
 				{data && (
 					<>

@@ -3,7 +3,7 @@
 export const callMessages = {
 	'title.topology': ['Topology', '拓扑'],
 	'topo.title': ['Who calls whom', '调用关系'],
-	'topo.of': ['who calls whom here', '此处的调用关系'],
+	'topo.of': ['Topology', '拓扑'],
 	'topo.table': ['Calls between applications', '应用间的调用'],
 	'topo.none': ['No application called another in this range.', '该时段内没有应用间的调用。'],
 	'topo.folded': ['The {n} applications with the fewest calls are drawn as one.', '调用最少的 {n} 个应用合并显示。'],

@@ -36,7 +36,7 @@ export const fleetMessages = {
 	'fleet.why.event': ['{what} × {value}', '{what} × {value}'],
 	'regions.title': ['Regions', '区域'],
 	'regions.open': ['its own console', '该区域的控制台'],
-	'regions.nodes': ['nodes: {n}', '{n} 个节点'],
+	'regions.nodes': ['{n} nodes', '{n} 个节点'],
 	'regions.behind': ['{time} behind', '落后 {time}'],
 	'regions.late': ['{time} behind: cut off, or catching up', '落后 {time}：已断开或正在追赶'],
 	'regions.there': ['see everything that {region} keeps about it', '查看 {region} 保留的全部内容'],

@@ -51,7 +51,7 @@ export const nodeMessages = {
 	'np.hide': ['Hide them', '不绘制'],
 	'np.failed': ['This could not be loaded: {message}', '无法取得：{message}'],
 	'np.last': ['last', '最近'],
-	'np.most': ['most {value}', '最高 {value}'],
+	'np.most': ['max {value}', '最高 {value}'],
 	'np.least': ['single samples: {low} to {high}', '单次采样：{low} 至 {high}'],
 	'np.keys': ['Arrow keys move along the time, Enter zooms in, Escape leaves.', '方向键沿时间移动，Enter 放大，Esc 离开。'],
 	'np.heat.cell': ['{low} to {high}: {n} of {all}', '{low} 至 {high}：{n} / {all}'],

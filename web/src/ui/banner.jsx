@@ -11,7 +11,7 @@ import { useStore } from '../base/store.js';
 
 const PATIENCE_MS = 1000; /* a reconnect within this time shows no banner */
 
-const sayings = {
+const problemOf = {
 	lost: ['banner.lost', 'banner.lost.do'],
 	db: ['banner.db', 'banner.db.do'],
 	slow: ['banner.slow', 'banner.slow.do'],
@@ -19,8 +19,8 @@ const sayings = {
 	api: ['banner.api', null],
 };
 
-export const Trouble = ({ error, since = null, onRetry }) => {
-	const [what, todo] = sayings[error.kind];
+export const QueryError = ({ error, since = null, onRetry }) => {
+	const [what, todo] = problemOf[error.kind];
 	return (
 		<div class="banner" role="alert" data-kind={error.kind}>
 			<Icon name="warn" />
@@ -51,8 +51,8 @@ export const Banner = () => {
 		const timer = lost ? setTimeout(() => redraw(Date.now()), PATIENCE_MS) : 0;
 		return () => clearTimeout(timer);
 	}, [lost]);
-	if (lost && Date.now() - live.since >= PATIENCE_MS) return <Trouble error={live.error} since={live.since} onRetry={connect} />;
-	if (!lost && data?.database === 'away') return <Trouble error={away} since={since} />;
-	if (error && location.pathname === '/') return <Trouble error={error} since={error.since} />;
+	if (lost && Date.now() - live.since >= PATIENCE_MS) return <QueryError error={live.error} since={live.since} onRetry={connect} />;
+	if (!lost && data?.database === 'away') return <QueryError error={away} since={since} />;
+	if (error && location.pathname === '/') return <QueryError error={error} since={error.since} />;
 	return null;
 };

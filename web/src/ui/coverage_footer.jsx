@@ -3,7 +3,7 @@
 // what to do.
 import { useState } from 'preact/hooks';
 import { count, isNumber, timeText, visible } from '../text/format.js';
-import { connections, isGoingOn, isGrave, lossesOf, lostRequests, notRead, useCoverage } from '../data/coverage.js';
+import { connections, isGoingOn, isSevere, lossesOf, lostRequests, notRead, useCoverage } from '../data/coverage.js';
 import { isLive } from '../data/filters.js';
 import { t, word } from '../text/i18n.js';
 import { messages } from '../text/messages.js';
@@ -51,8 +51,8 @@ export const Unread = ({ of }) => (
 );
 
 const Loss = ({ loss, live }) => (
-	<li class={isGrave(loss) ? 'warn' : ''} data-loss={loss.name}>
-		<Icon name={isGrave(loss) ? 'warn' : 'off'} /> <b>
+	<li class={isSevere(loss) ? 'warn' : ''} data-loss={loss.name}>
+		<Icon name={isSevere(loss) ? 'warn' : 'off'} /> <b>
 			<Text of={loss.node} cut={CUT} />
 		</b>{' '}
 		<bdi>{lossText(loss)}</bdi> <span class="hint">{whenText(loss, live)}</span> <span class="todo">{doOf(loss.name)}</span>
@@ -85,15 +85,15 @@ const Details = ({ id, losses, coverage, unread, live }) => (
 
 // The loss that grew last in one line; the others are one click away.
 const Headline = ({ losses, live }) => {
-	const grave = losses.filter(isGrave);
-	if (!grave.length) return null;
-	const [first] = grave;
+	const severe = losses.filter(isSevere);
+	if (!severe.length) return null;
+	const [first] = severe;
 	return (
 		<p class="headline warn" role="status">
 			<Icon name="warn" /> <b>
 				<Text of={first.node} cut={CUT} />
 			</b>{' '}
-			<bdi>{lossText(first)}</bdi>, {whenText(first, live)}. <span class="todo">{doOf(first.name)}</span> {grave.length > 1 && t('cov.others', { n: count(grave.length - 1) })}
+			<bdi>{lossText(first)}</bdi>, {whenText(first, live)}. <span class="todo">{doOf(first.name)}</span> {severe.length > 1 && t('cov.others', { n: count(severe.length - 1) })}
 		</p>
 	);
 };
@@ -131,7 +131,7 @@ export const Coverage = ({ filters, of = t('cov.range') }) => {
 				<Figure name="seen" value={c.seen} known={known} />
 				<Figure name="stored" value={c.stored} text={stored} known={known} />
 				<Figure name="withheld" value={c.withheld} known={known} warn={c.withheld > 0} />
-				<Figure name="lost" value={lost} known={known} warn={losses.some(isGrave) || c.lostBatches > 0} />
+				<Figure name="lost" value={lost} known={known} warn={losses.some(isSevere) || c.lostBatches > 0} />
 				<Figure name="unread" value={known ? connections(unread) : null} known={known} />
 				<button type="button" class="quiet" id="cover-more" disabled={!known} aria-expanded={open} aria-controls={open ? 'cover-details' : undefined} title={t('cov.more.title')} onClick={() => setOpen(!open)}>
 					{t('cov.more')} <span aria-hidden="true">{open ? '▾' : '▴'}</span>

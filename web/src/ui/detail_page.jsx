@@ -26,7 +26,7 @@ export const decode = (text) => {
 	}
 };
 
-export const Missing = ({ id, error, what = 'ev', back: way = <Back /> }) => {
+export const NotFound = ({ id, error, what = 'ev', back: way = <Back /> }) => {
 	const gone = error.status === 410;
 	return (
 		<main class="page missing" id="content">

@@ -19,7 +19,7 @@ export const Text = ({ of, class: cls, cut = CUT }) => {
 };
 
 // The head of a table by the keys of its columns; n: the columns of numbers, ms: those in ms.
-export const Heads = ({ at = '', of, n = [], ms = [] }) => (
+export const TableHead = ({ at = '', of, n = [], ms = [] }) => (
 	<thead>
 		<tr>
 			{of.map((name) => (

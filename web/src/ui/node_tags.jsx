@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operator's tags of a node; each links to the abnormal requests of all nodes with that tag.
 import { useQuery } from '../base/use_query.js';
-import { canWant, writeFilters } from '../data/filters.js';
+import { isQueryable, writeFilters } from '../data/filters.js';
 import { t } from '../text/i18n.js';
 import { Text } from './elements.jsx';
 
 const Tag = ({ of: tag }) => (
 	<span class="tag">
-		{canWant(tag) ? (
+		{isQueryable(tag) ? (
 			<a href={writeFilters({ tag: [tag] })}>
 				<Text of={tag} />
 			</a>
@@ -24,7 +24,7 @@ export const Tags = ({ tags }) => {
 };
 
 // The tags at that time: they may have changed since.
-export const TagsThen = ({ node, time }) => {
+export const TagsAtTime = ({ node, time }) => {
 	const { data } = useQuery(node && time ? '/api/v1/tags' : null, [['node', node], ['at', time]]);
 	return data ? <Tags tags={data.tagged?.find((x) => !x.entity)?.tags} /> : <span class="none">–</span>;
 };

@@ -7,7 +7,7 @@ import { t, zone } from '../text/i18n.js';
 
 const presets = { '15m': 15 * 60e3, '6h': 6 * 3600e3, '24h': 24 * 3600e3, '7d': 7 * 24 * 3600e3 };
 
-const said = (f) => {
+const rangeText = (f) => {
 	if (f.from && f.to) return t('range.fixed', { from: timeText(f.from, false), to: timeText(f.to, false) });
 	if (f.to) return t('range.fixed', { from: '…', to: timeText(f.to, false) });
 	return f.from ? t('range.since', { from: timeText(f.from, false) }) : t('range.default');
@@ -67,7 +67,7 @@ export const TimeRange = ({ filters, onChange }) => {
 	return (
 		<span class="range">
 			<select id="range" aria-label={t('range.label')} class={set ? 'set' : ''} value="now" onChange={onSelect}>
-				<option value="now">{said(filters)}</option>
+				<option value="now">{rangeText(filters)}</option>
 				{set && <option value="default">{t('range.default')}</option>}
 				{Object.keys(presets).map((p) => (
 					<option key={p} value={p}>

@@ -58,7 +58,7 @@ TEST(a_flag_wins_over_the_file_wherever_it_stands)
 	unlink(path);
 }
 
-TEST(what_is_wrong_with_a_flag_is_told)
+TEST(a_wrong_flag_is_refused_with_the_reason)
 {
 	CHECK_EQ(READ("--keep-days", "0"), -EINVAL);
 	CHECK(strstr(err, "1 to 3650"));
@@ -75,7 +75,7 @@ TEST(help_and_version_end_the_reading)
 	CHECK_EQ(READ("--help", "--nonsense"), 0);
 	CHECK_EQ(task, CONFIG_HELP);
 	CHECK_EQ(READ("--version"), 0);
-	CHECK_EQ(task, CONFIG_TELL_VERSION);
+	CHECK_EQ(task, CONFIG_PRINT_VERSION);
 }
 
 TEST(any_address_of_this_machine_may_be_bound_and_nothing_else)
@@ -103,7 +103,7 @@ TEST(an_address_is_all_of_one)
 	CHECK_EQ(ntohs(e.v6.sin6_port), 443);
 }
 
-TEST(a_port_that_is_taken_is_told)
+TEST(a_port_in_use_is_refused_with_its_address)
 {
 	char bind_to[64] = "";
 	int first = -1, second = -1;

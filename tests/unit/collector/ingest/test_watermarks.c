@@ -39,7 +39,7 @@ TEST(only_the_batch_after_the_last_queued_is_next)
 
 	CHECK_EQ(offer(m, k, 4, 1), MARK_NEXT);
 	CHECK_EQ(offer(m, k, 5, 1), MARK_NEXT);
-	CHECK_EQ(offer(m, k, 5, 1), MARK_TWICE);
+	CHECK_EQ(offer(m, k, 5, 1), MARK_DUPLICATE);
 	CHECK_EQ(offer(m, k, 7, 1), MARK_GAP);
 	CHECK_EQ(offer(m, k, 6, 1), MARK_NEXT);
 }
@@ -72,7 +72,7 @@ TEST(a_batch_is_early_while_the_marks_are_not_known)
 	AUTO(watermarks_free) struct watermarks *m = watermarks_new();
 	struct mark *k = watermarks_get(m, NODE, EPOCH);
 
-	CHECK_EQ(offer(m, k, 1, 1), MARK_EARLY);
+	CHECK_EQ(offer(m, k, 1, 1), MARK_UNSYNCED);
 	CHECK(!watermarks_take_nack(k, STREAM_EVENT, 1));
 	watermarks_load(m, k, zero);
 	CHECK(watermarks_next_due(m) == k);
@@ -133,12 +133,12 @@ TEST(what_is_queued_and_comes_again_is_acked_only_when_stored)
 	struct mark *k = known(m, 3);
 
 	CHECK_EQ(offer(m, k, 4, 1), MARK_NEXT);
-	CHECK_EQ(offer(m, k, 4, 1), MARK_TWICE);
+	CHECK_EQ(offer(m, k, 4, 1), MARK_DUPLICATE);
 	CHECK(!watermarks_take_ack(k, STREAM_EVENT));
 	watermarks_stored(m, k, (uint64_t[STREAM_END]){ [STREAM_EVENT] = 4 });
 	CHECK(watermarks_take_ack(k, STREAM_EVENT));
 	CHECK(!watermarks_take_ack(k, STREAM_EVENT));
-	CHECK_EQ(offer(m, k, 4, 1), MARK_TWICE);
+	CHECK_EQ(offer(m, k, 4, 1), MARK_DUPLICATE);
 	CHECK(watermarks_take_ack(k, STREAM_EVENT));
 }
 

@@ -91,7 +91,7 @@ TEST(a_sample_of_an_unknown_layout_asks_for_it)
 	AUTO(batch_free) struct batch *b = sample_of(&r, 2);
 
 	CHECK_EQ(pipeline_run(r.front, b), -ENOKEY);
-	CHECK(!b->poison);
+	CHECK(!b->malformed);
 	CHECK_EQ(b->nneeded, 1);
 	CHECK_EQ(b->needed[0], r.dict.layout);
 	CHECK_EQ(layouts_add(r.layouts, &r.dict), 0);
@@ -166,7 +166,7 @@ TEST(a_sample_that_does_not_fit_its_layout_poisons_its_batch)
 
 	CHECK_EQ(layouts_add(r.layouts, &r.dict), 0);
 	CHECK_EQ(pipeline_run(r.front, b), -EBADMSG);
-	CHECK(b->poison);
+	CHECK(b->malformed);
 	tear_down(&r);
 }
 
@@ -179,7 +179,7 @@ TEST(a_body_that_cannot_be_read_poisons_its_batch_and_makes_no_row)
 	buf_put(&body, "\xc1", 1);
 	AUTO(batch_free) struct batch *b = batch_of(&body);
 	CHECK(pipeline_run(r.front, b) < 0);
-	CHECK(b->poison);
+	CHECK(b->malformed);
 	CHECK_EQ(pipeline_run(r.back, b), 0);
 	CHECK_EQ(b->rows[FACT_REQUEST].n, 0);
 	tear_down(&r);

@@ -7,16 +7,22 @@ struct settings {
 	int64_t rows;
 	double slow_ms;
 	bool query;
+	char mode[8];
 };
 
 static const struct config_option table[] = {
-	{ "probe", "node", CONFIG_STR, CONFIG_FIELD(struct settings, node), .min = 1 },
-	{ "probe", "rows", CONFIG_INT, CONFIG_FIELD(struct settings, rows), .min = 1, .max = 1000 },
-	{ "request", "slow_ms", CONFIG_REAL, CONFIG_FIELD(struct settings, slow_ms), .unit = "ms" },
-	{ "request", "query", CONFIG_BOOL, CONFIG_FIELD(struct settings, query), .min = 0 },
+	{ "probe", "node", CONFIG_STR, CONFIG_FIELD(struct settings, node), .min = 1,
+	  .initial = "host" },
+	{ "probe", "rows", CONFIG_INT, CONFIG_FIELD(struct settings, rows), .min = 1, .max = 1000,
+	  .initial = "50" },
+	{ "request", "slow_ms", CONFIG_REAL, CONFIG_FIELD(struct settings, slow_ms),
+	  .initial = "-1" },
+	{ "request", "query", CONFIG_BOOL, CONFIG_FIELD(struct settings, query), .initial = "no" },
+	{ "request", "mode", CONFIG_CHOICE, CONFIG_FIELD(struct settings, mode),
+	  .choices = "auto|on|off", .initial = "auto" },
 };
 
-static const struct settings defaults = { "host", 50, -1, false };
+static const struct settings defaults = { "host", 50, -1, false, "auto" };
 static struct settings got;
 static char err[256];
 
@@ -71,12 +77,14 @@ TEST(what_a_file_does_not_say_stays_as_it_was)
 
 TEST(an_unknown_key_or_section_is_refused_with_what_there_is)
 {
-	refused("[probe]\n\nnod = x\n", "FILE:3: [probe] has no key \"nod\"; it has node rows");
+	refused("[probe]\n\nnod = x\n",
+		"FILE:3: [probe] has no key \"nod\"; its keys are node rows");
 	refused("[prob]\nnode = x\n",
-		"FILE:1: there is no section [prob]; there is [probe] [request]");
-	refused("[prob]\n", "FILE:1: there is no section [prob]; there is [probe] [request]");
+		"FILE:1: there is no section [prob]; the sections are [probe] [request]");
+	refused("[prob]\n",
+		"FILE:1: there is no section [prob]; the sections are [probe] [request]");
 	refused("node = x\n",
-		"FILE:1: \"node\" stands before the first section; there is [probe] [request]");
+		"FILE:1: \"node\" is not in a section; the sections are [probe] [request]");
 }
 
 TEST(a_bad_value_is_refused_with_what_is_allowed)
@@ -95,16 +103,16 @@ TEST(a_bad_value_is_refused_with_what_is_allowed)
 		"FILE:2: [request] query = \"maybe\": yes or no is allowed");
 	refused("[probe]\nnode = 0123456789abcdef\n",
 		"FILE:2: [probe] node is 16 bytes long: at most 15 are allowed");
-	refused("[probe]\nnode =\n", "FILE:2: [probe] node is empty: it needs a value");
+	refused("[probe]\nnode =\n", "FILE:2: [probe] node is empty: a value is required");
 }
 
 TEST(a_line_that_is_no_option_is_refused)
 {
 	refused("[probe]\nnode\n", "FILE:2: neither [section] nor key = value");
-	refused("[probe\nrows = 1\n", "FILE:1: a section's name ends in ]");
+	refused("[probe\nrows = 1\n", "FILE:1: the section's name has no ] at its end");
 }
 
-TEST(the_first_mistake_is_told)
+TEST(the_first_mistake_is_reported)
 {
 	refused("[probe]\nrows = 0\nx = 1\n",
 		"FILE:2: [probe] rows = \"0\": a whole number from 1 to 1000 is allowed");
@@ -135,7 +143,7 @@ TEST(a_file_that_cannot_be_read_is_refused_with_its_reason)
 		 -ENOENT);
 	CHECK_STR(err, "/nonexistent/x.conf: No such file or directory");
 	CHECK_EQ(config_load(table, ARRAY_SIZE(table), &got, "/", err, sizeof(err)), -EIO);
-	CHECK_STR(err, "/: it cannot be read");
+	CHECK_STR(err, "/: cannot read it");
 }
 
 TEST(an_option_is_set_by_hand_and_a_refused_one_stays)
@@ -150,9 +158,33 @@ TEST(an_option_is_set_by_hand_and_a_refused_one_stays)
 	CHECK_EQ(set("request", "query", "off"), 0);
 	CHECK(!got.query);
 	CHECK_EQ(set("request", "rows", "1"), -EINVAL);
-	CHECK_STR(err, "[request] has no key \"rows\"; it has slow_ms query");
+	CHECK_STR(err, "[request] has no key \"rows\"; its keys are slow_ms query mode");
 	CHECK_EQ(set("probe", "node", "x"), 0);
 	CHECK_EQ(memcmp(got.node, "x\0\0\0", 4), 0); /* nothing of the longer one before */
+}
+
+TEST(a_choice_is_one_of_its_words)
+{
+	got = defaults;
+	CHECK_EQ(set("request", "mode", "on"), 0);
+	CHECK_STR(got.mode, "on");
+	CHECK_EQ(set("request", "mode", "off"), 0);
+	CHECK_EQ(set("request", "mode", "o"), -EINVAL);
+	CHECK_STR(err, "[request] mode = \"o\": auto, on or off is allowed");
+	CHECK_EQ(set("request", "mode", "auto|on"), -EINVAL);
+	CHECK_EQ(set("request", "mode", ""), -EINVAL);
+	CHECK_STR(got.mode, "off");
+}
+
+TEST(the_defaults_are_those_of_the_table)
+{
+	memset(&got, 0xff, sizeof(got));
+	config_defaults(table, ARRAY_SIZE(table), &got);
+	CHECK_STR(got.node, "host");
+	CHECK_EQ(got.rows, 50);
+	CHECK(got.slow_ms == -1);
+	CHECK(!got.query);
+	CHECK_STR(got.mode, "auto");
 }
 
 TEST(an_error_is_cut_to_the_room_it_has)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe/core/probe_config.h"
+#include "probe/core/on_demand.h"
 #include "tests/lib/test.h"
 
 static struct probe_config c;
@@ -32,7 +33,7 @@ static char *file_of(const char *text)
 	return path;
 }
 
-TEST(without_a_word_the_probe_has_its_defaults)
+TEST(without_arguments_the_probe_has_its_defaults)
 {
 	const char *argv[] = { "seismo-probe", NULL };
 	char host[64] = "";
@@ -59,6 +60,28 @@ TEST(only_what_is_measured_on_demand_can_be_asked_for)
 	CHECK_STR(c.on_demand, "vfs");
 	CHECK_EQ(READ("--on-demand", "vfs,proc"), -EINVAL);
 	CHECK(strstr(err, "on_demand \"vfs,proc\": ") && strstr(err, "vfs"));
+}
+
+TEST(the_help_names_every_source_that_is_measured_on_demand)
+{
+	const struct config_option *o = probe_program.options;
+	char names[256], *rest = names;
+
+	while (strcmp(o->key, "on_demand") != 0)
+		o++;
+	on_demand_names(names, sizeof(names));
+	for (char *name; (name = strsep(&rest, ",")) != NULL;)
+		CHECK(strstr(o->help, name) && strstr(o->more, name));
+}
+
+TEST(help_may_name_a_format)
+{
+	CHECK_EQ(READ("--help"), 0);
+	CHECK_STR(c.help, "");
+	CHECK_EQ(READ("--help=man"), 0);
+	CHECK_EQ(task, PROBE_HELP);
+	CHECK_STR(c.help, "man");
+	CHECK_EQ(READ("--helpless"), -EINVAL);
 }
 
 TEST(every_option_is_a_flag)
@@ -145,6 +168,9 @@ TEST(a_bad_value_is_refused_with_the_flag_the_value_and_what_is_allowed)
 		{ "--collector", "tcp://h:0", "collector", "tcp://host:port" },
 		{ "--collector", "tcp://h:65536", "collector", "tcp://host:port" },
 		{ "--collector", "tcp://:1", "collector", "tcp://host:port" },
+		{ "--hooks", "kprobes", "--hooks", "auto, sockets or syscalls" },
+		{ "--nginx", "yes", "--nginx", "auto, on or off" },
+		{ "--slow-file-clock", "tock", "--slow-file-clock", "auto, tick or timer" },
 		{ "--collector", "ipc:///tmp/x:1", "collector", "tcp://host:port" },
 	};
 
@@ -168,7 +194,7 @@ TEST(a_flag_that_is_not_one_or_has_no_value_is_refused)
 	CHECK_EQ(READ("--query-string=perhaps"), -EINVAL);
 }
 
-TEST(help_version_and_check_are_told_from_running)
+TEST(help_version_doctor_and_check_are_tasks_of_their_own)
 {
 	CHECK_EQ(READ("--help"), 0);
 	CHECK_EQ(task, PROBE_HELP);

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { liveQuery } from '../../base/live_query.js';
 import { count, visible } from '../../text/format.js';
 import { ofRequests } from '../../data/facets.js';
-import { NONE, bare, canWant, fits, isNot, pairs, withValue, withoutValue } from '../../data/filters.js';
+import { NONE, bare, isQueryable, fits, isNot, pairs, withValue, withoutValue } from '../../data/filters.js';
 import { t, word } from '../../text/i18n.js';
 import { useStore } from '../../base/store.js';
 import { Text } from '../../ui/elements.jsx';
@@ -41,7 +41,7 @@ const Value = ({ name, value, n, most, chosen, onWant, onOr, onNot }) => {
 	const other = chosen.some((v) => !isNot(v) && v !== value);
 	return (
 		<li class={wanted ? 'wanted' : excluded ? 'excluded' : ''}>
-			<button type="button" class="only" aria-pressed={wanted} disabled={!canWant(value)} title={t('facet.only', { value: said.slice(0, CUT) })} onClick={onWant}>
+			<button type="button" class="only" aria-pressed={wanted} disabled={!isQueryable(value)} title={t('facet.only', { value: said.slice(0, CUT) })} onClick={onWant}>
 				<svg class="share" viewBox={`0 0 ${most} 1`} preserveAspectRatio="none" aria-hidden="true">
 					<rect width={n ?? 0} height="1" />
 				</svg>
@@ -49,7 +49,7 @@ const Value = ({ name, value, n, most, chosen, onWant, onOr, onNot }) => {
 				<span class="n">{count(n)}</span>
 			</button>
 			{other && !wanted && (
-				<button type="button" class="side" disabled={!canWant(value)} title={t('facet.or', { value: said.slice(0, CUT) })} aria-label={t('facet.or', { value: said.slice(0, CUT) })} onClick={onOr}>
+				<button type="button" class="side" disabled={!isQueryable(value)} title={t('facet.or', { value: said.slice(0, CUT) })} aria-label={t('facet.or', { value: said.slice(0, CUT) })} onClick={onOr}>
 					+
 				</button>
 			)}

@@ -13,16 +13,16 @@ const MOST = 50;
 const short = (text, cut = 60) => visible(String(text ?? '–')).slice(0, cut);
 
 // A button that asks for confirmation in place before it acts.
-const Sure = ({ id, label, question, able, busy, onYes }) => {
-	const [asked, ask] = useState(false);
+const ConfirmButton = ({ id, label, question, able, busy, onYes }) => {
+	const [confirming, setConfirming] = useState(false);
 	const yes = () => {
-		ask(false);
+		setConfirming(false);
 		onYes();
 	};
-	if (!asked || !able) {
+	if (!confirming || !able) {
 		return (
 			<p class="buttons">
-				<button type="button" id={id} disabled={busy || !able} onClick={() => ask(true)}>
+				<button type="button" id={id} disabled={busy || !able} onClick={() => setConfirming(true)}>
 					{label}
 				</button>
 			</p>
@@ -35,7 +35,7 @@ const Sure = ({ id, label, question, able, busy, onYes }) => {
 				<button type="button" id={`${id}-yes`} class="primary" onClick={yes}>
 					{label}
 				</button>{' '}
-				<button type="button" id={`${id}-no`} onClick={() => ask(false)}>
+				<button type="button" id={`${id}-no`} onClick={() => setConfirming(false)}>
 					{t('inc.no')}
 				</button>
 			</p>
@@ -67,7 +67,7 @@ const Merge = ({ of, by, busy, act }) => {
 					))}
 				</select>
 			</label>
-			<Sure id="do-merge" label={t('inc.do.merge')} able={Boolean(chosen && by.trim())} busy={busy} onYes={() => act('merge', { into })} question={t('inc.merge.sure', { n: count(of.evidence?.length ?? 0), into: chosen ? short(titleOf(chosen), 200) : '' })} />
+			<ConfirmButton id="do-merge" label={t('inc.do.merge')} able={Boolean(chosen && by.trim())} busy={busy} onYes={() => act('merge', { into })} question={t('inc.merge.sure', { n: count(of.evidence?.length ?? 0), into: chosen ? short(titleOf(chosen), 200) : '' })} />
 		</>
 	);
 };
@@ -102,7 +102,7 @@ const Split = ({ of, by, busy, act }) => {
 					))}
 				</ul>
 			)}
-			{all.length > 1 && <Sure id="do-split" label={t('inc.do.split')} able={Boolean(by.trim()) && chosen.length > 0 && chosen.length < all.length} busy={busy} onYes={onYes} question={t('inc.split.sure', { n: count(chosen.length), of: count(all.length) })} />}
+			{all.length > 1 && <ConfirmButton id="do-split" label={t('inc.do.split')} able={Boolean(by.trim()) && chosen.length > 0 && chosen.length < all.length} busy={busy} onYes={onYes} question={t('inc.split.sure', { n: count(chosen.length), of: count(all.length) })} />}
 		</>
 	);
 };

@@ -4,7 +4,7 @@
 import { useMemo } from 'preact/hooks';
 import { Patterns, fillOf } from '../../ui/reasons.jsx';
 import { eventHref, eventsAddress } from '../../data/events.js';
-import { canWant, writeFilters } from '../../data/filters.js';
+import { isQueryable, writeFilters } from '../../data/filters.js';
 import { count, reasonText, timeText, visible } from '../../text/format.js';
 import { t, word } from '../../text/i18n.js';
 import { useWidth } from '../../base/use_width.js';
@@ -72,7 +72,7 @@ export const EventLane = ({ name, range, events, cut, bins, silent, moment }) =>
 	const [ref, width] = useWidth();
 	const now = Date.now();
 	const xOf = useMemo(() => (ms) => (Math.max(range.from, Math.min(range.to, ms)) - range.from) * (width / (range.to - range.from)), [range, width]);
-	const link = canWant(name);
+	const link = isQueryable(name);
 	const oldest = cut ? Math.min(...events.map((e) => Date.parse(e.time))) : range.from; /* older events are not loaded */
 	return (
 		<section class="lane" aria-label={t('np.lane')}>

@@ -68,7 +68,7 @@ const Fields = ({ fields, panel, idx }) => {
 	);
 };
 
-const Says = ({ found, panel, at, from, step, labels }) => {
+const PanelValues = ({ found, panel, at, from, step, labels }) => {
 	const idx = useStore(at);
 	return (
 		<>
@@ -94,7 +94,7 @@ export const Panel = memo(({ panel: plain, data, found, labels, marks, onZoom, l
 			</h3>
 			{!any && <p class="hint empty-panel">{t(!data ? 'table.loading' : found.fields ? 'np.noevent' : 'np.nodata')}</p>}
 			{any && <TimePlot {...{ range: data.range, from: data.from, step: data.step, n: data.alive.length, panel, marks, at, onZoom, look, label: `${title}, ${panel.unit}` }} lines={found.lines} limit={found.limit} fields={found.fields} />}
-			{any && <Says {...{ found, panel, at, from: data.from, step: data.step, labels }} />}
+			{any && <PanelValues {...{ found, panel, at, from: data.from, step: data.step, labels }} />}
 		</section>
 	);
 });

@@ -36,7 +36,7 @@ const Only = ({ group, kinds, labels, only, onOnly }) => {
 };
 
 // Panels without data, or with zeros only, are named in one line and drawn on demand.
-const Quiet = ({ quiet, all, onAll }) => {
+const QuietPanels = ({ quiet, all, onAll }) => {
 	if (!quiet.length) return null;
 	const names = (which) => quiet.filter((q) => q.says === which).map((q) => localized(q.panel.title));
 	return (
@@ -76,7 +76,7 @@ export const PanelGroup = ({ name, group, panels, kinds, range, marks, only, onO
 					<Panel key={f.panel.name} panel={f.panel} found={f.found} {...{ data, labels, marks, onZoom, look }} />
 				))}
 			</div>
-			<Quiet {...{ quiet, all, onAll }} />
+			<QuietPanels {...{ quiet, all, onAll }} />
 		</section>
 	);
 };

@@ -18,7 +18,7 @@ export const useInView = () => {
 	return [ref, seen];
 };
 
-const taken = (answer, range) => {
+const withSteps = (answer, range) => {
 	const n = Math.round((Date.parse(answer.to) - Date.parse(answer.from)) / 1e3 / answer.step);
 	return { answer, range, from: Date.parse(answer.from), step: answer.step * 1e3, alive: reportedSteps(answer.series, n) };
 };
@@ -32,7 +32,7 @@ export const useColumns = (name, range, panels, entity, seen, top, kind) => {
 		if (!seen || !panels.length || last.current === key) return undefined;
 		last.current = key;
 		get('/api/v1/series/columns', columnsQuery(name, range, panels, entity, top, kind)).then(
-			(answer) => last.current === key && set({ data: taken(answer, range), error: null }),
+			(answer) => last.current === key && set({ data: withSteps(answer, range), error: null }),
 			(error) => {
 				if (last.current !== key) return;
 				set((was) => ({ ...was, error }));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks that found nothing, the checks that could not be made and why, and retransmitted segments.
-import { Heads, Icon, Text } from '../../ui/elements.jsx';
+import { TableHead, Icon, Text } from '../../ui/elements.jsx';
 import { count, visible } from '../../text/format.js';
 import { t, word } from '../../text/i18n.js';
 import { messages } from '../../text/messages.js';
@@ -50,7 +50,7 @@ const Losses = ({ req }) => {
 			{!losses.length && <p>{t(clean ? 'loss.clean' : 'loss.none')}</p>}
 			{losses.length > 0 && (
 				<table class="plain">
-					<Heads at="loss." of={['side', 'kind', 'count']} n={['count']} />
+					<TableHead at="loss." of={['side', 'kind', 'count']} n={['count']} />
 					<tbody>
 						{losses.map((l) => (
 							<tr key={`${l.side} ${l.kind}`}>

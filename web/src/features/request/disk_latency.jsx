@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The latency histogram of the disk that the request waited for: at that moment, and in the five minutes before.
 import { useMemo } from 'preact/hooks';
-import { Heads } from '../../ui/elements.jsx';
+import { TableHead } from '../../ui/elements.jsx';
 import { diskOf, loadLatency } from './disk_histogram.js';
 import { count, msFine, visible } from '../../text/format.js';
 import { t } from '../../text/i18n.js';
-import { useAround } from './node_series.js';
+import { useAroundMoment } from './node_series.js';
 
 const WIDTH = 160;
 
@@ -20,7 +20,7 @@ const boundText = (us) => (us === Infinity ? t('disk.more') : us < 1000 ? `${us}
 const Op = ({ op, all, buckets }) => (
 	<table class="latency" data-op={op}>
 		<caption>{t(`disk.${op}`, { n: count(all[1]), before: count(all[0]) })}</caption>
-		<Heads at="disk." of={['upto', 'at', 'before']} />
+		<TableHead at="disk." of={['upto', 'at', 'before']} />
 		<tbody>
 			{buckets.map(({ us, before, at }) => (
 				<tr key={us}>
@@ -42,7 +42,7 @@ export const DiskLatency = ({ of }) => {
 	const begin = Date.parse(of.time);
 	const end = Math.max(begin, Date.parse(of.end) || begin);
 	const load = useMemo(() => loadLatency(disk, begin, end), [disk, begin, end]);
-	const { found, error } = useAround(load, disk && of.node, begin, end);
+	const { found, error } = useAroundMoment(load, disk && of.node, begin, end);
 	if (!disk) return null;
 	return (
 		<section class="card wide" id="disk">

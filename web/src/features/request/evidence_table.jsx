@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The evidence of that moment: each long wait with its thread and its stack.
 import { useState } from 'preact/hooks';
-import { CopyButton, Heads, Text } from '../../ui/elements.jsx';
+import { CopyButton, TableHead, Text } from '../../ui/elements.jsx';
 import { isNumber, msFine, timeParts, timeText } from '../../text/format.js';
 import { t } from '../../text/i18n.js';
 import { partClass, partName, useParts } from '../../data/parts.js';
@@ -94,7 +94,7 @@ export const Evidence = ({ of, kind, zone }) => {
 			{all.length > 0 && (
 				<div class="sideways" tabIndex={0} role="region" aria-label={t('evi.title')}>
 					<table class="plain evidence">
-						<Heads at="evi." of={['time', 'ms', 'part', 'thread', 'call', 'what', 'who', 'stack']} n={['ms']} />
+						<TableHead at="evi." of={['time', 'ms', 'part', 'thread', 'call', 'what', 'who', 'stack']} n={['ms']} />
 						<tbody>
 							{all.map((e, i) => (
 								<Line key={i} e={e} n={i} />

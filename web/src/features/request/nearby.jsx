@@ -2,10 +2,10 @@
 // Other abnormal requests and other events of the node at the moment of the request or event.
 import { Patterns, Swatch } from '../../ui/reasons.jsx';
 import { Severity } from '../../ui/severity.jsx';
-import { Heads, Text } from '../../ui/elements.jsx';
+import { TableHead, Text } from '../../ui/elements.jsx';
 import { useQuery } from '../../base/use_query.js';
 import { count, ms, reasonText, timeParts, timeText, visible } from '../../text/format.js';
-import { NONE, canWant, pairs, writeFilters } from '../../data/filters.js';
+import { NONE, isQueryable, pairs, writeFilters } from '../../data/filters.js';
 import { eventHref, eventsAddress } from '../../data/events.js';
 import { t, word } from '../../text/i18n.js';
 
@@ -26,7 +26,7 @@ export const Failed = ({ error }) => error && <p class="warn">{t('part.failed', 
 const same = (group, req) => req && group.app === req.app && group.route === req.route && group.reason?.code === req.reason?.code;
 export const filtersOf = (group, range) => {
 	const f = { ...range, view: 'rows' };
-	for (const [name, value] of [['node', group.node], ['app', group.app], ['route', group.route], ['reason', group.reason?.code]]) if (canWant(value ?? NONE)) f[name] = [value || NONE];
+	for (const [name, value] of [['node', group.node], ['app', group.app], ['route', group.route], ['reason', group.reason?.code]]) if (isQueryable(value ?? NONE)) f[name] = [value || NONE];
 	return f;
 };
 
@@ -55,7 +55,7 @@ const NearbyRow = ({ group, range }) => (
 const NearbyTable = ({ groups, range }) => (
 	<div class="sideways" tabIndex={0} role="region" aria-label={t('nearby.title')}>
 		<table class="plain">
-			<Heads of={['col.app', 'group.route', 'col.reason', 'group.count', 'nearby.median', 'nearby.longest', 'group.links']} n={['group.count']} ms={['nearby.median', 'nearby.longest']} />
+			<TableHead of={['col.app', 'group.route', 'col.reason', 'group.count', 'nearby.median', 'nearby.longest', 'group.links']} n={['group.count']} ms={['nearby.median', 'nearby.longest']} />
 			<tbody>
 				{groups.slice(0, SHOWN).map((g) => (
 					<NearbyRow key={[g.region, g.app, g.route, g.reason?.code].join('\n')} group={g} range={range} />
@@ -79,7 +79,7 @@ const OtherNodes = ({ node, range }) => {
 // req: the request of the page, which is left out; an event page has none.
 export const NearbyRequests = ({ of, req }) => {
 	const range = around(of);
-	const wanted = canWant(of.node ?? NONE);
+	const wanted = isQueryable(of.node ?? NONE);
 	const { data, error } = useQuery(wanted ? '/api/v1/requests/groups' : null, [...pairs({ ...range, node: [of.node || NONE] }), ['limit', 100]]);
 	const groups = (data?.groups ?? []).map((g) => (same(g, req) ? { ...g, count: g.count - 1 } : g)).filter((g) => g.count > 0).sort((a, b) => b.count - a.count);
 	const n = groups.reduce((sum, g) => sum + g.count, 0);

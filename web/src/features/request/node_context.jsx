@@ -6,7 +6,7 @@ import uPlot from 'uplot';
 import { isNumber, msFine, timeParts, timeText, visible } from '../../text/format.js';
 import { t, useSettings } from '../../text/i18n.js';
 import { nodeAround } from '../../data/node.js';
-import { loadPanels, saidOf, timesOf, useAround, windowOf } from './node_series.js';
+import { loadPanels, lineFigures, timesOf, useAroundMoment, windowOf } from './node_series.js';
 import { Text } from '../../ui/elements.jsx';
 
 const HEIGHT = 120;
@@ -89,7 +89,7 @@ const Panel = ({ panel, win, begin, end, zone }) => (
 		{panel.lines.length > 0 && <Drawing {...{ panel, win, begin, end, zone }} />}
 		<ul class="says">
 			{panel.lines.map((line, i) => {
-				const said = saidOf(line.values, win, begin, end);
+				const said = lineFigures(line.values, win, begin, end);
 				return (
 					<li key={line.name}>
 						<Key i={i} /> {line.known ? t(`node.line.${line.name}`) : <Text of={line.name} cut={40} />} <b>{figure(said.at, panel.unit)}</b> <span class="hint">{t('node.before', { value: figure(said.before, panel.unit) })}</span>
@@ -104,7 +104,7 @@ export const NodeContext = ({ node, time, end }) => {
 	const { zone } = useSettings();
 	const begin = Date.parse(time);
 	const until = Math.max(begin, Date.parse(end) || begin);
-	const { found: panels, error } = useAround(loadPanels, node, begin, until);
+	const { found: panels, error } = useAroundMoment(loadPanels, node, begin, until);
 	const win = windowOf(begin, until);
 	return (
 		<section class="card wide" id="node-context">

@@ -80,7 +80,7 @@ export const loadPanels = async (node, win) => {
 };
 
 // {found, error} of load(node, window), null until it is there; repeated until the five minutes after are over.
-export const useAround = (load, node, begin, end) => {
+export const useAroundMoment = (load, node, begin, end) => {
 	const [state, set] = useState({ found: null, error: null });
 	useEffect(() => {
 		let gone = false;
@@ -110,7 +110,7 @@ export const useAround = (load, node, begin, end) => {
 export const isAt = (ms, win, begin, end) => ms < end + 1 && ms + win.step > begin;
 
 // A line's figures: the maximum over the steps of the moment, and the median of the steps before.
-export const saidOf = (values, win, begin, end) => {
+export const lineFigures = (values, win, begin, end) => {
 	const times = timesOf(win);
 	const at = values.filter((v, i) => v !== null && isAt(times[i], win, begin, end));
 	const before = values.filter((v, i) => v !== null && times[i] + win.step <= begin).sort((a, b) => a - b);

@@ -3,10 +3,10 @@
 import { useMemo } from 'preact/hooks';
 import { Sparkline } from '../../chart/sparkline.jsx';
 import { Failed, filtersOf } from './nearby.jsx';
-import { Heads, Text } from '../../ui/elements.jsx';
+import { TableHead, Text } from '../../ui/elements.jsx';
 import { useQuery } from '../../base/use_query.js';
 import { count, msFine, timeText } from '../../text/format.js';
-import { NONE, canWant, pairs, writeFilters } from '../../data/filters.js';
+import { NONE, isQueryable, pairs, writeFilters } from '../../data/filters.js';
 import { t } from '../../text/i18n.js';
 
 const DAY_MS = 24 * 3600e3;
@@ -34,7 +34,7 @@ const NodeRow = ({ group, range }) => (
 const NodeTable = ({ groups, range }) => (
 	<div class="sideways" tabIndex={0} role="region" aria-label={t('similar.title')}>
 		<table class="plain">
-			<Heads at="similar." of={['node', 'count', 'first', 'last', 'median', 'longest', 'see']} n={['count']} ms={['median', 'longest']} />
+			<TableHead at="similar." of={['node', 'count', 'first', 'last', 'median', 'longest', 'see']} n={['count']} ms={['median', 'longest']} />
 			<tbody>
 				{groups.map((g) => (
 					<NodeRow key={`${g.region}\n${g.node}`} group={g} range={range} />
@@ -54,7 +54,7 @@ export const dayOf = (time) => {
 export const Similar = ({ req }) => {
 	const range = useMemo(() => dayOf(req.time), [req.id]);
 	const filters = { ...range, app: [req.app || NONE], route: [req.route || NONE], reason: [req.reason?.code ?? 'unknown'] };
-	const wanted = canWant(req.app ?? NONE) && canWant(req.route ?? NONE);
+	const wanted = isQueryable(req.app ?? NONE) && isQueryable(req.route ?? NONE);
 	const groups = useQuery(wanted ? '/api/v1/requests/groups' : null, [...pairs(filters), ['limit', SHOWN]]);
 	const bins = useQuery(wanted ? '/api/v1/requests/histogram' : null, [...pairs(filters), ['bins', BINS]]);
 	const values = (bins.data?.bins ?? []).map((bin) => Object.values(bin.counts).reduce((a, b) => a + b, 0));

@@ -5,11 +5,11 @@ import { isNumber } from '../../text/format.js';
 
 const MIN_MS = 0.001;
 
-const known = (up) => isNumber(up.responseTime);
+const hasTime = (up) => isNumber(up.responseTime);
 
 // The sum over all tries is known even if failed tries have no time of their own: the rest of the sum is theirs.
-const unsaid = (req, tries) => {
-	const said = tries.filter(({ up }) => known(up)).reduce((sum, { up }) => sum + up.responseTime, 0);
+const untimedRest = (req, tries) => {
+	const said = tries.filter(({ up }) => hasTime(up)).reduce((sum, { up }) => sum + up.responseTime, 0);
 	return isNumber(req.upstreamResponseTime) ? Math.max(0, req.upstreamResponseTime - said) : 0;
 };
 
@@ -18,9 +18,9 @@ const failed = (up) => Boolean(up.error) || up.status >= 500;
 // Tries in order of their start; those without a time are joined, from the first of them.
 const ordered = (req) => {
 	const tries = (req.upstreams ?? []).map((up, i) => ({ up, n: i + 1, start: isNumber(up.startTime) ? up.startTime : 0 }));
-	const dark = tries.filter(({ up }) => !known(up));
-	const all = tries.filter(({ up }) => known(up)).map((one) => ({ ...one, ms: one.up.responseTime, failed: failed(one.up) }));
-	if (dark.length) all.push({ up: dark[0].up, n: dark.map((d) => d.n).join(', '), start: dark[0].start, ms: unsaid(req, tries), failed: dark.some((d) => failed(d.up)) });
+	const dark = tries.filter(({ up }) => !hasTime(up));
+	const all = tries.filter(({ up }) => hasTime(up)).map((one) => ({ ...one, ms: one.up.responseTime, failed: failed(one.up) }));
+	if (dark.length) all.push({ up: dark[0].up, n: dark.map((d) => d.n).join(', '), start: dark[0].start, ms: untimedRest(req, tries), failed: dark.some((d) => failed(d.up)) });
 	return all.sort((a, b) => a.start - b.start);
 };
 

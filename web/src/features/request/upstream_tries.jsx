@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The upstream tries of a request with their measurements.
 import { OrderBar } from './time_bar.jsx';
-import { Heads, Status, Text } from '../../ui/elements.jsx';
+import { TableHead, Status, Text } from '../../ui/elements.jsx';
 import { count, errorText, msFine } from '../../text/format.js';
 import { t } from '../../text/i18n.js';
 
@@ -38,7 +38,7 @@ export const Upstreams = ({ req, order }) => {
 			{ups.length > 0 && (
 				<div class="sideways" tabIndex={0} role="region" aria-label={t('ev.ups')}>
 					<table class="plain">
-						<Heads at="ev.ups." of={['n', 'addr', 'start', 'connect', 'response', 'status', 'error', 'reused', 'retrans', 'rtt']} n={['retrans']} ms={['start', 'connect', 'response', 'rtt']} />
+						<TableHead at="ev.ups." of={['n', 'addr', 'start', 'connect', 'response', 'status', 'error', 'reused', 'retrans', 'rtt']} n={['retrans']} ms={['start', 'connect', 'response', 'rtt']} />
 						<tbody>
 							{ups.map((up, i) => (
 								<Try key={i} up={up} n={i + 1} />

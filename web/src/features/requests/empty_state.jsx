@@ -7,7 +7,7 @@ import { t } from '../../text/i18n.js';
 import { status } from '../../base/live.js';
 import { isSilent, useNodes } from '../../data/nodes.js';
 import { useStore } from '../../base/store.js';
-import { CopyButton, Heads, Icon, Text } from '../../ui/elements.jsx';
+import { CopyButton, TableHead, Icon, Text } from '../../ui/elements.jsx';
 
 const SHOWN = 12;
 
@@ -16,7 +16,7 @@ const TRY = 'make row';
 const Servers = ({ servers }) => (
 	<table class="servers">
 		<caption>{t('empty.servers')}</caption>
-		<Heads of={['col.node', 'col.app', 'empty.col.port', 'empty.col.rate']} n={['empty.col.port', 'empty.col.rate']} />
+		<TableHead of={['col.node', 'col.app', 'empty.col.port', 'empty.col.rate']} n={['empty.col.port', 'empty.col.rate']} />
 		<tbody>
 			{servers.slice(0, SHOWN).map((s) => (
 				<tr key={[s.node, s.app, s.port].join('\n')}>

@@ -110,8 +110,8 @@ TEST(what_is_told_by_counts_begins_with_the_first_of_them)
 	for (int i = 0; i < 5; i++)
 		signal_count_mean(
 			&g, &(struct incident_slowdown){ .begin_us = (T + i * 10) * INCIDENT_SEC,
-						     .end_us = (T + i * 10 + 10) * INCIDENT_SEC,
-						     .n = 200,
-						     .excess_us = 200 * 30000 });
+							 .end_us = (T + i * 10 + 10) * INCIDENT_SEC,
+							 .n = 200,
+							 .excess_us = 200 * 30000 });
 	CHECK_EQ(begins(&g), 0);
 }

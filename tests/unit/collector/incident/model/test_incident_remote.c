@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/lib/test.h"
 
-#include "tests/unit/collector/incident/model/told_scene.h"
+#include "tests/unit/collector/incident/model/remote_scene.h"
 
 /* Times are seconds after T. EU and US tell; HOME is the collector's own region. */
 enum { HOME = 1, EU = 2, US = 3, WEB = 11, DISK = 12, STORE = 13, OWN = 14 };
@@ -47,14 +47,14 @@ static struct incident_telling *story(struct story *s, uint64_t region, uint64_t
 				    .nsignals = other ? 2 : 1 } };
 	for (int k = 0; k < 2; k++)
 		s->signal[k] = (struct incident_remote_signal){ .node = k ? other : node,
-							      .n = 20,
-							      .app = app,
-							      .route = route,
-							      .class = "io",
-							      .reason = R_IO_BLOCK,
-							      .first_us = us(onset),
-							      .last_us = us(onset + 20),
-							      .excess_us = 2e6 };
+								.n = 20,
+								.app = app,
+								.route = route,
+								.class = "io",
+								.reason = R_IO_BLOCK,
+								.first_us = us(onset),
+								.last_us = us(onset + 20),
+								.excess_us = 2e6 };
 	return &s->t;
 }
 

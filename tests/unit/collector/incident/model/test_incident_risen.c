@@ -4,7 +4,7 @@
 
 #include "collector/incident/model/incident_set.h"
 #include "collector/incident/model/incident_window.h"
-#include "tests/unit/collector/incident/model/told_scene.h"
+#include "tests/unit/collector/incident/model/remote_scene.h"
 
 enum { WEB = 1 };
 

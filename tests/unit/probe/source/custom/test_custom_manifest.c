@@ -63,26 +63,28 @@ static const struct {
 	const char *text, *want;
 } bad[] = {
 	{ "", "x.conf: reports nothing: needs a [map NAME] and a [metric NAME]" },
-	{ "a = b\n", "x.conf:1: \"a\" stands before the first section" },
-	{ "[maps]\n", "x.conf:1: there is no section [maps]; there is [program] [map NAME]" },
+	{ "a = b\n", "x.conf:1: \"a\" is not in a section" },
+	{ "[maps]\n",
+	  "x.conf:1: there is no section [maps]; the sections are [program] [map NAME]" },
 	{ "[map]\n", "x.conf:1: there is no section [map]" },
 	{ "[map a b]\n", "x.conf:1: [map a b]: the name of a map in C is allowed" },
-	{ "[map a\n", "x.conf:1: a section's name ends in ]" },
+	{ "[map a\n", "x.conf:1: the section's name has no ] at its end" },
 	{ "[metric A]\n", "x.conf:1: [metric A]: a small letter, then small letters" },
 	{ "[metric 1a]\n", "x.conf:1: [metric 1a]: a small letter" },
 	{ "[metric a-b]\n", "x.conf:1: [metric a-b]: a small letter" },
 	{ "[program]\nperiod_ms = 999\n", "x.conf:2: [program] period_ms = \"999\": a whole "
 					  "number from 1000 to 60000 is allowed" },
-	{ "[program]\nperiod = 1\n", "x.conf:2: [program] has no key \"period\"; it has "
+	{ "[program]\nperiod = 1\n", "x.conf:2: [program] has no key \"period\"; its keys are "
 				     "help period_ms" },
 	{ "[map a]\nentities = 0\n", "x.conf:2: [map] entities = \"0\": a whole number from 1 "
 				     "to 512 is allowed" },
-	{ "[map a]\nlabel = x\n", "x.conf:2: [map] has no key \"label\"; it has labels "
+	{ "[map a]\nlabel = x\n", "x.conf:2: [map] has no key \"label\"; its keys are labels "
 				  "entities" },
 	{ "[map a]\n[map a]\n", "x.conf:2: [map a] is already defined in line 1" },
 	{ GOOD "[metric b]\n", "x.conf:5: [metric b] is already defined in line 2" },
-	{ GOOD "limit = 1\n", "x.conf:5: [metric] has no key \"limit\"; it has map field kind "
-			      "unit scale first" },
+	{ GOOD "limit = 1\n",
+	  "x.conf:5: [metric] has no key \"limit\"; its keys are map field kind "
+	  "unit scale first" },
 	{ GOOD "scale = 0\n", "x.conf:5: [metric] scale = \"0\": a number from 1e-15" },
 	{ GOOD "scale = nan\n", "x.conf:5: [metric] scale = \"nan\": a number" },
 	{ GOOD "nonsense\n", "x.conf:5: neither [section] nor key = value" },
