@@ -28,7 +28,7 @@ enum {
 	OURS
 };
 
-_Static_assert(OURS + OWN_SOURCES <= ROOM, "room");
+_Static_assert(OURS + CUSTOM_SOURCES <= ROOM, "room");
 
 static size_t ntable = OURS;
 
