@@ -47,7 +47,7 @@ static bool may_tell(struct files_source *s, const struct file_end *end)
 	bool is_long = (double)(end->last_ns - end->first_ns) >= least_ns;
 
 	return s->left > 0 && token_bucket_take(is_long ? &s->long_ones : &s->some,
-					     (double)s->config->slow_files_per_min, s->now_ns);
+						(double)s->config->slow_files_per_min, s->now_ns);
 }
 
 static void tell(struct files_source *s, const struct files_op *op)
@@ -144,7 +144,7 @@ static void tick(struct files_source *s)
 		s->told_loss[i] = s->loss[i];
 	}
 	n[FILES_SLOW] = (double)(s->slow - s->told_slow);
-	n[FILES_TOLD] = (double)(s->told - s->told_told);
+	n[FILES_REPORTED] = (double)(s->told - s->told_told);
 	s->told_slow = s->slow;
 	s->told_told = s->told;
 	sink_sample(s->out, &(struct sample_item){ layout_fileloss.layout, "", FILELOSS_END, v });
