@@ -106,7 +106,7 @@ static void tell(const struct throttle *o, bool going_on, struct sink *out)
 		.severity = EVENT_WARNING,
 		.comm = "",
 		.reason = R_CPU_QUOTA,
-		.told = p->told,
+		.update = p->told,
 		.going_on = going_on,
 	};
 

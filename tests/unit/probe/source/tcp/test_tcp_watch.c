@@ -93,7 +93,7 @@ TEST(segments_that_are_lost_are_one_event_from_soon_until_they_are_no_longer)
 		return;
 	CHECK_STR(e->kind, "net.retransmits");
 	CHECK_EQ(e->reason, R_NET_RETRANSMITS);
-	CHECK(e->going_on && e->told == 1);
+	CHECK(e->going_on && e->update == 1);
 	CHECK_EQ(e->start_ns, WALL + start_ns);
 	CHECK_STR(e->comm, "web");
 	CHECK_STR(text(e, "peer"), "10.0.0.3:80");
@@ -103,12 +103,12 @@ TEST(segments_that_are_lost_are_one_event_from_soon_until_they_are_no_longer)
 	check_sentence(e);
 	id = e->id;
 	e = until(40, 100, 1000);
-	CHECK(e && e->id == id && e->told == 2 && e->going_on);
+	CHECK(e && e->id == id && e->update == 2 && e->going_on);
 	e = until(12, 0, 1000);
-	CHECK(e && e->id == id && e->told == 3 && !e->going_on);
+	CHECK(e && e->id == id && e->update == 3 && !e->going_on);
 	CHECK(!until(60, 1, 2000));
 	e = until(3, 100, 1000); /* soon again: the same one */
-	CHECK(e && e->id == id && e->told == 4 && e->going_on);
+	CHECK(e && e->id == id && e->update == 4 && e->going_on);
 }
 
 TEST(a_few_or_a_small_share_or_what_is_usual_here_is_no_event)
