@@ -15,7 +15,7 @@
 #include "probe/kernel/map_sums.h"
 #include "probe/core/source.h"
 
-static const uint64_t others_id = CGROUP_TOLD_OTHERS;
+static const uint64_t others_id = CGROUP_OTHERS;
 
 struct dentries_source {
 	struct dentries_bpf *bpf;
@@ -103,7 +103,7 @@ static bool name_of(void *arg, const void *key, const void *value, char name[ITE
 	memcpy(&id, key, sizeof(id));
 	if (!c->at.len)
 		return false;
-	if (id == CGROUP_TOLD_OTHERS)
+	if (id == CGROUP_OTHERS)
 		snprintf(name, ITEM_MAX_TEXT, "(others)");
 	else
 		cgroup_record_text(&c->at, id, name);

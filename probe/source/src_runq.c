@@ -55,7 +55,7 @@ static int make_others(struct runq_source *s)
 {
 	static const struct runq_cgroup others = { .at = { .len = sizeof("(others)"),
 							   .path = "(others)" } };
-	const uint64_t id = CGROUP_TOLD_OTHERS;
+	const uint64_t id = CGROUP_OTHERS;
 
 	return bpf_map__update_elem(s->bpf->maps.cgroups, &id, sizeof(id), &others, sizeof(others),
 				    BPF_NOEXIST);
@@ -148,9 +148,9 @@ static void send_waits(struct runq_source *s)
 			continue;
 		if (!sums_knows(&s->cgroups, &last))
 			cgroup_record_text(&c.at, last, name);
-		if (last == CGROUP_TOLD_OTHERS)
+		if (last == CGROUP_OTHERS)
 			snprintf(name, sizeof(name), "(others)");
-		if (!sums_seen(&s->cgroups, &last, name, c.v, last == CGROUP_TOLD_OTHERS))
+		if (!sums_seen(&s->cgroups, &last, name, c.v, last == CGROUP_OTHERS))
 			bpf_map__delete_elem(map, &last, sizeof(last), 0);
 	}
 	sums_tell(&s->cgroups, send_cgroup, s);

@@ -48,7 +48,7 @@ static int make_others(struct taskio_source *s)
 							     .path = "(others)" } };
 	static const struct taskio_program program = { "(others)" };
 	static const struct taskio none;
-	const uint64_t id = CGROUP_TOLD_OTHERS;
+	const uint64_t id = CGROUP_OTHERS;
 	int r = bpf_map_update_elem(bpf_map__fd(s->bpf->maps.cgroups), &id, &cgroup, BPF_NOEXIST);
 
 	if (r < 0)
@@ -105,11 +105,11 @@ static void read_cgroups(struct taskio_source *s)
 		more = bpf_map__get_next_key(map, &last, &id, sizeof(id)) == 0;
 		if (r < 0 || !c.at.len)
 			continue;
-		if (last == CGROUP_TOLD_OTHERS)
+		if (last == CGROUP_OTHERS)
 			snprintf(name, sizeof(name), "(others)");
 		else if (!sums_knows(&s->cgroups, &last))
 			cgroup_record_text(&c.at, last, name);
-		if (!sums_seen(&s->cgroups, &last, name, c.io.v, last == CGROUP_TOLD_OTHERS))
+		if (!sums_seen(&s->cgroups, &last, name, c.io.v, last == CGROUP_OTHERS))
 			bpf_map__delete_elem(map, &last, sizeof(last), 0);
 	}
 }

@@ -69,7 +69,7 @@ static void vfs_close(void *self)
 static int load_program(struct vfs_source *s, char *why)
 {
 	static const struct vfs_entry others;
-	const struct vfs_key key = { .cgroup = CGROUP_TOLD_OTHERS };
+	const struct vfs_key key = { .cgroup = CGROUP_OTHERS };
 	int r;
 
 	s->bpf = vfs_bpf__open();
@@ -110,8 +110,8 @@ static bool name_of(void *arg, const void *of, const void *value, char name[ITEM
 
 	(void)arg;
 	snprintf(name, ITEM_MAX_TEXT, "(others)");
-	if (key->cgroup == CGROUP_TOLD_OTHERS || !e->cgroup.len)
-		return key->cgroup == CGROUP_TOLD_OTHERS;
+	if (key->cgroup == CGROUP_OTHERS || !e->cgroup.len)
+		return key->cgroup == CGROUP_OTHERS;
 	if (key->mount)
 		path_text(&e->mount, false, mount);
 	cgroup_record_text(&e->cgroup, key->cgroup, cgroup);
@@ -146,7 +146,7 @@ static void send_missed(struct vfs_source *s)
 
 static int vfs_read(void *self, struct sink *out)
 {
-	static const struct vfs_key others = { .cgroup = CGROUP_TOLD_OTHERS };
+	static const struct vfs_key others = { .cgroup = CGROUP_OTHERS };
 	struct vfs_source *s = self;
 
 	map_sums_read(&(struct map_sums){

@@ -4,6 +4,7 @@
  * to the truth, between batches, time and a link that breaks. It holds that only a mark takes a
  * batch out of the spool, that none that is stored is sent again, and that the window stays one.
  */
+#include "lib/uplink/uplink_state.c"
 #include "lib/uplink/uplink.c"
 #include "lib/uplink/uplink_answer.c"
 #include "lib/uplink/uplink_keys.c"

@@ -101,7 +101,7 @@ static UNUSED void put_lasting(struct buf *body, const char *what)
 					     .evidence = { { began_s * 1000 * MS, told, PART_IO, 7,
 							     8, "fake", "fsync", "/a", "", 0 } },
 					     .id = 4711,
-					     .told = told,
+					     .update = told,
 					     .going_on = *what == 'g' });
 }
 

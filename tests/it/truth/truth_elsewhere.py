@@ -32,7 +32,7 @@ PROVED = [
     ("DISKIO_ERRORS", "block.sh", "disk_errors_total"),
     ("DISKIO_UNTIMED", "block.sh", "untimed"),
     ("FILES_SLOW", "files.sh", "file_slow_operations_total"),
-    ("FILES_TOLD", "files.sh", "file_slow_told_total"),
+    ("FILES_REPORTED", "files.sh", "file_slow_told_total"),
     ("FILELOSS_WITHHELD", "files.sh", "file_slow_withheld"),
     ("FILELOSS_RING_FULL", "files.sh", "file_ring_full"),
     ("FILELOSS_DETAIL_FULL", "test_files_pending.c", "the_oldest_operation_is_replaced_and_counted"),
@@ -88,7 +88,7 @@ PROVED = [
     ("LOCKS_US_*", "ondemand.py", "of each wait it is told how long it was"),
     ("DENTRIES_MISSES", "ondemand.py", "are as many misses as they must be"),
     ("RDMA_*", "test_rdma.c", "ioctl_calls_on_a_device_are_counted_by_program_and_error"),
-    ("OWN_UNTOLD", "own.sh", "program_keys_untold"),
+    ("OWN_UNREPORTED", "own.sh", "program_keys_untold"),
 ]
 
 UNPROVED = [
