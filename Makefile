@@ -177,9 +177,10 @@ tools: $(TOOLS) $B/chaos/node $B/fault/drop $B/fault/drop.bpf.o
 fuzzers: $(FUZZ)
 objects: $(LIB) $(PROBE) $(COLL) $(REPLAY) $(UNIT_C:%.c=$O/%.o) $(FUZZ:$B/fuzz/%=$O/tests/fuzz/%.o) $(TOOLS:$B/%=$O/tests/%.o) \
 	$O/tests/lib/test.o $O/tests/chaos/node.o $(FAKE) $(FAULT) $(FLEET)
-all-tested: objects unit fuzzers
 test:
 	@tests/run.sh $(ONLY)
+check:
+	@tests/run.sh unit lint
 test-kernels:
 	@tests/kernels/run.sh $(ONLY)
 lint:
@@ -206,6 +207,7 @@ fleet: all tools fault-tools $(FLEET:$O/tests/%.o=$B/%)
 docs: all
 	@B=$B docs/gen/options.sh
 	@docs/gen/diagnoses.py
+	@docs/gen/rooms.py
 fmt:
 	clang-format -i $$(find lib probe collector replay bpf tests -name '*.[ch]')
 
@@ -234,7 +236,7 @@ clean:
 help:
 	@deploy/dev/help.sh
 
-.PHONY: all deps run stop status collector row demo unit tools fuzzers objects all-tested test test-kernels lint fuzz bench bench-io bench-incidents chaos faults fault-tools fleet docs fmt install clean help FORCE
+.PHONY: all deps run stop status collector row demo unit tools fuzzers objects test check test-kernels lint fuzz bench bench-io bench-incidents chaos faults fault-tools fleet docs fmt install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $O -name '*.d' 2>/dev/null)

@@ -108,7 +108,7 @@ static int on_cost_tick(void *arg)
 {
 	struct probe *p = arg;
 
-	sources_tell_cost(p->sources, &p->sink);
+	sources_send_cost(p->sources, &p->sink);
 	if (++p->cost_reports % SHRINK_COSTS == 1)
 		memory_trim_shrink();
 	return 0;
@@ -128,7 +128,7 @@ static void on_fresh(void *arg)
 {
 	struct probe *p = arg;
 
-	sources_tell(p->sources, &p->sink);
+	sources_send_states(p->sources, &p->sink);
 	on_seal(p, STREAM_EVENT);
 }
 
@@ -335,7 +335,7 @@ static int run(struct probe *p)
 		return r;
 	p->sink.on_full = on_seal;
 	p->sink.arg = p;
-	sources_tell(p->sources, &p->sink);
+	sources_send_states(p->sources, &p->sink);
 	read_all(p); /* the base of the counters' deltas */
 	add_timers(p);
 	memory_trim_shrink();

@@ -30,7 +30,7 @@ static __always_inline void name_fill(struct file_name *n, struct file *f)
 }
 
 /* While it is certain that the thread is still in the call: only then the file is still there. */
-static __noinline void tell_name(struct op *o, struct task_struct *t)
+static __noinline void emit_name(struct op *o, struct task_struct *t)
 {
 	struct file_name *n = bpf_ringbuf_reserve(&ring, sizeof(*n), 0);
 
@@ -51,7 +51,7 @@ static __always_inline void stack_end(struct file_stack *s, long bytes)
 }
 
 /* Where it was blocked; it has not run yet since. */
-static __noinline void tell_block(struct op *o, struct task_struct *t, __u64 now)
+static __noinline void emit_block_stack(struct op *o, struct task_struct *t, __u64 now)
 {
 	struct file_stack *s = bpf_ringbuf_reserve(&ring, sizeof(*s), 0);
 
@@ -65,8 +65,8 @@ static __noinline void tell_block(struct op *o, struct task_struct *t, __u64 now
 	stack_end(s, bpf_get_task_stack(t, s->frame, FILE_FRAMES * sizeof(__u64), 0));
 }
 
-static __always_inline void tell_running(struct op *o, struct task_struct *t, void *ctx, __u32 irq,
-					 __u64 now)
+static __always_inline void emit_running_stack(struct op *o, struct task_struct *t, void *ctx,
+					       __u32 irq, __u64 now)
 {
 	struct file_stack *s = bpf_ringbuf_reserve(&ring, sizeof(*s), 0);
 
@@ -92,7 +92,7 @@ static __always_inline bool was_slow(__u64 out, __u64 first, __u64 last, __u64 n
 }
 
 /* Also of one that had been named and was not slow in the end. */
-static __noinline void tell_end(struct op *o, struct task_struct *t, __u64 now)
+static __noinline void emit_end(struct op *o, struct task_struct *t, __u64 now)
 {
 	bool slow = was_slow(o->out_ns, o->first_ns, o->last_ns, now);
 	struct file_end *e;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * files_slots.h - an operation that is not slow yet. Most never are: a glance is one line of the
+ * files_slots.h - an operation that is not slow yet. Most never are: a slot is one line of the
  * cache, says when and in which call a thread was seen, and asks for no file. It grows into a
  * struct op when it may be slow before the thread is looked at again. Only for calls that the
  * kernel counts, which tell by themselves whether it is still the same one, and whose extent needs
@@ -11,14 +11,14 @@
 #include "bpf/files/files_emit.h"
 #include "bpf/lib/tid_filter.h"
 
-#define GLANCE_NS 1000000000 /* no glance gets older: its sums have 32 bits */
+#define SLOT_MAX_NS 1000000000 /* no slot gets older: its sums have 32 bits */
 
-enum { GLANCES = 4096 };
+enum { SLOTS = 4096 };
 
 enum off { OFF_NOT, OFF_BLOCKED, OFF_RUNNABLE };
 
-/* Of the threads whose tid falls here one has the glance; any may have entries in ops. */
-struct glance {
+/* Of the threads whose tid falls here one has the slot; any may have entries in ops. */
+struct file_slot {
 	__u32 tid; /* 0: nobody's. Whoever sets it has the rest, but ops. */
 	__u32 ops; /* entries of such threads */
 	__u32 args; /* of the call, folded */
@@ -31,17 +31,17 @@ struct glance {
 	__u32 blocked_ns, runq_ns;
 } __attribute__((aligned(64)));
 
-_Static_assert(sizeof(struct glance) == 64, "a line of the cache");
+_Static_assert(sizeof(struct file_slot) == 64, "a line of the cache");
 
-static struct glance glances[GLANCES];
-static struct tid_filter any; /* glance or operation */
+static struct file_slot slots[SLOTS];
+static struct tid_filter any; /* slot or operation */
 
-static __always_inline struct glance *glance_at(struct task_struct *t)
+static __always_inline struct file_slot *slot_at(struct task_struct *t)
 {
-	return &glances[(__u32)t->pid % GLANCES];
+	return &slots[(__u32)t->pid % SLOTS];
 }
 
-static __always_inline bool is_used(const struct glance *g)
+static __always_inline bool is_used(const struct file_slot *g)
 {
 	return g->tid || g->ops;
 }
@@ -49,21 +49,21 @@ static __always_inline bool is_used(const struct glance *g)
 /* For hooks that see every thread, most of all the idle one. */
 static __always_inline bool is_known(struct task_struct *t)
 {
-	return t->pid && tid_bit(&any, (__u32)t->pid) && is_used(glance_at(t));
+	return t->pid && tid_bit(&any, (__u32)t->pid) && is_used(slot_at(t));
 }
 
-static __always_inline bool is_mine(const struct glance *g, struct task_struct *t)
+static __always_inline bool is_mine(const struct file_slot *g, struct task_struct *t)
 {
 	return g->tid && g->tid == (__u32)t->pid;
 }
 
 /* The thread has that and no more. */
-static __always_inline bool is_only_mine(const struct glance *g, struct task_struct *t)
+static __always_inline bool is_only_mine(const struct file_slot *g, struct task_struct *t)
 {
 	return is_mine(g, t) && !g->ops;
 }
 
-static __always_inline struct op *op_of(struct task_struct *t, struct glance *g)
+static __always_inline struct op *op_of(struct task_struct *t, struct file_slot *g)
 {
 	__u32 tid = (__u32)t->pid;
 
@@ -71,7 +71,7 @@ static __always_inline struct op *op_of(struct task_struct *t, struct glance *g)
 }
 
 /* All threads with this bit have this place. */
-static __always_inline void dropped(const struct glance *g, __u32 tid)
+static __always_inline void dropped(const struct file_slot *g, __u32 tid)
 {
 	if (is_used(g))
 		return;
@@ -81,13 +81,13 @@ static __always_inline void dropped(const struct glance *g, __u32 tid)
 		tid_bit_set(&any, tid);
 }
 
-static __always_inline void glance_drop(struct glance *g, __u32 tid)
+static __always_inline void slot_drop(struct file_slot *g, __u32 tid)
 {
 	__sync_lock_test_and_set(&g->tid, 0);
 	dropped(g, tid);
 }
 
-static __always_inline void op_drop(struct task_struct *t, struct glance *g)
+static __always_inline void op_drop(struct task_struct *t, struct file_slot *g)
 {
 	__u32 tid = (__u32)t->pid;
 
@@ -96,7 +96,7 @@ static __always_inline void op_drop(struct task_struct *t, struct glance *g)
 	dropped(g, tid);
 }
 
-static __always_inline struct op *op_add(struct task_struct *t, struct glance *g,
+static __always_inline struct op *op_add(struct task_struct *t, struct file_slot *g,
 					 const struct op *o)
 {
 	__u32 tid = (__u32)t->pid;
@@ -132,7 +132,7 @@ static __noinline struct op *op_begin(struct task_struct *t, struct op *old, str
 {
 	struct file *f =
 		l->call && !l->done && l->out_ns && in_scope(t) ? file_of(t, l, old) : NULL;
-	struct glance *g = glance_at(t);
+	struct file_slot *g = slot_at(t);
 	struct op o = {};
 
 	if (!f) {
@@ -162,8 +162,8 @@ static __always_inline __u32 fold_args(const struct look *l)
 }
 
 /* A call that begins; when is for who knows it to say. */
-static __always_inline void glance_fill(struct glance *g, __u32 call, __u32 args, __u64 counter,
-					__u64 bytes, enum off off)
+static __always_inline void slot_fill(struct file_slot *g, __u32 call, __u32 args, __u64 counter,
+				      __u64 bytes, enum off off)
 {
 	g->args = args;
 	g->call = call;
@@ -175,15 +175,15 @@ static __always_inline void glance_fill(struct glance *g, __u32 call, __u32 args
 }
 
 /* False: it is in no such call, or another thread has the place. */
-static __always_inline bool glance_begin(struct task_struct *t, struct glance *g,
-					 const struct look *l)
+static __always_inline bool slot_begin(struct task_struct *t, struct file_slot *g,
+				       const struct look *l)
 {
 	__u32 tid = (__u32)t->pid;
 	bool mine = g->tid == tid;
 
 	if (!l->call || l->call > FILE_PWRITE || l->done || !l->out_ns || !in_scope(t)) {
 		if (mine)
-			glance_drop(g, tid);
+			slot_drop(g, tid);
 		return false;
 	}
 	if (!mine) {
@@ -191,15 +191,15 @@ static __always_inline bool glance_begin(struct task_struct *t, struct glance *g
 			return false;
 		tid_bit_set(&any, tid);
 	}
-	glance_fill(g, l->call, fold_args(l), l->counter, l->bytes, OFF_NOT);
+	slot_fill(g, l->call, fold_args(l), l->counter, l->bytes, OFF_NOT);
 	g->out_ns = l->out_ns;
 	g->first_ns = g->at_ns = l->now_ns;
 	return true;
 }
 
 /* As is_same() says of an operation. */
-static __always_inline bool glance_is_same(struct task_struct *t, const struct glance *g,
-					   const struct look *l)
+static __always_inline bool slot_is_same(struct task_struct *t, const struct file_slot *g,
+					 const struct look *l)
 {
 	if (g->call != l->call || g->counter + l->done != l->counter || g->args != fold_args(l))
 		return false;
@@ -208,7 +208,7 @@ static __always_inline bool glance_is_same(struct task_struct *t, const struct g
 	return true;
 }
 
-static __always_inline void op_of_glance(struct op *o, const struct glance *g)
+static __always_inline void op_from_slot(struct op *o, const struct file_slot *g)
 {
 	o->counter = g->counter;
 	o->bytes = g->bytes;
@@ -223,16 +223,16 @@ static __always_inline void op_of_glance(struct op *o, const struct glance *g)
 }
 
 /* The thread is still in the call, so its file is still there. NULL: it is no data. */
-static __noinline struct op *glance_grows(struct task_struct *t, struct glance *g, struct look *l)
+static __noinline struct op *slot_grows(struct task_struct *t, struct file_slot *g, struct look *l)
 {
 	struct file *f = file_of(t, l, NULL);
 	struct op o = {};
 
 	if (f) {
 		op_fill(&o, l, f, g->out_ns, g->first_ns);
-		op_of_glance(&o, g);
+		op_from_slot(&o, g);
 	}
-	glance_drop(g, (__u32)t->pid);
+	slot_drop(g, (__u32)t->pid);
 	return f ? op_add(t, g, &o) : NULL;
 }
 
@@ -242,20 +242,20 @@ static __always_inline bool may_be_slow(__u64 ns)
 	return ns + period_ns >= slow_ns;
 }
 
-static __always_inline bool may_grow(const struct glance *g, __u64 now)
+static __always_inline bool may_grow(const struct file_slot *g, __u64 now)
 {
-	return may_be_slow(now - g->out_ns) || now - g->out_ns >= GLANCE_NS;
+	return may_be_slow(now - g->out_ns) || now - g->out_ns >= SLOT_MAX_NS;
 }
 
 /* Of one that has its result it is the last chance. */
-static __always_inline struct op *glance_goes_on(struct task_struct *t, struct glance *g,
-						 struct look *l)
+static __always_inline struct op *slot_goes_on(struct task_struct *t, struct file_slot *g,
+					       struct look *l)
 {
 	g->at_ns = l->now_ns;
-	return l->done || may_grow(g, l->now_ns) ? glance_grows(t, g, l) : NULL;
+	return l->done || may_grow(g, l->now_ns) ? slot_grows(t, g, l) : NULL;
 }
 
-static __always_inline void glance_was_off(struct glance *g, __u64 now)
+static __always_inline void slot_was_off(struct file_slot *g, __u64 now)
 {
 	if (g->off == OFF_BLOCKED)
 		g->blocked_ns += now - g->at_ns;
@@ -267,7 +267,8 @@ static __always_inline void glance_was_off(struct glance *g, __u64 now)
 }
 
 /* The thread gets a CPU that it did not have. */
-static __always_inline struct op *glance_returns(struct task_struct *t, struct glance *g, __u64 now)
+static __always_inline struct op *slot_returns(struct task_struct *t, struct file_slot *g,
+					       __u64 now)
 {
 	struct look l = {};
 
@@ -275,14 +276,14 @@ static __always_inline struct op *glance_returns(struct task_struct *t, struct g
 		return NULL;
 	if (may_grow(g, now)) {
 		look_at(t, &l);
-		return glance_grows(t, g, &l);
+		return slot_grows(t, g, &l);
 	}
-	glance_was_off(g, now);
+	slot_was_off(g, now);
 	return NULL;
 }
 
 /* No look came in time: of which file nobody knows. */
-static __noinline void glance_tell(struct task_struct *t, const struct glance *g, __u64 now)
+static __noinline void slot_emit_end(struct task_struct *t, const struct file_slot *g, __u64 now)
 {
 	struct op o = {};
 
@@ -290,15 +291,15 @@ static __noinline void glance_tell(struct task_struct *t, const struct glance *g
 	o.id = o.first_ns = g->first_ns;
 	o.out_ns = g->out_ns;
 	o.offset = o.asked = FILE_NOWHERE;
-	op_of_glance(&o, g);
-	tell_end(&o, t, now);
+	op_from_slot(&o, g);
+	emit_end(&o, t, now);
 }
 
-static __always_inline void glance_ends(struct task_struct *t, const struct glance *g,
-					struct look *l)
+static __always_inline void slot_ends(struct task_struct *t, const struct file_slot *g,
+				      struct look *l)
 {
 	if (was_slow(g->out_ns, g->first_ns, g->at_ns, l->now_ns))
-		glance_tell(t, g, l->now_ns);
+		slot_emit_end(t, g, l->now_ns);
 	if (g->at_ns > l->out_ns)
 		l->out_ns = g->at_ns;
 }

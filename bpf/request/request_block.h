@@ -200,7 +200,7 @@ __noinline int block_fill(struct req_block *b, const struct thread *th, const st
 }
 
 /* t: the thread itself, off or on its CPU. For WAIT_RUNQ: who has this CPU yet, had it before t. */
-static __always_inline void block_tell(struct thread *th, struct waiting *w, struct task_struct *t,
+static __always_inline void block_emit(struct thread *th, struct waiting *w, struct task_struct *t,
 				       __u64 now)
 {
 	struct req_block *b = bpf_ringbuf_reserve(&ring, sizeof(*b), 0);

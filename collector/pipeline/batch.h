@@ -67,7 +67,7 @@ struct batch {
 	const char *name; /* commit: of the node that sent it */
 	uint64_t gap_from; /* commit: seq of the first batch lost before this one, or its own */
 	enum outcome outcome; /* commit */
-	bool again; /* commit: what it holds was stored by another head, whose relay numbered anew
+	bool resent; /* commit: what it holds was stored by another head, whose relay numbered anew
 		     */
 };
 

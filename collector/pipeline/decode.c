@@ -88,7 +88,7 @@ static void clean_node(struct arena *a, struct node_item *n)
 
 static void clean_incident(struct arena *a, struct incident_item *q)
 {
-	struct told_signal *signals = arena_alloc(a, q->nsignals * sizeof(*signals));
+	struct signal_item *signals = arena_alloc(a, q->nsignals * sizeof(*signals));
 
 	clean(a, &q->text);
 	for (uint32_t i = 0; i < q->hops; i++)

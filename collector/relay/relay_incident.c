@@ -33,7 +33,7 @@ static const char told_sql[] =
 struct telling {
 	PGresult *due, *signals;
 	int next; /* of signals */
-	struct told_signal signal[ITEM_MAX_SIGNALS];
+	struct signal_item signal[ITEM_MAX_SIGNALS];
 };
 
 static uint64_t number(const PGresult *res, int row, int column)
@@ -53,7 +53,7 @@ static uint32_t take_signals(struct telling *t, const char *id)
 			break;
 		if (n == ITEM_MAX_SIGNALS)
 			continue;
-		t->signal[n] = (struct told_signal){
+		t->signal[n] = (struct signal_item){
 			.node = number(s, row, 1),
 			.app = PQgetvalue(s, row, 2),
 			.route = PQgetvalue(s, row, 3),

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * node_score.h - how bad a node is, in four classes, each by the worst that was found in it.
+ * node_score.h - the score of a node in four classes, each set by the worst cause in its class.
  *
- * Pure numbers: what was measured goes in, 0..100 and what it is by comes out. What could not be
- * known has no score, and never a 0 for it; docs/reference/api.md has the formula.
+ * Pure arithmetic: measured values in, a score of 0..100 with its cause out. A class that could
+ * not be measured has no score, which is not the same as 0. docs/reference/api.md has the
+ * formulas.
  */
 #pragma once
 
@@ -28,17 +29,17 @@ enum {
 	SCORE_DISKS = 6,
 	SCORE_APPS = 6,
 	SCORE_EVENTS = 6,
-	SCORE_CAUSES = 8, /* looked for in one class */
-	SCORE_JUDGED = 20, /* requests of one app by which it may be judged alone */
+	SCORE_CAUSES = 8, /* at most, in one class */
+	SCORE_JUDGED = 20, /* an app is scored alone from this many requests on */
 };
 
-/* Of counters the sum over the time, of gauges the mean; NaN: not known. */
+/* Counters: the sum over the time; gauges: the mean; NaN: not known. */
 struct node_score_disk {
 	char name[SCORE_NAME];
 	double busy_s, weighted_s;
 };
 
-struct node_score_requests { /* of servers; excess is of those judged */
+struct node_score_requests { /* of servers; excess_us: of the judged requests */
 	double n, errors, judged, excess_us;
 };
 
@@ -71,9 +72,9 @@ struct node_score_cause {
 
 struct node_score {
 	bool known;
-	struct node_score_cause worst; /* known: by which; else only code, why it is not */
+	struct node_score_cause worst; /* not known: only the code, which says why */
 	uint32_t nunknown;
-	const char *unknown[SCORE_CAUSES]; /* what belongs to it and could not be looked at */
+	const char *unknown[SCORE_CAUSES]; /* causes that could not be measured */
 };
 
 void node_score_judge(const struct node_score_facts *f, struct node_score s[static SCORE_CLASSES]);

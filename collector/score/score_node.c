@@ -9,13 +9,13 @@
 
 static const uint64_t SAMPLE_NS = 10 * SEC, REQUEST_NS = 60 * SEC;
 
-/* Numbers begin at 1, so that one of nothing is of no time. */
-static uint64_t number_of(uint64_t now_ns, uint64_t span_ns)
+/* Numbers begin at 1, so that a zeroed span belongs to no time. */
+static uint64_t span_number(uint64_t now_ns, uint64_t span_ns)
 {
 	return now_ns / span_ns + 1;
 }
 
-static bool is_of(uint64_t number, uint64_t now_number)
+static bool is_recent(uint64_t number, uint64_t now_number)
 {
 	return number && number + SCORE_SPANS > now_number;
 }
@@ -32,13 +32,13 @@ static struct score_span *span_at(struct score_node *n, uint64_t number)
 static bool disk_is_quiet(const struct score_node *n, uint32_t i, uint64_t number)
 {
 	for (uint32_t k = 0; k < SCORE_SPANS; k++)
-		if (is_of(n->disk[i].span[k].number, number))
+		if (is_recent(n->disk[i].span[k].number, number))
 			return false;
 	return true;
 }
 
-/* The place of a name, or one that nothing was told of lately; -1: all are taken. */
-static int disk_place(struct score_node *n, const char *name, uint64_t number)
+/* The slot of this disk, or one without recent samples; -1: all are in use. */
+static int find_disk_slot(struct score_node *n, const char *name, uint64_t number)
 {
 	int place = -1;
 
@@ -63,7 +63,7 @@ static void disk_sample(struct score_node *n, const struct score_wanted *w,
 	int at;
 
 	text_clean_into(name, sizeof(name), s->entity, strlen(s->entity));
-	at = disk_place(n, name, number);
+	at = find_disk_slot(n, name, number);
 	if (at < 0)
 		return;
 	b = &n->disk[at].span[number % SCORE_SPANS];
@@ -77,7 +77,7 @@ static void disk_sample(struct score_node *n, const struct score_wanted *w,
 void score_node_sample(struct score_node *n, const struct score_wanted *w,
 		       const struct sample_item *s, uint64_t now_ns)
 {
-	uint64_t number = number_of(now_ns, SAMPLE_NS);
+	uint64_t number = span_number(now_ns, SAMPLE_NS);
 	struct score_span *span;
 
 	if (w->place[SCORED_DISK_BUSY] >= 0) {
@@ -96,12 +96,12 @@ void score_node_sample(struct score_node *n, const struct score_wanted *w,
 static bool app_is_quiet(const struct score_node *n, int i, uint64_t number)
 {
 	for (int k = 0; k < SCORE_SPANS; k++)
-		if (is_of(n->app[i].span[k].number, number))
+		if (is_recent(n->app[i].span[k].number, number))
 			return false;
 	return true;
 }
 
-static void count(struct score_node *n, int app, const struct red_item *q, uint64_t number)
+static void count_requests(struct score_node *n, int app, const struct red_item *q, uint64_t number)
 {
 	struct node_score_requests *r = &n->app[app].span[number % SCORE_SPANS].of;
 
@@ -116,32 +116,32 @@ static void count(struct score_node *n, int app, const struct red_item *q, uint6
 
 void score_node_red(struct score_node *n, const struct red_item *q, uint64_t now_ns)
 {
-	uint64_t number = number_of(now_ns, REQUEST_NS);
+	uint64_t number = span_number(now_ns, REQUEST_NS);
 	char name[SCORE_NAME];
 	int place = 0;
 
 	if (q->role != RED_SERVER)
 		return;
-	count(n, 0, q, number);
+	count_requests(n, 0, q, number);
 	text_clean_into(name, sizeof(name), q->app, strlen(q->app));
 	for (int i = 1; i <= SCORE_APPS; i++) {
 		if (strcmp(n->app[i].name, name) == 0) {
-			count(n, i, q, number);
+			count_requests(n, i, q, number);
 			return;
 		}
 		if (!place && app_is_quiet(n, i, number))
 			place = i;
 	}
 	if (!place)
-		return; /* counted with the node */
+		return; /* counted only with the node */
 	memset(&n->app[place], 0, sizeof(n->app[place]));
 	memcpy(n->app[place].name, name, sizeof(name));
-	count(n, place, q, number);
+	count_requests(n, place, q, number);
 }
 
 void score_node_event(struct score_node *n, const struct event_item *e, uint64_t now_ns)
 {
-	uint64_t number = number_of(now_ns, REQUEST_NS);
+	uint64_t number = span_number(now_ns, REQUEST_NS);
 	char kind[SCORE_NAME];
 	int place = -1;
 
@@ -149,7 +149,7 @@ void score_node_event(struct score_node *n, const struct event_item *e, uint64_t
 		return;
 	text_clean_into(kind, sizeof(kind), e->kind, strlen(e->kind));
 	for (int i = 0; i < SCORE_EVENTS; i++) {
-		bool old = !is_of(n->event[i].number, number);
+		bool old = !is_recent(n->event[i].number, number);
 
 		if (strcmp(n->event[i].kind, kind) == 0 && !old) {
 			place = i;
@@ -160,13 +160,13 @@ void score_node_event(struct score_node *n, const struct event_item *e, uint64_t
 	}
 	if (place < 0)
 		return;
-	if (!is_of(n->event[place].number, number)) {
+	if (!is_recent(n->event[place].number, number)) {
 		memset(&n->event[place], 0, sizeof(n->event[place]));
 		memcpy(n->event[place].kind, kind, sizeof(kind));
 	}
 	n->event[place].number = number;
 	n->event[place].critical |= e->severity >= EVENT_CRITICAL;
-	n->event[place].n += e->told <= 1; /* one that goes on is one */
+	n->event[place].n += e->update <= 1; /* updates of an ongoing event are not counted */
 }
 
 static void sample_facts(const struct score_node *n, uint64_t number, struct node_score_facts *f)
@@ -175,7 +175,7 @@ static void sample_facts(const struct score_node *n, uint64_t number, struct nod
 
 	memset(f->v, 0, sizeof(f->v));
 	for (int k = 0; k < SCORE_SPANS; k++) {
-		for (int i = 0; i < SCORED_END && is_of(n->span[k].number, number); i++) {
+		for (int i = 0; i < SCORED_END && is_recent(n->span[k].number, number); i++) {
 			f->v[i] += n->span[k].sum[i];
 			times[i] += n->span[k].n[i];
 		}
@@ -196,8 +196,8 @@ static void sample_facts(const struct score_node *n, uint64_t number, struct nod
 		for (int k = 0; k < SCORE_SPANS; k++) {
 			const struct score_busy *b = &n->disk[i].span[k];
 
-			d->busy_s += is_of(b->number, number) ? b->busy_s : 0;
-			d->weighted_s += is_of(b->number, number) ? b->weighted_s : 0;
+			d->busy_s += is_recent(b->number, number) ? b->busy_s : 0;
+			d->weighted_s += is_recent(b->number, number) ? b->weighted_s : 0;
 		}
 		f->ndisks++;
 	}
@@ -210,7 +210,7 @@ static struct node_score_requests requests_of(const struct score_node *n, int ap
 	for (int k = 0; k < SCORE_SPANS; k++) {
 		const struct node_score_requests *r = &n->app[app].span[k].of;
 
-		if (!is_of(n->app[app].span[k].number, number))
+		if (!is_recent(n->app[app].span[k].number, number))
 			continue;
 		sum.n += r->n;
 		sum.errors += r->errors;
@@ -222,10 +222,10 @@ static struct node_score_requests requests_of(const struct score_node *n, int ap
 
 void score_node_facts(const struct score_node *n, uint64_t now_ns, struct node_score_facts *f)
 {
-	uint64_t number = number_of(now_ns, REQUEST_NS);
+	uint64_t number = span_number(now_ns, REQUEST_NS);
 
 	f->ndisks = f->napps = f->nevents = 0;
-	sample_facts(n, number_of(now_ns, SAMPLE_NS), f);
+	sample_facts(n, span_number(now_ns, SAMPLE_NS), f);
 	f->requests = requests_of(n, 0, number);
 	for (int i = 1; i <= SCORE_APPS; i++) {
 		struct node_score_app *a = &f->app[f->napps];
@@ -237,7 +237,7 @@ void score_node_facts(const struct score_node *n, uint64_t now_ns, struct node_s
 	for (int i = 0; i < SCORE_EVENTS; i++) {
 		struct node_score_event *e = &f->event[f->nevents];
 
-		if (!is_of(n->event[i].number, number))
+		if (!is_recent(n->event[i].number, number))
 			continue;
 		memcpy(e->kind, n->event[i].kind, SCORE_NAME);
 		e->critical = n->event[i].critical;

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * score_node.h - what nodes told in the last minutes, in pieces that are forgotten one by one.
+ * score_node.h - recent data of one node, in spans that expire one by one.
  *
- * Samples of the last minute, requests and events of the last five. By the time of arrival: what
- * comes late is left to the tables.
+ * Holds samples of the last minute, and requests and events of the last five. Spans go by time
+ * of arrival: data that comes late is only in the tables.
  */
 #pragma once
 
 #include "collector/pipeline/batch.h"
 #include "collector/score/node_score.h"
 
-enum { SCORE_SPANS = 6 }; /* of 10 s, and of a minute */
+enum { SCORE_SPANS = 6 }; /* of 10 s for samples, of a minute for requests and events */
 
-struct score_wanted { /* where in a layout's values these are */
+struct score_wanted { /* the positions of the scored metrics in a layout's values */
 	bool known, any;
-	int16_t place[SCORED_END]; /* -1: it has none */
+	int16_t place[SCORED_END]; /* -1: not in the layout */
 };
 
 struct score_span {
-	uint64_t number; /* of the span of time that this is of */
+	uint64_t number; /* of the time span it covers */
 	double sum[SCORED_END];
 	uint32_t n[SCORED_END];
 };
@@ -30,14 +30,14 @@ struct score_busy {
 
 struct score_node {
 	uint64_t heard_ns; /* mono; 0: never */
-	bool changed; /* since it was written */
+	bool changed; /* since the last write */
 	struct score_span span[SCORE_SPANS];
 	struct {
 		char name[SCORE_NAME];
 		struct score_busy span[SCORE_SPANS];
 	} disk[SCORE_DISKS];
 	struct {
-		char name[SCORE_NAME]; /* "" is the node itself */
+		char name[SCORE_NAME]; /* "": the node itself */
 		struct {
 			uint64_t number;
 			struct node_score_requests of;
@@ -46,7 +46,7 @@ struct score_node {
 	struct {
 		char kind[SCORE_NAME];
 		bool critical;
-		uint64_t number, n; /* the last span that one was told in */
+		uint64_t number, n; /* number: the last span with such an event */
 	} event[SCORE_EVENTS];
 };
 

@@ -13,7 +13,7 @@
 
 #define SEC 1000000000ull
 
-static const uint64_t EVERY_NS = 10 * SEC, LATE_NS = 120 * SEC, GONE_NS = 600 * SEC;
+static const uint64_t INTERVAL_NS = 10 * SEC, LATE_NS = 120 * SEC, GONE_NS = 600 * SEC;
 
 static const struct {
 	const char *kind, *name;
@@ -30,10 +30,10 @@ static const char *const class_name[SCORE_CLASSES] = {
 };
 
 struct score_publish {
-	struct pairmap *nodes; /* of struct score_node, by id */
-	struct pairmap *layouts; /* of struct score_wanted, by id */
+	struct pairmap *nodes; /* struct score_node by id */
+	struct pairmap *layouts; /* struct score_wanted by id */
 	uint64_t due_ns, now_ns;
-	struct columns *columns; /* while they are written */
+	struct columns *columns; /* during score_publish_write */
 	struct buf json;
 };
 
@@ -45,7 +45,7 @@ struct score_publish *score_publish_new(void)
 		die("out of memory");
 	s->nodes = pairmap_new(sizeof(struct score_node));
 	s->layouts = pairmap_new(sizeof(struct score_wanted));
-	s->due_ns = clock_mono_ns() + EVERY_NS;
+	s->due_ns = clock_mono_ns() + INTERVAL_NS;
 	return s;
 }
 
@@ -82,7 +82,7 @@ void score_publish_take(struct score_publish *s, const struct batch *b)
 	struct score_node *n;
 
 	if (b->head.wall_ns + LATE_NS < b->now_ns)
-		return; /* a node that catches up tells what was, not what is */
+		return; /* a node that catches up sends old data */
 	n = pairmap_add(s->nodes, b->head.node_id, 0);
 	n->heard_ns = now;
 	n->changed = true;
@@ -146,7 +146,7 @@ static void put_node(struct score_publish *s, uint64_t id, const struct score_no
 	columns_row(s->columns);
 }
 
-static bool keep(void *arg, uint64_t id, uint64_t zero UNUSED, void *value)
+static bool write_node(void *arg, uint64_t id, uint64_t zero UNUSED, void *value)
 {
 	struct score_publish *s = arg;
 	struct score_node *n = value;
@@ -157,7 +157,7 @@ static bool keep(void *arg, uint64_t id, uint64_t zero UNUSED, void *value)
 	return n->heard_ns + GONE_NS > s->now_ns;
 }
 
-/* In one order, as another collector may write of the same nodes. */
+/* Sorted by node, because another collector may write the same nodes. */
 static const char sql[] =
 	"insert into node_score as s (node_id, at, saturation, load, latency, error, causes)"
 	" select u.node, u.at, u.saturation, u.load, u.latency, u.error, u.causes::jsonb from "
@@ -180,10 +180,10 @@ int score_publish_write(struct score_publish *s, struct pg *p)
 	s->now_ns = clock_mono_ns();
 	if (s->now_ns < s->due_ns)
 		return 0;
-	s->due_ns = s->now_ns + EVERY_NS;
+	s->due_ns = s->now_ns + INTERVAL_NS;
 	columns_begin(&c, ARRAY_SIZE(types), types);
 	s->columns = &c;
-	pairmap_each(s->nodes, keep, s);
+	pairmap_each(s->nodes, write_node, s);
 	s->columns = NULL;
 	r = columns_tell(&c, p, sql);
 	counter_add(r < 0 ? C_SCORE_FAILURES : C_SCORES, r < 0 ? 1 : c.rows);

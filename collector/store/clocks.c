@@ -3,7 +3,7 @@
 
 #include "collector/db/columns.h"
 
-/* What is not known within a century is not known; sums of several are numbers still. */
+/* An uncertainty above a century is stored as a century, so that sums of several fit a bigint. */
 static int64_t uncertain_us(const struct clock_item *c)
 {
 	const uint64_t most = (uint64_t)WIRE_MAX_OFFSET_US;
@@ -11,7 +11,7 @@ static int64_t uncertain_us(const struct clock_item *c)
 	return (int64_t)(c->uncertainty_us < most ? c->uncertainty_us : most);
 }
 
-/* Of several in a batch the last one counts: a probe has no two to tell at a time. */
+/* The last clock item of a batch counts: a probe has one offset at a time. */
 int clocks_store(struct pg *p, struct batch *const *b, size_t n)
 {
 	static const char sql[] =

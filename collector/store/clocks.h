@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * clocks.h - how far the clocks of nodes are off, as their probes told it: stored with its history.
+ * clocks.h - stores the clock offsets that probes report, with their history.
  *
- * In the transaction of the batches, in their order. Errors are pg.h's.
+ * Runs in the transaction of the batches and in their order. Errors are pg.h's.
  */
 #pragma once
 

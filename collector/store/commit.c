@@ -16,16 +16,17 @@
 
 struct commit {
 	struct session *session;
-	struct watermark_store *ledger;
+	struct watermark_store *watermarks;
 	struct dims *dims;
-	struct content_store *shared;
-	struct remote_nodes *origins;
+	struct content_store *contents;
+	struct remote_nodes *remote_nodes;
 	struct outbox *outbox;
-	struct buf rows; /* of one table, of all batches */
-	struct entry **entry; /* of the batches at hand, each once */
-	struct batch **taken, **again;
+	struct buf rows; /* of one table, from all batches */
+	struct entry **entry; /* of the current batches, each once */
+	struct batch **taken, **resent;
 	size_t cap, nentries, ntaken;
-	size_t nfresh; /* the first of those taken; the others are stored again */
+	size_t nfresh; /* taken[0..nfresh) are new; the rest are stored already under another head
+			*/
 };
 
 struct commit *commit_new(struct session *s, struct outbox *o)
@@ -35,10 +36,10 @@ struct commit *commit_new(struct session *s, struct outbox *o)
 	if (!c)
 		die("out of memory");
 	c->session = s;
-	c->ledger = watermark_store_new();
+	c->watermarks = watermark_store_new();
 	c->dims = dims_new();
-	c->shared = content_store_new();
-	c->origins = remote_nodes_new();
+	c->contents = content_store_new();
+	c->remote_nodes = remote_nodes_new();
 	c->outbox = o;
 	return c;
 }
@@ -47,33 +48,33 @@ void commit_free(struct commit *c)
 {
 	if (!c)
 		return;
-	watermark_store_free(c->ledger);
+	watermark_store_free(c->watermarks);
 	dims_free(c->dims);
-	content_store_free(c->shared);
-	remote_nodes_free(c->origins);
+	content_store_free(c->contents);
+	remote_nodes_free(c->remote_nodes);
 	buf_free(&c->rows);
 	free(c->entry);
 	free(c->taken);
-	free(c->again);
+	free(c->resent);
 	free(c);
 }
 
 struct entry *commit_entry(struct commit *c, uint64_t node, uint64_t epoch)
 {
-	return watermark_store_entry(c->ledger, node, epoch);
+	return watermark_store_entry(c->watermarks, node, epoch);
 }
 
-void commit_doubt(struct commit *c)
+void commit_invalidate(struct commit *c)
 {
-	watermark_store_doubt(c->ledger);
+	watermark_store_invalidate(c->watermarks);
 	dims_forget(c->dims);
-	content_store_forget(c->shared);
-	remote_nodes_forget(c->origins);
+	content_store_forget(c->contents);
+	remote_nodes_forget(c->remote_nodes);
 }
 
 int commit_load(struct commit *c, struct entry *const *e, size_t n)
 {
-	return n ? watermark_store_load(c->ledger, session_pg(c->session), e, n) : 0;
+	return n ? watermark_store_load(c->watermarks, session_pg(c->session), e, n) : 0;
 }
 
 static void make_room(struct commit *c, size_t n)
@@ -83,8 +84,8 @@ static void make_room(struct commit *c, size_t n)
 	c->cap = n;
 	c->entry = realloc(c->entry, n * sizeof(struct entry *));
 	c->taken = realloc(c->taken, n * sizeof(struct batch *));
-	c->again = realloc(c->again, n * sizeof(struct batch *));
-	if (!c->entry || !c->taken || !c->again)
+	c->resent = realloc(c->resent, n * sizeof(struct batch *));
+	if (!c->entry || !c->taken || !c->resent)
 		die("out of memory");
 }
 
@@ -96,8 +97,8 @@ static bool has_entry(const struct commit *c, const struct entry *e)
 	return false;
 }
 
-/* The entries of these batches, known and with nothing judged yet. */
-static int begin(struct commit *c, struct batch *const *b, size_t n)
+/* Collects the entries of these batches, loaded and with no batch judged yet. */
+static int load_entries(struct commit *c, struct batch *const *b, size_t n)
 {
 	size_t unknown = 0;
 
@@ -113,12 +114,12 @@ static int begin(struct commit *c, struct batch *const *b, size_t n)
 			watermark_store_begin(e);
 		unknown += !e->known;
 	}
-	return unknown ? watermark_store_load(c->ledger, session_pg(c->session), c->entry,
+	return unknown ? watermark_store_load(c->watermarks, session_pg(c->session), c->entry,
 					      c->nentries)
 		       : 0;
 }
 
-static void judge(struct commit *c, struct batch *const *b, size_t n)
+static void judge_batches(struct commit *c, struct batch *const *b, size_t n)
 {
 	c->ntaken = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -129,29 +130,30 @@ static void judge(struct commit *c, struct batch *const *b, size_t n)
 		if (b[i]->outcome != OUTCOME_TAKEN)
 			continue;
 		b[i]->gap_from = mark + 1;
-		b[i]->again = false;
+		b[i]->resent = false;
 		b[i]->name = e->name;
 		c->taken[c->ntaken++] = b[i];
 	}
 }
 
-/* What is here by another head already is put behind the others; both stay in their order. */
+/* Moves the batches that are stored already under another head behind the others; both keep their
+ * order. */
 static int find_fresh(struct commit *c)
 {
-	int r = remote_nodes_again(session_pg(c->session), c->taken, c->ntaken);
-	size_t n = 0, again = 0;
+	int r = remote_nodes_find_resent(session_pg(c->session), c->taken, c->ntaken);
+	size_t n = 0, resent = 0;
 
 	for (size_t i = 0; i < c->ntaken; i++)
-		if (c->taken[i]->again)
-			c->again[again++] = c->taken[i];
+		if (c->taken[i]->resent)
+			c->resent[resent++] = c->taken[i];
 		else
 			c->taken[n++] = c->taken[i];
-	memcpy(&c->taken[n], c->again, again * sizeof(struct batch *));
+	memcpy(&c->taken[n], c->resent, resent * sizeof(struct batch *));
 	c->nfresh = n;
 	return r;
 }
 
-/* Marks first: a batch that another collector stored must not get as far as a table. */
+/* Watermarks first: a batch that another collector stored must not reach a table. */
 static int store_taken(struct commit *c, struct batch *culprit, const char *state,
 		       const char *message)
 {
@@ -165,11 +167,11 @@ static int store_taken(struct commit *c, struct batch *culprit, const char *stat
 	if (r == 0)
 		r = find_fresh(c);
 	if (r == 0)
-		r = remote_nodes_store(c->origins, p, c->taken, c->nfresh);
+		r = remote_nodes_store(c->remote_nodes, p, c->taken, c->nfresh);
 	if (r == 0)
 		r = dims_store(c->dims, p, c->taken, c->nfresh);
 	if (r == 0)
-		r = content_store_store(c->shared, p, c->taken, c->nfresh);
+		r = content_store_store(c->contents, p, c->taken, c->nfresh);
 	if (r == 0)
 		r = places_store(p, c->taken, c->nfresh);
 	if (r == 0)
@@ -209,10 +211,10 @@ static void committed(struct commit *c, bool quarantined)
 		b->outcome = quarantined ? OUTCOME_QUARANTINED : OUTCOME_DONE;
 		counter_add(C_GAPS, b->gap_from != b->head.seq);
 		counter_add(C_BATCHES_LOST, b->head.seq - b->gap_from);
-		counter_add(C_RELAYED_AGAIN, b->again);
+		counter_add(C_RELAYED_AGAIN, b->resent);
 		if (quarantined)
 			counter_add(C_QUARANTINED, 1);
-		else if (!b->again)
+		else if (!b->resent)
 			count_stored(b);
 	}
 }
@@ -235,22 +237,23 @@ static int transact(struct commit *c, struct batch *culprit, const char *state, 
 	counter_add(r == -ESTALE ? C_MARKS_MOVED : C_COMMIT_FAILURES, 1);
 	pg_rollback(p);
 	dims_forget(c->dims);
-	content_store_forget(c->shared);
-	remote_nodes_forget(c->origins);
+	content_store_forget(c->contents);
+	remote_nodes_forget(c->remote_nodes);
 	if (r != -EINVAL)
-		watermark_store_doubt(c->ledger);
+		watermark_store_invalidate(c->watermarks);
 	return r;
 }
 
-/* Judges anew, because what came before may have moved a mark, and stores what is taken. */
+/* Judges the batches again, because an earlier attempt may have moved a watermark, and stores those
+ * taken. */
 static int attempt(struct commit *c, struct batch *const *b, size_t n, bool is_culprit,
 		   const char *state, const char *message)
 {
-	int r = begin(c, b, n);
+	int r = load_entries(c, b, n);
 
 	if (r < 0)
 		return r;
-	judge(c, b, n);
+	judge_batches(c, b, n);
 	if (c->ntaken == 0)
 		return 0;
 	return transact(c, is_culprit ? b[0] : NULL, state, message);
@@ -261,11 +264,11 @@ static int set_aside(struct commit *c, struct batch *const *b, const char *state
 {
 	int r = attempt(c, b, 1, true, state, message);
 
-	return r == -EINVAL ? -EIO : r; /* there is nothing left to cut */
+	return r == -EINVAL ? -EIO : r; /* a single batch cannot be halved */
 }
 
-/* How many from the first on may share a transaction: those that no stage has refused. */
-static size_t sound(struct batch *const *b, size_t n)
+/* The number of leading batches that no stage has refused: they may share a transaction. */
+static size_t count_well_formed(struct batch *const *b, size_t n)
 {
 	size_t i = 0;
 
@@ -274,8 +277,9 @@ static size_t sound(struct batch *const *b, size_t n)
 	return i;
 }
 
-/* As a whole, if that is refused by halves, and at last the one that is to blame. */
-static int store_sound(struct commit *c, struct batch *const *b, size_t n)
+/* Stores the batches as a whole; if the database refuses their data, by halves, down to the
+ * culprit. */
+static int store_well_formed(struct commit *c, struct batch *const *b, size_t n)
 {
 	struct pg *p = session_pg(c->session);
 	char state[8], message[256];
@@ -284,8 +288,8 @@ static int store_sound(struct commit *c, struct batch *const *b, size_t n)
 	if (r != -EINVAL)
 		return r;
 	if (n > 1) {
-		r = store_sound(c, b, n / 2);
-		return r < 0 ? r : store_sound(c, b + n / 2, n - n / 2);
+		r = store_well_formed(c, b, n / 2);
+		return r < 0 ? r : store_well_formed(c, b + n / 2, n - n / 2);
 	}
 	snprintf(state, sizeof(state), "%s", pg_state(p));
 	snprintf(message, sizeof(message), "%s", pg_why(p));
@@ -294,14 +298,14 @@ static int store_sound(struct commit *c, struct batch *const *b, size_t n)
 
 int commit_group(struct commit *c, struct batch *const *b, size_t n)
 {
-	int r = remote_nodes_check(c->origins, session_pg(c->session), b, n);
+	int r = remote_nodes_check(c->remote_nodes, session_pg(c->session), b, n);
 
-	watermark_store_trim(c->ledger);
+	watermark_store_trim(c->watermarks);
 	while (n && r == 0) {
-		size_t some = sound(b, n);
+		size_t some = count_well_formed(b, n);
 
 		if (some) {
-			r = store_sound(c, b, some);
+			r = store_well_formed(c, b, some);
 		} else {
 			some = 1;
 			r = set_aside(c, b, "", b[0]->malformed);

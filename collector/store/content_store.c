@@ -8,18 +8,18 @@
 #include "collector/db/jsonb.h"
 #include "collector/core/pairmap.h"
 
-/* New ones of one node in a day: a probe gone wild must not fill the database with them. */
+/* Limits for new contents per node and day: a faulty probe must not fill the database. */
 enum { MAX_STACKS = 16384, MAX_CHECKS = 4096 };
 
 static const uint64_t DAY_NS = 86400000000000u;
 
-struct told {
+struct node_counts {
 	uint32_t stacks, checks;
 };
 
 struct content_store {
-	struct pairmap *stacks, *checks; /* ids that were written today */
-	struct pairmap *nodes; /* struct told */
+	struct pairmap *stacks, *checks; /* ids written today */
+	struct pairmap *nodes; /* struct node_counts */
 	uint64_t day;
 	struct buf text;
 };
@@ -32,7 +32,7 @@ struct content_store *content_store_new(void)
 		die("out of memory");
 	s->stacks = pairmap_new(0);
 	s->checks = pairmap_new(0);
-	s->nodes = pairmap_new(sizeof(struct told));
+	s->nodes = pairmap_new(sizeof(struct node_counts));
 	return s;
 }
 
@@ -67,15 +67,15 @@ static bool is_due(struct pairmap *ids, uint64_t id, uint32_t *count, uint32_t m
 	return true;
 }
 
-/* Texts have no control characters (decode.c), so a line each is an array of them. */
+/* Texts have no control characters (decode.c), so an array travels as newline-separated text. */
 static void put_stacks(struct content_store *s, struct columns *c, const struct batch *b)
 {
-	struct told *told = pairmap_add(s->nodes, b->of.node_id, 0);
+	struct node_counts *counts = pairmap_add(s->nodes, b->of.node_id, 0);
 
 	for (uint32_t i = 0; i < b->items.nstacks; i++) {
 		const struct stack_item *q = &b->items.stacks[i];
 
-		if (!q->id || !is_due(s->stacks, q->id, &told->stacks, MAX_STACKS))
+		if (!q->id || !is_due(s->stacks, q->id, &counts->stacks, MAX_STACKS))
 			continue;
 		buf_reset(&s->text);
 		for (uint32_t f = 0; f < q->n; f++) {
@@ -90,7 +90,7 @@ static void put_stacks(struct content_store *s, struct columns *c, const struct 
 	}
 }
 
-/* Of a reason that only a later version knows this is not known. */
+/* The code of a reason; "unknown" for a reason of a later version. */
 static const char *code_of(uint16_t id)
 {
 	const struct reason *r = reason_find(id);
@@ -111,7 +111,7 @@ static void put_check(struct buf *t, const struct check_item *c)
 	jsonb_raw(t, "}");
 }
 
-/* Those that were checked, or those that were not. */
+/* The checks that were made (checked), or those that could not be made. */
 static void put_list(struct buf *column, struct buf *t, const struct request_item *q, bool checked)
 {
 	buf_reset(t);
@@ -119,18 +119,19 @@ static void put_list(struct buf *column, struct buf *t, const struct request_ite
 	for (uint32_t i = 0; i < q->nchecks; i++)
 		if (checked == !q->checks[i].why)
 			put_check(t, &q->checks[i]);
-	buf_put(t, "]", 2); /* and its end */
+	buf_put(t, "]", 2); /* with the terminating NUL */
 	copy_text(column, (const char *)t->data);
 }
 
 static void put_checks(struct content_store *s, struct columns *c, const struct batch *b)
 {
-	struct told *told = pairmap_add(s->nodes, b->of.node_id, 0);
+	struct node_counts *counts = pairmap_add(s->nodes, b->of.node_id, 0);
 
 	for (uint32_t i = 0; i < b->items.nrequests; i++) {
 		const struct request_item *q = &b->items.requests[i];
 
-		if (!q->nchecks || !is_due(s->checks, b->checks_id[i], &told->checks, MAX_CHECKS))
+		if (!q->nchecks ||
+		    !is_due(s->checks, b->checks_id[i], &counts->checks, MAX_CHECKS))
 			continue;
 		copy_int8(&c->column[0], (int64_t)b->checks_id[i]);
 		put_list(&c->column[1], &s->text, q, true);
@@ -139,7 +140,7 @@ static void put_checks(struct content_store *s, struct columns *c, const struct 
 	}
 }
 
-/* In the order of ids, so that two collectors wait for each other one way only. */
+/* Sorted by id, so that two collectors lock rows in the same order. */
 static const struct kind {
 	void (*put)(struct content_store *s, struct columns *c, const struct batch *b);
 	enum array_type types[3];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * content_store.h - what many rows share, kept once by the hash of its content: stacks, lists of
- * checks.
+ * content_store.h - content that many rows share (stacks, lists of checks), stored once under its
+ * hash.
  *
- * Written in the transaction of the rows that use it, once a day from here, so that retention sees
- * what is in use. After a rollback call content_store_forget. Errors are pg.h's.
+ * Written in the transaction of the rows that use it. Each id is written again once a day, so that
+ * retention sees what is in use. After a rollback call content_store_forget. Errors are pg.h's.
  */
 #pragma once
 

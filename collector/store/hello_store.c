@@ -4,7 +4,7 @@
 #include "collector/db/columns.h"
 #include "collector/store/writer_log.h"
 
-/* A node that says what is known of it changes no row, so that nothing is written or waited for. */
+/* A HELLO with nothing new changes no row, so nothing is written and no disk is waited for. */
 static const char sql[] =
 	"with said as materialized (select distinct on (node) node, name, machine, version, "
 	"region, wall, i"
@@ -20,7 +20,7 @@ static const char sql[] =
 	" select s.i - 1, n.machine from said s join node n on n.node_id = s.node"
 	" where n.machine <> '' and s.machine <> '' and n.machine <> s.machine";
 
-static int store(struct pg *p, uint64_t region, const struct greeting *g, size_t n)
+static int store_hellos(struct pg *p, uint64_t region, const struct hello *g, size_t n)
 {
 	static const enum array_type types[] = { ARRAY_INT8, ARRAY_TEXT, ARRAY_TEXT,
 						 ARRAY_TEXT, ARRAY_INT8, ARRAY_TIME };
@@ -42,22 +42,22 @@ static int store(struct pg *p, uint64_t region, const struct greeting *g, size_t
 	if (r < 0)
 		return r;
 	for (int row = 0; row < PQntuples(res); row++) {
-		const struct greeting *of = &g[strtoul(PQgetvalue(res, row, 0), NULL, 10)];
+		const struct hello *of = &g[strtoul(PQgetvalue(res, row, 0), NULL, 10)];
 
 		writer_log_machine(of->name, of->machine, PQgetvalue(res, row, 1));
 	}
 	return 0;
 }
 
-/* One that is refused must not hold up the others. */
-int greet(struct pg *p, uint64_t region, struct greeting *g, size_t n)
+/* Falls back to one statement per HELLO, so that a refused one does not hold up the others. */
+int hello_store(struct pg *p, uint64_t region, struct hello *g, size_t n)
 {
-	int r = n ? store(p, region, g, n) : 0;
+	int r = n ? store_hellos(p, region, g, n) : 0;
 
 	if (r != -EINVAL)
 		return r;
 	for (size_t i = 0; i < n; i++) {
-		r = store(p, region, &g[i], 1);
+		r = store_hellos(p, region, &g[i], 1);
 		g[i].refused = r == -EINVAL;
 		if (r < 0 && r != -EINVAL)
 			return r;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * hello_store.h - HELLOs to the node table, as many as there are in one statement.
+ * hello_store.h - stores the HELLOs of a group in the node table with one statement.
  *
- * A commit each would be a wait for the disk each: of a fleet that comes back at once all would be
- * out of patience before their turn, and come again.
+ * One commit per HELLO would wait for the disk each time: when a whole fleet reconnects at once,
+ * its nodes would time out before their turn and reconnect again.
  */
 #pragma once
 
 #include "collector/db/pg.h"
 
-struct greeting {
-	uint64_t node, wall_ns; /* wall: by the node's clock, as ticks are */
+struct hello {
+	uint64_t node, wall_ns; /* wall_ns: by the node's clock, like ticks */
 	const char *name, *machine, *version;
-	bool refused; /* by the database, as data: it gets no answer */
+	bool refused; /* the database refused its data: the HELLO gets no answer */
 };
 
-/* What an older machine of a name says is told. */
-int greet(struct pg *p, uint64_t region, struct greeting *g, size_t n) MUST_CHECK;
+/* Logs a warning for each node whose machine id has changed. */
+int hello_store(struct pg *p, uint64_t region, struct hello *g, size_t n) MUST_CHECK;

@@ -13,7 +13,7 @@ static const enum array_type types[] = { ARRAY_INT2, ARRAY_INT8, ARRAY_INT8, ARR
 
 struct outbox {
 	const char *region;
-	struct buf body; /* of one batch */
+	struct buf body; /* body of one batch */
 };
 
 struct outbox *outbox_new(const char *region)
@@ -34,7 +34,7 @@ void outbox_free(struct outbox *o)
 	free(o);
 }
 
-/* Whose it is, and through which regions it came, this one the last. */
+/* The origin of the batch: its node, and the regions it came through, this one last. */
 static void put_origin(struct outbox *o, const struct batch *b)
 {
 	struct origin_item of = { .node = b->of.node_id,
@@ -83,8 +83,9 @@ static uint32_t put_events(struct buf *body, const struct wire_body *w)
 }
 
 /*
- * The items of a whole batch, none if there is nothing to relay. As it came it is read there as it
- * was here; only of what was limited, which a sample tells, or has samples, is some left out.
+ * Writes the items of a batch and returns their number, 0 if there is nothing to relay. An event
+ * body without samples and profiles is copied as it came: it decodes there as it did here.
+ * Otherwise the items are encoded again, without those that are not relayed.
  */
 static uint32_t put_items(struct outbox *o, struct batch *b)
 {
@@ -101,7 +102,7 @@ static uint32_t put_items(struct outbox *o, struct batch *b)
 	return put_events(&o->body, w) + put_metrics(&o->body, w);
 }
 
-static void put(struct outbox *o, struct columns *c, struct batch *b)
+static void put_batch(struct outbox *o, struct columns *c, struct batch *b)
 {
 	uint32_t n;
 
@@ -123,8 +124,8 @@ static void put(struct outbox *o, struct columns *c, struct batch *b)
 	columns_row(c);
 }
 
-/* The epoch is of use only to the first that ever comes. */
-static int tell(struct columns *c, struct pg *p, PGresult **res)
+/* The epoch is used only by the first call ever on this database. */
+static int insert_rows(struct columns *c, struct pg *p, PGresult **res)
 {
 	char sql[160];
 
@@ -143,10 +144,10 @@ int outbox_store(struct outbox *o, struct pg *p, struct batch *const *b, size_t 
 
 	columns_begin(&c, ARRAY_SIZE(types), types);
 	for (size_t i = 0; i < n; i++)
-		put(o, &c, b[i]);
+		put_batch(o, &c, b[i]);
 	if (!c.rows)
 		return 0;
-	r = tell(&c, p, &res);
+	r = insert_rows(&c, p, &res);
 	if (r == 0)
 		counter_add(C_OUTBOX_PUT, c.rows);
 	return r;
@@ -166,7 +167,7 @@ int outbox_put(struct pg *p, const struct outbox_body *b, size_t n, uint64_t *se
 		copy_bytes(&c.column[3], b[i].body.data, b[i].body.len);
 		columns_row(&c);
 	}
-	r = tell(&c, p, &res);
+	r = insert_rows(&c, p, &res);
 	if (r == 0)
 		*seq = strtoull(PQgetvalue(res, 0, 0), NULL, 10);
 	return r;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * outbox.h - what of stored batches the global collector is to have, in the table outbox.
+ * outbox.h - queues stored batches in the table outbox, for the global collector.
  *
- * Written in the transaction that stores them: all of the stream of events as it came, of that of
- * metrics the counts of requests. Errors are pg.h's. Who packs puts there what was told by the
- * minute (relay_rollup.h).
+ * Written in the transaction that stores the batches. All of the event stream is queued as it came;
+ * of the metric stream only the request counts. Per-minute rollups are added by the compaction
+ * (relay_rollup.h). Errors are pg.h's.
  */
 #pragma once
 
@@ -13,14 +13,14 @@
 
 struct outbox;
 
-struct outbox *outbox_new(const char *region); /* stays the caller's */
+struct outbox *outbox_new(const char *region); /* the caller owns it */
 void outbox_free(struct outbox *o); /* NULL is fine */
 
 int outbox_store(struct outbox *o, struct pg *p, struct batch *const *b, size_t n) MUST_CHECK;
 
-/* Bodies that are not of a stored batch; *seq: of the last one in the stream of events. */
+/* Queues bodies that do not come from a stored batch. *seq: the last number in the event stream. */
 struct outbox_body {
-	bool metric; /* into the stream of metrics, else of events */
+	bool metric; /* metric stream, else event stream */
 	uint64_t wall_ns;
 	uint32_t items;
 	struct buf body;

@@ -11,7 +11,7 @@ enum { FIELDS = 6 };
 static const enum array_type types[FIELDS] = { ARRAY_INT2, ARRAY_INET, ARRAY_INT8,
 					       ARRAY_TEXT, ARRAY_INT8, ARRAY_INT2 };
 
-static void put(struct columns *c, const struct place *p)
+static void put_place(struct columns *c, const struct place *p)
 {
 	copy_int2(&c->column[0], p->kind);
 	copy_inet(&c->column[1], &p->addr);
@@ -22,8 +22,8 @@ static void put(struct columns *c, const struct place *p)
 	columns_row(c);
 }
 
-/* A clock that is ahead must not make it one of the future, which nobody is found at. */
-static void put_when(const struct batch *b, char node[static 24], char at[static 24])
+/* Caps the time at now: an address dated in the future by a fast clock would not be found. */
+static void format_when(const struct batch *b, char node[static 24], char at[static 24])
 {
 	snprintf(node, 24, "%" PRId64, (int64_t)b->of.node_id);
 	snprintf(at, 24, "%" PRIu64, (b->tick_ns < b->now_ns ? b->tick_ns : b->now_ns) / 1000);
@@ -41,7 +41,7 @@ static void put_columns(struct columns *c, struct pg_args *a, uint32_t n)
 	}
 }
 
-static int store(struct pg *p, const struct batch *b, const struct place_item *item)
+static int store_places(struct pg *p, const struct batch *b, const struct place_item *item)
 {
 	static const char sql[] =
 		"select take_places($1::bigint, timestamptz 'epoch' + $2::float8 * interval '1 "
@@ -54,8 +54,8 @@ static int store(struct pg *p, const struct batch *b, const struct place_item *i
 
 	columns_begin(&c, FIELDS, types);
 	for (uint32_t i = 0; i < item->n; i++)
-		put(&c, &item->places[i]);
-	put_when(b, node, at);
+		put_place(&c, &item->places[i]);
+	format_when(b, node, at);
 	snprintf(more, sizeof(more), "%" PRIu32, item->left_out);
 	pg_arg_text(&a, node);
 	pg_arg_text(&a, at);
@@ -65,10 +65,10 @@ static int store(struct pg *p, const struct batch *b, const struct place_item *i
 	return pg_tell(p, sql, &a);
 }
 
-static const enum array_type way_types[FIELDS] = { ARRAY_INT2, ARRAY_INET, ARRAY_INT8,
+static const enum array_type nat_types[FIELDS] = { ARRAY_INT2, ARRAY_INET, ARRAY_INT8,
 						   ARRAY_INET, ARRAY_INT8, ARRAY_INT8 };
 
-static void put_way(struct columns *c, const struct nat_way *w)
+static void put_nat(struct columns *c, const struct nat_way *w)
 {
 	copy_int2(&c->column[0], w->kind);
 	copy_inet(&c->column[1], &w->seen);
@@ -89,24 +89,24 @@ static int store_nat(struct pg *p, const struct batch *b, const struct nat_item 
 	struct pg_args a = { 0 };
 	char node[24], at[24];
 
-	columns_begin(&c, FIELDS, way_types);
+	columns_begin(&c, FIELDS, nat_types);
 	for (uint32_t i = 0; i < item->n; i++)
-		put_way(&c, &item->ways[i]);
-	put_when(b, node, at);
+		put_nat(&c, &item->ways[i]);
+	format_when(b, node, at);
 	pg_arg_text(&a, node);
 	pg_arg_text(&a, at);
 	put_columns(&c, &a, item->n);
 	return pg_tell(p, sql, &a);
 }
 
-/* Each NAT of a node is all there is: of several in a batch the last one counts. */
+/* A NAT item holds all mappings of its node, so the last one of a batch counts. */
 int places_store(struct pg *p, struct batch *const *b, size_t n)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < n && r == 0; i++)
 		for (uint32_t k = 0; k < b[i]->items.nplaces && r == 0; k++)
-			r = store(p, b[i], &b[i]->items.places[k]);
+			r = store_places(p, b[i], &b[i]->items.places[k]);
 	for (size_t i = 0; i < n && r == 0; i++)
 		if (b[i]->items.nnats)
 			r = store_nat(p, b[i], &b[i]->items.nats[b[i]->items.nnats - 1]);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * places.h - what addresses are on the nodes, as their probes told it: stored with its history.
+ * places.h - stores the addresses and NAT mappings that probes report, with their history.
  *
- * In the transaction of the batches, in their order. Errors are pg.h's.
+ * Runs in the transaction of the batches and in their order. Errors are pg.h's.
  */
 #pragma once
 

@@ -13,7 +13,7 @@
 #define NAME_MAX_TEXT 512
 
 struct remote_nodes {
-	struct pairmap *nodes; /* node and region that are stored */
+	struct pairmap *nodes; /* (node, region) pairs that are stored */
 };
 
 struct remote_nodes *remote_nodes_new(void)
@@ -44,7 +44,7 @@ static uint64_t region_of(const struct batch *b)
 	return dims_region_id(b->origin->region[0]);
 }
 
-static bool is_new(const struct remote_nodes *o, const struct batch *b)
+static bool needs_insert(const struct remote_nodes *o, const struct batch *b)
 {
 	return b->origin && !b->malformed && !pairmap_find(o->nodes, b->of.node_id, region_of(b));
 }
@@ -53,10 +53,11 @@ static void refuse_region(struct batch *b, const char *region)
 {
 	char *text = arena_alloc(b->arena, NAME_MAX_TEXT);
 
-	snprintf(text, NAME_MAX_TEXT,
-		 "node %.128s is of region %.128s here, and region %.128s relays one of that name: "
-		 "give one of them another",
-		 b->origin->name, region, b->origin->region[0]);
+	snprintf(
+		text, NAME_MAX_TEXT,
+		"node %.128s belongs to region %.128s here, but region %.128s relays a node of the "
+		"same name: rename one of them",
+		b->origin->name, region, b->origin->region[0]);
 	b->malformed = text;
 	counter_add(C_REFUSED_REGION, 1);
 }
@@ -74,7 +75,7 @@ int remote_nodes_check(struct remote_nodes *o, struct pg *p, struct batch *const
 
 	columns_begin(&c, ARRAY_SIZE(types), types);
 	for (size_t i = 0; i < n; i++) {
-		if (!is_new(o, b[i]))
+		if (!needs_insert(o, b[i]))
 			continue;
 		copy_int8(&c.column[0], (int64_t)i);
 		copy_int8(&c.column[1], (int64_t)b[i]->of.node_id);
@@ -104,7 +105,7 @@ static int store_nodes(struct remote_nodes *o, struct pg *p, struct batch *const
 	for (size_t i = 0; i < n && r == 0; i++) {
 		uint64_t region;
 
-		if (!is_new(o, b[i]))
+		if (!needs_insert(o, b[i]))
 			continue;
 		r = dims_region(p, b[i]->origin->region[0], &region);
 		copy_int8(&c.column[0], (int64_t)b[i]->of.node_id);
@@ -121,14 +122,14 @@ static bool is_of_process(const struct batch *b)
 	return b->origin && b->of.epoch && b->of.seq;
 }
 
-int remote_nodes_again(struct pg *p, struct batch *const *b, size_t n)
+int remote_nodes_find_resent(struct pg *p, struct batch *const *b, size_t n)
 {
 	static const char sql[] =
 		"select take_relayed($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])";
 	static const enum array_type types[] = { ARRAY_INT8, ARRAY_INT8, ARRAY_INT8, ARRAY_INT8 };
 	AUTO(columns_free) struct columns c = { 0 };
 	AUTO(PQclear) PGresult *res = NULL;
-	const char *again;
+	const char *flags;
 	int r;
 
 	columns_begin(&c, ARRAY_SIZE(types), types);
@@ -144,10 +145,10 @@ int remote_nodes_again(struct pg *p, struct batch *const *b, size_t n)
 	r = c.rows ? columns_ask(&c, p, sql, &res) : 0;
 	if (r < 0 || !c.rows)
 		return r;
-	again = PQgetvalue(res, 0, 0); /* {t,f,...} */
+	flags = PQgetvalue(res, 0, 0); /* {t,f,...} */
 	for (size_t i = 0; i < n; i++)
 		if (is_of_process(b[i]))
-			b[i]->again = *(again += again[0] == '{' ? 1 : 2) == 't';
+			b[i]->resent = *(flags += flags[0] == '{' ? 1 : 2) == 't';
 	return 0;
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * remote_nodes.h - the nodes and regions that relays speak of, in the database.
+ * remote_nodes.h - stores the nodes and regions that relays report.
  *
- * A node is of one region: remote_nodes_check, before the transaction, poisons the batches of those
- * that are another's here. remote_nodes_store makes them known in the transaction of their rows;
- * after a rollback call remote_nodes_forget. Errors are pg.h's.
+ * A node belongs to one region. remote_nodes_check runs before the transaction and marks the
+ * batches of nodes that belong to another region here as malformed. remote_nodes_store inserts the
+ * nodes in the transaction of their rows; after a rollback call remote_nodes_forget. Errors are
+ * pg.h's.
  */
 #pragma once
 
@@ -22,11 +23,11 @@ int remote_nodes_store(struct remote_nodes *o, struct pg *p, struct batch *const
 		       size_t n) MUST_CHECK;
 void remote_nodes_forget(struct remote_nodes *o);
 
-/* In the transaction of their rows, too: sets again of each. */
-int remote_nodes_again(struct pg *p, struct batch *const *b, size_t n) MUST_CHECK;
+/* Sets `resent` of each batch, also in the transaction of the rows. */
+int remote_nodes_find_resent(struct pg *p, struct batch *const *b, size_t n) MUST_CHECK;
 
-/* remote_nodes_incident.c: what a region said of one of its incidents, for who correlates to take.
- */
+/* remote_nodes_incident.c: stores an incident that a region reported, for the correlator
+ * to import. */
 int remote_nodes_store_incident(struct pg *p, const struct batch *b,
 				const struct incident_item *q) MUST_CHECK;
 

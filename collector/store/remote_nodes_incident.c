@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* remote_nodes_incident.c - an incident that a relay told, into the table that is read for new
- * ones. */
+/* remote_nodes_incident.c - stores an incident that a relay reported, for the correlator
+ * to import. */
 #include "collector/store/remote_nodes.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "collector/incident/model/incident.h"
 #include "collector/db/jsonb.h"
 
-/* Of one signal, in requests or us: sums of what many of them say are numbers still. */
+/* Limit for one signal, in requests or us, so that sums of many signals fit a bigint. */
 static const uint64_t MOST = 1000000000000000;
 
 static void put_text(struct buf *j, const char *name, const char *s)
@@ -31,13 +31,14 @@ static uint64_t at_most(uint64_t v)
 	return v < MOST ? v : MOST;
 }
 
-/* What is to come is now, as of a row: it would be there for as long as it takes until then. */
-static uint64_t told_us(const struct batch *b, uint64_t us)
+/* A time in the future becomes now, as with rows: otherwise the incident would stay until that
+ * time. */
+static uint64_t clamp_us(const struct batch *b, uint64_t us)
 {
 	return us < b->until_ns / 1000 ? us : b->now_ns / 1000;
 }
 
-static void put_signal(struct buf *j, const struct batch *b, const struct told_signal *s)
+static void put_signal(struct buf *j, const struct batch *b, const struct signal_item *s)
 {
 	char class[SIGNAL_CLASS];
 
@@ -47,8 +48,8 @@ static void put_signal(struct buf *j, const struct batch *b, const struct told_s
 	put_text(j, ",\"route\":", s->route);
 	put_text(j, ",\"class\":", class);
 	put_uint(j, ",\"reason\":", s->reason);
-	put_uint(j, ",\"first_us\":", told_us(b, s->first_us));
-	put_uint(j, ",\"last_us\":", told_us(b, s->last_us));
+	put_uint(j, ",\"first_us\":", clamp_us(b, s->first_us));
+	put_uint(j, ",\"last_us\":", clamp_us(b, s->last_us));
 	put_uint(j, ",\"n\":", at_most(s->n));
 	put_uint(j, ",\"excess_us\":", at_most(s->excess_us));
 	jsonb_raw(j, "}");
@@ -71,10 +72,10 @@ int remote_nodes_store_incident(struct pg *p, const struct batch *b, const struc
 	static const char sql[] =
 		"select take_incident($1::bigint, $2::bigint, $3, $4::int, $5::bigint, $6::bigint,"
 		" $7::bigint, $8::bigint, $9::bigint, $10::bigint, $11, $12::jsonb)";
-	const uint64_t numbers[] = { told_us(b, q->onset_us),
-				     told_us(b, q->last_us),
-				     told_us(b, q->opened_us),
-				     told_us(b, q->closed_us),
+	const uint64_t numbers[] = { clamp_us(b, q->onset_us),
+				     clamp_us(b, q->last_us),
+				     clamp_us(b, q->opened_us),
+				     clamp_us(b, q->closed_us),
 				     q->into,
 				     q->first_host };
 	char text[ARRAY_SIZE(numbers)][24], id[24], region[24], hops[16];

@@ -12,11 +12,12 @@
 
 #define SEC 1000000000ull
 
-/* Rows may be dated ahead of what they share, which is dated when it is stored, and then to the
- * day. */
+/* Rows may be dated ahead by DAYS_AHEAD. The contents they share are dated when they are stored, by
+ * the day. */
 enum { DAYS_BACK = 2, DAYS_AHEAD = 3, SHARED_MARGIN = DAYS_AHEAD + 2 };
 
-/* Of samples as they come; those of other hours are few, and stored as such. */
+/* The hours with partitions of sample_raw. Samples of other hours are few and go to table
+ * sample. */
 enum { HOURS_BACK = 2, HOURS_AHEAD = 3 };
 
 static const uint64_t HOUR_NS = 3600 * SEC, DAY_NS = 86400 * SEC, UPKEEP_NS = 3600 * SEC;
@@ -48,30 +49,30 @@ void session_free(struct session *s)
 	free(s);
 }
 
-static void end(struct session *s)
+static void end_session(struct session *s)
 {
 	s->ready = false;
 	pg_disconnect(s->pg);
 	counter_set(C_DATABASE_UP, 0);
 }
 
-static int fail(struct session *s, int err, const char *what)
+static int fail_session(struct session *s, int err, const char *what)
 {
 	if (*pg_state(s->pg))
 		snprintf(s->why, sizeof(s->why), "%s: %s (SQLSTATE %s)", what, pg_why(s->pg),
 			 pg_state(s->pg));
 	else
 		snprintf(s->why, sizeof(s->why), "%s: %s", what, pg_why(s->pg));
-	end(s);
+	end_session(s);
 	return err;
 }
 
 void session_broken(struct session *s)
 {
-	(void)fail(s, 0, "a transaction failed");
+	(void)fail_session(s, 0, "a transaction failed");
 }
 
-/* Hours and days are the server's: it made the partitions by its own clock. */
+/* Hours and days are by the server's clock, which also dates the partitions. */
 static int make_days(struct session *s)
 {
 	static const char sql[] = "select ensure_partitions(%d, %d) + ensure_hours(%d, %d),"
@@ -90,15 +91,15 @@ static int make_days(struct session *s)
 	counter_add(C_PARTITIONS_DROPPED, strtoull(PQgetvalue(res, 0, 1), NULL, 10));
 	now_s = strtoull(PQgetvalue(res, 0, 2), NULL, 10);
 	s->hour_ns = now_s * SEC / HOUR_NS * HOUR_NS;
-	/* a day that retention drops at once is none to store into */
+	/* do not store into a day that retention drops at once */
 	s->from_ns = now_s * SEC / DAY_NS * DAY_NS -
 		     DAY_NS * (retain_least(&s->cfg.keep) < DAYS_BACK ? 1 : DAYS_BACK);
 	s->until_ns = now_s * SEC / DAY_NS * DAY_NS + DAY_NS * (DAYS_AHEAD + 1);
 	return 0;
 }
 
-/* What rows share is dropped when no row can be left that uses it. */
-static int forget_old(struct session *s)
+/* Shared contents are deleted once no row can be left that uses them. */
+static int delete_old(struct session *s)
 {
 	static const char sql[] =
 		"delete from quarantine where stored < now() - interval '%d days';"
@@ -119,7 +120,7 @@ static int forget_old(struct session *s)
 	return pg_do(s->pg, text);
 }
 
-static int alone(struct session *s, int (*work)(struct session *))
+static int run_locked(struct session *s, int (*work)(struct session *))
 {
 	int r = pg_do(s->pg, "begin; " MIGRATE_LOCK);
 
@@ -128,17 +129,17 @@ static int alone(struct session *s, int (*work)(struct session *))
 	return r == 0 ? pg_commit(s->pg) : r;
 }
 
-/* Under the same lock as migrations: two collectors must not make the same partition. By itself, as
-   a partition that is dropped locks its table until the end. */
+/* Takes the lock of the migrations: two collectors must not make the same partition. Each step has
+ * its own transaction, because a dropped partition keeps its table locked until the end. */
 static int upkeep(struct session *s)
 {
-	int r = alone(s, make_days);
+	int r = run_locked(s, make_days);
 
 	if (r < 0)
-		return fail(s, r, "its day partitions could not be made");
-	r = alone(s, forget_old);
+		return fail_session(s, r, "its day partitions could not be made");
+	r = run_locked(s, delete_old);
 	if (r < 0)
-		return fail(s, r, "what is too old could not be deleted");
+		return fail_session(s, r, "expired rows could not be deleted");
 	s->due_ns = clock_mono_ns() + UPKEEP_NS;
 	return 0;
 }
@@ -157,22 +158,23 @@ static int read_last(struct session *s)
 	return 0;
 }
 
-static int prepare(struct session *s)
+static int prepare_tables(struct session *s)
 {
-	const char *what = "";
-	char text[160];
-	int r = migrate(s->pg, migration_table, &what);
+	static const struct schema schema = { migration_table, schema_file_table };
+	char why[MIGRATE_WHY];
+	int r = migrate(s->pg, &schema, why);
 
 	if (r < 0) {
-		snprintf(text, sizeof(text), "migration %s failed", what);
-		return fail(s, r, text);
+		snprintf(s->why, sizeof(s->why), "%s", why);
+		end_session(s);
+		return r;
 	}
 	r = migrate_texts(s->pg);
 	if (r == 0)
 		r = dims_region(s->pg, s->cfg.region, &s->region);
 	if (r == 0)
 		r = read_last(s);
-	return r < 0 ? fail(s, r, "its tables could not be prepared") : 0;
+	return r < 0 ? fail_session(s, r, "its tables could not be prepared") : 0;
 }
 
 int session_ready(struct session *s)
@@ -185,8 +187,8 @@ int session_ready(struct session *s)
 	if (!s->ready) {
 		r = pg_connect(s->pg);
 		if (r < 0)
-			return fail(s, r, "it cannot be reached");
-		r = prepare(s);
+			return fail_session(s, r, "it cannot be reached");
+		r = prepare_tables(s);
 		if (r < 0)
 			return r;
 		s->number++;

@@ -40,7 +40,8 @@ struct entry *watermark_store_entry(struct watermark_store *l, uint64_t node, ui
 	return e;
 }
 
-static bool doubt(void *arg UNUSED, uint64_t node UNUSED, uint64_t epoch UNUSED, void *value)
+static bool invalidate_entry(void *arg UNUSED, uint64_t node UNUSED, uint64_t epoch UNUSED,
+			     void *value)
 {
 	struct entry *e = value;
 
@@ -48,9 +49,9 @@ static bool doubt(void *arg UNUSED, uint64_t node UNUSED, uint64_t epoch UNUSED,
 	return true;
 }
 
-void watermark_store_doubt(struct watermark_store *l)
+void watermark_store_invalidate(struct watermark_store *l)
 {
-	pairmap_each(l->map, doubt, NULL);
+	pairmap_each(l->map, invalidate_entry, NULL);
 }
 
 void watermark_store_trim(struct watermark_store *l)
@@ -65,7 +66,7 @@ void watermark_store_begin(struct entry *e)
 	memset(e->lost, 0, sizeof(e->lost));
 }
 
-static uint64_t number(const PGresult *res, int row, int column)
+static uint64_t column_uint(const PGresult *res, int row, int column)
 {
 	return strtoull(PQgetvalue(res, row, column), NULL, 10);
 }
@@ -75,7 +76,7 @@ static void read_row(struct watermark_store *l, const PGresult *res, int row)
 	struct entry *e =
 		watermark_store_entry(l, (uint64_t)strtoll(PQgetvalue(res, row, 0), NULL, 10),
 				      (uint64_t)strtoll(PQgetvalue(res, row, 1), NULL, 10));
-	uint64_t stream = number(res, row, 4);
+	uint64_t stream = column_uint(res, row, 4);
 
 	e->unknown_node = *PQgetvalue(res, row, 2) != 't';
 	e->tagged = *PQgetvalue(res, row, 3) == 't';
@@ -83,7 +84,7 @@ static void read_row(struct watermark_store *l, const PGresult *res, int row)
 	if (PQgetisnull(res, row, 4) || stream < STREAM_EVENT || stream >= STREAM_END)
 		return;
 	e->exists[stream] = true;
-	e->seq[stream] = number(res, row, 5);
+	e->seq[stream] = column_uint(res, row, 5);
 }
 
 int watermark_store_load(struct watermark_store *l, struct pg *p, struct entry *const *e, size_t n)

@@ -16,8 +16,8 @@ enum {
 	GROUP_BATCHES = 512,
 	GROUP_BYTES = 8 << 20,
 	IDLE_MS = 1000,
-	LINGER_MS = 5, /* for more to come with the first, */
-	LINGER_MAX_MS = 100, /* and with those */
+	LINGER_MS = 5, /* wait for more work after the first, */
+	LINGER_MAX_MS = 100, /* and in total */
 	RETRY_MIN_MS = 100,
 	RETRY_MAX_MS = 3000,
 	STOP_S = 15,
@@ -31,23 +31,23 @@ struct writer {
 	struct session *session;
 	struct commit *commit;
 	struct pipeline *line;
-	struct score_publish *scores;
+	struct score_publish *score_publish;
 	struct work *work[GROUP_BATCHES];
 	struct batch *batch[GROUP_BATCHES];
 	size_t nwork, nbatches;
-	struct greeting greeting[GROUP_BATCHES]; /* of the HELLOs */
-	struct entry *asked[GROUP_BATCHES]; /* for its marks, */
-	bool greeted[GROUP_BATCHES]; /* by a HELLO */
-	uint64_t number; /* of the session that the ledger was read in */
+	struct hello hello[GROUP_BATCHES]; /* HELLOs of the group */
+	struct entry *entry[GROUP_BATCHES]; /* entries to answer_queries with their watermarks, */
+	bool of_hello[GROUP_BATCHES]; /* true: entry by a HELLO */
+	uint64_t number; /* of the session in which the watermarks were read */
 	int retry_ms;
-	uint64_t group; /* number of the one at hand */
-	uint64_t left; /* batches that a stop found no database for */
+	uint64_t group; /* number of the current group */
+	uint64_t left; /* batches not stored at shutdown */
 	bool gave_up;
-	struct writer_log tell;
+	struct writer_log log;
 	unsigned seed;
 };
 
-static void add(struct writer *w, struct work *work)
+static void append_work(struct writer *w, struct work *work)
 {
 	w->work[w->nwork++] = work;
 	if (work->batch)
@@ -55,10 +55,10 @@ static void add(struct writer *w, struct work *work)
 }
 
 /*
- * What there is, and what comes within a few ms of it, which are slept through: whoever waits for
- * each batch has it wake him. -EPIPE: closed, and nothing is left.
+ * Collects queued work, waiting up to LINGER_MS for more, so that the thread wakes once per group.
+ * -EPIPE: the queue is closed and empty.
  */
-static int gather(struct writer *w)
+static int gather_group(struct writer *w)
 {
 	size_t bytes = 0;
 	int waits = LINGER_MAX_MS / LINGER_MS;
@@ -66,7 +66,7 @@ static int gather(struct writer *w)
 	int r = writer_queue_take(w->cfg.link, IDLE_MS, &one);
 
 	while (r == 0) {
-		add(w, one);
+		append_work(w, one);
 		bytes += one->batch ? batch_bytes(one->batch) : 0;
 		if (w->nwork == GROUP_BATCHES || bytes >= GROUP_BYTES)
 			return 0;
@@ -79,20 +79,20 @@ static int gather(struct writer *w)
 	return r == -EPIPE && w->nwork == 0 ? r : 0;
 }
 
-static int be_ready(struct writer *w)
+static int prepare_session(struct writer *w)
 {
 	int r = session_ready(w->session);
 
 	if (r < 0)
 		return r;
-	writer_log_ready(&w->tell);
+	writer_log_ready(&w->log);
 	if (w->number != session_number(w->session))
-		commit_doubt(w->commit);
+		commit_invalidate(w->commit);
 	w->number = session_number(w->session);
 	return 0;
 }
 
-/* Times and partitions may have moved since the last try, so rows are made anew. */
+/* Rows are rebuilt on every try: times and partitions may have changed. */
 static void make_rows(struct writer *w)
 {
 	for (size_t i = 0; i < w->nbatches; i++) {
@@ -104,11 +104,11 @@ static void make_rows(struct writer *w)
 		b->raw_from_ns = session_raw_from_ns(w->session);
 		b->raw_until_ns = session_raw_until_ns(w->session);
 		if (pipeline_run(w->line, b) < 0 && !b->malformed)
-			b->malformed = "a stage refused it";
+			b->malformed = "a stage refused the batch";
 	}
 }
 
-static void note(struct writer *w, struct entry *e, enum note_kind kind, bool hello)
+static void send_note(struct writer *w, struct entry *e, enum note_kind kind, bool hello)
 {
 	struct note n = { .kind = e->unknown_node ? NOTE_UNKNOWN_NODE : kind,
 			  .hello = hello,
@@ -122,8 +122,8 @@ static void note(struct writer *w, struct entry *e, enum note_kind kind, bool he
 	writer_queue_note(w->cfg.link, &n);
 }
 
-/* What was asked for beside batches: all HELLOs at once, then the marks of all. */
-static int answer(struct writer *w)
+/* Answers the work that is not batches: stores all HELLOs at once, then reads all watermarks. */
+static int answer_queries(struct writer *w)
 {
 	size_t hellos = 0, n = 0;
 	int r;
@@ -132,13 +132,13 @@ static int answer(struct writer *w)
 		const struct work *one = w->work[i];
 
 		if (one->kind == WORK_HELLO)
-			w->greeting[hellos++] = (struct greeting){ .node = one->node,
-								   .wall_ns = one->wall_ns,
-								   .name = one->name,
-								   .machine = one->machine,
-								   .version = one->version };
+			w->hello[hellos++] = (struct hello){ .node = one->node,
+							     .wall_ns = one->wall_ns,
+							     .name = one->name,
+							     .machine = one->machine,
+							     .version = one->version };
 	}
-	r = greet(session_pg(w->session), session_region(w->session), w->greeting, hellos);
+	r = hello_store(session_pg(w->session), session_region(w->session), w->hello, hellos);
 	if (r < 0)
 		return r;
 	hellos = 0;
@@ -146,18 +146,18 @@ static int answer(struct writer *w)
 		const struct work *one = w->work[i];
 		bool hello = one->kind == WORK_HELLO;
 
-		if (one->kind == WORK_BATCH || (hello && w->greeting[hellos++].refused))
+		if (one->kind == WORK_BATCH || (hello && w->hello[hellos++].refused))
 			continue;
-		w->greeted[n] = hello;
-		w->asked[n++] = commit_entry(w->commit, one->node, one->epoch);
+		w->of_hello[n] = hello;
+		w->entry[n++] = commit_entry(w->commit, one->node, one->epoch);
 	}
-	r = commit_load(w->commit, w->asked, n);
+	r = commit_load(w->commit, w->entry, n);
 	for (size_t i = 0; i < n && r == 0; i++)
-		note(w, w->asked[i], NOTE_STORED, w->greeted[i]);
+		send_note(w, w->entry[i], NOTE_STORED, w->of_hello[i]);
 	return r;
 }
 
-static int store(struct writer *w)
+static int store_group(struct writer *w)
 {
 	int r = 0;
 
@@ -165,11 +165,11 @@ static int store(struct writer *w)
 		make_rows(w);
 		r = commit_group(w->commit, w->batch, w->nbatches);
 	}
-	return r < 0 ? r : answer(w);
+	return r < 0 ? r : answer_queries(w);
 }
 
-/* One note for each epoch; a gap tells the loop that what it believes to be queued is not. */
-static void note_batches(struct writer *w)
+/* Sends one note per epoch. A gap tells the loop that batches it believes to be queued are not. */
+static void send_notes(struct writer *w)
 {
 	bool requests = false;
 
@@ -178,9 +178,9 @@ static void note_batches(struct writer *w)
 		struct entry *e = commit_entry(w->commit, b->head.node_id, b->head.epoch);
 
 		requests |= b->rows[FACT_REQUEST].n > 0;
-		writer_log_batch(&w->tell, e, b);
+		writer_log_batch(&w->log, e, b);
 		if (b->outcome == OUTCOME_DONE)
-			score_publish_take(w->scores, b);
+			score_publish_take(w->score_publish, b);
 		counter_add(C_BATCHES_TWICE, b->outcome == OUTCOME_DUPLICATE);
 		e->gap |= b->outcome == OUTCOME_GAP;
 		e->bytes += batch_bytes(b);
@@ -192,7 +192,7 @@ static void note_batches(struct writer *w)
 		if (e->noted == w->group)
 			continue;
 		e->noted = w->group;
-		note(w, e, e->gap ? NOTE_LOADED : NOTE_STORED, false);
+		send_note(w, e, e->gap ? NOTE_LOADED : NOTE_STORED, false);
 		e->gap = false;
 	}
 	if (requests)
@@ -208,54 +208,55 @@ static void drop_work(struct writer *w)
 	w->nwork = w->nbatches = 0;
 }
 
-/* The outcome of a transaction may be unknown: everything is read again before the next try. */
-static void failed(struct writer *w)
+/* The outcome of the transaction may be unknown, so everything is read again before the
+ * next try. */
+static void reset_session(struct writer *w)
 {
 	session_broken(w->session);
-	commit_doubt(w->commit);
+	commit_invalidate(w->commit);
 }
 
-/* What was stored is stored, whatever becomes of them. */
+/* A failure here does not undo the stored batches. */
 static void write_scores(struct writer *w)
 {
-	int r = score_publish_write(w->scores, session_pg(w->session));
+	int r = score_publish_write(w->score_publish, session_pg(w->session));
 
 	if (r < 0 && r != -EINVAL)
-		failed(w);
+		reset_session(w);
 }
 
 static void wait_for_database(struct writer *w)
 {
-	if (!w->tell.away_ns)
+	if (!w->log.away_ns)
 		w->retry_ms = RETRY_MIN_MS;
-	writer_log_away(&w->tell, session_why(w->session));
+	writer_log_away(&w->log, session_why(w->session));
 	writer_queue_wait(w->cfg.link,
 			  w->retry_ms / 2 + (int)(rand_r(&w->seed) % (unsigned)w->retry_ms));
 	if (w->retry_ms < RETRY_MAX_MS)
 		w->retry_ms *= 2;
 }
 
-/* One try. -ESTALE: a mark has moved, so the next try may come at once. */
+/* One try. -ESTALE: a watermark has moved; the next try may follow at once. */
 static int try_group(struct writer *w)
 {
-	int r = be_ready(w);
+	int r = prepare_session(w);
 
 	if (r < 0)
 		return r;
-	r = store(w);
+	r = store_group(w);
 	if (r < 0 && r != -ESTALE)
-		failed(w);
+		reset_session(w);
 	if (r == 0) {
 		w->group++;
-		note_batches(w);
+		send_notes(w);
 		write_scores(w);
 	}
 	return r;
 }
 
-/* Until it is stored; at a stop with the database away nobody waits, for the probes still have it.
- */
-static void finish(struct writer *w)
+/* Retries until the group is stored. At shutdown with the database away it gives up: the probes
+ * still have the batches. */
+static void finish_group(struct writer *w)
 {
 	while (!w->gave_up) {
 		int r = try_group(w);
@@ -271,14 +272,14 @@ static void finish(struct writer *w)
 	w->left += w->nbatches;
 }
 
-static void *run(void *arg)
+static void *writer_run(void *arg)
 {
 	struct writer *w = arg;
 
 	do {
-		finish(w); /* the first time with nothing: the database is made ready */
+		finish_group(w); /* first with an empty group, to prepare the database */
 		drop_work(w);
-	} while (gather(w) == 0);
+	} while (gather_group(w) == 0);
 	if (w->left)
 		writer_log_left(w->left);
 	return NULL;
@@ -288,7 +289,7 @@ static void writer_free(struct writer *w)
 {
 	session_free(w->session);
 	commit_free(w->commit);
-	score_publish_free(w->scores);
+	score_publish_free(w->score_publish);
 	pipeline_close(w->line);
 	free(w);
 }
@@ -304,10 +305,10 @@ int writer_start(struct writer **out, const struct writer_config *cfg)
 	w->seed = (unsigned)clock_mono_ns();
 	w->session = session_new(&cfg->session);
 	w->commit = commit_new(w->session, cfg->outbox);
-	w->scores = score_publish_new();
+	w->score_publish = score_publish_new();
 	r = pipeline_open(&w->line, back, ARRAY_SIZE(back), &(struct stage_env){ 0 });
 	if (r == 0)
-		r = -pthread_create(&w->thread, NULL, run, w);
+		r = -pthread_create(&w->thread, NULL, writer_run, w);
 	if (r < 0) {
 		writer_free(w);
 		return r;

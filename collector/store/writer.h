@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * writer.h - the thread that stores: it takes work from the link and answers with notes.
+ * writer.h - the thread that stores: takes work from the writer queue and answers with notes.
  *
- * While the database is away it keeps what it has and takes no more. writer_stop lets it store what
- * is queued, if the database is there; -ETIMEDOUT: it still hangs in a call, and nothing that it
- * uses may be freed.
+ * While the database is away the thread keeps its group and takes no more. writer_stop lets it
+ * store what is queued if the database is there. -ETIMEDOUT: the thread still hangs in a call, and
+ * nothing that it uses may be freed.
  */
 #pragma once
 
@@ -16,8 +16,9 @@ struct writer;
 struct writer_config {
 	struct writer_queue *link;
 	struct session_config session;
-	struct outbox *outbox; /* NULL: nothing is relayed */
-	void (*on_requests)(void *arg); /* in the writer's thread, after a commit of requests */
+	struct outbox *outbox; /* NULL: no relaying */
+	/* Called in the writer's thread after a commit with requests. */
+	void (*on_requests)(void *arg);
 	void *arg;
 };
 

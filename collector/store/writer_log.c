@@ -16,8 +16,8 @@ void writer_log_away(struct writer_log *t, const char *why)
 		return;
 	t->away_ns = clock_mono_ns();
 	log_warn(0,
-		 "the database does not store: %s; probes keep what they have until it does, "
-		 "look at PostgreSQL",
+		 "the database does not store: %s; probes keep their data until it does; check "
+		 "PostgreSQL",
 		 why);
 }
 
@@ -41,12 +41,13 @@ static void writer_log_clock(struct entry *e, const struct batch *b)
 		return;
 	e->clock_off = is_off;
 	if (is_off)
-		log_warn(0,
-			 "the clock of node %s is %.0f s %s; its rows get the time of their "
-			 "arrival until it is set",
-			 e->name, off < 0 ? -off : off, off < 0 ? "behind" : "ahead");
+		log_warn(
+			0,
+			"the clock of node %s is %.0f s %s; its rows are stored with their arrival "
+			"time until the clock is corrected",
+			e->name, off < 0 ? -off : off, off < 0 ? "behind" : "ahead");
 	else
-		log_info("the clock of node %s is right again", e->name);
+		log_info("the clock of node %s is correct again", e->name);
 }
 
 static void writer_log_quarantine(struct writer_log *t, const struct entry *e,
@@ -58,8 +59,9 @@ static void writer_log_quarantine(struct writer_log *t, const struct entry *e,
 	if (t->quarantine_ns && now - t->quarantine_ns < QUIET_NS)
 		return;
 	log_warn(0,
-		 "batch %" PRIu64 " of node %s cannot be stored and is in table quarantine, which "
-		 "says why (%" PRIu64 " since the last such line); report it with its body",
+		 "batch %" PRIu64
+		 " of node %s cannot be stored and is in table quarantine with the "
+		 "reason (%" PRIu64 " since the last such line); please report it with its body",
 		 b->head.seq, e->name, t->quarantined);
 	t->quarantine_ns = now;
 	t->quarantined = 0;
@@ -76,15 +78,15 @@ void writer_log_batch(struct writer_log *t, struct entry *e, const struct batch 
 void writer_log_machine(const char *node, const char *machine, const char *was)
 {
 	log_warn(0,
-		 "node %s is now machine %s and was %s; if both run, give each its own name with "
-		 "seismo-probe --node",
+		 "node %s is now machine %s, before it was %s; if both run, give each its own name "
+		 "with seismo-probe --node",
 		 node, machine, was);
 }
 
 void writer_log_left(uint64_t batches)
 {
 	log_warn(0,
-		 "%" PRIu64 " batches were not stored, because the database is away; their "
-		 "probes send them again",
+		 "%" PRIu64 " batches were not stored because the database is away; their probes "
+		 "will send them again",
 		 batches);
 }

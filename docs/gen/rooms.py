@@ -4,6 +4,7 @@
 
 A room stands above the rooms that it may include. --check writes nothing and fails if the page is stale. A folder with
 sources that rooms.txt does not name is an error, and so is a name without a folder."""
+import fnmatch
 import os
 import re
 import subprocess
@@ -58,8 +59,8 @@ def resolve(word, room, prefix, folders):
     above = room.split("/")
     for start in [prefix.rstrip("/")] + ["/".join(above[:i]) for i in range(len(above), -1, -1)]:
         full = os.path.normpath(os.path.join(start, word))
-        if full.endswith("/*"):
-            found = {f for f in folders if f.startswith(full[:-1])}
+        if "*" in full:
+            found = set(fnmatch.filter(folders, full))
         else:
             found = {full} & folders
         if found:
@@ -108,7 +109,7 @@ def make_section():
         sys.exit("rooms: " + "\nrooms: ".join(wrong))
     arrows = read_arrows(folders)
     out = []
-    drawn = [p for p in PARTS if any(r == p or r.startswith(p + "/") for r in arrows)]
+    drawn = [p for p in PARTS if sum(r == p or r.startswith(p + "/") for r in arrows) > 1]
     if drawn:
         out += ["A room may include rooms of the lines below it, as far as the table names them:", "", "```"]
         for part in drawn:

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "lib/base/clock.h"
-#include "lib/base/text.h"
+#include "lib/base/text_clean.h"
 
 enum { FILE_MAX_BYTES = 16 << 20 };
 

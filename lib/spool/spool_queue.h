@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* spool_queue.h - what spool.c and spool_disk.c share: runs of batches, oldest first. */
+/*
+ * spool_queue.h - runs of batches, oldest first: the lists below spool.c and spool_disk.c. Private
+ * to lib/spool.
+ */
 #pragma once
 
 #include "lib/spool/segment.h"
@@ -45,6 +48,11 @@ struct spool {
 	size_t ndicts; /* that are not written yet */
 };
 
+struct spool_batch *spool_batch_new(const struct segment_record *r); /* its body is not filled in */
+struct spool_queue *spool_queue_of(struct spool_run *run, enum wire_stream stream);
+void spool_queue_remove_head(struct spool *s, struct spool_queue *q);
+void spool_queue_skip_holes(struct spool *s, struct spool_queue *q);
+size_t spool_entry_cost(const struct spool_entry *e); /* bytes of memory and of the send window */
 struct spool_run *spool_run_add(struct spool *s, const struct segment_run *id);
 void spool_entry_add(struct spool *s, struct spool_queue *q, const struct spool_entry *as);
 void spool_entry_lose(struct spool *s, struct spool_run *run, enum wire_stream stream,

@@ -29,8 +29,8 @@ struct offset {
 	uint32_t n, next;
 	uint64_t since_ns; /* our wall: not before has it been so; 0: what is told is so from then
 			      on */
-	struct offset_seen told; /* half_ns with what our wall may have drifted till then */
-	bool is_told;
+	struct offset_seen reported; /* half_ns with what our wall may have drifted till then */
+	bool has_reported;
 };
 
 bool offset_add(struct offset *o, const struct exchange *x); /* false: it says nothing */

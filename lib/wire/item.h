@@ -178,7 +178,7 @@ struct event_item { /* something else than a request that went wrong */
 	 * time as a whole, with the same id and start_ns; us is then up to that telling.
 	 */
 	uint64_t id; /* of one node and process; 0: told once, when it is over */
-	uint32_t told; /* which telling, from 1; of one told once 0 */
+	uint32_t update; /* which telling, from 1; of one told once 0 */
 	bool going_on;
 };
 
@@ -318,7 +318,7 @@ struct node_item { /* what is known of the node of an ORIGIN, as a whole */
 	const struct tag_item *tags;
 };
 
-struct told_signal { /* what went wrong on one node in one way; a part of an incident */
+struct signal_item { /* what went wrong on one node in one way; a part of an incident */
 	uint64_t node;
 	const char *app, *route, *class;
 	uint16_t reason; /* of the worst */
@@ -334,7 +334,7 @@ struct incident_item { /* an incident of a region as it is now, as a whole */
 	uint32_t hops; /* regions that it came through, the first is its own */
 	const char *region[ITEM_MAX_HOPS];
 	uint32_t nsignals;
-	const struct told_signal *signals;
+	const struct signal_item *signals;
 };
 
 struct rolled_entity {

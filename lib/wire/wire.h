@@ -34,7 +34,7 @@ enum {
 	WIRE_ROLLED_FIELDS = 2,
 	WIRE_SEEN_NODE_FIELDS = 2,
 	WIRE_TIMES_FIELDS = 3, /* more of an ACK that answers a batch which says when it was sent */
-	WIRE_TOLD_SIGNAL_FIELDS = 9,
+	WIRE_SIGNAL_FIELDS = 9,
 };
 
 /* A century; whole numbers up to there are exact in what may be negative. */

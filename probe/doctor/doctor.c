@@ -129,8 +129,8 @@ static bool check_sources(struct ways_tried *t, const struct probe_env *env, str
 			int r = sources_try(i, env, &maps);
 
 			all &= source_line(i, r, env->why, given->on_demand) ||
-			       !sources_minded(i, given);
-			if (sources_minded(i, given))
+			       !sources_required(i, given);
+			if (sources_required(i, given))
 				add_maps(&sum, &maps);
 		}
 	}

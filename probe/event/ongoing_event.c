@@ -26,7 +26,7 @@ void ongoing_event_report(struct ongoing_event *l, uint64_t mono_ns, bool going_
 	e->start_ns = l->wall_ns;
 	e->us = (mono_ns - l->mono_ns) / 1000;
 	e->id = l->id;
-	e->told = ++l->reports;
+	e->update = ++l->reports;
 	e->going_on = going_on;
 	if (going_on)
 		l->next_ns = mono_ns + event_interval_ns(l->reports);

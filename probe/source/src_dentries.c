@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* src_dentries.c - names that the dentry cache had not, from bpf/disk/dentries.bpf.c, where somebody
- * asks for it. */
+/* src_dentries.c - dentry cache misses by cgroup, from bpf/disk/dentries.bpf.c; on demand only. */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -16,7 +15,7 @@
 #include "probe/kernel/map_sums.h"
 #include "probe/core/source.h"
 
-static const uint64_t others_id = CGROUP_TOLD_OTHERS;
+static const uint64_t others_id = CGROUP_OTHERS;
 
 struct dentries_source {
 	struct dentries_bpf *bpf;
@@ -32,8 +31,8 @@ static void dentries_close(void *self)
 	sums_free(&s->cgroups);
 }
 
-/* Of a tracepoint that has one: the third argument is the cache. */
-static bool tells_cache(const struct btf *btf)
+/* The tracepoint has the cache as its third argument. */
+static bool has_cache_arg(const struct btf *btf)
 {
 	int id = btf__find_by_name_kind(btf, "btf_trace_kmem_cache_alloc", BTF_KIND_TYPEDEF);
 	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
@@ -42,11 +41,11 @@ static bool tells_cache(const struct btf *btf)
 	t = t && btf_is_ptr(t) ? btf__type_by_id(btf, t->type) : NULL;
 	if (!t || !btf_is_func_proto(t) || btf_vlen(t) < 4)
 		return false;
-	t = btf__type_by_id(btf, btf_params(t)[3].type); /* the first is not the tracepoint's */
+	t = btf__type_by_id(btf, btf_params(t)[3].type); /* the first belongs to the callback */
 	return t && btf_is_ptr(t);
 }
 
-static int load(struct dentries_source *s, const struct probe_env *env)
+static int load_program(struct dentries_source *s, const struct probe_env *env)
 {
 	static const struct dentries_cgroup others = { .at = { .len = sizeof("(others)"),
 							       .path = "(others)" } };
@@ -69,7 +68,7 @@ static int load(struct dentries_source *s, const struct probe_env *env)
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
 		return kernel_explain(r, env->why);
-	/* One for what has no place: it is never deleted, so that there is always one. */
+	/* the entry for everything that does not fit; never deleted */
 	return bpf_map__update_elem(s->bpf->maps.cgroups, &others_id, sizeof(others_id), &others,
 				    sizeof(others), BPF_NOEXIST);
 }
@@ -84,14 +83,14 @@ static int dentries_open(void *self, const struct probe_env *env)
 	if (r < 0)
 		return r;
 	btf = kernel_btf();
-	r = btf && tells_cache(btf) ? 0 : -ENOENT;
+	r = btf && has_cache_arg(btf) ? 0 : -ENOENT;
 	if (r < 0) {
 		snprintf(env->why, WHY_LEN,
-			 "the tracepoint kmem_cache_alloc of this kernel does not know of which "
-			 "cache it is; needs 6.1 or later");
+			 "the tracepoint kmem_cache_alloc of this kernel does not report the "
+			 "cache; needs 6.1 or later");
 		return r;
 	}
-	r = load(s, env);
+	r = load_program(s, env);
 	return r < 0 ? r : kernel_explain(dentries_bpf__attach(s->bpf), env->why);
 }
 
@@ -104,14 +103,14 @@ static bool name_of(void *arg, const void *key, const void *value, char name[ITE
 	memcpy(&id, key, sizeof(id));
 	if (!c->at.len)
 		return false;
-	if (id == CGROUP_TOLD_OTHERS)
+	if (id == CGROUP_OTHERS)
 		snprintf(name, ITEM_MAX_TEXT, "(others)");
 	else
 		cgroup_record_text(&c->at, id, name);
 	return true;
 }
 
-static void tell_cgroup(void *arg, const char *name, const double *since, const double *all)
+static void send_cgroup(void *arg, const char *name, const double *since, const double *all)
 {
 	struct dentries_source *s = arg;
 
@@ -131,7 +130,7 @@ static int dentries_read(void *self, struct sink *out)
 		.name = name_of,
 	});
 	s->out = out;
-	sums_report(&s->cgroups, tell_cgroup, s);
+	sums_report(&s->cgroups, send_cgroup, s);
 	s->out = NULL;
 	return 0;
 }
@@ -145,7 +144,7 @@ static const struct wire_dict *const layouts[] = { &layout_dentries };
 
 const struct source source_dentries = {
 	.name = "dentries",
-	.help = "names that the dentry cache had not, by cgroup",
+	.help = "dentry cache misses, by cgroup",
 	.period_ms = 10000,
 	.steady = true,
 	.size = sizeof(struct dentries_source),
@@ -154,6 +153,6 @@ const struct source source_dentries = {
 	.open = dentries_open,
 	.read = dentries_read,
 	.close = dentries_close,
-	.sampled = "dentries that are made",
+	.sampled = "created dentries",
 	.sample = dentries_sample,
 };

@@ -14,22 +14,22 @@
 #include "probe/kernel/sums.h"
 #include "bpf/disk/taskio.skel.h"
 
-/* Their order in the kernel is the layouts'. */
+/* The kernel's order is that of the layouts. */
 _Static_assert((int)CGROUPIO_CACHED == (int)TASKIO_CACHED, "taskio");
 _Static_assert((int)CGROUPIO_END == (int)TASKIO_FIELDS, "taskio");
 _Static_assert((int)PROGRAMIO_END == (int)TASKIO_FIELDS, "taskio");
 
-/* Now and then the kernel refuses one, as it is busy with another on that CPU: the next read has
- * it. */
+/* The kernel occasionally refuses an update while that CPU is busy with another; the next read
+ * catches up. Only this many lossy reads in a row are reported. */
 enum { LOSING = 3 };
 
 struct taskio_source {
 	struct taskio_bpf *bpf;
 	struct sums cgroups, programs;
-	double node[PAGECACHE_END]; /* of all cgroups, during a read */
+	double node[PAGECACHE_END]; /* sum of all cgroups, during a read */
 	struct sink *out; /* likewise */
 	uint64_t lost; /* as of the last read */
-	int losing; /* reads in a row that lost some */
+	int losing; /* reads in a row with losses */
 };
 
 static void taskio_close(void *self)
@@ -41,14 +41,14 @@ static void taskio_close(void *self)
 	sums_free(&s->programs);
 }
 
-/* One for what has no place: it is never deleted, so that there is always one. */
+/* The entries for everything that does not fit; never deleted. */
 static int make_others(struct taskio_source *s)
 {
 	static const struct taskio_cgroup cgroup = { .at = { .len = sizeof("(others)"),
 							     .path = "(others)" } };
 	static const struct taskio_program program = { "(others)" };
 	static const struct taskio none;
-	const uint64_t id = CGROUP_TOLD_OTHERS;
+	const uint64_t id = CGROUP_OTHERS;
 	int r = bpf_map_update_elem(bpf_map__fd(s->bpf->maps.cgroups), &id, &cgroup, BPF_NOEXIST);
 
 	if (r < 0)
@@ -105,11 +105,11 @@ static void read_cgroups(struct taskio_source *s)
 		more = bpf_map__get_next_key(map, &last, &id, sizeof(id)) == 0;
 		if (r < 0 || !c.at.len)
 			continue;
-		if (last == CGROUP_TOLD_OTHERS)
+		if (last == CGROUP_OTHERS)
 			snprintf(name, sizeof(name), "(others)");
 		else if (!sums_knows(&s->cgroups, &last))
 			cgroup_record_text(&c.at, last, name);
-		if (!sums_seen(&s->cgroups, &last, name, c.io.v, last == CGROUP_TOLD_OTHERS))
+		if (!sums_seen(&s->cgroups, &last, name, c.io.v, last == CGROUP_OTHERS))
 			bpf_map__delete_elem(map, &last, sizeof(last), 0);
 	}
 }
@@ -135,7 +135,7 @@ static void read_programs(struct taskio_source *s)
 	}
 }
 
-static void tell_cgroup(void *arg, const char *name, const double *since, const double *all)
+static void send_cgroup(void *arg, const char *name, const double *since, const double *all)
 {
 	struct taskio_source *s = arg;
 
@@ -146,7 +146,7 @@ static void tell_cgroup(void *arg, const char *name, const double *since, const 
 		    &(struct sample_item){ layout_cgroupio.layout, name, CGROUPIO_END, since });
 }
 
-static void tell_program(void *arg, const char *name, const double *since, const double *all)
+static void send_program(void *arg, const char *name, const double *since, const double *all)
 {
 	struct taskio_source *s = arg;
 
@@ -155,7 +155,7 @@ static void tell_program(void *arg, const char *name, const double *since, const
 		    &(struct sample_item){ layout_programio.layout, name, PROGRAMIO_END, since });
 }
 
-static void tell_lost(struct taskio_source *s)
+static void log_lost(struct taskio_source *s)
 {
 	uint64_t lost = s->bpf->bss->lost;
 
@@ -163,8 +163,8 @@ static void tell_lost(struct taskio_source *s)
 	s->lost = lost;
 	if (s->losing != LOSING)
 		return;
-	log_warn(0, "source taskio: of some threads only the I/O at their end is counted: the "
-		    "kernel had no memory to remember them");
+	log_warn(0, "source taskio: the I/O of some threads is counted only when they end: the "
+		    "kernel had no memory to track them");
 }
 
 static int taskio_read(void *self, struct sink *out)
@@ -176,11 +176,11 @@ static int taskio_read(void *self, struct sink *out)
 	read_programs(s);
 	s->out = out;
 	memset(s->node, 0, sizeof(s->node));
-	sums_report(&s->cgroups, tell_cgroup, s);
+	sums_report(&s->cgroups, send_cgroup, s);
 	sink_sample(out,
 		    &(struct sample_item){ layout_pagecache.layout, "", PAGECACHE_END, s->node });
-	sums_report(&s->programs, tell_program, s);
-	tell_lost(s);
+	sums_report(&s->programs, send_program, s);
+	log_lost(s);
 	return r;
 }
 

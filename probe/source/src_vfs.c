@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* src_vfs.c - calls on files by mount and cgroup, from bpf/disk/vfs.bpf.c, where somebody asks for it.
- */
+/* src_vfs.c - file operations by mount and cgroup, from bpf/disk/vfs.bpf.c; on demand only. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <stdio.h>
@@ -16,7 +15,7 @@
 #include "probe/kernel/sums.h"
 #include "bpf/disk/vfs.skel.h"
 
-/* Their order in the kernel is the layout's. */
+/* The kernel's order is that of the layout. */
 _Static_assert((int)VFS_END == (int)VFS_FIELDS, "vfs");
 _Static_assert((int)VFS_READ_SECONDS == (int)VFS_NS && (int)VFS_CREATES == (int)VFS_CREATED &&
 		       (int)VFS_READ_US_4 == (int)VFS_LATENCY,
@@ -56,7 +55,7 @@ struct vfs_source {
 	struct vfs_bpf *bpf;
 	struct sums entries;
 	struct sink *out; /* during a read */
-	uint64_t told_missed;
+	uint64_t sent_missed;
 };
 
 static void vfs_close(void *self)
@@ -67,10 +66,10 @@ static void vfs_close(void *self)
 	sums_free(&s->entries);
 }
 
-static int load(struct vfs_source *s, char *why)
+static int load_program(struct vfs_source *s, char *why)
 {
 	static const struct vfs_entry others;
-	const struct vfs_key key = { .cgroup = CGROUP_TOLD_OTHERS };
+	const struct vfs_key key = { .cgroup = CGROUP_OTHERS };
 	int r;
 
 	s->bpf = vfs_bpf__open();
@@ -83,7 +82,7 @@ static int load(struct vfs_source *s, char *why)
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
 		return kernel_explain(r, why);
-	/* One for what has no place: it is never deleted, so that there is always one. */
+	/* the entry for everything that does not fit; never deleted */
 	return bpf_map__update_elem(s->bpf->maps.entries, &key, sizeof(key), &others,
 				    sizeof(others), BPF_NOEXIST);
 }
@@ -97,11 +96,11 @@ static int vfs_open(void *self, const struct probe_env *env)
 	if (r == 0)
 		r = kernel_tracepoint_args("sys_exit", env->why);
 	if (r >= 0)
-		r = load(s, env->why);
+		r = load_program(s, env->why);
 	return r < 0 ? r : kernel_explain(vfs_bpf__attach(s->bpf), env->why);
 }
 
-/* "mount=/data,cgroup=/a/b"; a cgroup whose path is too long for it, by its number. */
+/* "mount=/data,cgroup=/a/b"; a cgroup path that is too long is replaced by its id. */
 static bool name_of(void *arg, const void *of, const void *value, char name[ITEM_MAX_TEXT])
 {
 	const struct vfs_key *key = of;
@@ -111,8 +110,8 @@ static bool name_of(void *arg, const void *of, const void *value, char name[ITEM
 
 	(void)arg;
 	snprintf(name, ITEM_MAX_TEXT, "(others)");
-	if (key->cgroup == CGROUP_TOLD_OTHERS || !e->cgroup.len)
-		return key->cgroup == CGROUP_TOLD_OTHERS;
+	if (key->cgroup == CGROUP_OTHERS || !e->cgroup.len)
+		return key->cgroup == CGROUP_OTHERS;
 	if (key->mount)
 		path_text(&e->mount, false, mount);
 	cgroup_record_text(&e->cgroup, key->cgroup, cgroup);
@@ -123,7 +122,7 @@ static bool name_of(void *arg, const void *of, const void *value, char name[ITEM
 	return true;
 }
 
-static void tell_entry(void *arg, const char *name, const double *since, const double *all)
+static void send_entry(void *arg, const char *name, const double *since, const double *all)
 {
 	struct vfs_source *s = arg;
 	double v[VFS_END];
@@ -135,11 +134,11 @@ static void tell_entry(void *arg, const char *name, const double *since, const d
 	sink_sample(s->out, &(struct sample_item){ layout_vfs.layout, name, VFS_END, v });
 }
 
-static void tell_missed(struct vfs_source *s)
+static void send_missed(struct vfs_source *s)
 {
-	double missed = (double)(s->bpf->bss->missed - s->told_missed);
+	double missed = (double)(s->bpf->bss->missed - s->sent_missed);
 
-	s->told_missed = s->bpf->bss->missed;
+	s->sent_missed = s->bpf->bss->missed;
 	if (missed > 0)
 		sink_sample(s->out, &(struct sample_item){ layout_vfsloss.layout, "", VFSLOSS_END,
 							   &missed });
@@ -147,7 +146,7 @@ static void tell_missed(struct vfs_source *s)
 
 static int vfs_read(void *self, struct sink *out)
 {
-	static const struct vfs_key others = { .cgroup = CGROUP_TOLD_OTHERS };
+	static const struct vfs_key others = { .cgroup = CGROUP_OTHERS };
 	struct vfs_source *s = self;
 
 	map_sums_read(&(struct map_sums){
@@ -157,8 +156,8 @@ static int vfs_read(void *self, struct sink *out)
 		.name = name_of,
 	});
 	s->out = out;
-	sums_report(&s->entries, tell_entry, s);
-	tell_missed(s);
+	sums_report(&s->entries, send_entry, s);
+	send_missed(s);
 	s->out = NULL;
 	return 0;
 }

@@ -187,16 +187,16 @@ void stall_tick(struct stall_host *h)
 	buf_reset(&h->sink.event);
 	arena_reset(h->arena);
 	CHECK_EQ(source_stalls.read(h->self, &h->sink), 0);
-	CHECK_EQ(wire_body_decode(h->arena, h->sink.event.data, h->sink.event.len, &h->told), 0);
-	h->events += h->told.nevents;
+	CHECK_EQ(wire_body_decode(h->arena, h->sink.event.data, h->sink.event.len, &h->sent), 0);
+	h->events += h->sent.nevents;
 }
 
 const struct event_item *stall_until(struct stall_host *h, double seconds)
 {
 	for (double s = 0; s < seconds; s += 0.5) {
 		stall_tick(h);
-		if (h->told.nevents)
-			return &h->told.events[0];
+		if (h->sent.nevents)
+			return &h->sent.events[0];
 	}
 	return NULL;
 }

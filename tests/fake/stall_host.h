@@ -32,8 +32,8 @@ struct stall_host {
 	void *self;
 	struct sink sink;
 	struct arena *arena;
-	struct wire_body told; /* by the last tick */
-	uint32_t events; /* tellings so far */
+	struct wire_body sent; /* by the last tick */
+	uint32_t events; /* events sent so far */
 };
 
 void stall_host_open(struct stall_host *h);
@@ -41,5 +41,5 @@ void stall_host_close(struct stall_host *h);
 struct stall_proc *stall_host_start(struct stall_host *h, uint32_t pid, const char *comm);
 void stall_host_end(struct stall_host *h, struct stall_proc *p);
 void stall_tick(struct stall_host *h);
-/* Ticks until something is told, for so many seconds at most; NULL: nothing was. */
+/* Ticks until an event is sent, for at most the given seconds; NULL: none was. */
 const struct event_item *stall_until(struct stall_host *h, double seconds);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The kernel's log, whose lines have names in them that users chose: each record is refused, or
- * becomes a line that is fit to be shown, and an event that arrives as it was told.
+ * becomes a line that is fit to be shown, and an event that arrives as it was sent.
  */
 #include "probe/source/kernel_log/kmsg_fold.h"
 #include "probe/source/kernel_log/oom_event.h"
@@ -29,7 +29,7 @@ static void kill_told(struct oom_report *r, const char *line, struct sink *out)
 	for (uint32_t i = 1; i < r->ntop; i++)
 		must(r->top[i].rss_bytes <= r->top[i - 1].rss_bytes);
 	if (is == 1)
-		oom_event_tell(&seen, out);
+		oom_event_send(&seen, out);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			}
 		}
 		now += 20000000000ull;
-		kmsg_fold_tell(fold, now, &out);
+		kmsg_fold_send_due(fold, now, &out);
 		arrives(&out);
 		buf_reset(&out.event);
 		n += zero != NULL;

@@ -12,18 +12,18 @@
 #include "collector/db/jsonb.h"
 #include "collector/core/pairmap.h"
 
-/* Names of one node in a day: a probe gone wild must not fill the database with them. */
+/* Limits for new names per node and day: a faulty probe must not fill the database. */
 enum { MAX_ENTITIES = 4096, MAX_KEYS = 16384 };
 
 #define DAY_NS 86400000000000u
 
-struct known {
+struct node_counts {
 	uint32_t entities, keys;
 };
 
 struct dims {
 	struct pairmap *layouts, *entities, *keys; /* ids */
-	struct pairmap *nodes; /* struct known */
+	struct pairmap *nodes; /* struct node_counts */
 	uint64_t day;
 };
 
@@ -36,7 +36,7 @@ struct dims *dims_new(void)
 	d->layouts = pairmap_new(0);
 	d->entities = pairmap_new(0);
 	d->keys = pairmap_new(0);
-	d->nodes = pairmap_new(sizeof(struct known));
+	d->nodes = pairmap_new(sizeof(struct node_counts));
 	return d;
 }
 
@@ -72,7 +72,8 @@ static bool is_new(struct pairmap *ids, uint64_t node, uint64_t id, uint32_t *co
 	return true;
 }
 
-/* Columns of arrays would need arrays of arrays: layouts are rare, so each is its own statement. */
+/* Layouts are rare, so each has its own statement: columns of arrays would need arrays of
+ * arrays. */
 static int store_layout(struct dims *d, struct pg *p, const struct layout *l)
 {
 	static const char sql[] = "insert into layout (layout_id, entity_kind, names, units, kinds)"
@@ -126,7 +127,7 @@ static int store_layouts(struct dims *d, struct pg *p, const struct batch *b)
 	return r;
 }
 
-/* What is known of an entity by its name. */
+/* The labels that an entity's name contains. */
 static void put_labels(struct buf *out, const char *kind, const char *name)
 {
 	struct buf json = { 0 };
@@ -160,7 +161,7 @@ uint64_t dims_entity_id(const char *kind, const char *name)
 static void put_entity(struct dims *d, struct columns *c, uint64_t node, uint64_t id,
 		       const char *kind, const char *name)
 {
-	struct known *k = pairmap_add(d->nodes, node, 0);
+	struct node_counts *k = pairmap_add(d->nodes, node, 0);
 
 	if (!is_new(d->entities, node, id, &k->entities, MAX_ENTITIES))
 		return;
@@ -172,7 +173,7 @@ static void put_entity(struct dims *d, struct columns *c, uint64_t node, uint64_
 	columns_row(c);
 }
 
-/* Of a rollup's only those that are what they are called: an id is the hash of that. */
+/* Entities of a rollup are stored only if their id is the hash of their name. */
 static void put_entities(struct dims *d, struct columns *c, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->items.nsamples; i++)
@@ -191,7 +192,7 @@ static void put_entities(struct dims *d, struct columns *c, const struct batch *
 static void put_keys(struct dims *d, struct columns *c, const struct batch *b)
 {
 	uint64_t node = b->of.node_id;
-	struct known *k = pairmap_add(d->nodes, node, 0);
+	struct node_counts *k = pairmap_add(d->nodes, node, 0);
 
 	for (uint32_t i = 0; i < b->items.nreds; i++) {
 		const struct red_item *q = &b->items.reds[i];
@@ -224,14 +225,14 @@ static void put_sources(struct dims *d UNUSED, struct columns *c, const struct b
 
 static void put_seen(struct dims *d UNUSED, struct columns *c, const struct batch *b)
 {
-	if (b->items.nnodes) /* a region spoke of it, which it may do of one that is silent */
+	if (b->items.nnodes) /* reported by its region, which may report a silent node */
 		return;
 	copy_int8(&c->column[0], (int64_t)b->of.node_id);
 	copy_time(&c->column[1], b->tick_ns < b->now_ns ? b->tick_ns : b->now_ns);
 	columns_row(c);
 }
 
-/* The last state wins within one statement too; since is when it became what it is. */
+/* The last state wins, also within one statement. `since` is when the current state began. */
 static const struct dim {
 	void (*put)(struct dims *d, struct columns *c, const struct batch *b);
 	int n;
@@ -280,7 +281,7 @@ static int store_dim(struct dims *d, struct pg *p, struct batch *const *b, size_
 	return columns_tell(&c, p, dim->sql);
 }
 
-/* Cgroups come and go: what a node had is not for ever what it may have. */
+/* The limits are per day: cgroups come and go. */
 static void begin_day(struct dims *d, uint64_t now_ns)
 {
 	if (d->day != now_ns / DAY_NS)

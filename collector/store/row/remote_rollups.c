@@ -35,7 +35,7 @@ const char *remote_rollups_refused(const struct batch *b)
 		const struct rollup_item *q = &b->items.rollups[i];
 
 		if (q->hour_s % HOUR_S || q->hour_s > now_s + HOUR_S)
-			return "a rollup is of no hour that there was";
+			return "a rollup has an invalid hour";
 		if (!is_chunk(q))
 			return "a rollup is damaged";
 	}
@@ -50,7 +50,7 @@ static void put_entities(struct buf *out, const struct rollup_item *q)
 	array_end(out, q->nentities);
 }
 
-static int store(struct pg *p, const struct batch *b, const struct rollup_item *q)
+static int store_rollup(struct pg *p, const struct batch *b, const struct rollup_item *q)
 {
 	static const char sql[] =
 		"select take_rollup(to_timestamp($1::bigint), $2::bigint, $3::bigint, $4::int,"
@@ -86,6 +86,6 @@ int remote_rollups_store(struct pg *p, struct batch *const *b, size_t n)
 
 	for (size_t i = 0; i < n && r == 0; i++)
 		for (uint32_t k = 0; k < b[i]->items.nrollups && r == 0; k++)
-			r = store(p, b[i], &b[i]->items.rollups[k]);
+			r = store_rollup(p, b[i], &b[i]->items.rollups[k]);
 	return r;
 }

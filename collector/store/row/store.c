@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* store.c - items to rows for COPY. What the tables cannot hold is cut to what they can. */
+/* store.c - makes rows of items for COPY. Values that exceed a column are clamped. */
 #include "collector/pipeline/stage.h"
 
 #include "lib/base/hash.h"
@@ -7,7 +7,7 @@
 #include "collector/store/row/remote_rollups.h"
 #include "collector/store/row/store.h"
 
-/* More than there is in the ten seconds of a count: sums of many are bigints still. */
+/* Limits above any real ten-second count, so that sums of many fit a bigint. */
 static const uint64_t MOST_US = 1000000000000000, MOST_JUDGED = 1000000000000;
 
 static int64_t at_most(uint64_t v, uint64_t most)

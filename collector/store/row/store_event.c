@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* store_event.c - events to rows, and what requests and events have alike: ids, params, evidence.
- */
+/* store_event.c - makes rows of events, and what requests and events have in common: ids, params,
+ * evidence. */
 #include "collector/store/row/store.h"
 
 #include "lib/base/hash.h"
@@ -74,7 +74,8 @@ void store_evidence(struct batch *b, const struct store_owner *o, const struct e
 		put_block(b, o, &e[i], i);
 }
 
-/* The same of all its tellings, so that the last can be found; of one told once its place. */
+/* All updates of an ongoing event share one id, so that the last can be found. The id of a single
+ * event is its place in the batch. */
 static uint64_t event_id(const struct batch *b, const struct event_item *e, uint64_t place)
 {
 	uint64_t h = hash_add_str(HASH_START, "lasting");
@@ -85,7 +86,8 @@ static uint64_t event_id(const struct batch *b, const struct event_item *e, uint
 	return hash_end(hash_add(h, &e->id, sizeof(e->id)));
 }
 
-/* One that began before all days there are is one in each of them, however often it is told. */
+/* The day of an event that began before all partitions. An ongoing event gets one row per day,
+ * however often it is updated. */
 static uint64_t event_day(const struct batch *b, const struct event_item *e)
 {
 	return e->id ? b->now_ns - b->now_ns % DAY_NS : b->now_ns;
@@ -101,14 +103,14 @@ static uint64_t us_since(uint64_t row_ns, const struct event_item *e)
 	return (end_ns - row_ns) / 1000;
 }
 
-static void put_telling(struct buf *o, const struct batch *b, const struct event_item *e,
-			uint64_t place)
+static void put_update(struct buf *o, const struct batch *b, const struct event_item *e,
+		       uint64_t place)
 {
-	copy_int4(o, copy_int(e->told));
+	copy_int4(o, copy_int(e->update));
 	copy_int2(o, e->going_on);
 	copy_int8(o, (int64_t)b->of.epoch);
 	if (e->id)
-		copy_int8(o, (int64_t)place); /* its evidence is of this telling */
+		copy_int8(o, (int64_t)place); /* its evidence belongs to this update */
 	else
 		copy_null(o);
 }
@@ -131,7 +133,7 @@ void store_event(struct batch *b, uint32_t i, struct buf *json)
 	copy_time(o, owner.row_ns);
 	copy_int8(o, (int64_t)b->of.node_id);
 	copy_int8(o, (int64_t)event_id(b, e, owner.id));
-	copy_time(o, b->now_ns); /* stored: set anew at the commit */
+	copy_time(o, b->now_ns); /* stored: overwritten at the commit */
 	copy_text(o, e->kind);
 	copy_int2(o, e->severity);
 	copy_int4(o, copy_int(e->pid));
@@ -143,7 +145,7 @@ void store_event(struct batch *b, uint32_t i, struct buf *json)
 	buf_reset(json);
 	store_params(json, e->params, e->nparams);
 	copy_jsonb(o, json->data, json->len);
-	put_telling(o, b, e, owner.id);
+	put_update(o, b, e, owner.id);
 	rows->n++;
 	store_evidence(b, &owner, e->evidence, e->nevidence);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* store_profile.c - a part of a minute of an app is one row: its stacks are arrays of it. */
+/* store_profile.c - makes rows of profiles: one row per app and part of a minute, with its stacks
+ * as arrays. */
 #include "collector/db/copy.h"
 #include "collector/store/row/store.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* store_request.c - requests to rows. */
+/* store_request.c - makes rows of requests. */
 #include "collector/store/row/store.h"
 
 #include "lib/base/hash.h"
@@ -85,7 +85,7 @@ static void put_times(struct buf *o, const struct request_item *q)
 	copy_int4(o, copy_int(q->rcv_ooo));
 }
 
-/* Which shares are in one part each, and add up to the whole time of the request. */
+/* Whether each part has at most one share and the shares add up to the request's total time. */
 static bool adds_up(const struct request_item *q)
 {
 	bool seen[UINT8_MAX + 1] = { false };
@@ -101,8 +101,8 @@ static bool adds_up(const struct request_item *q)
 	return sum == q->queue_us + q->request_us;
 }
 
-/* In the order of the bar; what a later version has comes last. */
-static size_t place_of(uint8_t part)
+/* The position of a part in the console's bar. Parts of a later version come last. */
+static size_t part_position(uint8_t part)
 {
 	size_t n, i = 0;
 	const struct part_text *table = part_table(&n);
@@ -112,10 +112,10 @@ static size_t place_of(uint8_t part)
 	return i;
 }
 
-static int by_place(const void *a, const void *b)
+static int by_position(const void *a, const void *b)
 {
 	const struct share_item *x = a, *y = b;
-	size_t px = place_of(x->part), py = place_of(y->part);
+	size_t px = part_position(x->part), py = part_position(y->part);
 
 	return px == py ? x->part - y->part : px < py ? -1 : 1;
 }
@@ -134,7 +134,7 @@ static void put_shares(struct buf *o, const struct request_item *q)
 		return;
 	}
 	memcpy(sorted, q->shares, q->nshares * sizeof(sorted[0]));
-	qsort(sorted, q->nshares, sizeof(sorted[0]), by_place);
+	qsort(sorted, q->nshares, sizeof(sorted[0]), by_position);
 	for (uint32_t i = 0; i < q->nshares; i++) {
 		if (!sorted[i].us && !sorted[i].normal_us)
 			continue;
@@ -145,7 +145,7 @@ static void put_shares(struct buf *o, const struct request_item *q)
 	copy_int8s(o, v, n);
 }
 
-/* Equal lists, of any node, have one id. */
+/* Equal lists have the same id on every node. */
 static uint64_t hash_checks(const struct request_item *q)
 {
 	uint64_t h = HASH_START;
@@ -225,7 +225,7 @@ void store_request(struct batch *b, uint32_t i, struct buf *json)
 	copy_time(o, owner.row_ns);
 	copy_int8(o, (int64_t)b->of.node_id);
 	copy_int8(o, (int64_t)owner.id);
-	copy_time(o, b->now_ns); /* stored: set anew at the commit */
+	copy_time(o, b->now_ns); /* stored: overwritten at the commit */
 	put_peers(o, q);
 	copy_int4(o, (int32_t)(q->flags & INT32_MAX));
 	copy_int2(o, copy_smallint(q->status));

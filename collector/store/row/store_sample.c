@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * store_sample.c - samples to rows. Those of an hour that is expected go to sample_raw, as small as
- * it can be without packing: the entities of one layout share a row, as many as fit, and
- * row_codec.h has what their values are told as. Any other has a row of its own in table sample.
+ * store_sample.c - makes rows of samples. Samples of the expected hours go to sample_raw, as small
+ * as possible without compression: entities of one layout share a row, as many as fit, with their
+ * values encoded by row_codec.h. All others get a row each in table sample.
  */
 #include <assert.h>
 
@@ -13,23 +13,24 @@
 
 enum {
 	/*
-	 * A row of up to 2,032 bytes is not put aside: of these the head of the row and its first
-	 * three columns are 48, the head of the array of entities 24, and what aligns them 7.
+	 * PostgreSQL keeps a row of up to 2,032 bytes inline. Of these the row's head and its first
+	 * three columns take 48, the head of the array of entities 24, and alignment 7.
 	 */
 	ROW_ROOM = 2032 - 48 - 24 - 7,
 	ROW_ENTITIES = 64,
-	/* of a row in COPY: two bytes, four fields of 12, the array's head of 24; and each value */
+	/* of a row in COPY: two bytes, four fields of 12, the array's head of 24; then
+	 * each value */
 	SAMPLE_ROW_BYTES = 2 + 4 * 12 + 24,
 	SAMPLE_VALUE_BYTES = 12,
-	RAW_ROW_BYTES = 2 + 3 * 12 + 24 + 12 + 4 + 7, /* and what bits are left over */
+	RAW_ROW_BYTES = 2 + 3 * 12 + 24 + 12 + 4 + 7, /* and the remaining bits */
 	RAW_VALUE_BYTES = 9,
 };
 
 _Static_assert(ROW_ROOM > (int)RAW_VALUE_BYTES * (int)ITEM_MAX_VALUES, "a sample fits into a row");
 _Static_assert(ROW_ROOM + 8 * (int)ITEM_MAX_VALUES <= (int)RAW_MAX_BYTES, "and one more is tried");
 
-/* Returns how many entities, from the first one on, are in the row. */
-static uint32_t put_together(struct batch *b, uint32_t first, struct row_codec *raw)
+/* Writes one row and returns how many entities, from `first` on, it holds. */
+static uint32_t put_shared_row(struct batch *b, uint32_t first, struct row_codec *raw)
 {
 	struct rows *rows = &b->rows[FACT_SAMPLE_RAW];
 	const struct sample_item *s = &b->items.samples[first];
@@ -52,15 +53,15 @@ static uint32_t put_together(struct batch *b, uint32_t first, struct row_codec *
 	return n;
 }
 
-static void put_all_together(struct batch *b)
+static void put_shared_rows(struct batch *b)
 {
 	struct row_codec raw;
 
 	for (uint32_t i = 0; i < b->items.nsamples;)
-		i += put_together(b, i, &raw);
+		i += put_shared_row(b, i, &raw);
 }
 
-static void put_alone(struct batch *b, uint32_t i)
+static void put_own_row(struct batch *b, uint32_t i)
 {
 	const struct sample_item *s = &b->items.samples[i];
 	struct rows *rows = &b->rows[FACT_SAMPLE];
@@ -74,7 +75,7 @@ static void put_alone(struct batch *b, uint32_t i)
 	rows->n++;
 }
 
-/* Their bytes are most of all there are, and known beforehand. */
+/* Samples are most of all bytes, and their size is known beforehand. */
 void store_samples(struct batch *b)
 {
 	bool raw = b->tick_ns >= b->raw_from_ns && b->tick_ns < b->raw_until_ns;
@@ -90,9 +91,9 @@ void store_samples(struct batch *b)
 		    b->items.nsamples * (raw ? RAW_ROW_BYTES : SAMPLE_ROW_BYTES) +
 			    values * (raw ? RAW_VALUE_BYTES : SAMPLE_VALUE_BYTES));
 	if (raw) {
-		put_all_together(b);
+		put_shared_rows(b);
 		return;
 	}
 	for (uint32_t i = 0; i < b->items.nsamples; i++)
-		put_alone(b, i);
+		put_own_row(b, i);
 }

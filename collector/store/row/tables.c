@@ -9,7 +9,7 @@
 
 enum { FIELD_LENGTH = 4, TIME_BYTES = 8, PIECE_BYTES = 64 << 10 };
 
-/* Pieces that the caches hold, from here into the kernel and out of it again; smaller ones cost
+/* Copies in pieces that fit the CPU caches on their way to the kernel; smaller ones cost more
  * calls. */
 static int copy_rows(struct pg *p, struct batch *const *b, size_t n, enum fact fact,
 		     struct buf *piece)
@@ -53,7 +53,7 @@ static void set_commit_time(struct rows *rows, const size_t *at, const struct bu
 		memcpy(rows->bytes.data + at[i], field->data + FIELD_LENGTH, TIME_BYTES);
 }
 
-/* With their columns, so that a collector can go on when a later one has added some. */
+/* Columns are named, so that this collector still works after a later one has added some. */
 static const char *const copy_sql[FACT_END] = {
 	[FACT_SAMPLE] = "copy sample (ts, node_id, entity_id, layout_id, v) from stdin binary",
 	[FACT_SAMPLE_RAW] = "copy sample_raw (ts, node_id, layout_id, entities, v) from stdin "
@@ -80,8 +80,8 @@ static const char *const copy_sql[FACT_END] = {
 			 "stdin binary",
 };
 
-/* Where a slot is rolled up already, that is done anew for these nodes. */
-static int tell_late(struct pg *p, struct batch *const *b, size_t n)
+/* Rolls up again the slots of these nodes that were rolled up before their rows came. */
+static int rollup_late_red(struct pg *p, struct batch *const *b, size_t n)
 {
 	static const enum array_type types[] = { ARRAY_TIME, ARRAY_INT8 };
 	AUTO(columns_free) struct columns c = { 0 };
@@ -111,7 +111,7 @@ int tables_rows(struct pg *p, struct batch *const *b, size_t n, uint64_t commit_
 	buf_free(&field);
 	for (int f = 0; f < FACT_END && r == 0; f++)
 		r = copy_fact(p, b, n, (enum fact)f, copy_sql[f], scratch);
-	return r < 0 ? r : tell_late(p, b, n);
+	return r < 0 ? r : rollup_late_red(p, b, n);
 }
 
 int tables_gaps(struct pg *p, struct batch *const *b, size_t n)

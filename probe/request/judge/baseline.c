@@ -2,9 +2,9 @@
 #include "probe/request/judge/baseline.h"
 
 enum {
-	ABOVE = 2, /* of BASELINE_GROWN, or of what there is yet, are above the tail */
-	TOLERATED = 5, /* and so many of as many may be far above it in a window */
-	FAULTS_TO_ADOPT = 3, /* a rare route's window may itself last for a day */
+	ABOVE = 2, /* of BASELINE_GROWN, or of the count so far, are above the tail */
+	TOLERATED = 5, /* of as many, may be far above it in a window */
+	FAULTS_TO_ADOPT = 3, /* the window of a rare route may itself last for a day */
 };
 
 uint64_t baseline_limit_us(const struct baseline *b)
@@ -28,7 +28,7 @@ static bool is_young(const struct baseline *b)
 	return b->base.count < BASELINE_GROWN;
 }
 
-/* What shares are of: a young baseline cannot tell a smaller one. */
+/* The denominator of shares: a young baseline cannot resolve smaller ones. */
 static uint32_t resolution(const struct baseline *b)
 {
 	return is_young(b) ? b->base.count : BASELINE_GROWN;
@@ -41,7 +41,7 @@ static void refresh(struct baseline *b)
 	b->up_p50_us = hist_quantile(&b->up, 0.50);
 }
 
-/* Not known yet: is it slow by design? */
+/* For a route that is not known yet: detects one that is slow by design. */
 static void refresh_early(struct baseline *b)
 {
 	b->p50_us = hist_quantile(&b->window, 0.50);
@@ -74,7 +74,7 @@ static void learn_window(struct baseline *b, uint64_t now_ns)
 	}
 }
 
-/* A fault: nothing is learnt and nothing forgotten, unless it has become what the route is. */
+/* A faulty window: nothing is learnt or forgotten, until it is adopted as the new baseline. */
 static void refuse_window(struct baseline *b, uint64_t now_ns)
 {
 	b->forgot_ns = now_ns;
@@ -105,7 +105,7 @@ static bool window_is_full(const struct baseline *b, uint64_t now_ns)
 	if (!b->known)
 		return b->window.count >= BASELINE_FIRST;
 	if (b->window.count >= HIST_WINDOW / 2)
-		return true; /* before it halves itself */
+		return true; /* before it is halved */
 	return b->window.count >= need && now_ns - b->window_ns >= BASELINE_WINDOW_NS;
 }
 
@@ -117,7 +117,7 @@ void baseline_learn(struct baseline *b, uint64_t us, int64_t up_us, uint64_t now
 		b->far++;
 	if (up_us >= 0 && us <= baseline_limit_us(b))
 		hist_add(&b->up, (uint64_t)up_us);
-	hist_add(&b->window, us); /* as it is: if it is adopted it must tell the new truth */
+	hist_add(&b->window, us); /* unchanged, as the window may be adopted */
 	if (window_is_full(b, now_ns))
 		window_close(b, now_ns);
 	else if (!b->known)

@@ -16,15 +16,15 @@ struct baseline_file {
 	struct detect *detect;
 	struct state_file file; /* closed: nothing is written */
 	uint64_t next_ns, refused, unsaved;
-	bool failing; /* the last write did, and that has been told */
+	bool failing; /* the last write failed, and that was logged */
 	pthread_t thread;
-	bool writing; /* thread has to be joined; body is its own until done */
+	bool writing; /* thread must be joined; it owns body until done */
 	atomic_bool done;
 	struct buf body;
 	int result;
 };
 
-static void load(struct baseline_file *k)
+static void load_file(struct baseline_file *k)
 {
 	int r = state_file_read(&k->file, &k->body);
 
@@ -36,14 +36,14 @@ static void load(struct baseline_file *k)
 	k->refused++;
 	if (r == -EEXIST) {
 		log_warn(0,
-			 "%s is not a file of seismo-probe: it stays as it is, and what is normal "
-			 "is learnt anew; name another by --state",
+			 "%s is not a file of seismo-probe: left unchanged, and baselines are "
+			 "learnt from scratch; set another path with --state",
 			 k->path);
 		state_file_close(&k->file);
 	} else {
 		log_warn(0,
-			 "%s cannot be used (%s): what is normal is learnt anew, and the file "
-			 "replaced",
+			 "%s cannot be used (%s): baselines are learnt from scratch, and the file "
+			 "is replaced",
 			 k->path, r == -EBADMSG ? "damaged" : strerror(-r));
 	}
 }
@@ -63,10 +63,10 @@ struct baseline_file *baseline_file_open(const char *path, struct detect *d)
 	k->next_ns = clock_mono_ns() + SAVE_NS;
 	r = state_file_open(&k->file, path);
 	if (r == 0) {
-		load(k);
+		load_file(k);
 	} else {
 		k->refused++;
-		log_warn(r, "what is normal cannot be kept in %s; make its directory", path);
+		log_warn(r, "cannot store baselines in %s; create its directory", path);
 	}
 	return k;
 }
@@ -80,18 +80,18 @@ static void *write_body(void *arg)
 	return NULL;
 }
 
-static void settle(struct baseline_file *k, int r)
+static void note_result(struct baseline_file *k, int r)
 {
 	k->unsaved += r < 0;
 	if (r < 0 && !k->failing)
-		log_warn(r, "what is normal cannot be written to %s; trying on", k->path);
+		log_warn(r, "cannot write baselines to %s; will retry", k->path);
 	else if (r == 0 && k->failing)
-		log_info("what is normal is kept in %s again", k->path);
+		log_info("baselines are written to %s again", k->path);
 	k->failing = r < 0;
 }
 
-/* The write in progress, if it is over, or when it is. False: it is not. */
-static bool finish(struct baseline_file *k, bool wait)
+/* Ends a write that is complete; wait: waits for it. False: it is still running. */
+static bool finish_write(struct baseline_file *k, bool wait)
 {
 	if (!k->writing)
 		return true;
@@ -100,11 +100,11 @@ static bool finish(struct baseline_file *k, bool wait)
 	pthread_join(k->thread, NULL);
 	k->writing = false;
 	buf_free(&k->body);
-	settle(k, k->result);
+	note_result(k, k->result);
 	return true;
 }
 
-static void start(struct baseline_file *k)
+static void start_write(struct baseline_file *k)
 {
 	int r;
 
@@ -114,28 +114,28 @@ static void start(struct baseline_file *k)
 	r = pthread_create(&k->thread, NULL, write_body, k);
 	k->writing = r == 0;
 	if (r != 0)
-		settle(k, -r);
+		note_result(k, -r);
 }
 
 void baseline_file_tick(struct baseline_file *k, uint64_t now_ns)
 {
-	if (!k || k->file.dir < 0 || !finish(k, false) || now_ns < k->next_ns)
+	if (!k || k->file.dir < 0 || !finish_write(k, false) || now_ns < k->next_ns)
 		return;
 	k->next_ns = now_ns + SAVE_NS;
-	start(k);
+	start_write(k);
 }
 
 void baseline_file_close(struct baseline_file *k)
 {
 	if (!k)
 		return;
-	finish(k, true);
+	finish_write(k, true);
 	if (k->file.dir >= 0) {
-		start(k);
-		finish(k, true);
+		start_write(k);
+		finish_write(k, true);
 	}
 	state_file_close(&k->file);
-	buf_free(&k->body); /* of a thread that never began */
+	buf_free(&k->body); /* if the thread could not be started */
 	free(k);
 }
 

@@ -5,8 +5,8 @@
 
 enum {
 	FIELDS = 6,
-	WITH_BY_FIRST = 5, /* before there were parts */
-	FIELDS_LEAST = 4, /* before that */
+	WITH_BY_FIRST = 5, /* written before parts existed */
+	FIELDS_LEAST = 4, /* written before by_first existed */
 };
 
 static int buf_write(void *arg, const char *p, size_t len)

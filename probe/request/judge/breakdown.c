@@ -2,9 +2,9 @@
 #include "probe/request/judge/breakdown.h"
 
 enum {
-	RTO_US = 200000, /* the kernel's least; each one doubles it */
-	SYN_US = 1000000, /* so, too */
-	FAST_US = 10000, /* besides round trips: duplicate ACKs have to come in */
+	RTO_US = 200000, /* the kernel's minimum; doubles with each timeout */
+	SYN_US = 1000000, /* likewise */
+	FAST_US = 10000, /* beside round trips: time to receive duplicate ACKs */
 	DOUBLINGS = 7,
 };
 
@@ -13,13 +13,13 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static uint64_t without(uint64_t a, uint64_t b)
+static uint64_t less(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
 
-/* At most want of what is left. */
-static uint64_t take(uint64_t *left, uint64_t want)
+/* Takes up to want from *left. */
+static uint64_t take_us(uint64_t *left, uint64_t want)
 {
 	uint64_t n = least(*left, want);
 
@@ -41,7 +41,7 @@ uint64_t breakdown_loss_us(const struct req_net *n, uint32_t srtt_us)
 	       (n->lost[REQ_LOSS_FAST] + n->lost[REQ_LOSS_SLOW_START]) * trips;
 }
 
-/* What the calls cover of [from, to), counted once where they overlap. */
+/* The time of [from, to) covered by calls; overlaps count once. */
 static uint64_t calls_cover(const struct request_item *r, uint64_t from, uint64_t to)
 {
 	uint64_t at = from, sum = 0, next, end;
@@ -58,7 +58,7 @@ static uint64_t calls_cover(const struct request_item *r, uint64_t from, uint64_
 		}
 		if (next >= to)
 			break;
-		sum += without(least(end, to), next);
+		sum += less(least(end, to), next);
 		at = end;
 	}
 	return sum;
@@ -66,12 +66,12 @@ static uint64_t calls_cover(const struct request_item *r, uint64_t from, uint64_
 
 static void breakdown_queue(const struct req_split *k, uint64_t queue_us, struct breakdown *out)
 {
-	out->us[PART_RUNQ] = take(&queue_us, k->runq_ns / 1000);
-	out->us[PART_THROTTLED] = take(&queue_us, k->throttled_ns / 1000);
+	out->us[PART_RUNQ] = take_us(&queue_us, k->runq_ns / 1000);
+	out->us[PART_THROTTLED] = take_us(&queue_us, k->throttled_ns / 1000);
 	out->us[PART_QUEUE] = queue_us;
 }
 
-/* Several threads may have worked on it at once: then each wait has its share of the time. */
+/* Several threads may have worked on it at once: then waits are scaled to the elapsed time. */
 static void waits_of(const struct req_split *k, uint64_t own_us, uint64_t us[static WAIT_END])
 {
 	double scale = (double)own_us * 1000 < (double)k->own_ns
@@ -79,7 +79,7 @@ static void waits_of(const struct req_split *k, uint64_t own_us, uint64_t us[sta
 			       : 1;
 
 	for (size_t w = 0; w < WAIT_END; w++)
-		us[w] = take(&own_us, (uint64_t)((double)(k->wait_ns[w] / 1000) * scale));
+		us[w] = take_us(&own_us, (uint64_t)((double)(k->wait_ns[w] / 1000) * scale));
 }
 
 enum part breakdown_part(uint32_t wait)
@@ -105,7 +105,8 @@ enum part breakdown_part(uint32_t wait)
 	return wait < WAIT_END ? part_of[wait] : PART_OTHER;
 }
 
-static void breakdown_own(const uint64_t wait[static WAIT_END], uint64_t own_us, struct breakdown *out)
+static void breakdown_own(const uint64_t wait[static WAIT_END], uint64_t own_us,
+			  struct breakdown *out)
 {
 	for (uint32_t w = 0; w < WAIT_END; w++) {
 		out->us[breakdown_part(w)] += wait[w];
@@ -114,30 +115,30 @@ static void breakdown_own(const uint64_t wait[static WAIT_END], uint64_t own_us,
 	out->us[PART_CPU] += own_us;
 }
 
-/* Of a stretch of the request, what no thread worked on it and no call covers. */
+/* The time of [from, to) in which no thread worked on the request and no call was open. */
 static uint64_t idle_us(const struct request_item *r, uint64_t from, uint64_t to, uint64_t own)
 {
-	return without(without(to, from), calls_cover(r, from, to) + own);
+	return less(less(to, from), calls_cover(r, from, to) + own);
 }
 
-/* Helper threads worked on it while its own did not: at most for as long. */
+/* Helper threads worked while its own threads did not: at most for that gap. */
 static void breakdown_helpers(const struct req_split *help, uint64_t *gap, struct breakdown *out)
 {
-	uint64_t us = take(gap, help->own_ns / 1000), wait[WAIT_END];
+	uint64_t us = take_us(gap, help->own_ns / 1000), wait[WAIT_END];
 
 	waits_of(help, us, wait);
 	breakdown_own(wait, us, out);
 }
 
 /*
- * What no thread worked on: a loop's waits. While a call was open it waited for that, or was busy
- * while the answer lay there. Until the last of the request had come it waited for the client; and
- * after the first byte of the answer, for as long as the socket says that bytes were on their way.
- * The rest is not known.
+ * Attributes the time without a working thread. While a call was open, the event loop waited for
+ * it, or was busy while the answer was ready. Before the request was complete, it waited for the
+ * client; after the first byte of the answer, also for the client as long as the socket had bytes
+ * in flight. The rest is OTHER.
  */
 static void breakdown_gap(const struct req_head *h, const struct req_split *help,
-		      const struct request_item *r, uint64_t covered, uint64_t gap,
-		      struct breakdown *out)
+			  const struct request_item *r, uint64_t covered, uint64_t gap,
+			  struct breakdown *out)
 {
 	const struct req_split *k = &h->split;
 	uint64_t loop = least(k->loop_ns / 1000, covered), body, after;
@@ -147,29 +148,29 @@ static void breakdown_gap(const struct req_head *h, const struct req_split *help
 	gap -= covered;
 	if (help)
 		breakdown_helpers(help, &gap, out);
-	body = without(h->body_ns, h->read_ns) / 1000;
+	body = less(h->body_ns, h->read_ns) / 1000;
 	body = idle_us(r, 0, least(body, r->request_us), k->own_body_ns / 1000);
-	out->us[PART_CLIENT] += take(&gap, body);
+	out->us[PART_CLIENT] += take_us(&gap, body);
 	if (h->first_ns) {
 		after = idle_us(r, r->first_us, r->request_us,
-				without(k->own_ns, k->own_first_ns) / 1000);
-		out->us[PART_CLIENT] += take(&gap, least(after, h->net.busy_us));
+				less(k->own_ns, k->own_first_ns) / 1000);
+		out->us[PART_CLIENT] += take_us(&gap, least(after, h->net.busy_us));
 	}
 	out->us[PART_OTHER] += gap;
 }
 
 static void breakdown_request(const struct req_head *h, const struct req_split *help,
-			  const struct request_item *r, struct breakdown *out)
+			      const struct request_item *r, struct breakdown *out)
 {
 	uint64_t left = r->request_us, wait[WAIT_END];
 	uint64_t calls = calls_cover(r, 0, r->request_us), own, polled, covered;
 
-	out->us[PART_POOL] = take(&left, h->split.pool_ns / 1000);
-	own = take(&left, h->split.own_ns / 1000);
+	out->us[PART_POOL] = take_us(&left, h->split.pool_ns / 1000);
+	own = take_us(&left, h->split.own_ns / 1000);
 	waits_of(&h->split, own, wait);
-	calls = without(calls, wait[WAIT_UPSTREAM]);
-	covered = take(&calls, left);
-	polled = least(wait[WAIT_POLL], calls); /* for an upstream, among others */
+	calls = less(calls, wait[WAIT_UPSTREAM]);
+	covered = take_us(&calls, left);
+	polled = least(wait[WAIT_POLL], calls); /* the poll waited for an upstream, among others */
 	wait[WAIT_POLL] -= polled;
 	wait[WAIT_UPSTREAM] += polled;
 	breakdown_own(wait, own, out);
@@ -188,8 +189,8 @@ static bool has_any(const struct req_split *k)
 	return memcmp(k, &none, sizeof(none)) != 0;
 }
 
-void breakdown_of(const struct req_head *h, const struct req_split *help, const struct request_item *r,
-	      struct breakdown *out)
+void breakdown_of(const struct req_head *h, const struct req_split *help,
+		  const struct request_item *r, struct breakdown *out)
 {
 	uint64_t calls;
 
@@ -204,15 +205,16 @@ void breakdown_of(const struct req_head *h, const struct req_split *help, const 
 	out->us[PART_OTHER] = r->request_us - calls;
 }
 
-void breakdown_judged(const struct breakdown *s, const struct request_item *r, struct breakdown *out)
+void breakdown_judged(const struct breakdown *s, const struct request_item *r,
+		      struct breakdown *out)
 {
 	static const uint8_t late[] = { PART_CLIENT, PART_UPSTREAM, PART_OTHER, PART_NET,
 					PART_SLEEP,  PART_LOOP,	    PART_LOCK };
-	uint64_t after = r->flags & REQUEST_BY_FIRST ? without(r->request_us, r->first_us) : 0;
+	uint64_t after = r->flags & REQUEST_BY_FIRST ? less(r->request_us, r->first_us) : 0;
 
 	*out = *s;
 	for (size_t i = 0; i < ARRAY_SIZE(late); i++)
-		after -= take(&out->us[late[i]], after);
+		after -= take_us(&out->us[late[i]], after);
 	for (size_t p = PART_POOL; p < PART_END && after; p++)
-		after -= take(&out->us[p], after);
+		after -= take_us(&out->us[p], after);
 }

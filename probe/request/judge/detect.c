@@ -6,14 +6,14 @@
 #include "lib/base/log.h"
 #include "probe/request/judge/baseline.h"
 #include "probe/request/judge/baseline_pack.h"
-#include "probe/request/judge/request_time.h"
+#include "probe/request/judge/item_time.h"
 
 enum {
 	ROUTES = 512,
-	KEEP_S = 14 * 24 * 3600,
-	PROBES = 16, /* places that a route may have */
-	LATE_BODY_US = 1000000, /* a body that ends so much after it began was waited for */
-	PATIENT_US = 5000000, /* nothing but a long poll takes so long as a rule */
+	SAVED_S = 14 * 24 * 3600,
+	PROBES = 16, /* slots in which a route may be stored */
+	LATE_BODY_US = 1000000, /* a body that ends this long after its start was waited for */
+	PATIENT_US = 5000000, /* only a long poll usually takes this long */
 };
 
 #define UNSEEN_NS (24 * 3600 * 1000000000ull)
@@ -21,8 +21,8 @@ enum {
 struct route_stat {
 	uint64_t hash; /* 0: free */
 	uint64_t seen_ns; /* its last request */
-	uint64_t used_s; /* by the wall clock, as of the last save */
-	bool used; /* since then */
+	uint64_t used_s; /* wall clock, as of the last save */
+	bool used; /* since the last save */
 	uint32_t late; /* answers with a late body, until the route is known */
 	struct baseline usual;
 	struct part_baseline parts;
@@ -30,7 +30,7 @@ struct route_stat {
 
 struct detect {
 	double fixed_ms;
-	struct route_stat route[ROUTES]; /* the last one is for all that do not fit */
+	struct route_stat route[ROUTES]; /* the last one is shared by routes without a slot */
 };
 
 struct detect *detect_new(double fixed_ms)
@@ -48,7 +48,7 @@ void detect_free(struct detect *d)
 	free(d);
 }
 
-/* Somebody who asks for ten thousand paths once takes no place from a route that is known. */
+/* A client that requests ten thousand paths once must not displace known routes. */
 static bool may_go(const struct route_stat *s, uint64_t now_ns)
 {
 	return !s->usual.known || now_ns - s->seen_ns >= UNSEEN_NS;
@@ -98,7 +98,7 @@ static bool try_failed(const struct request_item *r)
 	return false;
 }
 
-/* Whoever asks for an event that did not happen may go: where that is what one waits for. */
+/* A client may abandon a long poll without that being abnormal. */
 static bool may_leave(const struct request_item *r)
 {
 	return r->normal_us >= PATIENT_US && item_judged_us(r) <= r->limit_us;
@@ -116,8 +116,9 @@ static bool is_abnormal(const struct request_item *r, bool fixed)
 }
 
 /*
- * Where most answers go on for long after they have begun, that is what they are for: a stream
- * that does not say so, or a poll whose head comes first. Decided while the route gets known.
+ * If most answers continue long after their start, the route is judged by the first byte: a stream
+ * that is not declared as one, or a poll that sends its header early. Decided while the route is
+ * becoming known.
  */
 static void route_by_first(struct route_stat *s, struct request_item *r)
 {
@@ -131,8 +132,9 @@ static void route_by_first(struct route_stat *s, struct request_item *r)
 		r->flags |= REQUEST_BY_FIRST;
 }
 
-/* After it was judged: what the parts were before is used until here. */
-static void learn(struct route_stat *s, const struct request_item *r, const struct breakdown *split)
+/* Call after judging, which needs the parts as they were before. */
+static void learn_request(struct route_stat *s, const struct request_item *r,
+			  const struct breakdown *split)
 {
 	uint64_t us = item_judged_us(r);
 
@@ -156,13 +158,13 @@ bool detect_judge(struct detect *d, struct request_item *r, const struct breakdo
 	abnormal = is_abnormal(r, d->fixed_ms >= 0);
 	out->usual = abnormal ? part_baseline_parts(&s->parts) : NULL;
 	if (answered)
-		learn(s, r, &out->split);
+		learn_request(s, r, &out->split);
 	return abnormal;
 }
 
-static bool is_kept(const struct route_stat *s, uint64_t now_s)
+static bool is_saved(const struct route_stat *s, uint64_t now_s)
 {
-	return s->hash && s->usual.known && s->used_s + KEEP_S > now_s;
+	return s->hash && s->usual.known && s->used_s + SAVED_S > now_s;
 }
 
 void detect_save(struct detect *d, struct buf *out, uint64_t wall_ns)
@@ -173,23 +175,23 @@ void detect_save(struct detect *d, struct buf *out, uint64_t wall_ns)
 	for (size_t i = 0; i < ROUTES - 1; i++) {
 		struct route_stat *s = &d->route[i];
 
-		if (s->used) { /* else not written to: its memory may never have been */
+		if (s->used) { /* an unused slot is not written: its memory may be untouched */
 			s->used_s = now_s;
 			s->used = false;
 		}
-		n += is_kept(s, now_s);
+		n += is_saved(s, now_s);
 	}
 	baseline_put_count(out, n);
 	for (size_t i = 0; i < ROUTES - 1; i++) {
 		const struct route_stat *s = &d->route[i];
 
-		if (is_kept(s, now_s))
+		if (is_saved(s, now_s))
 			baseline_put(out, s->hash, s->used_s, &s->usual, &s->parts);
 	}
 }
 
-/* A clock that was ahead when this was written makes nothing last longer. */
-static void place(struct detect *d, const struct route_stat *from, uint64_t now_s)
+/* used_s is capped at now: a clock that was ahead must not prolong the life of an entry. */
+static void store_route(struct detect *d, const struct route_stat *from, uint64_t now_s)
 {
 	uint64_t now_ns = clock_mono_ns();
 	struct route_stat *s = slot_of(d, from->hash, now_ns);
@@ -203,8 +205,8 @@ static void place(struct detect *d, const struct route_stat *from, uint64_t now_
 	baseline_restore(&s->usual, now_ns);
 }
 
-/* Twice over the same bytes: nothing is taken of what is not good to its end. */
-static int walk(struct detect *d, const void *data, size_t len, uint64_t now_s, bool take)
+/* Called twice for the same bytes: first validates everything, then loads. */
+static int read_routes(struct detect *d, const void *data, size_t len, uint64_t now_s, bool take)
 {
 	struct mp m = mp_over(data, len);
 	uint32_t n = mp_array(&m);
@@ -215,14 +217,14 @@ static int walk(struct detect *d, const void *data, size_t len, uint64_t now_s, 
 	for (uint32_t i = 0; i < n && !mp_bad(&m); i++) {
 		baseline_take(&m, &one.hash, &one.used_s, &one.usual, &one.parts);
 		if (take)
-			place(d, &one, now_s);
+			store_route(d, &one, now_s);
 	}
 	return mp_bad(&m) || m.p != m.end ? -EBADMSG : 0;
 }
 
 int detect_load(struct detect *d, const void *data, size_t len, uint64_t wall_ns)
 {
-	int r = walk(d, data, len, wall_ns / 1000000000u, false);
+	int r = read_routes(d, data, len, wall_ns / 1000000000u, false);
 
-	return r < 0 ? r : walk(d, data, len, wall_ns / 1000000000u, true);
+	return r < 0 ? r : read_routes(d, data, len, wall_ns / 1000000000u, true);
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * detect.h - which requests are abnormal, and why.
+ * detect.h - decides which requests are abnormal.
  *
- * Abnormal: status >= 500 or 499 or none; an upstream try that failed; or slower than the route's
- * limit: the route's own (baseline.h), or one fixed number for all. totalTime (queue + request) is
- * judged; of an event stream, an answer of more than 1 MB, and on a route where most bodies end
- * late (by 1 s or more), the time to the first byte.
+ * Abnormal: status >= 500, 499 or none; a failed upstream try; or slower than the limit: that of
+ * the route (baseline.h), or one fixed number for all. The judged time is totalTime (queue +
+ * request); for event streams, answers of more than 1 MB, and routes where most bodies end late (by
+ * 1 s or more), the time to the first byte.
  *
- * A 499 is not abnormal on a long poll, which is a route with a median of 5 s or more, as long as
- * the client waited no longer than others do.
+ * A 499 is normal on a long poll, a route with a median of 5 s or more, if the client waited no
+ * longer than the limit.
  *
- * What the parts of its time usually are is learnt from what did not fail and was not slower than
- * the route's own limit, which is there also where a fixed one judges.
+ * The usual parts of the time are learnt from requests that did not fail and were within the
+ * route's own limit, which exists even if a fixed limit judges.
  *
- * 512 routes have a baseline. One that is not known yet, or was not seen for a day, makes room;
- * when there is none, those that do not fit share one.
+ * 512 routes have a baseline. A new route replaces one that is not known yet or was unused for a
+ * day; if there is none, all routes without a baseline share one.
  */
 #pragma once
 
@@ -28,23 +28,24 @@ struct detect;
 struct detect *detect_new(double fixed_ms); /* < 0: each route's own limit */
 void detect_free(struct detect *d);
 
-struct judged { /* what the reason is found by */
-	struct breakdown split; /* of the time that it was judged by */
-	const struct part_baseline_part *usual; /* [part] of its route; NULL unless it is abnormal */
+struct judged { /* input for the reason */
+	struct breakdown split; /* of the judged time */
+	const struct part_baseline_part
+		*usual; /* [part] of its route; NULL unless it is abnormal */
 	uint64_t up_normal_us; /* the route's median in upstream calls */
 };
 
 /*
- * Judges r, whose time is split as s, by what its route did before, then learns from it. True: it
- * is abnormal. Fills normal_us and limit_us, and *out, which is valid until the next call. Sets
- * REQUEST_BY_FIRST where the route asks for it.
+ * Judges r, with time breakdown s, by the history of its route, then learns from it. True:
+ * abnormal. Fills normal_us, limit_us and *out, which is valid until the next call. Sets
+ * REQUEST_BY_FIRST if the route is judged by the first byte.
  */
 bool detect_judge(struct detect *d, struct request_item *r, const struct breakdown *s,
 		  struct judged *out);
 
 /*
- * The known routes that were used in the last two weeks, as bytes, and back. -EBADMSG: not such
- * bytes, and nothing has changed.
+ * Saves the known routes that were used in the last two weeks as bytes, and loads them. -EBADMSG:
+ * malformed, nothing was loaded.
  */
 void detect_save(struct detect *d, struct buf *out, uint64_t wall_ns);
 int detect_load(struct detect *d, const void *data, size_t len, uint64_t wall_ns) MUST_CHECK;

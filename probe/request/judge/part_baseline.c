@@ -3,9 +3,9 @@
 
 #include "probe/event/time_code.h"
 
-enum { LEAST = 5 }; /* fewer samples tell nothing */
+enum { LEAST = 5 }; /* fewer samples are not enough */
 
-/* The middle of what has this code. */
+/* The middle of the range of this code. */
 static uint32_t time_of(uint8_t code)
 {
 	uint32_t others, least = time_of_code(code, &others);
@@ -28,7 +28,7 @@ void part_baseline_learn(struct part_baseline *u, const struct breakdown *s, uin
 	u->fresh = false;
 }
 
-/* How many samples have each code, then up to the one of that rank. */
+/* Counts samples by code, then finds the quartiles. */
 static struct part_baseline_part part_of(const struct part_baseline *u, size_t p)
 {
 	uint8_t have[TIME_CODE_MAX + 1] = { 0 };

@@ -9,7 +9,7 @@ void addr_list_free(struct addr_list *l)
 	*l = (struct addr_list){ 0 };
 }
 
-struct place_found *addr_list_add(struct addr_list *l)
+struct found_addr *addr_list_add(struct addr_list *l)
 {
 	if (l->n == ITEM_MAX_PLACES) {
 		l->left_out++;
@@ -17,18 +17,18 @@ struct place_found *addr_list_add(struct addr_list *l)
 	}
 	if (l->n == l->room) {
 		uint32_t room = l->room ? l->room * 2 : 64;
-		struct place_found *more = realloc(l->p, room * sizeof(*more));
+		struct found_addr *more = realloc(l->p, room * sizeof(*more));
 
 		if (!more)
 			die("out of memory");
 		l->p = more;
 		l->room = room;
 	}
-	l->p[l->n] = (struct place_found){ 0 };
+	l->p[l->n] = (struct found_addr){ 0 };
 	return &l->p[l->n++];
 }
 
-static int order(const struct place_found *a, const struct place_found *b)
+static int compare(const struct found_addr *a, const struct found_addr *b)
 {
 	int r = memcmp(a->addr.ip, b->addr.ip, sizeof(a->addr.ip));
 
@@ -45,10 +45,10 @@ static int order(const struct place_found *a, const struct place_found *b)
 
 static int by_order(const void *a, const void *b)
 {
-	return order(a, b);
+	return compare(a, b);
 }
 
-/* Of several sockets at one port (SO_REUSEPORT) one is enough. */
+/* Several sockets on one port (SO_REUSEPORT) become one entry. */
 void addr_list_sort(struct addr_list *l)
 {
 	uint32_t n = 0;
@@ -57,41 +57,41 @@ void addr_list_sort(struct addr_list *l)
 		return;
 	qsort(l->p, l->n, sizeof(*l->p), by_order);
 	for (uint32_t i = 1; i < l->n; i++)
-		if (order(&l->p[n], &l->p[i]) != 0)
+		if (compare(&l->p[n], &l->p[i]) != 0)
 			l->p[++n] = l->p[i];
 	l->n = n + 1;
 }
 
-struct place_found *addr_list_find(const struct addr_list *l, const struct place_found *f)
+struct found_addr *addr_list_find(const struct addr_list *l, const struct found_addr *f)
 {
 	return l->n ? bsearch(f, l->p, l->n, sizeof(*f), by_order) : NULL;
 }
 
-static struct place told(const struct place_found *f, bool gone)
+static struct place place_of(const struct found_addr *f, bool gone)
 {
 	return (struct place){ f->kind, f->addr, f->app, f->netns, gone };
 }
 
-static void tell(const struct addr_list *l, bool whole, struct place *p, uint32_t n,
-		 struct sink *out)
+static void send_list(const struct addr_list *l, bool whole, struct place *p, uint32_t n,
+		      struct sink *out)
 {
 	sink_place(out, &(struct place_item){ whole, l->left_out, n, p });
 }
 
-void addr_list_tell_all(const struct addr_list *l, struct sink *out)
+void addr_list_send_all(const struct addr_list *l, struct sink *out)
 {
 	struct place *p = calloc(l->n + 1, sizeof(*p));
 
 	if (!p)
 		die("out of memory");
 	for (uint32_t i = 0; i < l->n; i++)
-		p[i] = told(&l->p[i], false);
-	tell(l, true, p, l->n, out);
+		p[i] = place_of(&l->p[i], false);
+	send_list(l, true, p, l->n, out);
 	free(p);
 }
 
-/* What would be more than one item holds is told with all the rest, at its time. */
-void addr_list_tell_change(const struct addr_list *was, const struct addr_list *is,
+/* Changes beyond the size of one item are sent with the next full list. */
+void addr_list_send_changes(const struct addr_list *was, const struct addr_list *is,
 			    struct sink *out)
 {
 	struct place *p = calloc(was->n + is->n + 1, sizeof(*p));
@@ -101,14 +101,14 @@ void addr_list_tell_change(const struct addr_list *was, const struct addr_list *
 		die("out of memory");
 	for (uint32_t i = 0; i < was->n; i++)
 		if (!addr_list_find(is, &was->p[i]))
-			p[n++] = told(&was->p[i], true);
+			p[n++] = place_of(&was->p[i], true);
 	for (uint32_t i = 0; i < is->n; i++) {
-		const struct place_found *old = addr_list_find(was, &is->p[i]);
+		const struct found_addr *old = addr_list_find(was, &is->p[i]);
 
 		if (!old || strcmp(old->app, is->p[i].app) != 0)
-			p[n++] = told(&is->p[i], false);
+			p[n++] = place_of(&is->p[i], false);
 	}
 	if (n)
-		tell(is, false, p, n < ITEM_MAX_PLACES ? n : ITEM_MAX_PLACES, out);
+		send_list(is, false, p, n < ITEM_MAX_PLACES ? n : ITEM_MAX_PLACES, out);
 	free(p);
 }

@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * addr_list.h - what addresses are on this node, in an order, each once; and what of it is new.
+ * addr_list.h - a sorted list of the addresses on this node without duplicates, and its changes.
  *
- * Bounded by what a node may tell (ITEM_MAX_PLACES); what has no room is counted.
+ * Bounded by ITEM_MAX_PLACES; entries beyond that are counted.
  */
 #pragma once
 
 #include "probe/procfs/app.h"
 #include "probe/core/sink.h"
 
-struct place_found {
+struct found_addr {
 	struct addr addr;
 	uint8_t kind; /* enum place_kind */
-	bool sought; /* who listens was looked for, also if nobody was found */
-	uint64_t netns; /* 0: the node's own */
+	bool sought; /* the owner was searched for, with or without success */
+	uint64_t netns; /* 0: the node's */
 	uint64_t inode; /* of the listening socket */
 	char app[APP_NAME];
 };
 
 struct addr_list { /* zeroed: empty */
-	struct place_found *p;
+	struct found_addr *p;
 	uint32_t n, room, left_out;
 };
 
 void addr_list_free(struct addr_list *l);
-struct place_found *addr_list_add(struct addr_list *l); /* zeroed; NULL: no room, and counted */
-void addr_list_sort(struct addr_list *l); /* and each once */
-/* Of a sorted list: the same but for its app; NULL: none. */
-struct place_found *addr_list_find(const struct addr_list *l, const struct place_found *f);
+struct found_addr *
+addr_list_add(struct addr_list *l); /* zeroed; NULL: full, and counted in left_out */
+void addr_list_sort(struct addr_list *l); /* and remove duplicates */
+/* Searches a sorted list for an equal entry, ignoring its app; NULL: none. */
+struct found_addr *addr_list_find(const struct addr_list *l, const struct found_addr *f);
 
-/* Both sorted. Nothing, if nothing has changed. */
-void addr_list_tell_change(const struct addr_list *was, const struct addr_list *is,
+/* Both lists sorted. Sends nothing if nothing changed. */
+void addr_list_send_changes(const struct addr_list *was, const struct addr_list *is,
 			    struct sink *out);
-void addr_list_tell_all(const struct addr_list *l, struct sink *out);
+void addr_list_send_all(const struct addr_list *l, struct sink *out);

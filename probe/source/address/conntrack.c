@@ -16,21 +16,21 @@
 
 enum {
 	ANSWER = 16384,
-	ANSWERS_MOST = 1024, /* of the own namespace, some 60 flows in each */
-	LINES_MOST = 1024, /* of another: before 6.16 each page of that file costs a walk over all
-			      before it */
+	ANSWERS_MOST = 1024, /* of the own namespace; some 60 flows each */
+	LINES_MOST = 1024, /* of another namespace: before 6.16 each page of the file costs a walk
+			      over all before it */
 	LINE = 512,
 	WORD = 64,
 };
 
-/* A netlink attribute, and where the next one begins; NULL: there is none. */
+/* A netlink attribute. next_attr returns where the following one begins; NULL: no more. */
 struct attr {
 	uint16_t type;
 	const uint8_t *p;
 	size_t len;
 };
 
-static const uint8_t *next(const uint8_t *p, const uint8_t *end, struct attr *a)
+static const uint8_t *next_attr(const uint8_t *p, const uint8_t *end, struct attr *a)
 {
 	struct nlattr head;
 	size_t step;
@@ -51,7 +51,7 @@ static void take_ip(const struct attr *in, struct addr *src, struct addr *dst)
 	const uint8_t *end = in->p + in->len, *p = in->p;
 	struct attr a;
 
-	while ((p = next(p, end, &a))) {
+	while ((p = next_attr(p, end, &a))) {
 		bool four = a.type == CTA_IP_V4_SRC || a.type == CTA_IP_V4_DST;
 		bool to = a.type == CTA_IP_V4_DST || a.type == CTA_IP_V6_DST;
 
@@ -66,7 +66,7 @@ static bool take_ports(const struct attr *in, uint16_t *src, uint16_t *dst)
 	bool tcp = false;
 	struct attr a;
 
-	while ((p = next(p, end, &a))) {
+	while ((p = next_attr(p, end, &a))) {
 		if (a.type == CTA_PROTO_NUM && a.len == 1)
 			tcp = *a.p == IPPROTO_TCP;
 		if (a.len != 2)
@@ -86,7 +86,7 @@ static bool take_tuple(const struct attr *in, struct addr *src, struct addr *dst
 	bool tcp = false;
 	struct attr a;
 
-	while ((p = next(p, end, &a))) {
+	while ((p = next_attr(p, end, &a))) {
 		if (a.type == CTA_TUPLE_IP)
 			take_ip(&a, src, dst);
 		else if (a.type == CTA_TUPLE_PROTO)
@@ -99,11 +99,11 @@ static bool take_tuple(const struct attr *in, struct addr *src, struct addr *dst
 
 static void take_flow(struct nat *n, const uint8_t *p, const uint8_t *end)
 {
-	struct place_flow f = { 0 };
+	struct nat_flow f = { 0 };
 	bool there = false, back = false;
 	struct attr a;
 
-	while ((p = next(p, end, &a))) {
+	while ((p = next_attr(p, end, &a))) {
 		if (a.type == CTA_TUPLE_ORIG)
 			there = take_tuple(&a, &f.from, &f.to);
 		else if (a.type == CTA_TUPLE_REPLY)
@@ -140,8 +140,8 @@ int conntrack_message(struct nat *n, const void *data, size_t len)
 	return 1;
 }
 
-/* All that have this bit: before 5.18 the kernel does not know of it, and tells all. */
-static int ask(int fd, uint32_t status)
+/* Requests all flows with this status bit; kernels before 5.18 ignore the filter and send all. */
+static int send_request(int fd, uint32_t status)
 {
 	const struct {
 		struct nlmsghdr head;
@@ -162,11 +162,11 @@ static int ask(int fd, uint32_t status)
 	return send(fd, &m, sizeof(m), 0) < 0 ? -errno : 0;
 }
 
-static int dump(struct nat *n, uint32_t status)
+static int dump_flows(struct nat *n, uint32_t status)
 {
 	AUTO_CLOSE int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER);
 	char answer[ANSWER];
-	int r = fd < 0 ? -EOPNOTSUPP : ask(fd, status);
+	int r = fd < 0 ? -EOPNOTSUPP : send_request(fd, status);
 
 	if (r < 0)
 		return r;
@@ -183,7 +183,7 @@ static int dump(struct nat *n, uint32_t status)
 	return 0;
 }
 
-/* Asked only where connections are tracked: else the kernel would load a module to answer. */
+/* Dumps only if connections are tracked: otherwise the kernel would load a module to answer. */
 int conntrack_own(struct nat *n, struct buf *text, const char *procfs, uint32_t *tracked)
 {
 	struct words file, line;
@@ -195,9 +195,9 @@ int conntrack_own(struct nat *n, struct buf *text, const char *procfs, uint32_t 
 	    proc_line(&file, &line))
 		count = proc_number(&line);
 	if (count > 0)
-		r = dump(n, IPS_DST_NAT);
+		r = dump_flows(n, IPS_DST_NAT);
 	if (count > 0 && r == 0)
-		r = dump(n, IPS_SRC_NAT);
+		r = dump_flows(n, IPS_SRC_NAT);
 	if (r == 0)
 		nat_end(n, 0);
 	*tracked = count > 0 ? (uint32_t)count : 0;
@@ -227,11 +227,11 @@ static bool take_text_ip(const char *text, struct addr *out)
 	return true;
 }
 
-/* "ipv4 2 tcp 6 117 ESTABLISHED src=1.2.3.4 dst=... sport=5 dport=6 src=... [ASSURED] ...": there,
- * and back. */
+/* "ipv4 2 tcp 6 117 ESTABLISHED src=1.2.3.4 dst=... sport=5 dport=6 src=... [ASSURED] ...": the
+ * original direction, then the reply. */
 void conntrack_line(struct nat *n, const char *line, size_t len, uint64_t netns)
 {
-	struct place_flow f = { 0 };
+	struct nat_flow f = { 0 };
 	struct addr *ip[] = { &f.from, &f.to, &f.answers, &f.hears };
 	unsigned ips = 0, ports = 0;
 	char copy[LINE], value[WORD], *save = NULL;
@@ -253,13 +253,13 @@ void conntrack_line(struct nat *n, const char *line, size_t len, uint64_t netns)
 		nat_add(n, &f, netns);
 }
 
-/* How many it has: the same in the line of each CPU, the first of them behind the heads. */
-static unsigned long tracked_by(struct buf *text, const char *procfs, const char *who)
+/* The number of tracked connections: the first column of the first line after the header. */
+static unsigned long tracked_by(struct buf *text, const char *procfs, const char *pid)
 {
 	struct words file, line, word;
 	char path[64];
 
-	snprintf(path, sizeof(path), "%.32s/net/stat/nf_conntrack", who);
+	snprintf(path, sizeof(path), "%.32s/net/stat/nf_conntrack", pid);
 	if (proc_read(text, procfs, path, &file) < 0 || !proc_line(&file, &line) ||
 	    !proc_line(&file, &line) || !proc_word(&line, &word))
 		return 0;
@@ -285,10 +285,10 @@ static void take_lines(struct nat *n, int fd, uint64_t netns)
 	}
 }
 
-void conntrack_of(struct nat *n, struct buf *text, const char *procfs, const char *who,
-		    uint64_t netns)
+void conntrack_of(struct nat *n, struct buf *text, const char *procfs, const char *pid,
+		  uint64_t netns)
 {
-	unsigned long tracked = tracked_by(text, procfs, who);
+	unsigned long tracked = tracked_by(text, procfs, pid);
 	char path[PATH_MAX];
 	AUTO_CLOSE int fd = -1;
 
@@ -297,7 +297,7 @@ void conntrack_of(struct nat *n, struct buf *text, const char *procfs, const cha
 		n->left_out += n->left_out < INT32_MAX;
 		return;
 	}
-	snprintf(path, sizeof(path), "%s/%s/net/nf_conntrack", procfs, who);
+	snprintf(path, sizeof(path), "%s/%s/net/nf_conntrack", procfs, pid);
 	if (tracked)
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * conntrack.h - the TCP connections whose addresses the kernel translates, from its table of all
- * that it tracks: of the probe's own network namespace by netlink, which leaves the others out
- * itself; of another one, which a socket would have to be made in, by /proc/PID/net/nf_conntrack.
+ * conntrack.h - translated TCP connections, from the kernel's connection tracking table. The
+ * probe's own network namespace is read by netlink, which filters for translated ones; other
+ * namespaces by /proc/PID/net/nf_conntrack, as netlink would need a socket created inside.
  */
 #pragma once
 
@@ -10,16 +10,16 @@
 #include "probe/source/address/nat.h"
 
 /*
- * How many are tracked; none are where nothing asks for it. -EPERM: that takes CAP_NET_ADMIN;
- * -EOPNOTSUPP: this kernel cannot tell them.
+ * Reads the probe's own namespace; *tracked: number of tracked connections, 0 if the kernel does
+ * not track any. -EPERM: needs CAP_NET_ADMIN; -EOPNOTSUPP: not supported by this kernel.
  */
 int conntrack_own(struct nat *n, struct buf *text, const char *procfs,
-		    uint32_t *tracked) MUST_CHECK;
+		  uint32_t *tracked) MUST_CHECK;
 
-/* who: a process in it. One with more connections than are worth a look is counted as left out. */
-void conntrack_of(struct nat *n, struct buf *text, const char *procfs, const char *who,
-		    uint64_t netns);
+/* pid: a process in the namespace. One with too many connections is skipped and counted. */
+void conntrack_of(struct nat *n, struct buf *text, const char *procfs, const char *pid,
+		  uint64_t netns);
 
-/* What is read by these, for who has it already. -EOPNOTSUPP, -EPERM, -EBADMSG; 1: more follows. */
+/* Parse what the functions above read. -EOPNOTSUPP, -EPERM, -EBADMSG; 1: more follows. */
 int conntrack_message(struct nat *n, const void *data, size_t len);
 void conntrack_line(struct nat *n, const char *line, size_t len, uint64_t netns);

@@ -14,10 +14,10 @@ void nat_begin(struct nat *n, uint64_t netns)
 		n->way[i].missed += n->way[i].way.netns == netns;
 }
 
-static void see(struct nat *n, const struct nat_way *w)
+static void note_way(struct nat *n, const struct nat_way *w)
 {
 	for (uint32_t i = 0; i < n->n; i++) {
-		struct place_way *p = &n->way[i];
+		struct nat_entry *p = &n->way[i];
 
 		if (p->way.kind == w->kind && p->way.netns == w->netns &&
 		    addr_equal(&p->way.seen, &w->seen) && addr_equal(&p->way.real, &w->real)) {
@@ -29,24 +29,24 @@ static void see(struct nat *n, const struct nat_way *w)
 		n->left_out += n->left_out < INT32_MAX;
 		return;
 	}
-	n->way[n->n++] = (struct place_way){ .way = *w };
+	n->way[n->n++] = (struct nat_entry){ .way = *w };
 	n->changed = true;
 }
 
-/* Which port a client has is of one connection, and no way. */
-void nat_add(struct nat *n, const struct place_flow *f, uint64_t netns)
+/* The port of a client belongs to one connection, not to the translation. */
+void nat_add(struct nat *n, const struct nat_flow *f, uint64_t netns)
 {
 	struct nat_way to = { WAY_TO, f->to, f->answers, netns };
 	struct nat_way from = { WAY_FROM, f->hears, f->from, netns };
 
 	if (!addr_equal(&f->to, &f->answers))
-		see(n, &to);
+		note_way(n, &to);
 	from.seen.port = from.real.port = 0;
 	if (!same_ip(&f->from, &f->hears))
-		see(n, &from);
+		note_way(n, &from);
 }
 
-static void keep(struct nat *n, uint64_t netns, uint32_t missed_most)
+static void drop_missed(struct nat *n, uint64_t netns, uint32_t missed_most)
 {
 	uint32_t kept = 0;
 
@@ -59,15 +59,15 @@ static void keep(struct nat *n, uint64_t netns, uint32_t missed_most)
 
 void nat_end(struct nat *n, uint64_t netns)
 {
-	keep(n, netns, MISSED_MOST);
+	drop_missed(n, netns, MISSED_MOST);
 }
 
 void nat_forget(struct nat *n, uint64_t netns)
 {
-	keep(n, netns, 0);
+	drop_missed(n, netns, 0);
 }
 
-void nat_tell(struct nat *n, struct sink *out)
+void nat_send(struct nat *n, struct sink *out)
 {
 	struct nat_way ways[ITEM_MAX_WAYS];
 

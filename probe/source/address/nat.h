@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * nat.h - how addresses are translated here (NAT): each way once, whatever connections go by
- * it, of which the kernel has a table. One that no connection was seen to go by any more is kept
- * for some readings, as a service that nobody asks for a minute is still there.
+ * nat.h - address translations (NAT) in use on this node, each once for all its connections. A
+ * translation without connections is remembered for some readings, so that a service without
+ * requests for a minute stays known.
  */
-#pragma once
 
 #include "probe/core/sink.h"
 
-struct place_way {
+struct nat_entry {
 	struct nat_way way;
-	uint32_t missed; /* readings of its network namespace since it was seen */
+	uint32_t missed; /* readings of its namespace since it was last seen */
 };
 
 struct nat { /* zeroed: none are known */
-	struct place_way way[ITEM_MAX_WAYS];
-	uint32_t n, left_out; /* left_out: for whoever reads to set to 0 */
-	bool changed; /* since it was told */
+	struct nat_entry way[ITEM_MAX_WAYS];
+	uint32_t n, left_out; /* left_out: reset by the reader */
+	bool changed; /* since it was last sent */
 };
 
-struct place_flow { /* a connection in the kernel's table */
-	struct addr from, to; /* as it was asked for */
-	struct addr answers, hears; /* who answers, and to whom that goes */
+struct nat_flow { /* a connection in the kernel's table */
+	struct addr from, to; /* original direction */
+	struct addr answers, hears; /* reply direction: source and destination */
 };
 
-/* A reading of one network namespace (0: the node's own): what has been missed too often goes. */
+/* Brackets a reading of one namespace (0: the node's); end drops entries missed too often. */
 void nat_begin(struct nat *n, uint64_t netns);
-void nat_add(struct nat *n, const struct place_flow *f, uint64_t netns);
+void nat_add(struct nat *n, const struct nat_flow *f, uint64_t netns);
 void nat_end(struct nat *n, uint64_t netns);
-void nat_forget(struct nat *n, uint64_t netns); /* which is gone */
-void nat_tell(struct nat *n, struct sink *out);
+void nat_forget(struct nat *n, uint64_t netns); /* the namespace is gone */
+void nat_send(struct nat *n, struct sink *out);

@@ -11,7 +11,7 @@
 
 enum { CHUNK = 8192, LISTENS = 0x0a, WORD = 8 };
 
-static bool hex(struct words *line, uint64_t *v)
+static bool parse_hex(struct words *line, uint64_t *v)
 {
 	struct words w;
 	char text[17];
@@ -29,8 +29,8 @@ static bool hex(struct words *line, uint64_t *v)
 	return !*end;
 }
 
-/* An address as the kernel prints it: words of the machine's own order. */
-static bool take_ip(const struct words *w, uint8_t ip[static 16], size_t *len)
+/* An address as the kernel prints it: 32-bit words in host byte order. */
+static bool parse_ip(const struct words *w, uint8_t ip[static 16], size_t *len)
 {
 	size_t digits = (size_t)(w->end - w->p);
 
@@ -51,21 +51,21 @@ static bool take_ip(const struct words *w, uint8_t ip[static 16], size_t *len)
 	return true;
 }
 
-/* "0: 0100007F:1F90 00000000:0000 0A ... inode"; false: it does not listen, nor does what follows.
- */
-static bool take_listener(struct addr_list *l, struct words line, uint64_t netns)
+/* "0: 0100007F:1F90 00000000:0000 0A ... inode"; false: neither it nor any later line listens. */
+static bool add_listener(struct addr_list *l, struct words line, uint64_t netns)
 {
 	uint64_t port, state, inode = 0, skip;
-	struct place_found *f;
+	struct found_addr *f;
 	struct words w;
 	uint8_t ip[16];
 	size_t len;
 
 	if (!proc_word(&line, &w) || proc_is(&w, "sl"))
 		return true;
-	if (!proc_word(&line, &w) || !take_ip(&w, ip, &len) || !hex(&line, &port))
+	if (!proc_word(&line, &w) || !parse_ip(&w, ip, &len) || !parse_hex(&line, &port))
 		return false;
-	if (!proc_word(&line, &w) || !hex(&line, &skip) || !hex(&line, &state) || state != LISTENS)
+	if (!proc_word(&line, &w) || !parse_hex(&line, &skip) || !parse_hex(&line, &state) ||
+	    state != LISTENS)
 		return false;
 	for (int i = 0; i < 7; i++)
 		if (!proc_word(&line, &w))
@@ -95,18 +95,18 @@ static void read_listeners(struct addr_list *l, const char *path, uint64_t netns
 		have += (size_t)n;
 		file.end = end ? end + 1 : chunk;
 		while (proc_line(&file, &line))
-			if (!take_listener(l, line, netns))
+			if (!add_listener(l, line, netns))
 				return;
 		have -= (size_t)(file.end - chunk);
 		memmove(chunk, file.end, have);
 	}
 }
 
-/* An address that every node has, or every link, says nothing. */
+/* Addresses that every node or every link has are left out. */
 static void add_address(struct addr_list *l, const uint8_t *ip, size_t len, uint64_t netns)
 {
 	static const uint8_t none[16];
-	struct place_found *f;
+	struct found_addr *f;
 
 	if (len == 4 && (ip[0] == 127 || memcmp(ip, none, 4) == 0))
 		return;
@@ -118,8 +118,8 @@ static void add_address(struct addr_list *l, const uint8_t *ip, size_t len, uint
 	f->netns = netns;
 }
 
-/* "|-- 10.0.0.5", and below it "/32 host LOCAL". */
-static void take_trie(struct addr_list *l, struct words file, uint64_t netns)
+/* "|-- 10.0.0.5", followed by "/32 host LOCAL". */
+static void add_trie(struct addr_list *l, struct words file, uint64_t netns)
 {
 	struct words line, w;
 	uint8_t ip[4] = { 0 };
@@ -139,8 +139,8 @@ static void take_trie(struct addr_list *l, struct words file, uint64_t netns)
 	}
 }
 
-/* "20010db8000000000000000000000002 02 40 00 80 eth0": of all networks, scope 0. */
-static void take_inet6(struct addr_list *l, struct words file, uint64_t netns)
+/* "20010db8000000000000000000000002 02 40 00 80 eth0": only global addresses, scope 0. */
+static void add_inet6(struct addr_list *l, struct words file, uint64_t netns)
 {
 	struct words line, w;
 
@@ -155,28 +155,29 @@ static void take_inet6(struct addr_list *l, struct words file, uint64_t netns)
 
 			ip[i] = (uint8_t)strtoul(two, NULL, 16);
 		}
-		if (hex(&line, &index) && hex(&line, &length) && hex(&line, &scope) && scope == 0)
+		if (parse_hex(&line, &index) && parse_hex(&line, &length) &&
+		    parse_hex(&line, &scope) && scope == 0)
 			add_address(l, ip, sizeof(ip), netns);
 	}
 }
 
-void netns_addr_read(struct addr_list *l, struct buf *text, const char *procfs, const char *who,
-		    uint64_t netns)
+void netns_addr_read(struct addr_list *l, struct buf *text, const char *procfs, const char *pid,
+		     uint64_t netns)
 {
 	static const char *const tables[] = { "tcp", "tcp6" };
-	bool own = strcmp(procfs, "/proc") == 0 && strcmp(who, "self") == 0;
+	bool own = strcmp(procfs, "/proc") == 0 && strcmp(pid, "self") == 0;
 	bool known = own && sock_diag_read(l) == 0;
 	char path[PATH_MAX];
 	struct words file;
 
 	for (size_t i = 0; i < ARRAY_SIZE(tables) && !known; i++) {
-		snprintf(path, sizeof(path), "%s/%s/net/%s", procfs, who, tables[i]);
+		snprintf(path, sizeof(path), "%s/%s/net/%s", procfs, pid, tables[i]);
 		read_listeners(l, path, netns);
 	}
-	snprintf(path, sizeof(path), "%.64s/net/fib_trie", who);
+	snprintf(path, sizeof(path), "%.64s/net/fib_trie", pid);
 	if (proc_read(text, procfs, path, &file) == 0)
-		take_trie(l, file, netns);
-	snprintf(path, sizeof(path), "%.64s/net/if_inet6", who);
+		add_trie(l, file, netns);
+	snprintf(path, sizeof(path), "%.64s/net/if_inet6", pid);
 	if (proc_read(text, procfs, path, &file) == 0)
-		take_inet6(l, file, netns);
+		add_inet6(l, file, netns);
 }

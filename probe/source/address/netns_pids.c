@@ -9,7 +9,7 @@
 
 #include "lib/base/log.h"
 
-enum { DEPTH = 16 }; /* of cgroups below each other */
+enum { DEPTH = 16 }; /* of nested cgroups */
 
 static int by_number(const void *a, const void *b)
 {
@@ -18,7 +18,7 @@ static int by_number(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static void add(struct netns_pids *p, unsigned long pid)
+static void add_pid(struct netns_pids *p, unsigned long pid)
 {
 	if (p->n == p->room) {
 		uint32_t room = p->room ? p->room * 2 : 256;
@@ -43,7 +43,7 @@ static void read_cgroup(struct netns_pids *p, const char *dir, int depth)
 	snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
 	f = fopen(path, "re");
 	while (f && fscanf(f, "%lu", &pid) == 1)
-		add(p, pid);
+		add_pid(p, pid);
 	if (f)
 		fclose(f);
 	d = depth ? opendir(dir) : NULL;
@@ -71,7 +71,7 @@ int netns_pids_read(struct netns_pids *p, const char *procfs, const char *below)
 			return -errno;
 		while ((e = readdir(d)))
 			if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
-				add(p, strtoul(e->d_name, NULL, 10));
+				add_pid(p, strtoul(e->d_name, NULL, 10));
 		closedir(d);
 	}
 	if (p->n)
@@ -90,25 +90,25 @@ void netns_pids_free(struct netns_pids *p)
 	*p = (struct netns_pids){ 0 };
 }
 
-uint64_t place_netns(const char *procfs, const char *who)
+uint64_t netns_inode(const char *procfs, const char *pid)
 {
 	char path[PATH_MAX];
 	struct stat at;
 
-	snprintf(path, sizeof(path), "%s/%s/ns/net", procfs, who);
+	snprintf(path, sizeof(path), "%s/%s/ns/net", procfs, pid);
 	return stat(path, &at) < 0 ? 0 : at.st_ino;
 }
 
 static int by_inode(const void *a, const void *b)
 {
-	const struct place_owner *x = a, *y = b;
+	const struct socket_owner *x = a, *y = b;
 
 	return (x->inode > y->inode) - (x->inode < y->inode);
 }
 
-/* So many of its files are wanted ones that nobody had yet. */
-static uint32_t look(const char *procfs, uint32_t pid, struct place_owner *want, uint32_t nwant,
-		     uint32_t *files)
+/* Assigns the sockets of one process; returns the number of wanted ones newly found. */
+static uint32_t scan_files(const char *procfs, uint32_t pid, struct socket_owner *want,
+			   uint32_t nwant, uint32_t *files)
 {
 	char path[PATH_MAX], link[64];
 	uint32_t found = 0;
@@ -118,7 +118,7 @@ static uint32_t look(const char *procfs, uint32_t pid, struct place_owner *want,
 	snprintf(path, sizeof(path), "%s/%u/fd", procfs, pid);
 	d = opendir(path);
 	while (d && (e = readdir(d))) {
-		struct place_owner key = { 0 }, *o;
+		struct socket_owner key = { 0 }, *o;
 		ssize_t n = e->d_type == DT_DIR
 				    ? -1
 				    : readlinkat(dirfd(d), e->d_name, link, sizeof(link) - 1);
@@ -138,8 +138,8 @@ static uint32_t look(const char *procfs, uint32_t pid, struct place_owner *want,
 	return found;
 }
 
-void place_owners(const char *procfs, const struct netns_pids *p, uint32_t *from,
-		  struct place_owner *want, uint32_t nwant, uint32_t files)
+void find_socket_owners(const char *procfs, const struct netns_pids *p, uint32_t *from,
+			struct socket_owner *want, uint32_t nwant, uint32_t files)
 {
 	uint32_t seen = 0, found = 0;
 
@@ -150,7 +150,7 @@ void place_owners(const char *procfs, const struct netns_pids *p, uint32_t *from
 			*from = p->pid[i] + 1;
 			return;
 		}
-		found += look(procfs, p->pid[i], want, nwant, &seen);
+		found += scan_files(procfs, p->pid[i], want, nwant, &seen);
 		if (found == nwant)
 			break;
 	}

@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * netns_pids.h - the processes of the node, or of one cgroup and those below it, the network
- * namespaces that they are in, and which of them has a socket.
+ * netns_pids.h - the processes of the node, or of a cgroup subtree; their network namespaces; and
+ * the owners of sockets.
  */
 #pragma once
 
 #include "lib/base/base.h"
 
-enum { PLACE_NETS = 256 };
+enum { NETNS_MAX = 256 };
 
-struct netns_pids { /* in order */
+struct netns_pids { /* sorted */
 	uint32_t *pid;
 	uint32_t n, room;
 };
 
-struct place_net {
+struct netns_entry {
 	uint64_t inode;
-	uint32_t pid; /* one that is in it */
-	uint32_t reads; /* since it was found */
+	uint32_t pid; /* a process in it */
+	uint32_t reads; /* since it was discovered */
 };
 
-struct place_nets { /* beside the node's own */
-	struct place_net net[PLACE_NETS];
+struct netns_list { /* other than the node's */
+	struct netns_entry net[NETNS_MAX];
 	uint32_t n;
 };
 
-struct place_owner { /* who has a socket */
+struct socket_owner { /* the owner of a socket */
 	uint64_t inode;
 	uint32_t pid; /* 0: not found */
 };
 
-/* below: a directory of cgroup2; "": all processes. */
+/* below: a cgroup2 directory; "": all processes. */
 int netns_pids_read(struct netns_pids *p, const char *procfs, const char *below) MUST_CHECK;
 bool netns_pids_has(const struct netns_pids *p, uint32_t pid);
 void netns_pids_free(struct netns_pids *p);
 
-uint64_t place_netns(const char *procfs, const char *who); /* its inode; 0: not known */
+uint64_t netns_inode(const char *procfs, const char *pid); /* its inode; 0: unknown */
 
 /*
- * Looks at the open files of processes below pid *from, the youngest first, until all of want,
- * which is in the order of inodes, are found or so many files were looked at. *from is then where
- * to go on; 0: all have been looked at.
+ * Scans the open files of processes with a pid below *from, highest first, until all of want
+ * (sorted by inode) are found or the given number of files was read. Sets *from to where to
+ * continue; 0: all processes were scanned.
  */
-void place_owners(const char *procfs, const struct netns_pids *p, uint32_t *from,
-		  struct place_owner *want, uint32_t nwant, uint32_t files);
+void find_socket_owners(const char *procfs, const struct netns_pids *p, uint32_t *from,
+			struct socket_owner *want, uint32_t nwant, uint32_t files);

@@ -10,7 +10,7 @@
 
 enum { ANSWER = 16384 };
 
-static int ask(int fd, uint8_t family)
+static int send_request(int fd, uint8_t family)
 {
 	const struct {
 		struct nlmsghdr head;
@@ -25,9 +25,9 @@ static int ask(int fd, uint8_t family)
 	return send(fd, &m, sizeof(m), 0) < 0 ? -errno : 0;
 }
 
-static void take(struct addr_list *l, const struct inet_diag_msg *d)
+static void add_listener(struct addr_list *l, const struct inet_diag_msg *d)
 {
-	struct place_found *f;
+	struct found_addr *f;
 
 	if (d->idiag_state != TCP_LISTEN)
 		return;
@@ -40,8 +40,8 @@ static void take(struct addr_list *l, const struct inet_diag_msg *d)
 	f->inode = d->idiag_inode;
 }
 
-/* 1: there is more. */
-static int take_all(struct addr_list *l, const char *data, size_t len)
+/* 1: more follows. */
+static int add_listeners(struct addr_list *l, const char *data, size_t len)
 {
 	while (len >= sizeof(struct nlmsghdr)) {
 		struct nlmsghdr head;
@@ -56,7 +56,7 @@ static int take_all(struct addr_list *l, const char *data, size_t len)
 		if (head.nlmsg_len < NLMSG_HDRLEN + sizeof(d) || head.nlmsg_len > len)
 			return -EBADMSG;
 		memcpy(&d, data + NLMSG_HDRLEN, sizeof(d));
-		take(l, &d);
+		add_listener(l, &d);
 		step = NLMSG_ALIGN(head.nlmsg_len);
 		data += step < len ? step : len;
 		len -= step < len ? step : len;
@@ -64,17 +64,17 @@ static int take_all(struct addr_list *l, const char *data, size_t len)
 	return 1;
 }
 
-static int dump(int fd, struct addr_list *l, uint8_t family)
+static int dump_listeners(int fd, struct addr_list *l, uint8_t family)
 {
 	char answer[ANSWER];
-	int r = ask(fd, family);
+	int r = send_request(fd, family);
 
 	if (r < 0)
 		return r;
 	do {
 		ssize_t n = recv(fd, answer, sizeof(answer), 0);
 
-		r = n < 0 ? -errno : n == 0 ? -EBADMSG : take_all(l, answer, (size_t)n);
+		r = n < 0 ? -errno : n == 0 ? -EBADMSG : add_listeners(l, answer, (size_t)n);
 	} while (r > 0);
 	return r;
 }
@@ -83,10 +83,10 @@ int sock_diag_read(struct addr_list *l)
 {
 	AUTO_CLOSE int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 	const uint32_t n = l->n;
-	int r = fd < 0 ? -errno : dump(fd, l, AF_INET);
+	int r = fd < 0 ? -errno : dump_listeners(fd, l, AF_INET);
 
 	if (r == 0)
-		r = dump(fd, l, AF_INET6);
+		r = dump_listeners(fd, l, AF_INET6);
 	if (r < 0)
 		l->n = n;
 	return r;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * sock_diag.h - the listening sockets of the probe's own network namespace, as the kernel tells
- * them by netlink. /proc/net/tcp says the same, but finds out by a walk through a table of
- * connections, which takes a millisecond or two however few there are.
+ * sock_diag.h - the listening sockets of the probe's own network namespace, by netlink. Reading
+ * /proc/net/tcp gives the same, but walks a hash table of connections, which takes a millisecond or
+ * two however few there are.
  */
 #pragma once
 

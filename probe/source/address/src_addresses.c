@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * src_addresses.c - what addresses are on this node, so that others know whom they call: those of its
- * interfaces, who listens where, the same of the containers on it, and which it translates into
- * others (NAT).
+ * src_addresses.c - the addresses on this node, so that others can resolve their callees: interface
+ * addresses, listening sockets and their owners, the same for its containers, and NAT entries.
  *
- * What has changed is told at once, all of it every ten minutes: what is lost in between is then
- * mended. Read so rarely that it costs nothing: of processes only new ones are looked at, of open
- * files only when a socket is new. Other network namespaces are read each time while they are new,
- * and then one of them every half a minute: each costs one to three milliseconds.
+ * Changes are sent at once, and the full list every ten minutes, which repairs losses. Reading is
+ * cheap: only new processes are examined, and open files only when a socket is new. Other network
+ * namespaces are read each time while they are new, and then one of them every 30 s: each costs one
+ * to three milliseconds.
  */
 #include <stdio.h>
 
@@ -21,31 +20,31 @@
 enum {
 	PERIOD_MS = 10000,
 	FILES_AT_ONCE = 20000,
-	NEW_READS = 12, /* a server may take so long to come up */
+	NEW_READS = 12, /* time for a server to start */
 	NEW_AT_ONCE = 8,
 	TURN_READS = 3,
 };
 
 static const uint64_t ALL_NS = 600000000000u;
 
-struct places {
+struct addresses {
 	char *procfs;
-	char below[512]; /* "": the whole node is watched */
+	char below[512]; /* "": the whole node */
 	struct apps *apps;
 	struct buf text;
-	struct netns_pids pids, before; /* now, and when namespaces were last looked for */
-	struct place_nets nets;
-	uint32_t reads, next_net; /* whose turn it is */
+	struct netns_pids pids, before; /* now, and at the last search for namespaces */
+	struct netns_list nets;
+	uint32_t reads, next_net; /* next_net: the one to read next */
 	uint64_t own_netns;
 	struct addr_list list, fresh;
 	struct nat nat;
-	uint32_t look_below; /* pid: where the search for owners goes on; 0: it is over */
-	uint64_t all_ns; /* when all is told next */
+	uint32_t search_below; /* pid where the search for owners continues; 0: finished */
+	uint64_t all_ns; /* when the full list is sent next */
 };
 
-static void places_close(void *self)
+static void addresses_close(void *self)
 {
-	struct places *s = self;
+	struct addresses *s = self;
 
 	free(s->procfs);
 	apps_free(s->apps);
@@ -56,9 +55,9 @@ static void places_close(void *self)
 	addr_list_free(&s->fresh);
 }
 
-static int places_open(void *self, const struct probe_env *env)
+static int addresses_open(void *self, const struct probe_env *env)
 {
-	struct places *s = self;
+	struct addresses *s = self;
 	char path[512];
 
 	snprintf(path, sizeof(path), "%s/self/net/tcp", env->procfs);
@@ -75,11 +74,11 @@ static int places_open(void *self, const struct probe_env *env)
 	if (strncmp(env->config->scope, "cgroup=", 7) == 0)
 		snprintf(s->below, sizeof(s->below), "%s", env->config->scope + 7);
 	s->apps = apps_new(s->procfs);
-	s->own_netns = place_netns(s->procfs, "self");
+	s->own_netns = netns_inode(s->procfs, "self");
 	return 0;
 }
 
-static const struct place_net *find_net(const struct place_nets *nets, uint64_t inode)
+static const struct netns_entry *find_net(const struct netns_list *nets, uint64_t inode)
 {
 	for (uint32_t i = 0; i < nets->n; i++)
 		if (nets->net[i].inode == inode)
@@ -87,23 +86,23 @@ static const struct place_net *find_net(const struct place_nets *nets, uint64_t 
 	return NULL;
 }
 
-static void look_at_pid(struct places *s, const struct place_nets *were, uint32_t pid)
+static void examine_pid(struct addresses *s, const struct netns_list *were, uint32_t pid)
 {
-	const struct place_net *old;
+	const struct netns_entry *old;
 	char who[16];
 	uint64_t inode;
 
 	snprintf(who, sizeof(who), "%u", pid);
-	inode = place_netns(s->procfs, who);
+	inode = netns_inode(s->procfs, who);
 	if (!inode || (inode == s->own_netns && !*s->below) || find_net(&s->nets, inode))
 		return;
 	old = find_net(were, inode);
-	if (s->nets.n < PLACE_NETS)
-		s->nets.net[s->nets.n++] = (struct place_net){ inode, pid, old ? old->reads : 0 };
+	if (s->nets.n < NETNS_MAX)
+		s->nets.net[s->nets.n++] = (struct netns_entry){ inode, pid, old ? old->reads : 0 };
 }
 
-/* One whose process has ended may have others in it: all are looked at. */
-static bool one_has_ended(struct places *s)
+/* A namespace whose known process ended may have others in it: then all processes are examined. */
+static bool process_ended(struct addresses *s)
 {
 	for (uint32_t i = 0; i < s->nets.n; i++)
 		if (!netns_pids_has(&s->pids, s->nets.net[i].pid))
@@ -111,37 +110,37 @@ static bool one_has_ended(struct places *s)
 	return false;
 }
 
-static int find_nets(struct places *s, bool all)
+static int find_nets(struct addresses *s, bool all)
 {
-	const struct place_nets were = s->nets;
+	const struct netns_list were = s->nets;
 	struct netns_pids was = s->before;
 	int r = netns_pids_read(&s->pids, s->procfs, s->below);
 
 	if (r < 0)
 		return r;
-	if (all || *s->below || one_has_ended(s)) {
+	if (all || *s->below || process_ended(s)) {
 		was.n = 0;
 		s->nets.n = 0;
 	}
 	for (uint32_t i = 0; i < s->pids.n; i++)
 		if (!netns_pids_has(&was, s->pids.pid[i]))
-			look_at_pid(s, &were, s->pids.pid[i]);
+			examine_pid(s, &were, s->pids.pid[i]);
 	was = s->before;
 	s->before = s->pids;
 	s->pids = was;
 	return 0;
 }
 
-/* The number that is told of a namespace. */
-static uint64_t netns_name(const struct places *s, uint64_t inode)
+/* The id under which a namespace is reported. */
+static uint64_t netns_name(const struct addresses *s, uint64_t inode)
 {
 	return inode == s->own_netns ? 0 : inode;
 }
 
-static void keep(struct places *s, uint64_t netns)
+static void copy_previous(struct addresses *s, uint64_t netns)
 {
 	for (uint32_t i = 0; i < s->list.n; i++) {
-		struct place_found *f =
+		struct found_addr *f =
 			s->list.p[i].netns == netns ? addr_list_add(&s->fresh) : NULL;
 
 		if (f)
@@ -149,7 +148,7 @@ static void keep(struct places *s, uint64_t netns)
 	}
 }
 
-static bool is_due(struct places *s, uint32_t i, bool all, uint32_t *fresh)
+static bool is_due(struct addresses *s, uint32_t i, bool all, uint32_t *fresh)
 {
 	const uint32_t reads = s->nets.net[i].reads;
 	bool is_new = !reads || (reads < NEW_READS && *fresh < NEW_AT_ONCE);
@@ -158,15 +157,15 @@ static bool is_due(struct places *s, uint32_t i, bool all, uint32_t *fresh)
 	return all || is_new || (i == s->next_net && s->reads % TURN_READS == 0);
 }
 
-/* The doctor says why not, where it cannot be read. */
-static void read_own_nat(struct places *s)
+/* If it cannot be read, the doctor reports why. */
+static void read_own_nat(struct addresses *s)
 {
 	uint32_t tracked;
 
 	(void)!conntrack_own(&s->nat, &s->text, s->procfs, &tracked);
 }
 
-static void forget_nats(struct places *s)
+static void forget_nats(struct addresses *s)
 {
 	for (uint32_t i = 0; i < s->nat.n;) {
 		uint64_t netns = s->nat.way[i].way.netns;
@@ -178,8 +177,8 @@ static void forget_nats(struct places *s)
 	}
 }
 
-/* All there is; of namespaces that it is not the turn of, what was there before. */
-static void read_nets(struct places *s, bool all)
+/* Reads all namespaces that are due, and copies the previous entries of the others. */
+static void read_nets(struct addresses *s, bool all)
 {
 	uint32_t fresh = 0;
 
@@ -195,7 +194,7 @@ static void read_nets(struct places *s, bool all)
 		char who[16];
 
 		if (!is_due(s, i, all, &fresh)) {
-			keep(s, netns);
+			copy_previous(s, netns);
 			continue;
 		}
 		snprintf(who, sizeof(who), "%u", s->nets.net[i].pid);
@@ -207,12 +206,12 @@ static void read_nets(struct places *s, bool all)
 	addr_list_sort(&s->fresh);
 }
 
-/* Who was known to listen at a socket still does. */
-static void take_known(struct places *s)
+/* Copies the owners of sockets that are still open. */
+static void copy_known_owners(struct addresses *s)
 {
 	for (uint32_t i = 0; i < s->fresh.n; i++) {
-		struct place_found *f = &s->fresh.p[i];
-		const struct place_found *old = addr_list_find(&s->list, f);
+		struct found_addr *f = &s->fresh.p[i];
+		const struct found_addr *old = addr_list_find(&s->list, f);
 
 		if (!old || old->inode != f->inode)
 			continue;
@@ -223,12 +222,12 @@ static void take_known(struct places *s)
 
 static int by_inode(const void *a, const void *b)
 {
-	const struct place_owner *x = a, *y = b;
+	const struct socket_owner *x = a, *y = b;
 
 	return (x->inode > y->inode) - (x->inode < y->inode);
 }
 
-static void name(struct places *s, struct place_found *f, uint32_t pid)
+static void name_owner(struct addresses *s, struct found_addr *f, uint32_t pid)
 {
 	char path[32], comm[16] = "";
 	struct words file, line;
@@ -240,12 +239,12 @@ static void name(struct places *s, struct place_found *f, uint32_t pid)
 	f->sought = true;
 }
 
-static uint32_t wanted(const struct places *s, struct place_owner *want)
+static uint32_t collect_wanted(const struct addresses *s, struct socket_owner *want)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < s->fresh.n; i++) {
-		const struct place_found *f = &s->fresh.p[i];
+		const struct found_addr *f = &s->fresh.p[i];
 
 		if (f->kind == PLACE_LISTENER && !f->sought && f->inode)
 			want[n++].inode = f->inode;
@@ -255,33 +254,33 @@ static uint32_t wanted(const struct places *s, struct place_owner *want)
 	return n;
 }
 
-/* A host with very many files is looked through in several reads; what nobody has then is the
- * kernel's own. */
-static void find_owners(struct places *s)
+/* A search through very many files takes several reads; sockets without an owner after that belong
+ * to the kernel. */
+static void find_owners(struct addresses *s)
 {
-	struct place_owner *want = calloc(s->fresh.n + 1, sizeof(*want)), key = { 0 }, *o;
-	uint32_t n = want ? wanted(s, want) : 0;
+	struct socket_owner *want = calloc(s->fresh.n + 1, sizeof(*want)), key = { 0 }, *o;
+	uint32_t n = want ? collect_wanted(s, want) : 0;
 
 	if (n) {
-		if (!s->look_below)
-			s->look_below = UINT32_MAX;
-		place_owners(s->procfs, &s->before, &s->look_below, want, n, FILES_AT_ONCE);
+		if (!s->search_below)
+			s->search_below = UINT32_MAX;
+		find_socket_owners(s->procfs, &s->before, &s->search_below, want, n, FILES_AT_ONCE);
 	}
 	for (uint32_t i = 0; n && i < s->fresh.n; i++) {
-		struct place_found *f = &s->fresh.p[i];
+		struct found_addr *f = &s->fresh.p[i];
 
 		key.inode = f->inode;
 		o = f->sought ? NULL : bsearch(&key, want, n, sizeof(*want), by_inode);
 		if (o && o->pid)
-			name(s, f, o->pid);
-		else if (o && !s->look_below)
+			name_owner(s, f, o->pid);
+		else if (o && !s->search_below)
 			f->sought = true;
 	}
 	free(want);
 }
 
-/* Who watches one cgroup has no business with who listens outside it. */
-static void drop_outside(struct places *s)
+/* With a cgroup scope, listeners outside it are not reported. */
+static void drop_outside(struct addresses *s)
 {
 	uint32_t n = 0;
 
@@ -291,9 +290,9 @@ static void drop_outside(struct places *s)
 	s->fresh.n = n;
 }
 
-static int places_read(void *self, struct sink *out)
+static int addresses_read(void *self, struct sink *out)
 {
-	struct places *s = self;
+	struct addresses *s = self;
 	uint64_t now = clock_mono_ns();
 	bool all = now >= s->all_ns;
 	struct addr_list was;
@@ -302,16 +301,16 @@ static int places_read(void *self, struct sink *out)
 	if (r < 0)
 		return r;
 	read_nets(s, all);
-	take_known(s);
+	copy_known_owners(s);
 	find_owners(s);
 	if (*s->below)
 		drop_outside(s);
 	if (all)
-		addr_list_tell_all(&s->fresh, out);
+		addr_list_send_all(&s->fresh, out);
 	else
-		addr_list_tell_change(&s->list, &s->fresh, out);
+		addr_list_send_changes(&s->list, &s->fresh, out);
 	if (all || s->nat.changed)
-		nat_tell(&s->nat, out);
+		nat_send(&s->nat, out);
 	if (all)
 		s->all_ns = now + ALL_NS;
 	was = s->list;
@@ -322,12 +321,12 @@ static int places_read(void *self, struct sink *out)
 
 const struct source source_places = {
 	.name = "places",
-	.help = "which addresses are this node's and its containers', who listens there, and "
-		"which it translates",
+	.help = "addresses of this node and its containers, who listens there, and address "
+		"translations",
 	.period_ms = PERIOD_MS,
 	.steady = true,
-	.size = sizeof(struct places),
-	.open = places_open,
-	.read = places_read,
-	.close = places_close,
+	.size = sizeof(struct addresses),
+	.open = addresses_open,
+	.read = addresses_read,
+	.close = addresses_close,
 };

@@ -11,16 +11,16 @@
 
 #define CRITICAL_NS (120 * 1000000000ull)
 
-static struct stuck_task *find(struct hung_tasks *t, const struct hung_task_record *r)
+static struct hung_task *find_task(struct hung_tasks *t, const struct hung_task_record *r)
 {
-	for (int i = 0; i < STUCK_TABLE; i++)
+	for (int i = 0; i < HUNG_TASKS_MAX; i++)
 		if (t->task[i].tid == r->tid && t->task[i].task_ns == r->start_ns &&
 		    t->task[i].first_ns == r->first_ns)
 			return &t->task[i];
 	return NULL;
 }
 
-static void put_texts(struct stuck_task *k, const struct hung_task_record *r)
+static void put_texts(struct hung_task *k, const struct hung_task_record *r)
 {
 	bool on_disk = r->dev >> 20;
 	const char *dev = on_disk ? r->disk : r->fs;
@@ -33,10 +33,10 @@ static void put_texts(struct stuck_task *k, const struct hung_task_record *r)
 			strnlen(dev, on_disk ? sizeof(r->disk) : sizeof(r->fs)));
 }
 
-struct stuck_task *hung_tasks_see(struct hung_tasks *t, const struct hung_task_record *r,
-				   const struct stuck_pass *p)
+struct hung_task *hung_tasks_see(struct hung_tasks *t, const struct hung_task_record *r,
+				 const struct hung_task_pass *p)
 {
-	struct stuck_task *k = find(t, r);
+	struct hung_task *k = find_task(t, r);
 	char tid[16];
 
 	if (k) {
@@ -44,38 +44,38 @@ struct stuck_task *hung_tasks_see(struct hung_tasks *t, const struct hung_task_r
 		k->seen_ns = r->now_ns;
 		return NULL;
 	}
-	for (k = t->task; k < t->task + STUCK_TABLE && k->tid; k++)
+	for (k = t->task; k < t->task + HUNG_TASKS_MAX && k->tid; k++)
 		;
-	if (k == t->task + STUCK_TABLE) {
+	if (k == t->task + HUNG_TASKS_MAX) {
 		t->others++;
 		return NULL;
 	}
-	*k = (struct stuck_task){ .tid = r->tid,
-				  .tgid = r->tgid,
-				  .call = r->call,
-				  .flags = r->flags,
-				  .task_ns = r->start_ns,
-				  .first_ns = r->first_ns,
-				  .seen_ns = r->now_ns,
-				  .seen = true };
+	*k = (struct hung_task){ .tid = r->tid,
+				 .tgid = r->tgid,
+				 .call = r->call,
+				 .flags = r->flags,
+				 .task_ns = r->start_ns,
+				 .first_ns = r->first_ns,
+				 .seen_ns = r->now_ns,
+				 .seen = true };
 	snprintf(tid, sizeof(tid), "%u", r->tid);
-	ongoing_event_begin(&k->lasting, "task.stuck", tid, r->first_ns,
-		      r->first_ns + (uint64_t)p->wall_minus_mono_ns);
+	ongoing_event_begin(&k->ongoing, "task.stuck", tid, r->first_ns,
+			    r->first_ns + (uint64_t)p->wall_minus_mono_ns);
 	put_texts(k, r);
 	return k;
 }
 
-void hung_tasks_hung(struct hung_tasks *t, uint32_t tid)
+void hung_tasks_confirm(struct hung_tasks *t, uint32_t tid)
 {
-	for (int i = 0; i < STUCK_TABLE; i++) {
+	for (int i = 0; i < HUNG_TASKS_MAX; i++) {
 		if (t->task[i].tid != tid || t->task[i].hung)
 			continue;
 		t->task[i].hung = true;
-		t->task[i].lasting.next_ns = 0;
+		t->task[i].ongoing.next_ns = 0;
 	}
 }
 
-static void put_params(const struct hung_tasks *t, const struct stuck_task *k,
+static void put_params(const struct hung_tasks *t, const struct hung_task *k,
 		       const char call[static NAME_CALL], struct event_item *e)
 {
 	event_text(e, "comm", k->comm);
@@ -88,8 +88,8 @@ static void put_params(const struct hung_tasks *t, const struct stuck_task *k,
 	event_text(e, "hung_task", k->hung ? "yes" : "no");
 }
 
-static void tell(const struct hung_tasks *t, struct stuck_task *k, bool going_on,
-		 const struct stuck_pass *p, struct sink *out)
+static void send_event(const struct hung_tasks *t, struct hung_task *k, bool going_on,
+		       const struct hung_task_pass *p, struct sink *out)
 {
 	uint64_t until = going_on ? p->now_ns : k->seen_ns + p->period_ns / 2;
 	bool critical = k->hung || until - k->first_ns >= CRITICAL_NS;
@@ -102,7 +102,7 @@ static void tell(const struct hung_tasks *t, struct stuck_task *k, bool going_on
 				.reason = R_TASK_STUCK };
 	char call[NAME_CALL];
 
-	ongoing_event_report(&k->lasting, until, going_on, &e);
+	ongoing_event_report(&k->ongoing, until, going_on, &e);
 	kernel_names_call(k->call, call);
 	put_params(t, k, call, &e);
 	e.nevidence = 1;
@@ -121,13 +121,13 @@ static void tell(const struct hung_tasks *t, struct stuck_task *k, bool going_on
 	sink_event(out, &e);
 }
 
-void hung_tasks_end(struct hung_tasks *t, const struct stuck_pass *p, struct sink *out)
+void hung_tasks_end(struct hung_tasks *t, const struct hung_task_pass *p, struct sink *out)
 {
-	for (struct stuck_task *k = t->task; k < t->task + STUCK_TABLE; k++) {
+	for (struct hung_task *k = t->task; k < t->task + HUNG_TASKS_MAX; k++) {
 		if (!k->tid)
 			continue;
-		if (!k->seen || ongoing_event_due(&k->lasting, p->now_ns))
-			tell(t, k, k->seen, p, out);
+		if (!k->seen || ongoing_event_due(&k->ongoing, p->now_ns))
+			send_event(t, k, k->seen, p, out);
 		if (!k->seen)
 			k->tid = 0;
 		k->seen = false;
@@ -137,11 +137,11 @@ void hung_tasks_end(struct hung_tasks *t, const struct stuck_pass *p, struct sin
 	t->others = 0;
 }
 
-uint32_t hung_tasks_tasks(const struct hung_tasks *t)
+uint32_t hung_tasks_count(const struct hung_tasks *t)
 {
 	uint32_t n = 0;
 
-	for (int i = 0; i < STUCK_TABLE; i++)
+	for (int i = 0; i < HUNG_TASKS_MAX; i++)
 		n += t->task[i].tid != 0;
 	return n;
 }

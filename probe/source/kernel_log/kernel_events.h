@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * kernel_events.h - what the sources of the kernel's own story tell each other, so that a thing that two of
- * them see is one event. Each only looks at what the others put here; whoever opens all sources
- * owns it.
+ * kernel_events.h - what the kernel event sources (kmsg, oom, stuck) share, so that an incident
+ * seen by two of them is one event. Each source only reads what the others put here. Owned by the
+ * code that opens all sources.
  */
-#pragma once
 
 #include "probe/source/kernel_log/oom_report.h"
 
-enum { STORY_HUNG = 8, STORY_REPORTS = 4 };
+enum { KERNEL_EVENTS_HUNG = 8, KERNEL_EVENTS_REPORTS = 4 };
 
 struct kernel_events {
-	bool log_is_read; /* by kmsg */
-	bool stuck_is_watched, oom_is_watched;
+	bool log_watched; /* by the source kmsg */
+	bool hung_tasks_watched, oom_watched;
 	uint32_t nhung, nreports;
-	uint32_t hung[STORY_HUNG]; /* threads of which the log said that they are */
+	uint32_t hung[KERNEL_EVENTS_HUNG]; /* threads that the log called hung */
 	struct {
 		uint64_t at_ns; /* when it was read */
 		struct oom_report of;
-	} report[STORY_REPORTS];
+	} report[KERNEL_EVENTS_REPORTS];
 };

@@ -9,13 +9,13 @@
 
 #define SEC 1000000000ull
 
-struct event {
+struct fold_event {
 	struct kmsg_found found; /* of the first line; pattern NULL: free */
-	char line[ITEM_MAX_TEXT]; /* the last */
-	struct ongoing_event lasting;
+	char line[ITEM_MAX_TEXT]; /* the latest line */
+	struct ongoing_event ongoing;
 	uint64_t last_ns; /* when its last line came */
-	uint32_t lines, told_lines;
-	bool going_on; /* as it was told */
+	uint32_t lines, reported_lines;
+	bool going_on; /* as last reported */
 };
 
 struct begun { /* events of a reason in this minute */
@@ -25,7 +25,7 @@ struct begun { /* events of a reason in this minute */
 
 struct kmsg_fold {
 	uint64_t withheld, minute;
-	struct event event[FOLD_EVENTS];
+	struct fold_event event[FOLD_EVENTS];
 	struct begun begun[FOLD_EVENTS];
 };
 
@@ -48,7 +48,7 @@ uint64_t kmsg_fold_withheld(const struct kmsg_fold *f)
 	return f->withheld;
 }
 
-static struct event *find(struct kmsg_fold *f, const struct kmsg_found *found)
+static struct fold_event *find_event(struct kmsg_fold *f, const struct kmsg_found *found)
 {
 	for (int i = 0; i < FOLD_EVENTS; i++) {
 		const struct kmsg_found *has = &f->event[i].found;
@@ -60,7 +60,7 @@ static struct event *find(struct kmsg_fold *f, const struct kmsg_found *found)
 	return NULL;
 }
 
-/* Whether one more of this reason may begin in this minute. */
+/* Whether one more event of this reason may begin in this minute. */
 static bool may_begin(struct kmsg_fold *f, uint16_t reason, uint64_t now_ns)
 {
 	struct begun *b = f->begun;
@@ -78,28 +78,28 @@ static bool may_begin(struct kmsg_fold *f, uint16_t reason, uint64_t now_ns)
 	return true;
 }
 
-static struct event *begin(struct kmsg_fold *f, const struct kmsg_found *found, uint64_t now_ns,
-			   uint64_t wall_ns)
+static struct fold_event *begin_event(struct kmsg_fold *f, const struct kmsg_found *found,
+				      uint64_t now_ns, uint64_t wall_ns)
 {
-	struct event *e = f->event;
+	struct fold_event *e = f->event;
 
 	while (e < f->event + FOLD_EVENTS && e->found.pattern)
 		e++;
 	if (e == f->event + FOLD_EVENTS || !may_begin(f, found->pattern->reason, now_ns))
 		return NULL;
-	*e = (struct event){ .found = *found };
-	ongoing_event_begin(&e->lasting, reason_find(found->pattern->reason)->code,
-		      kmsg_found_about(found), now_ns, wall_ns);
+	*e = (struct fold_event){ .found = *found };
+	ongoing_event_begin(&e->ongoing, reason_find(found->pattern->reason)->code,
+			    kmsg_found_about(found), now_ns, wall_ns);
 	return e;
 }
 
 void kmsg_fold_line(struct kmsg_fold *f, const struct kmsg_line *l, const struct kmsg_found *found,
 		    uint64_t now_ns, uint64_t wall_ns)
 {
-	struct event *e = find(f, found);
+	struct fold_event *e = find_event(f, found);
 
 	if (!e)
-		e = begin(f, found, now_ns, wall_ns);
+		e = begin_event(f, found, now_ns, wall_ns);
 	if (!e) {
 		f->withheld++;
 		return;
@@ -111,7 +111,7 @@ void kmsg_fold_line(struct kmsg_fold *f, const struct kmsg_line *l, const struct
 	text_clean_into(e->line, sizeof(e->line), l->text, strlen(l->text));
 }
 
-static void put_words(const struct event *e, struct event_item *item)
+static void put_words(const struct fold_event *e, struct event_item *item)
 {
 	for (uint32_t i = 0; i < e->found.n; i++)
 		if (strcmp(e->found.word[i].name, "pid") == 0)
@@ -127,7 +127,7 @@ static uint32_t pid_of(const struct kmsg_found *found)
 	return pid <= INT32_MAX ? (uint32_t)pid : 0;
 }
 
-static void tell(struct event *e, bool going_on, struct sink *out)
+static void send_event(struct fold_event *e, bool going_on, struct sink *out)
 {
 	struct event_item item = { .kind = reason_find(e->found.pattern->reason)->code,
 				   .severity = e->found.pattern->severity,
@@ -135,32 +135,33 @@ static void tell(struct event *e, bool going_on, struct sink *out)
 				   .comm = kmsg_found_word(&e->found, "comm"),
 				   .reason = e->found.pattern->reason };
 
-	ongoing_event_report(&e->lasting, e->last_ns, true, &item);
-	item.going_on = going_on; /* what is over may go on again, for a minute */
+	ongoing_event_report(&e->ongoing, e->last_ns, true, &item);
+	item.going_on = going_on; /* the event may resume within a minute */
 	item.tid = item.pid;
 	event_text(&item, "line", e->line);
 	event_number(&item, "lines", e->lines);
 	put_words(e, &item);
 	sink_event(out, &item);
 	e->going_on = going_on;
-	e->told_lines = e->lines;
+	e->reported_lines = e->lines;
 }
 
-/* One that had a single line is over as it is told; a second one opens it again. */
-static void step(struct event *e, uint64_t now_ns, struct sink *out)
+/* An event of a single line is reported as over; a second line reopens it. */
+static void step_event(struct fold_event *e, uint64_t now_ns, struct sink *out)
 {
 	if (now_ns - e->last_ns >= FOLD_QUIET_S * SEC) {
-		if (e->going_on || e->told_lines != e->lines)
-			tell(e, false, out);
+		if (e->going_on || e->reported_lines != e->lines)
+			send_event(e, false, out);
 		e->found.pattern = NULL;
-	} else if (ongoing_event_due(&e->lasting, now_ns) && (e->told_lines != e->lines || e->going_on)) {
-		tell(e, e->lines > 1, out);
+	} else if (ongoing_event_due(&e->ongoing, now_ns) &&
+		   (e->reported_lines != e->lines || e->going_on)) {
+		send_event(e, e->lines > 1, out);
 	}
 }
 
-void kmsg_fold_tell(struct kmsg_fold *f, uint64_t now_ns, struct sink *out)
+void kmsg_fold_send_due(struct kmsg_fold *f, uint64_t now_ns, struct sink *out)
 {
 	for (int i = 0; i < FOLD_EVENTS; i++)
 		if (f->event[i].found.pattern)
-			step(&f->event[i], now_ns, out);
+			step_event(&f->event[i], now_ns, out);
 }

@@ -15,8 +15,8 @@ static const struct kmsg_pattern patterns[] = {
 #undef KMSG
 };
 
-/* A number and the character behind it; false: there is none. */
-static bool number(const char **p, const char *end, char until, uint64_t *out)
+/* Parses a number and the character after it; false: malformed. */
+static bool parse_number(const char **p, const char *end, char until, uint64_t *out)
 {
 	uint64_t v = 0;
 	const char *from = *p;
@@ -37,7 +37,7 @@ static int hex(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The kernel writes what is not printable, and the backslash, as \xNN. */
+/* The kernel writes unprintable characters and the backslash as \xNN. */
 static size_t unescape(char *out, size_t size, const char *s, const char *end)
 {
 	size_t n = 0;
@@ -63,8 +63,9 @@ int kmsg_line_parse(const char *record, size_t len, struct kmsg_line *out)
 	if (!end)
 		end = record + len;
 	text = memchr(record, ';', (size_t)(end - record));
-	if (!text || !number(&p, text, ',', &priority) || !number(&p, text, ',', &seq) ||
-	    !number(&p, text, ',', &us) || priority > UINT32_MAX)
+	if (!text || !parse_number(&p, text, ',', &priority) ||
+	    !parse_number(&p, text, ',', &seq) || !parse_number(&p, text, ',', &us) ||
+	    priority > UINT32_MAX)
 		return -EBADMSG;
 	out->level = (uint32_t)priority % KMSG_LEVELS;
 	out->facility = (uint32_t)priority / KMSG_LEVELS;
@@ -82,8 +83,8 @@ static bool is_in_word(const char *name, size_t len, char c)
 	return c != ' ' || (len == 4 && memcmp(name, "comm", 4) == 0);
 }
 
-static void keep(struct kmsg_found *f, uint32_t at, const char *name, size_t len, const char *s,
-		 size_t n)
+static void store_word(struct kmsg_found *f, uint32_t at, const char *name, size_t len,
+		       const char *s, size_t n)
 {
 	if (at >= KMSG_WORDS)
 		return;
@@ -92,11 +93,11 @@ static void keep(struct kmsg_found *f, uint32_t at, const char *name, size_t len
 	snprintf(f->word[at].value, sizeof(f->word[at].value), "%.*s", (int)n, s);
 }
 
-enum outcome { NO, YES, NEVER /* nor with more text before the last * */ };
+enum outcome { NO, YES, NEVER /* nor if the last * took more text */ };
 
 static enum outcome fits(const char *p, const char *s, struct kmsg_found *f, uint32_t words);
 
-/* The first place where the rest fits is as good as any later one: a * takes what is between. */
+/* The first position where the rest matches is as good as a later one: a * takes any text. */
 static enum outcome fits_star(const char *p, const char *s, struct kmsg_found *f, uint32_t words)
 {
 	if (!*p)
@@ -119,7 +120,7 @@ static enum outcome fits_word(const char *name, const char *s, struct kmsg_found
 		enum outcome o = fits(close + 1, s + n, f, words + 1);
 
 		if (o == YES)
-			keep(f, words, name, len, s, n);
+			store_word(f, words, name, len, s, n);
 		if (o != NO)
 			return o;
 	}

@@ -61,7 +61,7 @@ static void put_evidence(const struct oom_seen *o, const struct texts *t, struct
 					.stack = o->stack };
 }
 
-void oom_event_tell(const struct oom_seen *o, struct sink *out)
+void oom_event_send(const struct oom_seen *o, struct sink *out)
 {
 	static const struct oom_report none;
 	const struct oom_report *r = o->report ? o->report : &none;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* oom_event.h - who was killed for want of memory, as an event. No system calls. */
+/* oom_event.h - an OOM kill as an event. No system calls. */
 #pragma once
 
 #include <linux/types.h>
@@ -9,12 +9,12 @@
 #include "probe/core/sink.h"
 
 struct oom_seen {
-	const struct oom_victim *victim; /* NULL: only the log told of it */
-	const struct oom_report *report; /* NULL: the log said nothing */
+	const struct oom_victim *victim; /* NULL: only the log has it */
+	const struct oom_report *report; /* NULL: the log has nothing */
 	uint64_t wall_ns; /* when */
 	uint64_t page_bytes;
 	uint64_t stack; /* id; 0: none */
-	const char *cgroup; /* the victim's, if the log does not say; "": not known */
+	const char *cgroup; /* the victim's, if the log does not name it; "": unknown */
 };
 
-void oom_event_tell(const struct oom_seen *o, struct sink *out);
+void oom_event_send(const struct oom_seen *o, struct sink *out);

@@ -6,8 +6,9 @@
 
 enum { COLUMN_PID = 0, COLUMN_RSS = 4, COLUMNS_LEAST = 8 };
 
-/* What stands between two texts; false: it does not. until "": up to the end. */
-static bool between(const char *line, const char *from, const char *until, char *out, size_t size)
+/* Copies the text between two markers; false: not found. until "": up to the end. */
+static bool text_between(const char *line, const char *from, const char *until, char *out,
+			 size_t size)
 {
 	const char *p = strstr(line, from), *end;
 
@@ -29,7 +30,7 @@ static uint64_t number_behind(const char *line, const char *key)
 	return v < UINT64_MAX >> 20 ? v : 0;
 }
 
-static void keep_top(struct oom_report *r, uint32_t pid, uint64_t rss_bytes, const char *comm)
+static void insert_top(struct oom_report *r, uint32_t pid, uint64_t rss_bytes, const char *comm)
 {
 	uint32_t at = r->ntop < OOM_TOP ? r->ntop++ : OOM_TOP - 1;
 
@@ -42,7 +43,7 @@ static void keep_top(struct oom_report *r, uint32_t pid, uint64_t rss_bytes, con
 	snprintf(r->top[at].comm, OOM_NAME, "%s", comm);
 }
 
-/* Without its brackets, which stand around the number of a task: "[   1234]". */
+/* The next column, without the brackets around a pid: "[   1234]". */
 static const char *column(const char **p, size_t *len)
 {
 	const char *s = *p;
@@ -53,7 +54,7 @@ static const char *column(const char **p, size_t *len)
 	return s;
 }
 
-/* Kernels before 6.8 have fewer columns; the last, the name, may have blanks in it. */
+/* Kernels before 6.8 have fewer columns. The last column, the name, may contain blanks. */
 static void read_header(struct oom_report *r, const char *line)
 {
 	size_t len;
@@ -79,7 +80,7 @@ static bool read_row(struct oom_report *r, const char *line, uint64_t page_bytes
 	line += strspn(line, " ");
 	if (!*line || v[0] > INT32_MAX || v[1] > INT64_MAX / page_bytes)
 		return false;
-	keep_top(r, (uint32_t)v[0], v[1] * page_bytes, line);
+	insert_top(r, (uint32_t)v[0], v[1] * page_bytes, line);
 	return true;
 }
 
@@ -105,7 +106,7 @@ static bool read_killed(struct oom_report *r, const char *line)
 	open = strchr(p, '(');
 	close = strstr(p, ") total-vm:");
 	if (!r->pid || !open || !close || close < open)
-		close = open ? strstr(open, "), ") : NULL; /* newer: "(comm), UID ..." */
+		close = open ? strstr(open, "), ") : NULL; /* newer kernels: "(comm), UID ..." */
 	if (!r->pid || !close)
 		return false;
 	snprintf(r->comm, sizeof(r->comm), "%.*s", (int)(close - open - 1), open + 1);
@@ -118,8 +119,8 @@ static void read_summary(struct oom_report *r, const char *line)
 	if (strstr(line, ",global_oom,") || strstr(line, "CONSTRAINT_NONE"))
 		snprintf(r->cgroup, sizeof(r->cgroup), "/");
 	else
-		between(line, ",oom_memcg=", ",task_memcg=", r->cgroup, sizeof(r->cgroup));
-	between(line, ",task_memcg=", ",task=", r->of, sizeof(r->of));
+		text_between(line, ",oom_memcg=", ",task_memcg=", r->cgroup, sizeof(r->cgroup));
+	text_between(line, ",task_memcg=", ",task=", r->of, sizeof(r->of));
 }
 
 int oom_report_line(struct oom_report *r, const char *line, uint64_t page_bytes)
@@ -128,7 +129,7 @@ int oom_report_line(struct oom_report *r, const char *line, uint64_t page_bytes)
 
 	if (strstr(line, asks)) {
 		*r = (struct oom_report){ 0 };
-		between(line, "", asks, r->by, sizeof(r->by));
+		text_between(line, "", asks, r->by, sizeof(r->by));
 		return 0;
 	}
 	if (read_killed(r, line))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * src_hung_task.c - tasks in uninterruptible sleep: how many there are, and an event for each that does
- * not move for long, from bpf/sched/hung_task.bpf.c. All tasks are looked at once a second, and ten times
- * while the kernel says that tasks wait for disks or memory.
+ * src_hung_task.c - tasks in uninterruptible sleep: their number, and an event for each that makes
+ * no progress for long, from bpf/sched/hung_task.bpf.c. All tasks are scanned once a second, and
+ * ten times a second while the kernel reports pressure on I/O or memory.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -32,25 +32,25 @@ enum {
 	RECORDS = 16, /* in one read */
 };
 
-struct stuck_source {
+struct hung_task_source {
 	struct hung_task_bpf *bpf;
 	struct stacks *stacks;
-	struct kernel_events *story;
+	struct kernel_events *kernel_events;
 	struct hung_tasks table;
-	struct stuck_pass pass;
-	uint64_t limit_ns, next_tick_ns, full, told_withheld;
+	struct hung_task_pass pass;
+	uint64_t limit_ns, next_tick_ns, full, reported_withheld;
 	int pressure[PRESSURES]; /* descriptor + 1; 0: the kernel has none */
 	bool pressed;
 	uint32_t most_asleep; /* since the last tick */
 	struct sink *out; /* during a read */
 };
 
-static void stuck_close(void *self)
+static void hung_task_close(void *self)
 {
-	struct stuck_source *s = self;
+	struct hung_task_source *s = self;
 
-	if (s->story)
-		s->story->stuck_is_watched = false;
+	if (s->kernel_events)
+		s->kernel_events->hung_tasks_watched = false;
 	for (int i = 0; i < PRESSURES; i++)
 		if (s->pressure[i])
 			close(s->pressure[i] - 1);
@@ -74,7 +74,7 @@ static void calls_on_fd(uint8_t on_fd[static STUCK_NRS])
 		on_fd[calls[i]] = 1;
 }
 
-static int load(struct stuck_source *s, char *why)
+static int load_programs(struct hung_task_source *s, char *why)
 {
 	int r;
 
@@ -90,10 +90,10 @@ static int load(struct stuck_source *s, char *why)
 	return s->bpf->links.on_task ? 0 : -errno;
 }
 
-static int stuck_open(void *self, const struct probe_env *env)
+static int hung_task_open(void *self, const struct probe_env *env)
 {
 	static const char *const names[PRESSURES] = { "io", "memory" };
-	struct stuck_source *s = self;
+	struct hung_task_source *s = self;
 	char path[256];
 	int r;
 
@@ -103,7 +103,7 @@ static int stuck_open(void *self, const struct probe_env *env)
 	}
 	r = kernel_can_load(env->why);
 	if (r == 0)
-		r = load(s, env->why);
+		r = load_programs(s, env->why);
 	if (r < 0)
 		return r;
 	for (int i = 0; i < PRESSURES; i++) {
@@ -112,14 +112,14 @@ static int stuck_open(void *self, const struct probe_env *env)
 	}
 	s->limit_ns = (uint64_t)(env->config->stuck_s * 1e9);
 	s->stacks = stacks_new(env->procfs);
-	s->story = env->kernel_events;
-	if (s->story)
-		s->story->stuck_is_watched = true;
+	s->kernel_events = env->kernel_events;
+	if (s->kernel_events)
+		s->kernel_events->hung_tasks_watched = true;
 	return 0;
 }
 
 /* "some avg10=0.00 avg60=..." */
-static bool is_pressed(const struct stuck_source *s)
+static bool is_pressed(const struct hung_task_source *s)
 {
 	for (int i = 0; i < PRESSURES; i++) {
 		char text[64] = "";
@@ -132,19 +132,19 @@ static bool is_pressed(const struct stuck_source *s)
 	return false;
 }
 
-static bool is_hung(const struct stuck_source *s, uint32_t tid)
+static bool is_hung(const struct hung_task_source *s, uint32_t tid)
 {
-	for (uint32_t i = 0; s->story && i < s->story->nhung; i++)
-		if (s->story->hung[i] == tid)
+	for (uint32_t i = 0; s->kernel_events && i < s->kernel_events->nhung; i++)
+		if (s->kernel_events->hung[i] == tid)
 			return true;
 	return false;
 }
 
-/* What the log calls hung is told at once, however long it has been seen. */
-static void take(struct stuck_source *s, const struct hung_task_record *r)
+/* A task that the log calls hung is reported at once. */
+static void take_record(struct hung_task_source *s, const struct hung_task_record *r)
 {
 	bool hung = is_hung(s, r->tid);
-	struct stuck_task *k;
+	struct hung_task *k;
 
 	if (!hung && r->now_ns - r->first_ns < s->limit_ns)
 		return;
@@ -153,11 +153,11 @@ static void take(struct stuck_source *s, const struct hung_task_record *r)
 		k->stack = stacks_id(s->stacks, r->frame, r->n < STUCK_FRAMES ? r->n : STUCK_FRAMES,
 				     r->n == STUCK_FRAMES ? STACKS_CUT : 0, s->pass.now_ns);
 	if (hung)
-		hung_tasks_hung(&s->table, r->tid);
+		hung_tasks_confirm(&s->table, r->tid);
 }
 
 /* A read may end in the middle of a record. */
-static int read_records(struct stuck_source *s, int fd)
+static int read_records(struct hung_task_source *s, int fd)
 {
 	struct hung_task_record r[RECORDS];
 	size_t have = 0;
@@ -170,15 +170,15 @@ static int read_records(struct stuck_source *s, int fd)
 			return -errno;
 		have += (size_t)n;
 		for (size_t i = 0; i < have / sizeof(r[0]); i++)
-			take(s, &r[i]);
+			take_record(s, &r[i]);
 		memmove(r, (char *)r + have / sizeof(r[0]) * sizeof(r[0]), have % sizeof(r[0]));
 		have %= sizeof(r[0]);
 	}
 	return 0;
 }
 
-/* A task that was awake in between is forgotten by its number of switches; this is for the rest. */
-static void forget(struct stuck_source *s)
+/* Clears the full map: entries of tasks that woke up stay in it until then. */
+static void clear_asleep(struct hung_task_source *s)
 {
 	struct bpf_map *map = s->bpf->maps.asleep;
 	uint32_t key;
@@ -189,61 +189,62 @@ static void forget(struct stuck_source *s)
 			break;
 }
 
-static int look(struct stuck_source *s, uint64_t now)
+static int scan_tasks(struct hung_task_source *s, uint64_t now)
 {
 	struct hung_task_bpf__bss *k = s->bpf->bss;
-	bool asked = s->story && s->story->nhung;
+	bool asked = s->kernel_events && s->kernel_events->nhung;
 	int fd = bpf_iter_create(bpf_link__fd(s->bpf->links.on_task)), r;
 
 	if (fd < 0)
 		return -errno;
-	s->pass = (struct stuck_pass){ .now_ns = now,
-				       .period_ns = s->pass.now_ns ? now - s->pass.now_ns : 0,
-				       .wall_minus_mono_ns = (int64_t)(clock_wall_ns() - now) };
+	s->pass = (struct hung_task_pass){ .now_ns = now,
+					   .period_ns = s->pass.now_ns ? now - s->pass.now_ns : 0,
+					   .wall_minus_mono_ns = (int64_t)(clock_wall_ns() - now) };
 	k->control.limit_ns = asked ? 0 : s->limit_ns;
 	k->control.pass++;
 	k->counts = (struct hung_task_counts){ 0 };
 	r = read_records(s, fd);
 	close(fd);
-	if (s->story)
-		s->story->nhung = 0;
+	if (s->kernel_events)
+		s->kernel_events->nhung = 0;
 	s->most_asleep = k->counts.asleep > s->most_asleep ? k->counts.asleep : s->most_asleep;
 	s->full += k->counts.full;
 	hung_tasks_end(&s->table, &s->pass, s->out);
 	if (k->counts.full)
-		forget(s);
+		clear_asleep(s);
 	return r;
 }
 
-static void tick(struct stuck_source *s)
+static void send_counts(struct hung_task_source *s)
 {
 	uint64_t withheld = s->full + s->table.withheld;
 	double v[TASKS_END] = {
-		[TASKS_ASLEEP] = s->most_asleep, [TASKS_STUCK] = hung_tasks_tasks(&s->table)
+		[TASKS_ASLEEP] = s->most_asleep, [TASKS_STUCK] = hung_tasks_count(&s->table)
 	};
-	double loss = (double)(withheld - s->told_withheld);
+	double loss = (double)(withheld - s->reported_withheld);
 
-	s->told_withheld = withheld;
+	s->reported_withheld = withheld;
 	s->most_asleep = 0;
 	sink_sample(s->out, &(struct sample_item){ layout_tasks.layout, "", TASKS_END, v });
 	sink_sample(s->out,
 		    &(struct sample_item){ layout_tasksloss.layout, "", TASKSLOSS_END, &loss });
 }
 
-static int stuck_read(void *self, struct sink *out)
+static int hung_task_read(void *self, struct sink *out)
 {
-	struct stuck_source *s = self;
+	struct hung_task_source *s = self;
 	uint64_t now = clock_mono_ns(), since = now - s->pass.now_ns;
 	int r = 0;
 
 	s->out = out;
-	if (s->pressed || since >= SLOW_PASS_MS * 1000000ull || (s->story && s->story->nhung))
-		r = look(s, now);
+	if (s->pressed || since >= SLOW_PASS_MS * 1000000ull ||
+	    (s->kernel_events && s->kernel_events->nhung))
+		r = scan_tasks(s, now);
 	stacks_step(s->stacks, out, now);
 	if (now >= s->next_tick_ns) {
 		s->next_tick_ns = clock_next(now, TICK_S * SEC);
 		s->pressed = is_pressed(s);
-		tick(s);
+		send_counts(s);
 	}
 	s->out = NULL;
 	if (r < 0)
@@ -259,10 +260,10 @@ const struct source source_stuck = {
 	.period_ms = PERIOD_MS,
 	.rest_ms = 1000,
 	.steady = true,
-	.size = sizeof(struct stuck_source),
+	.size = sizeof(struct hung_task_source),
 	.layouts = layouts,
 	.nlayouts = ARRAY_SIZE(layouts),
-	.open = stuck_open,
-	.read = stuck_read,
-	.close = stuck_close,
+	.open = hung_task_open,
+	.read = hung_task_read,
+	.close = hung_task_close,
 };

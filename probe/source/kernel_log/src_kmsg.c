@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * src_kmsg.c - the kernel's log: its lines by level, and an event for those of schema/def/kmsg.def.
+ * src_kmsg.c - the kernel log: lines by level, and an event for lines in schema/def/kmsg.def.
  *
- * It is opened while the probe may still do so, and read from its end on. A record that was
- * overwritten before it was read shows in the numbers of those behind it.
+ * Opened before the probe drops its privileges, and read from its end on. Records overwritten
+ * before they were read show as a gap in the sequence numbers.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,29 +16,29 @@
 #include "probe/core/source.h"
 #include "probe/source/kernel_log/kernel_events.h"
 
-enum { AT_A_TIME = 1000 }; /* lines in one read: about 5 ms; the others wait in the kernel */
+enum { AT_A_TIME = 1000 }; /* lines in one read: about 5 ms; the rest waits in the kernel */
 
 #define KERNEL_LOG "/dev/kmsg"
 #define TICK_NS (2 * 1000000000ull)
-#define BUSY_NS 5000000000ull /* so long after a line it does not rest */
+#define BUSY_NS 5000000000ull /* no rest within this time after a line */
 
 struct kmsg_source {
 	int fd;
 	struct kmsg_fold *fold;
-	struct kernel_events *story;
+	struct kernel_events *kernel_events;
 	struct oom_report oom;
 	uint64_t page_bytes;
 	uint64_t next_seq; /* 0: not known yet */
 	uint64_t read_ns, busy_ns, next_tick_ns;
-	uint64_t lines[KLOG_END], lost, withheld; /* since the last tick, but withheld */
+	uint64_t lines[KLOG_END], lost, withheld; /* since the last tick; withheld: total */
 };
 
 static void kmsg_close(void *self)
 {
 	struct kmsg_source *s = self;
 
-	if (s->story)
-		s->story->log_is_read = false;
+	if (s->kernel_events)
+		s->kernel_events->log_watched = false;
 	if (s->fold)
 		close(s->fd);
 	kmsg_fold_free(s->fold);
@@ -61,13 +61,13 @@ static int kmsg_open(void *self, const struct probe_env *env)
 	s->read_ns = clock_mono_ns();
 	s->fold = kmsg_fold_new();
 	s->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
-	s->story = env->kernel_events;
-	if (s->story)
-		s->story->log_is_read = true;
+	s->kernel_events = env->kernel_events;
+	if (s->kernel_events)
+		s->kernel_events->log_watched = true;
 	return 0;
 }
 
-/* By its own clock, which drifts, it cannot be older than the read before. */
+/* The log clock drifts: a line cannot be older than the previous read. */
 static uint64_t wall_of(const struct kmsg_source *s, const struct kmsg_line *l, uint64_t now_ns,
 			uint64_t wall_ns)
 {
@@ -76,29 +76,30 @@ static uint64_t wall_of(const struct kmsg_source *s, const struct kmsg_line *l, 
 	return age <= now_ns - s->read_ns ? wall_ns - age : wall_ns;
 }
 
-/* True: it is told with what the source stuck knows of that task. */
-static bool give_hung(struct kmsg_source *s, const struct kmsg_found *f)
+/* Hands a hung task over to the source stuck, which adds what it knows of it; true: done. */
+static bool pass_hung_task(struct kmsg_source *s, const struct kmsg_found *f)
 {
-	struct kernel_events *t = s->story;
+	struct kernel_events *t = s->kernel_events;
 	unsigned long tid = strtoul(kmsg_found_word(f, "pid"), NULL, 10);
 
-	if (f->pattern->reason != R_TASK_STUCK || !t || !t->stuck_is_watched ||
-	    t->nhung == STORY_HUNG)
+	if (f->pattern->reason != R_TASK_STUCK || !t || !t->hung_tasks_watched ||
+	    t->nhung == KERNEL_EVENTS_HUNG)
 		return false;
 	t->hung[t->nhung++] = (uint32_t)tid;
 	return true;
 }
 
-/* A report of a kill is put to what the source oom saw of it, or told alone if that is off. */
-static void give_report(struct kmsg_source *s, uint64_t now_ns, uint64_t wall_ns, struct sink *out)
+/* Hands a report over to the source oom, which joins it with its record; sends it if oom is off. */
+static void pass_oom_report(struct kmsg_source *s, uint64_t now_ns, uint64_t wall_ns,
+			    struct sink *out)
 {
-	struct kernel_events *t = s->story;
+	struct kernel_events *t = s->kernel_events;
 
-	if (t && t->oom_is_watched && t->nreports < STORY_REPORTS) {
+	if (t && t->oom_watched && t->nreports < KERNEL_EVENTS_REPORTS) {
 		t->report[t->nreports].at_ns = now_ns;
 		t->report[t->nreports++].of = s->oom;
 	} else {
-		oom_event_tell(&(struct oom_seen){ .report = &s->oom,
+		oom_event_send(&(struct oom_seen){ .report = &s->oom,
 						   .wall_ns = wall_ns,
 						   .page_bytes = s->page_bytes,
 						   .cgroup = "" },
@@ -107,8 +108,8 @@ static void give_report(struct kmsg_source *s, uint64_t now_ns, uint64_t wall_ns
 	s->oom = (struct oom_report){ 0 };
 }
 
-static void take(struct kmsg_source *s, const char *record, size_t len, uint64_t now_ns,
-		 uint64_t wall_ns, struct sink *out)
+static void take_record(struct kmsg_source *s, const char *record, size_t len, uint64_t now_ns,
+			uint64_t wall_ns, struct sink *out)
 {
 	struct kmsg_found found;
 	struct kmsg_line l;
@@ -123,12 +124,12 @@ static void take(struct kmsg_source *s, const char *record, size_t len, uint64_t
 	s->busy_ns = now_ns;
 	s->lines[l.facility ? KLOG_USER : (int)l.level]++;
 	if (l.facility == 0 && oom_report_line(&s->oom, l.text, s->page_bytes) == 1)
-		give_report(s, now_ns, wall_of(s, &l, now_ns, wall_ns), out);
-	else if (kmsg_line_match(&l, &found) && !give_hung(s, &found))
+		pass_oom_report(s, now_ns, wall_of(s, &l, now_ns, wall_ns), out);
+	else if (kmsg_line_match(&l, &found) && !pass_hung_task(s, &found))
 		kmsg_fold_line(s->fold, &l, &found, now_ns, wall_of(s, &l, now_ns, wall_ns));
 }
 
-static void tick(struct kmsg_source *s, struct sink *out)
+static void send_counts(struct kmsg_source *s, struct sink *out)
 {
 	uint64_t withheld = kmsg_fold_withheld(s->fold);
 	double v[KLOG_END], loss[KLOGLOSS_END];
@@ -155,17 +156,17 @@ static int kmsg_read(void *self, struct sink *out)
 		ssize_t n = read(s->fd, record, sizeof(record));
 
 		if (n > 0)
-			take(s, record, (size_t)n, now, wall, out);
-		else if (n == 0 || errno != EPIPE) { /* EPIPE: some were overwritten */
+			take_record(s, record, (size_t)n, now, wall, out);
+		else if (n == 0 || errno != EPIPE) { /* EPIPE: records were overwritten */
 			r = n == 0 || errno == EAGAIN ? 0 : -errno;
 			break;
 		}
 	}
-	kmsg_fold_tell(s->fold, now, out);
+	kmsg_fold_send_due(s->fold, now, out);
 	s->read_ns = now;
 	if (now >= s->next_tick_ns) {
 		s->next_tick_ns = clock_next(now, TICK_NS);
-		tick(s, out);
+		send_counts(s, out);
 	}
 	if (r < 0)
 		return r;

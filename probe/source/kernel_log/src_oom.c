@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * src_oom.c - processes that were killed for want of memory, from bpf/memory/oom.bpf.c: exact, also where
- * the log is not read or is silent. What the log says of the same kill is put to it.
+ * src_oom.c - OOM kills, from bpf/memory/oom.bpf.c: exact, even where the log is unreadable or
+ * silent. The log's report of the same kill is added.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -21,24 +21,23 @@
 enum { PENDING = 8, PER_MINUTE = 20 };
 
 #define SEC 1000000000ull
-#define REPORT_NS                                                                                  \
-	(2 * SEC) /* so long a kill waits for what the log says, and the other way round */
+#define REPORT_NS (2 * SEC) /* how long a kill and the report in the log wait for each other */
 
 struct oom_source {
 	struct oom_bpf *bpf;
 	struct ring_buffer *ring;
 	struct kernel_names *names;
 	struct stacks *stacks;
-	struct kernel_events *story;
+	struct kernel_events *kernel_events;
 	uint64_t now_ns, wall_minus_mono_ns, page_bytes;
-	uint64_t kills, withheld, told_withheld, minute;
+	uint64_t kills, withheld, reported_withheld, minute;
 	uint32_t in_minute, npending;
 	struct oom_victim pending[PENDING];
 	struct sink *out; /* during a read */
 };
 
-static void tell(struct oom_source *s, const struct oom_victim *v, const struct oom_report *r,
-		 uint64_t at_ns)
+static void report_kill(struct oom_source *s, const struct oom_victim *v,
+			const struct oom_report *r, uint64_t at_ns)
 {
 	char cgroup[NAME_CGROUP] = "";
 	struct oom_seen seen = { .victim = v,
@@ -60,18 +59,18 @@ static void tell(struct oom_source *s, const struct oom_victim *v, const struct 
 	if (v)
 		seen.stack = stacks_id(s->stacks, v->frame, v->n,
 				       v->n == OOM_FRAMES ? STACKS_CUT : 0, s->now_ns);
-	oom_event_tell(&seen, s->out);
+	oom_event_send(&seen, s->out);
 }
 
-static int on_record(void *arg, void *data, size_t len)
+static int on_victim(void *arg, void *data, size_t len)
 {
 	struct oom_source *s = arg;
 
 	if (len < sizeof(struct oom_victim))
 		return 0;
 	s->kills++;
-	if (s->npending == PENDING) { /* the oldest waits no longer */
-		tell(s, &s->pending[0], NULL, s->pending[0].at_ns);
+	if (s->npending == PENDING) { /* report the oldest without a log report */
+		report_kill(s, &s->pending[0], NULL, s->pending[0].at_ns);
 		memmove(s->pending, s->pending + 1, --s->npending * sizeof(s->pending[0]));
 	}
 	memcpy(&s->pending[s->npending++], data, sizeof(struct oom_victim));
@@ -83,35 +82,35 @@ static void drop_report(struct kernel_events *t, uint32_t i)
 	memmove(&t->report[i], &t->report[i + 1], (--t->nreports - i) * sizeof(t->report[0]));
 }
 
-/* True: it was told, with what the log says, or because that does not come. */
-static bool tell_pending(struct oom_source *s, const struct oom_victim *v)
+/* True: sent, with the log's report or because that did not come in time. */
+static bool report_pending(struct oom_source *s, const struct oom_victim *v)
 {
-	struct kernel_events *t = s->story;
+	struct kernel_events *t = s->kernel_events;
 
 	for (uint32_t i = 0; t && i < t->nreports; i++) {
 		if (t->report[i].of.pid != v->pid)
 			continue;
-		tell(s, v, &t->report[i].of, v->at_ns);
+		report_kill(s, v, &t->report[i].of, v->at_ns);
 		drop_report(t, i);
 		return true;
 	}
-	if (t && t->log_is_read && s->now_ns - v->at_ns < REPORT_NS)
+	if (t && t->log_watched && s->now_ns - v->at_ns < REPORT_NS)
 		return false;
-	tell(s, v, NULL, v->at_ns);
+	report_kill(s, v, NULL, v->at_ns);
 	return true;
 }
 
-static void tell_all(struct oom_source *s)
+static void report_due(struct oom_source *s)
 {
-	struct kernel_events *t = s->story;
+	struct kernel_events *t = s->kernel_events;
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < s->npending; i++)
-		if (!tell_pending(s, &s->pending[i]))
+		if (!report_pending(s, &s->pending[i]))
 			s->pending[kept++] = s->pending[i];
 	s->npending = kept;
 	while (t && t->nreports && s->now_ns - t->report[0].at_ns >= REPORT_NS) {
-		tell(s, NULL, &t->report[0].of, t->report[0].at_ns);
+		report_kill(s, NULL, &t->report[0].of, t->report[0].at_ns);
 		drop_report(t, 0);
 	}
 }
@@ -120,15 +119,15 @@ static void oom_close(void *self)
 {
 	struct oom_source *s = self;
 
-	if (s->story)
-		s->story->oom_is_watched = false;
+	if (s->kernel_events)
+		s->kernel_events->oom_watched = false;
 	ring_buffer__free(s->ring);
 	oom_bpf__destroy(s->bpf);
 	kernel_names_free(s->names);
 	stacks_free(s->stacks);
 }
 
-static int attach(struct oom_source *s, char *why)
+static int attach_hook(struct oom_source *s, char *why)
 {
 	int args = kernel_tracepoint_args("mark_victim", why), r;
 
@@ -152,30 +151,30 @@ static int oom_open(void *self, const struct probe_env *env)
 	int r = kernel_can_load(env->why);
 
 	if (r == 0)
-		r = attach(s, env->why);
+		r = attach_hook(s, env->why);
 	if (r < 0)
 		return r;
-	s->ring = ring_buffer__new(bpf_map__fd(s->bpf->maps.ring), on_record, s, NULL);
+	s->ring = ring_buffer__new(bpf_map__fd(s->bpf->maps.ring), on_victim, s, NULL);
 	if (!s->ring)
 		return -errno;
 	s->names = kernel_names_new(env->procfs, env->sysfs);
 	s->stacks = stacks_new(env->procfs);
 	s->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
-	s->story = env->kernel_events;
-	if (s->story)
-		s->story->oom_is_watched = true;
+	s->kernel_events = env->kernel_events;
+	if (s->kernel_events)
+		s->kernel_events->oom_watched = true;
 	return 0;
 }
 
-static void tick(struct oom_source *s)
+static void send_counts(struct oom_source *s)
 {
 	uint64_t withheld = s->withheld + s->bpf->bss->lost;
-	double kills = (double)s->kills, loss = (double)(withheld - s->told_withheld);
+	double kills = (double)s->kills, loss = (double)(withheld - s->reported_withheld);
 
-	if (!s->kills && withheld == s->told_withheld)
+	if (!s->kills && withheld == s->reported_withheld)
 		return;
 	s->kills = 0;
-	s->told_withheld = withheld;
+	s->reported_withheld = withheld;
 	sink_sample(s->out, &(struct sample_item){ layout_oom.layout, "", OOM_END, &kills });
 	sink_sample(s->out, &(struct sample_item){ layout_oomloss.layout, "", OOMLOSS_END, &loss });
 }
@@ -189,13 +188,14 @@ static int oom_read(void *self, struct sink *out)
 	s->now_ns = clock_mono_ns();
 	s->wall_minus_mono_ns = clock_wall_ns() - s->now_ns;
 	r = ring_buffer__consume(s->ring);
-	tell_all(s);
+	report_due(s);
 	stacks_step(s->stacks, out, s->now_ns);
-	tick(s);
+	send_counts(s);
 	s->out = NULL;
 	if (r < 0)
 		return r;
-	return s->npending || (s->story && s->story->nreports) || stacks_wait(s->stacks)
+	return s->npending || (s->kernel_events && s->kernel_events->nreports) ||
+			       stacks_wait(s->stacks)
 		       ? 0
 		       : SOURCE_RESTS;
 }

@@ -48,7 +48,7 @@ ok "a probe is killed" end_part probe KILL
 ok "the file of the one before is there still" [ "$(stat -c %i "$state")" = "$before" ]
 truncate -s -3 "$state"
 ok "a probe starts on a damaged file" stack_start
-ok "says so once, with what it does about it" [ "$(cat "$VAR"/log/probe* | grep -c 'cannot be used (damaged).*learnt anew')" = 1 ]
+ok "says so once, with what it does about it" [ "$(cat "$VAR"/log/probe* | grep -c 'cannot be used (damaged).*learnt from scratch')" = 1 ]
 ok "and counts it" await_value 1 coverage state_refused
 ask_server "/known?d=2000"
 ok "what was known is learnt anew" await_value "2 false" rows_of /known

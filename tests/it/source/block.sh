@@ -55,7 +55,7 @@ move() { # read|write SIZE COUNT
 }
 
 # All but one in a hundred: under load 4 of 108,000 writes were not in the kernel's map itself, nor counted by the kernel as a run
-# that it left out. They may have ended while process 1 had the processor, when some kernels run no program of BPF (README, limits).
+# that it left out. They may have ended while process 1 had the processor, when some kernels run no program of BPF (docs/limits.md).
 almost() { # N COMMAND...
 	local n
 	AWAIT_S=15 await_value "$@" && return

@@ -97,7 +97,7 @@ def warm(tmp):
 
 def timers(_):
     """On a processor that nobody else gets meanwhile, where its timer fires, too: some kernels of virtual machines run no program of
-    BPF in an interrupt that comes while process 1 has it (README, limits)."""
+    BPF in an interrupt that comes while process 1 has it (docs/limits.md)."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     fired = []

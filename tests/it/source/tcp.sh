@@ -20,7 +20,7 @@ stack_open
 echo >&"${opened[1]}"
 
 # What a timer of TCP's decides comes in an interrupt, which the kernel of some virtual machines hides while process 1 has the
-# processor (README, limits; here 1 to 2 % of the time): such numbers are right in one of three times.
+# processor (docs/limits.md; here 1 to 2 % of the time): such numbers are right in one of three times.
 by_timer='tcp_connects_(timed_out|unreachable)_total'
 timers_told() { # FILE
 	local app metric n

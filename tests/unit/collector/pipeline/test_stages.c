@@ -32,7 +32,7 @@ static void set_up(struct rig *r)
 	r->dict = (struct wire_dict){ .entity_kind = "disk", .n = 2, .metrics = metrics };
 	r->dict.layout = wire_layout_id(&r->dict);
 	CHECK_EQ(pipeline_open(&r->front, front, ARRAY_SIZE(front),
-			   &(struct stage_env){ .layouts = r->layouts }),
+			       &(struct stage_env){ .layouts = r->layouts }),
 		 0);
 	CHECK_EQ(pipeline_open(&r->back, back, 1, &(struct stage_env){ 0 }), 0);
 }
@@ -353,7 +353,7 @@ static struct batch *telling(struct rig *r, uint64_t id, uint32_t told, uint64_t
 				.kind = "k",
 				.comm = "c",
 				.id = id,
-				.told = told,
+				.update = told,
 				.going_on = told == 1 };
 	struct buf body = { 0 };
 	struct batch *b;

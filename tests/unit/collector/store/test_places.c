@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* source_places on a host of files: /proc of a server, a container and their sockets. */
+/* source_places on a fake host: the /proc files of a server, a container and their sockets. */
 #include <limits.h>
 
 #include "lib/base/arena.h"
@@ -21,11 +21,11 @@ struct host {
 	void *self;
 	struct sink sink;
 	struct arena *arena;
-	struct wire_body told;
+	struct wire_body reported;
 	char why[WHY_LEN];
 };
 
-static void put(const char *name, const char *text)
+static void write_file(const char *name, const char *text)
 {
 	char path[PATH_MAX];
 	FILE *f;
@@ -56,18 +56,19 @@ static int host_open(struct host *h)
 			   "ln -s 'socket:[21]' 300/fd/7"),
 		 0);
 	CHECK_EQ(place_run("echo nginx >100/comm; echo server >200/comm; echo app >300/comm"), 0);
-	put("self/net/tcp",
-	    HEAD SOCKET("00000000:0050", "0A", "11") SOCKET("0100007F:1F90", "0A", "12")
-		    SOCKET("0100007F:1F91", "01", "13") SOCKET("0100007F:1F92", "0A", "14"));
-	put("self/net/fib_trie",
-	    "Main:\n  +-- 10.0.0.0/8 2 0 2\n     |-- 10.0.0.5\n        /32 host LOCAL\n"
-	    "     |-- 10.255.255.255\n        /32 link BROADCAST\n     |-- 127.0.0.1\n"
-	    "        /32 host LOCAL\nLocal:\n     |-- 10.0.0.5\n        /32 host LOCAL\n");
-	put("self/net/if_inet6", "fe8000000000000000fc00fffe000001 04 40 20 80     eth0\n"
-				 "20010db8000000000000000000000005 04 40 00 80     eth0\n"
-				 "00000000000000000000000000000001 01 80 10 80       lo\n");
-	put("300/net/tcp6", HEAD SOCKET("00000000000000000000000000000000:1388", "0A", "21"));
-	put("300/net/fib_trie", "Local:\n     |-- 172.17.0.2\n        /32 host LOCAL\n");
+	write_file("self/net/tcp",
+		   HEAD SOCKET("00000000:0050", "0A", "11") SOCKET("0100007F:1F90", "0A", "12")
+			   SOCKET("0100007F:1F91", "01", "13") SOCKET("0100007F:1F92", "0A", "14"));
+	write_file("self/net/fib_trie",
+		   "Main:\n  +-- 10.0.0.0/8 2 0 2\n     |-- 10.0.0.5\n        /32 host LOCAL\n"
+		   "     |-- 10.255.255.255\n        /32 link BROADCAST\n     |-- 127.0.0.1\n"
+		   "        /32 host LOCAL\nLocal:\n     |-- 10.0.0.5\n        /32 host LOCAL\n");
+	write_file("self/net/if_inet6", "fe8000000000000000fc00fffe000001 04 40 20 80     eth0\n"
+					"20010db8000000000000000000000005 04 40 00 80     eth0\n"
+					"00000000000000000000000000000001 01 80 10 80       lo\n");
+	write_file("300/net/tcp6",
+		   HEAD SOCKET("00000000000000000000000000000000:1388", "0A", "21"));
+	write_file("300/net/fib_trie", "Local:\n     |-- 172.17.0.2\n        /32 host LOCAL\n");
 	return source_places.open(h->self, &env);
 }
 
@@ -80,7 +81,7 @@ static void host_close(struct host *h)
 	place_clean();
 }
 
-/* What is told now, as text. */
+/* What is reported on this tick, as text. */
 static const char *tick(struct host *h)
 {
 	static char all[4096];
@@ -89,14 +90,15 @@ static const char *tick(struct host *h)
 	arena_reset(h->arena);
 	buf_reset(&h->sink.event);
 	CHECK_EQ(source_places.read(h->self, &h->sink), 0);
-	CHECK_EQ(wire_body_decode(h->arena, h->sink.event.data, h->sink.event.len, &h->told), 0);
-	CHECK(h->told.nplaces <= 1);
+	CHECK_EQ(wire_body_decode(h->arena, h->sink.event.data, h->sink.event.len, &h->reported),
+		 0);
+	CHECK(h->reported.nplaces <= 1);
 	all[0] = 0;
-	if (!h->told.nplaces)
+	if (!h->reported.nplaces)
 		return all;
-	len += (size_t)snprintf(all, sizeof(all), h->told.places[0].whole ? "all:" : "change:");
-	for (uint32_t i = 0; i < h->told.places[0].n && i < 32; i++) {
-		const struct place *p = &h->told.places[0].places[i];
+	len += (size_t)snprintf(all, sizeof(all), h->reported.places[0].whole ? "all:" : "change:");
+	for (uint32_t i = 0; i < h->reported.places[0].n && i < 32; i++) {
+		const struct place *p = &h->reported.places[0].places[i];
 		char text[ADDR_TEXT];
 
 		len += (size_t)snprintf(all + len, sizeof(all) - len, " %s%u%s %s=%s",
@@ -110,13 +112,13 @@ static const char *tick(struct host *h)
 	"all: 1 10.0.0.5:0= 1 [2001:db8::5]:0= 2 0.0.0.0:80=nginx 2 127.0.0.1:8080=server"         \
 	" 2c [::]:5000=app 3c 172.17.0.2:0="
 
-TEST(all_that_is_there_is_told_first_and_then_every_ten_minutes)
+TEST(all_addresses_are_reported_first_and_then_every_ten_minutes)
 {
 	struct host h;
 
 	CHECK_EQ(host_open(&h), 0);
 	CHECK_STR(tick(&h), ALL);
-	CHECK_EQ(h.told.places[0].left_out, 0);
+	CHECK_EQ(h.reported.places[0].left_out, 0);
 	for (uint64_t i = 1; i < 60; i++) {
 		clock_set_ns(i * 10000000000u);
 		CHECK_STR(tick(&h), "");
@@ -126,24 +128,24 @@ TEST(all_that_is_there_is_told_first_and_then_every_ten_minutes)
 	host_close(&h);
 }
 
-TEST(what_comes_goes_or_is_somebody_else_is_told_and_nothing_else)
+TEST(only_addresses_that_appear_vanish_or_change_owner_are_reported)
 {
 	struct host h;
 
 	CHECK_EQ(host_open(&h), 0);
 	tick(&h);
-	put("self/net/tcp",
-	    HEAD SOCKET("00000000:0050", "0A", "15") SOCKET("0500000A:1F40", "0A", "16"));
+	write_file("self/net/tcp",
+		   HEAD SOCKET("00000000:0050", "0A", "15") SOCKET("0500000A:1F40", "0A", "16"));
 	CHECK_EQ(place_run("ln -sf 'socket:[15]' 100/fd/3; ln -s 'socket:[16]' 200/fd/9"), 0);
 	CHECK_STR(tick(&h), "change: -2 127.0.0.1:8080=server 2 10.0.0.5:8000=server");
-	put("self/net/tcp",
-	    HEAD SOCKET("00000000:0050", "0A", "17") SOCKET("0500000A:1F40", "0A", "16"));
+	write_file("self/net/tcp",
+		   HEAD SOCKET("00000000:0050", "0A", "17") SOCKET("0500000A:1F40", "0A", "16"));
 	CHECK_EQ(place_run("ln -sf 'socket:[17]' 200/fd/4; ln -sf /dev/null 100/fd/3"), 0);
 	CHECK_STR(tick(&h), "change: 2 0.0.0.0:80=server");
 	host_close(&h);
 }
 
-TEST(a_container_that_comes_and_goes_is_told)
+TEST(a_container_that_comes_and_goes_is_reported)
 {
 	struct host h;
 
@@ -156,7 +158,7 @@ TEST(a_container_that_comes_and_goes_is_told)
 	host_close(&h);
 }
 
-TEST(a_socket_that_nobody_has_is_told_without_a_name)
+TEST(a_socket_without_a_process_is_reported_without_a_name)
 {
 	struct host h;
 
@@ -166,25 +168,25 @@ TEST(a_socket_that_nobody_has_is_told_without_a_name)
 	host_close(&h);
 }
 
-TEST(of_one_cgroup_only_what_its_processes_have_is_told)
+TEST(with_a_cgroup_scope_only_addresses_of_its_processes_are_reported)
 {
 	struct host h;
 
 	CHECK_EQ(place_run("mkdir -p cg/below"), 0);
 	snprintf(config.scope, sizeof(config.scope), "cgroup=%s/cg", place());
-	put("cg/cgroup.procs", "");
-	put("cg/below/cgroup.procs", "200\n");
+	write_file("cg/cgroup.procs", "");
+	write_file("cg/below/cgroup.procs", "200\n");
 	CHECK_EQ(host_open(&h), 0);
 	CHECK_EQ(place_run("cp -r self/net 200/"), 0);
 	CHECK_STR(tick(&h), "all: 1 10.0.0.5:0= 1 [2001:db8::5]:0= 2 127.0.0.1:8080=server");
-	put("cg/below/cgroup.procs", "300\n");
+	write_file("cg/below/cgroup.procs", "300\n");
 	CHECK_STR(tick(&h), "change: -1 10.0.0.5:0= -1 [2001:db8::5]:0= -2 127.0.0.1:8080=server"
 			    " 2c [::]:5000=app 3c 172.17.0.2:0=");
 	config.scope[0] = 0;
 	host_close(&h);
 }
 
-TEST(more_than_a_node_may_tell_is_counted)
+TEST(addresses_beyond_the_limit_of_a_node_are_counted)
 {
 	struct host h;
 
@@ -194,7 +196,7 @@ TEST(more_than_a_node_may_tell_is_counted)
 			"seq -f ' 1: 00000000:%04.0f 0:0 0A 0:0 0:0 0 0 0 7' 1 5000 >self/net/tcp"),
 		0);
 	tick(&h);
-	CHECK_EQ(h.told.places[0].n, ITEM_MAX_PLACES);
-	CHECK(h.told.places[0].left_out >= 5000 - ITEM_MAX_PLACES);
+	CHECK_EQ(h.reported.places[0].n, ITEM_MAX_PLACES);
+	CHECK(h.reported.places[0].left_out >= 5000 - ITEM_MAX_PLACES);
 	host_close(&h);
 }

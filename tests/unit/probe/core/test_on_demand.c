@@ -60,7 +60,7 @@ TEST(a_source_that_is_not_enabled_is_off_and_names_the_option)
 		snprintf(want, sizeof(want), "not asked for: on_demand = %s in probe.conf", name);
 		CHECK(sources_try(i, &env, NULL) < 0);
 		CHECK_STR(why, want);
-		CHECK(!sources_minded(i, &none));
-		CHECK_EQ(sources_minded(i, &all), !sources_at(i)->needs_hardware);
+		CHECK(!sources_required(i, &none));
+		CHECK_EQ(sources_required(i, &all), !sources_at(i)->needs_hardware);
 	}
 }

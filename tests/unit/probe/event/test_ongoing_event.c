@@ -19,7 +19,7 @@ TEST(it_is_reported_at_once_then_after_half_a_minute_then_at_doubled_intervals)
 			continue;
 		CHECK(n < ARRAY_SIZE(want) && t == want[n]);
 		ongoing_event_report(&l, (5 + t) * SECOND, true, &e);
-		CHECK_EQ(e.told, ++n);
+		CHECK_EQ(e.update, ++n);
 		CHECK_EQ(e.us, t * 1000000);
 		CHECK_EQ(e.start_ns, 1000);
 		CHECK(e.going_on && e.id == l.id);
@@ -36,7 +36,7 @@ TEST(its_end_is_reported_and_then_nothing_is_ongoing)
 	ongoing_event_report(&l, 0, true, &first);
 	ongoing_event_report(&l, 7 * SECOND, false, &last);
 	CHECK_EQ(last.id, first.id);
-	CHECK_EQ(last.told, 2);
+	CHECK_EQ(last.update, 2);
 	CHECK_EQ(last.us, 7000000);
 	CHECK(!last.going_on);
 	CHECK_EQ(l.id, 0);

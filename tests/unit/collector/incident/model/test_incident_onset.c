@@ -29,7 +29,7 @@ static void rows(struct signal *g, double from_s, double until_s, double every_s
 /* Seconds after T, to a tenth. */
 static double begins(const struct signal *g)
 {
-	return (double)(signal_begins(g, &limits) - T * INCIDENT_SEC) / 1000000;
+	return (double)(signal_fault_start(g, &limits) - T * INCIDENT_SEC) / 1000000;
 }
 
 TEST(a_request_that_was_slow_by_itself_is_not_where_a_fault_begins)

@@ -4,7 +4,7 @@
 
 #include "collector/incident/model/incident_set.h"
 #include "collector/incident/model/incident_window.h"
-#include "tests/unit/collector/incident/model/told_scene.h"
+#include "tests/unit/collector/incident/model/remote_scene.h"
 
 enum { WEB = 1 };
 
@@ -46,7 +46,7 @@ static void no_step(void *arg UNUSED, struct incident *i UNUSED, int64_t at_us U
 
 static struct incident_set *set_new(void)
 {
-	static const struct incident_steps steps = { .take = no_step };
+	static const struct incident_steps steps = { .on_step = no_step };
 
 	return incident_set_new(&limits, &steps);
 }
@@ -54,7 +54,7 @@ static struct incident_set *set_new(void)
 /* In the window there are thousands. */
 static bool judged(struct signal *g, int at_s, double risen)
 {
-	struct incident_asked asked = { 6000, (T + at_s) * INCIDENT_SEC, risen };
+	struct signal_requests asked = { 6000, (T + at_s) * INCIDENT_SEC, risen };
 
 	return signal_judge(g, &limits, asked, (T + at_s) * INCIDENT_SEC);
 }
@@ -94,7 +94,7 @@ static bool goes_on(struct signal *g, int at_s, double n)
 	bool on;
 
 	g->active = true;
-	on = signal_judge(g, &limits, (struct incident_asked){ n, at_us, 0 }, at_us);
+	on = signal_judge(g, &limits, (struct signal_requests){ n, at_us, 0 }, at_us);
 	g->active = false;
 	return on;
 }
@@ -121,7 +121,7 @@ TEST(a_fault_after_which_nothing_comes_is_over_too)
 	slow(s, 140, 141, 1);
 	CHECK(!goes_on(g, 150, 2400));
 	g->active = true; /* of a route that nobody counts that is not known */
-	CHECK(signal_judge(g, &limits, (struct incident_asked){ 0 }, (T + 150) * INCIDENT_SEC));
+	CHECK(signal_judge(g, &limits, (struct signal_requests){ 0 }, (T + 150) * INCIDENT_SEC));
 	incident_set_free(s);
 }
 
@@ -222,7 +222,7 @@ TEST(those_of_before_are_not_held_against_it)
 	struct signal *g = slow(s, -240, -239, 2);
 
 	slow(s, 0, 20, 4);
-	CHECK_EQ(signal_rises(g, &limits), T * INCIDENT_SEC);
+	CHECK_EQ(signal_rise_start(g, &limits), T * INCIDENT_SEC);
 	CHECK(judged(g, 20, 400));
 	incident_set_free(s);
 }

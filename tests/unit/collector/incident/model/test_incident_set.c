@@ -69,7 +69,7 @@ static void slow(struct scene *s, uint64_t node, int from_s, int until_s)
 
 /* What a pass of the thread does, at a time, of a route with so many requests. near: besides
  * itself. */
-static struct incident *pass(struct scene *s, int at_s, double asked, uint64_t near)
+static struct incident *pass(struct scene *s, int at_s, double asked, uint64_t neighbors)
 {
 	struct signal *due[8];
 	int64_t now = (T + at_s) * INCIDENT_SEC;
@@ -77,17 +77,17 @@ static struct incident *pass(struct scene *s, int at_s, double asked, uint64_t n
 	struct incident *i = NULL;
 
 	for (size_t k = 0; k < n; k++) {
-		uint64_t at[2] = { due[k]->node, near };
-		struct incident_place p = { REGION, "home", at, 1 + (near != NO), now };
+		uint64_t at[2] = { due[k]->node, neighbors };
+		struct incident_place p = { REGION, "home", at, 1 + (neighbors != NO), now };
 
-		if (near && near < due[k]->node) {
-			at[0] = near;
+		if (neighbors && neighbors < due[k]->node) {
+			at[0] = neighbors;
 			at[1] = due[k]->node;
 		}
 		bool enough;
 
 		enough = signal_judge(due[k], &limits,
-				      (struct incident_asked){ asked, now - due[k]->clock_us, 0 },
+				      (struct signal_requests){ asked, now - due[k]->clock_us, 0 },
 				      now); /* counts are by the clock of their node, too */
 		if (due[k]->active && !enough)
 			signal_end(due[k]);
@@ -179,11 +179,11 @@ TEST(what_is_not_counted_yet_is_not_judged_yet)
 	slow(s, WEB, 0, 12);
 	CHECK_EQ(incident_set_due(s->set, now, due, 2), 1);
 	CHECK(!signal_judge(due[0], &limits,
-			    (struct incident_asked){ 5, (T + 5) * INCIDENT_SEC, 0 }, now));
-	CHECK(!signal_judge(due[0], &limits, (struct incident_asked){ 0, 0, 0 }, now));
+			    (struct signal_requests){ 5, (T + 5) * INCIDENT_SEC, 0 }, now));
+	CHECK(!signal_judge(due[0], &limits, (struct signal_requests){ 0, 0, 0 }, now));
 	CHECK(signal_judge(due[0], &limits,
-			   (struct incident_asked){ 10, (T + 10) * INCIDENT_SEC, 0 }, now));
-	CHECK(signal_judge(due[0], &limits, (struct incident_asked){ 0, 0, 0 },
+			   (struct signal_requests){ 10, (T + 10) * INCIDENT_SEC, 0 }, now));
+	CHECK(signal_judge(due[0], &limits, (struct signal_requests){ 0, 0, 0 },
 			   now + 60 * INCIDENT_SEC));
 	incident_set_free(s->set);
 }
@@ -282,7 +282,7 @@ TEST(what_is_not_counted_yet_is_not_judged_by_a_clock_that_is_behind)
 	slow(s, WEB, -1000, -988);
 	is_ahead(s, WEB, -1000);
 	CHECK_EQ(incident_set_due(s->set, now, due, 2), 1);
-	CHECK(!signal_judge(due[0], &limits, (struct incident_asked){ 0, 0, 0 }, now));
+	CHECK(!signal_judge(due[0], &limits, (struct signal_requests){ 0, 0, 0 }, now));
 	incident_set_free(s->set);
 }
 

@@ -4,13 +4,13 @@
 #include "collector/incident/engine/incident_engine.h"
 
 /* Times are seconds of the region's data. */
-static bool waits_at(struct signal *g, int64_t at_s, bool relayed, bool told_full)
+static bool waits_at(struct signal *g, int64_t at_s, bool relayed, bool reports_full)
 {
-	const struct engine e = { .told_full = told_full };
+	const struct engine e = { .reports_full = reports_full };
 	const struct engine_region r = { .now_us = (1000000 + at_s) * INCIDENT_SEC,
 					 .relayed = relayed };
 
-	return engine_waits(&e, g, &r);
+	return engine_waits_for_region(&e, g, &r);
 }
 
 TEST(what_a_region_of_ones_own_has_is_opened_at_once)

@@ -23,7 +23,7 @@ struct tally {
 	uint32_t delayed, caught, good, flagged;
 };
 
-/* So many seconds of 100 requests each, of which a share of per_1000 takes 60 ms longer. */
+/* Plays seconds of 100 requests each; per_1000 of them take 60 ms longer. */
 static struct tally play(uint32_t seconds, uint32_t per_1000)
 {
 	struct tally t = { 0 };
@@ -51,7 +51,7 @@ static void begin(void)
 	play(60, 0);
 }
 
-TEST(ten_minutes_without_a_fault_flag_next_to_nothing)
+TEST(ten_minutes_without_a_fault_flag_almost_nothing)
 {
 	struct tally t;
 

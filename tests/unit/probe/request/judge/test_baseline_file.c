@@ -61,7 +61,7 @@ static void begin(void)
 static void end(void)
 {
 	unlink(path);
-	CHECK_EQ(rmdir(dir), 0); /* and no NAME.new is there either */
+	CHECK_EQ(rmdir(dir), 0); /* and no NAME.new is left */
 }
 
 static void put_file(const void *data, size_t len)
@@ -127,7 +127,7 @@ TEST(without_a_file_everything_is_learnt_and_nothing_is_refused)
 	end();
 }
 
-TEST(what_is_known_is_written_every_minute)
+TEST(baselines_are_written_every_minute)
 {
 	AUTO(detect_free) struct detect *d = learnt();
 	struct baseline_file *k;
@@ -200,17 +200,18 @@ TEST(every_flipped_bit_is_noticed)
 	end();
 }
 
-/* A hash keeps accidents out, not somebody who can make one: the bytes themselves must do no harm.
+/* A hash protects against accidents, not against forgery: hostile bytes must do no harm either.
  */
-TEST(hostile_bytes_are_refused_whole_or_taken_and_never_do_harm)
+TEST(hostile_bytes_are_refused_or_loaded_and_never_do_harm)
 {
 	AUTO(detect_free) struct detect *d = learnt();
 	struct buf good = { 0 };
 
 	detect_save(d, &good, 1000 * DAY);
-	for (size_t n = 0; n < good.len; n += 17) { /* each takes megabytes: not all of them */
+	for (size_t n = 0; n < good.len; n += 17) { /* each costs megabytes: not all lengths */
 		AUTO(detect_free) struct detect *fresh = detect_new(-1);
-		AUTO_FREE void *copy = malloc(n ? n : 1); /* so that reading past it is seen */
+		AUTO_FREE void *copy =
+			malloc(n ? n : 1); /* so that a read past the end is detected */
 
 		memcpy(copy, good.data, n);
 		CHECK_EQ(detect_load(fresh, copy, n, 1000 * DAY), -EBADMSG);
@@ -240,30 +241,33 @@ static bool taken(const void *bytes, size_t len)
 
 #define TAKEN(...) taken((const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
-TEST(a_histogram_that_cannot_be_is_refused)
+TEST(an_impossible_histogram_is_refused)
 {
 	CHECK(TAKEN(0x95, 1, 1, 0x94, 3, 1, 4, 1, 0x90, 1));
-	CHECK(!TAKEN(0x95, 1, 1, 0x94, 3, 1, 4, 1, 0x90, 2)); /* neither judged so nor so */
-	CHECK(TAKEN(0x94, 1, 1, 0x94, 3, 1, 4, 1, 0x90)); /* as it was written before */
-	CHECK(TAKEN(0x96, 1, 1, 0x94, 3, 1, 4, 1, 0x90, 1, 0xc4, 1, 17)); /* as it is: no samples */
-	CHECK(TAKEN(0x96, 1, 1, 0x94, 3, 1, 4, 1, 0x90, 1, 0xc4, 2, 16, 1)); /* of other parts */
+	CHECK(!TAKEN(0x95, 1, 1, 0x94, 3, 1, 4, 1, 0x90, 2)); /* by_first is neither 0 nor 1 */
+	CHECK(TAKEN(0x94, 1, 1, 0x94, 3, 1, 4, 1, 0x90)); /* the older format */
+	CHECK(TAKEN(0x96, 1, 1, 0x94, 3, 1, 4, 1, 0x90, 1, 0xc4, 1,
+		    17)); /* the current format, no samples */
+	CHECK(TAKEN(0x96, 1, 1, 0x94, 3, 1, 4, 1, 0x90, 1, 0xc4, 2, 16,
+		    1)); /* another number of parts */
 	CHECK(!TAKEN(0x96, 1, 1, 0x94, 3, 1, 4, 1, 0x90, 1, 0xc4, 2, 17, 1)); /* half a sample */
-	CHECK(!TAKEN(0x96, 1, 1, 0x94, 3, 1, 4, 1, 0x90, 1, 0xc4, 0)); /* of how many parts? */
+	CHECK(!TAKEN(0x96, 1, 1, 0x94, 3, 1, 4, 1, 0x90, 1, 0xc4, 0)); /* no number of parts */
 	CHECK(!TAKEN(0x96, 1, 1, 0x94, 3, 1, 4, 1, 0x90, 1, 1)); /* no bytes */
-	CHECK(TAKEN(0x97, 1, 1, 0x94, 3, 1, 4, 1, 0x90, 1, 0xc4, 1, 17, 0xc0)); /* a later one */
+	CHECK(TAKEN(0x97, 1, 1, 0x94, 3, 1, 4, 1, 0x90, 1, 0xc4, 1, 17, 0xc0)); /* a later format */
 	CHECK(!TAKEN(0x94, 0, 1, 0x94, 3, 1, 4, 1, 0x90)); /* no route */
-	CHECK(!TAKEN(0x94, 1, 1, 0x94, 4, 1, 3, 1, 0x90)); /* slots fall */
-	CHECK(!TAKEN(0x94, 1, 1, 0x94, 3, 1, 3, 1, 0x90)); /* or repeat */
-	CHECK(!TAKEN(0x94, 1, 1, 0x93, 3, 1, 4, 0x90)); /* no pairs */
+	CHECK(!TAKEN(0x94, 1, 1, 0x94, 4, 1, 3, 1, 0x90)); /* slots in falling order */
+	CHECK(!TAKEN(0x94, 1, 1, 0x94, 3, 1, 3, 1, 0x90)); /* repeated slots */
+	CHECK(!TAKEN(0x94, 1, 1, 0x93, 3, 1, 4, 0x90)); /* an odd number of elements */
 	CHECK(!TAKEN(0x94, 1, 1, 0x92, 3, 0, 0x90)); /* an empty slot */
 	CHECK(!TAKEN(0x94, 1, 1, 0x90, 0x90)); /* nothing known */
 	CHECK(!TAKEN(0x94, 1, 1, 0x92, 0xcd, 592 >> 8, 592 & 0xff, 1, 0x90)); /* no such slot */
 	CHECK(TAKEN(0x94, 1, 1, 0x92, 0xcd, 591 >> 8, 591 & 0xff, 1, 0x90));
 	CHECK(!TAKEN(0x94, 1, 1, 0x92, 3, 0xce, 0, 1, 0, 0, 0x90)); /* more than a window */
-	CHECK(!TAKEN(0x94, 1, 1, 0x94, 3, 0xcd, 0xff, 0xff, 4, 1, 0x90)); /* in sum */
+	CHECK(!TAKEN(0x94, 1, 1, 0x94, 3, 0xcd, 0xff, 0xff, 4, 1,
+		     0x90)); /* more than a window in total */
 }
 
-TEST(somebody_elses_file_is_left_as_it_is)
+TEST(a_foreign_file_is_left_unchanged)
 {
 	static const char text[] = "root:x:0:0:root:/root:/bin/bash\n";
 	AUTO(detect_free) struct detect *d = learnt();
@@ -302,7 +306,7 @@ TEST(a_link_or_a_pipe_is_not_followed)
 	end();
 }
 
-TEST(a_place_that_is_not_there_is_counted_and_so_is_one_that_goes)
+TEST(a_missing_directory_is_counted_and_so_is_one_that_vanishes)
 {
 	AUTO(detect_free) struct detect *d = learnt();
 	struct baseline_file *k = baseline_file_open("/nonexistent/probe.state", d);
@@ -321,7 +325,7 @@ TEST(a_place_that_is_not_there_is_counted_and_so_is_one_that_goes)
 	baseline_file_close(k);
 }
 
-TEST(a_write_that_was_cut_off_leaves_the_old_state)
+TEST(an_interrupted_write_leaves_the_old_state)
 {
 	AUTO(detect_free) struct detect *d = detect_new(-1);
 	char fresh[80];
@@ -331,7 +335,7 @@ TEST(a_write_that_was_cut_off_leaves_the_old_state)
 	write_state();
 	snprintf(fresh, sizeof(fresh), "%s.new", path);
 	CHECK_EQ(rename(path, fresh), 0);
-	CHECK_EQ(truncate(fresh, 20), 0); /* died there, the second time */
+	CHECK_EQ(truncate(fresh, 20), 0); /* interrupted during the second write */
 	write_state();
 	k = baseline_file_open(path, d);
 	CHECK_EQ(baseline_file_refused(k), 0);
@@ -340,7 +344,7 @@ TEST(a_write_that_was_cut_off_leaves_the_old_state)
 	end();
 }
 
-TEST(a_route_nobody_asks_for_is_forgotten_after_two_weeks)
+TEST(an_unused_route_is_forgotten_after_two_weeks)
 {
 	AUTO(detect_free) struct detect *d = learnt();
 	AUTO(detect_free) struct detect *later = detect_new(-1), *fresh = detect_new(-1);
@@ -348,7 +352,7 @@ TEST(a_route_nobody_asks_for_is_forgotten_after_two_weeks)
 
 	detect_save(d, &bytes, 1000 * DAY);
 	CHECK_EQ(detect_load(later, bytes.data, bytes.len, 1013 * DAY), 0);
-	CHECK(knows(later, 1)); /* which uses it */
+	CHECK(knows(later, 1)); /* this counts as use */
 	buf_reset(&bytes);
 	detect_save(later, &bytes, 1015 * DAY);
 	CHECK_EQ(detect_load(fresh, bytes.data, bytes.len, 1015 * DAY), 0);

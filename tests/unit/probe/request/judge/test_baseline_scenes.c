@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Traffic of many shapes in virtual time: what is flagged without a fault, and how long a fault is.
+/* Traffic of many shapes in virtual time: false positives, and how long a fault is flagged.
  */
 #include <math.h>
 
@@ -10,7 +10,7 @@
 
 enum { MINUTE = 60, HOUR = 3600, DAY = 24 * HOUR };
 
-/* Lognormal times about a median; a share of requests takes longer by nature. */
+/* Lognormal durations around a median; a share of requests is always slower. */
 struct traffic {
 	double rate, median_us, sigma, slow_share, slow_us;
 };
@@ -38,7 +38,7 @@ struct tally {
 	uint32_t delayed, caught, good, flagged;
 };
 
-/* So many seconds, in which a share of the requests takes 60 ms longer. */
+/* Plays some seconds in which a share of the requests takes 60 ms longer. */
 static struct tally play(const struct traffic *t, uint32_t seconds, double share)
 {
 	struct tally y = { 0 };
@@ -84,7 +84,7 @@ static struct tally ten_minutes_from_nothing(double rate, double median_us, doub
 	return play(&t, 10 * MINUTE, 0);
 }
 
-TEST(ten_minutes_from_the_first_request_are_quiet_whatever_the_traffic_is_like)
+TEST(the_first_ten_minutes_are_quiet_for_any_shape_of_traffic)
 {
 	for (int rate = 10; rate <= 1000; rate *= 10) {
 		CHECK(is_quiet(ten_minutes_from_nothing(rate, 5000, 0.2, 0)));
@@ -95,7 +95,7 @@ TEST(ten_minutes_from_the_first_request_are_quiet_whatever_the_traffic_is_like)
 	CHECK(is_quiet(ten_minutes_from_nothing(100, 20000, 1, 0)));
 }
 
-TEST(a_long_tail_takes_a_few_thousand_requests_to_know)
+TEST(a_long_tail_is_learnt_within_a_few_thousand_requests)
 {
 	const struct traffic t = { 10, 20000, 1, 0, 0 };
 	struct tally y;
@@ -105,7 +105,7 @@ TEST(a_long_tail_takes_a_few_thousand_requests_to_know)
 	CHECK(is_quiet(play(&t, HOUR, 0)));
 }
 
-TEST(a_fault_is_caught_for_as_long_as_it_lasts_and_the_others_stay_quiet)
+TEST(a_fault_is_flagged_as_long_as_it_lasts_and_other_requests_are_not)
 {
 	static const double shares[] = { 0.01, 0.05, 0.5, 1 };
 
@@ -122,7 +122,7 @@ TEST(a_fault_is_caught_for_as_long_as_it_lasts_and_the_others_stay_quiet)
 	}
 }
 
-TEST(a_fault_is_told_from_a_tail_of_its_own)
+TEST(a_fault_is_distinguished_from_the_routes_own_tail)
 {
 	const struct traffic tailed = { 50, 8000, 0.5, 0, 0 };
 
@@ -134,11 +134,11 @@ TEST(a_fault_is_told_from_a_tail_of_its_own)
 		play(&tailed, 10 * MINUTE, share / 100.0);
 		y = play(&tailed, 10 * MINUTE, share / 100.0);
 		CHECK(is_caught(y));
-		CHECK(y.flagged * 1000ull <= y.good * 4ull); /* as after a minute it was known */
+		CHECK(y.flagged * 1000ull <= y.good * 4ull); /* as low as after the first minute */
 	}
 }
 
-TEST(what_a_fault_was_is_not_learnt_over_a_restart)
+TEST(a_fault_is_not_learnt_across_a_restart)
 {
 	struct baseline kept;
 
@@ -161,7 +161,7 @@ TEST(a_rare_route_does_not_learn_a_fault_of_hours)
 	CHECK(is_caught(play(&rare, 2 * HOUR, 0.5)));
 }
 
-TEST(a_fault_from_the_first_request_on_is_forgotten_in_hours_after_it)
+TEST(a_fault_from_the_first_request_on_is_forgotten_within_hours_after_its_end)
 {
 	const struct traffic slow = { 2, 5000, 0.3, 0, 0 };
 
@@ -172,7 +172,7 @@ TEST(a_fault_from_the_first_request_on_is_forgotten_in_hours_after_it)
 	CHECK(is_caught(play(&slow, 10 * MINUTE, 0.05)));
 }
 
-TEST(what_a_route_has_been_for_a_day_is_what_it_is)
+TEST(a_change_that_lasts_a_day_becomes_the_baseline)
 {
 	const struct traffic slow = { 2, 5000, 0.3, 0, 0 };
 
@@ -185,7 +185,7 @@ TEST(what_a_route_has_been_for_a_day_is_what_it_is)
 	CHECK_EQ(play(&slow, HOUR, 1).caught, 0);
 }
 
-TEST(days_of_silence_are_no_part_of_a_fault)
+TEST(days_without_requests_do_not_count_as_a_fault)
 {
 	begin();
 	play(&even, 10 * MINUTE, 0);
@@ -193,7 +193,7 @@ TEST(days_of_silence_are_no_part_of_a_fault)
 	CHECK(is_caught(play(&even, 10 * MINUTE, 0.05)));
 }
 
-TEST(a_day_that_gets_slower_and_faster_is_followed)
+TEST(slow_drift_over_a_day_is_followed)
 {
 	struct traffic t = { 20, 20000, 0.6, 0, 0 };
 	struct tally all = { 0 };
@@ -211,7 +211,7 @@ TEST(a_day_that_gets_slower_and_faster_is_followed)
 	CHECK(is_quiet(all));
 }
 
-TEST(a_route_that_is_slow_by_design_is_flagged_ten_times_and_then_hardly)
+TEST(a_route_that_is_slow_by_design_is_flagged_ten_times_and_then_rarely)
 {
 	const struct traffic poll = { 1 / 30.0, 12e6, 0.5, 0, 0 };
 	struct tally y;
@@ -222,6 +222,6 @@ TEST(a_route_that_is_slow_by_design_is_flagged_ten_times_and_then_hardly)
 	CHECK_EQ(baseline_limit_us(&b), BASELINE_FIRST_LIMIT_US);
 	play(&poll, 30, 0);
 	CHECK(b.p50_us > 5000000);
-	CHECK(play(&poll, 90 * 30, 0).flagged <= 5); /* each longer than all before it */
+	CHECK(play(&poll, 90 * 30, 0).flagged <= 5); /* each is longer than all before it */
 	CHECK(play(&poll, 900 * 30, 0).flagged <= 15);
 }

@@ -26,7 +26,7 @@ static uint64_t sum_of(const struct breakdown *s)
 	return sum;
 }
 
-/* Of 100 ms, with a first byte after 90. */
+/* A request of 100 ms, with the first byte after 90. */
 static struct req_head head(void)
 {
 	return (struct req_head){ .read_ns = 1000 * MS,
@@ -56,7 +56,7 @@ static void call(struct request_item *r, uint64_t start_ms, uint64_t ms)
 		(struct up_item){ .start_us = start_ms * 1000, .response_us = ms * 1000 };
 }
 
-TEST(a_thread_that_serves_one_at_a_time_has_its_waits_and_the_rest_on_a_cpu)
+TEST(a_blocking_thread_has_its_waits_and_the_rest_on_a_cpu)
 {
 	struct req_head h = head();
 	struct request_item r = item();
@@ -96,7 +96,7 @@ TEST(each_wait_is_a_part_of_its_own)
 	}
 }
 
-TEST(before_the_read_a_thread_that_could_not_run_is_not_the_queue)
+TEST(before_the_read_run_queue_time_is_not_queue_time)
 {
 	struct req_head h = head();
 	struct request_item r = item();
@@ -112,7 +112,7 @@ TEST(before_the_read_a_thread_that_could_not_run_is_not_the_queue)
 	CHECK_EQ(s.us[PART_THROTTLED], 12000);
 }
 
-TEST(a_pool_that_takes_a_request_up_late_is_told_apart_from_its_work)
+TEST(the_wait_for_a_pool_thread_is_separate_from_its_work)
 {
 	struct req_head h = head();
 	struct request_item r = item();
@@ -125,7 +125,7 @@ TEST(a_pool_that_takes_a_request_up_late_is_told_apart_from_its_work)
 	CHECK_EQ(s.us[PART_CPU], 40000);
 }
 
-TEST(what_a_loop_waits_for_while_a_call_is_open_is_the_upstream)
+TEST(a_loop_with_an_open_call_waits_for_the_upstream)
 {
 	struct req_head h = head();
 	struct request_item r = item();
@@ -137,7 +137,7 @@ TEST(what_a_loop_waits_for_while_a_call_is_open_is_the_upstream)
 	s = split(&h, &r);
 	CHECK_EQ(s.us[PART_UPSTREAM], 80000);
 	CHECK_EQ(s.us[PART_CPU], 4000);
-	CHECK_EQ(s.us[PART_OTHER], 16000); /* nobody knows: a timer, a file, another protocol */
+	CHECK_EQ(s.us[PART_OTHER], 16000); /* unknown: a timer, a file, another protocol */
 }
 
 TEST(calls_at_the_same_time_count_once)
@@ -153,7 +153,7 @@ TEST(calls_at_the_same_time_count_once)
 	CHECK_EQ(split(&h, &r).us[PART_UPSTREAM], 75000);
 }
 
-TEST(an_answer_of_the_upstream_that_lies_unread_is_the_loops)
+TEST(an_unread_upstream_answer_is_loop_time)
 {
 	struct req_head h = head();
 	struct request_item r = item();
@@ -219,14 +219,14 @@ TEST(after_the_first_byte_a_loop_waits_for_the_client_only_while_its_socket_is_b
 	r.first_us = 10000;
 	h.split.own_ns = 10 * MS;
 	h.split.own_first_ns = 8 * MS;
-	CHECK_EQ(split(&h, &r).us[PART_CLIENT], 0); /* a body that comes late */
+	CHECK_EQ(split(&h, &r).us[PART_CLIENT], 0); /* a late body */
 	h.net.busy_us = 50000;
 	CHECK_EQ(split(&h, &r).us[PART_CLIENT], 50000);
 	h.net.busy_us = 5000000;
 	CHECK_EQ(split(&h, &r).us[PART_CLIENT], 88000);
 }
 
-TEST(what_is_not_measured_is_not_attributed)
+TEST(unmeasured_time_is_not_attributed)
 {
 	struct req_head h = head();
 	struct request_item r = item();
@@ -254,7 +254,7 @@ TEST(several_threads_on_one_request_share_its_time)
 	CHECK_EQ(s.us[PART_CPU], 50000);
 }
 
-TEST(helper_threads_fill_what_the_loop_waited_for_and_no_more)
+TEST(helper_threads_fill_at_most_the_loops_waits)
 {
 	struct req_head h = head();
 	struct request_item r = item();
@@ -268,7 +268,7 @@ TEST(helper_threads_fill_what_the_loop_waited_for_and_no_more)
 	CHECK_EQ(s.us[PART_IO], 60000);
 	CHECK_EQ(s.us[PART_CPU], 30000);
 	CHECK_EQ(s.us[PART_OTHER], 10000);
-	call(&r, 10, 50); /* beside them: what the loop waited for longer cannot be told */
+	call(&r, 10, 50); /* in parallel: which of the two the loop waited for is unknown */
 	s = split(&h, &r);
 	CHECK_EQ(s.us[PART_UPSTREAM], 50000);
 	CHECK_EQ(s.us[PART_IO], 30000);
@@ -278,7 +278,7 @@ TEST(helper_threads_fill_what_the_loop_waited_for_and_no_more)
 	memset(&help, 0, sizeof(help));
 }
 
-TEST(a_stream_is_judged_without_what_came_after_its_first_byte)
+TEST(a_stream_is_judged_without_the_time_after_its_first_byte)
 {
 	struct req_head h = head();
 	struct request_item r = item();
@@ -337,7 +337,7 @@ static void fill(struct req_head *h, struct request_item *r)
 					      .response_us = hostile(r->request_us) >> 10 };
 }
 
-TEST(whatever_comes_the_parts_add_up)
+TEST(the_parts_add_up_for_any_record)
 {
 	for (int i = 0; i < 2000000 && !test_failed; i++) {
 		struct req_head h = { 0 };

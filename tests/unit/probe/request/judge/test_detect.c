@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe/request/judge/detect.h"
-#include "probe/request/judge/request_time.h"
+#include "probe/request/judge/item_time.h"
 #include "probe/request/explain/verdict.h"
 #include "tests/fake/clock.h"
 #include "tests/lib/test.h"
 
-/* Nothing of its time is measured but what the item says. */
+/* A breakdown without measured parts. */
 static bool judge(struct detect *d, struct request_item *r)
 {
 	static const struct req_head none;
@@ -31,7 +31,7 @@ static bool abnormal(struct detect *d, uint16_t status, uint64_t us)
 	return judged(d, status, us, &r);
 }
 
-TEST(errors_and_aborts_are_abnormal_however_fast)
+TEST(errors_and_aborts_are_abnormal_at_any_speed)
 {
 	AUTO(detect_free) struct detect *d = detect_new(-1);
 
@@ -57,7 +57,7 @@ TEST(a_known_route_is_judged_by_itself)
 
 	for (int i = 0; i < 200; i++)
 		CHECK(!abnormal(d, 200, 5000 + (uint64_t)i));
-	CHECK(!abnormal(d, 200, 20000)); /* four times slower, but by 15 ms */
+	CHECK(!abnormal(d, 200, 20000)); /* four times slower, but only by 15 ms */
 	CHECK(judged(d, 200, 60000, &r));
 	CHECK(r.normal_us > 4500 && r.normal_us < 5800);
 	CHECK(r.limit_us > 24500 && r.limit_us < 26000);
@@ -127,7 +127,7 @@ TEST(more_routes_than_fit_are_still_judged)
 	CHECK(abnormal(d, 500, 1));
 }
 
-TEST(a_scan_of_paths_drives_out_no_route_that_is_known_and_keeps_out_none_that_comes)
+TEST(a_scan_of_paths_neither_displaces_known_routes_nor_blocks_new_ones)
 {
 	AUTO(detect_free) struct detect *d = detect_new(-1);
 	struct request_item r;
@@ -168,14 +168,14 @@ TEST(a_route_whose_bodies_are_waited_for_is_judged_by_the_first_byte)
 	CHECK(!streamed(d, 2000, 3000, 0, &r)); /* the event came at once */
 }
 
-TEST(a_late_body_is_slow_where_others_are_not_late)
+TEST(a_late_body_is_slow_if_other_bodies_are_not_late)
 {
 	AUTO(detect_free) struct detect *d = detect_new(-1);
 	struct request_item r;
 
 	for (int i = 0; i < 150; i++)
 		CHECK(!streamed(d, 2000, 3000, 0, &r));
-	for (int i = 0; i < 150; i++) /* and stays so, also if it is all of them */
+	for (int i = 0; i < 150; i++) /* even if all bodies become late */
 		CHECK(streamed(d, 2000, 2000000, 0, &r));
 }
 
@@ -190,18 +190,18 @@ static bool left(struct detect *d, uint64_t us)
 	return judge(d, &r);
 }
 
-TEST(who_leaves_a_long_poll_in_time_is_not_told_of)
+TEST(leaving_a_long_poll_within_its_limit_is_normal)
 {
 	AUTO(detect_free) struct detect *d = detect_new(-1);
 
-	CHECK(left(d, 3000000)); /* not known for one yet */
+	CHECK(left(d, 3000000)); /* not known as a long poll yet */
 	for (uint64_t i = 0; i < 20; i++)
 		abnormal(d, 200, 20000000 + i * 500000);
 	CHECK(!left(d, 3000000));
-	CHECK(left(d, 60000000)); /* nobody waits so long */
+	CHECK(left(d, 60000000)); /* longer than the limit */
 }
 
-TEST(who_leaves_a_route_that_is_slow_but_no_long_poll_is_told_of)
+TEST(leaving_a_slow_route_that_is_no_long_poll_is_abnormal)
 {
 	AUTO(detect_free) struct detect *d = detect_new(-1);
 
@@ -210,7 +210,7 @@ TEST(who_leaves_a_route_that_is_slow_but_no_long_poll_is_told_of)
 	CHECK(left(d, 1000000));
 }
 
-TEST(how_a_route_is_judged_is_kept)
+TEST(judging_by_the_first_byte_is_saved)
 {
 	AUTO(detect_free) struct detect *d = detect_new(-1), *later = detect_new(-1);
 	struct buf bytes = { 0 };
@@ -225,7 +225,7 @@ TEST(how_a_route_is_judged_is_kept)
 	CHECK(r.flags & REQUEST_BY_FIRST);
 }
 
-/* Of which so many us were a lock's. */
+/* A request that spent lock_us on a lock. */
 static const struct part_baseline_part *with_lock(struct detect *d, uint64_t us, uint64_t lock_us)
 {
 	static struct judged j;
@@ -239,7 +239,7 @@ static const struct part_baseline_part *with_lock(struct detect *d, uint64_t us,
 	return detect_judge(d, &r, &s, &j) ? &j.usual[PART_LOCK] : NULL;
 }
 
-TEST(what_a_part_usually_is_is_learnt_from_what_is_not_slow)
+TEST(usual_parts_are_learnt_from_requests_that_are_not_slow)
 {
 	AUTO(detect_free) struct detect *d = detect_new(-1);
 	const struct part_baseline_part *lock;
@@ -255,7 +255,7 @@ TEST(what_a_part_usually_is_is_learnt_from_what_is_not_slow)
 	}
 }
 
-TEST(what_a_part_usually_is_is_learnt_also_where_all_is_told)
+TEST(usual_parts_are_learnt_under_a_fixed_limit_too)
 {
 	AUTO(detect_free) struct detect *d = detect_new(0);
 
@@ -264,7 +264,7 @@ TEST(what_a_part_usually_is_is_learnt_also_where_all_is_told)
 	CHECK(with_lock(d, 5000, 1000)->p50_us >= 930);
 }
 
-TEST(what_a_part_usually_is_is_kept)
+TEST(usual_parts_are_saved)
 {
 	AUTO(detect_free) struct detect *d = detect_new(-1), *later = detect_new(-1);
 	struct buf bytes = { 0 };

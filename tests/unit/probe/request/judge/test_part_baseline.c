@@ -32,7 +32,7 @@ TEST(the_median_of_a_part_is_within_a_few_percent)
 	}
 }
 
-TEST(how_much_a_part_varies_is_known)
+TEST(the_spread_of_a_part_is_known)
 {
 	struct part_baseline u = { 0 };
 
@@ -43,7 +43,7 @@ TEST(how_much_a_part_varies_is_known)
 	CHECK(part_baseline_parts(&u)[PART_UPSTREAM].iqr_us < 36000);
 }
 
-TEST(a_few_requests_tell_nothing_usual)
+TEST(a_few_requests_are_not_enough)
 {
 	struct part_baseline u = { 0 };
 
@@ -69,7 +69,7 @@ TEST(it_follows_a_change_over_two_minutes_and_not_a_burst)
 	CHECK(is_about(part_baseline_parts(&u)[PART_CPU].p50_us, 9000));
 }
 
-TEST(what_is_kept_comes_back)
+TEST(saved_samples_are_restored)
 {
 	struct part_baseline u = { 0 }, back;
 	struct buf b = { 0 };
@@ -78,10 +78,11 @@ TEST(what_is_kept_comes_back)
 		learn(&u, PART_OTHER, n * 100, SECOND);
 	part_baseline_put(&b, &u);
 	CHECK(part_baseline_take(&back, b.data, b.len));
-	CHECK_EQ(part_baseline_parts(&back)[PART_OTHER].p50_us, part_baseline_parts(&u)[PART_OTHER].p50_us);
+	CHECK_EQ(part_baseline_parts(&back)[PART_OTHER].p50_us,
+		 part_baseline_parts(&u)[PART_OTHER].p50_us);
 	CHECK(!part_baseline_take(&back, b.data, b.len - 1));
 	CHECK(!part_baseline_take(&back, b.data, 0));
-	b.data[0]++; /* of a version with one more part */
+	b.data[0]++; /* from a version with one more part */
 	CHECK(part_baseline_take(&back, b.data, b.len));
 	CHECK_EQ(back.n, 0);
 	buf_free(&b);

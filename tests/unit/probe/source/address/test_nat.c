@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Ways of translation, from lines of nf_conntrack as a kernel 6.18 prints them, and from netlink.
+/* Address translations, from lines of nf_conntrack as a kernel 6.18 prints them, and from netlink.
  */
 #include <arpa/inet.h>
 #include <linux/netfilter/nfnetlink.h>
@@ -19,8 +19,8 @@ static void see(struct nat *n, const char *line, uint64_t netns)
 	conntrack_line(n, line, strlen(line), netns);
 }
 
-/* What is told, as text. */
-static const char *told(struct nat *n)
+/* The sent translations as text. */
+static const char *sent_text(struct nat *n)
 {
 	static char all[1024];
 	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
@@ -28,7 +28,7 @@ static const char *told(struct nat *n)
 	struct sink s = { 0 };
 	size_t len = 0;
 
-	nat_tell(n, &s);
+	nat_send(n, &s);
 	CHECK_EQ(wire_body_decode(a, s.event.data, s.event.len, &b), 0);
 	CHECK_EQ(b.nnats, 1);
 	len += (size_t)snprintf(all, sizeof(all), "%u:", b.nats[0].left_out);
@@ -44,7 +44,7 @@ static const char *told(struct nat *n)
 	return all;
 }
 
-TEST(what_is_called_by_another_address_is_told_once)
+TEST(a_translated_destination_is_reported_once)
 {
 	AUTO_FREE struct nat *n = calloc(1, sizeof(*n));
 
@@ -64,11 +64,11 @@ TEST(what_is_called_by_another_address_is_told_once)
 	    TCP("src=10.0.0.1 dst=10.0.0.9 sport=40004 dport=80",
 		"src=10.0.0.9 dst=10.0.0.1 sport=80 dport=40004"),
 	    0);
-	CHECK_STR(told(n), "0: 1 10.96.0.1:80=10.0.0.2:8000 1c 10.96.0.1:80=10.0.0.3:8000");
+	CHECK_STR(sent_text(n), "0: 1 10.96.0.1:80=10.0.0.2:8000 1c 10.96.0.1:80=10.0.0.3:8000");
 	CHECK(!n->changed);
 }
 
-TEST(who_asks_by_another_address_is_told_without_ports)
+TEST(a_translated_source_is_reported_without_ports)
 {
 	AUTO_FREE struct nat *n = calloc(1, sizeof(*n));
 
@@ -84,11 +84,11 @@ TEST(who_asks_by_another_address_is_told_without_ports)
 	    TCP("src=10.0.0.1 dst=10.0.0.254 sport=40003 dport=8080",
 		"src=10.1.0.4 dst=10.1.0.254 sport=9000 dport=40003"),
 	    0);
-	CHECK_STR(told(n), "0: 2 192.0.2.1:0=10.0.0.1:0 1 10.0.0.254:8080=10.1.0.4:9000 2 "
-			   "10.1.0.254:0=10.0.0.1:0");
+	CHECK_STR(sent_text(n), "0: 2 192.0.2.1:0=10.0.0.1:0 1 10.0.0.254:8080=10.1.0.4:9000 2 "
+				"10.1.0.254:0=10.0.0.1:0");
 }
 
-TEST(a_line_that_is_cut_or_of_another_protocol_tells_nothing)
+TEST(truncated_lines_and_other_protocols_are_ignored)
 {
 	AUTO_FREE struct nat *n = calloc(1, sizeof(*n));
 	static const char *const lines[] = {
@@ -107,17 +107,17 @@ TEST(a_line_that_is_cut_or_of_another_protocol_tells_nothing)
 	    "ipv6     10 tcp      6 117 CLOSE src=20010db8000000000000000000000001 dst=fd00 "
 	    "sport=1 dport=2",
 	    0);
-	CHECK_STR(told(n), "0:");
+	CHECK_STR(sent_text(n), "0:");
 	see(n,
 	    "ipv6     10 tcp      6 9 CLOSE src=2001:0db8:0000:0000:0000:0000:0000:0001 "
 	    "dst=fd00:0000:0000:0000:0000:0000:0000:0001 sport=1 dport=80 "
 	    "src=2001:0db8:0000:0000:0000:0000:0000:0002 "
 	    "dst=2001:0db8:0000:0000:0000:0000:0000:0001 sport=8000 dport=1 use=1",
 	    0);
-	CHECK_STR(told(n), "0: 1 [fd00::1]:80=[2001:db8::2]:8000");
+	CHECK_STR(sent_text(n), "0: 1 [fd00::1]:80=[2001:db8::2]:8000");
 }
 
-TEST(one_that_nothing_goes_by_is_forgotten_after_some_readings)
+TEST(an_unused_translation_is_forgotten_after_some_readings)
 {
 	AUTO_FREE struct nat *n = calloc(1, sizeof(*n));
 	static const char way[] = TCP("src=10.0.0.1 dst=10.96.0.1 sport=4 dport=80",
@@ -125,7 +125,7 @@ TEST(one_that_nothing_goes_by_is_forgotten_after_some_readings)
 
 	see(n, way, 0);
 	see(n, way, 9);
-	told(n);
+	sent_text(n);
 	for (int i = 0; i < 5; i++) {
 		nat_begin(n, 0);
 		nat_end(n, 0);
@@ -140,18 +140,18 @@ TEST(one_that_nothing_goes_by_is_forgotten_after_some_readings)
 		nat_end(n, 0);
 	}
 	CHECK(n->changed);
-	CHECK_STR(told(n), "0: 1c 10.96.0.1:80=10.0.0.2:8000");
+	CHECK_STR(sent_text(n), "0: 1c 10.96.0.1:80=10.0.0.2:8000");
 	nat_forget(n, 9);
 	CHECK(n->changed);
-	CHECK_STR(told(n), "0:");
+	CHECK_STR(sent_text(n), "0:");
 }
 
-TEST(more_ways_than_a_node_may_tell_are_counted)
+TEST(translations_beyond_the_limit_are_counted)
 {
 	AUTO_FREE struct nat *n = calloc(1, sizeof(*n));
-	struct place_flow f = { .from = addr_make("\x0a\0\0\1", 4, 9),
-				.hears = addr_make("\x0a\0\0\1", 4, 9),
-				.answers = addr_make("\x0a\0\0\2", 4, 80) };
+	struct nat_flow f = { .from = addr_make("\x0a\0\0\1", 4, 9),
+			      .hears = addr_make("\x0a\0\0\1", 4, 9),
+			      .answers = addr_make("\x0a\0\0\2", 4, 80) };
 
 	for (int i = 0; i < ITEM_MAX_WAYS + 3; i++) {
 		f.to = addr_make("\x0a\x60\0\1", 4, (uint16_t)(i + 1));
@@ -224,7 +224,7 @@ static struct message flow(void)
 	return m;
 }
 
-TEST(netlink_tells_the_same)
+TEST(netlink_gives_the_same)
 {
 	AUTO_FREE struct nat *n = calloc(1, sizeof(*n));
 	struct message m = flow();
@@ -233,10 +233,10 @@ TEST(netlink_tells_the_same)
 	CHECK_EQ(conntrack_message(n, m.b, m.len), 1);
 	memcpy(m.b + m.len, &done, sizeof(done));
 	CHECK_EQ(conntrack_message(n, m.b, m.len + NLMSG_HDRLEN + 4), 0);
-	CHECK_STR(told(n), "0: 1 10.96.0.1:80=10.0.0.2:8000");
+	CHECK_STR(sent_text(n), "0: 1 10.96.0.1:80=10.0.0.2:8000");
 }
 
-TEST(what_netlink_refuses_is_told_by_its_reason)
+TEST(a_refusal_by_netlink_is_returned_as_its_error)
 {
 	AUTO_FREE struct nat *n = calloc(1, sizeof(*n));
 	struct {
@@ -250,12 +250,12 @@ TEST(what_netlink_refuses_is_told_by_its_reason)
 	CHECK_EQ(conntrack_message(n, &no, sizeof(no)), -EOPNOTSUPP);
 }
 
-TEST(no_length_in_a_message_is_believed)
+TEST(no_length_in_a_message_is_trusted)
 {
 	AUTO_FREE struct nat *n = calloc(1, sizeof(*n));
 	struct message m = flow();
 
-	for (size_t len = 0; len < m.len; len++) { /* in memory of that size, for the sanitizer */
+	for (size_t len = 0; len < m.len; len++) { /* in exactly sized memory, for the sanitizer */
 		AUTO_FREE uint8_t *cut = malloc(len ? len : 1);
 
 		memcpy(cut, m.b, len);
@@ -285,13 +285,13 @@ TEST(a_namespace_with_too_many_connections_is_counted_and_not_read)
 			   " >7/net/nf_conntrack"),
 		 0);
 	conntrack_of(n, &text, place(), "7", 3);
-	CHECK_STR(told(n), "0: 1c 10.0.0.1:80=10.0.0.1:8080");
+	CHECK_STR(sent_text(n), "0: 1c 10.0.0.1:80=10.0.0.1:8080");
 	CHECK_EQ(
 		place_run(
 			"printf 'entries  found\\n00000401  00000000\\n' >7/net/stat/nf_conntrack"),
 		0);
 	conntrack_of(n, &text, place(), "7", 3);
-	CHECK_STR(told(n), "1: 1c 10.0.0.1:80=10.0.0.1:8080");
+	CHECK_STR(sent_text(n), "1: 1c 10.0.0.1:80=10.0.0.1:8080");
 	buf_free(&text);
 	place_clean();
 }

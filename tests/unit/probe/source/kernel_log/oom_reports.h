@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* oom_reports.h - what kernels said when they killed for want of memory. */
+/* oom_reports.h - reports that kernels logged when they killed a process for lack of memory. */
 #pragma once
 
 /* 6.18, in a cgroup of version 1 with a limit of 20 MiB */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The kernel's log: its records, the patterns of schema/def/kmsg.def, and how repeats become one event.
- */
+/* The kernel log: its records, the patterns of schema/def/kmsg.def, and folding of repeats. */
 #include <stdio.h>
 
 #include "lib/wire/reason.h"
@@ -28,7 +27,7 @@ static struct kmsg_line line_of(uint32_t facility, const char *text)
 	return l;
 }
 
-TEST(every_true_line_is_found_with_what_it_is_about)
+TEST(every_real_line_matches_with_its_subject)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
 		struct kmsg_line l = line_of(0, lines[i].text);
@@ -42,7 +41,7 @@ TEST(every_true_line_is_found_with_what_it_is_about)
 	}
 }
 
-TEST(every_pattern_has_a_true_line)
+TEST(every_pattern_has_a_real_line)
 {
 	static const struct kmsg_pattern p[] = {
 #define KMSG(reason, severity, text) { R_##reason, EVENT_##severity, text },
@@ -66,7 +65,7 @@ TEST(every_pattern_has_a_true_line)
 	}
 }
 
-TEST(what_users_write_is_never_an_event)
+TEST(lines_written_by_users_are_never_events)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
 		struct kmsg_line l = line_of(1, lines[i].text);
@@ -102,7 +101,7 @@ TEST(ordinary_lines_are_no_events)
 	}
 }
 
-TEST(a_record_is_read_by_its_fields)
+TEST(a_record_is_parsed_into_its_fields)
 {
 	static const char record[] = "4,1234,5678901,-;EXT4-fs error \\x5c\\x0a \\xffend;more\n"
 				     " SUBSYSTEM=block\n DEVICE=b7:0\n";
@@ -119,7 +118,7 @@ TEST(a_record_is_read_by_its_fields)
 	CHECK_STR(l.text, "user");
 }
 
-TEST(what_is_no_record_is_refused)
+TEST(malformed_records_are_refused)
 {
 	static const char *const bad[] = {
 		"",
@@ -173,12 +172,12 @@ static void hear(struct rig *r, const char *text)
 	kmsg_fold_line(r->fold, &l, &f, r->now, WALL_S * SEC + r->now);
 }
 
-/* What is told so many seconds later. */
-static const struct event_item *told_after(struct rig *r, uint64_t s)
+/* The event that is sent s seconds later, or NULL. */
+static const struct event_item *event_after(struct rig *r, uint64_t s)
 {
 	r->now += s * SEC;
 	buf_reset(&r->out.event);
-	kmsg_fold_tell(r->fold, r->now, &r->out);
+	kmsg_fold_send_due(r->fold, r->now, &r->out);
 	CHECK_EQ(wire_body_decode(r->arena, r->out.event.data, r->out.event.len, &r->b), 0);
 	return r->b.nevents ? r->b.events : NULL;
 }
@@ -191,49 +190,49 @@ static const struct param *param(const struct event_item *e, const char *key)
 	return NULL;
 }
 
-TEST(a_line_is_an_event_at_once_that_is_over)
+TEST(a_single_line_is_an_event_that_is_over_at_once)
 {
 	struct rig r = rig_new();
 	const struct event_item *e;
 
 	hear(&r, "EXT4-fs error (device loop0): ext4_lookup:1785: inode #2: comm ls: bad");
-	e = told_after(&r, 0);
+	e = event_after(&r, 0);
 	CHECK(e != NULL);
 	CHECK_STR(e->kind, "fs.error");
 	CHECK_EQ(e->severity, EVENT_CRITICAL);
 	CHECK_EQ(e->start_ns, WALL_S * SEC + 1000 * SEC);
-	CHECK(!e->going_on && e->id && e->told == 1);
+	CHECK(!e->going_on && e->id && e->update == 1);
 	CHECK_STR(param(e, "dev")->text, "loop0");
 	CHECK(param(e, "lines")->number == 1);
 	CHECK(strstr(param(e, "line")->text, "comm ls: bad") != NULL);
-	CHECK(!told_after(&r, 100)); /* it was said that it is over */
+	CHECK(!event_after(&r, 100)); /* its end was already sent */
 	rig_free(&r);
 }
 
-TEST(repeats_are_one_event_that_goes_on_until_none_came_for_a_minute)
+TEST(repeats_are_one_event_that_ends_after_a_quiet_minute)
 {
 	struct rig r = rig_new();
 	const struct event_item *e;
-	uint32_t tellings = 0;
+	uint32_t updates = 0;
 	uint64_t id;
 
 	hear(&r, "ata1: hard resetting link");
-	id = told_after(&r, 0)->id;
+	id = event_after(&r, 0)->id;
 	for (int s = 0; s < 100; s++) {
 		for (int i = 0; i < 50; i++)
 			hear(&r, "ata1: hard resetting link");
-		e = told_after(&r, 1);
-		tellings += e != NULL;
-		CHECK(!e || (e->going_on && e->id == id && e->told == tellings + 1));
+		e = event_after(&r, 1);
+		updates += e != NULL;
+		CHECK(!e || (e->going_on && e->id == id && e->update == updates + 1));
 	}
-	CHECK_EQ(tellings, 2); /* after 30 s, and 60 s later */
-	e = told_after(&r, 60);
+	CHECK_EQ(updates, 2); /* after 30 s, and 60 s later */
+	e = event_after(&r, 60);
 	CHECK(e && !e->going_on && e->id == id);
 	CHECK(param(e, "lines")->number == 5001);
 	CHECK_EQ(e->us, 99000000);
-	CHECK(!told_after(&r, 60));
+	CHECK(!event_after(&r, 60));
 	hear(&r, "ata1: hard resetting link");
-	CHECK(told_after(&r, 1)->id != id);
+	CHECK(event_after(&r, 1)->id != id);
 	rig_free(&r);
 }
 
@@ -243,36 +242,36 @@ TEST(two_devices_are_two_events)
 
 	hear(&r, "ata1: hard resetting link");
 	hear(&r, "ata2: hard resetting link");
-	hear(&r, "ata1: failed command: READ FPDMA QUEUED"); /* the first again */
-	CHECK(told_after(&r, 0) != NULL);
+	hear(&r, "ata1: failed command: READ FPDMA QUEUED"); /* the first device once more */
+	CHECK(event_after(&r, 0) != NULL);
 	CHECK_EQ(r.b.nevents, 2);
 	rig_free(&r);
 }
 
-TEST(of_a_reason_few_events_begin_in_a_minute_and_the_others_are_counted)
+TEST(events_of_a_reason_are_limited_per_minute_and_the_others_counted)
 {
 	struct rig r = rig_new();
 	char text[64];
 
-	r.now = 1020 * SEC; /* a minute of the clock begins */
+	r.now = 1020 * SEC; /* a clock minute starts */
 	for (int i = 0; i < 1000; i++) {
 		snprintf(text, sizeof(text), "prog%d[%d]: segfault at 0 ip 0 sp 0 error 4", i, i);
 		hear(&r, text);
 	}
 	hear(&r, "VFS: file-max limit 1000 reached");
-	told_after(&r, 0);
+	event_after(&r, 0);
 	CHECK_EQ(r.b.nevents, FOLD_PER_MINUTE + 1);
 	CHECK_EQ(kmsg_fold_withheld(r.fold), 1000 - FOLD_PER_MINUTE);
 	r.now += 70 * SEC;
 	hear(&r, "other[5]: segfault at 0 ip 0 sp 0 error 4");
-	told_after(&r, 0);
+	event_after(&r, 0);
 	CHECK_EQ(r.b.nevents, 1);
 	CHECK_EQ(r.b.events[0].pid, 5);
 	CHECK_STR(r.b.events[0].comm, "other");
 	rig_free(&r);
 }
 
-TEST(there_is_room_for_so_many_events_and_no_more)
+TEST(a_full_event_table_counts_further_lines)
 {
 	struct rig r = rig_new();
 
@@ -287,7 +286,7 @@ TEST(there_is_room_for_so_many_events_and_no_more)
 		r.now += 5 * SEC;
 		r.now += minute % 5 == 0 ? 0 : 1;
 	}
-	told_after(&r, 0);
+	event_after(&r, 0);
 	CHECK(r.b.nevents <= FOLD_EVENTS);
 	CHECK_EQ(kmsg_fold_withheld(r.fold) + r.b.nevents, 10 * FOLD_PER_MINUTE);
 	rig_free(&r);
@@ -302,7 +301,7 @@ TEST(the_sentence_of_a_reason_finds_its_parameters)
 		const char *s;
 
 		hear(&r, lines[i].text);
-		e = told_after(&r, 0);
+		e = event_after(&r, 0);
 		CHECK(e != NULL);
 		s = e ? reason_find(e->reason)->en : "";
 		for (s = strchr(s, '{'); s && lines[i].reason != R_TASK_STUCK;

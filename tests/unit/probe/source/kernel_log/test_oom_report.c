@@ -6,7 +6,7 @@
 
 enum { PAGE = 4096 };
 
-/* Line by line; how many kills there were. */
+/* Feeds the lines one by one; returns the number of kills. */
 static int hear(struct oom_report *r, const char *text)
 {
 	int kills = 0;
@@ -19,7 +19,7 @@ static int hear(struct oom_report *r, const char *text)
 	return kills;
 }
 
-TEST(a_kill_in_a_cgroup_is_told_with_its_limit_and_who_held_most)
+TEST(a_kill_in_a_cgroup_is_reported_with_its_limit_and_the_largest_tasks)
 {
 	struct oom_report r = { 0 };
 
@@ -37,7 +37,7 @@ TEST(a_kill_in_a_cgroup_is_told_with_its_limit_and_who_held_most)
 	CHECK(r.top[0].rss_bytes > 20 << 20);
 }
 
-TEST(a_kill_of_the_whole_node_is_told_with_the_five_that_held_most_the_most_first)
+TEST(a_kill_of_the_whole_node_is_reported_with_the_five_largest_tasks_in_order)
 {
 	static const uint32_t top[] = { 1034, 1035, 251, 1036, 229 };
 	struct oom_report r = { 0 };
@@ -56,7 +56,7 @@ TEST(a_kill_of_the_whole_node_is_told_with_the_five_that_held_most_the_most_firs
 	CHECK_EQ(r.top[0].rss_bytes, 466201ull * PAGE);
 }
 
-TEST(a_kill_whose_report_the_kernel_left_out_is_told_too)
+TEST(a_kill_without_a_kernel_report_is_reported_too)
 {
 	struct oom_report r = { 0 };
 
@@ -70,14 +70,15 @@ TEST(a_kill_whose_report_the_kernel_left_out_is_told_too)
 	CHECK_STR(r.cgroup, "");
 }
 
-TEST(other_lines_are_of_no_report)
+TEST(unrelated_lines_belong_to_no_report)
 {
 	static const char *const other[] = {
 		"",
 		"Killed process ",
 		"Killed process [12]: segfault at 0 ip 0 sp 0 error 4",
 		"traps: Killed process [12] trap int3",
-		"[   1234]     0  1234     7000     5000 90112 0 0 0 0 0 name", /* no table yet */
+		"[   1234]     0  1234     7000     5000 90112 0 0 0 0 0 name", /* outside a table
+										 */
 		"systemd[1]: app.service: killed by the OOM killer.",
 	};
 	struct oom_report r = { 0 };
@@ -87,11 +88,12 @@ TEST(other_lines_are_of_no_report)
 	CHECK_EQ(r.ntop, 0);
 }
 
-static const struct event_item *told(struct arena *a, const struct oom_seen *o, struct wire_body *b)
+static const struct event_item *oom_event_of(struct arena *a, const struct oom_seen *o,
+					     struct wire_body *b)
 {
 	struct sink out = { 0 };
 
-	oom_event_tell(o, &out);
+	oom_event_send(o, &out);
 	CHECK_EQ(wire_body_decode(a, out.event.data, out.event.len, b), 0);
 	CHECK_EQ(b->nevents, 1);
 	buf_free(&out.event);
@@ -117,7 +119,7 @@ TEST(the_event_has_what_the_hook_saw_and_what_the_log_said)
 	const struct event_item *e;
 
 	hear(&r, of_cgroup);
-	e = told(a, &(struct oom_seen){ &v, &r, 1000, PAGE, 5, "" }, &b);
+	e = oom_event_of(a, &(struct oom_seen){ &v, &r, 1000, PAGE, 5, "" }, &b);
 	CHECK_STR(e->kind, "mem.oom");
 	CHECK_EQ(e->severity, EVENT_CRITICAL);
 	CHECK_EQ(e->pid, 4242);
@@ -131,12 +133,13 @@ TEST(the_event_has_what_the_hook_saw_and_what_the_log_said)
 	CHECK_EQ(e->id, 0);
 }
 
-TEST(what_only_the_hook_saw_is_told_with_what_is_known)
+TEST(a_kill_seen_only_by_the_hook_is_reported_with_the_known_facts)
 {
 	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
 	const struct oom_victim v = { .pid = 7, .rss_pages = 100, .comm = "0123456789abcdef" };
 	struct wire_body b = { 0 };
-	const struct event_item *e = told(a, &(struct oom_seen){ &v, NULL, 1, PAGE, 0, "/x" }, &b);
+	const struct event_item *e =
+		oom_event_of(a, &(struct oom_seen){ &v, NULL, 1, PAGE, 0, "/x" }, &b);
 
 	CHECK_STR(e->comm, "0123456789abcdef");
 	CHECK_STR(param(e, "cgroup")->text, "/x");

@@ -62,7 +62,7 @@ TEST(the_process_that_takes_the_cpus_is_named_until_the_stall_ends)
 	CHECK_STR(e->kind, "cpu.stall");
 	CHECK_EQ(e->reason, R_CPU_STALL);
 	CHECK(e->going_on);
-	CHECK_EQ(e->told, 1);
+	CHECK_EQ(e->update, 1);
 	CHECK_EQ(e->start_ns, start_ns);
 	CHECK_EQ(e->pid, 90);
 	CHECK_STR(e->comm, "hog (of 1)");
@@ -74,12 +74,12 @@ TEST(the_process_that_takes_the_cpus_is_named_until_the_stall_ends)
 	check_sentence(e);
 	id = e->id;
 	e = stall_until(&h, 31); /* an update: it goes on */
-	CHECK(e && e->going_on && e->id == id && e->told == 2 && e->start_ns == start_ns);
+	CHECK(e && e->going_on && e->id == id && e->update == 2 && e->start_ns == start_ns);
 	stall_host_end(&h, hog);
 	app->wait = 0;
 	h.share[STALL_CPU] = 0;
 	e = stall_until(&h, 10);
-	CHECK(e && !e->going_on && e->id == id && e->told == 3 && e->start_ns == start_ns);
+	CHECK(e && !e->going_on && e->id == id && e->update == 3 && e->start_ns == start_ns);
 	CHECK_STR(e->comm, "hog (of 1)"); /* it has ended by now */
 	CHECK(e->us > 30000000 && e->us < 34000000);
 	quiet(&h, MINUTE);
@@ -138,7 +138,7 @@ TEST(many_processes_make_scans_neither_late_nor_costly)
 	for (int i = 0; i < 2 * 2 * MINUTE; i++) { /* it flickers, and never lasts long enough */
 		h.share[STALL_CPU] = i % 4 < 2 ? 0.35 : 0;
 		stall_tick(&h);
-		CHECK_EQ(h.told.nevents, 0);
+		CHECK_EQ(h.sent.nevents, 0);
 	}
 	/* 1 % and two scans in advance; each process is read twice here. */
 	CHECK((double)(clock_cpu_ns() - before) / 2e9 < 0.01 * 2 * MINUTE + 2 * 0.04);
@@ -218,9 +218,9 @@ TEST(a_build_at_ordinary_priority_is_one_event_even_if_it_flickers)
 		cc->wait = busy ? 2 : 0;
 		h.share[STALL_CPU] = busy ? 0.95 : 0.02;
 		stall_tick(&h);
-		for (uint32_t i = 0; i < h.told.nevents; i++) {
-			CHECK(!id || h.told.events[i].id == id);
-			id = h.told.events[i].id;
+		for (uint32_t i = 0; i < h.sent.nevents; i++) {
+			CHECK(!id || h.sent.events[i].id == id);
+			id = h.sent.events[i].id;
 		}
 	}
 	CHECK(id != 0);
