@@ -11,7 +11,7 @@
 
 #include "bpf/sched/runq.h"
 #include "lib/base/clock.h"
-#include "probe/cgroup/cgroup_record.h"
+#include "probe/cgroup/cgroup_record_text.h"
 #include "probe/kernel/kernel_load.h"
 #include "probe/core/layout.h"
 #include "probe/procfs/pressure.h"
@@ -73,7 +73,7 @@ static int load_program(struct runq_source *s, char *why)
 	s->pressure.fd = -1;
 	r = runq_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
-	return r < 0 ? kernel_say(r, why) : make_others(s);
+	return r < 0 ? kernel_explain(r, why) : make_others(s);
 }
 
 static int runq_open(void *self, const struct probe_env *env)
@@ -153,7 +153,7 @@ static void send_waits(struct runq_source *s)
 		if (!sums_seen(&s->cgroups, &last, name, c.v, last == CGROUP_OTHERS))
 			bpf_map__delete_elem(map, &last, sizeof(last), 0);
 	}
-	sums_tell(&s->cgroups, send_cgroup, s);
+	sums_report(&s->cgroups, send_cgroup, s);
 }
 
 static void send_waits_and_loss(struct runq_source *s, uint64_t now)

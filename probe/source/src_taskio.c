@@ -7,7 +7,7 @@
 #include "bpf/disk/taskio.h"
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
-#include "probe/cgroup/cgroup_record.h"
+#include "probe/cgroup/cgroup_record_text.h"
 #include "probe/kernel/kernel_load.h"
 #include "probe/core/layout.h"
 #include "probe/core/source.h"
@@ -73,13 +73,13 @@ static int taskio_open(void *self, const struct probe_env *env)
 	r = taskio_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, env->why);
+		return kernel_explain(r, env->why);
 	r = make_others(s);
 	if (r < 0)
 		return r;
 	r = taskio_bpf__attach(s->bpf);
 	if (r < 0)
-		return kernel_say(r, env->why);
+		return kernel_explain(r, env->why);
 	r = kernel_iterate(s->bpf->links.on_look);
 	if (r == 0 && s->bpf->bss->not_counted) {
 		snprintf(env->why, WHY_LEN,
@@ -176,10 +176,10 @@ static int taskio_read(void *self, struct sink *out)
 	read_programs(s);
 	s->out = out;
 	memset(s->node, 0, sizeof(s->node));
-	sums_tell(&s->cgroups, send_cgroup, s);
+	sums_report(&s->cgroups, send_cgroup, s);
 	sink_sample(out,
 		    &(struct sample_item){ layout_pagecache.layout, "", PAGECACHE_END, s->node });
-	sums_tell(&s->programs, send_program, s);
+	sums_report(&s->programs, send_program, s);
 	log_lost(s);
 	return r;
 }

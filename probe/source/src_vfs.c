@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 
 #include "bpf/disk/vfs.h"
-#include "probe/cgroup/cgroup_record.h"
+#include "probe/cgroup/cgroup_record_text.h"
 #include "probe/kernel/kernel_load.h"
 #include "probe/core/layout.h"
 #include "probe/kernel/map_sums.h"
@@ -81,7 +81,7 @@ static int load_program(struct vfs_source *s, char *why)
 	r = vfs_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, why);
+		return kernel_explain(r, why);
 	/* the entry for everything that does not fit; never deleted */
 	return bpf_map__update_elem(s->bpf->maps.entries, &key, sizeof(key), &others,
 				    sizeof(others), BPF_NOEXIST);
@@ -97,7 +97,7 @@ static int vfs_open(void *self, const struct probe_env *env)
 		r = kernel_tracepoint_args("sys_exit", env->why);
 	if (r >= 0)
 		r = load_program(s, env->why);
-	return r < 0 ? r : kernel_say(vfs_bpf__attach(s->bpf), env->why);
+	return r < 0 ? r : kernel_explain(vfs_bpf__attach(s->bpf), env->why);
 }
 
 /* "mount=/data,cgroup=/a/b"; a cgroup path that is too long is replaced by its id. */
@@ -156,7 +156,7 @@ static int vfs_read(void *self, struct sink *out)
 		.name = name_of,
 	});
 	s->out = out;
-	sums_tell(&s->entries, send_entry, s);
+	sums_report(&s->entries, send_entry, s);
 	send_missed(s);
 	s->out = NULL;
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probe/cgroup/cgroup_record.h"
+#include "probe/cgroup/cgroup_record_text.h"
 #include "tests/lib/test.h"
 
 static void path_is(const void *names, size_t len, uint32_t cut, const char *expected)

@@ -108,7 +108,7 @@ TEST(lost_segments_are_one_event_while_they_last)
 	CHECK(e && e->id == id && e->update == 3 && !e->going_on);
 	CHECK(!until(60, 1, 2000));
 	e = until(3, 100, 1000); /* back soon: the same event */
-	CHECK(e && e->id == id && e->told == 4 && e->going_on);
+	CHECK(e && e->id == id && e->update == 4 && e->going_on);
 }
 
 TEST(few_losses_a_small_share_or_the_usual_share_are_no_event)

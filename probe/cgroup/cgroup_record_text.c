@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probe/cgroup/cgroup_record.h"
+#include "probe/cgroup/cgroup_record_text.h"
 
 #include <stdio.h>
 
 #include "probe/cgroup/cgroup_path.h"
 
-enum { TAIL = 200 }; /* of a path that the kernel side cut */
+enum { TAIL = 200 }; /* bytes kept of a path that the kernel program cut */
 
 void cgroup_record_text(const struct cgroup_record *c, uint64_t id, char text[static ITEM_MAX_TEXT])
 {
@@ -18,7 +18,7 @@ void cgroup_record_text(const struct cgroup_record *c, uint64_t id, char text[st
 		size_t n = strnlen(p, (size_t)(end - p));
 
 		if (n == (size_t)(end - p) || n + 1 > at)
-			break; /* not ended: cut */
+			break; /* no terminating 0: cut */
 		at -= n;
 		memcpy(path + at, p, n);
 		path[--at] = '/';
