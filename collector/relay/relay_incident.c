@@ -115,7 +115,7 @@ static int ask_lists(struct pg *p, const char *sql, const PGresult *due, const i
 		list(due, column[i], &b[i]);
 		pg_arg_text(&a, (const char *)b[i].data);
 	}
-	r = out ? pg_ask(p, sql, &a, out) : pg_tell(p, sql, &a);
+	r = out ? pg_ask(p, sql, &a, out) : pg_execute(p, sql, &a);
 	for (int i = 0; i < n; i++)
 		buf_free(&b[i]);
 	return r;
