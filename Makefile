@@ -177,16 +177,14 @@ tools: $(TOOLS) $B/chaos/node $B/fault/drop $B/fault/drop.bpf.o
 fuzzers: $(FUZZ)
 objects: $(LIB) $(PROBE) $(COLL) $(REPLAY) $(UNIT_C:%.c=$O/%.o) $(FUZZ:$B/fuzz/%=$O/tests/fuzz/%.o) $(TOOLS:$B/%=$O/tests/%.o) \
 	$O/tests/lib/test.o $O/tests/chaos/node.o $(FAKE) $(FAULT) $(FLEET)
-all-tested: objects unit fuzzers
 test:
 	@tests/run.sh $(ONLY)
+check:
+	@tests/run.sh unit lint
 test-kernels:
 	@tests/kernels/run.sh $(ONLY)
 lint:
 	@tests/lint/all.sh
-check: all unit
-	@B=$B tests/unit.sh
-	@$(MAKE) --no-print-directory lint
 # What runs under ASan, UBSan and the fuzzers is made once, by clang; `objects` is all that there is to warn of.
 clang-%:
 	@$(MAKE) --no-print-directory CC=$(CLANG) SAN=fuzzer-no-link$(comma)address$(comma)undefined B=build-clang $*
@@ -238,7 +236,7 @@ clean:
 help:
 	@deploy/dev/help.sh
 
-.PHONY: all deps run stop status collector row demo unit tools fuzzers objects all-tested test test-kernels lint fuzz bench bench-io bench-incidents chaos faults fault-tools fleet docs fmt install clean help FORCE check
+.PHONY: all deps run stop status collector row demo unit tools fuzzers objects test check test-kernels lint fuzz bench bench-io bench-incidents chaos faults fault-tools fleet docs fmt install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $O -name '*.d' 2>/dev/null)

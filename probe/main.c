@@ -110,7 +110,7 @@ static int on_cost_tick(void *arg)
 {
 	struct probe *p = arg;
 
-	sources_tell_cost(p->sources, &p->sink);
+	sources_send_cost(p->sources, &p->sink);
 	if (++p->told_cost % SHRINK_COSTS == 1)
 		memory_trim_shrink();
 	return 0;
@@ -130,7 +130,7 @@ static void on_fresh(void *arg)
 {
 	struct probe *p = arg;
 
-	sources_tell(p->sources, &p->sink);
+	sources_send_states(p->sources, &p->sink);
 	on_seal(p, STREAM_EVENT);
 }
 
@@ -309,7 +309,8 @@ static void add_timers(struct probe *p)
 	p->reading = source_scheduler_begin(p->loop, on_read, p);
 	for (size_t i = 0; i < sources_count(); i++)
 		if (sources_on(p->sources, i))
-			source_scheduler_add(p->reading, i, sources_at(i), sources_wakes(p->sources, i));
+			source_scheduler_add(p->reading, i, sources_at(i),
+					     sources_wakes(p->sources, i));
 	loop_add_timer(p->loop, METRIC_TICK_MS, on_metric_tick, p);
 	loop_add_timer(p->loop, COST_TICK_MS, on_cost_tick, p);
 	loop_add_timer(p->loop, sources_watch_ms(p->sources), on_watch, p);
@@ -336,7 +337,7 @@ static int run(struct probe *p)
 		return r;
 	p->sink.on_full = on_seal;
 	p->sink.arg = p;
-	sources_tell(p->sources, &p->sink);
+	sources_send_states(p->sources, &p->sink);
 	read_all(p); /* what counters are counted from */
 	add_timers(p);
 	memory_trim_shrink();

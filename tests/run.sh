@@ -145,7 +145,7 @@ standing() { # the others
 working() {
 	local t
 	if wanted unit; then
-		for t in build-clang/test/test_*; do
+		for t in $(find build-clang/test -name "test_*" -type f -executable | sort); do
 			suite "unit/${t##*/}" 600 "$t"
 		done
 		for t in $threads; do
@@ -168,8 +168,10 @@ only=("$@")
 make --no-print-directory -j"$(nproc)" WERROR=1 all tools objects || count 0 1
 remember
 lane early & lanes=$!
-nice make --no-print-directory -j"$(nproc)" WERROR=1 clang-all-tested || count 0 1
-threads=$(threaded build-san-thread)
+for goal in clang-objects $(! wanted unit || echo clang-unit) $(! wanted fuzz || echo clang-fuzzers); do
+	nice make --no-print-directory -j"$(nproc)" WERROR=1 "$goal" || count 0 1
+done
+threads=$(! wanted unit || threaded build-san-thread)
 [ -z "$threads" ] || nice make --no-print-directory -j"$(nproc)" SAN=thread $threads || count 0 1
 
 queued=

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * accept_guard.h - the listening socket is shut while there is no descriptor for who connects.
+ * accept_guard.h - closes the listening socket while the process is out of file descriptors.
  *
- * libzmq's thread tries over and over to take a connection that it has no descriptor for, and so
- * does the console's: the honest get what processor they leave. Here the kernel drops what
- * connects, a thread with a table of descriptors of its own takes and ends those that wait, and
- * some descriptors are held back for the console and the database. All but that is of the loop's
- * thread.
+ * When accept() fails for lack of a descriptor, libzmq's thread and the console's thread retry
+ * without a pause and take the processor from honest clients. While the guard is shut, the kernel
+ * drops new connections, a thread with a descriptor table of its own accepts and closes those that
+ * are waiting, and some descriptors stay reserved for the console and the database. Everything but
+ * that thread runs in the loop's thread.
  */
 #pragma once
 
@@ -16,5 +16,5 @@ struct accept_guard;
 
 int accept_guard_open(struct accept_guard **out, int listening_fd) MUST_CHECK;
 void accept_guard_close(struct accept_guard *d); /* NULL is fine */
-void accept_guard_shut(struct accept_guard *d); /* a connection could not be taken */
-void accept_guard_look(struct accept_guard *d); /* every second: may it open again? */
+void accept_guard_shut(struct accept_guard *d); /* accept() failed */
+void accept_guard_look(struct accept_guard *d); /* every second: opens again if it can */

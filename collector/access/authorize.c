@@ -44,8 +44,8 @@ static void refuse(struct authorize *a, const struct ask *q, int why, const char
 	router_send(a->router, &to, &a->out);
 }
 
-void authorize_tell_keys(struct authorize *a, struct peer *to, uint64_t node, uint64_t epoch,
-		     const char *taken)
+void authorize_send_keys(struct authorize *a, struct peer *to, uint64_t node, uint64_t epoch,
+			 const char *taken)
 {
 	wire_keys_encode(&a->out, &(struct wire_keys){ .node_id = node,
 						       .epoch = epoch,
@@ -69,9 +69,9 @@ static void follow_change(struct authorize *a, const struct ask *q)
 	}
 	if (!*q->next || strcmp(q->next, q->key) == 0)
 		return;
-	if (key_registry_find(a->roster, q->next, &next, &loaded) && next.state == ROSTER_APPROVED &&
-	    next.node == q->node) {
-		authorize_tell_keys(a, &to, q->node, q->epoch, q->next);
+	if (key_registry_find(a->roster, q->next, &next, &loaded) &&
+	    next.state == ROSTER_APPROVED && next.node == q->node) {
+		authorize_send_keys(a, &to, q->node, q->epoch, q->next);
 		return;
 	}
 	change.kind = ASK_NEXT;
@@ -108,7 +108,7 @@ bool authorize_answer(struct authorize *a, struct ask *out)
 {
 	while (key_registry_take_answer(a->roster, out)) {
 		if (out->kind == ASK_NEXT && out->why == 0)
-			authorize_tell_keys(a, &out->peer, out->node, out->epoch, out->next);
+			authorize_send_keys(a, &out->peer, out->node, out->epoch, out->next);
 		if (out->kind != ASK_ENROL)
 			continue;
 		if (out->why == 0)

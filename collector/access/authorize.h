@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * authorize.h - whether what comes in is taken, by the key that it came with.
+ * authorize.h - accepts or refuses a message by the CURVE key of its connection.
  *
- * An approved key may speak for its own node and for no other. Any other key may say HELLO, which
- * the roster decides on; it is answered by REFUSED, with the reason. All else of it is dropped and
- * counted. Runs in the loop's thread.
+ * An approved key may send for its own node only. Any other key may send HELLO; the key registry
+ * decides on it, and a refusal is answered by REFUSED with the reason. Other messages of such a key
+ * are dropped and counted. Runs in the loop's thread.
  */
 #pragma once
 
@@ -17,16 +17,17 @@ struct authorize {
 	struct router *router;
 	struct key_registry *roster;
 	const struct own_keys *own;
-	struct key_registry_entry who; /* of the message at hand, once it was admitted */
+	struct key_registry_entry who; /* sender of the current message, once accepted */
 	struct buf out;
 };
 
 void authorize_ask(struct ask *out, const struct sender *from, const struct wire_hello *h);
-bool authorize_hello(struct authorize *a, const struct ask *q); /* true: take it now */
-bool authorize_answer(struct authorize *a, struct ask *out); /* true: take this one, which had to wait */
+bool authorize_hello(struct authorize *a, const struct ask *q); /* true: accept it now */
+bool authorize_answer(struct authorize *a,
+		      struct ask *out); /* true: accept *out, a HELLO that waited */
 
-bool authorize_message(struct authorize *a, const struct sender *from); /* any other than HELLO */
-bool authorize_node(struct authorize *a, uint64_t node); /* and whom it speaks for */
-bool authorize_has_news(const struct authorize *a); /* it is to be told something about keys */
-void authorize_tell_keys(struct authorize *a, struct peer *to, uint64_t node, uint64_t epoch,
-		     const char *taken);
+bool authorize_message(struct authorize *a, const struct sender *from); /* other than HELLO */
+bool authorize_node(struct authorize *a, uint64_t node); /* the key may send for node */
+bool authorize_has_news(const struct authorize *a); /* news about keys is due */
+void authorize_send_keys(struct authorize *a, struct peer *to, uint64_t node, uint64_t epoch,
+			 const char *taken);

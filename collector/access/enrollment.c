@@ -17,11 +17,11 @@ static void tell_waits(struct enrollment *d, const struct ask *a)
 {
 	uint64_t now = clock_mono_ns();
 
-	if (now - d->told_ns > 60000 * MS) {
-		d->told_ns = now;
-		d->told = 0;
+	if (now - d->logged_ns > 60000 * MS) {
+		d->logged_ns = now;
+		d->logged = 0;
 	}
-	if (d->told++ >= TOLD_A_MINUTE)
+	if (d->logged++ >= TOLD_A_MINUTE)
 		return;
 	if (a->why == WHY_UNKNOWN_KEY || a->why == WHY_TOKEN)
 		log_info("node %s (key %.8s..., from %s) waits to be let in%s%s%s: "
@@ -99,7 +99,7 @@ static int ask_used(struct pg *p, const struct ask *a)
 	return e;
 }
 
-int decide(struct enrollment *d, struct pg *p, struct ask *a)
+int enrollment_decide(struct enrollment *d, struct pg *p, struct ask *a)
 {
 	switch (a->kind) {
 	case ASK_ENROL:

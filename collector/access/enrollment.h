@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * enrollment.h - what the database makes of a HELLO whose key is not approved, or is to be changed.
+ * enrollment.h - decides on a HELLO whose key is not approved yet, or that announces a new key.
  *
- * Runs in the roster's thread; a->why is the answer. Errors are pg.h's: there is no answer then.
- * Who waits is told to the operator, each time that this changes, and ten times a minute at most.
+ * Runs in the key registry's thread; a->why is the answer. On an error (those of pg.h) there is no
+ * answer. Nodes that wait for approval are logged when their state changes, at most ten times a
+ * minute.
  */
 #pragma once
 
@@ -11,8 +12,8 @@
 #include "collector/access/key_registry.h"
 
 struct enrollment {
-	uint64_t told_ns;
-	unsigned told;
+	uint64_t logged_ns;
+	unsigned logged;
 };
 
-int decide(struct enrollment *d, struct pg *p, struct ask *a) MUST_CHECK;
+int enrollment_decide(struct enrollment *d, struct pg *p, struct ask *a) MUST_CHECK;

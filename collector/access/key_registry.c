@@ -50,7 +50,8 @@ static bool halves(const char *key, uint64_t half[static 2])
 	return true;
 }
 
-bool key_registry_find(struct key_registry *r, const char *key, struct key_registry_entry *out, bool *loaded)
+bool key_registry_find(struct key_registry *r, const char *key, struct key_registry_entry *out,
+		       bool *loaded)
 {
 	const struct key_registry_entry *e = NULL;
 	uint64_t half[2];
@@ -135,14 +136,15 @@ static void give(struct key_registry *r, struct ask *a)
 }
 
 /* Those that are asked, as far as the database answers; of the others the probes ask again. */
-static size_t decide_all(struct key_registry *r, struct ask *done[static ROSTER_ASKS], bool *changed)
+static size_t decide_all(struct key_registry *r, struct ask *done[static ROSTER_ASKS],
+			 bool *changed)
 {
 	size_t n = 0;
 	void *p;
 
 	while (n < ROSTER_ASKS && !atomic_load(&r->stopping) && queue_pop(r->asks, 0, &p) == 0) {
 		struct ask *a = p;
-		int e = r->listening ? decide(&r->decide, r->pg, a) : -ENOTCONN;
+		int e = r->listening ? enrollment_decide(&r->decide, r->pg, a) : -ENOTCONN;
 
 		if (e == -ENOTCONN)
 			r->listening = false;

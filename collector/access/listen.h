@@ -2,8 +2,8 @@
 /*
  * listen.h - the port that probes connect to.
  *
- * It is bound with the privileges of the start and listens only after they are dropped: no byte
- * from the network is read before. Errors come with a sentence that names the remedy.
+ * It is bound before privileges are dropped and listens only after that, so that no byte from the
+ * network is read with privileges. Errors come with a sentence that names the remedy.
  */
 #pragma once
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * slow_peer.h - a connection whose message does not end is cut, and one that is silent.
+ * slow_peer.h - cuts a connection whose message does not end (slowloris), and a silent one.
  *
- * libzmq keeps the frames of a message until its last one is there, as many as come: without this,
- * whoever knows the collector's key could fill its memory. Frames have a limit (router.c), and of
- * what was received on a connection without one whole message the kernel knows how much it is. A
- * probe says something every few seconds; who brought no whole message for half a minute is no
- * probe, or one that stands still and comes again.
+ * libzmq keeps the frames of a message until its last frame arrives, without a limit: a client that
+ * knows the collector's key could fill its memory. Frames have a limit (router.c), and the kernel
+ * knows how many bytes a connection received since its last whole message. A probe sends something
+ * every few seconds; a connection without a whole message for half a minute is no probe, or a probe
+ * that hangs and will connect again.
  */
 #pragma once
 
@@ -16,7 +16,7 @@ struct slow_peer;
 
 struct slow_peer *slow_peer_new(int listening_fd);
 void slow_peer_free(struct slow_peer *e); /* NULL is fine */
-void slow_peer_heard(struct slow_peer *e, int fd); /* a message came whole, by this connection */
-void slow_peer_look(struct slow_peer *e); /* a few times in a second */
+void slow_peer_heard(struct slow_peer *e, int fd); /* a whole message came by this connection */
+void slow_peer_look(struct slow_peer *e); /* a few times a second */
 
 DEFINE_AUTO(struct slow_peer *, slow_peer_free)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * red_roll.h - the thread that rolls red up by the minute and by ten minutes, for who calls whom:
- * schema/027_red_rollup.sql and 039_red_minutes.sql have the rules.
+ * schema/sql/049_baseline/60_red.sql and functions/40_red.sql have the rules.
  *
  * It has a connection of its own, so that it waits for nobody's packing, nor anybody for it. Of
  * several collectors on one database one is at it at a time. A database that is away, or that

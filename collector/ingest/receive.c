@@ -11,17 +11,17 @@
 enum {
 	DRAIN = 256,
 	HEAD_MEMORY = 1 << 20,
-	NODE_BYTES = 6 << 20, /* on their way to the database: a probe's window, and some */
-	NODE_LAYOUTS = 256, /* that a node may be the first to announce */
+	NODE_BYTES = 6 << 20, /* queued for the database: a probe's window and a reserve */
+	NODE_LAYOUTS = 256, /* first announced by one node */
 };
 
-static const uint64_t KEYS_NS = 5000000000u; /* what a node is to know of keys, once in that time */
+static const uint64_t KEYS_NS = 5000000000u; /* interval of news about keys to one node */
 
 struct receive {
 	struct receive_config cfg;
-	struct authorize admit;
+	struct authorize auth;
 	struct watermarks *marks;
-	struct pairmap *announced; /* layouts that a node was the first to announce: a number */
+	struct pairmap *announced; /* node -> number of layouts it was the first to announce */
 	struct arena *arena; /* of one HELLO or DICT */
 	struct buf out;
 };
@@ -33,7 +33,8 @@ struct receive *receive_new(const struct receive_config *cfg)
 	if (!r)
 		die("out of memory");
 	r->cfg = *cfg;
-	r->admit = (struct authorize){ .router = cfg->router, .roster = cfg->roster, .own = cfg->own };
+	r->auth =
+		(struct authorize){ .router = cfg->router, .roster = cfg->roster, .own = cfg->own };
 	r->marks = watermarks_new();
 	r->announced = pairmap_new(sizeof(uint32_t));
 	r->arena = arena_new(HEAD_MEMORY);
@@ -48,11 +49,12 @@ void receive_free(struct receive *r)
 	pairmap_free(r->announced);
 	arena_free(r->arena);
 	buf_free(&r->out);
-	buf_free(&r->admit.out);
+	buf_free(&r->auth.out);
 	free(r);
 }
 
-static struct mark *heard(struct receive *r, uint64_t node, uint64_t epoch, const struct peer *from)
+static struct mark *touch_mark(struct receive *r, uint64_t node, uint64_t epoch,
+			       const struct peer *from)
 {
 	struct mark *k = watermarks_get(r->marks, node, epoch);
 
@@ -65,7 +67,7 @@ static struct mark *heard(struct receive *r, uint64_t node, uint64_t epoch, cons
 	return k;
 }
 
-static void ask(struct receive *r, struct mark *k, struct work *w)
+static void queue_lookup(struct receive *r, struct mark *k, struct work *w)
 {
 	if (writer_queue_send(r->cfg.link, w) < 0) {
 		counter_add(C_REFUSED_QUEUE, 1);
@@ -75,10 +77,10 @@ static void ask(struct receive *r, struct mark *k, struct work *w)
 	}
 }
 
-/* A HELLO of whom may send: it is made known to the database, which answers by a note. */
-static void accept(struct receive *r, const struct ask *a)
+/* A HELLO of an authorized node: the writer stores it and answers with a note. */
+static void accept_hello(struct receive *r, const struct ask *a)
 {
-	struct mark *k = heard(r, a->node, a->epoch, &a->peer);
+	struct mark *k = touch_mark(r, a->node, a->epoch, &a->peer);
 	struct work *w;
 
 	if (!k)
@@ -88,7 +90,7 @@ static void accept(struct receive *r, const struct ask *a)
 	snprintf(w->name, sizeof(w->name), "%s", a->name);
 	snprintf(w->machine, sizeof(w->machine), "%s", a->machine);
 	snprintf(w->version, sizeof(w->version), "%s", a->version);
-	ask(r, k, w);
+	queue_lookup(r, k, w);
 }
 
 static int on_hello(struct receive *r, const struct sender *from, const void *f, size_t len)
@@ -101,8 +103,8 @@ static int on_hello(struct receive *r, const struct sender *from, const void *f,
 		return err;
 	counter_add(C_HELLOS, 1);
 	authorize_ask(&a, from, &h);
-	if (authorize_hello(&r->admit, &a))
-		accept(r, &a);
+	if (authorize_hello(&r->auth, &a))
+		accept_hello(r, &a);
 	return 0;
 }
 
@@ -117,7 +119,7 @@ static int on_dict(struct receive *r, const void *f, size_t len)
 	counter_add(C_DICTS, 1);
 	if (layouts_find(r->cfg.layouts, d.layout))
 		return 0;
-	announced = pairmap_add(r->announced, r->admit.who.node, 0);
+	announced = pairmap_add(r->announced, r->auth.who.node, 0);
 	if (*announced >= NODE_LAYOUTS || layouts_add(r->cfg.layouts, &d) < 0)
 		counter_add(C_REFUSED_LAYOUT, 1);
 	else
@@ -135,7 +137,7 @@ static void need_dicts(struct receive *r, struct peer *to, const struct batch *b
 	}
 }
 
-/* The next batch of its stream: what cannot be read goes on, to be set aside where it is stored. */
+/* The next batch of its stream. A malformed one is queued too: the writer quarantines it. */
 static void take_batch(struct receive *r, struct mark *k, const struct wire_batch_head *h,
 		       zmq_msg_t *body)
 {
@@ -146,7 +148,7 @@ static void take_batch(struct receive *r, struct mark *k, const struct wire_batc
 	struct work *w;
 
 	b->head = *h;
-	b->relay = arena_strndup(b->arena, r->admit.who.relay, sizeof(r->admit.who.relay));
+	b->relay = arena_strndup(b->arena, r->auth.who.relay, sizeof(r->auth.who.relay));
 	b->room = *b->relay ? UINT32_MAX : watermarks_room(k, h, r->cfg.rows_per_s);
 	zmq_msg_move(&b->body, body);
 	if (pipeline_run(r->cfg.front, b) < 0 && !b->malformed) {
@@ -169,12 +171,12 @@ static void take_batch(struct receive *r, struct mark *k, const struct wire_batc
 	k->bytes += bytes;
 }
 
-static void tell_news(struct receive *r, struct mark *k)
+static void send_key_news(struct receive *r, struct mark *k)
 {
-	if (!authorize_has_news(&r->admit) || k->heard_ns - k->keys_ns < KEYS_NS)
+	if (!authorize_has_news(&r->auth) || k->heard_ns - k->keys_ns < KEYS_NS)
 		return;
 	k->keys_ns = k->heard_ns;
-	authorize_tell_keys(&r->admit, &k->peer, k->node, k->epoch, "");
+	authorize_send_keys(&r->auth, &k->peer, k->node, k->epoch, "");
 }
 
 static int on_batch(struct receive *r, const struct sender *from, zmq_msg_t frame[static 2])
@@ -187,12 +189,12 @@ static int on_batch(struct receive *r, const struct sender *from, zmq_msg_t fram
 		return err;
 	if (h.seq > INT64_MAX)
 		return -EBADMSG;
-	if (!authorize_node(&r->admit, h.node_id))
+	if (!authorize_node(&r->auth, h.node_id))
 		return 0;
-	k = heard(r, h.node_id, h.epoch, &from->peer);
+	k = touch_mark(r, h.node_id, h.epoch, &from->peer);
 	if (!k)
 		return 0;
-	tell_news(r, k);
+	send_key_news(r, k);
 	switch (watermarks_judge(r->marks, k, &h)) {
 	case MARK_NEXT:
 		if (k->bytes < NODE_BYTES && writer_queue_room(r->cfg.link)) {
@@ -211,7 +213,7 @@ static int on_batch(struct receive *r, const struct sender *from, zmq_msg_t fram
 	case MARK_UNSYNCED:
 		counter_add(C_REFUSED_EARLY, 1);
 		if (k->state == MARK_NEW)
-			ask(r, k, work_new(WORK_LOAD, k->node, k->epoch));
+			queue_lookup(r, k, work_new(WORK_LOAD, k->node, k->epoch));
 		return 0;
 	}
 	return 0;
@@ -228,7 +230,7 @@ static int dispatch(struct receive *r, const struct sender *from, zmq_msg_t fram
 		return err;
 	if (type == WIRE_HELLO)
 		return n == 1 ? on_hello(r, from, f, len) : -EBADMSG;
-	if (!authorize_message(&r->admit, from))
+	if (!authorize_message(&r->auth, from))
 		return 0;
 	if (type == WIRE_BATCH)
 		return n == 2 ? on_batch(r, from, frame) : -EBADMSG;
@@ -255,7 +257,7 @@ static void send_mark(struct receive *r, struct mark *k, uint8_t stream, enum wi
 	router_send(r->cfg.router, &k->peer, &r->out);
 }
 
-/* Nothing is asked for again while there is no room for it. */
+/* Sends no NACK while the queue has no room for the batch. */
 static void send_due(struct receive *r)
 {
 	bool room = writer_queue_room(r->cfg.link);
@@ -279,7 +281,7 @@ int receive_messages(void *receive)
 	struct receive *r = receive;
 	int n = 0;
 
-	/* a bounded drain, so that notes, timers and signals still get their turn */
+	/* bounded, so that notes, timers and signals get their turn */
 	for (int i = 0; i < DRAIN && n >= 0; i++) {
 		zmq_msg_t frame[2];
 		struct sender from;
@@ -301,7 +303,7 @@ int receive_messages(void *receive)
 	return n == -EAGAIN || n >= 0 ? 0 : n;
 }
 
-static void welcome(struct receive *r, struct mark *k)
+static void send_welcome(struct receive *r, struct mark *k)
 {
 	struct wire_welcome w = { .node_id = k->node,
 				  .epoch = k->epoch,
@@ -337,9 +339,9 @@ static void on_note(struct receive *r, const struct note *n)
 	else
 		watermarks_stored(r->marks, k, n->seq);
 	if (watermarks_idle(k))
-		k->bytes = 0; /* also of notes that were lost */
+		k->bytes = 0; /* clears also bytes whose notes were lost */
 	if (n->hello)
-		welcome(r, k);
+		send_welcome(r, k);
 }
 
 int receive_notes(void *receive)
@@ -359,8 +361,8 @@ int receive_answers(void *receive)
 	struct receive *r = receive;
 	struct ask a;
 
-	while (authorize_answer(&r->admit, &a))
-		accept(r, &a);
+	while (authorize_answer(&r->auth, &a))
+		accept_hello(r, &a);
 	return 0;
 }
 

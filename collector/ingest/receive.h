@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * receive.h - what probes say, and what they are answered. Runs in the loop's thread.
+ * receive.h - handles the messages of probes and sends the answers. Runs in the loop's thread.
  *
- * A batch goes through the front line into the link; its ACK goes out when the writer's note says
- * that it is stored.
+ * A batch passes the front pipeline into the writer's queue. Its ACK is sent when the writer
+ * reports that the batch is stored.
  */
 #pragma once
 
@@ -17,17 +17,17 @@ struct receive_config {
 	struct router *router;
 	struct key_registry *roster;
 	const struct own_keys *own;
-	uint32_t rows_per_s; /* of a node */
+	uint32_t rows_per_s; /* limit of one node */
 	struct writer_queue *link;
 	struct layouts *layouts;
 	struct pipeline *front;
 };
 
-struct receive *receive_new(const struct receive_config *cfg); /* all of it stays the caller's */
+struct receive *receive_new(const struct receive_config *cfg); /* borrows what cfg points to */
 void receive_free(struct receive *r); /* NULL is fine */
 
-/* loop_fn: the router has messages, the link has notes, the roster answers, every RECEIVE_TICK_MS
- */
+/* Callbacks of the loop: the router has messages, the writer's queue has notes, the key registry
+ * has answers, RECEIVE_TICK_MS have passed. */
 enum { RECEIVE_TICK_MS = 100 };
 int receive_messages(void *receive);
 int receive_notes(void *receive);

@@ -8,21 +8,21 @@
 #define MS 1000000ull
 #define SEC (1000 * MS)
 
-/* A probe follows the first of several NACKs and takes no other for the same mark for 200 ms. */
-static const uint64_t NACK_AGAIN_NS = 250 * MS;
+/* A probe acts on the first of several NACKs and ignores others for the same mark for 200 ms. */
+static const uint64_t NACK_INTERVAL_NS = 250 * MS;
 static const uint64_t FORGET_NS = 3600 * 1000 * MS;
 
-/* Of one node. */
+/* The epochs of one node. */
 struct epochs {
 	uint32_t n;
-	uint32_t fresh, sweep; /* since that one */
+	uint32_t fresh, sweep; /* new ones since sweep number `sweep` */
 };
 
 struct watermarks {
 	struct pairmap *map;
 	struct pairmap *nodes; /* struct epochs */
 	struct mark *due;
-	uint64_t now_ns; /* of the sweep under way */
+	uint64_t now_ns; /* time of the current sweep */
 	uint64_t untagged;
 	uint32_t sweeps;
 };
@@ -52,7 +52,7 @@ struct mark *watermarks_find(const struct watermarks *m, uint64_t node, uint64_t
 	return pairmap_find(m->map, node, epoch);
 }
 
-static bool one_more(const struct watermarks *m, struct epochs *e)
+static bool admit_epoch(const struct watermarks *m, struct epochs *e)
 {
 	if (e->sweep != m->sweeps)
 		e->fresh = 0;
@@ -70,7 +70,7 @@ struct mark *watermarks_get(struct watermarks *m, uint64_t node, uint64_t epoch)
 
 	if (k || pairmap_count(m->map) >= MARKS_MAX)
 		return k;
-	if (!one_more(m, pairmap_add(m->nodes, node, 0)))
+	if (!admit_epoch(m, pairmap_add(m->nodes, node, 0)))
 		return NULL;
 	k = pairmap_add(m->map, node, epoch);
 	k->node = node;
@@ -78,7 +78,7 @@ struct mark *watermarks_get(struct watermarks *m, uint64_t node, uint64_t epoch)
 	return k;
 }
 
-static uint8_t bit(uint8_t stream)
+static uint8_t stream_bit(uint8_t stream)
 {
 	return (uint8_t)(1u << stream);
 }
@@ -94,11 +94,12 @@ static void put_due(struct watermarks *m, struct mark *k)
 
 void watermarks_refused(struct watermarks *m, struct mark *k, uint8_t stream)
 {
-	k->nack |= bit(stream);
+	k->nack |= stream_bit(stream);
 	put_due(m, k);
 }
 
-enum mark_verdict watermarks_judge(struct watermarks *m, struct mark *k, const struct wire_batch_head *h)
+enum mark_verdict watermarks_judge(struct watermarks *m, struct mark *k,
+				   const struct wire_batch_head *h)
 {
 	uint64_t next = k->queued[h->stream] + 1;
 
@@ -108,7 +109,7 @@ enum mark_verdict watermarks_judge(struct watermarks *m, struct mark *k, const s
 	}
 	if (h->seq < next) {
 		if (h->seq <= k->stored[h->stream]) {
-			k->ack |= bit(h->stream);
+			k->ack |= stream_bit(h->stream);
 			put_due(m, k);
 		}
 		return MARK_DUPLICATE;
@@ -124,10 +125,10 @@ void watermarks_queued(struct mark *k, const struct wire_batch_head *h, uint64_t
 	k->queued[h->stream] = h->seq;
 	k->sent_ns[h->stream] = h->sent_ns;
 	k->came_ns[h->stream] = wall_ns;
-	k->nack &= (uint8_t)~bit(h->stream);
+	k->nack &= (uint8_t)~stream_bit(h->stream);
 }
 
-/* By the probe's own clock: what waited for an hour is not too much because it comes at once. */
+/* Counted by the probe's clock: an hour of spooled batches that arrive at once is not a burst. */
 uint32_t watermarks_room(const struct mark *k, const struct wire_batch_head *h, uint32_t per_s)
 {
 	uint32_t used = h->wall_ns / SEC == k->second[h->stream] ? k->rows[h->stream] : 0;
@@ -156,12 +157,12 @@ void watermarks_stored(struct watermarks *m, struct mark *k, const uint64_t seq[
 		if (seq[s] <= k->stored[s])
 			continue;
 		k->stored[s] = seq[s];
-		k->ack |= bit(s);
+		k->ack |= stream_bit(s);
 		put_due(m, k);
 	}
 }
 
-/* What was queued and is not in the database is on its way no more: it must come again. */
+/* A queued batch that is not in the database was lost on the way: the probe must resend it. */
 void watermarks_load(struct watermarks *m, struct mark *k, const uint64_t seq[static STREAM_END])
 {
 	bool was_known = k->state == MARK_KNOWN;
@@ -169,7 +170,7 @@ void watermarks_load(struct watermarks *m, struct mark *k, const uint64_t seq[st
 	k->state = MARK_KNOWN;
 	for (uint8_t s = STREAM_EVENT; s < STREAM_END; s++) {
 		if (was_known && k->queued[s] != seq[s])
-			k->nack |= bit(s);
+			k->nack |= stream_bit(s);
 		k->queued[s] = k->stored[s] = seq[s];
 	}
 	if (k->nack)
@@ -189,26 +190,26 @@ struct mark *watermarks_next_due(struct watermarks *m)
 
 bool watermarks_take_ack(struct mark *k, uint8_t stream)
 {
-	bool yes = k->ack & bit(stream);
+	bool yes = k->ack & stream_bit(stream);
 
-	k->ack &= (uint8_t)~bit(stream);
+	k->ack &= (uint8_t)~stream_bit(stream);
 	return yes && k->state == MARK_KNOWN;
 }
 
 bool watermarks_take_nack(struct mark *k, uint8_t stream, uint64_t now_ns)
 {
-	if (!(k->nack & bit(stream)) || k->state != MARK_KNOWN)
+	if (!(k->nack & stream_bit(stream)) || k->state != MARK_KNOWN)
 		return false;
 	if (k->nack_ns[stream] && k->nack_mark[stream] == k->stored[stream] &&
-	    now_ns - k->nack_ns[stream] < NACK_AGAIN_NS)
+	    now_ns - k->nack_ns[stream] < NACK_INTERVAL_NS)
 		return false;
-	k->nack &= (uint8_t)~bit(stream);
+	k->nack &= (uint8_t)~stream_bit(stream);
 	k->nack_mark[stream] = k->stored[stream];
 	k->nack_ns[stream] = now_ns;
 	return true;
 }
 
-static bool keep(void *arg, uint64_t node, uint64_t epoch UNUSED, void *value)
+static bool sweep_mark(void *arg, uint64_t node, uint64_t epoch UNUSED, void *value)
 {
 	struct watermarks *m = arg;
 	struct mark *k = value;
@@ -228,7 +229,7 @@ void watermarks_sweep(struct watermarks *m, uint64_t now_ns)
 	m->now_ns = now_ns;
 	m->untagged = 0;
 	m->sweeps++;
-	pairmap_each(m->map, keep, m);
+	pairmap_each(m->map, sweep_mark, m);
 	counter_set(C_EPOCHS, pairmap_count(m->map));
 	counter_set(C_UNTAGGED, m->untagged);
 }

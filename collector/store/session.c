@@ -160,13 +160,14 @@ static int read_last(struct session *s)
 
 static int prepare_tables(struct session *s)
 {
-	const char *what = "";
-	char text[160];
-	int r = migrate(s->pg, migration_table, &what);
+	static const struct schema schema = { migration_table, schema_file_table };
+	char why[MIGRATE_WHY];
+	int r = migrate(s->pg, &schema, why);
 
 	if (r < 0) {
-		snprintf(text, sizeof(text), "migration %s failed", what);
-		return fail_session(s, r, text);
+		snprintf(s->why, sizeof(s->why), "%s", why);
+		end_session(s);
+		return r;
 	}
 	r = migrate_texts(s->pg);
 	if (r == 0)

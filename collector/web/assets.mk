@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The console's built files become part of the collector, and with them the programs of tests/it.
+# Embeds the console's built files in the collector and in the programs of tests/it.
 
 COLL += $O/collector/web/assets.o
 

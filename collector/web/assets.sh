@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# assets.sh OUT.S - the files of web/dist as data, with their table. Touches OUT.S only if something changed.
+# assets.sh OUT.S - writes the files of web/dist and their table as data. Leaves OUT.S alone if nothing changed.
 set -eu
-out=$1 new=$1.$$ # two builds at a time do not take it from each other
+out=$1 new=$1.$$ # unique, for parallel builds
 table= n=0
 mkdir -p "$(dirname "$out")"
 {
@@ -10,7 +10,7 @@ mkdir -p "$(dirname "$out")"
 	for f in web/dist/index.html web/dist/*.* web/dist/assets/*; do
 		[ -f "$f" ] || continue
 		case $f in web/dist/index.html) [ $n -eq 0 ] || continue ;; esac
-		case ${f##*/} in *[!A-Za-z0-9._-]*) echo "assets.sh: $f has an odd name" >&2; exit 1 ;; esac
+		case ${f##*/} in *[!A-Za-z0-9._-]*) echo "assets.sh: $f has a name with other characters than A-Z a-z 0-9 . _ -" >&2; exit 1 ;; esac
 		case $f in
 		*.html) type='text/html; charset=utf-8' ;;
 		*.js) type='text/javascript; charset=utf-8' ;;
@@ -21,7 +21,7 @@ mkdir -p "$(dirname "$out")"
 		*.png) type=image/png ;;
 		*.ico) type=image/x-icon ;;
 		*.woff2) type=font/woff2 ;;
-		*) echo "assets.sh: $f has a type that is not known here" >&2; exit 1 ;;
+		*) echo "assets.sh: $f has an unknown type" >&2; exit 1 ;;
 		esac
 		echo "path$n: .asciz \"${f#web/dist}\""
 		echo "type$n: .asciz \"$type\""

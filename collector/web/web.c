@@ -16,7 +16,7 @@ enum { BACKLOG = 128, CONNECTIONS = 800, HEADERS_MAX = 16 * 1024, IDLE_S = 60 };
 struct web {
 	struct web_http http;
 	struct MHD_Daemon *daemon;
-	int fd, stop_fd; /* fd: until the daemon owns it */
+	int fd, stop_fd; /* fd: the listening socket, until the daemon owns it */
 };
 
 union address {
@@ -25,7 +25,7 @@ union address {
 	struct sockaddr_in6 v6;
 };
 
-static bool parse(const char *listen_on, union address *a)
+static bool parse_listen(const char *listen_on, union address *a)
 {
 	const char *colon = strrchr(listen_on, ':');
 	size_t len = colon ? (size_t)(colon - listen_on) : 0;
@@ -76,24 +76,23 @@ int web_listen(const char *listen_on)
 	union address a;
 	int r, fd = -1;
 
-	if (!parse(listen_on, &a))
+	if (!parse_listen(listen_on, &a))
 		return log_err(-EINVAL, "web: %s is not host:port; give one like 127.0.0.1:8080",
 			       listen_on);
 	if (!is_loopback(&a))
 		return log_err(-EPERM,
-			       "web: %s can be reached from other machines and the console has no "
-			       "accounts yet; "
-			       "listen on 127.0.0.1 and reach it by an SSH tunnel to the same port",
+			       "web: %s can be reached from other machines, but the console has no "
+			       "login; listen on 127.0.0.1 and use an SSH tunnel to the same port",
 			       listen_on);
 	r = bind_to(&a, &fd);
 	if (r == -EADDRINUSE)
 		return log_err(
-			r, "web: %s is taken by another program; stop it or choose another port",
+			r, "web: %s is in use by another program; stop it or choose another port",
 			listen_on);
 	return r < 0 ? log_err(r, "web: cannot listen on %s", listen_on) : fd;
 }
 
-static int name_self(struct web *w)
+static int read_own_address(struct web *w)
 {
 	union address a;
 	socklen_t len = sizeof(a);
@@ -127,9 +126,9 @@ static int start_daemon(struct web *w)
 	return 0;
 }
 
-static int start(struct web *w, const struct web_config *cfg)
+static int start_web(struct web *w, const struct web_config *cfg)
 {
-	int r = name_self(w);
+	int r = read_own_address(w);
 
 	if (r < 0)
 		return r;
@@ -164,8 +163,8 @@ int web_start(struct web **out, const struct web_config *cfg)
 	w->fd = fd;
 	w->stop_fd = -1;
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are the main thread's */
-	r = start(w, cfg);
+	pthread_sigmask(SIG_SETMASK, &all, &old); /* signals go to the main thread */
+	r = start_web(w, cfg);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (r < 0) {
 		web_stop(w);
@@ -181,8 +180,8 @@ void web_notify(struct web *w)
 		web_live_notify(w->http.live);
 }
 
-/* Nobody may be suspended when the daemon stops: first the streams end, then what waits is
- * answered. */
+/* No connection may be suspended when the daemon stops: the streams end first, then the queued
+ * requests are answered. */
 void web_stop(struct web *w)
 {
 	uint64_t one = 1;

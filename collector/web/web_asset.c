@@ -5,7 +5,7 @@
 
 static const char page[] = "/index.html";
 
-/* A page by its name, and what stands below one that has its things one by one. */
+/* The URLs of the console's pages, and of the single items below them. */
 static bool is_console(const char *url)
 {
 	static const char *const pages[] = { "/",	"/nodes",   "/red",	  "/requests",
@@ -29,7 +29,7 @@ const struct web_asset *web_asset_find(const char *url)
 	return NULL;
 }
 
-/* The build puts a hash into every name under /assets/. */
+/* The build puts a content hash into every name under /assets/. */
 bool web_asset_is_page(const struct web_asset *a)
 {
 	return strncmp(a->path, "/assets/", strlen("/assets/")) != 0;

@@ -14,6 +14,8 @@ struct web_asset {
 
 extern const struct web_asset web_assets[]; /* ends with a path of NULL */
 
-/* The file at this URL, or the console's page for the URLs that it serves itself. NULL: none. */
+/* The file at this URL, or the console's page for URLs that the console routes itself, or
+ * NULL. */
 const struct web_asset *web_asset_find(const char *url);
-bool web_asset_is_page(const struct web_asset *a); /* not named by its content: may change */
+/* Whether the file may change: its name has no content hash. */
+bool web_asset_is_page(const struct web_asset *a);

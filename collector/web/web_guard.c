@@ -16,7 +16,8 @@ static bool is_loopback_name(const char *name, size_t len, const char *listened)
 	return false;
 }
 
-/* Another site can make its own name point here; it cannot make a browser send our name. */
+/* Another site can let its own name resolve to this host, but it cannot make a browser send our
+ * name. */
 bool web_host_ok(const struct web_http *h, const char *host)
 {
 	const char *end = host ? strchr(host, ']') : NULL;
@@ -66,16 +67,16 @@ bool web_command_read(const char *url, struct incident_command *cmd)
 	return cmd->verb != NULL;
 }
 
-static const char *header(struct MHD_Connection *conn, const char *name)
+static const char *request_header(struct MHD_Connection *conn, const char *name)
 {
 	return MHD_lookup_connection_value(conn, MHD_HEADER_KIND, name);
 }
 
 static bool has_body(struct MHD_Connection *conn)
 {
-	const char *len = header(conn, "Content-Length");
+	const char *len = request_header(conn, "Content-Length");
 
-	return (len && strcmp(len, "0") != 0) || header(conn, "Transfer-Encoding");
+	return (len && strcmp(len, "0") != 0) || request_header(conn, "Transfer-Encoding");
 }
 
 static bool is_json(const char *type)
@@ -86,17 +87,17 @@ static bool is_json(const char *type)
 	       (!type[strlen(json)] || strchr("; ", type[strlen(json)]));
 }
 
-/* Of a command, which has a body. */
+/* For a command, which has a body. */
 static bool refuses_command(const struct web_http *h, struct MHD_Connection *conn,
 			    struct web_call *call)
 {
-	const char *len = header(conn, "Content-Length");
+	const char *len = request_header(conn, "Content-Length");
 
-	if (!web_origin_ok(h, header(conn, "Origin"), header(conn, "Sec-Fetch-Site")))
+	if (!web_origin_ok(h, request_header(conn, "Origin"),
+			   request_header(conn, "Sec-Fetch-Site")))
 		web_call_fail(call, 403, "origin",
-			      "What changes something is only taken from this console's own "
-			      "pages.");
-	else if (!is_json(header(conn, "Content-Type")))
+			      "Changes are accepted only from this console's own pages.");
+	else if (!is_json(request_header(conn, "Content-Type")))
 		web_call_fail(call, 415, "type", "The body must be application/json.");
 	else if (len && strtoull(len, NULL, 10) > INCIDENT_COMMAND_BODY)
 		web_call_fail(call, 413, "body", "The body is longer than %d bytes.",
@@ -112,15 +113,15 @@ bool web_guard_refuses(const struct web_http *h, struct MHD_Connection *conn, co
 {
 	bool post = strcmp(method, "POST") == 0 && h->on_command && web_command_read(url, cmd);
 
-	if (!web_host_ok(h, header(conn, "Host")))
+	if (!web_host_ok(h, request_header(conn, "Host")))
 		web_call_fail(call, 421, "wrong_host",
-			      "This console answers to its loopback name only: open http://%s:%u/ "
-			      "on its machine.",
+			      "This console answers only under its loopback name: open "
+			      "http://%s:%u/ on its machine.",
 			      h->host, h->port);
 	else if (!post && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-		web_call_fail(call, 405, "method", "Only GET and HEAD are answered here.");
+		web_call_fail(call, 405, "method", "Only GET and HEAD are allowed here.");
 	else if (!post && has_body(conn))
-		web_call_fail(call, 413, "body", "A request with a body is not answered here.");
+		web_call_fail(call, 413, "body", "A request with a body is not allowed here.");
 	else if (uri_len > URI_MAX)
 		web_call_fail(call, 414, "too_long", "The URL is longer than 4096 bytes.");
 	else

@@ -10,10 +10,10 @@
 #include "collector/web/web_metrics.h"
 
 enum step {
-	STEP_HEAD, /* headers came; a body would come next */
+	STEP_HEAD, /* headers received, a body may follow */
 	STEP_ROUTE,
-	STEP_ANSWER, /* a query thread has been there */
-	STEP_STREAM, /* and has found where a stream goes on */
+	STEP_ANSWER, /* a query thread has written the answer */
+	STEP_STREAM, /* a query thread has prepared a stream */
 };
 
 struct exchange {
@@ -29,7 +29,7 @@ struct exchange {
 	struct web_mark since, upto;
 	uint64_t next;
 	struct web_blob *backlog;
-	struct incident_command cmd; /* verb NULL: none */
+	struct incident_command cmd; /* verb NULL: not a command */
 };
 
 static const struct {
@@ -153,23 +153,24 @@ static void on_backlog(struct web_job *job, struct web_db *db)
 	MHD_resume_connection(x->conn);
 }
 
-/* Suspended first: the pool may be done before this returns, and then owns x no more. */
+/* Suspends first: the pool may be done with x before this returns. */
 static enum MHD_Result hand_over(struct exchange *x,
 				 void (*run)(struct web_job *job, struct web_db *db))
 {
 	x->job.run = run;
 	MHD_suspend_connection(x->conn);
 	if (web_pool_put(x->http->pool, &x->job) < 0) {
-		web_call_fail(&x->call, 503, "busy",
-			      "Too many questions wait for the database; ask again in a moment.");
+		web_call_fail(
+			&x->call, 503, "busy",
+			"Too many queries are waiting for the database; try again in a moment.");
 		x->step = STEP_ANSWER;
 		MHD_resume_connection(x->conn);
 	}
 	return MHD_YES;
 }
 
-static enum MHD_Result on_arg(void *arg, enum MHD_ValueKind kind, const char *name, size_t name_len,
-			      const char *text, size_t len)
+static enum MHD_Result collect_arg(void *arg, enum MHD_ValueKind kind, const char *name,
+				   size_t name_len, const char *text, size_t len)
 {
 	struct exchange *x = arg;
 
@@ -180,13 +181,13 @@ static enum MHD_Result on_arg(void *arg, enum MHD_ValueKind kind, const char *na
 	return MHD_YES;
 }
 
-static enum MHD_Result ask(struct exchange *x, const char *rest)
+static enum MHD_Result start_query(struct exchange *x, const char *rest)
 {
-	int n = MHD_get_connection_values_n(x->conn, MHD_GET_ARGUMENT_KIND, on_arg, x);
+	int n = MHD_get_connection_values_n(x->conn, MHD_GET_ARGUMENT_KIND, collect_arg, x);
 
 	if (n != (int)x->nargs) {
 		web_call_fail(&x->call, 400, "bad_parameter",
-			      "Too many parameters, or an odd name.");
+			      "Too many parameters, or a parameter name with a NUL byte.");
 		return send_call(x);
 	}
 	if (web_call_read(&x->call, rest, x->args, x->nargs) < 0)
@@ -194,33 +195,33 @@ static enum MHD_Result ask(struct exchange *x, const char *rest)
 	return hand_over(x, on_query);
 }
 
-/* An EventSource gives up on an error, but comes back by itself, with its last id, after an end. */
-static enum MHD_Result send_later(struct exchange *x)
+/* An EventSource gives up after an error, but reconnects with its last id after a normal end. */
+static enum MHD_Result send_retry(struct exchange *x)
 {
-	static char later[] = "retry: 1000\n\n: the database is away; come back\n\n";
+	static char later[] = "retry: 1000\n\n: the database is away; reconnect\n\n";
 
 	return send_response(
 		x, 200, "text/event-stream", "no-store",
 		MHD_create_response_from_buffer(strlen(later), later, MHD_RESPMEM_PERSISTENT));
 }
 
-static enum MHD_Result join(struct exchange *x)
+static enum MHD_Result start_stream(struct exchange *x)
 {
 	struct MHD_Response *r;
 
 	if (x->head)
-		return send_later(x);
+		return send_retry(x);
 	r = web_hub_join(x->http->hub, x->conn, x->next, TAKE(x->backlog));
 	if (!r) {
 		web_call_fail(&x->call, 503, "busy",
 			      "Too many streams are open; close some pages.");
 		return send_call(x);
 	}
-	web_live_notify(x->http->live); /* the first status need not wait */
+	web_live_notify(x->http->live); /* sends the first status at once */
 	return send_response(x, 200, "text/event-stream", "no-store", r);
 }
 
-static enum MHD_Result stream(struct exchange *x)
+static enum MHD_Result open_stream(struct exchange *x)
 {
 	const char *id = MHD_lookup_connection_value(x->conn, MHD_HEADER_KIND, "Last-Event-ID");
 	int r;
@@ -229,16 +230,16 @@ static enum MHD_Result stream(struct exchange *x)
 		id = MHD_lookup_connection_value(x->conn, MHD_GET_ARGUMENT_KIND, "lastEventId");
 	if (id && web_mark_read(id, &x->since) < 0) {
 		web_call_fail(&x->call, 400, "bad_parameter",
-			      "Last-Event-ID must be an id that this stream gave.");
+			      "Last-Event-ID must be an event id of this stream.");
 		return send_call(x);
 	}
 	r = web_hub_find(x->http->hub, id ? &x->since : NULL, &x->next, &x->upto);
 	if (r == -ENODATA)
 		return hand_over(x, on_backlog);
-	return r < 0 ? send_later(x) : join(x);
+	return r < 0 ? send_retry(x) : start_stream(x);
 }
 
-static enum MHD_Result metrics(struct exchange *x)
+static enum MHD_Result send_metrics(struct exchange *x)
 {
 	struct buf b = { 0 };
 
@@ -246,10 +247,10 @@ static enum MHD_Result metrics(struct exchange *x)
 	return send_body(x, 200, "text/plain; version=0.0.4; charset=utf-8", &b);
 }
 
-static enum MHD_Result health(struct exchange *x)
+static enum MHD_Result send_health(struct exchange *x)
 {
 	char why[160];
-	bool well = web_live_well(x->http->live, why);
+	bool well = web_live_is_healthy(x->http->live, why);
 	struct buf b = { 0 };
 
 	web_put(&b, "{\"status\":\"%s\",\"version\":", well ? "ok" : "degraded");
@@ -260,7 +261,7 @@ static enum MHD_Result health(struct exchange *x)
 	return send_body(x, well ? 200 : 503, json, &b);
 }
 
-static enum MHD_Result asset(struct exchange *x, const struct web_asset *a)
+static enum MHD_Result send_asset(struct exchange *x, const struct web_asset *a)
 {
 	const char *seen = MHD_lookup_connection_value(x->conn, MHD_HEADER_KIND, "If-None-Match");
 	bool same = seen && strstr(seen, a->etag);
@@ -280,27 +281,27 @@ static enum MHD_Result asset(struct exchange *x, const struct web_asset *a)
 		web_asset_is_page(a) ? "no-cache" : "public, max-age=31536000, immutable", r);
 }
 
-static enum MHD_Result route(struct exchange *x, const char *url)
+static enum MHD_Result route_request(struct exchange *x, const char *url)
 {
 	const struct web_asset *a = web_asset_find(url);
 	const char *rest;
 
 	x->call.route = web_route_find(url, &rest);
 	if (x->call.route)
-		return ask(x, rest);
+		return start_query(x, rest);
 	if (strcmp(url, "/api/v1/stream") == 0)
-		return stream(x);
+		return open_stream(x);
 	if (strcmp(url, "/metrics") == 0)
-		return metrics(x);
+		return send_metrics(x);
 	if (strcmp(url, "/healthz") == 0)
-		return health(x);
+		return send_health(x);
 	if (a)
-		return asset(x, a);
-	web_call_fail(&x->call, 404, "not_found", "There is nothing at this address.");
+		return send_asset(x, a);
+	web_call_fail(&x->call, 404, "not_found", "This URL does not exist.");
 	return send_call(x);
 }
 
-static const char *code_of(unsigned status)
+static const char *error_code(unsigned status)
 {
 	switch (status) {
 	case 404:
@@ -314,8 +315,8 @@ static const char *code_of(unsigned status)
 	}
 }
 
-/* In the thread that decided. */
-static void on_decided(struct incident_command *c)
+/* Runs in the thread that executed the command. */
+static void on_command_done(struct incident_command *c)
 {
 	struct exchange *x = CONTAINER_OF(c, struct exchange, cmd);
 
@@ -323,37 +324,37 @@ static void on_decided(struct incident_command *c)
 	if (c->status == 200)
 		buf_put(&x->call.body, c->answer.data, c->answer.len);
 	else
-		web_call_fail(&x->call, c->status, code_of(c->status), "%.*s",
+		web_call_fail(&x->call, c->status, error_code(c->status), "%.*s",
 			      c->answer.len ? (int)c->answer.len : 40,
 			      c->answer.len ? (const char *)c->answer.data
-					    : "The database is away; decide again later.");
+					    : "The database is away; try again later.");
 	x->step = STEP_ANSWER;
 	MHD_resume_connection(x->conn);
 }
 
-static enum MHD_Result decide(struct exchange *x)
+static enum MHD_Result run_command(struct exchange *x)
 {
 	struct web_http *h = x->http;
 
 	buf_put(&x->cmd.body, "", 1);
-	x->cmd.done = on_decided;
+	x->cmd.done = on_command_done;
 	MHD_suspend_connection(x->conn);
 	if (h->on_command(h->commands, &x->cmd) < 0) {
 		web_call_fail(&x->call, 503, "busy",
-			      "Too many decisions wait; decide again in a moment.");
+			      "Too many commands are waiting; try again in a moment.");
 		x->step = STEP_ANSWER;
 		MHD_resume_connection(x->conn);
 	}
 	return MHD_YES;
 }
 
-/* The body comes in pieces, then nothing. */
+/* The body arrives in pieces; size 0 marks its end. */
 static enum MHD_Result on_body(struct exchange *x, const char *upload, size_t *size)
 {
 	struct buf *b = &x->cmd.body;
 
 	if (!*size && b->len <= INCIDENT_COMMAND_BODY)
-		return decide(x);
+		return run_command(x);
 	if (!*size) {
 		web_call_fail(&x->call, 413, "body", "The body is longer than %d bytes.",
 			      INCIDENT_COMMAND_BODY);
@@ -380,11 +381,11 @@ enum MHD_Result web_http_on_request(void *arg, struct MHD_Connection *conn, cons
 			       ? send_call(x)
 			       : MHD_YES;
 	case STEP_ROUTE:
-		return x->cmd.verb ? on_body(x, upload, upload_size) : route(x, url);
+		return x->cmd.verb ? on_body(x, upload, upload_size) : route_request(x, url);
 	case STEP_ANSWER:
 		return send_call(x);
 	case STEP_STREAM:
-		return x->backlog ? join(x) : send_later(x);
+		return x->backlog ? start_stream(x) : send_retry(x);
 	}
 	return MHD_NO;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * web_http.h - from a request on the wire to its answer: who may ask, which route, which headers.
+ * web_http.h - handles an HTTP request: access check, routing, response headers.
  *
- * Runs on libmicrohttpd's thread and never waits: what needs the database is suspended and given to
- * the pool. Every answer that is ours carries the same security headers.
+ * Runs on libmicrohttpd's thread and never blocks: a request that needs the database is
+ * suspended and given to the pool. All our responses carry the same security headers.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ struct web_http {
 	unsigned keep_days;
 	int (*on_command)(void *commands, struct incident_command *c);
 	void *commands;
-	char host[WEB_HOST]; /* as listened on, IPv6 in brackets */
+	char host[WEB_HOST]; /* the listening address, IPv6 in brackets */
 	uint16_t port;
 	atomic_ullong requests, unavailable;
 };

@@ -4,7 +4,7 @@
 #include "collector/core/counters.h"
 #include "collector/web/call/web_call.h"
 
-static void put(struct buf *b, const char *name, const char *type, unsigned long long v)
+static void put_metric(struct buf *b, const char *name, const char *type, unsigned long long v)
 {
 	web_put(b, "# TYPE %s %s\n%s %llu\n", name, type, name, v);
 }
@@ -14,9 +14,9 @@ void web_metrics_text(struct web_http *h, struct buf *out)
 	struct web_hub_stats s = web_hub_stats(h->hub);
 
 	counters_text(out);
-	put(out, "seismo_web_requests_total", "counter", atomic_load(&h->requests));
-	put(out, "seismo_web_errors_total", "counter", atomic_load(&h->unavailable));
-	put(out, "seismo_web_streams", "gauge", s.clients);
-	put(out, "seismo_web_events_total", "counter", s.published);
-	put(out, "seismo_web_events_skipped_total", "counter", s.skipped);
+	put_metric(out, "seismo_web_requests_total", "counter", atomic_load(&h->requests));
+	put_metric(out, "seismo_web_errors_total", "counter", atomic_load(&h->unavailable));
+	put_metric(out, "seismo_web_streams", "gauge", s.clients);
+	put_metric(out, "seismo_web_events_total", "counter", s.published);
+	put_metric(out, "seismo_web_events_skipped_total", "counter", s.skipped);
 }

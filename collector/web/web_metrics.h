@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* web_metrics.h - what the collector counts, and its console, in Prometheus' text format. */
+/* web_metrics.h - the counters of the collector and its console in Prometheus text format. */
 #pragma once
 
 #include "lib/base/buf.h"

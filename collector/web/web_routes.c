@@ -110,7 +110,7 @@ static const struct web_param where_params[] = {
 	{ "node", WEB_TEXT, NULL, false },
 };
 
-/* One row of two members, which one query makes. */
+/* One row with two members, made by one query. */
 static const char topology_sql[] = "select t -> 'edges' as edges, t -> 'total' as total"
 				   " from api.topology($1, $2, $3, $4, $5, $6::int) t";
 
@@ -179,7 +179,7 @@ static const struct web_route routes[] = {
 	  .stepped = web_sql_red_steps, .steps = 500 },
 	{ "/api/v1/profile", WEB_JSON, PARAMS(profile_params), .sql = web_sql_profile },
 	{ "/api/v1/profile.folded", WEB_FOLDED, PARAMS(profile_params), .sql = web_sql_folded },
-	/* A piece of ten minutes to begin with is read by minutes and rows (api.red_tiles). */
+	/* A first piece of ten minutes is read by minutes and rows (api.red_tiles). */
 	{ "/api/v1/topology", WEB_JSON, PARAMS(topology_params), .sql = topology_sql,
 	  .whole_s = 600 },
 	{ "/api/v1/series", WEB_JSON, PARAMS(series_params), .sql = web_sql_series, .steps = 5000 },

@@ -46,7 +46,7 @@ static bool source_line(size_t i, int r, const char *why, const char *on_demand)
 {
 	const char *name = sources_at(i)->name;
 
-	if (r == 0 && on_demand_is(name) && !on_demand_asked(on_demand, name))
+	if (r == 0 && on_demand_is(name) && !on_demand_enabled(on_demand, name))
 		return doctor_line(true, name, "it would work: %s; on_demand = %s has it measured",
 				   sources_at(i)->help, name);
 	return doctor_line(r == 0, name, "%s%s", r == 0 ? "attached and read: " : "",
@@ -129,8 +129,8 @@ static bool see_sources(struct ways_tried *t, const struct probe_env *env, struc
 			int r = sources_try(i, env, &maps);
 
 			all &= source_line(i, r, env->why, given->on_demand) ||
-			       !sources_minded(i, given);
-			if (sources_minded(i, given))
+			       !sources_required(i, given);
+			if (sources_required(i, given))
 				add_maps(&sum, &maps);
 		}
 	}

@@ -77,7 +77,7 @@ static int ask(const struct feature *f, const struct btf *btf)
 	case BY_FUNCTION:
 		return btf ? btf__find_by_name_kind(btf, f->type, BTF_KIND_FUNC) > 0 : -ENODATA;
 	case BY_WALK:
-		return privilege_has_bpf() ? asked_walk(map_walk_may(f->type)) : -EPERM;
+		return privilege_has_bpf() ? asked_walk(map_walk_allowed(f->type)) : -EPERM;
 	case BY_MAP:
 		return privilege_has_bpf()
 			       ? libbpf_probe_bpf_map_type((enum bpf_map_type)f->id, NULL)

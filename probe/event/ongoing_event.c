@@ -20,16 +20,16 @@ bool ongoing_event_due(const struct ongoing_event *l, uint64_t mono_ns)
 	return l->id && mono_ns >= l->next_ns;
 }
 
-void ongoing_event_tell(struct ongoing_event *l, uint64_t mono_ns, bool going_on,
-			struct event_item *e)
+void ongoing_event_report(struct ongoing_event *l, uint64_t mono_ns, bool going_on,
+			  struct event_item *e)
 {
 	e->start_ns = l->wall_ns;
 	e->us = (mono_ns - l->mono_ns) / 1000;
 	e->id = l->id;
-	e->update = ++l->told;
+	e->update = ++l->reports;
 	e->going_on = going_on;
 	if (going_on)
-		l->next_ns = mono_ns + event_interval_ns(l->told);
+		l->next_ns = mono_ns + event_interval_ns(l->reports);
 	else
 		*l = (struct ongoing_event){ 0 };
 }

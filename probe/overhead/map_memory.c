@@ -46,10 +46,10 @@ static uint64_t ring_bytes(const struct map_shape *m, uint32_t here, uint32_t nc
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t bytes = m->entries;
 
-	if (m->ring_most && ncpu > here)
+	if (m->ring_max && ncpu > here)
 		bytes = power_of_two(round_to(bytes * ncpu, here) / here);
-	if (m->ring_most && bytes > m->ring_most)
-		bytes = m->ring_most;
+	if (m->ring_max && bytes > m->ring_max)
+		bytes = m->ring_max;
 	return bytes + bytes / page * 2 * POINTER + 3 * page;
 }
 
@@ -88,8 +88,8 @@ static bool is_new(struct maps *seen, uint32_t id)
 	return true;
 }
 
-static void add(struct map_memory *sum, struct maps *seen, int fd, uint32_t ring_most,
-		uint32_t counts_most, uint32_t here)
+static void add(struct map_memory *sum, struct maps *seen, int fd, uint32_t ring_max,
+		uint32_t counts_max, uint32_t here)
 {
 	struct bpf_map_info info = { 0 };
 	struct map_shape m;
@@ -101,8 +101,8 @@ static void add(struct map_memory *sum, struct maps *seen, int fd, uint32_t ring
 				.entries = info.max_entries,
 				.key = info.key_size,
 				.value = info.value_size,
-				.entries_most = counts_most,
-				.ring_most = ring_most };
+				.entries_most = counts_max,
+				.ring_max = ring_max };
 	m.each_cpu = strcmp(info.name, "counts") == 0 && m.entries == entries_of(&m, here);
 	sum->here += map_memory(&m, here, here);
 	sum->few += map_memory(&m, here, FEW);
@@ -118,7 +118,7 @@ static bool is_map(int dir, const char *fd)
 	return strcmp(what, "anon_inode:bpf-map") == 0;
 }
 
-void map_memory_add(struct map_memory *sum, uint32_t ring_most, uint32_t counts_most)
+void map_memory_add(struct map_memory *sum, uint32_t ring_max, uint32_t counts_max)
 {
 	int n = libbpf_num_possible_cpus();
 	struct maps seen = { 0 };
@@ -127,7 +127,7 @@ void map_memory_add(struct map_memory *sum, uint32_t ring_most, uint32_t counts_
 
 	while (d && (e = readdir(d)))
 		if (is_map(dirfd(d), e->d_name))
-			add(sum, &seen, atoi(e->d_name), ring_most, counts_most,
+			add(sum, &seen, atoi(e->d_name), ring_max, counts_max,
 			    n > 0 ? (uint32_t)n : 1);
 	if (d)
 		closedir(d);

@@ -20,7 +20,7 @@ struct map_shape {
 	uint32_t entries, key, value; /* bytes of one */
 	bool each_cpu; /* has an entry for each processor, and no other */
 	uint32_t entries_most; /* of such: no more; 0: no limit */
-	uint32_t ring_most; /* of a ring: it grows with the processors up to so many; 0: it does not
+	uint32_t ring_max; /* of a ring: it grows with the processors up to so many; 0: it does not
 			     */
 };
 
@@ -32,4 +32,4 @@ struct map_memory {
 };
 
 /* Adds all maps that this process has open. */
-void map_memory_add(struct map_memory *sum, uint32_t ring_most, uint32_t counts_most);
+void map_memory_add(struct map_memory *sum, uint32_t ring_max, uint32_t counts_max);

@@ -69,7 +69,7 @@ bool source_throttle_read(struct source_throttle *t, const struct source *s, dou
 
 		put_cost(&e, s, b, may_percent);
 		event_number(&e, "every_ms", s->period_ms << b->step);
-		ongoing_event_tell(&t->reads_over, now, b->step > 0, &e);
+		ongoing_event_report(&t->reads_over, now, b->step > 0, &e);
 		sink_event(out, &e);
 	}
 	return change != BUDGET_SAME;
@@ -100,7 +100,7 @@ static void tell_programs(struct source_throttle *t, const struct source *s, dou
 
 	put_cost(&e, s, &t->programs, may_percent);
 	event_number(&e, "of", 1u << t->programs.step);
-	ongoing_event_tell(&t->programs_over, now, t->programs.step > 0, &e);
+	ongoing_event_report(&t->programs_over, now, t->programs.step > 0, &e);
 	sink_event(out, &e);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* src_request.c - HTTP/1 requests, from bpf/request.bpf.c: counted all, told when abnormal. */
+/* src_request.c - HTTP/1 requests, from bpf/request/: all counted, abnormal ones reported. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <stdio.h>
@@ -18,10 +18,11 @@
 #include "probe/request/explain/verdict.h"
 
 #define TICK_NS (2 * 1000000000ull)
-#define BUSY_NS (2 * 1000000000ull) /* so long after a record it does not rest */
-#define LOSSY_NS (5 * 1000000000ull) /* after a loss nothing is called clean for so long */
+#define BUSY_NS (2 * 1000000000ull) /* no rest within this time after a record */
+#define LOSSY_NS (5 * 1000000000ull) /* no cause is ruled out for this long after a loss */
 enum {
-	FLUSH_TICKS = 5, /* counts of known keys travel so rarely, of new ones with the next tick */
+	FLUSH_TICKS =
+		5, /* ticks between counts of known keys; new keys are sent with the next tick */
 	UNREAD_APPS = 32,
 };
 
@@ -37,24 +38,24 @@ struct request_source {
 	struct red *red;
 	struct detect *detect;
 	struct explain *explain;
-	struct baseline_file *keep;
+	struct baseline_file *baseline_file;
 	struct nginx *nginx;
 	const struct probe_config *config;
 	struct request_context context;
 	struct unread unread[UNREAD_APPS];
 	size_t nunread;
-	uint64_t n[COVERAGE_END], sent[COVERAGE_END]; /* totals, and what of them has travelled */
-	uint64_t busy_ns; /* when there was a record */
+	uint64_t n[COVERAGE_END], sent[COVERAGE_END]; /* totals, and the part that was sent */
+	uint64_t busy_ns; /* time of the last record */
 	uint64_t next_tick_ns, tick;
-	uint64_t blocks_full; /* waits that the ring had no room for */
-	uint64_t lost, lossy_ns; /* records and sockets not followed; when the last one was lost */
+	uint64_t blocks_full; /* waits dropped because the ring was full */
+	uint64_t lost, lossy_ns; /* records and sockets lost; time of the last loss */
 	uint64_t second_ns; /* the row budget is per second */
 	int64_t rows_left;
 	uint64_t now_ns;
 	struct sink *out; /* during a read */
 };
 
-/* Seismo's own daemons: their traffic would only tell about itself. */
+/* Excludes Seismo's own daemons: reporting their traffic would cause more traffic. */
 static bool is_own(const char *comm)
 {
 	return strncmp(comm, "seismo-", 7) == 0;
@@ -77,9 +78,10 @@ static void unread_count(struct request_source *s, const char *app, const char *
 	s->n[COVERAGE_UNREAD]++;
 }
 
-/* A row, if the budget of this second has room for it. */
-static void tell(struct request_source *s, const struct req_head *h, const struct breakdown *split,
-		 const struct judged *j, struct explain_context *c, struct request_item *r)
+/* Sends a row, if the budget of this second allows it. */
+static void send_request_row(struct request_source *s, const struct req_head *h,
+			     const struct breakdown *split, const struct judged *j,
+			     struct explain_context *c, struct request_item *r)
 {
 	c->wall_minus_mono_ns = s->context.wall_minus_mono_ns;
 	c->unwatched = !request_kernel_splits(s->kernel);
@@ -96,13 +98,13 @@ static void tell(struct request_source *s, const struct req_head *h, const struc
 	sink_request(s->out, r);
 }
 
-/* e: NULL where nginx alone tells of it; word: NULL where nginx does not. */
+/* e: NULL if only nginx reported the request; event: NULL if nginx did not report it. */
 static void on_request(void *arg, const struct req_event *e, size_t len,
-		       const struct nginx_event *word)
+		       const struct nginx_event *event)
 {
 	struct request_source *s = arg;
 	struct request_text text;
-	struct nginx_text told;
+	struct nginx_text nginx_text;
 	struct req_event made;
 	struct request_item r;
 	struct judged judged;
@@ -113,13 +115,13 @@ static void on_request(void *arg, const struct req_event *e, size_t len,
 	bool abnormal, waited;
 
 	if (!e) {
-		len = nginx_alone(word, s->context.wall_minus_mono_ns, &made);
+		len = nginx_make_request(event, s->context.wall_minus_mono_ns, &made);
 		e = &made;
 	}
 	if (request_event_read(e, len, &s->context, &text, &r) < 0 || is_own(text.comm))
 		return;
-	if (word)
-		unseen = nginx_apply(word, e->head.read_ns, &told, &r);
+	if (event)
+		unseen = nginx_apply(event, e->head.read_ns, &nginx_text, &r);
 	r.app = apps_name(s->apps, r.pid, text.comm);
 	s->n[COVERAGE_SEEN]++;
 	s->n[COVERAGE_HEAD_MISSED] += (e->head.flags & REQ_HEAD_MISSED) != 0;
@@ -130,13 +132,14 @@ static void on_request(void *arg, const struct req_event *e, size_t len,
 	}
 	explain_seen(s->explain, &e->head);
 	breakdown_of(&e->head, breakdown_help(e, len), &r, &split);
-	abnormal = detect_judge(s->detect, &r, &split, &judged); /* tells also by what */
+	abnormal =
+		detect_judge(s->detect, &r, &split, &judged); /* also sets what it was judged by */
 	waited = request_peer_read(e, len, &peer);
 	red_item_request(s->red, &r, waited ? &peer : NULL, c.alone ? 0 : unseen, s->now_ns);
 	c.unseen = unseen != 0;
 	if (abnormal) {
 		request_names_read(e, &text, &r);
-		tell(s, &e->head, &split, &judged, &c, &r);
+		send_request_row(s, &e->head, &split, &judged, &c, &r);
 	}
 }
 
@@ -145,7 +148,7 @@ static void on_call(struct request_source *s, const struct req_call_event *e)
 	char comm[REQ_COMM + 1], path[UNIX_TEXT];
 	struct up_item u;
 
-	nginx_saw_call(s->nginx, e);
+	nginx_orphan_call(s->nginx, e);
 	snprintf(comm, sizeof(comm), "%.*s", REQ_COMM, e->comm);
 	if (is_own(comm))
 		return;
@@ -163,7 +166,7 @@ static void on_unread(struct request_source *s, const struct req_head *h)
 	char comm[REQ_COMM + 1];
 
 	if ((h->flags == REQ_UNREAD_TLS || h->flags == REQ_UNREAD_HTTP2) &&
-	    nginx_reads(s->nginx, h->tgid, s->now_ns))
+	    nginx_reports(s->nginx, h->tgid, s->now_ns))
 		return;
 	snprintf(comm, sizeof(comm), "%.*s", REQ_COMM, h->comm);
 	if (h->flags > 0 && h->flags < ARRAY_SIZE(kinds))
@@ -176,7 +179,7 @@ static int on_record(void *arg, void *data, size_t len)
 	const struct req_head *h = data;
 
 	if (len >= sizeof(struct req_head) && h->kind == REQ_KIND_REQUEST) {
-		if (!nginx_takes(s->nginx, data, len, s->now_ns))
+		if (!nginx_accept(s->nginx, data, len, s->now_ns))
 			on_request(s, data, len, NULL);
 	} else if (len >= sizeof(struct req_call_event) && h->kind == REQ_KIND_CALL)
 		on_call(s, data);
@@ -204,7 +207,7 @@ static void request_close(void *self)
 
 	nginx_close(s->nginx);
 	request_kernel_close(s->kernel);
-	baseline_file_close(s->keep);
+	baseline_file_close(s->baseline_file);
 	explain_free(s->explain);
 	detect_free(s->detect);
 	red_free(s->red);
@@ -242,7 +245,8 @@ static int request_open(void *self, const struct probe_env *env)
 						       .context = &s->context,
 						       .done = on_request,
 						       .arg = s });
-	s->keep = baseline_file_open(env->config->state, s->detect); /* last: else nothing is to be kept */
+	s->baseline_file = baseline_file_open(
+		env->config->state, s->detect); /* last: nothing is saved if opening failed */
 	return 0;
 }
 
@@ -266,7 +270,7 @@ static void kernel_counts(struct request_source *s)
 	s->lost = lost;
 }
 
-static void tell_coverage(struct request_source *s)
+static void send_coverage(struct request_source *s)
 {
 	double v[COVERAGE_END];
 	struct sample_item i = {
@@ -280,8 +284,8 @@ static void tell_coverage(struct request_source *s)
 	s->n[COVERAGE_NGINX_UNREAD] = nginx.unread;
 	s->n[COVERAGE_RED_FULL] = red_overflow(s->red);
 	s->n[COVERAGE_UNJUDGED] = red_unjudged(s->red);
-	s->n[COVERAGE_STATE_REFUSED] = baseline_file_refused(s->keep);
-	s->n[COVERAGE_STATE_UNSAVED] = baseline_file_unsaved(s->keep);
+	s->n[COVERAGE_STATE_REFUSED] = baseline_file_refused(s->baseline_file);
+	s->n[COVERAGE_STATE_UNSAVED] = baseline_file_unsaved(s->baseline_file);
 	for (size_t m = 0; m < COVERAGE_END; m++) {
 		v[m] = (double)(s->n[m] - s->sent[m]);
 		s->sent[m] = s->n[m];
@@ -289,9 +293,9 @@ static void tell_coverage(struct request_source *s)
 	sink_sample(s->out, &i);
 }
 
-static void tick(struct request_source *s)
+static void send_counts(struct request_source *s)
 {
-	tell_coverage(s);
+	send_coverage(s);
 	red_flush(s->red, s->out, s->tick++ % FLUSH_TICKS == 0);
 	for (size_t i = 0; i < s->nunread; i++) {
 		struct unread_item u = { s->unread[i].app, s->unread[i].kind, s->unread[i].count };
@@ -301,8 +305,8 @@ static void tick(struct request_source *s)
 	s->nunread = 0;
 }
 
-/* Who looks seldom is woken by the next record. */
-static bool rests(struct request_source *s, uint64_t now)
+/* A source that rests is woken by the next record. */
+static bool may_rest(struct request_source *s, uint64_t now)
 {
 	bool quiet =
 		now - s->busy_ns >= BUSY_NS && s->context.jiffy_ns && !explain_waits(s->explain);
@@ -324,7 +328,7 @@ static int request_read(void *self, struct sink *out)
 		s->second_ns = now;
 		s->rows_left = s->config->rows_per_s;
 	}
-	kernel_counts(s); /* first: what is told below must know what was lost */
+	kernel_counts(s); /* first: the records below depend on what was lost */
 	r = request_kernel_read(s->kernel, now, &s->context.jiffy_ns);
 	if (r > 0)
 		s->busy_ns = now;
@@ -332,13 +336,13 @@ static int request_read(void *self, struct sink *out)
 	nginx_tick(s->nginx, now);
 	if (now >= s->next_tick_ns) {
 		s->next_tick_ns = clock_next(now, TICK_NS);
-		tick(s);
-		baseline_file_tick(s->keep, now);
+		send_counts(s);
+		baseline_file_tick(s->baseline_file, now);
 	}
 	s->out = NULL;
 	if (r < 0)
 		return r;
-	return rests(s, now) ? SOURCE_RESTS : 0;
+	return may_rest(s, now) ? SOURCE_RESTS : 0;
 }
 
 static int request_wakes(void *self)
@@ -352,7 +356,7 @@ static const struct wire_dict *const layouts[] = { &layout_coverage };
 
 const struct source source_request = {
 	.name = "request",
-	.help = "HTTP/1 requests of every server: counted, and told when slow or failed",
+	.help = "HTTP/1 requests of every server: counted, and reported when slow or failed",
 	.period_ms = 50,
 	.rest_ms = 500,
 	.size = sizeof(struct request_source),

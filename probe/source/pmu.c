@@ -13,7 +13,7 @@
 enum { ENABLED = 1, RUNNING = 2, VALUES = 3 };
 
 struct one {
-	int fd[PMU_COUNTERS]; /* -1: none; the first leads */
+	int fd[PMU_COUNTERS]; /* -1: none; the first is the group leader */
 	struct pmu_cpu cpu;
 };
 
@@ -41,7 +41,7 @@ static int open_one(int cpu, enum pmu_counter counter, int leader)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-static int explain(int err, char *why)
+static int explain_error(int err, char *why)
 {
 	if (err == -EACCES || err == -EPERM)
 		snprintf(why, WHY_LEN,
@@ -56,7 +56,7 @@ static int explain(int err, char *why)
 	return err;
 }
 
-/* Of a CPU that is off line nothing is open. A group is whole, or it is not counted at all. */
+/* An offline CPU has nothing open. A counter is used on all CPUs or on none. */
 static int open_cpu(struct pmu *p, int cpu)
 {
 	struct one *o = &p->one[cpu];
@@ -97,7 +97,7 @@ int pmu_open(struct pmu **out, char *why)
 		r = open_cpu(p, cpu);
 	if (r < 0) {
 		pmu_close(p);
-		return explain(r, why);
+		return explain_error(r, why);
 	}
 	*out = p;
 	return 0;
@@ -112,8 +112,8 @@ void pmu_close(struct pmu *p)
 	free(p);
 }
 
-bool pmu_take(struct pmu_cpu *c, const uint64_t word[static PMU_WORDS],
-	      double sum[static PMU_COUNTERS])
+bool pmu_add(struct pmu_cpu *c, const uint64_t word[static PMU_WORDS],
+	     double sum[static PMU_COUNTERS])
 {
 	uint64_t running = word[RUNNING] - c->last[RUNNING];
 	double scale = running ? (double)(word[ENABLED] - c->last[ENABLED]) / (double)running : 0;
@@ -126,19 +126,19 @@ bool pmu_take(struct pmu_cpu *c, const uint64_t word[static PMU_WORDS],
 	return counted;
 }
 
-/* The values of those that there are follow each other. */
+/* read() returns only the values of open counters, without gaps. */
 static int read_cpu(const struct one *o, uint64_t word[static PMU_WORDS])
 {
-	uint64_t told[PMU_WORDS] = { 0 };
+	uint64_t raw[PMU_WORDS] = { 0 };
 	int at = VALUES;
 
-	if (read(o->fd[PMU_CYCLES], told, sizeof(told)) < 0)
+	if (read(o->fd[PMU_CYCLES], raw, sizeof(raw)) < 0)
 		return -errno;
 	memset(word, 0, PMU_WORDS * sizeof(*word));
-	memcpy(word, told, VALUES * sizeof(*word));
+	memcpy(word, raw, VALUES * sizeof(*word));
 	for (int i = 0; i < PMU_COUNTERS; i++)
 		if (o->fd[i] >= 0)
-			word[VALUES + i] = told[at++];
+			word[VALUES + i] = raw[at++];
 	return 0;
 }
 
@@ -154,7 +154,7 @@ int pmu_read(struct pmu *p, double out[static PMU_COUNTERS])
 		if (r < 0)
 			return r;
 		if (p->one[cpu].fd[PMU_CYCLES] >= 0)
-			counted |= pmu_take(&p->one[cpu].cpu, word, sum);
+			counted |= pmu_add(&p->one[cpu].cpu, word, sum);
 	}
 	for (int i = 0; i < PMU_COUNTERS; i++)
 		out[i] = counted && p->has[i] ? sum[i] : (double)NAN;

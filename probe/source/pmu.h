@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * pmu.h - the processors' own counters: cycles, instructions and misses of the last cache, of each
- * CPU as one group. Read by a descriptor each; no program, and no interrupt.
+ * pmu.h - hardware counters: cycles, instructions and last-level cache misses, one group per CPU.
+ * Read by descriptors; no kernel program, no interrupt.
  */
 #pragma once
 
@@ -11,16 +11,16 @@ enum pmu_counter { PMU_CYCLES, PMU_INSTRUCTIONS, PMU_MISSES, PMU_COUNTERS };
 
 struct pmu;
 
-/* *out is NULL on failure: -errno with a sentence in why, of WHY_LEN bytes. */
+/* On failure *out is NULL, and why (WHY_LEN bytes) holds a sentence. */
 int pmu_open(struct pmu **out, char *why) MUST_CHECK;
 void pmu_close(struct pmu *p); /* NULL is fine */
 
-/* What came since the last call, in all CPUs; NaN: not counted here. Or -errno. */
+/* Counts since the last call, summed over all CPUs; NaN: not counted. Or -errno. */
 int pmu_read(struct pmu *p, double out[static PMU_COUNTERS]) MUST_CHECK;
 
 /*
- * Of one CPU, as read() gives it: the number of counters, the time that the group was to count and
- * the time that it did, which is less if others want the same counters, then each one's value.
+ * The counts of one CPU as returned by read(): the number of counters, the time the group was
+ * enabled, the time it was running (less if others use the same counters), then the values.
  */
 enum { PMU_WORDS = 3 + PMU_COUNTERS };
 
@@ -29,9 +29,10 @@ struct pmu_cpu {
 	bool seen;
 };
 
-/* Adds what came since the last one to sum, as if it had counted all the time. false: it has not
- * counted at all. */
-bool pmu_take(struct pmu_cpu *c, const uint64_t word[static PMU_WORDS],
-	      double sum[static PMU_COUNTERS]);
+/* Adds the counts since the last call to sum, scaled to the enabled time. False: it was not
+ * running.
+ */
+bool pmu_add(struct pmu_cpu *c, const uint64_t word[static PMU_WORDS],
+	     double sum[static PMU_COUNTERS]);
 
 DEFINE_AUTO(struct pmu *, pmu_close)

@@ -28,7 +28,7 @@ enum {
 	OURS
 };
 
-_Static_assert(OURS + OWN_SOURCES <= ROOM, "room");
+_Static_assert(OURS + CUSTOM_SOURCES <= ROOM, "room");
 
 static size_t ntable = OURS;
 
@@ -38,7 +38,7 @@ struct sources {
 	void *self[ROOM]; /* NULL: off */
 	char why[ROOM][WHY_LEN]; /* "": attached and read */
 	bool rests[ROOM];
-	struct source_throttle thrift[ROOM];
+	struct source_throttle throttle[ROOM];
 	double may_percent;
 	uint32_t ncpu;
 	const char *procfs;
@@ -68,10 +68,10 @@ const struct source *sources_at(size_t i)
 	return table[i];
 }
 
-bool sources_minded(size_t i, const struct probe_config *c)
+bool sources_required(size_t i, const struct probe_config *c)
 {
-	return !table[i]->of_hardware &&
-	       (!on_demand_is(table[i]->name) || on_demand_asked(c->on_demand, table[i]->name));
+	return !table[i]->needs_hardware &&
+	       (!on_demand_is(table[i]->name) || on_demand_enabled(c->on_demand, table[i]->name));
 }
 
 static bool is_among(const struct wire_dict *d, const struct wire_dict **of, size_t n)
@@ -98,7 +98,7 @@ size_t sources_layouts(const struct wire_dict **out, size_t room)
 	return n;
 }
 
-static void explain(char why[static WHY_LEN], int err)
+static void explain_error(char why[static WHY_LEN], int err)
 {
 	if (why[0])
 		return;
@@ -112,13 +112,13 @@ static bool may_open(size_t i, const struct probe_env *env)
 {
 	const char *name = table[i]->name;
 
-	if (!on_demand_is(name) || on_demand_asked(env->config->on_demand, name))
+	if (!on_demand_is(name) || on_demand_enabled(env->config->on_demand, name))
 		return true;
 	snprintf(env->why, WHY_LEN, "not asked for: on_demand = %s in probe.conf", name);
 	return false;
 }
 
-/* NULL: env->why says what is missing. */
+/* NULL: failed, with the reason in env->why. */
 static void *open_one(size_t i, const struct probe_env *env)
 {
 	struct probe_env one = *env;
@@ -136,7 +136,7 @@ static void *open_one(size_t i, const struct probe_env *env)
 	}
 	table[i]->close(self);
 	free(self);
-	explain(env->why, r);
+	explain_error(env->why, r);
 	return NULL;
 }
 
@@ -150,23 +150,24 @@ int sources_try(size_t i, const struct probe_env *env, struct map_memory *maps)
 		return -ENODEV;
 	r = table[i]->read(self, &sink);
 	if (maps)
-		map_memory_add(maps, table[i]->ring_most, table[i]->counts_most);
+		map_memory_add(maps, table[i]->ring_max, table[i]->counts_max);
 	table[i]->close(self);
 	free(self);
 	buf_free(&sink.event);
 	buf_free(&sink.metric);
 	if (r < 0)
-		explain(env->why, r);
+		explain_error(env->why, r);
 	return r < 0 ? r : 0;
 }
 
 static void count_programs(struct sources *s, uint32_t look_s)
 {
-	uint32_t each_s = (look_s ? look_s : BUDGET_LOOK_S) / 2; /* two windows in a look */
+	uint32_t each_s = (look_s ? look_s : BUDGET_LOOK_S) / 2; /* two windows per measurement */
 
 	if (meter_count(s->meter, clock_mono_ns(), each_s ? each_s : 1) < 0)
-		log_info("how long its kernel programs run is not counted, and they have no "
-			 "budget: that takes CAP_SYS_ADMIN");
+		log_info(
+			"the CPU time of kernel programs is not measured, and they have no budget: "
+			"needs CAP_SYS_ADMIN");
 }
 
 struct sources *sources_open(const struct probe_env *env)
@@ -184,14 +185,14 @@ struct sources *sources_open(const struct probe_env *env)
 	for (size_t i = 0; i < ntable; i++) {
 		struct probe_env one = *env;
 
-		source_throttle_begin(&s->thrift[i], look_s);
+		source_throttle_begin(&s->throttle[i], look_s);
 		one.why = s->why[i];
 		one.kernel_events = &s->kernel_events;
 		one.chain = &s->chain;
 		meter_before_open(s->meter);
 		s->self[i] = open_one(i, &one);
 		meter_after_open(s->meter, i);
-		if (!s->self[i] && sources_minded(i, env->config))
+		if (!s->self[i] && sources_required(i, env->config))
 			log_warn(0, "source %s is off: %s", table[i]->name, s->why[i]);
 	}
 	kernel_btf_end();
@@ -212,7 +213,7 @@ void sources_close(struct sources *s)
 	free(s);
 }
 
-static void tell(const struct sources *s, size_t i, struct sink *out)
+static void send_state(const struct sources *s, size_t i, struct sink *out)
 {
 	struct source_item item = {
 		.name = table[i]->name,
@@ -222,7 +223,7 @@ static void tell(const struct sources *s, size_t i, struct sink *out)
 	char why[WHY_LEN];
 
 	if (item.state == SOURCE_ATTACHED &&
-	    source_throttle_why(&s->thrift[i], table[i], s->may_percent, why)) {
+	    source_throttle_why(&s->throttle[i], table[i], s->may_percent, why)) {
 		item.state = SOURCE_THROTTLED;
 		item.why = why;
 	}
@@ -238,16 +239,17 @@ static void read_one(struct sources *s, size_t i, struct sink *out)
 
 	s->rests[i] = r == SOURCE_RESTS;
 	meter_read(s->meter, i, cpu_ns, r < 0);
-	if (table[i]->steady && source_throttle_read(&s->thrift[i], table[i], s->may_percent, cpu_ns, out))
-		tell(s, i, out);
+	if (table[i]->steady &&
+	    source_throttle_read(&s->throttle[i], table[i], s->may_percent, cpu_ns, out))
+		send_state(s, i, out);
 	if (r < 0 && !why[0]) {
 		snprintf(why, WHY_LEN, "cannot be read: %s", strerror(-r));
-		log_warn(0, "source %s %s; asking it again", table[i]->name, why);
-		tell(s, i, out);
+		log_warn(0, "source %s %s; will retry", table[i]->name, why);
+		send_state(s, i, out);
 	} else if (r >= 0 && why[0]) {
 		why[0] = 0;
 		log_info("source %s can be read again", table[i]->name);
-		tell(s, i, out);
+		send_state(s, i, out);
 	}
 }
 
@@ -255,7 +257,7 @@ bool sources_read(struct sources *s, size_t i, struct sink *out)
 {
 	if (!s->self[i])
 		return true;
-	if (!table[i]->steady || budget_due(&s->thrift[i].reads))
+	if (!table[i]->steady || budget_due(&s->throttle[i].reads))
 		read_one(s, i, out);
 	else
 		meter_skipped(s->meter, i);
@@ -269,9 +271,10 @@ void sources_watch(struct sources *s, struct sink *out)
 	for (size_t i = 0; i < ntable; i++) {
 		struct meter_runs runs = meter_runs_of(s->meter, i);
 
-		if (sources_on(s, i) && source_throttle_programs(&s->thrift[i], table[i], s->self[i],
-							s->may_percent, &runs, s->ncpu, out))
-			tell(s, i, out);
+		if (sources_on(s, i) &&
+		    source_throttle_programs(&s->throttle[i], table[i], s->self[i], s->may_percent,
+					     &runs, s->ncpu, out))
+			send_state(s, i, out);
 	}
 }
 
@@ -290,7 +293,7 @@ int sources_wakes(struct sources *s, size_t i)
 	return sources_on(s, i) && table[i]->wakes ? table[i]->wakes(s->self[i]) : -1;
 }
 
-void sources_tell_cost(struct sources *s, struct sink *out)
+void sources_send_cost(struct sources *s, struct sink *out)
 {
 	const char *names[ROOM];
 	bool on[ROOM];
@@ -302,8 +305,8 @@ void sources_tell_cost(struct sources *s, struct sink *out)
 	meter_tell(s->meter, clock_mono_ns(), names, on, s->procfs, out);
 }
 
-void sources_tell(const struct sources *s, struct sink *out)
+void sources_send_states(const struct sources *s, struct sink *out)
 {
 	for (size_t i = 0; i < ntable; i++)
-		tell(s, i, out);
+		send_state(s, i, out);
 }

@@ -16,11 +16,11 @@
 #include "probe/core/source.h"
 
 enum {
-	IDLE_TICKS = 30, /* a disk that does nothing is told so rarely */
+	IDLE_TICKS = 30, /* ticks between samples of an idle disk */
 	TIMES = BLOCK_OPS * BLOCK_NS_SLOTS + BLOCK_SIZED * BLOCK_BYTES_SLOTS,
 };
 
-/* The layout has the slots first, each in their order in the kernel. */
+/* The layout starts with the slots, in the kernel's order. */
 _Static_assert(offsetof(struct block_counts, ns) - offsetof(struct block_counts, sum_ns) ==
 		       (DISKIO_END - TIMES) * sizeof(__u64),
 	       "block_counts");
@@ -30,10 +30,10 @@ struct block_source {
 	struct block_bpf *bpf;
 	struct kernel_counts counts;
 	char *sysfs;
-	uint64_t told[BLOCK_DISKS][DISKIO_END]; /* of whichever disk has the place */
+	uint64_t sent[BLOCK_DISKS][DISKIO_END]; /* of the disk in this slot */
 	uint64_t untimed; /* of all disks */
 	uint64_t tick;
-	bool told_lost;
+	bool loss_logged;
 };
 
 static void block_close(void *self)
@@ -72,7 +72,7 @@ static int block_open(void *self, const struct probe_env *env)
 		r = block_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, env->why);
+		return kernel_explain(r, env->why);
 	r = kernel_counts_share(&s->counts, s->bpf->maps.counts);
 	if (r < 0)
 		return r;
@@ -80,17 +80,17 @@ static int block_open(void *self, const struct probe_env *env)
 	return s->bpf->links.on_complete ? 0 : -errno;
 }
 
-/* Each CPU is to look once more for the disk that it counts there. */
-static void look_again(struct block_source *s, uint32_t place)
+/* Makes each CPU look up the disk of this slot once more. */
+static void reset_lookup(struct block_source *s, uint32_t slot)
 {
 	struct block_cpu *cpu = (void *)(uintptr_t)s->counts.at;
 
 	for (int i = 0; i < s->counts.ncpu; i++)
-		__atomic_store_n(&cpu[i].of[place].key, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&cpu[i].of[slot].key, 0, __ATOMIC_RELAXED);
 }
 
-/* A queue that keeps no statistics (iostats, wbt): its starts are noted from now on. */
-static void time_by_hand(struct block_source *s)
+/* A queue without statistics (iostats, wbt): from now on its request starts are recorded. */
+static void time_by_hook(struct block_source *s)
 {
 	if (!s->untimed)
 		return;
@@ -98,15 +98,15 @@ static void time_by_hand(struct block_source *s)
 	if (!s->bpf->links.on_issue)
 		s->bpf->links.on_issue = bpf_program__attach(s->bpf->progs.on_issue);
 	if (!s->bpf->links.on_issue) {
-		log_warn(errno, "source block: a disk keeps no times of its requests");
+		log_warn(errno, "source block: a disk does not record the times of its requests");
 		return;
 	}
 	s->bpf->bss->by_hand = BLOCK_BY_HAND;
 	for (uint32_t i = 0; i < BLOCK_DISKS; i++)
-		look_again(s, i);
+		reset_lookup(s, i);
 }
 
-/* Those that are no more would take all places in time. A '/' in a name is a '!' in /sys. */
+/* Removed disks would fill all slots in time. A '/' in a name is a '!' in /sys. */
 static bool is_gone(const struct block_source *s, const char name[static BLOCK_NAME])
 {
 	char path[PATH_MAX], sys_name[BLOCK_NAME];
@@ -117,22 +117,22 @@ static bool is_gone(const struct block_source *s, const char name[static BLOCK_N
 	return access(path, F_OK) < 0 && errno == ENOENT;
 }
 
-/* Its place is free when nothing of it is left there. */
-static void forget(struct block_source *s, uint32_t place)
+/* Frees a slot; the disk id goes last, when nothing else is left. */
+static void free_slot(struct block_source *s, uint32_t slot)
 {
-	memset(&s->bpf->bss->disks[place], 0, sizeof(struct block_disk));
-	look_again(s, place);
-	bpf_map__delete_elem(s->bpf->maps.taken, &place, sizeof(place), 0);
+	memset(&s->bpf->bss->disks[slot], 0, sizeof(struct block_disk));
+	reset_lookup(s, slot);
+	bpf_map__delete_elem(s->bpf->maps.taken, &slot, sizeof(slot), 0);
 }
 
-/* Of all CPUs; it goes on meanwhile. */
-static uint64_t sum_of(const struct block_source *s, uint32_t place, int i)
+/* Sum over all CPUs, which continue counting. */
+static uint64_t sum_of(const struct block_source *s, uint32_t slot, int i)
 {
 	const struct block_cpu *cpu = (const void *)s->counts.at;
 	uint64_t sum = 0;
 
 	for (int j = 0; j < s->counts.ncpu; j++) {
-		const struct block_counts *c = &cpu[j].of[place];
+		const struct block_counts *c = &cpu[j].of[slot];
 
 		if (i < TIMES)
 			sum += __atomic_load_n(c->ns[0] + i, __ATOMIC_RELAXED);
@@ -142,43 +142,42 @@ static uint64_t sum_of(const struct block_source *s, uint32_t place, int i)
 	return sum;
 }
 
-static void tell(struct block_source *s, uint32_t place, struct sink *out)
+static void send_disk(struct block_source *s, uint32_t slot, struct sink *out)
 {
-	const char *name = s->bpf->bss->disks[place].name;
-	uint64_t *told = s->told[place];
+	const char *name = s->bpf->bss->disks[slot].name;
+	uint64_t *sent = s->sent[slot];
 	bool idle = true;
 	double v[DISKIO_END];
 
 	for (int i = 0; i < DISKIO_END; i++) {
-		uint64_t value = sum_of(s, place, i);
-		uint64_t since = i < TIMES ? (uint32_t)(value - told[i]) : value - told[i];
+		uint64_t value = sum_of(s, slot, i);
+		uint64_t since = i < TIMES ? (uint32_t)(value - sent[i]) : value - sent[i];
 
 		idle &= since == 0;
 		v[i] = i >= DISKIO_READ_SECONDS && i <= DISKIO_FLUSH_SECONDS
 			       ? (double)(float)((double)since / 1e9)
 			       : (double)since;
-		told[i] = value;
+		sent[i] = value;
 	}
 	s->untimed += (uint64_t)v[DISKIO_UNTIMED];
 	if (idle && s->tick % IDLE_TICKS != 0)
 		return;
 	if (idle && is_gone(s, name))
-		forget(s, place);
+		free_slot(s, slot);
 	else
 		sink_sample(out,
 			    &(struct sample_item){ layout_diskio.layout, name, DISKIO_END, v });
 }
 
-static void tell_lost(struct block_source *s)
+static void log_lost(struct block_source *s)
 {
 	const struct block_lost *lost = &s->bpf->bss->lost;
 
-	if (s->told_lost || (!lost->disks && !lost->starts))
+	if (s->loss_logged || (!lost->disks && !lost->starts))
 		return;
-	s->told_lost = true;
+	s->loss_logged = true;
 	log_warn(0, "source block: some requests are not counted: %s",
-		 lost->disks ? "more disks than it has room for"
-			     : "more of them at a time than it has room for");
+		 lost->disks ? "too many disks" : "too many requests in flight");
 }
 
 static int block_read(void *self, struct sink *out)
@@ -187,10 +186,10 @@ static int block_read(void *self, struct sink *out)
 
 	for (uint32_t i = 0; i < BLOCK_DISKS; i++)
 		if (__atomic_load_n(&s->bpf->bss->disks[i].key, __ATOMIC_ACQUIRE))
-			tell(s, i, out);
+			send_disk(s, i, out);
 	s->tick++;
-	time_by_hand(s);
-	tell_lost(s);
+	time_by_hook(s);
+	log_lost(s);
 	return 0;
 }
 
@@ -201,7 +200,7 @@ const struct source source_block = {
 	.help = "latency and size of the requests to each disk",
 	.period_ms = 2000,
 	.steady = true,
-	.counts_most = BLOCK_CPUS,
+	.counts_max = BLOCK_CPUS,
 	.size = sizeof(struct block_source),
 	.layouts = layouts,
 	.nlayouts = ARRAY_SIZE(layouts),

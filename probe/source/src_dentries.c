@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* src_dentries.c - names that the dentry cache had not, from bpf/disk/dentries.bpf.c, where
- * somebody asks for it. */
+/* src_dentries.c - dentry cache misses by cgroup, from bpf/disk/dentries.bpf.c; on demand only. */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <stdio.h>
 
 #include "bpf/disk/dentries.h"
-#include "probe/cgroup/cgroup_record.h"
+#include "probe/cgroup/cgroup_record_text.h"
 #include "bpf/disk/dentries.skel.h"
 #include "probe/kernel/kernel_btf.h"
 #include "probe/kernel/kernel_load.h"
@@ -32,8 +31,8 @@ static void dentries_close(void *self)
 	sums_free(&s->cgroups);
 }
 
-/* Of a tracepoint that has one: the third argument is the cache. */
-static bool tells_cache(const struct btf *btf)
+/* The tracepoint has the cache as its third argument. */
+static bool has_cache_arg(const struct btf *btf)
 {
 	int id = btf__find_by_name_kind(btf, "btf_trace_kmem_cache_alloc", BTF_KIND_TYPEDEF);
 	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
@@ -42,11 +41,11 @@ static bool tells_cache(const struct btf *btf)
 	t = t && btf_is_ptr(t) ? btf__type_by_id(btf, t->type) : NULL;
 	if (!t || !btf_is_func_proto(t) || btf_vlen(t) < 4)
 		return false;
-	t = btf__type_by_id(btf, btf_params(t)[3].type); /* the first is not the tracepoint's */
+	t = btf__type_by_id(btf, btf_params(t)[3].type); /* the first belongs to the callback */
 	return t && btf_is_ptr(t);
 }
 
-static int load(struct dentries_source *s, const struct probe_env *env)
+static int load_program(struct dentries_source *s, const struct probe_env *env)
 {
 	static const struct dentries_cgroup others = { .at = { .len = sizeof("(others)"),
 							       .path = "(others)" } };
@@ -68,8 +67,8 @@ static int load(struct dentries_source *s, const struct probe_env *env)
 	r = dentries_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, env->why);
-	/* One for what has no place: it is never deleted, so that there is always one. */
+		return kernel_explain(r, env->why);
+	/* the entry for everything that does not fit; never deleted */
 	return bpf_map__update_elem(s->bpf->maps.cgroups, &others_id, sizeof(others_id), &others,
 				    sizeof(others), BPF_NOEXIST);
 }
@@ -84,15 +83,15 @@ static int dentries_open(void *self, const struct probe_env *env)
 	if (r < 0)
 		return r;
 	btf = kernel_btf();
-	r = btf && tells_cache(btf) ? 0 : -ENOENT;
+	r = btf && has_cache_arg(btf) ? 0 : -ENOENT;
 	if (r < 0) {
 		snprintf(env->why, WHY_LEN,
-			 "the tracepoint kmem_cache_alloc of this kernel does not know of which "
-			 "cache it is; needs 6.1 or later");
+			 "the tracepoint kmem_cache_alloc of this kernel does not report the "
+			 "cache; needs 6.1 or later");
 		return r;
 	}
-	r = load(s, env);
-	return r < 0 ? r : kernel_say(dentries_bpf__attach(s->bpf), env->why);
+	r = load_program(s, env);
+	return r < 0 ? r : kernel_explain(dentries_bpf__attach(s->bpf), env->why);
 }
 
 static bool name_of(void *arg, const void *key, const void *value, char name[ITEM_MAX_TEXT])
@@ -111,7 +110,7 @@ static bool name_of(void *arg, const void *key, const void *value, char name[ITE
 	return true;
 }
 
-static void tell_cgroup(void *arg, const char *name, const double *since, const double *all)
+static void send_cgroup(void *arg, const char *name, const double *since, const double *all)
 {
 	struct dentries_source *s = arg;
 
@@ -131,7 +130,7 @@ static int dentries_read(void *self, struct sink *out)
 		.name = name_of,
 	});
 	s->out = out;
-	sums_tell(&s->cgroups, tell_cgroup, s);
+	sums_report(&s->cgroups, send_cgroup, s);
 	s->out = NULL;
 	return 0;
 }
@@ -145,7 +144,7 @@ static const struct wire_dict *const layouts[] = { &layout_dentries };
 
 const struct source source_dentries = {
 	.name = "dentries",
-	.help = "names that the dentry cache had not, by cgroup",
+	.help = "dentry cache misses, by cgroup",
 	.period_ms = 10000,
 	.steady = true,
 	.size = sizeof(struct dentries_source),
@@ -154,6 +153,6 @@ const struct source source_dentries = {
 	.open = dentries_open,
 	.read = dentries_read,
 	.close = dentries_close,
-	.sampled = "dentries that are made",
+	.sampled = "created dentries",
 	.sample = dentries_sample,
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* src_drops.c - packets that the kernel threw away, by its own reason, from bpf/net/drops.bpf.c. */
+/* src_drops.c - packets dropped by the kernel, by reason, from bpf/net/drops.bpf.c. */
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <linux/types.h>
@@ -18,7 +18,7 @@ enum { NAME_LEN = 40, ARGS = 3 };
 struct drops_source {
 	struct drops_bpf *bpf;
 	struct kernel_counts counts;
-	uint64_t told[DROPS_REASONS];
+	uint64_t sent[DROPS_REASONS];
 	char name[DROPS_REASONS][NAME_LEN]; /* "": the kernel has no such reason */
 };
 
@@ -30,7 +30,7 @@ static void drops_close(void *self)
 	drops_bpf__destroy(s->bpf);
 }
 
-/* As the running kernel numbers them: they are not the same in every version. */
+/* Reads the reason numbers of the running kernel: they differ between versions. */
 static void names_read(struct drops_source *s, const struct btf *btf, const struct btf_type *list)
 {
 	static const char prefix[] = "SKB_DROP_REASON_";
@@ -46,7 +46,7 @@ static void names_read(struct drops_source *s, const struct btf *btf, const stru
 	}
 }
 
-/* False: the tracepoint has no reason, or the kernel no list of them. */
+/* False: the tracepoint has no reason argument, or the kernel has no list of reasons. */
 static bool reasons_known(struct drops_source *s)
 {
 	const struct btf *btf = kernel_btf();
@@ -67,7 +67,7 @@ static int drops_open(void *self, const struct probe_env *env)
 		return r;
 	if (!reasons_known(s)) {
 		snprintf(env->why, WHY_LEN,
-			 "this kernel does not say why it drops packets (5.17 does)");
+			 "this kernel does not report why it drops packets; needs 5.17 or later");
 		return -EOPNOTSUPP;
 	}
 	s->bpf = drops_bpf__open();
@@ -78,7 +78,7 @@ static int drops_open(void *self, const struct probe_env *env)
 		r = drops_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, env->why);
+		return kernel_explain(r, env->why);
 	r = kernel_counts_open(&s->counts, s->bpf->maps.counts);
 	if (r < 0)
 		return r;
@@ -86,7 +86,7 @@ static int drops_open(void *self, const struct probe_env *env)
 	return s->bpf->links.on_drop ? 0 : -errno;
 }
 
-/* Most reasons never come: only those are told that have. */
+/* Most reasons never occur: only those that did are sent. */
 static int drops_read(void *self, struct sink *out)
 {
 	struct drops_source *s = self;
@@ -94,10 +94,10 @@ static int drops_read(void *self, struct sink *out)
 		uint64_t n = kernel_counts_sum(&s->counts, i);
 		double v;
 
-		if (n == s->told[i] || !s->name[i][0])
+		if (n == s->sent[i] || !s->name[i][0])
 			continue;
-		v = (double)(n - s->told[i]);
-		s->told[i] = n;
+		v = (double)(n - s->sent[i]);
+		s->sent[i] = n;
 		sink_sample(out,
 			    &(struct sample_item){ layout_drop.layout, s->name[i], DROP_END, &v });
 	}
@@ -108,7 +108,7 @@ static const struct wire_dict *const layouts[] = { &layout_drop };
 
 const struct source source_drops = {
 	.name = "drops",
-	.help = "packets that the kernel threw away, by its reason",
+	.help = "packets dropped by the kernel, by reason",
 	.period_ms = 2000,
 	.steady = true,
 	.size = sizeof(struct drops_source),

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* src_exec.c - programs that are executed and processes that end, and how, from
- * bpf/sched/exec.bpf.c. */
+/* src_exec.c - executed programs, and exits of processes by outcome, from bpf/sched/exec.bpf.c. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/types.h>
@@ -16,7 +15,7 @@
 
 static const struct exec_program others = { "(others)" };
 
-/* Their order in the kernel is the layouts'. */
+/* The kernel's order is that of the layouts. */
 _Static_assert((int)STARTS_END == (int)STARTS_FIELDS, "starts");
 _Static_assert((int)PROGRAMSTARTS_END == (int)STARTS_FIELDS, "starts");
 
@@ -24,7 +23,7 @@ struct starts_source {
 	struct exec_bpf *bpf;
 	struct kernel_counts counts;
 	struct sums programs;
-	uint64_t told[STARTS_FIELDS];
+	uint64_t sent[STARTS_FIELDS];
 	struct sink *out; /* during a read */
 };
 
@@ -54,7 +53,7 @@ static int starts_open(void *self, const struct probe_env *env)
 		r = exec_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, env->why);
+		return kernel_explain(r, env->why);
 	r = kernel_counts_open(&s->counts, s->bpf->maps.counts);
 	if (r == 0)
 		r = bpf_map__update_elem(s->bpf->maps.programs, &others, sizeof(others), &none,
@@ -62,7 +61,7 @@ static int starts_open(void *self, const struct probe_env *env)
 	return r < 0 ? r : exec_bpf__attach(s->bpf);
 }
 
-static void tell_program(void *arg, const char *name, const double *since, const double *all)
+static void send_program(void *arg, const char *name, const double *since, const double *all)
 {
 	struct starts_source *s = arg;
 
@@ -91,7 +90,7 @@ static void read_programs(struct starts_source *s)
 			       memcmp(&last, &others, sizeof(last)) == 0))
 			bpf_map__delete_elem(map, &last, sizeof(last), 0);
 	}
-	sums_tell(&s->programs, tell_program, s);
+	sums_report(&s->programs, send_program, s);
 }
 
 static int starts_read(void *self, struct sink *out)
@@ -102,8 +101,8 @@ static int starts_read(void *self, struct sink *out)
 	for (uint32_t i = 0; i < STARTS_FIELDS; i++) {
 		uint64_t n = kernel_counts_sum(&s->counts, i);
 
-		v[i] = (double)(n - s->told[i]);
-		s->told[i] = n;
+		v[i] = (double)(n - s->sent[i]);
+		s->sent[i] = n;
 	}
 	sink_sample(out, &(struct sample_item){ layout_starts.layout, "", STARTS_END, v });
 	s->out = out;

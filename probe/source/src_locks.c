@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* src_locks.c - waits for locks of the kernel, from bpf/sched/locks.bpf.c, where somebody asks for it. */
+/* src_locks.c - waits for kernel locks, from bpf/sched/locks.bpf.c; on demand only. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/types.h>
@@ -14,7 +14,7 @@
 #include "probe/kernel/map_sums.h"
 #include "probe/core/source.h"
 
-/* Their order in the kernel is the layout's. */
+/* The kernel's order is that of the layout. */
 _Static_assert((int)LOCKS_END == (int)LOCKS_FIELDS && (int)LOCKS_SECONDS == (int)LOCKS_NS &&
 		       (int)LOCKS_US_1 == (int)LOCKS_LATENCY,
 	       "locks");
@@ -26,7 +26,7 @@ struct locks_source {
 	struct ksym_cache *names;
 	struct sums entries;
 	struct sink *out; /* during a read */
-	uint64_t told_missed;
+	uint64_t sent_missed;
 };
 
 static void locks_close(void *self)
@@ -38,7 +38,7 @@ static void locks_close(void *self)
 	sums_free(&s->entries);
 }
 
-/* The kernel keeps what waits for locks in sections of its own; before 6.2 but for what spins. */
+/* Functions that wait for locks are in sections of their own; before 6.2 spinning ones are not. */
 static int fill_ranges(struct locks_source *s, const struct probe_env *env)
 {
 	struct ksym_range of[] = {
@@ -69,7 +69,7 @@ static int fill_ranges(struct locks_source *s, const struct probe_env *env)
 	return 0;
 }
 
-static int load(struct locks_source *s, const struct probe_env *env)
+static int load_program(struct locks_source *s, const struct probe_env *env)
 {
 	static const struct locks_entry none;
 	int r;
@@ -83,8 +83,8 @@ static int load(struct locks_source *s, const struct probe_env *env)
 	r = locks_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, env->why);
-	/* One for what has no place: it is never deleted, so that there is always one. */
+		return kernel_explain(r, env->why);
+	/* the entry for everything that does not fit; never deleted */
 	return bpf_map__update_elem(s->bpf->maps.entries, &others, sizeof(others), &none,
 				    sizeof(none), BPF_NOEXIST);
 }
@@ -104,8 +104,8 @@ static int locks_open(void *self, const struct probe_env *env)
 		return r;
 	}
 	s->names = ksym_cache_new(env->procfs);
-	r = load(s, env);
-	return r < 0 ? r : kernel_say(locks_bpf__attach(s->bpf), env->why);
+	r = load_program(s, env);
+	return r < 0 ? r : kernel_explain(locks_bpf__attach(s->bpf), env->why);
 }
 
 static const char *kind_of(uint32_t kind)
@@ -137,7 +137,7 @@ static bool name_of(void *arg, const void *key, const void *value, char name[ITE
 	return found;
 }
 
-static void tell_entry(void *arg, const char *name, const double *since, const double *all)
+static void send_entry(void *arg, const char *name, const double *since, const double *all)
 {
 	struct locks_source *s = arg;
 	double v[LOCKS_END];
@@ -151,9 +151,9 @@ static void tell_entry(void *arg, const char *name, const double *since, const d
 static int locks_read(void *self, struct sink *out)
 {
 	struct locks_source *s = self;
-	double missed = (double)(s->bpf->bss->missed - s->told_missed);
+	double missed = (double)(s->bpf->bss->missed - s->sent_missed);
 
-	s->told_missed = s->bpf->bss->missed;
+	s->sent_missed = s->bpf->bss->missed;
 	ksym_cache_step(s->names);
 	map_sums_read(&(struct map_sums){
 		.map = s->bpf->maps.entries,
@@ -163,7 +163,7 @@ static int locks_read(void *self, struct sink *out)
 		.arg = s,
 	});
 	s->out = out;
-	sums_tell(&s->entries, tell_entry, s);
+	sums_report(&s->entries, send_entry, s);
 	s->out = NULL;
 	if (missed > 0)
 		sink_sample(out, &(struct sample_item){ layout_lockloss.layout, "", LOCKLOSS_END,
@@ -180,7 +180,7 @@ static const struct wire_dict *const layouts[] = { &layout_locks, &layout_locklo
 
 const struct source source_locks = {
 	.name = "locks",
-	.help = "waits for locks of the kernel, by kind and the function that wanted it",
+	.help = "waits for kernel locks, by kind and waiting function",
 	.period_ms = 10000,
 	.steady = true,
 	.size = sizeof(struct locks_source),

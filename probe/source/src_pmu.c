@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * src_pmu.c - instructions per cycle and cache misses of the node, by the processors' own counters.
- * Where there are none they are unavailable.
+ * src_pmu.c - instructions per cycle and cache misses of the node, from hardware counters, where
+ * the machine has them.
  */
 #include <math.h>
 
@@ -47,10 +47,10 @@ static const struct wire_dict *const layouts[] = { &layout_pmunode };
 
 const struct source source_pmu = {
 	.name = "pmu",
-	.help = "instructions per cycle and cache misses, by the processors' own counters",
+	.help = "instructions per cycle and cache misses, from hardware counters",
 	.period_ms = 10000,
 	.steady = true,
-	.of_hardware = true,
+	.needs_hardware = true,
 	.size = sizeof(struct pmu_source),
 	.layouts = layouts,
 	.nlayouts = ARRAY_SIZE(layouts),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* src_rdma.c - ioctl calls on RDMA devices, from bpf/net/rdma.bpf.c, where somebody asks for it. */
+/* src_rdma.c - ioctl calls on RDMA devices, from bpf/net/rdma.bpf.c; on demand only. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <dirent.h>
@@ -15,7 +15,7 @@
 #include "bpf/net/rdma.skel.h"
 #include "probe/core/source.h"
 
-enum { MINOR_BITS = 20 }; /* as the kernel keeps a device's number */
+enum { MINOR_BITS = 20 }; /* the kernel's encoding of a device number */
 
 _Static_assert((int)RDMA_END * sizeof(__u64) == sizeof(struct rdma_entry), "rdma");
 _Static_assert(sizeof(struct rdma_key) <= SUMS_KEY, "rdma");
@@ -37,7 +37,7 @@ static void rdma_close(void *self)
 	sums_free(&s->entries);
 }
 
-/* "231:192", of SYSFS/class/infiniband_verbs/NAME/dev; 0: it is none. */
+/* "231:192", from SYSFS/class/infiniband_verbs/NAME/dev; 0: none. */
 static uint32_t number_of(const char *dir, const char *name)
 {
 	unsigned int major = 0, minor = 0;
@@ -54,7 +54,7 @@ static uint32_t number_of(const char *dir, const char *name)
 	return major << MINOR_BITS | minor;
 }
 
-/* How many there are; of more than there is room for the first. */
+/* Returns the number of devices; those beyond RDMA_DEVICES are left out. */
 static int find_devices(struct rdma_source *s, const char *sysfs)
 {
 	char dir[PATH_MAX / 2];
@@ -101,11 +101,11 @@ static int rdma_open(void *self, const struct probe_env *env)
 	r = rdma_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, env->why);
-	/* One for what has no place: it is never deleted, so that there is always one. */
+		return kernel_explain(r, env->why);
+	/* the entry for everything that does not fit; never deleted */
 	r = bpf_map__update_elem(s->bpf->maps.entries, &others, sizeof(others), &none, sizeof(none),
 				 BPF_NOEXIST);
-	return r < 0 ? r : kernel_say(rdma_bpf__attach(s->bpf), env->why);
+	return r < 0 ? r : kernel_explain(rdma_bpf__attach(s->bpf), env->why);
 }
 
 /* "device=uverbs0,program=train,result=EINVAL" */
@@ -128,7 +128,7 @@ static bool name_of(void *arg, const void *key, const void *value, char name[ITE
 	return true;
 }
 
-static void tell_entry(void *arg, const char *name, const double *since, const double *all)
+static void send_entry(void *arg, const char *name, const double *since, const double *all)
 {
 	struct rdma_source *s = arg;
 
@@ -148,7 +148,7 @@ static int rdma_read(void *self, struct sink *out)
 		.arg = s,
 	});
 	s->out = out;
-	sums_tell(&s->entries, tell_entry, s);
+	sums_report(&s->entries, send_entry, s);
 	s->out = NULL;
 	return 0;
 }
@@ -160,7 +160,7 @@ const struct source source_rdma = {
 	.help = "ioctl calls on RDMA devices by program, and their errors",
 	.period_ms = 10000,
 	.steady = true,
-	.of_hardware = true,
+	.needs_hardware = true,
 	.size = sizeof(struct rdma_source),
 	.layouts = layouts,
 	.nlayouts = ARRAY_SIZE(layouts),

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* src_reclaim.c - how long tasks freed memory or moved pages for themselves, from
- * bpf/memory/reclaim.bpf.c. */
+/* src_reclaim.c - time of tasks in direct reclaim and compaction, from bpf/memory/reclaim.bpf.c. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/types.h>
@@ -14,7 +13,7 @@
 
 enum { COUNTS = RECLAIM_KINDS * RECLAIM_SLOTS };
 
-/* Their order in the kernel is the layout's. */
+/* The kernel's order is that of the layout. */
 _Static_assert(RECLAIM_END * sizeof(__u64) == sizeof(struct reclaim_counts), "reclaim_counts");
 _Static_assert((int)RECLAIM_NODE_SECONDS == (int)COUNTS, "reclaim_counts");
 
@@ -22,7 +21,7 @@ struct reclaim_source {
 	struct reclaim_bpf *bpf;
 	struct reclaim_counts *percpu;
 	int ncpu;
-	uint64_t told[RECLAIM_END], told_full;
+	uint64_t sent[RECLAIM_END], sent_full;
 };
 
 static void reclaim_close(void *self)
@@ -58,7 +57,7 @@ static int reclaim_open(void *self, const struct probe_env *env)
 	}
 	r = reclaim_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
-	return r < 0 ? kernel_say(r, env->why) : reclaim_bpf__attach(s->bpf);
+	return r < 0 ? kernel_explain(r, env->why) : reclaim_bpf__attach(s->bpf);
 }
 
 static uint64_t count_of(const struct reclaim_source *s, int i)
@@ -66,29 +65,29 @@ static uint64_t count_of(const struct reclaim_source *s, int i)
 	uint64_t sum = 0;
 
 	for (int cpu = 0; cpu < s->ncpu; cpu++) {
-		const __u64 *n = s->percpu[cpu].ns[0]; /* and what follows it */
+		const __u64 *n = s->percpu[cpu].ns[0]; /* and the fields after it */
 
 		sum += n[i];
 	}
 	return sum;
 }
 
-/* Most nodes never do any: only what happened is told. */
+/* Most nodes never reclaim directly: only what happened is sent. */
 static int reclaim_read(void *self, struct sink *out)
 {
 	struct reclaim_source *s = self;
 	uint32_t zero = 0;
 	bool any = false;
-	double v[RECLAIM_END], loss = (double)(s->bpf->bss->full - s->told_full);
+	double v[RECLAIM_END], loss = (double)(s->bpf->bss->full - s->sent_full);
 
 	if (bpf_map_lookup_elem(bpf_map__fd(s->bpf->maps.counts), &zero, s->percpu) < 0)
 		return -errno;
 	for (int i = 0; i < RECLAIM_END; i++) {
-		uint64_t now = count_of(s, i), since = now - s->told[i];
+		uint64_t now = count_of(s, i), since = now - s->sent[i];
 
 		any |= since != 0;
 		v[i] = i < COUNTS ? (double)since : (double)(float)((double)since / 1e9);
-		s->told[i] = now;
+		s->sent[i] = now;
 	}
 	if (any)
 		sink_sample(out,
@@ -96,7 +95,7 @@ static int reclaim_read(void *self, struct sink *out)
 	if (loss > 0)
 		sink_sample(out, &(struct sample_item){ layout_reclaimloss.layout, "",
 							RECLAIMLOSS_END, &loss });
-	s->told_full = s->bpf->bss->full;
+	s->sent_full = s->bpf->bss->full;
 	return 0;
 }
 
@@ -104,7 +103,7 @@ static const struct wire_dict *const layouts[] = { &layout_reclaim, &layout_recl
 
 const struct source source_reclaim = {
 	.name = "reclaim",
-	.help = "how long tasks freed memory or moved pages together for themselves",
+	.help = "time of tasks in direct reclaim and compaction",
 	.period_ms = 2000,
 	.size = sizeof(struct reclaim_source),
 	.layouts = layouts,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * src_runq.c - how long tasks waited for a CPU, by cgroup, from bpf/sched/runq.bpf.c. Its hook is
- * where every task leaves its CPU: it is there only while the kernel's pressure (PSI) says that
- * tasks wait, and of that time for a share; otherwise a read is one system call.
+ * src_runq.c - how long tasks waited for a CPU, by cgroup, from bpf/sched/runq.bpf.c. Its hook runs
+ * at every task switch, so it is attached only while pressure (PSI) reports waiting tasks, and for
+ * a share of that time; otherwise a read is one system call.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -11,7 +11,7 @@
 
 #include "bpf/sched/runq.h"
 #include "lib/base/clock.h"
-#include "probe/cgroup/cgroup_record.h"
+#include "probe/cgroup/cgroup_record_text.h"
 #include "probe/kernel/kernel_load.h"
 #include "probe/core/layout.h"
 #include "probe/procfs/pressure.h"
@@ -22,9 +22,9 @@
 enum { PERIOD_MS = 1000, SLACK_MS = 300 }; /* timers are late, never early */
 
 #define MS 1000000ull
-#define WAITING 0.05 /* of the time some task waited */
+#define WAITING 0.05 /* share of the time in which a task waited */
 
-/* Their order in the kernel is the layout's. */
+/* The kernel's order is that of the layout. */
 _Static_assert((int)CPUWAIT_END == (int)RUNQ_FIELDS, "runq_cgroup");
 _Static_assert((int)CPUWAIT_SECONDS == (int)RUNQ_SLOTS, "runq_cgroup");
 
@@ -34,10 +34,10 @@ struct runq_source {
 	struct sums cgroups;
 	struct sink *out; /* during a read */
 	uint64_t share; /* percent */
-	uint32_t step; /* of it a 2^step-th part */
-	uint64_t began_ns, told_ns; /* watched since, told of up to; 0: it is not watched */
-	uint64_t next_ns; /* not watched before */
-	uint64_t told_missed;
+	uint32_t step; /* the share is divided by 2^step */
+	uint64_t began_ns, sent_ns; /* attached since, reported up to; 0: detached */
+	uint64_t next_ns; /* earliest time to attach */
+	uint64_t sent_missed;
 };
 
 static void runq_close(void *self)
@@ -50,7 +50,7 @@ static void runq_close(void *self)
 	sums_free(&s->cgroups);
 }
 
-/* One for what has no place: it is never deleted, so that there is always one. */
+/* The entry for everything that does not fit; never deleted. */
 static int make_others(struct runq_source *s)
 {
 	static const struct runq_cgroup others = { .at = { .len = sizeof("(others)"),
@@ -61,7 +61,7 @@ static int make_others(struct runq_source *s)
 				    BPF_NOEXIST);
 }
 
-static int load(struct runq_source *s, char *why)
+static int load_program(struct runq_source *s, char *why)
 {
 	int r = kernel_tracepoint_args("sched_switch", why);
 
@@ -73,7 +73,7 @@ static int load(struct runq_source *s, char *why)
 	s->pressure.fd = -1;
 	r = runq_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
-	return r < 0 ? kernel_say(r, why) : make_others(s);
+	return r < 0 ? kernel_explain(r, why) : make_others(s);
 }
 
 static int runq_open(void *self, const struct probe_env *env)
@@ -89,29 +89,29 @@ static int runq_open(void *self, const struct probe_env *env)
 	s->share = (uint64_t)env->config->cpu_wait_share;
 	s->cgroups = (struct sums){ .nkey = sizeof(uint64_t), .nfields = RUNQ_FIELDS };
 	if (r == 0)
-		r = load(s, env->why);
+		r = load_program(s, env->why);
 	if (r < 0)
 		return r;
 	snprintf(path, sizeof(path), "%s/pressure/cpu", env->procfs);
 	r = pressure_open(&s->pressure, path);
 	if (r < 0)
 		snprintf(env->why, WHY_LEN,
-			 "no pressure stall information (%s), which says when to look; boot with "
-			 "psi=1, on a kernel with CONFIG_PSI=y",
+			 "no pressure stall information (%s), which decides when to measure; boot "
+			 "with psi=1, on a kernel with CONFIG_PSI=y",
 			 strerror(-r));
 	return r;
 }
 
-static int attach(struct runq_source *s, uint64_t now)
+static int attach_hook(struct runq_source *s, uint64_t now)
 {
 	s->bpf->links.on_switch = bpf_program__attach(s->bpf->progs.on_switch);
 	if (!s->bpf->links.on_switch)
 		return -errno;
-	s->began_ns = s->told_ns = now;
+	s->began_ns = s->sent_ns = now;
 	return 0;
 }
 
-static void detach(struct runq_source *s, uint64_t now)
+static void detach_hook(struct runq_source *s, uint64_t now)
 {
 	bpf_link__destroy(s->bpf->links.on_switch);
 	s->bpf->links.on_switch = NULL;
@@ -120,7 +120,7 @@ static void detach(struct runq_source *s, uint64_t now)
 		now + PERIOD_MS * MS * ((100 << s->step) - s->share) / s->share - SLACK_MS * MS;
 }
 
-static void tell_cgroup(void *arg, const char *name, const double *since, const double *all)
+static void send_cgroup(void *arg, const char *name, const double *since, const double *all)
 {
 	struct runq_source *s = arg;
 	double v[CPUWAIT_END];
@@ -131,7 +131,7 @@ static void tell_cgroup(void *arg, const char *name, const double *since, const 
 	sink_sample(s->out, &(struct sample_item){ layout_cpuwait.layout, name, CPUWAIT_END, v });
 }
 
-static void tell_waits(struct runq_source *s)
+static void send_waits(struct runq_source *s)
 {
 	struct bpf_map *map = s->bpf->maps.cgroups;
 	uint64_t id, last = 0;
@@ -153,22 +153,22 @@ static void tell_waits(struct runq_source *s)
 		if (!sums_seen(&s->cgroups, &last, name, c.v, last == CGROUP_OTHERS))
 			bpf_map__delete_elem(map, &last, sizeof(last), 0);
 	}
-	sums_tell(&s->cgroups, tell_cgroup, s);
+	sums_report(&s->cgroups, send_cgroup, s);
 }
 
-static void tell(struct runq_source *s, uint64_t now)
+static void send_waits_and_loss(struct runq_source *s, uint64_t now)
 {
-	double watched = (double)(float)((double)(now - s->told_ns) / 1e9);
-	double missed = (double)(s->bpf->bss->missed - s->told_missed);
+	double watched = (double)(float)((double)(now - s->sent_ns) / 1e9);
+	double missed = (double)(s->bpf->bss->missed - s->sent_missed);
 
-	tell_waits(s);
+	send_waits(s);
 	sink_sample(s->out,
 		    &(struct sample_item){ layout_cpuwatch.layout, "", CPUWATCH_END, &watched });
 	if (missed > 0)
 		sink_sample(s->out, &(struct sample_item){ layout_cpuwaitloss.layout, "",
 							   CPUWAITLOSS_END, &missed });
-	s->told_missed = s->bpf->bss->missed;
-	s->told_ns = now;
+	s->sent_missed = s->bpf->bss->missed;
+	s->sent_ns = now;
 }
 
 static int runq_read(void *self, struct sink *out)
@@ -183,16 +183,16 @@ static int runq_read(void *self, struct sink *out)
 	if (s->bpf->bss->not_counted)
 		return -EOPNOTSUPP; /* without CONFIG_SCHED_INFO */
 	if (!s->began_ns)
-		return share >= WAITING && now >= s->next_ns ? attach(s, now) : 0;
+		return share >= WAITING && now >= s->next_ns ? attach_hook(s, now) : 0;
 	s->out = out;
-	tell(s, now);
+	send_waits_and_loss(s, now);
 	s->out = NULL;
 	if (s->share < 100 || s->step || share < WAITING)
-		detach(s, now);
+		detach_hook(s, now);
 	return 0;
 }
 
-/* How long was watched is told: what comes of it is as right as it was. */
+/* The watched time is sent too, so a smaller share only makes the values less precise. */
 static void runq_sample(void *self, uint32_t step)
 {
 	((struct runq_source *)self)->step = step;
@@ -212,6 +212,6 @@ const struct source source_runq = {
 	.open = runq_open,
 	.read = runq_read,
 	.close = runq_close,
-	.sampled = "the seconds that it would watch",
+	.sampled = "the watched seconds",
 	.sample = runq_sample,
 };

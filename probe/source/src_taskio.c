@@ -7,29 +7,29 @@
 #include "bpf/disk/taskio.h"
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
-#include "probe/cgroup/cgroup_record.h"
+#include "probe/cgroup/cgroup_record_text.h"
 #include "probe/kernel/kernel_load.h"
 #include "probe/core/layout.h"
 #include "probe/core/source.h"
 #include "probe/kernel/sums.h"
 #include "bpf/disk/taskio.skel.h"
 
-/* Their order in the kernel is the layouts'. */
+/* The kernel's order is that of the layouts. */
 _Static_assert((int)CGROUPIO_CACHED == (int)TASKIO_CACHED, "taskio");
 _Static_assert((int)CGROUPIO_END == (int)TASKIO_FIELDS, "taskio");
 _Static_assert((int)PROGRAMIO_END == (int)TASKIO_FIELDS, "taskio");
 
-/* Now and then the kernel refuses one, as it is busy with another on that CPU: the next read has
- * it. */
+/* The kernel occasionally refuses an update while that CPU is busy with another; the next read
+ * catches up. Only this many lossy reads in a row are reported. */
 enum { LOSING = 3 };
 
 struct taskio_source {
 	struct taskio_bpf *bpf;
 	struct sums cgroups, programs;
-	double node[PAGECACHE_END]; /* of all cgroups, during a read */
+	double node[PAGECACHE_END]; /* sum of all cgroups, during a read */
 	struct sink *out; /* likewise */
 	uint64_t lost; /* as of the last read */
-	int losing; /* reads in a row that lost some */
+	int losing; /* reads in a row with losses */
 };
 
 static void taskio_close(void *self)
@@ -41,7 +41,7 @@ static void taskio_close(void *self)
 	sums_free(&s->programs);
 }
 
-/* One for what has no place: it is never deleted, so that there is always one. */
+/* The entries for everything that does not fit; never deleted. */
 static int make_others(struct taskio_source *s)
 {
 	static const struct taskio_cgroup cgroup = { .at = { .len = sizeof("(others)"),
@@ -73,13 +73,13 @@ static int taskio_open(void *self, const struct probe_env *env)
 	r = taskio_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, env->why);
+		return kernel_explain(r, env->why);
 	r = make_others(s);
 	if (r < 0)
 		return r;
 	r = taskio_bpf__attach(s->bpf);
 	if (r < 0)
-		return kernel_say(r, env->why);
+		return kernel_explain(r, env->why);
 	r = kernel_iterate(s->bpf->links.on_look);
 	if (r == 0 && s->bpf->bss->not_counted) {
 		snprintf(env->why, WHY_LEN,
@@ -135,7 +135,7 @@ static void read_programs(struct taskio_source *s)
 	}
 }
 
-static void tell_cgroup(void *arg, const char *name, const double *since, const double *all)
+static void send_cgroup(void *arg, const char *name, const double *since, const double *all)
 {
 	struct taskio_source *s = arg;
 
@@ -146,7 +146,7 @@ static void tell_cgroup(void *arg, const char *name, const double *since, const 
 		    &(struct sample_item){ layout_cgroupio.layout, name, CGROUPIO_END, since });
 }
 
-static void tell_program(void *arg, const char *name, const double *since, const double *all)
+static void send_program(void *arg, const char *name, const double *since, const double *all)
 {
 	struct taskio_source *s = arg;
 
@@ -155,7 +155,7 @@ static void tell_program(void *arg, const char *name, const double *since, const
 		    &(struct sample_item){ layout_programio.layout, name, PROGRAMIO_END, since });
 }
 
-static void tell_lost(struct taskio_source *s)
+static void log_lost(struct taskio_source *s)
 {
 	uint64_t lost = s->bpf->bss->lost;
 
@@ -163,8 +163,8 @@ static void tell_lost(struct taskio_source *s)
 	s->lost = lost;
 	if (s->losing != LOSING)
 		return;
-	log_warn(0, "source taskio: of some threads only the I/O at their end is counted: the "
-		    "kernel had no memory to remember them");
+	log_warn(0, "source taskio: the I/O of some threads is counted only when they end: the "
+		    "kernel had no memory to track them");
 }
 
 static int taskio_read(void *self, struct sink *out)
@@ -176,11 +176,11 @@ static int taskio_read(void *self, struct sink *out)
 	read_programs(s);
 	s->out = out;
 	memset(s->node, 0, sizeof(s->node));
-	sums_tell(&s->cgroups, tell_cgroup, s);
+	sums_report(&s->cgroups, send_cgroup, s);
 	sink_sample(out,
 		    &(struct sample_item){ layout_pagecache.layout, "", PAGECACHE_END, s->node });
-	sums_tell(&s->programs, tell_program, s);
-	tell_lost(s);
+	sums_report(&s->programs, send_program, s);
+	log_lost(s);
 	return r;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* src_timers.c - timers that fire, by the function that is then called, from bpf/sched/timers.bpf.c. */
+/* src_timers.c - expired timers by the function they call, from bpf/sched/timers.bpf.c. */
 #include <bpf/libbpf.h>
 #include <linux/types.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "probe/core/source.h"
 #include "bpf/sched/timers.skel.h"
 
-/* Their order in the kernel is the layout's. */
+/* The kernel's order is that of the layout. */
 _Static_assert((int)TIMERS_WHEEL == (int)TIMER_WHEEL && (int)TIMERS_END == (int)TIMER_KINDS,
 	       "timers");
 
@@ -22,7 +22,7 @@ struct timers_source {
 	struct kernel_counts counts;
 	struct ksym_cache *names;
 	struct sums functions;
-	uint64_t told[TIMER_KINDS];
+	uint64_t sent[TIMER_KINDS];
 	struct sink *out; /* during a read */
 };
 
@@ -52,7 +52,7 @@ static int timers_open(void *self, const struct probe_env *env)
 		r = timers_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, env->why);
+		return kernel_explain(r, env->why);
 	s->names = ksym_cache_new(env->procfs);
 	r = kernel_counts_open(&s->counts, s->bpf->maps.counts);
 	return r < 0 ? r : timers_bpf__attach(s->bpf);
@@ -71,7 +71,7 @@ static bool name_of(void *arg, const void *key, const void *value, char name[ITE
 	return found;
 }
 
-static void tell_function(void *arg, const char *name, const double *since, const double *all)
+static void send_function(void *arg, const char *name, const double *since, const double *all)
 {
 	struct timers_source *s = arg;
 
@@ -88,8 +88,8 @@ static int timers_read(void *self, struct sink *out)
 	for (uint32_t i = 0; i < TIMER_KINDS; i++) {
 		uint64_t n = kernel_counts_sum(&s->counts, i);
 
-		v[i] = (double)(n - s->told[i]);
-		s->told[i] = n;
+		v[i] = (double)(n - s->sent[i]);
+		s->sent[i] = n;
 	}
 	sink_sample(out, &(struct sample_item){ layout_timers.layout, "", TIMERS_END, v });
 	ksym_cache_step(s->names);
@@ -100,7 +100,7 @@ static int timers_read(void *self, struct sink *out)
 		.arg = s,
 	});
 	s->out = out;
-	sums_tell(&s->functions, tell_function, s);
+	sums_report(&s->functions, send_function, s);
 	s->out = NULL;
 	return 0;
 }
@@ -109,7 +109,7 @@ static const struct wire_dict *const layouts[] = { &layout_timers, &layout_timer
 
 const struct source source_timers = {
 	.name = "timers",
-	.help = "timers that fire, by the function that is then called",
+	.help = "expired timers, by the function they call",
 	.period_ms = 10000,
 	.steady = true,
 	.size = sizeof(struct timers_source),

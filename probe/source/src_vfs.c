@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* src_vfs.c - calls on files by mount and cgroup, from bpf/disk/vfs.bpf.c, where somebody asks for
- * it.
- */
+/* src_vfs.c - file operations by mount and cgroup, from bpf/disk/vfs.bpf.c; on demand only. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 
 #include "bpf/disk/vfs.h"
-#include "probe/cgroup/cgroup_record.h"
+#include "probe/cgroup/cgroup_record_text.h"
 #include "probe/kernel/kernel_load.h"
 #include "probe/core/layout.h"
 #include "probe/kernel/map_sums.h"
@@ -17,7 +15,7 @@
 #include "probe/kernel/sums.h"
 #include "bpf/disk/vfs.skel.h"
 
-/* Their order in the kernel is the layout's. */
+/* The kernel's order is that of the layout. */
 _Static_assert((int)VFS_END == (int)VFS_FIELDS, "vfs");
 _Static_assert((int)VFS_READ_SECONDS == (int)VFS_NS && (int)VFS_CREATES == (int)VFS_CREATED &&
 		       (int)VFS_READ_US_4 == (int)VFS_LATENCY,
@@ -57,7 +55,7 @@ struct vfs_source {
 	struct vfs_bpf *bpf;
 	struct sums entries;
 	struct sink *out; /* during a read */
-	uint64_t told_missed;
+	uint64_t sent_missed;
 };
 
 static void vfs_close(void *self)
@@ -68,7 +66,7 @@ static void vfs_close(void *self)
 	sums_free(&s->entries);
 }
 
-static int load(struct vfs_source *s, char *why)
+static int load_program(struct vfs_source *s, char *why)
 {
 	static const struct vfs_entry others;
 	const struct vfs_key key = { .cgroup = CGROUP_OTHERS };
@@ -83,8 +81,8 @@ static int load(struct vfs_source *s, char *why)
 	r = vfs_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, why);
-	/* One for what has no place: it is never deleted, so that there is always one. */
+		return kernel_explain(r, why);
+	/* the entry for everything that does not fit; never deleted */
 	return bpf_map__update_elem(s->bpf->maps.entries, &key, sizeof(key), &others,
 				    sizeof(others), BPF_NOEXIST);
 }
@@ -98,11 +96,11 @@ static int vfs_open(void *self, const struct probe_env *env)
 	if (r == 0)
 		r = kernel_tracepoint_args("sys_exit", env->why);
 	if (r >= 0)
-		r = load(s, env->why);
-	return r < 0 ? r : kernel_say(vfs_bpf__attach(s->bpf), env->why);
+		r = load_program(s, env->why);
+	return r < 0 ? r : kernel_explain(vfs_bpf__attach(s->bpf), env->why);
 }
 
-/* "mount=/data,cgroup=/a/b"; a cgroup whose path is too long for it, by its number. */
+/* "mount=/data,cgroup=/a/b"; a cgroup path that is too long is replaced by its id. */
 static bool name_of(void *arg, const void *of, const void *value, char name[ITEM_MAX_TEXT])
 {
 	const struct vfs_key *key = of;
@@ -124,7 +122,7 @@ static bool name_of(void *arg, const void *of, const void *value, char name[ITEM
 	return true;
 }
 
-static void tell_entry(void *arg, const char *name, const double *since, const double *all)
+static void send_entry(void *arg, const char *name, const double *since, const double *all)
 {
 	struct vfs_source *s = arg;
 	double v[VFS_END];
@@ -136,11 +134,11 @@ static void tell_entry(void *arg, const char *name, const double *since, const d
 	sink_sample(s->out, &(struct sample_item){ layout_vfs.layout, name, VFS_END, v });
 }
 
-static void tell_missed(struct vfs_source *s)
+static void send_missed(struct vfs_source *s)
 {
-	double missed = (double)(s->bpf->bss->missed - s->told_missed);
+	double missed = (double)(s->bpf->bss->missed - s->sent_missed);
 
-	s->told_missed = s->bpf->bss->missed;
+	s->sent_missed = s->bpf->bss->missed;
 	if (missed > 0)
 		sink_sample(s->out, &(struct sample_item){ layout_vfsloss.layout, "", VFSLOSS_END,
 							   &missed });
@@ -158,8 +156,8 @@ static int vfs_read(void *self, struct sink *out)
 		.name = name_of,
 	});
 	s->out = out;
-	sums_tell(&s->entries, tell_entry, s);
-	tell_missed(s);
+	sums_report(&s->entries, send_entry, s);
+	send_missed(s);
 	s->out = NULL;
 	return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * What a NAME.conf says of a program of the operator's own: what is taken keeps its bounds and
- * makes layouts that the collector takes, what is not is told in one sentence. The first byte is
- * how many slots a histogram has.
+ * makes layouts that the collector takes, what is not is reported in one sentence. The first byte
+ * is how many slots a histogram has.
  */
 #include <stdio.h>
 
@@ -16,11 +16,12 @@ static struct custom_layout layout;
 
 static void check_manifest(void)
 {
-	must(m.nmaps >= 1 && m.nmaps <= OWN_MAPS && m.nmetrics >= 1 && m.nmetrics <= OWN_METRICS);
+	must(m.nmaps >= 1 && m.nmaps <= CUSTOM_MAPS && m.nmetrics >= 1 &&
+	     m.nmetrics <= CUSTOM_METRICS);
 	must(m.period_ms >= 1000 && m.period_ms <= 60000);
 	for (uint32_t i = 0; i < m.nmaps; i++)
-		must(m.map[i].entities >= 1 && m.map[i].entities <= OWN_ENTITIES &&
-		     m.map[i].nlabels <= OWN_LABELS && m.map[i].name[0]);
+		must(m.map[i].entities >= 1 && m.map[i].entities <= CUSTOM_ENTITIES &&
+		     m.map[i].nlabels <= CUSTOM_LABELS && m.map[i].name[0]);
 	for (uint32_t i = 0; i < m.nmetrics; i++) {
 		must(m.metric[i].map < m.nmaps && m.metric[i].first <= 62);
 		must(m.metric[i].scale > 0 && m.metric[i].name[0] >= 'a');
@@ -58,10 +59,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		return 0;
 	check_manifest();
 	for (uint32_t i = 0; i < m.nmetrics; i++)
-		m.metric[i].at.n = m.metric[i].kind == OWN_HISTOGRAM ? 2 + *data % 63 : 1;
+		m.metric[i].at.n = m.metric[i].kind == CUSTOM_HISTOGRAM ? 2 + *data % 63 : 1;
 	for (uint32_t i = 0; i < m.nmaps; i++) {
 		for (uint32_t j = 0; j < m.nmetrics; j++)
-			if (m.metric[j].kind == OWN_HISTOGRAM &&
+			if (m.metric[j].kind == CUSTOM_HISTOGRAM &&
 			    m.metric[j].first + m.metric[j].at.n - 2 > 62)
 				m.metric[j].at.n = 2;
 		err[0] = 0;

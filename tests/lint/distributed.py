@@ -171,7 +171,10 @@ def main(files):
         wrong.append("no table with a node_id: are these the right files?")
     for f in files:
         wrong += [f"{f}: {says}: {what}" for t in texts[f] for says, what in dict.fromkeys(broken(t, spread))]
+    if files and not any(f.endswith(".sql") for f in files):
+        wrong.append("no .sql file was read: are these the right files?")
     print("\n".join(wrong), end="\n" if wrong else "")
+    print(f"distributed.py: {len(files)} files read, {sum(f.endswith('.sql') for f in files)} of them .sql, {len(spread)} tables are spread by node_id")
     return 1 if wrong else 0
 
 

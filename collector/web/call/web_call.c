@@ -25,7 +25,7 @@ void web_put(struct buf *b, const char *fmt, ...)
 	buf_put(b, text, (size_t)n);
 }
 
-/* A name from a URL, or a sentence that was cut within a character, may be no UTF-8. */
+/* The text may be invalid UTF-8: a name from a URL, or a message cut inside a character. */
 void web_json_text(struct buf *b, const char *text)
 {
 	char clean[4 * WEB_SENTENCE];
@@ -55,14 +55,14 @@ void web_call_fail(struct web_call *c, unsigned status, const char *code, const 
 	web_put(&c->body, "}}");
 }
 
-static int refuse(struct web_call *c, const char *why)
+static int refuse_parameter(struct web_call *c, const char *why)
 {
 	web_call_fail(c, 400, "bad_parameter", "%s", why);
 	return -EINVAL;
 }
 
-/* Where parameter i is bound: what may be repeated takes two places. */
-static unsigned place(const struct web_route *r, unsigned i)
+/* The index where parameter i is bound: a repeatable parameter takes two. */
+static unsigned bound_index(const struct web_route *r, unsigned i)
 {
 	unsigned at = i;
 
@@ -76,15 +76,16 @@ static int read_value(struct web_call *c, unsigned i, const struct web_arg *arg)
 {
 	const struct web_param *p = &c->route->params[i];
 	const char *text = arg->text ? arg->text : "";
-	unsigned at = place(c->route, i);
+	unsigned at = bound_index(c->route, i);
 	char why[WEB_WHY];
 
 	if (web_param_is_many(p->type))
-		return web_filter_add(&c->filters[i], p, text, arg->len, why) < 0 ? refuse(c, why)
-										  : 0;
-	snprintf(why, sizeof(why), "%s is given twice; give it once.", p->name);
+		return web_filter_add(&c->filters[i], p, text, arg->len, why) < 0
+			       ? refuse_parameter(c, why)
+			       : 0;
+	snprintf(why, sizeof(why), "%s is given twice; use it once.", p->name);
 	if (c->bound[at] || web_param_read(p, text, arg->len, c->values[i], why) < 0)
-		return refuse(c, why);
+		return refuse_parameter(c, why);
 	c->bound[at] = c->values[i];
 	return 0;
 }
@@ -100,31 +101,31 @@ static int read_arg(struct web_call *c, const struct web_arg *arg)
 			return read_value(c, i, arg);
 	for (unsigned i = r->one != NULL; i < r->nparams; i++)
 		n += (size_t)snprintf(why + n, sizeof(why) - n, " %s", r->params[i].name);
-	web_call_fail(c, 400, "bad_parameter", "There is no parameter %.40s here; allowed are:%s.",
+	web_call_fail(c, 400, "bad_parameter", "Unknown parameter %.40s; allowed here:%s.",
 		      arg->name, n ? why : " none");
 	return -EINVAL;
 }
 
-/* The steps of a range are bounded, by the route. */
+/* Enforces the route's limit on the number of steps. */
 static int check_step(struct web_call *c, int64_t seconds)
 {
 	const struct web_route *r = c->route;
 	char why[WEB_WHY];
 
 	for (unsigned i = 0; i < r->nparams; i++) {
-		const char *step = c->bound[place(r, i)];
+		const char *step = c->bound[bound_index(r, i)];
 
 		if (r->params[i].type != WEB_SECONDS || !step || seconds / atoi(step) <= r->steps)
 			continue;
-		snprintf(why, sizeof(why),
-			 "step must be longer: from..to holds more than %d steps.", r->steps);
-		return refuse(c, why);
+		snprintf(why, sizeof(why), "step must be longer: from..to has more than %d steps.",
+			 r->steps);
+		return refuse_parameter(c, why);
 	}
 	return 0;
 }
 
-/* to: now, and a little more, since a node's clock may be ahead; from: an hour before to, or a
- * little more. */
+/* Defaults. to: now plus AHEAD, since a node's clock may be ahead; from: an hour before to,
+ * rounded down to whole_s. */
 static int read_range(struct web_call *c)
 {
 	int64_t from, to = time(NULL) + AHEAD;
@@ -141,19 +142,19 @@ static int read_range(struct web_call *c)
 	c->bound[0] = c->values[0];
 	c->bound[1] = c->values[1];
 	r |= web_time_parse(c->bound[0], &from);
-	assert(r == 0); /* both are texts that web_param made */
+	assert(r == 0); /* web_param made both texts */
 	if (strcmp(c->bound[0], c->bound[1]) >= 0)
-		return refuse(c, "from must be before to.");
+		return refuse_parameter(c, "from must be before to.");
 	return check_step(c, to - from);
 }
 
-/* What was not given is its fallback, or missing. */
-static int settle(struct web_call *c)
+/* Binds the default, or null, of each parameter that was not given. */
+static int bind_defaults(struct web_call *c)
 {
 	const struct web_route *r = c->route;
 
 	for (unsigned i = 0; i < r->nparams; i++) {
-		unsigned at = place(r, i);
+		unsigned at = bound_index(r, i);
 
 		if (web_param_is_many(r->params[i].type)) {
 			web_filter_end(&c->filters[i]);
@@ -161,7 +162,8 @@ static int settle(struct web_call *c)
 			c->bound[at + 1] = web_filter_text(&c->filters[i], WEB_UNWANTED);
 		}
 		if (!c->bound[at] && r->params[i].needed) {
-			web_call_fail(c, 400, "bad_parameter", "%s is needed.", r->params[i].name);
+			web_call_fail(c, 400, "bad_parameter", "%s is required.",
+				      r->params[i].name);
 			return -EINVAL;
 		}
 		if (!c->bound[at])
@@ -176,9 +178,9 @@ static int read_id(struct web_call *c, const char *rest)
 	size_t len = strlen(rest) - (r->tail ? strlen(r->tail) : 0);
 	char id[WEB_VALUE], why[WEB_WHY];
 
-	snprintf(id, sizeof(id), "%.*s", (int)len, rest); /* one that is cut is no id */
+	snprintf(id, sizeof(id), "%.*s", (int)len, rest); /* a truncated id is invalid */
 	if (web_param_read(&r->params[0], id, strlen(id), c->values[0], why) < 0)
-		return refuse(c, why);
+		return refuse_parameter(c, why);
 	c->bound[0] = c->values[0];
 	return 0;
 }
@@ -192,12 +194,12 @@ int web_call_read(struct web_call *c, const char *rest, const struct web_arg *ar
 	for (unsigned i = 0; i < nargs; i++)
 		if (read_arg(c, &args[i]) < 0)
 			return -EINVAL;
-	if (settle(c) < 0)
+	if (bind_defaults(c) < 0)
 		return -EINVAL;
 	return r->nparams && strcmp(r->params[0].name, "from") == 0 ? read_range(c) : 0;
 }
 
-/* Somebody waits for ten thousand rows of a file, on purpose. */
+/* A file download of ten thousand rows may take longer. */
 static unsigned main_ms(const struct web_route *route)
 {
 	return route->form == WEB_JSON ? WEB_USUAL_MS : FILE_MS;
@@ -208,15 +210,15 @@ static void fail_query(struct web_call *c, const struct web_db *db, int err)
 	switch (err) {
 	case -ENOTCONN:
 		web_call_fail(c, 503, "database_away",
-			      "The database is away (%s); new requests are kept and will show when "
-			      "it is back.",
+			      "The database is away (%s); new requests are kept and will appear "
+			      "when it is back.",
 			      db->why);
 		break;
 	case -ETIMEDOUT:
-		web_call_fail(
-			c, 503, "too_slow",
-			"The database took more than %d s; ask for a shorter time or fewer things.",
-			main_ms(c->route) / 1000);
+		web_call_fail(c, 503, "too_slow",
+			      "The database took more than %d s; use a shorter time range or more "
+			      "filters.",
+			      main_ms(c->route) / 1000);
 		break;
 	case -ECANCELED:
 		web_call_fail(c, 503, "stopping", "The collector is stopping.");
@@ -231,18 +233,18 @@ static void fail_query(struct web_call *c, const struct web_db *db, int err)
 	}
 }
 
-static int query(struct web_call *c, struct web_db *db, const char *sql, unsigned within_ms,
-		 PGresult **out)
+static int run_query(struct web_call *c, struct web_db *db, const char *sql, unsigned within_ms,
+		     PGresult **out)
 {
 	const struct web_route *route = c->route;
 	Oid oids[WEB_BOUND];
 	struct web_query q = { .sql = sql,
-			       .n = (int)place(route, route->nparams),
+			       .n = (int)bound_index(route, route->nparams),
 			       .types = oids,
 			       .within_ms = within_ms };
 
 	for (unsigned i = 0; i < route->nparams; i++)
-		oids[place(route, i)] = oids[place(route, i) + 1] =
+		oids[bound_index(route, i)] = oids[bound_index(route, i) + 1] =
 			web_param_oid(route->params[i].type);
 	return web_db_query(db, &q, c->bound, out);
 }
@@ -258,9 +260,9 @@ static void put_members(struct buf *b, const PGresult *res)
 	}
 }
 
-/* Retention drops whole days of UTC, so what a permalink means may be known to have been dropped.
- */
-static void missing(struct web_call *c, const PGresult *res)
+/* Retention drops whole UTC days, so the time in a permalink's id shows whether its row has been
+ * dropped. */
+static void put_missing(struct web_call *c, const PGresult *res)
 {
 	int64_t day = atoll(PQgetvalue(res, 0, 1)) / DAY, today = time(NULL) / DAY;
 	bool gone = !PQgetisnull(res, 0, 2) && day < atoll(PQgetvalue(res, 0, 2)) / DAY;
@@ -272,8 +274,9 @@ static void missing(struct web_call *c, const PGresult *res)
 			      c->route->one, date, c->keep_days);
 	} else if (gone) {
 		web_time_text(atoll(PQgetvalue(res, 0, 2)), date);
-		web_call_fail(c, 410, "aged_out", "This %s aged out: nothing before %.10s is kept.",
-			      c->route->one, date);
+		web_call_fail(c, 410, "aged_out",
+			      "This %s aged out: data before %.10s was dropped.", c->route->one,
+			      date);
 	} else {
 		web_call_fail(c, 404, "not_found", "There is no %s %s.", c->route->one,
 			      c->bound[0]);
@@ -283,7 +286,7 @@ static void missing(struct web_call *c, const PGresult *res)
 static void put_one(struct web_call *c, const PGresult *res)
 {
 	if (PQgetisnull(res, 0, 0)) {
-		missing(c, res);
+		put_missing(c, res);
 		return;
 	}
 	c->status = 200;
@@ -304,16 +307,15 @@ static void put_answer(struct web_call *c, const PGresult *res, const PGresult *
 void web_call_run(struct web_call *c, struct web_db *db)
 {
 	const struct web_route *route = c->route;
-	bool stepped = route->stepped && c->bound[place(route, route->nparams - 1)];
+	bool stepped = route->stepped && c->bound[bound_index(route, route->nparams - 1)];
 	AUTO(PQclear) PGresult *res = NULL;
 	AUTO(PQclear) PGresult *extra = NULL;
 	int r;
 
-	r = query(c, db, stepped ? route->stepped : route->sql, main_ms(route), &res);
-	/* The extra members are not worth waiting for, nor failing for: a second, and they are
-	 * null. */
+	r = run_query(c, db, stepped ? route->stepped : route->sql, main_ms(route), &res);
+	/* Extra members get one second; if they fail or take longer they are null. */
 	if (r == 0 && route->extra) {
-		r = query(c, db, route->extra, EXTRA_MS, &extra);
+		r = run_query(c, db, route->extra, EXTRA_MS, &extra);
 		r = r == -ENOTCONN || r == -ECANCELED ? r : 0;
 	}
 	if (r < 0) {

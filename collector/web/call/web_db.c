@@ -10,31 +10,32 @@
 
 enum { CONNECT_MS = 3000, GRACE_MS = 2000, RETRY_MS = 500, QUICK_MS = 1000, MS = 1000000 };
 
-/* limit() ends what the server can end; GRACE_MS later is for a server that answers nothing. */
+/* set_timeout() bounds what the server can cancel; GRACE_MS more covers a server that does not
+ * answer. */
 static const char session[] =
 	"set default_transaction_read_only = on;"
 	"set search_path = api;" PG_NOTICES "set client_encoding = 'UTF8';"
 	"set timezone = 'UTC';"
 	"set work_mem = '32MB';" /* a hundred thousand rows are sorted in memory */
-	"set random_page_cost = 1.1;" /* of the newest rows, which are in memory */
+	"set random_page_cost = 1.1;" /* the newest rows are in memory */
 	"set jit = off";
 
-/* libpq's texts have several lines; the first says what happened. */
-static int failed(struct web_db *db, int err, const char *text)
+/* libpq's messages have several lines; the first one names the error. */
+static int set_error(struct web_db *db, int err, const char *text)
 {
 	snprintf(db->why, sizeof(db->why), "%.*s", (int)strcspn(text, "\n"), text);
 	return err;
 }
 
-static int lost(struct web_db *db, const char *text)
+static int drop_connection(struct web_db *db, const char *text)
 {
-	failed(db, -ENOTCONN, text && *text ? text : "the connection was lost");
+	set_error(db, -ENOTCONN, text && *text ? text : "the connection was lost");
 	web_db_close(db);
 	db->away_until = clock_mono_ns() + (uint64_t)RETRY_MS * MS;
 	return -ENOTCONN;
 }
 
-static int wait_for(struct web_db *db, short events, uint64_t deadline)
+static int wait_ready(struct web_db *db, short events, uint64_t deadline)
 {
 	struct pollfd p[2] = { { .fd = PQsocket(db->conn), .events = events },
 			       { .fd = db->stop_fd, .events = POLLIN } };
@@ -43,24 +44,24 @@ static int wait_for(struct web_db *db, short events, uint64_t deadline)
 		uint64_t now = clock_mono_ns();
 
 		if (now >= deadline)
-			return lost(db, "the server does not answer");
+			return drop_connection(db, "the server does not answer");
 		if (poll(p, 2, (int)((deadline - now) / MS) + 1) < 0 && errno != EINTR)
-			return lost(db, strerror(errno));
+			return drop_connection(db, strerror(errno));
 		if (p[1].revents)
-			return failed(db, -ECANCELED, "the collector stops");
+			return set_error(db, -ECANCELED, "the collector is stopping");
 		if (p[0].revents)
 			return 0;
 	}
 }
 
-/* All results of what was sent; *out is the last one. */
-static int collect(struct web_db *db, uint64_t deadline, PGresult **out)
+/* Reads all results of the sent query; *out is the last one. */
+static int collect_results(struct web_db *db, uint64_t deadline, PGresult **out)
 {
 	AUTO(PQclear) PGresult *last = NULL;
 	int r;
 
 	while ((r = PQflush(db->conn)) > 0) {
-		r = wait_for(db, POLLIN | POLLOUT, deadline);
+		r = wait_ready(db, POLLIN | POLLOUT, deadline);
 		if (r < 0)
 			return r;
 		if (!PQconsumeInput(db->conn))
@@ -70,11 +71,11 @@ static int collect(struct web_db *db, uint64_t deadline, PGresult **out)
 		PGresult *next;
 
 		while (PQisBusy(db->conn)) {
-			r = wait_for(db, POLLIN, deadline);
+			r = wait_ready(db, POLLIN, deadline);
 			if (r < 0)
 				return r;
 			if (!PQconsumeInput(db->conn))
-				return lost(db, PQerrorMessage(db->conn));
+				return drop_connection(db, PQerrorMessage(db->conn));
 		}
 		next = PQgetResult(db->conn);
 		if (!next)
@@ -83,12 +84,12 @@ static int collect(struct web_db *db, uint64_t deadline, PGresult **out)
 		last = next;
 	}
 	if (!last || PQstatus(db->conn) != CONNECTION_OK)
-		return lost(db, PQerrorMessage(db->conn));
+		return drop_connection(db, PQerrorMessage(db->conn));
 	*out = TAKE(last);
 	return 0;
 }
 
-static int judge(struct web_db *db, const PGresult *res)
+static int check_result(struct web_db *db, const PGresult *res)
 {
 	ExecStatusType status = PQresultStatus(res);
 	const char *state = PQresultErrorField(res, PG_DIAG_SQLSTATE);
@@ -97,13 +98,13 @@ static int judge(struct web_db *db, const PGresult *res)
 	if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK)
 		return 0;
 	if (!state || strncmp(state, "57P", 3) == 0)
-		return lost(db, text);
+		return drop_connection(db, text);
 	if (strcmp(state, "57014") == 0)
-		return failed(db, -ETIMEDOUT, text);
-	return failed(db, strncmp(state, "22", 2) == 0 ? -EINVAL : -EIO, text);
+		return set_error(db, -ETIMEDOUT, text);
+	return set_error(db, strncmp(state, "22", 2) == 0 ? -EINVAL : -EIO, text);
 }
 
-static int handshake(struct web_db *db, uint64_t deadline)
+static int finish_connect(struct web_db *db, uint64_t deadline)
 {
 	for (;;) {
 		PostgresPollingStatusType s = PQconnectPoll(db->conn);
@@ -112,21 +113,21 @@ static int handshake(struct web_db *db, uint64_t deadline)
 		if (s == PGRES_POLLING_OK)
 			return 0;
 		if (s == PGRES_POLLING_FAILED)
-			return lost(db, PQerrorMessage(db->conn));
-		r = wait_for(db, s == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline);
+			return drop_connection(db, PQerrorMessage(db->conn));
+		r = wait_ready(db, s == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline);
 		if (r < 0)
 			return r;
 	}
 }
 
-/* libpq would write to stderr, past the log. */
+/* Otherwise libpq writes to stderr instead of the log. */
 static void on_notice(void *arg, const char *text)
 {
 	(void)arg, (void)text;
 }
 
-/* What the server may take for each statement from here on. */
-static int limit(struct web_db *db, unsigned ms, uint64_t deadline)
+/* Sets the server's time limit for the following statements. */
+static int set_timeout(struct web_db *db, unsigned ms, uint64_t deadline)
 {
 	AUTO(PQclear) PGresult *res = NULL;
 	char sql[48];
@@ -134,12 +135,12 @@ static int limit(struct web_db *db, unsigned ms, uint64_t deadline)
 
 	snprintf(sql, sizeof(sql), "set statement_timeout = %u", ms);
 	if (!PQsendQuery(db->conn, sql))
-		return lost(db, PQerrorMessage(db->conn));
-	r = collect(db, deadline, &res);
-	return r < 0 ? r : judge(db, res);
+		return drop_connection(db, PQerrorMessage(db->conn));
+	r = collect_results(db, deadline, &res);
+	return r < 0 ? r : check_result(db, res);
 }
 
-static int join(struct web_db *db)
+static int connect_db(struct web_db *db)
 {
 	const char *const names[] = { "dbname", "application_name", NULL };
 	const char *const values[] = { db->conninfo, "seismo-web", NULL };
@@ -148,28 +149,29 @@ static int join(struct web_db *db)
 	int r;
 
 	if (clock_mono_ns() < db->away_until)
-		return -ENOTCONN; /* why still says what the last try met */
+		return -ENOTCONN; /* why still has the last error */
 	db->conn = PQconnectStartParams(names, values, 1);
 	if (!db->conn || PQstatus(db->conn) == CONNECTION_BAD)
-		return lost(db, db->conn ? PQerrorMessage(db->conn) : "out of memory");
+		return drop_connection(db, db->conn ? PQerrorMessage(db->conn) : "out of memory");
 	PQsetNoticeProcessor(db->conn, on_notice, NULL);
-	r = handshake(db, deadline);
+	r = finish_connect(db, deadline);
 	if (r < 0)
 		return r;
 	if (PQsetnonblocking(db->conn, 1) < 0 || !PQsendQuery(db->conn, session))
-		return lost(db, PQerrorMessage(db->conn));
-	r = collect(db, deadline, &res);
+		return drop_connection(db, PQerrorMessage(db->conn));
+	r = collect_results(db, deadline, &res);
 	if (r == 0)
-		r = judge(db, res);
+		r = check_result(db, res);
 	if (r == 0)
-		r = limit(db, WEB_USUAL_MS, deadline);
+		r = set_timeout(db, WEB_USUAL_MS, deadline);
 	if (r < 0)
 		web_db_close(db);
 	return r;
 }
 
-/* A prepared query is planned once for all values: the live thread asks it many times a second. */
-static int prepare(struct web_db *db, const struct web_query *q, uint64_t deadline)
+/* A prepared query is planned once for all values: the live thread runs it many times a
+ * second. */
+static int prepare_query(struct web_db *db, const struct web_query *q, uint64_t deadline)
 {
 	AUTO(PQclear) PGresult *set = NULL;
 	AUTO(PQclear) PGresult *res = NULL;
@@ -180,25 +182,25 @@ static int prepare(struct web_db *db, const struct web_query *q, uint64_t deadli
 			return 0;
 	assert(db->nready < ARRAY_SIZE(db->ready));
 	if (!PQsendQuery(db->conn, "set plan_cache_mode = force_generic_plan"))
-		return lost(db, PQerrorMessage(db->conn));
-	r = collect(db, deadline, &set);
+		return drop_connection(db, PQerrorMessage(db->conn));
+	r = collect_results(db, deadline, &set);
 	if (r < 0)
 		return r;
 	if (!PQsendPrepare(db->conn, q->name, q->sql, q->n, q->types))
-		return lost(db, PQerrorMessage(db->conn));
-	r = collect(db, deadline, &res);
+		return drop_connection(db, PQerrorMessage(db->conn));
+	r = collect_results(db, deadline, &res);
 	if (r == 0)
-		r = judge(db, res);
+		r = check_result(db, res);
 	if (r == 0)
 		db->ready[db->nready++] = q;
 	return r;
 }
 
-static int ask(struct web_db *db, const struct web_query *q, const char *const *values,
-	       uint64_t deadline, PGresult **out)
+static int execute_query(struct web_db *db, const struct web_query *q, const char *const *values,
+			 uint64_t deadline, PGresult **out)
 {
 	AUTO(PQclear) PGresult *res = NULL;
-	int r = q->name ? prepare(db, q, deadline) : 0;
+	int r = q->name ? prepare_query(db, q, deadline) : 0;
 
 	if (r < 0)
 		return r;
@@ -207,27 +209,27 @@ static int ask(struct web_db *db, const struct web_query *q, const char *const *
 	else
 		r = PQsendQueryParams(db->conn, q->sql, q->n, q->types, values, NULL, NULL, 0);
 	if (!r)
-		return lost(db, PQerrorMessage(db->conn));
-	r = collect(db, deadline, &res);
+		return drop_connection(db, PQerrorMessage(db->conn));
+	r = collect_results(db, deadline, &res);
 	if (r == 0)
-		r = judge(db, res);
+		r = check_result(db, res);
 	if (r == 0)
 		*out = TAKE(res);
 	return r;
 }
 
-/* The connection has the usual limit again afterwards, if there still is one. */
-static int ask_within(struct web_db *db, const struct web_query *q, const char *const *values,
-		      PGresult **out)
+/* Restores the usual limit afterwards, if the connection still exists. */
+static int execute_within(struct web_db *db, const struct web_query *q, const char *const *values,
+			  PGresult **out)
 {
 	unsigned ms = q->within_ms ? q->within_ms : WEB_USUAL_MS;
 	uint64_t deadline = clock_mono_ns() + ((uint64_t)ms + GRACE_MS) * MS;
-	int back = 0, r = ms == WEB_USUAL_MS ? 0 : limit(db, ms, deadline);
+	int back = 0, r = ms == WEB_USUAL_MS ? 0 : set_timeout(db, ms, deadline);
 
 	if (r == 0)
-		r = ask(db, q, values, deadline, out);
+		r = execute_query(db, q, values, deadline, out);
 	if (ms != WEB_USUAL_MS && r != -ENOTCONN && r != -ECANCELED)
-		back = limit(db, WEB_USUAL_MS, clock_mono_ns() + (uint64_t)GRACE_MS * MS);
+		back = set_timeout(db, WEB_USUAL_MS, clock_mono_ns() + (uint64_t)GRACE_MS * MS);
 	return r < 0 ? r : back;
 }
 
@@ -236,19 +238,20 @@ int web_db_query(struct web_db *db, const struct web_query *q, const char *const
 {
 	uint64_t start = clock_mono_ns();
 	bool old = db->conn != NULL;
-	int r = old ? 0 : join(db);
+	int r = old ? 0 : connect_db(db);
 
 	if (r == 0)
-		r = ask_within(db, q, values, out);
-	/* A connection that died unused says nothing about the database: it may be back already. */
+		r = execute_within(db, q, values, out);
+	/* A connection lost while idle does not mean that the database is away: reconnect
+	 * once. */
 	if (r == -ENOTCONN && old && clock_mono_ns() - start < (uint64_t)QUICK_MS * MS) {
 		db->away_until = 0;
-		r = join(db);
+		r = connect_db(db);
 		if (r == 0)
-			r = ask_within(db, q, values, out);
+			r = execute_within(db, q, values, out);
 	}
 	if (r == -ECANCELED)
-		web_db_close(db); /* in the middle of an answer */
+		web_db_close(db); /* the answer was only partly read */
 	return r;
 }
 

@@ -8,11 +8,10 @@ static const struct {
 	const char *type, *what, *suffix, *cut;
 } forms[] = {
 	[WEB_CSV] = { "text/csv; charset=utf-8; header=present", "requests", "csv",
-		      "Cut: only the newest 10000 rows are here; ask for a shorter time." },
+		      "Cut: only the newest 10000 rows are included; use a shorter time range." },
 	[WEB_NDJSON] = { "application/x-ndjson; charset=utf-8", "requests", "ndjson",
-			 "{\"cut\":10000,\"message\":\"Only the newest 10000 rows are here; ask "
-			 "for "
-			 "a shorter time.\"}" },
+			 "{\"cut\":10000,\"message\":\"Only the newest 10000 rows are included; "
+			 "use a shorter time range.\"}" },
 	[WEB_FOLDED] = { "text/plain; charset=utf-8", "profile", "folded", "(other) 0" },
 };
 
@@ -52,7 +51,8 @@ static void put_csv(struct buf *b, const PGresult *res, int rows, const char *cu
 			put_end(b, res, i);
 		}
 	}
-	for (int i = 0; cut && i < PQnfields(res); i++) { /* a row like any other to a reader */
+	for (int i = 0; cut && i < PQnfields(res);
+	     i++) { /* a row with all columns, so that readers can parse it */
 		put_cell(b, cut, i ? 0 : strlen(cut));
 		put_end(b, res, i);
 	}

@@ -18,8 +18,8 @@ static void put_text(struct buf *b, const char *text)
 	buf_put(b, "\"", 1);
 }
 
-/* "10.0.0.1" or "::1" or "[::1]" as an address with a port begins. */
-static bool is_host(const char *text, size_t len, char begin[WEB_VALUE])
+/* Parses "10.0.0.1", "::1" or "[::1]"; begin gets the start of such an address with a port. */
+static bool parse_host(const char *text, size_t len, char begin[WEB_VALUE])
 {
 	char host[INET6_ADDRSTRLEN];
 	struct in6_addr a;
@@ -39,8 +39,8 @@ static bool is_host(const char *text, size_t len, char begin[WEB_VALUE])
 	return true;
 }
 
-/* With a port, and the host as the database writes it. */
-static bool is_whole(const char *text, char whole[WEB_VALUE])
+/* Parses an address with a port; whole gets it in the form that the database writes. */
+static bool parse_whole(const char *text, char whole[WEB_VALUE])
 {
 	const char *port = strrchr(text, ':');
 	char begin[WEB_VALUE];
@@ -48,25 +48,26 @@ static bool is_whole(const char *text, char whole[WEB_VALUE])
 	if (!port || !port[1] || strspn(port + 1, "0123456789") != strlen(port + 1))
 		return false;
 	if (port[-1] != ']' && memchr(text, ':', (size_t)(port - text)))
-		return false; /* the end of an IPv6 address, or of its beginning */
-	if (!is_host(text, (size_t)(port - text), begin))
+		return false; /* the end of an IPv6 address, or of its prefix */
+	if (!parse_host(text, (size_t)(port - text), begin))
 		return false;
 	return snprintf(whole, WEB_VALUE, "%s%s", begin, port + 1) < WEB_VALUE;
 }
 
-/* A whole address is itself, with any port if it has none; anything else is how one begins. */
-static void pattern(const char *text, char out[PATTERN])
+/* Makes a LIKE pattern: a whole address matches itself, with any port if it has none; any other
+ * text is a prefix. */
+static void make_pattern(const char *text, char out[PATTERN])
 {
 	bool v6 = strchr(text, ':') && strspn(text, "0123456789abcdefABCDEF:") == strlen(text);
 	char known[WEB_VALUE];
 	size_t n = 0;
 	bool open = *text;
 
-	if (is_host(text, strlen(text), known))
+	if (parse_host(text, strlen(text), known))
 		text = known;
 	else if (v6)
 		out[n++] = '[';
-	else if (*text && is_whole(text, known)) {
+	else if (*text && parse_whole(text, known)) {
 		text = known;
 		open = false;
 	}
@@ -88,14 +89,14 @@ static void put_value(struct buf *b, enum web_type type, const char *value)
 	if (type == WEB_STATUSES) {
 		buf_put(b, value, strlen(value));
 	} else if (type == WEB_ADDRS) {
-		pattern(value, like);
+		make_pattern(value, like);
 		put_text(b, like);
 	} else {
 		put_text(b, value);
 	}
 }
 
-/* One more of "a,b,c": an empty one is refused like any text without a byte. */
+/* Adds one name of "a,b,c". An empty name is refused like any empty text. */
 static int add_name(struct web_filter *f, const struct web_param *p, const char *text, size_t len,
 		    char why[WEB_WHY])
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * web_filter.h - the values of one filter of a URL: those wanted, of which one must match, and
- * those with a leading !, of which none may.
+ * web_filter.h - the values of one filter of a URL. One of the wanted values must match; none of
+ * the unwanted values, written with a leading !, may match.
  *
- * Each side becomes one text that PostgreSQL reads as an array (addresses: of patterns for LIKE)
- * or, of statuses, as a multirange. A value of - stands for what is not there.
+ * Each side becomes one text that PostgreSQL parses as an array (for addresses: of LIKE
+ * patterns) or, for statuses, as a multirange. The value - matches rows without a value.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ struct web_filter {
 	struct buf side[WEB_SIDES];
 };
 
-/* -EINVAL leaves one sentence in why */
+/* On -EINVAL `why` holds the message. */
 int web_filter_add(struct web_filter *f, const struct web_param *p, const char *text, size_t len,
 		   char why[WEB_WHY]) MUST_CHECK;
 void web_filter_end(struct web_filter *f); /* after the last one */

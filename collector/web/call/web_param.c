@@ -18,20 +18,20 @@ static const struct {
 	Oid oid;
 	const char *allowed;
 } types[] = {
-	[WEB_TIME] = { 1184, "a time as in RFC 3339, like 2026-11-21T05:45:00Z" },
+	[WEB_TIME] = { 1184, "an RFC 3339 time like 2026-11-21T05:45:00Z" },
 	[WEB_TEXT] = { 25, "1 to 200 bytes of UTF-8 text" },
 	[WEB_STATUS] = { 3904, "a status like 502, a class like 5xx, or 0 for no answer" },
 	[WEB_COUNT] = { 23, "a whole number from 1 to 1000" },
 	[WEB_SECONDS] = { 23, "whole seconds from 1 to 86400" },
-	[WEB_ID] = { 25, "an id as the API gave it" },
+	[WEB_ID] = { 25, "an id returned by the API" },
 	[WEB_BINS] = { 23, "a whole number from 1 to 200" },
 	[WEB_SKIP] = { 23, "a whole number from 0 to 99999" },
-	[WEB_TEXTS] = { 1009, "1 to 200 bytes of UTF-8 text, or ! and such a text" },
+	[WEB_TEXTS] = { 1009, "1 to 200 bytes of UTF-8 text, or ! followed by such a text" },
 	[WEB_STATUSES] = { 4451, "a status like 502, a class like 5xx, or 0 for no answer, or ! "
-				 "and one of "
-				 "them" },
-	[WEB_NAMES] = { 1009, "1 to 64 names, by commas, of 1 to 200 bytes of UTF-8 text each" },
-	[WEB_ADDRS] = { 1009, "an address, or how one begins, or ! and one of them" },
+				 "followed by one of them" },
+	[WEB_NAMES] = { 1009,
+			"1 to 64 comma-separated names of 1 to 200 bytes of UTF-8 text each" },
+	[WEB_ADDRS] = { 1009, "an address, or the start of one, or ! followed by one of them" },
 };
 
 bool web_param_is_many(enum web_type type)
@@ -44,7 +44,7 @@ Oid web_param_oid(enum web_type type)
 	return types[type].oid;
 }
 
-static bool digits(const char *s, int n, int *value)
+static bool parse_digits(const char *s, int n, int *value)
 {
 	*value = 0;
 	for (int i = 0; i < n; i++) {
@@ -55,13 +55,13 @@ static bool digits(const char *s, int n, int *value)
 	return true;
 }
 
-static bool in(int value, int low, int high)
+static bool in_range(int value, int low, int high)
 {
 	return value >= low && value <= high;
 }
 
-/* Z or +hh:mm; a + that nobody encoded has become a space on its way. */
-static bool offset(const char *s, int *seconds)
+/* Parses Z or +hh:mm. A + that was not percent-encoded arrives as a space. */
+static bool parse_offset(const char *s, int *seconds)
 {
 	int h, m;
 
@@ -70,14 +70,15 @@ static bool offset(const char *s, int *seconds)
 		return true;
 	if (!strchr("+- ", *s) || strlen(s) != 6 || s[3] != ':')
 		return false;
-	if (!digits(s + 1, 2, &h) || !digits(s + 4, 2, &m) || h > 23 || m > 59)
+	if (!parse_digits(s + 1, 2, &h) || !parse_digits(s + 4, 2, &m) || h > 23 || m > 59)
 		return false;
 	*seconds = (h * 3600 + m * 60) * (*s == '-' ? -1 : 1);
 	return true;
 }
 
-/* "2026-11-21T05:45:29[.123456]Z": the whole seconds of UTC and the digits after the point. */
-static bool rfc3339(const char *s, int64_t *wall_s, const char **fraction, int *nfraction)
+/* Parses "2026-11-21T05:45:29[.123456]Z" into the whole seconds of UTC and the digits after the
+ * point. */
+static bool parse_rfc3339(const char *s, int64_t *wall_s, const char **fraction, int *nfraction)
 {
 	struct tm t = { 0 }, back;
 	int year, month, off;
@@ -85,24 +86,25 @@ static bool rfc3339(const char *s, int64_t *wall_s, const char **fraction, int *
 	if (strlen(s) < 20 || s[4] != '-' || s[7] != '-' || !strchr("Tt ", s[10]) || s[13] != ':' ||
 	    s[16] != ':')
 		return false;
-	if (!digits(s, 4, &year) || !digits(s + 5, 2, &month) || !digits(s + 8, 2, &t.tm_mday) ||
-	    !digits(s + 11, 2, &t.tm_hour) || !digits(s + 14, 2, &t.tm_min) ||
-	    !digits(s + 17, 2, &t.tm_sec))
+	if (!parse_digits(s, 4, &year) || !parse_digits(s + 5, 2, &month) ||
+	    !parse_digits(s + 8, 2, &t.tm_mday) || !parse_digits(s + 11, 2, &t.tm_hour) ||
+	    !parse_digits(s + 14, 2, &t.tm_min) || !parse_digits(s + 17, 2, &t.tm_sec))
 		return false;
-	if (!in(year, 1970, 2100) || t.tm_hour > 23 || t.tm_min > 59 || t.tm_sec > 59)
+	if (!in_range(year, 1970, 2100) || t.tm_hour > 23 || t.tm_min > 59 || t.tm_sec > 59)
 		return false;
 	s += 19;
 	*fraction = s + 1;
 	*nfraction = *s == '.' ? (int)strspn(s + 1, "0123456789") : 0;
-	if (*s == '.' && !in(*nfraction, 1, 9))
+	if (*s == '.' && !in_range(*nfraction, 1, 9))
 		return false;
-	if (!offset(*s == '.' ? s + 1 + *nfraction : s, &off))
+	if (!parse_offset(*s == '.' ? s + 1 + *nfraction : s, &off))
 		return false;
 	t.tm_year = year - 1900;
 	t.tm_mon = month - 1;
 	back = t;
 	*wall_s = timegm(&back) - off;
-	return back.tm_mon == t.tm_mon && back.tm_mday == t.tm_mday; /* no 31st of February */
+	return back.tm_mon == t.tm_mon &&
+	       back.tm_mday == t.tm_mday; /* rejects the 31st of February */
 }
 
 void web_time_text(int64_t wall_s, char value[WEB_VALUE])
@@ -119,24 +121,24 @@ int web_time_parse(const char *text, int64_t *wall_s)
 	const char *fraction;
 	int n;
 
-	return rfc3339(text, wall_s, &fraction, &n) ? 0 : -EINVAL;
+	return parse_rfc3339(text, wall_s, &fraction, &n) ? 0 : -EINVAL;
 }
 
-/* Always six digits after the point, so that two such texts compare as their times do. */
+/* Always writes six digits after the point, so that such texts compare like their times. */
 static bool read_time(const char *text, char value[WEB_VALUE])
 {
 	const char *fraction;
 	int64_t wall_s;
 	int n;
 
-	if (!rfc3339(text, &wall_s, &fraction, &n))
+	if (!parse_rfc3339(text, &wall_s, &fraction, &n))
 		return false;
 	web_time_text(wall_s, value);
 	memcpy(strchr(value, '.') + 1, fraction, (size_t)(n < 6 ? n : 6));
 	return true;
 }
 
-/* PostgreSQL would refuse a bad text itself, but not by its parameter's name. */
+/* PostgreSQL would refuse invalid text too, but without naming the parameter. */
 static bool is_utf8(const unsigned char *s, size_t len)
 {
 	for (size_t i = 0; i < len;) {
@@ -171,9 +173,9 @@ static bool read_status(const char *text, size_t len, char value[WEB_VALUE])
 {
 	int n;
 
-	if (len == 3 && in(text[0], '1', '5') && strcmp(text + 1, "xx") == 0)
+	if (len == 3 && in_range(text[0], '1', '5') && strcmp(text + 1, "xx") == 0)
 		snprintf(value, WEB_VALUE, "[%c00,%c99]", text[0], text[0]);
-	else if ((len == 3 || (len == 1 && *text == '0')) && digits(text, (int)len, &n))
+	else if ((len == 3 || (len == 1 && *text == '0')) && parse_digits(text, (int)len, &n))
 		snprintf(value, WEB_VALUE, "[%d,%d]", n, n);
 	else
 		return false;
@@ -184,7 +186,8 @@ static bool read_number(const char *text, size_t len, int low, int high, char va
 {
 	int n;
 
-	if (!in((int)len, 1, 5) || !digits(text, (int)len, &n) || !in(n, low, high))
+	if (!in_range((int)len, 1, 5) || !parse_digits(text, (int)len, &n) ||
+	    !in_range(n, low, high))
 		return false;
 	snprintf(value, WEB_VALUE, "%d", n);
 	return true;
@@ -195,7 +198,7 @@ static bool read_id(const char *text, size_t len, char value[WEB_VALUE])
 	static const char hex[] = "0123456789abcdef";
 	size_t n = strspn(text, hex);
 
-	if (!in((int)n, 1, ID_TIME) || text[n] != '-' || len != n + 1 + ID_NUMBER ||
+	if (!in_range((int)n, 1, ID_TIME) || text[n] != '-' || len != n + 1 + ID_NUMBER ||
 	    strspn(text + n + 1, hex) != ID_NUMBER)
 		return false;
 	memcpy(value, text, len + 1);

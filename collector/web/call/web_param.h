@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * web_param.h - what a URL may ask: each parameter has a type, and what passed is bound, never
- * pasted.
+ * web_param.h - typed parameters of a URL. Validated values are bound to the query, never pasted
+ * into it.
  *
- * web_param_read writes the value in the form that its SQL type reads; -EINVAL leaves in why one
- * sentence that names the parameter and what is allowed.
+ * web_param_read writes the value in the form that its SQL type parses. On -EINVAL `why` holds a
+ * message that names the parameter and the allowed values.
  */
 #pragma once
 
@@ -21,10 +21,10 @@ enum web_type {
 	WEB_ID, /* <microseconds, hex>-<number, 16 hex digits> */
 	WEB_BINS, /* 1..200 */
 	WEB_SKIP, /* 0..99999 */
-	WEB_TEXTS, /* these may be repeated: see web_filter.h */
+	WEB_TEXTS, /* from here on repeatable: see web_filter.h */
 	WEB_STATUSES, /* bound as int4multirange */
 	WEB_ADDRS, /* bound as patterns for LIKE */
-	WEB_NAMES, /* several by commas, too; none is unwanted */
+	WEB_NAMES, /* comma-separated lists as well; no unwanted side */
 };
 
 enum { WEB_VALUE = 208, WEB_PARAMS = 14, WEB_BOUND = 26, WEB_WHY = 240 };
@@ -32,14 +32,14 @@ enum { WEB_VALUE = 208, WEB_PARAMS = 14, WEB_BOUND = 26, WEB_WHY = 240 };
 struct web_param {
 	const char *name;
 	enum web_type type;
-	const char *fallback; /* NULL: none, and null in SQL */
+	const char *fallback; /* default; NULL: bound as SQL null */
 	bool needed;
 };
 
 int web_param_read(const struct web_param *p, const char *text, size_t len, char value[WEB_VALUE],
 		   char why[WEB_WHY]) MUST_CHECK;
-bool web_param_is_many(enum web_type type); /* wanted and unwanted: bound twice */
+bool web_param_is_many(enum web_type type); /* repeatable: bound twice, wanted and unwanted */
 Oid web_param_oid(enum web_type type);
 void web_time_text(int64_t wall_s, char value[WEB_VALUE]);
-int web_time_parse(const char *text,
-		   int64_t *wall_s) MUST_CHECK; /* of an RFC 3339 text, whole seconds */
+/* The whole seconds of an RFC 3339 time. */
+int web_time_parse(const char *text, int64_t *wall_s) MUST_CHECK;

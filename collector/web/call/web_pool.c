@@ -16,7 +16,7 @@ struct web_pool {
 	pthread_t threads[THREADS];
 };
 
-static struct web_job *take(struct web_pool *p)
+static struct web_job *take_job(struct web_pool *p)
 {
 	struct web_job *job;
 
@@ -34,13 +34,13 @@ static struct web_job *take(struct web_pool *p)
 	return job;
 }
 
-static void *serve(void *arg)
+static void *pool_run(void *arg)
 {
 	struct web_pool *p = arg;
 	struct web_db db = { .conninfo = p->conninfo, .stop_fd = p->stop_fd };
 	struct web_job *job;
 
-	while ((job = take(p)))
+	while ((job = take_job(p)))
 		job->run(job, &db);
 	web_db_close(&db);
 	return NULL;
@@ -58,7 +58,7 @@ int web_pool_start(struct web_pool **out, const char *conninfo, int stop_fd)
 	p->conninfo = conninfo;
 	p->stop_fd = stop_fd;
 	for (; p->nthreads < THREADS; p->nthreads++) {
-		int r = pthread_create(&p->threads[p->nthreads], NULL, serve, p);
+		int r = pthread_create(&p->threads[p->nthreads], NULL, pool_run, p);
 
 		if (r) {
 			web_pool_stop(p);

@@ -19,21 +19,21 @@ struct client {
 	struct web_hub *hub;
 	struct MHD_Connection *conn;
 	struct client *next, **prev;
-	uint64_t at; /* number of the next event to read */
-	struct web_blob *cur; /* being sent, from off */
+	uint64_t at; /* number of the next event to send */
+	struct web_blob *cur; /* being sent, from offset off */
 	size_t off;
 	uint64_t seen[WEB_SLOTS];
 	bool suspended;
 };
 
 struct web_hub {
-	pthread_mutex_t lock; /* held before libmicrohttpd's own, never the other way */
+	pthread_mutex_t lock; /* taken before libmicrohttpd's own lock, never after */
 	struct {
 		struct web_mark mark;
 		struct web_blob *blob;
 	} ring[RING];
 	uint64_t head, tail; /* events [tail, head) are in the ring */
-	struct web_mark before, last; /* of the event at tail - 1, and of the newest */
+	struct web_mark before, last; /* marks of the event at tail - 1 and of the newest */
 	bool begun, closing;
 	struct {
 		struct web_blob *blob;
@@ -55,19 +55,19 @@ struct web_blob *web_blob_new(const void *data, size_t len)
 	return b;
 }
 
-static struct web_blob *ref(struct web_blob *b)
+static struct web_blob *blob_ref(struct web_blob *b)
 {
 	atomic_fetch_add(&b->refs, 1);
 	return b;
 }
 
-static void unref(struct web_blob *b)
+static void blob_unref(struct web_blob *b)
 {
 	if (b && atomic_fetch_sub(&b->refs, 1) == 1)
 		free(b);
 }
 
-static bool after(struct web_mark a, struct web_mark b)
+static bool is_after(struct web_mark a, struct web_mark b)
 {
 	return a.stored_us != b.stored_us ? a.stored_us > b.stored_us : a.number > b.number;
 }
@@ -86,9 +86,9 @@ void web_hub_free(struct web_hub *h)
 	if (!h)
 		return;
 	for (; h->tail < h->head; h->tail++)
-		unref(h->ring[h->tail % RING].blob);
+		blob_unref(h->ring[h->tail % RING].blob);
 	for (int i = 0; i < WEB_SLOTS; i++)
-		unref(h->slots[i].blob);
+		blob_unref(h->slots[i].blob);
 	pthread_mutex_destroy(&h->lock);
 	free(h);
 }
@@ -106,7 +106,7 @@ void web_hub_publish(struct web_hub *h, struct web_mark at, struct web_blob *b)
 	pthread_mutex_lock(&h->lock);
 	if (h->head - h->tail == RING) {
 		h->before = h->ring[h->tail % RING].mark;
-		unref(h->ring[h->tail++ % RING].blob);
+		blob_unref(h->ring[h->tail++ % RING].blob);
 	}
 	h->ring[h->head % RING].mark = at;
 	h->ring[h->head % RING].blob = b;
@@ -119,13 +119,13 @@ void web_hub_publish(struct web_hub *h, struct web_mark at, struct web_blob *b)
 void web_hub_set(struct web_hub *h, enum web_slot slot, struct web_blob *b)
 {
 	pthread_mutex_lock(&h->lock);
-	unref(h->slots[slot].blob);
+	blob_unref(h->slots[slot].blob);
 	h->slots[slot].blob = b;
 	h->slots[slot].version++;
 	pthread_mutex_unlock(&h->lock);
 }
 
-static void wake(struct web_hub *h)
+static void resume_clients(struct web_hub *h)
 {
 	for (struct client *c = h->clients; c; c = c->next) {
 		if (c->suspended)
@@ -137,7 +137,7 @@ static void wake(struct web_hub *h)
 void web_hub_wake(struct web_hub *h)
 {
 	pthread_mutex_lock(&h->lock);
-	wake(h);
+	resume_clients(h);
 	pthread_mutex_unlock(&h->lock);
 }
 
@@ -145,7 +145,7 @@ void web_hub_close(struct web_hub *h)
 {
 	pthread_mutex_lock(&h->lock);
 	h->closing = true;
-	wake(h);
+	resume_clients(h);
 	pthread_mutex_unlock(&h->lock);
 }
 
@@ -159,23 +159,23 @@ struct web_hub_stats web_hub_stats(struct web_hub *h)
 	return s;
 }
 
-static int find(const struct web_hub *h, const struct web_mark *since, uint64_t *next,
-		struct web_mark *upto)
+static int find_position(const struct web_hub *h, const struct web_mark *since, uint64_t *next,
+			 struct web_mark *upto)
 {
 	uint64_t low = h->tail, high = h->head;
 
 	*next = h->head;
 	*upto = h->last;
-	if (!since || (h->begun && !after(h->last, *since)))
+	if (!since || (h->begun && !is_after(h->last, *since)))
 		return 0;
 	if (!h->begun)
 		return -EAGAIN;
-	if (after(h->before, *since))
+	if (is_after(h->before, *since))
 		return -ENODATA;
 	while (low < high) {
 		uint64_t mid = low + (high - low) / 2;
 
-		if (after(h->ring[mid % RING].mark, *since))
+		if (is_after(h->ring[mid % RING].mark, *since))
 			high = mid;
 		else
 			low = mid + 1;
@@ -190,12 +190,12 @@ int web_hub_find(struct web_hub *h, const struct web_mark *since, uint64_t *next
 	int r;
 
 	pthread_mutex_lock(&h->lock);
-	r = find(h, since, next, upto);
+	r = find_position(h, since, next, upto);
 	pthread_mutex_unlock(&h->lock);
 	return r;
 }
 
-static struct web_blob *skipped(struct client *c)
+static struct web_blob *make_skipped(struct client *c)
 {
 	struct web_hub *h = c->hub;
 	uint64_t n = h->tail - c->at;
@@ -208,21 +208,21 @@ static struct web_blob *skipped(struct client *c)
 	return web_blob_new(text, (size_t)len);
 }
 
-/* What this client has not seen yet; NULL: nothing. */
+/* The next blob that this client has not seen, or NULL. */
 static struct web_blob *next_blob(struct client *c)
 {
 	struct web_hub *h = c->hub;
 
 	if (c->at < h->tail)
-		return skipped(c);
+		return make_skipped(c);
 	if (c->at < h->head)
-		return ref(h->ring[c->at++ % RING].blob);
+		return blob_ref(h->ring[c->at++ % RING].blob);
 	for (int i = 0; i < WEB_SLOTS; i++) {
 		if (c->seen[i] == h->slots[i].version)
 			continue;
 		c->seen[i] = h->slots[i].version;
 		if (h->slots[i].blob)
-			return ref(h->slots[i].blob);
+			return blob_ref(h->slots[i].blob);
 	}
 	return NULL;
 }
@@ -243,7 +243,7 @@ static ssize_t read_some(struct client *c, char *buf, size_t max)
 		done += n;
 		c->off += n;
 		if (c->off == c->cur->len) {
-			unref(TAKE(c->cur));
+			blob_unref(TAKE(c->cur));
 			c->off = 0;
 		}
 	}
@@ -278,11 +278,11 @@ static void on_gone(void *arg)
 		c->next->prev = c->prev;
 	c->hub->stats.clients--;
 	pthread_mutex_unlock(&c->hub->lock);
-	unref(c->cur);
+	blob_unref(c->cur);
 	free(c);
 }
 
-static bool enter(struct client *c)
+static bool add_client(struct client *c)
 {
 	struct web_hub *h = c->hub;
 	bool room;
@@ -310,8 +310,8 @@ struct MHD_Response *web_hub_join(struct web_hub *h, struct MHD_Connection *conn
 	if (!c)
 		die("out of memory");
 	*c = (struct client){ .hub = h, .conn = conn, .at = next, .cur = backlog };
-	if (!enter(c)) {
-		unref(backlog);
+	if (!add_client(c)) {
+		blob_unref(backlog);
 		free(c);
 		return NULL;
 	}

@@ -10,7 +10,7 @@
 #include "lib/base/log.h"
 #include "collector/web/call/web_param.h"
 
-enum { LOOK_MS = 500, STATUS_MS = 2000, PING_MS = 15000, GAP_MS = 10, ROWS = 500, MARK = 48 };
+enum { POLL_MS = 500, STATUS_MS = 2000, PING_MS = 15000, GAP_MS = 10, ROWS = 500, MARK = 48 };
 enum { MS = 1000000 };
 
 struct web_live {
@@ -20,15 +20,15 @@ struct web_live {
 	int notify_fd;
 	struct web_mark at;
 	bool begun; /* at is known */
-	uint64_t look_ns, status_ns, ping_ns; /* when each was done last */
-	uint64_t away_ns; /* since when the database is away; 0: it is not */
-	bool told; /* that it is */
-	pthread_mutex_t lock; /* of those below */
+	uint64_t poll_ns, status_ns, ping_ns; /* time of the last run of each */
+	uint64_t away_ns; /* database away since; 0: available */
+	bool logged; /* whether the outage was logged */
+	pthread_mutex_t lock; /* protects the fields below */
 	bool well;
 	char why[160];
 };
 
-#define TELL_NS (2 * 1000000000ull)
+#define LOG_AFTER_NS (2 * 1000000000ull)
 
 static const Oid mark_types[] = { 25, 25 };
 
@@ -36,7 +36,7 @@ static const struct web_query newest_query = {
 	.sql = "select event_id from api.request order by stored desc, request_id desc limit 1",
 };
 
-/* The first condition is for the index. */
+/* The first condition lets the index be used. */
 static const struct web_query rows_query = {
 	.name = "rows",
 	.sql = "select event_id, body from api.request where stored >= api.id_time($1)"
@@ -88,7 +88,7 @@ static const struct web_query status_query = {
 	       "  from coverage))",
 };
 
-static void mark_text(struct web_mark m, char text[MARK])
+static void format_mark(struct web_mark m, char text[MARK])
 {
 	snprintf(text, MARK, "%llx-%016llx", (unsigned long long)m.stored_us,
 		 (unsigned long long)m.number);
@@ -108,18 +108,18 @@ int web_mark_read(const char *id, struct web_mark *out)
 	return 0;
 }
 
-static void put(struct buf *b, const char *text)
+static void put_text(struct buf *b, const char *text)
 {
 	buf_put(b, text, strlen(text));
 }
 
 static void put_request(struct buf *b, const PGresult *res, int row)
 {
-	put(b, "event: request\nid: ");
-	put(b, PQgetvalue(res, row, 0));
-	put(b, "\ndata: ");
-	put(b, PQgetvalue(res, row, 1));
-	put(b, "\n\n");
+	put_text(b, "event: request\nid: ");
+	put_text(b, PQgetvalue(res, row, 0));
+	put_text(b, "\ndata: ");
+	put_text(b, PQgetvalue(res, row, 1));
+	put_text(b, "\n\n");
 }
 
 static struct web_blob *blob_take(struct buf *b)
@@ -141,10 +141,10 @@ int web_live_backlog(struct web_db *db, struct web_mark since, struct web_mark u
 	long long more;
 	int r;
 
-	mark_text(since, a);
-	mark_text(upto, z);
+	format_mark(since, a);
+	format_mark(upto, z);
 	r = web_db_query(db, &backlog_query, values, &res);
-	if (r == -ETIMEDOUT) { /* too long away to count */
+	if (r == -ETIMEDOUT) { /* the client was away too long to count its rows */
 		*out = web_blob_new(unknown, strlen(unknown));
 		return 0;
 	}
@@ -152,31 +152,34 @@ int web_live_backlog(struct web_db *db, struct web_mark since, struct web_mark u
 		return r;
 	more = PQntuples(res) ? atoll(PQgetvalue(res, 0, 2)) : 0;
 	snprintf(line, sizeof(line), "event: skipped\ndata: {\"count\":%lld}\n\n", more);
-	put(&b, more > 0 ? line : ": caught up\n\n");
+	put_text(&b, more > 0 ? line : ": caught up\n\n");
 	for (int i = 0; i < PQntuples(res); i++)
 		put_request(&b, res, i);
 	*out = blob_take(&b);
 	return 0;
 }
 
-/* Told once it lasts: a database that is being made or restarted is nobody's trouble. */
-static void tell_health(struct web_live *l, bool well)
+/* Logged only after LOG_AFTER_NS: a short outage, as while a database is made or restarted,
+ * needs no log line. */
+static void log_health(struct web_live *l, bool well)
 {
 	uint64_t now = clock_mono_ns();
 
 	if (well) {
-		if (l->told)
-			log_info("web: the console has its database again");
-		l->told = false;
+		if (l->logged)
+			log_info("web: the console's database is back");
+		l->logged = false;
 		l->away_ns = 0;
 		return;
 	}
 	if (!l->away_ns)
 		l->away_ns = now;
-	if (l->told || now - l->away_ns < TELL_NS)
+	if (l->logged || now - l->away_ns < LOG_AFTER_NS)
 		return;
-	l->told = true;
-	log_warn(0, "web: the console has no database and answers 503 until it is back: %s",
+	l->logged = true;
+	log_warn(0,
+		 "web: the console's database is away; requests are answered with 503 until it is "
+		 "back: %s",
 		 l->db.why);
 }
 
@@ -187,10 +190,10 @@ static void set_health(struct web_live *l, int err)
 	memcpy(l->why, l->db.why, sizeof(l->why));
 	pthread_mutex_unlock(&l->lock);
 	if (err != -ECANCELED)
-		tell_health(l, err == 0);
+		log_health(l, err == 0);
 }
 
-bool web_live_well(struct web_live *l, char why[160])
+bool web_live_is_healthy(struct web_live *l, char why[160])
 {
 	bool well;
 
@@ -201,8 +204,8 @@ bool web_live_well(struct web_live *l, char why[160])
 	return well;
 }
 
-/* Rows stored before anybody could listen are no news. */
-static int begin(struct web_live *l)
+/* Starts at the newest row: earlier rows are not published. */
+static int read_start(struct web_live *l)
 {
 	AUTO(PQclear) PGresult *res = NULL;
 	int r = web_db_query(&l->db, &newest_query, NULL, &res);
@@ -216,7 +219,7 @@ static int begin(struct web_live *l)
 	return 0;
 }
 
-static int publish(struct web_live *l, const PGresult *res, int row)
+static int publish_row(struct web_live *l, const PGresult *res, int row)
 {
 	struct buf b = { 0 };
 
@@ -227,29 +230,29 @@ static int publish(struct web_live *l, const PGresult *res, int row)
 	return 0;
 }
 
-/* A page at a time, so that clients can read while a flood comes in. */
-static int look(struct web_live *l)
+/* Reads a page at a time, so that clients can read during a flood of rows. */
+static int poll_requests(struct web_live *l)
 {
 	char mark[MARK];
 	const char *values[] = { mark };
-	int n, r = l->begun ? 0 : begin(l);
+	int n, r = l->begun ? 0 : read_start(l);
 
 	do {
 		AUTO(PQclear) PGresult *res = NULL;
 
-		mark_text(l->at, mark);
+		format_mark(l->at, mark);
 		if (r == 0)
 			r = web_db_query(&l->db, &rows_query, values, &res);
 		n = r == 0 ? PQntuples(res) : 0;
 		for (int i = 0; i < n && r == 0; i++)
-			r = publish(l, res, i);
+			r = publish_row(l, res, i);
 		if (n)
 			web_hub_wake(l->hub);
 	} while (r == 0 && n == ROWS);
 	return r;
 }
 
-static int tell_status(struct web_live *l)
+static int publish_status(struct web_live *l)
 {
 	static const char away[] = "{\"database\":\"away\"}";
 	AUTO(PQclear) PGresult *res = NULL;
@@ -257,16 +260,16 @@ static int tell_status(struct web_live *l)
 	char why[160];
 	int r = -ENOTCONN;
 
-	if (web_live_well(l, why))
+	if (web_live_is_healthy(l, why))
 		r = web_db_query(&l->db, &status_query, NULL, &res);
-	put(&b, "event: status\ndata: ");
-	put(&b, r == 0 ? PQgetvalue(res, 0, 0) : away);
-	put(&b, "\n\n");
+	put_text(&b, "event: status\ndata: ");
+	put_text(&b, r == 0 ? PQgetvalue(res, 0, 0) : away);
+	put_text(&b, "\n\n");
 	web_hub_set(l->hub, WEB_SLOT_STATUS, blob_take(&b));
 	return r;
 }
 
-static bool due(uint64_t *last, uint64_t now, uint64_t every_ms)
+static bool is_due(uint64_t *last, uint64_t now, uint64_t every_ms)
 {
 	if (now - *last < every_ms * MS)
 		return false;
@@ -274,8 +277,9 @@ static bool due(uint64_t *last, uint64_t now, uint64_t every_ms)
 	return true;
 }
 
-/* Nobody listens: no question is asked for them, and what they would get first is not stale. */
-static void speak(struct web_live *l, uint64_t now)
+/* Without clients nothing is queried, and the status is cleared so that the next client gets no
+ * stale one. */
+static void publish_updates(struct web_live *l, uint64_t now)
 {
 	static const char ping[] = ": ping\n\n";
 	bool wake = false;
@@ -285,11 +289,11 @@ static void speak(struct web_live *l, uint64_t now)
 		l->status_ns = 0;
 		return;
 	}
-	if (due(&l->status_ns, now, STATUS_MS)) {
-		tell_status(l);
+	if (is_due(&l->status_ns, now, STATUS_MS)) {
+		publish_status(l);
 		wake = true;
 	}
-	if (due(&l->ping_ns, now, PING_MS)) {
+	if (is_due(&l->ping_ns, now, PING_MS)) {
 		web_hub_set(l->hub, WEB_SLOT_PING, web_blob_new(ping, strlen(ping)));
 		wake = true;
 	}
@@ -297,29 +301,30 @@ static void speak(struct web_live *l, uint64_t now)
 		web_hub_wake(l->hub);
 }
 
-static bool stopped(const struct web_live *l, int wait_ms)
+static bool wait_stopped(const struct web_live *l, int wait_ms)
 {
 	struct pollfd p[2] = { { .fd = l->db.stop_fd, .events = POLLIN },
 			       { .fd = l->notify_fd, .events = POLLIN } };
 	uint64_t n;
 
 	if (poll(p, 2, wait_ms) > 0 && p[1].revents && read(l->notify_fd, &n, sizeof(n)) < 0)
-		return false; /* it was read already: nothing lost */
+		return false; /* already read: nothing is lost */
 	return p[0].revents != 0;
 }
 
-static void *follow(void *arg)
+static void *live_run(void *arg)
 {
 	struct web_live *l = arg;
 
-	while (!stopped(l, LOOK_MS)) {
+	while (!wait_stopped(l, POLL_MS)) {
 		uint64_t now = clock_mono_ns();
 
-		if (now - l->look_ns < (uint64_t)GAP_MS * MS)
-			usleep(GAP_MS * 1000); /* many commits in a row are one look */
-		l->look_ns = clock_mono_ns();
-		set_health(l, look(l));
-		speak(l, l->look_ns);
+		if (now - l->poll_ns < (uint64_t)GAP_MS * MS)
+			usleep(GAP_MS *
+			       1000); /* combine commits in quick succession into one query */
+		l->poll_ns = clock_mono_ns();
+		set_health(l, poll_requests(l));
+		publish_updates(l, l->poll_ns);
 	}
 	web_db_close(&l->db);
 	return NULL;
@@ -335,9 +340,9 @@ int web_live_start(struct web_live **out, struct web_hub *hub, const char *conni
 	*l = (struct web_live){ .hub = hub,
 				.db = { .conninfo = conninfo, .stop_fd = stop_fd },
 				.notify_fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK),
-				.why = "not asked yet" };
+				.why = "not queried yet" };
 	pthread_mutex_init(&l->lock, NULL);
-	r = l->notify_fd < 0 ? -errno : -pthread_create(&l->thread, NULL, follow, l);
+	r = l->notify_fd < 0 ? -errno : -pthread_create(&l->thread, NULL, live_run, l);
 	if (r < 0) {
 		if (l->notify_fd >= 0)
 			close(l->notify_fd);
@@ -353,7 +358,7 @@ void web_live_notify(struct web_live *l)
 	uint64_t one = 1;
 
 	if (write(l->notify_fd, &one, sizeof(one)) < 0)
-		return; /* full: a look is due anyway */
+		return; /* the counter is full: a query is due anyway */
 }
 
 void web_live_stop(struct web_live *l)

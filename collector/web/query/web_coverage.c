@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/web/query/web_sql.h"
 
-/* A line of SQL stays a line. */
+/* Keep each line of SQL on one line. */
 /* clang-format off */
 
 /*
- * What the probes of these regions and nodes saw in a range, and what they could not: every counter
- * that is not zero, but for those of what went well, is a loss, also one that a newer probe has
- * and we do not know. Rows are counted as far as an index does it at once; beyond that the
- * probes' own count of the rows they sent stands for it.
+ * What the probes of these regions and nodes saw in a range, and what they lost. Every nonzero
+ * counter is a loss, except those that count successes; this includes counters of a newer probe.
+ * Rows are counted as far as an index allows quickly; beyond that the probes' own count of sent
+ * rows is used.
  */
 #define STORED_MAX "10000"
 #define WELL "('requests_seen', 'rows', 'client_calls', 'unread')"

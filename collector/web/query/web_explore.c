@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/web/query/web_sql.h"
 
-/* A line of SQL stays a line. */
+/* Keep each line of SQL on one line. */
 /* clang-format off */
 
 /*
- * Counting is bounded: it looks at the newest 100,000 rows that remain, and says so when there are
- * more; since is the time from which the counts are whole. i counts from the newest.
+ * Counting is bounded to the newest 100,000 matching rows. If there are more the answer says so,
+ * and since is the time from which the counts are complete. i numbers rows from the newest.
  */
 #define SEEN(columns, range, remain, newest) \
 	"most as materialized (select row_number() over () as i, * from (select ts, request_id, " columns \
@@ -19,19 +19,21 @@
 #define NAMED(t) t " left join api.node_key using (node_id) left join api.reason_key using (reason_id)"
 #define CUT "(select to_json(exact) from cut) as exact, (select to_json(since) from cut) as since"
 
-/* Which bin of n a row's time falls into, from 0. By floats: a numeric of extract() costs 6 us a row. */
+/* The bin of n (from 0) that a row's time falls into. Uses floats: a numeric of extract() costs
+ * 6 us a row. */
 #define BIN(n) \
 	"least(" n " - 1, floor(date_part('epoch', ts - $1) * " n " / date_part('epoch', $2 - $1)))::int"
 
-/* bad has a bit for each filter that a row fails: a facet counts what fails no other. */
+/* bad has a bit for each filter that a row fails: a facet counts the rows that fail no other
+ * filter. */
 #define FAILS(filter, bit) "case when " filter " then 0 else " bit " end"
 #define FACET_OF(name, text, value, bit) \
 	"'" name "', (select coalesce(json_agg(json_build_object('value', " text ", 'count', n) order by n desc, v), '[]')" \
 	"  from (select " value " as v, count(*) as n from named where bad & ~" bit " = 0 group by 1 order by 2 desc, 1 limit 20) f)"
 #define FACET(name, bit) FACET_OF(name, "v", "coalesce(nullif(" name "::text, ''), '-')", bit)
-/* As it is in remote, without the port, which is another one for each connection. */
+/* As in remote but without the port, which differs for each connection. */
 #define HOST "coalesce(case family(v) when 4 then host(v) else '[' || host(v) || ']' end, '-')"
-/* A row is counted under each tag that its node had then. */
+/* A row is counted under each tag that its node had at that time. */
 #define FACET_TAG \
 	"'tag', (select coalesce(json_agg(json_build_object('value', v, 'count', n) order by n desc, v), '[]')" \
 	"  from (select coalesce(t.tag, '-') as v, count(*) as n from named r left join api.tag t" \
@@ -53,7 +55,7 @@ const char web_sql_facets[] =
 	FACET_OF("remote", HOST, "client", "0") ", " FACET_TAG ") as facets,"
 	" (select n from total) as total, " CUT;
 
-/* $22: how many bins */
+/* $22: number of bins */
 const char web_sql_histogram[] =
 	"with "
 	SEEN("reason_id", WEB_FIND_RANGE, WEB_FIND_ALL, WEB_NEWEST)
@@ -70,8 +72,8 @@ const char web_sql_histogram[] =
 	" (select coalesce(sum(n), 0) from n) as total, " CUT;
 
 /*
- * $22: how many groups. g is a group's newest row, which gives the sentence; o counts the groups.
- * Nothing is joined, since nobody could tell the planner how many rows there will be.
+ * $22: number of groups. g is a group's newest row, which gives the sentence; o numbers the
+ * groups. There are no joins, since the planner could not estimate the number of rows.
  */
 #define WHOSE "node_id, app, route, reason_id"
 const char web_sql_groups[] =

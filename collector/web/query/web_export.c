@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/web/query/web_sql.h"
 
-/* A line of SQL stays a line. */
+/* Keep each line of SQL on one line. */
 /* clang-format off */
 
-/* One row more than fits tells that there are more. */
+/* One row beyond the limit shows that there are more. */
 #define ROWS \
 	"page as materialized (select row_number() over (order by ts desc, request_id desc) as i, ts, request_id from (" \
 	"  select ts, request_id from api.request_key where " WEB_FIND_RANGE " and " WEB_FIND_ALL \
@@ -13,7 +13,7 @@
 
 const char web_sql_ndjson[] = "with " ROWS "select body from rows order by i";
 
-/* The body is parsed once, whatever the number of columns. */
+/* Parses the body once for all columns. */
 const char web_sql_csv[] =
 	"with " ROWS
 	"select id, time, \"end\", region, node, app, pid, comm, \"remoteAddr\", \"upstreamAddr\","

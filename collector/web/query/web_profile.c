@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/web/query/web_sql.h"
 
-/* A line of SQL stays a line. */
+/* Keep each line of SQL on one line. */
 /* clang-format off */
 
-/* $3 node, $4 app, $5 and $6 the range that it is compared with, null without one */
+/* $3 node, $4 app; $5 and $6 the range to compare with, null without one */
 #define BASE "(ts >= $5 and ts < $6)"
 #define STACKS "5000"
 
 /*
- * From the rows of both ranges to seen(kernel, userland, n, us, base_n, base_us), the most first; the rest have i beyond those
- * that are told. A minute is in a range if it began in it.
+ * Makes seen(kernel, userland, n, us, base_n, base_us) of the rows of both ranges, largest
+ * first; the rest have an i beyond those shown. A minute belongs to a range if it began in it.
  */
 #define SEEN \
 	"part as (select x.k, x.u, x.n, x.n::bigint * p.period_us as us, (ts >= $1 and ts < $2) as is_now, coalesce(" BASE ", false) as is_base" \
@@ -36,7 +36,8 @@ const char web_sql_profile[] =
 	"   'baseSamples', " OF_BASE("base_n") ", 'baseMs', " OF_BASE("api.ms(base_us)") ") order by i), '[]')"
 	"  from seen left join api.stack su on su.stack_id = u left join api.stack sk on sk.stack_id = k where i <= " STACKS ") as stacks";
 
-/* The form of flamegraph.pl: frames from the outermost in, a semicolon between two, then the samples. */
+/* The format of flamegraph.pl: frames from the outermost in, separated by semicolons, then the
+ * sample count. */
 #define FRAMES(of, mark) \
 	"array(select replace(f, ';', ':') || '" mark "' from unnest(" of ".frames) with ordinality x(f, o) order by o desc)"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/web/query/web_sql.h"
 
-/* A line of SQL stays a line. */
+/* Keep each line of SQL on one line. */
 /* clang-format off */
 
 /*
- * Slot i holds (2^(i-1), 2^i] us; a percentile lies in its slot in proportion, as if evenly filled.
- * From a table slot(key, slot, c) to a table mark(key, p50, p99).
+ * Slot i holds (2^(i-1), 2^i] us. A percentile is interpolated within its slot, as if it were
+ * evenly filled. Makes a table mark(key, p50, p99) of a table slot(key, slot, c).
  */
 #define MARK(key) \
 	"run as (select *, sum(c) over w as upto, sum(c) over (partition by " key ") as whole," \
@@ -35,8 +35,8 @@ const char web_sql_red[] =
 	" from total left join mark using (" KEY ")";
 
 /*
- * The 50 series with the most requests, numbered s; what follows is about (s, t), t being a step.
- * Numbered and padded without a join: nobody could tell the planner how many rows one would give.
+ * The 50 series with the most requests, numbered s; the rest works on (s, t), t being a step.
+ * Numbering and padding use no join, since the planner could not estimate its number of rows.
  */
 const char web_sql_red_steps[] =
 	"with d as (select " KEY ", n, lo, b, sum(n) over (partition by " WHOSE ") as whole,"

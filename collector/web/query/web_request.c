@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* web_request.c - one request with its evidence, and across hosts; events, which have it always. */
+/* web_request.c - one request with its evidence, and its trace across hosts; events, always with
+ * evidence. */
 #include "collector/web/query/web_sql.h"
 
-/* A line of SQL stays a line. */
+/* Keep each line of SQL on one line. */
 /* clang-format off */
 
-/* After the body: the second that the id means, and the first that is kept. */
+/* After the body: the second in the id, and the first second that is kept. */
 #define ONE(body) \
 	"select (" body ") as body, extract(epoch from api.id_time($1))::bigint as second," \
 	" extract(epoch from (select ts from api.oldest))::bigint as oldest"
 #define BY_ID(number) "ts = api.id_time($1) and " number " = api.id_number($1)"
 
-/* The body is made as for a list, and gets a member more: null if retention has dropped it. */
+/* The body as in a list, with one more member: null if retention has dropped it. */
 const char web_sql_request[] =
 	ONE("select left((select b.body from api.named_bodies(array[ts], array[request_id], ts, ts + interval '1 microsecond') b), -1)"
 	    "  || ',\"calls\":' || coalesce(api.calls(ts, request_id)::text, '[]') || ',\"calledBy\":' || coalesce(api.called_by(ts, request_id)::text, 'null')"
@@ -25,7 +26,8 @@ const char web_sql_trace[] = ONE("select api.trace(ts, request_id) from api.requ
 
 const char web_sql_event[] = ONE("select body from api.event where " BY_ID("event_id") " limit 1");
 
-/* $3 to $8: region, node, kind; $9: how many, $10: cursor, $11 and $12: tag. One more tells whether there is a next page. */
+/* $3 to $8: region, node, kind; $9: limit, $10: cursor, $11 and $12: tag. One extra row shows
+ * that there is a next page. */
 const char web_sql_events[] =
 	"with page as materialized (select row_number() over (order by ts desc, event_id desc) as i, id, body from ("
 	"  select ts, event_id, id, body from api.event where " WEB_RANGE_SQL " and " WEB_PLACE_SQL " and " WEB_IS("kind", "$7", "$8")

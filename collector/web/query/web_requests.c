@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/web/query/web_sql.h"
 
-/* A line of SQL stays a line. */
+/* Keep each line of SQL on one line. */
 /* clang-format off */
 
 /*
- * One row more than asked for tells whether there is a next page. Which rows is found among the
- * keys; only then are their bodies made, by a function whose plan the connection keeps.
+ * One row beyond the limit shows that there is a next page. The rows are selected from the keys
+ * alone; then their bodies are made, by a function whose plan the connection keeps.
  */
 const char web_sql_page[] =
 	"with page as materialized (select row_number() over (order by ts desc, request_id desc) as i, ts, request_id from ("
@@ -23,8 +23,8 @@ const char web_sql_page[] =
 	" (select to_json(id) from shown where i = $22 and exists (select from page where i > $22)) as next";
 
 /*
- * Rows are counted up to 10,000. Of more only red knows the number, and only of what always makes a
- * row: a status of class 5, or none.
+ * Rows are counted up to 10,000. Beyond that only red has a number, and only for requests that
+ * always make a row: a status of class 5, or none.
  */
 #define ERRORS "int4multirange '{[0,1), [500,600)}'"
 #define RED_KNOWS \

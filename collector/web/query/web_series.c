@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/web/query/web_sql.h"
 
-/* A line of SQL stays a line. */
+/* Keep each line of SQL on one line. */
 /* clang-format off */
 
-/* $3 metric ($4 is never given), $5 node, $6 entity, $7 kind, $8 step, of series $9 and $10 label (all that are wanted, none that
- * is not), $11 top */
+/* $3 metric ($4 is never given), $5 node, $6 entity, $7 kind, $8 step; for series $9 and $10
+ * label (must have all wanted and no unwanted ones), $11 top */
 #define NAMED(column) "array(select " column " from api.metrics_named($3, $7))"
 
-/* Counters travel as what was added since the last tick, so a step's value is their sum. */
+/* Counters are sent as increments since the last tick, so the value of a step is their sum. */
 const char web_sql_series[] =
 	"with w as (select make_interval(secs => coalesce($8,"
 	"  greatest(1, ceil(extract(epoch from $2 - $1) / 300)))::float8) as step),"
@@ -33,7 +33,8 @@ const char web_sql_series[] =
 const char web_sql_columns[] =
 	"select * from api.series_columns($1, $2, $3, $7, $5, $6, $8, $9) where $4 is null";
 
-/* What a node was ever told to have: its kinds of entities, the metrics of each, and the first 500 of them by name. */
+/* What a node has ever reported: its kinds of entities, the metrics of each, and the first 500
+ * entities by name. */
 const char web_sql_names[] =
 	"with e as (select entity_kind, entity, labels, row_number() over (partition by entity_kind order by entity) as i"
 	"  from api.entity_labels where node = $1),"

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * web_sql.h - the queries behind the routes. Constant texts; every value of a URL is a parameter.
+ * web_sql.h - the queries behind the routes. Their texts are constant; every value of a URL is a
+ * bound parameter.
  *
- * All that look at requests have the same first parameters: $1 from, $2 to, then two for each
- * filter, the values wanted and those not (null: none), then $19 for q, and $20 and $21 for tag.
- * Those of numbers have the first four filters, coverage the first two.
+ * All queries on requests share their first parameters: $1 from, $2 to, then two for each
+ * filter, wanted and unwanted values (null: none), then $19 for q, and $20 and $21 for tag.
+ * Queries on counts have the first four filters, coverage the first two.
  *
- * The filters come in two forms: WEB_X for views with names, and WEB_FIND_X for api.request_key,
- * which has ids and is found by index. The latter are written so that nothing but plain conditions
- * is left when PostgreSQL has put in the values, as it does for a query that is not prepared.
+ * Filters come in two forms: WEB_X for views with names, and WEB_FIND_X for api.request_key,
+ * which has ids and indexes. The latter are written so that only plain conditions remain once
+ * PostgreSQL has inserted the values, as it does for a query that is not prepared.
  */
 #pragma once
 
@@ -23,15 +24,14 @@
 
 #define WEB_RANGE_SQL "ts >= $1 and ts < $2"
 #define WEB_HOURS_SQL                                                                              \
-	"hour > $1 - interval '1 hour' and hour < $2" /* of samples: finds those that are sealed   \
-						       */
+	"hour > $1 - interval '1 hour' and hour < $2" /* of samples: the compacted hours */
 #define WEB_PLACE_SQL WEB_REGION " and " WEB_NODE
 #define WEB_KEY_SQL WEB_PLACE_SQL " and " WEB_APP " and " WEB_ROUTE
 
-/* A line of SQL stays a line. */
+/* Keep each line of SQL on one line. */
 /* clang-format off */
 
-/* One value is an equality: only of that does an index keep the order of time. */
+/* A single value becomes an equality: only then does an index keep the order of time. */
 #define WEB_FIND_IN(column, values) \
 	"case when cardinality(" values ") = 1 then " column " = (" values ")[1] else " column " = any(" values ") end"
 #define WEB_FIND_IDS(column, yes, no, ids_yes, ids_no) \
@@ -47,7 +47,7 @@
 	"  else status >= lower($11) and status < upper($11) and status::int <@ $11 end)" \
 	" and ($12 is null or not status::int <@ $12))"
 
-/* A reason of a later version has no code here, and is unknown. */
+/* A reason of a later version has no code here and counts as unknown. */
 #define WEB_FIND_REASON \
 	"(($13 is null or case when 'unknown' = any($13)" \
 	"   then reason_id = any(api.reasons($13)) or reason_id <> all(api.reasons(null))" \
@@ -55,7 +55,8 @@
 	" and ($14 is null or reason_id <> all(api.reasons($14))" \
 	"  and ('unknown' <> all($14) or reason_id = any(api.reasons(null)))))"
 
-/* An address or how one begins is found by index; of several none is. A whole one, whose pattern is itself, in its order of time. */
+/* A single address or prefix is found by index, several are not. A whole address, whose pattern
+ * is itself, keeps the order of time. */
 #define WEB_ONE_WHOLE(values) "cardinality(" values ") = 1 and right((" values ")[1], 1) <> '%'"
 #define WEB_FIND_LIKE(column, yes, no) \
 	"((" yes " is null or case when " WEB_ONE_WHOLE(yes) " then " column " = (" yes ")[1]" \
@@ -66,14 +67,14 @@
 #define WEB_FIND_Q \
 	"($19 is null or case when cardinality(api.nodes_with($19)) = 0 then text ilike api.like_text($19)" \
 	"  else text ilike api.like_text($19) or node_id = any(api.nodes_with($19)) end)"
-/* What the node was at that moment; of those that never had such a tag nothing is looked at. */
+/* The node's tags at that time. Nodes that never had such a tag are not read. */
 #define WEB_FIND_TAG \
 	"(($20 is null or " WEB_FIND_IN("node_id", "api.nodes_tagged($20)") " and api.tagged(node_id, ts, $20))" \
 	" and ($21 is null or not api.tagged(node_id, ts, $21)))"
 
 /*
- * A filter with one value has an index in the order of minutes; without one the order is that of
- * time itself. The minutes of the range are for those indexes only.
+ * A filter with one value has an index ordered by minute; without one the order is by time. The
+ * minutes of the range serve only these indexes.
  */
 #define WEB_ONE_NODE "$5 is not null and cardinality(api.nodes(null, $5)) = 1"
 #define WEB_BY_MINUTE \

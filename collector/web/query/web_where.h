@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * web_where.h - GET /api/v1/where: the hosts that a slow time, or its errors, arose at, by
+ * web_where.h - GET /api/v1/where: the hosts where slowness or errors arose, ranked by
  * incident_rank.h.
  */
 #pragma once
@@ -10,5 +10,6 @@
 /* $1 from, $2 to, $3 region, $4 node; null: any */
 extern const char web_sql_where[], web_sql_where_calls[];
 
-/* What these two answered, as the whole body; calls NULL: not in time. */
+/* Writes the answer from the results of both queries; calls is NULL if it was not ready in
+ * time. */
 void web_where_put(struct buf *body, const PGresult *res, const PGresult *calls);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe/request/explain/explain.h"
-#include "probe/request/judge/request_time.h"
+#include "probe/request/judge/item_time.h"
 
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
 
 #include "lib/wire/reason.h"
 #include "probe/request/explain/verdict.h"
-#include "probe/request/judge/request_time.h"
+#include "probe/request/judge/item_time.h"
 
 static inline double verdict_ms(uint64_t us)
 {

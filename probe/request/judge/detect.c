@@ -6,7 +6,7 @@
 #include "lib/base/log.h"
 #include "probe/request/judge/baseline.h"
 #include "probe/request/judge/baseline_pack.h"
-#include "probe/request/judge/request_time.h"
+#include "probe/request/judge/item_time.h"
 
 enum {
 	ROUTES = 512,

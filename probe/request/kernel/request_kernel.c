@@ -19,11 +19,12 @@
 #include "bpf/request/request_syscalls.skel.h"
 #include "probe/core/source.h"
 
-#define STALE_NS (600 * 1000000000ull) /* a request without a word from its calls for so long */
+#define STALE_NS                                                                                   \
+	(600 * 1000000000ull) /* a request without call activity for this long is forgotten */
 #define ADOPT_NS (1000 * 1000000ull)
 #define PRUNE_NS (60 * 1000000000ull)
 
-#define BLOCK_NS 2000000ull /* off its CPU for so long: told with stack and culprit */
+#define BLOCK_NS 2000000ull /* waits from this length on are recorded with stack and culprit */
 
 enum { MAX_LINKS = 20 };
 
@@ -35,14 +36,13 @@ struct request_kernel {
 	struct request_sweep sweep;
 	struct bpf_link *adopt, *link[MAX_LINKS];
 	struct switch_chain *chain;
-	struct cpu_clock *clock; /* NULL: what a busy thread does is not seen */
+	struct cpu_clock *clock; /* NULL: busy threads are not sampled */
 	size_t nlinks;
 	bool split; /* the hooks on the scheduler are loaded */
 	int calls_fd, unix_fd;
-	int cgroup_fd; /* the root's, until the programs on packets are attached; -1: none */
+	int cgroup_fd; /* of the root, until the packet programs are attached; -1: none */
 	uint64_t next_prune_ns, next_adopt_ns;
-	bool may_sweep; /* of answers that began when nothing was said of them, it is not known yet
-			 */
+	bool may_sweep; /* answers that began before the rest may still be open */
 	uint64_t clock_ns, clock_jiffies; /* at the first sweep */
 	struct kernel_counts counts;
 };
@@ -56,12 +56,12 @@ static const struct hooks {
 			    "no tracepoint sock_send_length in this kernel; needs 6.3 or later, "
 			    "or hooks = syscalls" },
 	[HOOKS_SYSCALLS] = { "syscalls", request_syscalls_bpf__elf_bytes,
-			     "this kernel does not take the hooks on system calls; needs 5.15 or "
+			     "this kernel does not accept the hooks on system calls; needs 5.15 or "
 			     "later" },
 };
 
-/* Of what is loaded; k can be loaded again. */
-static void unload(struct request_kernel *k)
+/* Releases what is loaded; k can be loaded once more. */
+static void unload_object(struct request_kernel *k)
 {
 	if (k->cgroup_fd >= 0)
 		close(k->cgroup_fd);
@@ -89,11 +89,11 @@ void request_kernel_close(struct request_kernel *k)
 {
 	if (!k)
 		return;
-	unload(k);
+	unload_object(k);
 	free(k);
 }
 
-static int say(char *why, int r, const char *text)
+static int fail_why(char *why, int r, const char *text)
 {
 	snprintf(why, WHY_LEN, "%s", text);
 	return r;
@@ -104,7 +104,7 @@ static int map_fd(const struct request_kernel *k, const char *name)
 	return bpf_object__find_map_fd_by_name(k->obj, name);
 }
 
-/* Sizes are given before the load: as much as was asked for, and none of it is used before. */
+/* Sets map sizes before the load to the configured maxima; memory is used on demand. */
 static int open_object(struct request_kernel *k, const struct hooks *h,
 		       const struct request_options *o)
 {
@@ -140,18 +140,18 @@ static int find_maps(struct request_kernel *k)
 	return kernel_counts_open(&k->counts, bpf_object__find_map_by_name(k->obj, "counts"));
 }
 
-/* They run when they are asked to. */
+/* Iterators do not run until requested. */
 static int attach_iterators(struct request_kernel *k)
 {
 	int r = request_sweep_open(&k->sweep, k->obj);
 
-	if (r == 0 && k->split) /* without it, work that a loop gives away is not attributed */
+	if (r == 0 && k->split) /* without it, work handed to other threads is not attributed */
 		k->adopt = bpf_program__attach_iter(
 			bpf_object__find_program_by_name(k->obj, "adopt"), NULL);
 	return r;
 }
 
-static int attach(struct request_kernel *k, const struct request_options *o)
+static int attach_hooks(struct request_kernel *k, const struct request_options *o)
 {
 	struct bpf_program *p;
 	int r = attach_iterators(k);
@@ -173,8 +173,9 @@ static int attach(struct request_kernel *k, const struct request_options *o)
 	}
 	p = bpf_object__find_program_by_name(k->obj, "on_clock");
 	if (k->split && cpu_clock_open(&k->clock, p, REQ_PROFILE_HZ) < 0)
-		log_warn(errno, "user stacks of busy requests are not taken: no timer on the CPUs");
-	/* one switch, after all hooks: half a view would show requests that nobody answers */
+		log_warn(errno,
+			 "user stacks of busy requests are not sampled: no timer on the CPUs");
+	/* enabled after all hooks are attached: a partial view shows requests without answers */
 	k->control->own_tgid = (uint32_t)getpid();
 	k->control->scope_id = o->scope.cgroup_id;
 	k->control->scope_level = o->scope.level;
@@ -185,8 +186,8 @@ static int attach(struct request_kernel *k, const struct request_options *o)
 	return 0;
 }
 
-static int load(struct request_kernel *k, const struct hooks *h, const struct request_options *o,
-		char *why)
+static int load_object(struct request_kernel *k, const struct hooks *h,
+		       const struct request_options *o, char *why)
 {
 	const void *bytes;
 	size_t len;
@@ -199,32 +200,33 @@ static int load(struct request_kernel *k, const struct hooks *h, const struct re
 	bytes = h->object(&len);
 	kernel_loaded(bytes, len);
 	if (r == -EACCES || r == -EPERM)
-		return kernel_say(r, why);
+		return kernel_explain(r, why);
 	if (r < 0)
-		return say(why, r, h->missing);
+		return fail_why(why, r, h->missing);
 	r = find_maps(k);
 	if (r < 0)
 		return r;
 	k->cgroup_fd = scope_root(o->procfs);
-	return attach(k, o);
+	return attach_hooks(k, o);
 }
 
-/* By name, or the first that loads. Why it did not: of the last one tried. */
-static int load_any(struct request_kernel *k, const struct request_options *o, char *why)
+/* Loads the named hooks, or the first that work. why is that of the last attempt. */
+static int load_first(struct request_kernel *k, const struct request_options *o, char *why)
 {
 	int r = -EINVAL;
 
 	if (!privilege_has_bpf())
-		return say(why, -EPERM, "needs root (or CAP_BPF and CAP_PERFMON); start as root");
+		return fail_why(why, -EPERM,
+				"needs root (or CAP_BPF and CAP_PERFMON); start as root");
 	if (access(KERNEL_BTF, R_OK) < 0)
-		return say(why, -ENOENT,
-			   "this kernel has no BTF; boot one with CONFIG_DEBUG_INFO_BTF=y");
+		return fail_why(why, -ENOENT,
+				"this kernel has no BTF; boot one with CONFIG_DEBUG_INFO_BTF=y");
 	for (size_t i = 0; i < HOOKS_END && r < 0; i++) {
 		if (strcmp(o->hooks, "auto") != 0 && strcmp(o->hooks, hooks[i].name) != 0)
 			continue;
-		r = load(k, &hooks[i], o, why);
+		r = load_object(k, &hooks[i], o, why);
 		if (r < 0)
-			unload(k);
+			unload_object(k);
 	}
 	return r;
 }
@@ -238,7 +240,7 @@ int request_kernel_open(struct request_kernel **out, const struct request_option
 	if (!k)
 		die("out of memory");
 	k->cgroup_fd = -1;
-	r = load_any(k, o, why);
+	r = load_first(k, o, why);
 	if (r == 0) {
 		k->ring = ring_buffer__new(map_fd(k, "ring"), on_record, arg, NULL);
 		r = k->ring ? 0 : -errno;
@@ -268,14 +270,14 @@ const char *request_kernel_unix(struct request_kernel *k, const struct req_addr 
 		name.len = 0;
 	len = name.len < REQ_UNIX_PATH ? name.len : REQ_UNIX_PATH;
 	if (len && !name.path[0])
-		name.path[0] = '@'; /* as ss and /proc/net/unix spell an abstract one */
+		name.path[0] = '@'; /* abstract address, as in ss and /proc/net/unix */
 	snprintf(text, UNIX_TEXT, "unix:%.*s", (int)strnlen(name.path, len), name.path);
 	return text;
 }
 
 /*
- * io_uring moves bytes on some socket: from now on they are read from packets. Not before, as this
- * costs every packet of the host a little. Without a root cgroup2 they stay unread, and counted.
+ * Once io_uring moves bytes on some socket, requests are read from packets. Not earlier, as it
+ * costs a little for every packet of the host. Without a root cgroup2 they are only counted.
  */
 static void watch_packets(struct request_kernel *k)
 {
@@ -290,8 +292,8 @@ static void watch_packets(struct request_kernel *k)
 		assert(k->nlinks < MAX_LINKS);
 		k->link[k->nlinks] = bpf_program__attach_cgroup(p, k->cgroup_fd);
 		if (!k->link[k->nlinks])
-			log_warn(errno, "requests by io_uring are counted and not read: cannot "
-					"look at packets");
+			log_warn(errno, "requests by io_uring are counted but not read: cannot "
+					"attach to packets");
 		else
 			k->nlinks++;
 	}
@@ -299,8 +301,8 @@ static void watch_packets(struct request_kernel *k)
 	k->cgroup_fd = -1;
 }
 
-/* Requests that ended where we could not see it leave their calls behind. */
-static void prune(struct request_kernel *k, uint64_t now_ns)
+/* Removes calls of requests whose end was not seen. */
+static void prune_calls(struct request_kernel *k, uint64_t now_ns)
 {
 	uint64_t key, next;
 	struct req_calls calls;
@@ -315,7 +317,7 @@ static void prune(struct request_kernel *k, uint64_t now_ns)
 	}
 }
 
-/* Both clocks, read twice, far enough apart: the length of a jiffy, as CONFIG_HZ has it. */
+/* Compares two readings of both clocks for the length of a jiffy (CONFIG_HZ). */
 static void measure_jiffy(struct request_kernel *k, uint64_t *jiffy_ns)
 {
 	const struct req_control *c = k->control;
@@ -338,7 +340,7 @@ bool request_kernel_splits(const struct request_kernel *k)
 	return k->split;
 }
 
-/* Who rests is told of an answer that begins from then on; one that began before is swept once. */
+/* A resting reader is woken for answers that begin later; earlier ones need one more sweep. */
 void request_kernel_rest(struct request_kernel *k, bool rests)
 {
 	if (k->control->resting == rests)
@@ -347,7 +349,7 @@ void request_kernel_rest(struct request_kernel *k, bool rests)
 	k->may_sweep = true;
 }
 
-static int sweep(struct request_kernel *k, uint64_t now_ns)
+static int run_sweep(struct request_kernel *k, uint64_t now_ns)
 {
 	int r;
 
@@ -363,17 +365,18 @@ int request_kernel_read(struct request_kernel *k, uint64_t now_ns, uint64_t *jif
 	int r = 0;
 
 	if (now_ns >= k->sweep.next_ns && (!rests || k->may_sweep)) {
-		r = sweep(k, now_ns);
+		r = run_sweep(k, now_ns);
 		watch_packets(k);
 		measure_jiffy(k, jiffy_ns);
 	}
 	if (k->adopt && !rests && now_ns >= k->next_adopt_ns) {
 		k->next_adopt_ns = now_ns + ADOPT_NS;
-		(void)!kernel_iterate(k->adopt); /* what is not adopted is not attributed */
+		(void)!kernel_iterate(
+			k->adopt); /* on failure, work of other threads is not attributed */
 	}
 	if (now_ns >= k->next_prune_ns) {
 		k->next_prune_ns = now_ns + PRUNE_NS;
-		prune(k, now_ns);
+		prune_calls(k, now_ns);
 	}
 	return r < 0 ? r : ring_buffer__consume(k->ring);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * request_kernel.h - the kernel half of the request source: loads and attaches one of the objects
- * bpf/request_*.bpf.c, reads its ring, runs its sweep, sums its counters.
+ * bpf/request/request_*.bpf.c, reads its ring, runs its sweep, sums its counters.
  */
 #pragma once
 
@@ -22,29 +22,29 @@ enum request_hooks {
 };
 
 struct request_options {
-	const char *hooks; /* "auto": the first that this kernel offers; or one by name */
+	const char *hooks; /* "auto": the first that this kernel supports; or a name */
 	size_t ring_bytes;
-	uint32_t conns; /* connections followed at a time */
-	bool split; /* tell where the time of a request went, where the kernel has what it takes */
+	uint32_t conns; /* connections tracked at a time */
+	bool split; /* break down the time of requests, if the kernel supports it */
 	struct scope scope;
 	const char *procfs;
-	struct switch_chain *chain; /* NULL: there is none */
+	struct switch_chain *chain; /* NULL: none */
 };
 
-/* why: WHY_LEN bytes for what is missing and what to do, when it fails. Watches at once. */
+/* why: WHY_LEN bytes; on failure says what is missing and what to do. Starts tracing at once. */
 int request_kernel_open(struct request_kernel **out, const struct request_options *o,
 			int (*on_record)(void *arg, void *data, size_t len), void *arg, char *why);
 void request_kernel_close(struct request_kernel *k); /* NULL is fine */
-int request_kernel_ring(const struct request_kernel *k); /* others may write there too */
-void request_kernel_rest(struct request_kernel *k,
-			 bool rests); /* its reader, until a record comes */
+int request_kernel_ring(const struct request_kernel *k); /* nginx programs also write to it */
+/* rests: the reader sleeps until a record comes. */
+void request_kernel_rest(struct request_kernel *k, bool rests);
 
-bool request_kernel_splits(const struct request_kernel *k); /* the time of requests, that is */
+bool request_kernel_splits(const struct request_kernel *k); /* breaks down the time of requests */
 
-/* Hands every record to on_record: how many. *jiffy_ns is set once a jiffy has been measured. */
+/* Passes every record to on_record; returns their number. Sets *jiffy_ns once it was measured. */
 int request_kernel_read(struct request_kernel *k, uint64_t now_ns, uint64_t *jiffy_ns);
 void request_kernel_stats(struct request_kernel *k, uint64_t out[static STAT_END]);
 
-/* The path of an AF_UNIX address, "unix:/run/app.sock"; "unix:" if it is not known any more. */
+/* The path of an AF_UNIX address, "unix:/run/app.sock"; "unix:" if it is no longer known. */
 const char *request_kernel_unix(struct request_kernel *k, const struct req_addr *a,
 				char text[static UNIX_TEXT]);

@@ -10,8 +10,8 @@
 #include "probe/core/source.h"
 
 enum need {
-	NEED_SPLIT, /* no telling where time went without it */
-	NEED_MORE, /* one cause less is told apart */
+	NEED_SPLIT, /* required for the time breakdown */
+	NEED_MORE, /* adds one cause to it */
 	NEED_ALWAYS, /* costs nothing while nothing is wrong */
 };
 
@@ -32,7 +32,7 @@ static const struct {
 	{ "on_retransmit_tried", NEED_ALWAYS },
 };
 
-/* One of the two, by what the kernel's tracepoint tells. */
+/* Selects one of the two by the arguments of the kernel's tracepoint. */
 static void choose_retransmit(struct bpf_object *obj, const struct btf *btf)
 {
 	bool tried = kernel_args_in(btf, "tcp_retransmit_skb") > 2;
@@ -42,7 +42,7 @@ static void choose_retransmit(struct bpf_object *obj, const struct btf *btf)
 				  false);
 }
 
-/* The kernel has the tracepoint, or the iterator, that the program is for. */
+/* The kernel has the tracepoint or iterator of the program. */
 static bool is_there(const struct btf *btf, const struct bpf_program *p)
 {
 	const char *section = bpf_program__section_name(p), *name = strchr(section, '/') + 1;
@@ -67,7 +67,7 @@ bool request_programs_choose(struct bpf_object *obj, bool split)
 		if (!there || (!split && optional[i].need != NEED_ALWAYS))
 			bpf_program__set_autoload(p, false);
 	}
-	if (!split) /* which may have been seen late */
+	if (!split) /* may have become false after on_switch was chosen */
 		bpf_program__set_autoload(
 			bpf_object__find_program_by_name(obj, optional[0].program), false);
 	choose_retransmit(obj, btf);

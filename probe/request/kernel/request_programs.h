@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * request_programs.h - which programs of a request object this kernel can run. What only explains
- * a request is left out where a tracepoint is missing; what sees it is not: the load then fails.
+ * request_programs.h - selects the programs of a request object that this kernel can run. Programs
+ * that only explain a request are left out if their tracepoint is missing; those that see requests
+ * are not: then the load fails.
  */
 #pragma once
 
@@ -9,5 +10,5 @@
 
 struct bpf_object;
 
-/* Before the load. True: the hooks on the scheduler are among them (asked for by split). */
+/* Call before the load. True: scheduler hooks (requested by split) are included. */
 bool request_programs_choose(struct bpf_object *obj, bool split);

@@ -11,25 +11,26 @@
 #include "probe/request/nginx/nginx_discovery.h"
 
 enum { LOOKS = 64, BUILDS = 16, NAME = 256 };
-#define IDLE_NS (600 * 1000000000ull) /* found again with its next request */
+#define IDLE_NS                                                                                    \
+	(600 * 1000000000ull) /* a detached program is found once more with its next request */
 #define LOOK_NS (2 * 1000000000ull)
 
-enum state { FREE, LOOKING, TRYING, READING, FAILED };
+enum state { FREE, LOOKING, VERIFYING, READING, FAILED };
 
 struct binary {
 	enum state state;
-	bool tries_known; /* right or wrong, for good */
-	bool tries; /* they are right */
+	bool tries_known; /* verification of the tries has ended */
+	bool tries; /* tries are verified */
 	struct nginx_file file;
 	struct nginx_elf elf;
 	struct nginx_offsets offsets;
-	struct nginx_verify *trial;
+	struct nginx_verify *verify;
 	uint32_t token;
 	uint64_t used_ns;
 	char name[NAME];
 };
 
-struct build { /* what was found to be right of one build, whichever file it is in */
+struct build { /* verified offsets of one build, for any file */
 	char id[BUILD_ID_TEXT];
 	struct nginx_offsets offsets;
 	bool tries;
@@ -38,7 +39,7 @@ struct build { /* what was found to be right of one build, whichever file it is 
 struct nginx {
 	struct nginx_options o;
 	struct nginx_kernel *kernel;
-	struct nginx_discovery *watch;
+	struct nginx_discovery *discovery;
 	struct nginx_join *join;
 	struct binary binary[NGINX_BINARIES];
 	struct build build[BUILDS];
@@ -54,21 +55,21 @@ static void name_of(const char *path, char name[static NAME])
 	name[n > 0 ? n : 0] = 0;
 }
 
-static void end_trial(struct binary *b)
+static void end_verify(struct binary *b)
 {
-	nginx_verify_free(b->trial);
-	b->trial = NULL;
+	nginx_verify_free(b->verify);
+	b->verify = NULL;
 }
 
-static void fail(struct nginx *n, struct binary *b, const char *why)
+static void give_up(struct nginx *n, struct binary *b, const char *why)
 {
-	log_warn(0, "nginx %s: %s; its requests are seen by their sockets alone", b->name, why);
+	log_warn(0, "nginx %s: %s; its requests are read from sockets only", b->name, why);
 	nginx_kernel_detach(n->kernel, (uint32_t)(b - n->binary));
-	end_trial(b);
+	end_verify(b);
 	b->state = FAILED;
 }
 
-static void keep_build(struct nginx *n, const struct binary *b)
+static void store_build(struct nginx *n, const struct binary *b)
 {
 	struct build *x = NULL;
 
@@ -84,30 +85,30 @@ static void keep_build(struct nginx *n, const struct binary *b)
 	x->tries = b->tries;
 }
 
-static void read_by(struct nginx *n, struct binary *b, const struct nginx_offsets *o)
+static void read_with_offsets(struct nginx *n, struct binary *b, const struct nginx_offsets *o)
 {
 	b->offsets = *o;
 	nginx_kernel_read(n->kernel, (uint32_t)(b - n->binary), o->states, o->status, o->start);
-	b->trial = nginx_verify_new();
+	b->verify = nginx_verify_new();
 }
 
-static void believe(struct nginx *n, struct binary *b)
+static void use_offsets(struct nginx *n, struct binary *b)
 {
 	log_info("nginx %s (build %.12s): its requests are read exactly", b->name, b->elf.build_id);
 	b->state = READING;
-	keep_build(n, b);
+	store_build(n, b);
 }
 
-static void begin(struct nginx *n, struct binary *b)
+static void start_binary(struct nginx *n, struct binary *b)
 {
 	for (uint32_t i = 0; i < BUILDS; i++) {
 		const struct build *x = &n->build[i];
 
 		if (!x->id[0] || strcmp(x->id, b->elf.build_id) != 0)
 			continue;
-		read_by(n, b, &x->offsets);
+		read_with_offsets(n, b, &x->offsets);
 		b->tries = b->tries_known = x->tries;
-		believe(n, b);
+		use_offsets(n, b);
 		return;
 	}
 	b->state = LOOKING;
@@ -124,8 +125,8 @@ static int on_known(void *arg, const struct nginx_file *f)
 	return -1;
 }
 
-/* The first that is free; of those that cannot be read, one may go. */
-static struct binary *place(struct nginx *n)
+/* A free entry; if there is none, replaces one that failed. */
+static struct binary *find_entry(struct nginx *n)
 {
 	for (int i = 0; i < NGINX_BINARIES; i++)
 		if (n->binary[i].state == FREE)
@@ -133,11 +134,11 @@ static struct binary *place(struct nginx *n)
 	for (int i = 0; i < NGINX_BINARIES; i++) {
 		if (n->binary[i].state != FAILED)
 			continue;
-		nginx_discovery_forget(n->watch, i);
+		nginx_discovery_forget(n->discovery, i);
 		return &n->binary[i];
 	}
 	if (!n->full)
-		log_warn(0, "more than %d builds of nginx; the others are seen by their sockets",
+		log_warn(0, "more than %d builds of nginx; the others are read from sockets only",
 			 NGINX_BINARIES);
 	n->full = true;
 	return NULL;
@@ -147,7 +148,7 @@ static int on_found(void *arg, const struct nginx_file *f, const struct nginx_el
 		    const char *path)
 {
 	struct nginx *n = arg;
-	struct binary *b = place(n);
+	struct binary *b = find_entry(n);
 	int r;
 
 	if (!b)
@@ -155,14 +156,14 @@ static int on_found(void *arg, const struct nginx_file *f, const struct nginx_el
 	*b = (struct binary){ .file = *f, .elf = *elf, .token = ++n->tokens, .used_ns = n->now_ns };
 	name_of(path, b->name);
 	if (!elf->cheap && strcmp(n->o.mode, "on") != 0) {
-		fail(n, b, "a probe would cost each request 10 us there (--nginx on does it)");
+		give_up(n, b, "a probe would cost 10 us per request (enable it with --nginx on)");
 		return (int)(b - n->binary);
 	}
 	r = nginx_kernel_attach(n->kernel, (uint32_t)(b - n->binary), path, elf, b->token);
 	if (r < 0)
-		fail(n, b, strerror(-r));
+		give_up(n, b, strerror(-r));
 	else
-		begin(n, b);
+		start_binary(n, b);
 	return (int)(b - n->binary);
 }
 
@@ -179,16 +180,17 @@ struct nginx *nginx_open(const struct nginx_options *o)
 		die("out of memory");
 	r = nginx_kernel_open(&n->kernel, o->ring_fd, &o->scope);
 	if (r < 0) {
-		log_warn(r, "this kernel has no probes of programs; nginx is seen by its sockets");
+		log_warn(r,
+			 "this kernel does not support uprobes; nginx is read from sockets only");
 		free(n);
 		return NULL;
 	}
 	n->o = *o;
 	n->now_ns = clock_mono_ns();
 	hooks.arg = n;
-	n->watch = nginx_discovery_new(o->procfs, &hooks);
+	n->discovery = nginx_discovery_new(o->procfs, &hooks);
 	n->join = nginx_join_new(o->done, o->arg);
-	nginx_discovery_all(n->watch, n->now_ns);
+	nginx_discovery_all(n->discovery, n->now_ns);
 	return n;
 }
 
@@ -197,9 +199,9 @@ void nginx_close(struct nginx *n)
 	if (!n)
 		return;
 	for (int i = 0; i < NGINX_BINARIES; i++)
-		end_trial(&n->binary[i]);
+		end_verify(&n->binary[i]);
 	nginx_kernel_close(n->kernel);
-	nginx_discovery_free(n->watch);
+	nginx_discovery_free(n->discovery);
 	nginx_join_free(n->join);
 	free(n);
 }
@@ -210,26 +212,26 @@ static void on_look(struct nginx *n, struct binary *b, const struct nginx_look *
 
 	if (b->state != LOOKING || nginx_offsets_find(l, clock_wall_ns() / 1000000000u, &o) < 0)
 		return;
-	read_by(n, b, &o);
-	b->state = TRYING;
+	read_with_offsets(n, b, &o);
+	b->state = VERIFYING;
 }
 
-static void on_word(struct nginx *n, struct binary *b, const struct nginx_event *w)
+static void on_event(struct nginx *n, struct binary *b, const struct nginx_event *w)
 {
 	struct nginx_event plain;
 
-	if (b->trial)
-		nginx_verify_word(b->trial, w);
+	if (b->verify)
+		nginx_verify_event(b->verify, w);
 	if (b->state != READING)
 		return;
 	if (b->tries || !w->head.ntries) {
-		nginx_join_word(n->join, w, n->o.context->wall_minus_mono_ns, n->now_ns);
+		nginx_join_event(n->join, w, n->o.context->wall_minus_mono_ns, n->now_ns);
 		return;
 	}
 	memcpy(&plain, w, offsetof(struct nginx_event, tries));
 	plain.head.ntries = 0;
 	plain.nstates = 0;
-	nginx_join_word(n->join, &plain, n->o.context->wall_minus_mono_ns, n->now_ns);
+	nginx_join_event(n->join, &plain, n->o.context->wall_minus_mono_ns, n->now_ns);
 }
 
 void nginx_record(struct nginx *n, const void *record, size_t len, uint64_t now_ns)
@@ -245,39 +247,40 @@ void nginx_record(struct nginx *n, const void *record, size_t len, uint64_t now_
 	n->now_ns = b->used_ns = now_ns;
 	if (h->kind == REQ_KIND_NGINX_LOOK && len >= sizeof(struct nginx_look))
 		on_look(n, b, record);
-	else if (h->kind == REQ_KIND_NGINX && nginx_word_whole(record, len))
-		on_word(n, b, record);
+	else if (h->kind == REQ_KIND_NGINX && nginx_event_complete(record, len))
+		on_event(n, b, record);
 }
 
-/* What the trial says by now. */
-static void judge(struct nginx *n, struct binary *b)
+/* Acts on the results of the verification so far. */
+static void check_findings(struct nginx *n, struct binary *b)
 {
-	enum nginx_finding requests = nginx_verify_requests(b->trial);
-	enum nginx_finding tries = nginx_verify_tries(b->trial);
+	enum nginx_finding requests = nginx_verify_requests(b->verify);
+	enum nginx_finding tries = nginx_verify_tries(b->verify);
 
-	if (b->state == TRYING && requests == NGINX_WRONG) {
-		fail(n, b, "what lies where in its requests was not found");
+	if (b->state == VERIFYING && requests == NGINX_WRONG) {
+		give_up(n, b, "the layout of its request struct was not recognised");
 		return;
 	}
-	if (b->state == TRYING && requests == NGINX_RIGHT)
-		believe(n, b);
+	if (b->state == VERIFYING && requests == NGINX_RIGHT)
+		use_offsets(n, b);
 	if (b->state != READING || tries == NGINX_OPEN || b->tries_known)
 		return;
 	b->tries_known = true;
 	b->tries = tries == NGINX_RIGHT;
 	if (!b->tries)
-		log_warn(0, "nginx %s: where its tries at upstreams lie was not found", b->name);
-	keep_build(n, b);
+		log_warn(0, "nginx %s: the layout of its upstream tries was not recognised",
+			 b->name);
+	store_build(n, b);
 }
 
-static void try_end(struct nginx *n, struct binary *b)
+static void end_if_known(struct nginx *n, struct binary *b)
 {
-	judge(n, b);
-	if (b->trial && b->tries_known)
-		end_trial(b);
+	check_findings(n, b);
+	if (b->verify && b->tries_known)
+		end_verify(b);
 }
 
-bool nginx_takes(struct nginx *n, const struct req_event *e, size_t len, uint64_t now_ns)
+bool nginx_accept(struct nginx *n, const struct req_event *e, size_t len, uint64_t now_ns)
 {
 	const struct req_head *h = &e->head;
 	struct binary *b;
@@ -286,7 +289,7 @@ bool nginx_takes(struct nginx *n, const struct req_event *e, size_t len, uint64_
 	if (!n)
 		return false;
 	n->now_ns = now_ns;
-	number = nginx_discovery_process(n->watch, h->tgid, now_ns);
+	number = nginx_discovery_process(n->discovery, h->tgid, now_ns);
 	if (number < 0)
 		return false;
 	b = &n->binary[number];
@@ -294,9 +297,9 @@ bool nginx_takes(struct nginx *n, const struct req_event *e, size_t len, uint64_
 	n->unread += b->state == FAILED;
 	if (h->remote.len != 4 && h->remote.len != 16)
 		return false;
-	if (b->trial) {
-		nginx_verify_request(b->trial, e, n->o.context);
-		try_end(n, b);
+	if (b->verify) {
+		nginx_verify_request(b->verify, e, n->o.context);
+		end_if_known(n, b);
 	}
 	if (b->state != READING)
 		return false;
@@ -304,20 +307,20 @@ bool nginx_takes(struct nginx *n, const struct req_event *e, size_t len, uint64_
 	return true;
 }
 
-bool nginx_reads(struct nginx *n, uint32_t tgid, uint64_t now_ns)
+bool nginx_reports(struct nginx *n, uint32_t tgid, uint64_t now_ns)
 {
-	int number = n ? nginx_discovery_process(n->watch, tgid, now_ns) : -1;
+	int number = n ? nginx_discovery_process(n->discovery, tgid, now_ns) : -1;
 
 	return number >= 0 && n->binary[number].state == READING;
 }
 
-void nginx_saw_call(struct nginx *n, const struct req_call_event *c)
+void nginx_orphan_call(struct nginx *n, const struct req_call_event *c)
 {
 	if (!n)
 		return;
 	for (int i = 0; i < NGINX_BINARIES; i++)
-		if (n->binary[i].trial)
-			nginx_verify_call(n->binary[i].trial, c, n->o.context);
+		if (n->binary[i].verify)
+			nginx_verify_call(n->binary[i].verify, c, n->o.context);
 }
 
 void nginx_tick(struct nginx *n, uint64_t now_ns)
@@ -333,12 +336,12 @@ void nginx_tick(struct nginx *n, uint64_t now_ns)
 		struct binary *b = &n->binary[i];
 
 		if (b->state == LOOKING && nginx_kernel_looks(n->kernel, (uint32_t)i) <= 0) {
-			fail(n, b, "what lies where in its requests was not found");
+			give_up(n, b, "the layout of its request struct was not recognised");
 		} else if (b->state != FREE && now_ns - b->used_ns > IDLE_NS) {
 			nginx_kernel_detach(n->kernel, (uint32_t)i);
-			end_trial(b);
+			end_verify(b);
 			b->state = FREE;
-			nginx_discovery_forget(n->watch, i);
+			nginx_discovery_forget(n->discovery, i);
 		}
 	}
 }

@@ -10,7 +10,7 @@
 #include "lib/base/log.h"
 
 enum { PROCESSES = 1024, FILES = 256, PATH_ROOM = 64 };
-#define AGAIN_NS (60 * 1000000000ull) /* a process may run another program by then */
+#define RECHECK_NS (60 * 1000000000ull) /* a process may have executed another program */
 
 struct process {
 	uint32_t tgid; /* 0: none */
@@ -21,8 +21,8 @@ struct process {
 struct nginx_discovery {
 	const char *procfs;
 	struct nginx_hooks hooks;
-	struct process process[PROCESSES]; /* each has one place: a cache */
-	struct nginx_file other[FILES]; /* no nginx, the same */
+	struct process process[PROCESSES]; /* direct-mapped cache */
+	struct nginx_file other[FILES]; /* files that are not nginx, likewise */
 };
 
 bool nginx_file_equal(const struct nginx_file *a, const struct nginx_file *b)
@@ -47,7 +47,7 @@ void nginx_discovery_free(struct nginx_discovery *w)
 	free(w);
 }
 
-static struct nginx_file *place_of(struct nginx_discovery *w, const struct nginx_file *f)
+static struct nginx_file *other_slot(struct nginx_discovery *w, const struct nginx_file *f)
 {
 	uint64_t h =
 		hash_add(hash_add(HASH_START, &f->dev, sizeof(f->dev)), &f->ino, sizeof(f->ino));
@@ -55,7 +55,7 @@ static struct nginx_file *place_of(struct nginx_discovery *w, const struct nginx
 	return &w->other[hash_end(h) % FILES];
 }
 
-static int look_at(struct nginx_discovery *w, const char *path)
+static int check_file(struct nginx_discovery *w, const char *path)
 {
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct nginx_elf elf;
@@ -66,14 +66,14 @@ static int look_at(struct nginx_discovery *w, const char *path)
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return -1;
 	f = (struct nginx_file){ st.st_dev, st.st_ino, st.st_size, st.st_mtim };
-	if (nginx_file_equal(place_of(w, &f), &f))
+	if (nginx_file_equal(other_slot(w, &f), &f))
 		return -1;
 	number = w->hooks.known(w->hooks.arg, &f);
 	if (number >= 0)
 		return number;
 	if (nginx_elf_read(fd, &elf) == 0)
 		return w->hooks.found(w->hooks.arg, &f, &elf, path);
-	*place_of(w, &f) = f;
+	*other_slot(w, &f) = f;
 	return -1;
 }
 
@@ -82,10 +82,10 @@ int nginx_discovery_process(struct nginx_discovery *w, uint32_t tgid, uint64_t n
 	struct process *p = &w->process[tgid % PROCESSES];
 	char path[PATH_ROOM];
 
-	if (p->tgid == tgid && now_ns - p->seen_ns < AGAIN_NS)
+	if (p->tgid == tgid && now_ns - p->seen_ns < RECHECK_NS)
 		return p->number;
 	snprintf(path, sizeof(path), "%s/%u/exe", w->procfs, tgid);
-	*p = (struct process){ tgid, look_at(w, path), now_ns };
+	*p = (struct process){ tgid, check_file(w, path), now_ns };
 	return p->number;
 }
 

@@ -9,7 +9,7 @@ enum {
 	SECTIONS = 1024,
 	NOTES = 4096,
 };
-#define NAMES_MAX (64ull << 20) /* a dynamic string table is not longer */
+#define NAMES_MAX (64ull << 20) /* limit for a dynamic string table */
 
 #if defined(__x86_64__)
 enum { MACHINE = EM_X86_64 };
@@ -27,7 +27,7 @@ struct elf {
 	char chunk[CHUNK];
 };
 
-/* All of it, or -errno. */
+/* Reads exactly len bytes, or returns -errno. */
 static int read_at(int fd, void *p, size_t len, uint64_t at)
 {
 	ssize_t n;
@@ -67,7 +67,7 @@ static int read_head(struct elf *f)
 	return r;
 }
 
-/* Where in a string table a whole name stands; 0: nowhere. */
+/* The offset of a whole name in a string table; 0: not found. */
 static uint64_t find_name(struct elf *f, const Elf64_Shdr *names, const char *name)
 {
 	size_t len = strlen(name) + 1, keep = 0;
@@ -111,8 +111,8 @@ static uint64_t find_symbol(struct elf *f, const Elf64_Shdr *symbols, uint64_t n
 	return 0;
 }
 
-/* In the table of exported symbols, which stripping leaves, or in that of all. */
-static uint64_t symbol(struct elf *f, uint32_t table, const char *name, int type)
+/* Searches the first symbol table of this type. */
+static uint64_t symbol_address(struct elf *f, uint32_t table, const char *name, int type)
 {
 	for (size_t i = 0; i < f->head.e_shnum; i++) {
 		const Elf64_Shdr *s = &f->section[i];
@@ -154,8 +154,8 @@ static void read_build_id(struct elf *f, char text[static BUILD_ID_TEXT])
 }
 
 /*
- * Of x86, the kernel emulates "push reg" and "nop"; the probe goes behind endbr64, which it does
- * not. What a probe costs on arm64 has not been measured.
+ * On x86 the kernel emulates "push reg" and "nop". The probe is placed after endbr64, which it does
+ * not emulate. The cost of a probe on arm64 has not been measured.
  */
 static int read_first(struct elf *f, struct nginx_elf *out)
 {
@@ -192,9 +192,9 @@ static int read_all(struct elf *f, struct nginx_elf *e)
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < ARRAY_SIZE(tables) && !e->probe_at; i++) {
-		e->probe_at = symbol(f, tables[i], "ngx_http_free_request", STT_FUNC);
+		e->probe_at = symbol_address(f, tables[i], "ngx_http_free_request", STT_FUNC);
 		if (e->probe_at)
-			e->clock_at = symbol(f, tables[i], "ngx_cached_time", STT_OBJECT);
+			e->clock_at = symbol_address(f, tables[i], "ngx_cached_time", STT_OBJECT);
 	}
 	if (!e->probe_at)
 		return -ENOENT;

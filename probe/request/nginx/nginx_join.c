@@ -8,21 +8,23 @@
 
 enum {
 	BUCKETS = 4096, /* a power of two */
-	WAITING = 16384, /* records; the oldest gives way */
+	WAITING = 16384, /* records; the oldest is dropped */
 };
-#define TOLD_NS (90 * 1000000000ull) /* a connection is kept for so long, then its end tells */
-#define CLOCK_NS (20 * 1000000ll) /* two readings of it are not further apart */
+#define REPORTED_NS                                                                                \
+	(90 * 1000000000ull) /* how long a reported nginx record waits for a late socket record */
+#define CLOCK_NS (20 * 1000000ll) /* largest difference between two readings of the clock */
 
 struct entry {
-	TAILQ_ENTRY(entry) aged, hashed; /* the oldest first in each list */
+	TAILQ_ENTRY(entry) aged, hashed; /* both lists are sorted by age */
 	uint64_t came_ns;
 	uint32_t tgid;
 	struct req_addr remote;
-	uint64_t at_ns; /* nginx's word: when it was said; a record: when it was read */
-	bool told; /* a word that has been a request: one more record of it is not another */
+	uint64_t at_ns; /* nginx record: when it was sent; socket record: when it was read */
+	bool reported; /* an nginx record already reported alone: a late socket record is not
+			  another request */
 	size_t len;
-	struct req_event *e; /* one of both */
-	struct nginx_event *word;
+	struct req_event *e; /* one of the two */
+	struct nginx_event *event;
 };
 
 TAILQ_HEAD(entries, entry);
@@ -31,7 +33,7 @@ struct nginx_join {
 	nginx_join_done *done;
 	void *arg;
 	size_t n;
-	struct entries waiting, told, bucket[BUCKETS];
+	struct entries waiting, reported, bucket[BUCKETS];
 };
 
 struct nginx_join *nginx_join_new(nginx_join_done *done, void *arg)
@@ -43,7 +45,7 @@ struct nginx_join *nginx_join_new(nginx_join_done *done, void *arg)
 	j->done = done;
 	j->arg = arg;
 	TAILQ_INIT(&j->waiting);
-	TAILQ_INIT(&j->told);
+	TAILQ_INIT(&j->reported);
 	for (size_t i = 0; i < BUCKETS; i++)
 		TAILQ_INIT(&j->bucket[i]);
 	return j;
@@ -56,13 +58,13 @@ static struct entries *bucket_of(struct nginx_join *j, uint32_t tgid, const stru
 	return &j->bucket[hash_end(h) % BUCKETS];
 }
 
-static void drop(struct nginx_join *j, struct entry *x)
+static void drop_entry(struct nginx_join *j, struct entry *x)
 {
-	TAILQ_REMOVE(x->told ? &j->told : &j->waiting, x, aged);
+	TAILQ_REMOVE(x->reported ? &j->reported : &j->waiting, x, aged);
 	TAILQ_REMOVE(bucket_of(j, x->tgid, &x->remote), x, hashed);
 	j->n--;
 	free(x->e);
-	free(x->word);
+	free(x->event);
 	free(x);
 }
 
@@ -71,33 +73,32 @@ void nginx_join_free(struct nginx_join *j)
 	if (!j)
 		return;
 	while (!TAILQ_EMPTY(&j->waiting))
-		drop(j, TAILQ_FIRST(&j->waiting));
-	while (!TAILQ_EMPTY(&j->told))
-		drop(j, TAILQ_FIRST(&j->told));
+		drop_entry(j, TAILQ_FIRST(&j->waiting));
+	while (!TAILQ_EMPTY(&j->reported))
+		drop_entry(j, TAILQ_FIRST(&j->reported));
 	free(j);
 }
 
-static void tell_record(struct nginx_join *j, struct entry *x)
+static void report_record(struct nginx_join *j, struct entry *x)
 {
 	j->done(j->arg, x->e, x->len, NULL);
-	drop(j, x);
+	drop_entry(j, x);
 }
 
-/* There is no room for all: the oldest record goes without nginx's word, the oldest word unheard.
- */
+/* Makes room: reports the oldest socket record without nginx, or drops the oldest nginx record. */
 static void make_room(struct nginx_join *j)
 {
-	struct entry *x = TAILQ_FIRST(TAILQ_EMPTY(&j->told) ? &j->waiting : &j->told);
+	struct entry *x = TAILQ_FIRST(TAILQ_EMPTY(&j->reported) ? &j->waiting : &j->reported);
 
 	if (j->n < WAITING)
 		return;
 	if (x->e)
-		tell_record(j, x);
+		report_record(j, x);
 	else
-		drop(j, x);
+		drop_entry(j, x);
 }
 
-static void *copy(const void *p, size_t len, size_t size)
+static void *copy_record(const void *p, size_t len, size_t size)
 {
 	void *c = calloc(1, size);
 
@@ -107,8 +108,8 @@ static void *copy(const void *p, size_t len, size_t size)
 	return c;
 }
 
-static struct entry *add(struct nginx_join *j, uint32_t tgid, const struct req_addr *remote,
-			 uint64_t at_ns, uint64_t now_ns)
+static struct entry *add_entry(struct nginx_join *j, uint32_t tgid, const struct req_addr *remote,
+			       uint64_t at_ns, uint64_t now_ns)
 {
 	struct entry *x = calloc(1, sizeof(*x));
 
@@ -125,7 +126,7 @@ static struct entry *add(struct nginx_join *j, uint32_t tgid, const struct req_a
 	return x;
 }
 
-static size_t word_len(const struct nginx_event *w)
+static size_t event_len(const struct nginx_event *w)
 {
 	return w->head.ntries ? offsetof(struct nginx_event, tries[w->head.ntries])
 			      : offsetof(struct nginx_event, line[w->head.line_len]);
@@ -136,17 +137,17 @@ static bool is_of(const struct entry *x, uint32_t tgid, const struct req_addr *r
 	return x->tgid == tgid && memcmp(&x->remote, remote, sizeof(*remote)) == 0;
 }
 
-static void tell_word(struct nginx_join *j, struct entry *x)
+static void report_event(struct nginx_join *j, struct entry *x)
 {
 	TAILQ_REMOVE(&j->waiting, x, aged);
-	TAILQ_INSERT_TAIL(&j->told, x, aged);
-	x->told = true;
-	j->done(j->arg, NULL, 0, x->word);
+	TAILQ_INSERT_TAIL(&j->reported, x, aged);
+	x->reported = true;
+	j->done(j->arg, NULL, 0, x->event);
 }
 
 /*
- * Where the sweep came first: the record's request was read before the word was said, and not long
- * before what nginx took for its start, which is no later than the read itself.
+ * The sweep was first: the request of x was read before nginx sent its record, and not long before
+ * the start time of nginx, which is no later than the read itself.
  */
 static bool may_be_of(const struct entry *x, const struct nginx_event *w, int64_t wall_minus_mono)
 {
@@ -156,8 +157,8 @@ static bool may_be_of(const struct entry *x, const struct nginx_event *w, int64_
 	       start - wall_minus_mono < (int64_t)x->at_ns + CLOCK_NS && nginx_same_line(w, x->e);
 }
 
-void nginx_join_word(struct nginx_join *j, const struct nginx_event *w, int64_t wall_minus_mono,
-		     uint64_t now_ns)
+void nginx_join_event(struct nginx_join *j, const struct nginx_event *w, int64_t wall_minus_mono,
+		      uint64_t now_ns)
 {
 	const struct nginx_head *h = &w->head;
 	struct entry *x, *found = NULL;
@@ -166,21 +167,21 @@ void nginx_join_word(struct nginx_join *j, const struct nginx_event *w, int64_t 
 	if (x->e && is_of(x, h->tgid, &h->remote) && may_be_of(x, w, wall_minus_mono))
 		found = x;
 	if (!found) {
-		size_t len = word_len(w);
+		size_t len = event_len(w);
 
-		x = add(j, h->tgid, &h->remote, h->now_ns, now_ns);
-		x->word = copy(w, len, len < sizeof(*w) ? len : sizeof(*w));
+		x = add_entry(j, h->tgid, &h->remote, h->now_ns, now_ns);
+		x->event = copy_record(w, len, len < sizeof(*w) ? len : sizeof(*w));
 		return;
 	}
 	if (found->e->head.flags & REQ_PIPELINED)
 		j->done(j->arg, NULL, 0, w);
 	else
 		j->done(j->arg, found->e, found->len, w);
-	drop(j, found);
+	drop_entry(j, found);
 }
 
-/* The words of this connection since the record was read; those before had no record. */
-static size_t words_of(struct nginx_join *j, const struct req_head *h, struct entry **first)
+/* Counts nginx records of this connection since the read; earlier ones are reported alone. */
+static size_t count_events(struct nginx_join *j, const struct req_head *h, struct entry **first)
 {
 	struct entry *x, *next;
 	size_t n = 0;
@@ -188,12 +189,12 @@ static size_t words_of(struct nginx_join *j, const struct req_head *h, struct en
 	*first = NULL;
 	for (x = TAILQ_FIRST(bucket_of(j, h->tgid, &h->remote)); x; x = next) {
 		next = TAILQ_NEXT(x, hashed);
-		if (!x->word || !is_of(x, h->tgid, &h->remote))
+		if (!x->event || !is_of(x, h->tgid, &h->remote))
 			continue;
 		if (x->at_ns < h->read_ns) {
-			if (!x->told)
-				tell_word(j, x);
-			drop(j, x);
+			if (!x->reported)
+				report_event(j, x);
+			drop_entry(j, x);
 		} else if (n++ == 0) {
 			*first = x;
 		}
@@ -201,18 +202,18 @@ static size_t words_of(struct nginx_join *j, const struct req_head *h, struct en
 	return n;
 }
 
-/* They were pipelined: nginx told them apart, the sockets could not. */
-static void tell_all(struct nginx_join *j, const struct req_head *h)
+/* A pipeline: only nginx could separate its requests. */
+static void report_pipeline(struct nginx_join *j, const struct req_head *h)
 {
 	struct entry *x, *next;
 
 	for (x = TAILQ_FIRST(bucket_of(j, h->tgid, &h->remote)); x; x = next) {
 		next = TAILQ_NEXT(x, hashed);
-		if (!x->word || !is_of(x, h->tgid, &h->remote))
+		if (!x->event || !is_of(x, h->tgid, &h->remote))
 			continue;
-		if (!x->told)
-			tell_word(j, x);
-		drop(j, x);
+		if (!x->reported)
+			report_event(j, x);
+		drop_entry(j, x);
 	}
 }
 
@@ -221,20 +222,20 @@ void nginx_join_request(struct nginx_join *j, const struct req_event *e, size_t 
 {
 	struct req_head h = e->head;
 	struct entry *first, *x;
-	size_t n = words_of(j, &h, &first);
+	size_t n = count_events(j, &h, &first);
 
 	if (n == 0) {
-		x = add(j, h.tgid, &h.remote, h.read_ns, now_ns);
+		x = add_entry(j, h.tgid, &h.remote, h.read_ns, now_ns);
 		x->len = len < sizeof(*e) ? len : sizeof(*e);
-		x->e = copy(e, x->len, sizeof(*e));
+		x->e = copy_record(e, x->len, sizeof(*e));
 	} else if (n > 1 || h.flags & REQ_PIPELINED) {
-		tell_all(j, &h);
-	} else if (!nginx_same_line(first->word, e)) {
+		report_pipeline(j, &h);
+	} else if (!nginx_same_line(first->event, e)) {
 		j->done(j->arg, e, len, NULL);
 	} else {
-		if (!first->told)
-			j->done(j->arg, e, len, first->word);
-		drop(j, first);
+		if (!first->reported)
+			j->done(j->arg, e, len, first->event);
+		drop_entry(j, first);
 	}
 }
 
@@ -245,10 +246,10 @@ void nginx_join_tick(struct nginx_join *j, uint64_t now_ns)
 	for (x = TAILQ_FIRST(&j->waiting); x && now_ns - x->came_ns >= NGINX_WAIT_NS; x = next) {
 		next = TAILQ_NEXT(x, aged);
 		if (x->e)
-			tell_record(j, x);
+			report_record(j, x);
 		else if (now_ns - x->came_ns >= NGINX_ALONE_NS)
-			tell_word(j, x);
+			report_event(j, x);
 	}
-	while ((x = TAILQ_FIRST(&j->told)) && now_ns - x->came_ns >= TOLD_NS)
-		drop(j, x);
+	while ((x = TAILQ_FIRST(&j->reported)) && now_ns - x->came_ns >= REPORTED_NS)
+		drop_entry(j, x);
 }

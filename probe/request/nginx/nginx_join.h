@@ -1,35 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * nginx_join.h - which record of nginx and which record of the sockets are of one request.
+ * nginx_join.h - joins the nginx record and the socket record of one request.
  *
- * By process and client address, and by time: a connection serves its requests one after the other,
- * so nginx's word comes after its request has been read and before the next one is. Records come in
- * the order of the ring, in which nginx's word is the first of the two, but for an answer that the
- * sweep found whole before nginx let go of it. More than one word for one record: they were
- * pipelined, and each word is a request. A word without a record, of a connection that the sockets
- * could not read, is one as well, a while later. Pure, but for the memory that it keeps.
+ * Records match by process, client address and time: a connection serves one request after another,
+ * so the nginx record comes after its request was read and before the next one is. In the ring the
+ * nginx record comes first, except for an answer that the sweep found complete before nginx freed
+ * the request. Several nginx records for one socket record are a pipeline, and each is a request.
+ * An nginx record without a socket record, of a connection that the sockets could not read, becomes
+ * a request of its own after a while. Pure, except for its memory.
  */
-#pragma once
 
 #include "probe/request/nginx/nginx_record.h"
 
-#define NGINX_WAIT_NS (1000 * 1000000ull) /* a record of the sockets, for nginx's word */
-#define NGINX_ALONE_NS (2000 * 1000000ull) /* nginx's word, for a record of the sockets */
+#define NGINX_WAIT_NS (1000 * 1000000ull) /* how long a socket record waits for nginx */
+#define NGINX_ALONE_NS (2000 * 1000000ull) /* how long an nginx record waits for the sockets */
 
 struct nginx_join;
 
 /*
- * A request is known as well as it will be. Either may be NULL: nginx said nothing, or the sockets
- * have no record of their own. Called from the functions below.
+ * Reports a joined request. Either may be NULL: there is no nginx record, or no separate socket
+ * record. Called from the functions below.
  */
 typedef void nginx_join_done(void *arg, const struct req_event *e, size_t len,
-			     const struct nginx_event *word);
+			     const struct nginx_event *event);
 
 struct nginx_join *nginx_join_new(nginx_join_done *done, void *arg);
-void nginx_join_free(struct nginx_join *j); /* NULL is fine; forgets what waits */
+void nginx_join_free(struct nginx_join *j); /* NULL is fine; drops waiting records */
 
-void nginx_join_word(struct nginx_join *j, const struct nginx_event *w, int64_t wall_minus_mono_ns,
-		     uint64_t now_ns);
+void nginx_join_event(struct nginx_join *j, const struct nginx_event *w, int64_t wall_minus_mono_ns,
+		      uint64_t now_ns);
 void nginx_join_request(struct nginx_join *j, const struct req_event *e, size_t len,
 			uint64_t now_ns);
 void nginx_join_tick(struct nginx_join *j, uint64_t now_ns);

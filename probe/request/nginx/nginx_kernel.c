@@ -7,12 +7,12 @@
 
 #include "lib/base/log.h"
 #include "probe/kernel/kernel_load.h"
-#include "bpf/request/nginx.skel.h"
+#include "bpf/request/nginx_uprobe.skel.h"
 
 /*
- * Since 6.16 the kernel wants CAP_SYS_ADMIN for a probe made by perf_event_open, which is given up
- * before most programs are found. The way of 6.6 goes on with CAP_BPF and CAP_PERFMON; the headers
- * of older systems lack it.
+ * Since 6.16 a uprobe made by perf_event_open needs CAP_SYS_ADMIN, which is dropped before most
+ * programs are found. Multi uprobes (6.6) work with CAP_BPF and CAP_PERFMON; headers of older
+ * systems lack them.
  */
 enum { UPROBE_MULTI = 48 }; /* enum bpf_attach_type */
 
@@ -32,8 +32,8 @@ struct nginx_kernel {
 	int layouts_fd;
 	struct scope scope;
 	struct bpf_link *link[NGINX_BINARIES];
-	int multi_fd[NGINX_BINARIES]; /* the same, by the other way; 0: none */
-	uint64_t lost; /* of programs that are no longer watched */
+	int multi_fd[NGINX_BINARIES]; /* for multi uprobes; 0: none */
+	uint64_t lost; /* of programs that were detached */
 };
 
 static int attach_multi(const struct nginx_kernel *k, const char *path, uint64_t offset,
@@ -50,12 +50,12 @@ static int attach_multi(const struct nginx_kernel *k, const char *path, uint64_t
 	return fd < 0 ? -errno : fd;
 }
 
-static int load(struct nginx_kernel *k, int ring_fd, int type)
+static int load_object(struct nginx_kernel *k, int ring_fd, int type)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "nginx");
 	struct bpf_program *program;
 	size_t len;
-	const void *bytes = nginx_bpf__elf_bytes(&len);
+	const void *bytes = nginx_uprobe_bpf__elf_bytes(&len);
 	int r;
 
 	k->obj = bpf_object__open_mem(bytes, len, &opts);
@@ -75,11 +75,10 @@ static int load(struct nginx_kernel *k, int ring_fd, int type)
 }
 
 /*
- * How the older way attaches libbpf finds out once, by loading a program, which the probe may not
- * do any more when the first nginx comes (seccomp.c). So it is asked now, for what is no place to
- * attach to.
+ * libbpf detects the older way of attaching by loading a program, which seccomp.c forbids by the
+ * time the first nginx is found. An attempt on an invalid descriptor makes libbpf detect it now.
  */
-static void learn_to_attach(const struct nginx_kernel *k, int ring_fd)
+static void probe_attach_method(const struct nginx_kernel *k, int ring_fd)
 {
 	libbpf_print_fn_t print = libbpf_set_print(NULL);
 
@@ -87,18 +86,19 @@ static void learn_to_attach(const struct nginx_kernel *k, int ring_fd)
 	libbpf_set_print(print);
 }
 
-/* A kernel that knows the newer way finds that a directory is no program. */
-static int load_any(struct nginx_kernel *k, int ring_fd)
+/* A kernel with multi uprobes rejects a directory with -EBADF. */
+static int load_first(struct nginx_kernel *k, int ring_fd)
 {
 	int r;
 
-	k->multi = load(k, ring_fd, UPROBE_MULTI) == 0 && attach_multi(k, "/", 1, 0) == -EBADF;
+	k->multi =
+		load_object(k, ring_fd, UPROBE_MULTI) == 0 && attach_multi(k, "/", 1, 0) == -EBADF;
 	if (k->multi)
 		return 0;
 	bpf_object__close(k->obj);
-	r = load(k, ring_fd, 0);
+	r = load_object(k, ring_fd, 0);
 	if (r == 0)
-		learn_to_attach(k, ring_fd);
+		probe_attach_method(k, ring_fd);
 	return r;
 }
 
@@ -110,7 +110,7 @@ int nginx_kernel_open(struct nginx_kernel **out, int ring_fd, const struct scope
 	if (!k)
 		die("out of memory");
 	k->scope = *scope;
-	r = load_any(k, ring_fd);
+	r = load_first(k, ring_fd);
 	if (r < 0) {
 		nginx_kernel_close(k);
 		return r;
@@ -119,7 +119,7 @@ int nginx_kernel_open(struct nginx_kernel **out, int ring_fd, const struct scope
 	return 0;
 }
 
-static void unlink_one(struct nginx_kernel *k, uint32_t i)
+static void detach_one(struct nginx_kernel *k, uint32_t i)
 {
 	bpf_link__destroy(k->link[i]);
 	k->link[i] = NULL;
@@ -133,12 +133,12 @@ void nginx_kernel_close(struct nginx_kernel *k)
 	if (!k)
 		return;
 	for (uint32_t i = 0; i < NGINX_BINARIES; i++)
-		unlink_one(k, i);
+		detach_one(k, i);
 	bpf_object__close(k->obj);
 	free(k);
 }
 
-static void change(struct nginx_kernel *k, uint32_t i, const struct nginx_layout *to)
+static void update_layout(struct nginx_kernel *k, uint32_t i, const struct nginx_layout *to)
 {
 	struct nginx_layout was = { 0 }, is = *to;
 
@@ -157,7 +157,7 @@ int nginx_kernel_attach(struct nginx_kernel *k, uint32_t i, const char *path,
 				  .probe_at = elf->probe_at,
 				  .clock_at = elf->clock_at };
 
-	change(k, i, &l);
+	update_layout(k, i, &l);
 	if (k->multi) {
 		k->multi_fd[i] = attach_multi(k, path, elf->probe_offset, i);
 		return k->multi_fd[i] < 0 ? k->multi_fd[i] : 0;
@@ -171,7 +171,7 @@ void nginx_kernel_detach(struct nginx_kernel *k, uint32_t i)
 {
 	struct nginx_layout was = { 0 }, none = { 0 };
 
-	unlink_one(k, i);
+	detach_one(k, i);
 	bpf_map_lookup_elem(k->layouts_fd, &i, &was);
 	k->lost += was.lost;
 	bpf_map_update_elem(k->layouts_fd, &i, &none, BPF_ANY);
@@ -185,7 +185,7 @@ void nginx_kernel_look(struct nginx_kernel *k, uint32_t i, int looks)
 		return;
 	l.mode = NGINX_LOOKS;
 	l.looks = looks;
-	change(k, i, &l);
+	update_layout(k, i, &l);
 }
 
 int nginx_kernel_looks(struct nginx_kernel *k, uint32_t i)
@@ -206,7 +206,7 @@ void nginx_kernel_read(struct nginx_kernel *k, uint32_t i, uint16_t states, uint
 	l.states = states;
 	l.status = status;
 	l.start = start;
-	change(k, i, &l);
+	update_layout(k, i, &l);
 }
 
 uint64_t nginx_kernel_lost(struct nginx_kernel *k)

@@ -3,13 +3,13 @@
 
 enum {
 	WORDS = NGINX_REQUEST / 8,
-	POOL_FIRST = 6, /* behind signature, connection, the four configurations */
+	POOL_FIRST = 6, /* after signature, connection, the four configurations */
 	POOL_LAST = 32,
-	POOL_USES = 3, /* r->pool and the two lists of headers, at least */
-	POOL_BLOCK = 16384, /* the request is the first thing that its pool holds */
+	POOL_USES = 3, /* at least r->pool and two header lists */
+	POOL_BLOCK = 16384, /* the request is the first object in its pool */
 	DAY_S = 24 * 3600,
 	LINE_MAX_LEN = 1 << 20,
-	METHODS = 1 << 20, /* a bit each; there are 16 */
+	METHODS = 1 << 20, /* one bit each; there are 16 */
 };
 
 static bool is_version(uint64_t v)
@@ -22,7 +22,7 @@ static bool is_pointer(uint64_t v)
 	return v >= 4096 && v < 1ull << 47;
 }
 
-/* The word that stands for the pool: the request lies close behind it, and it is said often. */
+/* The word that holds r->pool: it points closely below the request, and occurs often. */
 static size_t find_pool(const struct nginx_look *l)
 {
 	for (size_t i = POOL_FIRST; i < POOL_LAST; i++) {
@@ -39,7 +39,7 @@ static size_t find_pool(const struct nginx_look *l)
 	return 0;
 }
 
-/* headers_out.status, behind a list of headers, which ends with its pool. */
+/* headers_out.status: follows a header list, which ends with its pool. */
 static size_t find_status(const struct nginx_look *l, size_t pool)
 {
 	size_t found = 0, n = 0;
@@ -62,7 +62,7 @@ static bool is_start(const __u64 *w, uint64_t wall_s)
 	       w[4] < LINE_MAX_LEN && is_pointer(w[5]);
 }
 
-/* start_sec, start_msec, method, http_version, request_line stand in a row. */
+/* start_sec, start_msec, method, http_version and request_line are adjacent. */
 static size_t find_start(const struct nginx_look *l, size_t status, uint64_t wall_s)
 {
 	size_t found = 0, n = 0;

@@ -4,7 +4,7 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 
-#define NEVER (~0ull) /* of a time: it did not come to that */
+#define NEVER (~0ull) /* a time that was not reached */
 
 enum {
 	MS = 1000,
@@ -13,7 +13,7 @@ enum {
 	LINE_LEAST = 5, /* "GET /" */
 };
 
-bool nginx_word_whole(const struct nginx_event *w, size_t len)
+bool nginx_event_complete(const struct nginx_event *w, size_t len)
 {
 	if (len < offsetof(struct nginx_event, line) || w->head.line_len > REQ_LINE ||
 	    w->head.ntries > NGINX_TRIES)
@@ -67,7 +67,7 @@ static uint64_t us_of(uint64_t ms)
 	return ms < LATE_MS ? ms * MS : 0;
 }
 
-/* Within what nginx's clock can tell. */
+/* Equal within the resolution of nginx's clock. */
 static bool is_near(uint64_t us, uint64_t ms)
 {
 	return us + MS > us_of(ms) && us < us_of(ms) + MS;
@@ -107,31 +107,30 @@ static bool same_peer(const struct up_item *a, const struct up_item *b)
 	return addr_equal(&a->addr, &b->addr);
 }
 
-/* What the sockets saw of the same try. */
-static void mix(struct up_item *u, const struct nginx_try *t, const struct up_item *seen)
+/* Merges the call that the sockets saw of the same try. */
+static void merge_call(struct up_item *u, const struct nginx_try *t, const struct up_item *seen)
 {
-	struct up_item told = *u;
+	struct up_item log = *u;
 
 	*u = *seen;
-	u->status = told.status;
-	u->flags |= told.flags;
+	u->status = log.status;
+	u->flags |= log.flags;
 	if (t->response_ms != NEVER && !is_near(seen->response_us, t->response_ms))
-		u->response_us = told.response_us;
+		u->response_us = log.response_us;
 	if (!(u->flags & UP_REUSED) && t->connect_ms != NEVER &&
 	    !is_near(seen->connect_us, t->connect_ms))
-		u->connect_us = told.connect_us;
+		u->connect_us = log.connect_us;
 }
 
 struct merge {
 	uint32_t n;
 	struct up_item item[NGINX_TRIES];
-	const struct nginx_try *told[NGINX_TRIES];
-	bool seen[NGINX_TRIES]; /* by the sockets as well: its start is known */
-	bool taken[ITEM_MAX_UPS]; /* of what the sockets saw */
+	const struct nginx_try *try[NGINX_TRIES];
+	bool seen[NGINX_TRIES]; /* seen by the sockets too: its start is known */
+	bool taken[ITEM_MAX_UPS]; /* calls that were matched */
 };
 
-/* The last call before the one at end to the same peer, of the same length if there is such a one.
- */
+/* The last call before end to the same peer, preferring one of the same duration. */
 static uint32_t find_call(const struct merge *m, uint32_t k, const struct request_item *r,
 			  uint32_t end)
 {
@@ -140,7 +139,7 @@ static uint32_t find_call(const struct merge *m, uint32_t k, const struct reques
 	for (uint32_t j = end; j-- > 0;) {
 		if (!same_peer(&m->item[k], &r->ups[j]))
 			continue;
-		if (is_near(r->ups[j].response_us, m->told[k]->response_ms))
+		if (is_near(r->ups[j].response_us, m->try[k]->response_ms))
 			return j;
 		if (found == end)
 			found = j;
@@ -148,7 +147,7 @@ static uint32_t find_call(const struct merge *m, uint32_t k, const struct reques
 	return found;
 }
 
-/* From the last one on: what a subrequest called comes first. */
+/* Matches from the last try backwards: calls of subrequests come first. */
 static void find_calls(struct merge *m, const struct request_item *r)
 {
 	uint32_t end = r->nups;
@@ -158,20 +157,20 @@ static void find_calls(struct merge *m, const struct request_item *r)
 
 		if (j == end)
 			continue;
-		mix(&m->item[k], m->told[k], &r->ups[j]);
+		merge_call(&m->item[k], m->try[k], &r->ups[j]);
 		m->seen[k] = m->taken[j] = true;
 		end = j;
 	}
 }
 
-static uint64_t before(uint64_t us, uint64_t by)
+static uint64_t time_before(uint64_t us, uint64_t by)
 {
 	return us > by ? us - by : 0;
 }
 
 /*
- * nginx does not tell when a try began. They follow on each other, and the answer's head goes on to
- * the client as it comes: so they began before that by as much as they took.
+ * Estimates the starts of tries, which nginx does not record. Tries follow each other, and the
+ * header is passed to the client as it arrives: so a try began that much earlier by its duration.
  */
 static void find_starts(struct merge *m, const struct request_item *r)
 {
@@ -179,17 +178,18 @@ static void find_starts(struct merge *m, const struct request_item *r)
 
 	for (uint32_t k = m->n; k-- > 0;) {
 		struct up_item *u = &m->item[k];
-		bool by_head = k + 1 == m->n && r->first_us && m->told[k]->header_ms != NEVER;
+		bool by_head = k + 1 == m->n && r->first_us && m->try[k]->header_ms != NEVER;
 
 		if (!m->seen[k])
-			u->start_us = by_head ? before(r->first_us, us_of(m->told[k]->header_ms))
-					      : before(next, u->response_us);
+			u->start_us =
+				by_head ? time_before(r->first_us, us_of(m->try[k]->header_ms))
+					: time_before(next, u->response_us);
 		next = u->start_us;
 	}
 }
 
-/* In the order of their starts; unseen moves with them. */
-static void insert(struct request_item *r, const struct up_item *u, bool seen, uint32_t *unseen)
+/* Inserts in order of start; the bits of unseen move along. */
+static void insert_try(struct request_item *r, const struct up_item *u, bool seen, uint32_t *unseen)
 {
 	uint32_t at = r->nups++, low;
 
@@ -200,8 +200,9 @@ static void insert(struct request_item *r, const struct up_item *u, bool seen, u
 	*unseen = (*unseen & low) | (*unseen & ~low) << 1 | (seen ? 0 : 1u << at);
 }
 
-/* What began when nginx had let go of it is of another request, which it had read already. */
-static void forget_later(const struct nginx_event *w, uint64_t read_ns, struct request_item *r)
+/* Drops calls that began after nginx freed the request: they belong to a later, already read one.
+ */
+static void drop_later_calls(const struct nginx_event *w, uint64_t read_ns, struct request_item *r)
 {
 	uint64_t freed_us = w->head.now_ns > read_ns ? (w->head.now_ns - read_ns) / 1000 : 0;
 
@@ -216,11 +217,11 @@ uint32_t nginx_apply(const struct nginx_event *w, uint64_t read_ns, struct nginx
 	struct up_item was[ITEM_MAX_UPS];
 	uint32_t nwas, unseen = 0;
 
-	forget_later(w, read_ns, r);
+	drop_later_calls(w, read_ns, r);
 	nwas = r->nups;
 	for (uint32_t i = 0; i < w->head.ntries; i++) {
-		m.told[m.n] = &w->tries[i];
-		if (try_read(m.told[m.n], text->peer[m.n], &m.item[m.n]))
+		m.try[m.n] = &w->tries[i];
+		if (try_read(m.try[m.n], text->peer[m.n], &m.item[m.n]))
 			m.n++;
 	}
 	if (!m.n)
@@ -230,18 +231,19 @@ uint32_t nginx_apply(const struct nginx_event *w, uint64_t read_ns, struct nginx
 	memcpy(was, r->ups, sizeof(was));
 	r->nups = 0;
 	for (uint32_t k = 0; k < m.n; k++)
-		insert(r, &m.item[k], m.seen[k], &unseen);
+		insert_try(r, &m.item[k], m.seen[k], &unseen);
 	for (uint32_t j = 0; j < nwas && r->nups < ITEM_MAX_UPS; j++)
 		if (!m.taken[j])
-			insert(r, &was[j], true, &unseen);
+			insert_try(r, &was[j], true, &unseen);
 	r->flags &= ~(uint32_t)(REQUEST_UPSTREAM_UNKNOWN | REQUEST_UPS_CUT);
 	if (w->nstates > w->head.ntries)
 		r->flags |= REQUEST_UPS_CUT;
 	return unseen;
 }
 
-/* Streams of HTTP/2 have a line, too: nginx makes one. As one of HTTP/1 it is read by others. */
-static void line_of(const struct nginx_event *w, struct req_event *out)
+/* nginx makes up a request line for HTTP/2 and HTTP/3; it is rewritten to HTTP/1.1 for the parser.
+ */
+static void make_line(const struct nginx_event *w, struct req_event *out)
 {
 	static const char two[] = "HTTP/2.0", three[] = "HTTP/3.0", one[] = "HTTP/1.1";
 	size_t len = w->head.line_len, version = sizeof(one) - 1;
@@ -258,7 +260,8 @@ static int64_t ns_of(uint64_t sec, uint64_t msec)
 	return (int64_t)(sec * 1000 + msec) * 1000000;
 }
 
-size_t nginx_alone(const struct nginx_event *w, int64_t wall_minus_mono_ns, struct req_event *out)
+size_t nginx_make_request(const struct nginx_event *w, int64_t wall_minus_mono_ns,
+			  struct req_event *out)
 {
 	struct req_head *h = &out->head;
 	int64_t start = ns_of(w->start_sec, w->start_msec) - wall_minus_mono_ns;
@@ -280,6 +283,6 @@ size_t nginx_alone(const struct nginx_event *w, int64_t wall_minus_mono_ns, stru
 		h->flags |= REQ_CLIENT_CLOSED;
 	else if (h->status == 0)
 		h->flags |= REQ_NO_ANSWER;
-	line_of(w, out);
+	make_line(w, out);
 	return offsetof(struct req_event, line[w->head.line_len]);
 }

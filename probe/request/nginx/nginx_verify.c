@@ -5,9 +5,9 @@
 
 enum {
 	KEPT = 64,
-	ENOUGH = 3, /* findings that it is right */
-	FOR_ONE = 4, /* more of them for each that it is not: a connection may have been odd */
-	TOO_MANY = 5, /* of those */
+	ENOUGH = 3, /* matches needed */
+	FOR_ONE = 4, /* further matches needed for each mismatch, as a connection may be odd */
+	TOO_MANY = 5, /* mismatches that refute the offsets */
 };
 #define NEAR_NS (2 * 1000000000ll)
 
@@ -15,7 +15,7 @@ struct score {
 	uint32_t right, wrong;
 };
 
-struct trial_word {
+struct kept_event {
 	bool open, tries_open;
 	struct nginx_event e;
 };
@@ -23,7 +23,7 @@ struct trial_word {
 struct nginx_verify {
 	struct score requests, tries;
 	uint32_t next;
-	struct trial_word word[KEPT]; /* the oldest gives way */
+	struct kept_event kept[KEPT]; /* the oldest is overwritten */
 };
 
 struct nginx_verify *nginx_verify_new(void)
@@ -40,7 +40,7 @@ void nginx_verify_free(struct nginx_verify *t)
 	free(t);
 }
 
-static void count(struct score *s, bool right)
+static void count_finding(struct score *s, bool right)
 {
 	if (right)
 		s->right++;
@@ -48,7 +48,7 @@ static void count(struct score *s, bool right)
 		s->wrong++;
 }
 
-static enum nginx_finding finding(const struct score *s)
+static enum nginx_finding finding_of(const struct score *s)
 {
 	if (s->right >= ENOUGH + FOR_ONE * s->wrong)
 		return NGINX_RIGHT;
@@ -57,17 +57,17 @@ static enum nginx_finding finding(const struct score *s)
 
 enum nginx_finding nginx_verify_requests(const struct nginx_verify *t)
 {
-	return finding(&t->requests);
+	return finding_of(&t->requests);
 }
 
 enum nginx_finding nginx_verify_tries(const struct nginx_verify *t)
 {
-	return finding(&t->tries);
+	return finding_of(&t->tries);
 }
 
-void nginx_verify_word(struct nginx_verify *t, const struct nginx_event *w)
+void nginx_verify_event(struct nginx_verify *t, const struct nginx_event *w)
 {
-	struct trial_word *k = &t->word[t->next++ % KEPT];
+	struct kept_event *k = &t->kept[t->next++ % KEPT];
 	size_t len = w->head.ntries ? offsetof(struct nginx_event, tries[w->head.ntries])
 				    : offsetof(struct nginx_event, line[w->head.line_len]);
 
@@ -81,7 +81,7 @@ static bool is_near_ns(int64_t a, int64_t b)
 	return a - b < NEAR_NS && b - a < NEAR_NS;
 }
 
-/* Line, times and status: each is read by an offset of its own. */
+/* Line, times and status: each is read by a different offset. */
 static bool request_right(const struct nginx_event *w, const struct req_event *e,
 			  const struct request_context *x)
 {
@@ -94,20 +94,20 @@ static bool request_right(const struct nginx_event *w, const struct req_event *e
 	       nginx_status(w) == e->head.status;
 }
 
-static bool same_call(const struct nginx_try *told, const struct req_call *c,
+static bool same_call(const struct nginx_try *try, const struct req_call *c,
 		      const struct request_context *x)
 {
 	char peer[UNIX_TEXT], path[UNIX_TEXT], a[ADDR_TEXT], b[ADDR_TEXT];
 	struct up_item is, was;
 
-	if (!nginx_peer(told, peer, &is))
+	if (!nginx_peer(try, peer, &is))
 		return false;
 	request_call_read(c, c->start_ns, c->last_ns, x, path, &was);
 	return strcmp(up_addr_text(&is, a), up_addr_text(&was, b)) == 0 &&
-	       (!was.status || was.status == told->status);
+	       (!was.status || was.status == try->status);
 }
 
-/* The last try is among the calls that were seen. */
+/* The last try is among the calls that the sockets saw. */
 static bool tries_right(const struct nginx_event *w, const struct req_event *e,
 			const struct request_context *x)
 {
@@ -119,13 +119,13 @@ static bool tries_right(const struct nginx_event *w, const struct req_event *e,
 	return false;
 }
 
-/* Of the same connection, over after this was read, and no other is. */
-static struct trial_word *find(struct nginx_verify *t, const struct req_event *e)
+/* The only stored nginx record of the same connection that ended after the request was read. */
+static struct kept_event *find_record(struct nginx_verify *t, const struct req_event *e)
 {
-	struct trial_word *found = NULL;
+	struct kept_event *found = NULL;
 
 	for (uint32_t i = 0; i < KEPT; i++) {
-		struct trial_word *k = &t->word[i];
+		struct kept_event *k = &t->kept[i];
 		const struct nginx_head *h = &k->e.head;
 
 		if (!k->open || h->tgid != e->head.tgid || h->now_ns < e->head.read_ns ||
@@ -139,26 +139,26 @@ static struct trial_word *find(struct nginx_verify *t, const struct req_event *e
 }
 
 void nginx_verify_request(struct nginx_verify *t, const struct req_event *e,
-			 const struct request_context *x)
+			  const struct request_context *x)
 {
 	uint32_t odd = REQ_PIPELINED | REQ_CLIENT_CLOSED | REQ_NO_ANSWER | REQ_HEAD_MISSED;
-	struct trial_word *k = e->head.flags & odd ? NULL : find(t, e);
+	struct kept_event *k = e->head.flags & odd ? NULL : find_record(t, e);
 
 	if (!k)
 		return;
 	k->open = false;
-	count(&t->requests, request_right(&k->e, e, x));
+	count_finding(&t->requests, request_right(&k->e, e, x));
 	if (!k->tries_open || !e->head.ncalls)
 		return;
 	k->tries_open = false;
-	count(&t->tries, tries_right(&k->e, e, x));
+	count_finding(&t->tries, tries_right(&k->e, e, x));
 }
 
 void nginx_verify_call(struct nginx_verify *t, const struct req_call_event *c,
-		      const struct request_context *x)
+		       const struct request_context *x)
 {
 	for (uint32_t i = 0; i < KEPT; i++) {
-		struct trial_word *k = &t->word[i];
+		struct kept_event *k = &t->kept[i];
 		const struct nginx_event *w = &k->e;
 
 		if (!k->tries_open || w->head.tgid != c->tgid ||
@@ -166,7 +166,7 @@ void nginx_verify_call(struct nginx_verify *t, const struct req_call_event *c,
 		    !same_call(&w->tries[w->head.ntries - 1], &c->call, x))
 			continue;
 		k->tries_open = false;
-		count(&t->tries, true);
+		count_finding(&t->tries, true);
 		return;
 	}
 }

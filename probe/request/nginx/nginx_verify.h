@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * nginx_verify.h - offsets that were found are tried before they are believed: what is read by them
- * must be what the sockets saw of the same requests. The first part is about a request itself, the
- * second, which comes when upstreams are called, about its tries. Nothing is used meanwhile.
+ * nginx_verify.h - verifies offsets before they are used: values read with them must match what the
+ * sockets saw of the same requests. First the fields of a request are verified, then, once
+ * upstreams are called, its tries.
  */
 #pragma once
 
@@ -13,12 +13,13 @@ struct nginx_verify;
 struct nginx_verify *nginx_verify_new(void);
 void nginx_verify_free(struct nginx_verify *t); /* NULL is fine */
 
-void nginx_verify_word(struct nginx_verify *t, const struct nginx_event *w); /* kept for a while */
+void nginx_verify_event(struct nginx_verify *t,
+			const struct nginx_event *w); /* stored for a while */
 void nginx_verify_request(struct nginx_verify *t, const struct req_event *e,
-			 const struct request_context *x);
-/* A call that the sockets could give to no request: that it was made says something too. */
+			  const struct request_context *x);
+/* A call that the sockets could not assign to a request is evidence too. */
 void nginx_verify_call(struct nginx_verify *t, const struct req_call_event *c,
-		      const struct request_context *x);
+		       const struct request_context *x);
 
 enum nginx_finding { NGINX_OPEN, NGINX_RIGHT, NGINX_WRONG };
 

@@ -3,7 +3,7 @@
 
 static const char *const methods[] = { "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS" };
 
-static const char *find(const char *s, const char *end, char c)
+static const char *find_char(const char *s, const char *end, char c)
 {
 	const char *p = memchr(s, c, (size_t)(end - s));
 
@@ -21,7 +21,7 @@ static const char *method_of(const char *s, size_t len)
 	return NULL;
 }
 
-/* What follows the target, as far as it is there, is " HTTP/1.0" or " HTTP/1.1" and a line end. */
+/* The text after the target, which may be cut, is " HTTP/1.0" or " HTTP/1.1" and a line end. */
 static bool version_fits(const char *s, const char *end)
 {
 	static const char version[] = " HTTP/1.";
@@ -34,7 +34,7 @@ static bool version_fits(const char *s, const char *end)
 	return n <= 9 || s[9] == '\r' || s[9] == '\n';
 }
 
-/* "http://host/path": the path; where there is none, the query or the end of the target. */
+/* Returns the path of "http://host/path"; without a path, the query or the end of the target. */
 static const char *skip_authority(const char *s, const char *end)
 {
 	const char *host = NULL;
@@ -43,7 +43,7 @@ static const char *skip_authority(const char *s, const char *end)
 		host = s + 7;
 	else if (end - s >= 8 && memcmp(s, "https://", 8) == 0)
 		host = s + 8;
-	return host ? find(host, find(host, end, '?'), '/') : s;
+	return host ? find_char(host, find_char(host, end, '?'), '/') : s;
 }
 
 int http_line_parse(const char *s, size_t len, struct http_line *out)
@@ -53,14 +53,14 @@ int http_line_parse(const char *s, size_t len, struct http_line *out)
 	if (!method)
 		return -EBADMSG;
 	target = s + strlen(method) + 1;
-	stop = find(target, end, ' ');
-	if (stop == target || find(target, stop, '\r') != stop ||
-	    find(target, stop, '\n') != stop || !version_fits(stop, end))
+	stop = find_char(target, end, ' ');
+	if (stop == target || find_char(target, stop, '\r') != stop ||
+	    find_char(target, stop, '\n') != stop || !version_fits(stop, end))
 		return -EBADMSG;
 	path = skip_authority(target, stop);
 	if (path == target && *path != '/' && *path != '*')
 		return -EBADMSG;
-	query = find(path, stop, '?');
+	query = find_char(path, stop, '?');
 	*out = (struct http_line){ .path = path, .path_len = (size_t)(query - path) };
 	memcpy(out->method, method, strlen(method) + 1);
 	if (query < stop) {
@@ -75,7 +75,7 @@ int http_line_parse(const char *s, size_t len, struct http_line *out)
 	return 0;
 }
 
-/* What follows "NAME:" on a line, without the blanks around it; NULL: this is another header. */
+/* The value after "NAME:" without surrounding blanks; NULL: another header. */
 static const char *value_of(const char *line, const char *end, const char *name, size_t *len)
 {
 	size_t n = strlen(name);
@@ -99,7 +99,7 @@ static bool is_made_of(const char *s, size_t len, const char *set)
 	return true;
 }
 
-/* "00-TRACE-PARENT-01"; what a later version has more of comes behind. */
+/* "00-TRACE-PARENT-01"; later versions append fields. */
 static void trace_read(const char *s, size_t len, struct http_names *out)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -126,7 +126,7 @@ static void id_read(const char *s, size_t len, struct http_names *out)
 		memcpy(out->id, s, len);
 }
 
-/* Where a header is there twice it is the first. */
+/* The first of repeated headers counts. */
 static void header_read(const char *line, const char *end, struct http_names *out)
 {
 	const char *v;
@@ -140,12 +140,12 @@ static void header_read(const char *line, const char *end, struct http_names *ou
 
 void http_names_read(const char *s, size_t len, struct http_names *out)
 {
-	const char *end = s + len, *line = find(s, end, '\n'), *stop;
+	const char *end = s + len, *line = find_char(s, end, '\n'), *stop;
 
 	*out = (struct http_names){ 0 };
 	for (; line < end; line = stop) {
 		line++;
-		stop = find(line, end, '\n');
+		stop = find_char(line, end, '\n');
 		if (stop == end || stop - line <= 1) /* cut, or the end of the headers */
 			return;
 		header_read(line, stop, out);

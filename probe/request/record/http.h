@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * http.h - the request line of HTTP/1 (RFC 9112, 3), and by which ids a request goes, from the
- * first bytes a server read.
+ * http.h - parses the request line of HTTP/1 (RFC 9112, 3) and the ids of a request from the first
+ * bytes that a server read.
  *
- * The bytes may be cut anywhere and come from anybody: nothing is assumed, nothing is copied. path
- * points into the input and ends before the query string; a full URL ("GET http://a/b") gives its
- * path, "" becomes "/".
+ * The input is not trusted and may be cut anywhere; nothing is copied. path points into the input
+ * and ends before the query string; a full URL ("GET http://a/b") gives its path, "" becomes "/".
  */
 #pragma once
 
@@ -25,10 +24,10 @@ int http_line_parse(const char *s, size_t len, struct http_line *out) MUST_CHECK
 
 enum { HTTP_TRACE = 32, HTTP_PARENT = 16, HTTP_ID = 64 };
 
-struct http_names { /* "": it has none, or none that is whole and sound */
+struct http_names { /* "": none, or not complete and valid */
 	char trace[HTTP_TRACE + 1 + HTTP_PARENT + 1]; /* of a traceparent: "TRACE-PARENT", in hex */
 	char id[HTTP_ID + 1]; /* X-Request-Id: letters, digits and ._~:/+=@- */
 };
 
-/* By the headers (W3C Trace Context, 3.2), as far as they are among these bytes. */
+/* Reads the ids from the headers (W3C Trace Context, 3.2) within these bytes. */
 void http_names_read(const char *s, size_t len, struct http_names *out);

@@ -6,9 +6,9 @@
 #include "probe/request/record/http.h"
 #include "probe/request/record/route.h"
 
-enum { LARGE_BODY = 1000000 }; /* how long it takes is up to the client's line */
+enum { LARGE_BODY = 1000000 }; /* its duration depends on the client's network */
 
-_Static_assert((int)ITEM_MAX_UPS == (int)REQ_CALLS, "each call has its place");
+_Static_assert((int)ITEM_MAX_UPS == (int)REQ_CALLS, "every call fits");
 _Static_assert(sizeof(((struct request_text *)0)->route) >= ROUTE_TEXT, "route");
 
 static uint64_t us_between(uint64_t from_ns, uint64_t to_ns)
@@ -72,7 +72,7 @@ void request_names_read(const struct req_event *e, struct request_text *t, struc
 	out->sent_id = *t->names.id ? t->names.id : NULL;
 }
 
-/* As much of it as the path still has room for; false: not all. */
+/* Appends as much as fits; false: truncated. */
 static bool path_add(struct request_text *t, size_t *used, const char *s, size_t len)
 {
 	size_t room = ITEM_MAX_PATH - *used, n = len < room ? len : room;
@@ -89,7 +89,8 @@ static void target_read(const struct http_line *l, bool query, struct request_te
 	size_t used = 0;
 	bool whole = path_add(t, &used, l->path, l->path_len) && !(l->cut && (query || !l->query));
 
-	if (query && l->query) /* which need not follow the path: that of a full URL may be "" */
+	if (query &&
+	    l->query) /* may not directly follow the path, e.g. for a full URL without one */
 		whole &= path_add(t, &used, "?", 1) && path_add(t, &used, l->query, l->query_len);
 	if (!whole)
 		out->flags |= REQUEST_PATH_CUT;
@@ -110,7 +111,7 @@ static uint32_t flags_read(const struct req_head *h)
 	       (f & REQ_CALLS_CUT ? REQUEST_UPS_CUT : 0);
 }
 
-/* One jiffy of difference is within the error of the clock that arrival times are kept by. */
+/* A difference of one jiffy is within the error of the clock of arrival times. */
 static uint64_t queue_us(const struct req_head *h, uint64_t jiffy_ns)
 {
 	return h->queue_jiffies > 1 && h->queue_jiffies < 1u << 24

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * request_event.h - a record of the kernel's ring as an item: the request line read, monotonic
- * times turned into durations, calls that were not HTTP left out. Pure.
+ * request_event.h - converts a kernel record to an item: parses the request line, turns monotonic
+ * times into durations, leaves out calls that were not HTTP. Pure.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 
 enum { UNIX_TEXT = 5 + REQ_UNIX_PATH + 1 }; /* "unix:", a path, its end */
 
-struct request_text { /* room for what the item's strings point to */
+struct request_text { /* storage for the item's strings */
 	char comm[REQ_COMM + 1];
 	char method[8];
 	char path[ITEM_MAX_PATH + 1];
@@ -25,26 +25,26 @@ struct request_text { /* room for what the item's strings point to */
 struct request_context {
 	int64_t wall_minus_mono_ns;
 	uint64_t jiffy_ns; /* 0: not measured yet, queue times are then 0 */
-	bool query_string; /* keep it in the path */
-	/* the path of an AF_UNIX address, "unix:..."; returns text. NULL: such have no name */
+	bool query_string; /* include it in the path */
+	/* path of an AF_UNIX address, "unix:..."; returns text. NULL: no names for such addresses
+	 */
 	const char *(*unix_name)(void *arg, const struct req_addr *a, char text[static UNIX_TEXT]);
 	void *arg;
 };
 
-/* len: of the record. -EBADMSG: cut short, or its line is not HTTP/1. app is left to the caller. */
+/* len: of the record. -EBADMSG: cut short, or not HTTP/1. The caller sets app. */
 int request_event_read(const struct req_event *e, size_t len, const struct request_context *x,
 		       struct request_text *text, struct request_item *out) MUST_CHECK;
 
-/* By which ids it goes, as far as its headers are in the record. For those that are told: nobody
- * else wants to know. */
+/* Reads the ids in the headers, if they are in the record. Only needed for reported requests. */
 void request_names_read(const struct req_event *e, struct request_text *text,
 			struct request_item *out);
 
-/* Whom it waited for that is no HTTP call: its addr, and for how long, the rest zero. False: for
- * nobody. */
+/* The peer it waited for by another protocol than HTTP: sets addr and duration, the rest is zero.
+ * False: none. */
 bool request_peer_read(const struct req_event *e, size_t len, struct up_item *out);
 
-/* A call of its own: its addr, duration and status; the rest of *out is zero. */
+/* A call without a request: sets addr, duration and status; the rest of *out is zero. */
 void request_call_read(const struct req_call *c, uint64_t read_ns, uint64_t end_ns,
 		       const struct request_context *x, char path[static UNIX_TEXT],
 		       struct up_item *out);

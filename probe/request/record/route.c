@@ -24,7 +24,7 @@ static struct shape shape_of(const char *s, size_t len)
 	return sh;
 }
 
-/* Numbers; hex of 8 or more; a token that is mostly digits; a long one with some. */
+/* Numbers; hex of 8 or more; tokens that are mostly digits; long tokens with some digits. */
 static bool is_id(const char *s, size_t len)
 {
 	struct shape sh = shape_of(s, len);
@@ -36,7 +36,7 @@ static bool is_id(const char *s, size_t len)
 	return sh.digits >= 4 || (len >= 20 && sh.digits >= 2);
 }
 
-static size_t put(char *out, size_t at, const char *s, size_t len)
+static size_t put_clean(char *out, size_t at, const char *s, size_t len)
 {
 	for (size_t i = 0; i < len && at < ROUTE_TEXT - 1; i++) {
 		unsigned char c = (unsigned char)s[i];
@@ -57,11 +57,11 @@ void route_template(const char *method, const char *path, size_t len, char out[s
 		size_t seg = (size_t)((e ? e : end) - s);
 
 		if (n++ == ROUTE_SEGMENTS) {
-			at = put(out, at, "/*", 2);
+			at = put_clean(out, at, "/*", 2);
 			break;
 		}
-		at = put(out, at, "/", (size_t)(s - path));
-		at = is_id(s, seg) ? put(out, at, ":id", 3) : put(out, at, s, seg);
+		at = put_clean(out, at, "/", (size_t)(s - path));
+		at = is_id(s, seg) ? put_clean(out, at, ":id", 3) : put_clean(out, at, s, seg);
 		path = s + seg;
 	}
 	out[at] = 0;

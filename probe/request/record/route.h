@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * route.h - the route of a request: its method and its path with what varies taken out.
+ * route.h - the route of a request: its method and its path without variable parts.
  *
- * "GET /users/42/orders" and "GET /users/43/orders" are both "GET /users/:id/orders". What looks
- * like an identifier (a number, a hex string, a UUID, a long token with digits) becomes ":id";
- * "v1" and "app.js" stay. At most ROUTE_SEGMENTS segments are kept, the rest is "*".
+ * "GET /users/42/orders" and "GET /users/43/orders" both become "GET /users/:id/orders". A segment
+ * that looks like an identifier (a number, a hex string, a UUID, a long token with digits) becomes
+ * ":id"; "v1" and "app.js" stay. Segments beyond ROUTE_SEGMENTS become "*".
  */
 #pragma once
 

@@ -10,9 +10,9 @@ enum {
 	KEYS = 2048,
 	CROWDED = KEYS * 3 / 4,
 	CLIENTS = 256,
-	CLIENT_PLACES = 2 * CLIENTS, /* one for "(other)" of each app, too */
+	CLIENT_SLOTS = 2 * CLIENTS, /* includes "(other)" of each app */
 	USUALS = 1000,
-	EARLY = 10, /* of what is asked for once, as scanners do, nothing is learnt */
+	EARLY = 10, /* one-off requests, e.g. of scanners, are not learnt */
 	TEXT = 256,
 	CLASSES = 6,
 };
@@ -26,19 +26,19 @@ struct red_counts { /* of one status class */
 struct red_slot {
 	uint64_t hash;
 	uint8_t role, early;
-	bool used; /* since all was sent */
+	bool used; /* since the last full flush */
 	struct outlier *usual; /* NULL: not learnt */
-	struct red_counts *class[CLASSES]; /* NULL: there was none */
-	char text[]; /* app, route, peer, each with its end */
+	struct red_counts *class[CLASSES]; /* NULL: no request yet */
+	char text[]; /* app, route, peer, each with a terminating 0 */
 };
 
 struct red {
-	struct red_slot *slot[KEYS], *client[CLIENT_PLACES];
+	struct red_slot *slot[KEYS], *client[CLIENT_SLOTS];
 	uint32_t used, clients, usuals;
 	uint64_t overflow, unjudged;
 };
 
-static void *need(size_t size)
+static void *need_memory(size_t size)
 {
 	void *p = calloc(1, size);
 
@@ -49,7 +49,7 @@ static void *need(size_t size)
 
 struct red *red_new(void)
 {
-	return need(sizeof(struct red));
+	return need_memory(sizeof(struct red));
 }
 
 static void slot_free(struct red *r, struct red_slot *s)
@@ -67,7 +67,7 @@ void red_free(struct red *r)
 {
 	for (size_t i = 0; r && i < KEYS; i++)
 		slot_free(r, r->slot[i]);
-	for (size_t i = 0; r && i < CLIENT_PLACES; i++)
+	for (size_t i = 0; r && i < CLIENT_SLOTS; i++)
 		slot_free(r, r->client[i]);
 	free(r);
 }
@@ -80,8 +80,8 @@ static uint64_t hash_of(const struct red_key *k)
 	return hash_end(hash_add(h, &k->role, sizeof(k->role)));
 }
 
-/* Where it is, or may be put; there is always a free one. */
-static struct red_slot **place_of(struct red_slot **table, size_t size, uint64_t h)
+/* The slot of h, or a free one for it; the table is never full. */
+static struct red_slot **slot_at(struct red_slot **table, size_t size, uint64_t h)
 {
 	size_t i = h % size;
 
@@ -97,7 +97,7 @@ static struct red_slot *slot_new(const struct red_key *k, uint64_t h)
 
 	if (a + b + c > TEXT)
 		return NULL;
-	s = need(sizeof(*s) + a + b + c);
+	s = need_memory(sizeof(*s) + a + b + c);
 	s->hash = h;
 	s->role = k->role;
 	memcpy(s->text, k->app, a);
@@ -111,10 +111,10 @@ static struct red_slot *slot_of(struct red *r, const struct red_key *k)
 	bool client = k->role == RED_SERVED;
 	uint64_t h = hash_of(k);
 	struct red_slot **at =
-		client ? place_of(r->client, CLIENT_PLACES, h) : place_of(r->slot, KEYS, h);
+		client ? slot_at(r->client, CLIENT_SLOTS, h) : slot_at(r->slot, KEYS, h);
 	struct red_slot *s = *at;
 	uint32_t *used = client ? &r->clients : &r->used;
-	bool full = *used == (client ? CLIENT_PLACES : KEYS) - 1;
+	bool full = *used == (client ? CLIENT_SLOTS : KEYS) - 1;
 	bool crowded = *used >= (client ? CLIENTS : CROWDED);
 
 	if (s)
@@ -136,8 +136,8 @@ static struct red_slot *other_of(struct red *r, struct red_key k)
 	return slot_of(r, &k);
 }
 
-static void judge(struct red *r, struct red_slot *s, struct red_counts *c, uint64_t us, bool failed,
-		  uint64_t now_ns)
+static void judge_duration(struct red *r, struct red_slot *s, struct red_counts *c, uint64_t us,
+			   bool failed, uint64_t now_ns)
 {
 	uint64_t over_us;
 
@@ -150,7 +150,7 @@ static void judge(struct red *r, struct red_slot *s, struct red_counts *c, uint6
 			r->unjudged++;
 			return;
 		}
-		s->usual = need(sizeof(*s->usual));
+		s->usual = need_memory(sizeof(*s->usual));
 		r->usuals++;
 	}
 	if (outlier_judge(s->usual, us, &over_us)) {
@@ -174,12 +174,12 @@ void red_count(struct red *r, const struct red_key *k, uint64_t us, uint64_t now
 	}
 	s->used = true;
 	if (!s->class[k->status_class])
-		s->class[k->status_class] = need(sizeof(*c));
+		s->class[k->status_class] = need_memory(sizeof(*c));
 	c = s->class[k->status_class];
 	c->count++;
 	c->sum_us += us;
 	c->b[hist_slot(us)]++;
-	judge(r, s, c, us, k->failed, now_ns);
+	judge_duration(r, s, c, us, k->failed, now_ns);
 }
 
 static void counts_flush(const struct red_slot *s, uint8_t class, struct sink *out)
@@ -217,24 +217,24 @@ static void slot_flush(struct red_slot *s, struct sink *out, bool all)
 		s->used = false;
 }
 
-/* Who was not here since the last time makes room, once half of it is taken. */
+/* Removes clients without requests since the last full flush, once the table is half full. */
 static void clients_sweep(struct red *r)
 {
-	struct red_slot *old[CLIENT_PLACES];
+	struct red_slot *old[CLIENT_SLOTS];
 
 	if (r->clients < CLIENTS / 2)
 		return;
 	memcpy(old, r->client, sizeof(old));
 	memset(r->client, 0, sizeof(r->client));
 	r->clients = 0;
-	for (size_t i = 0; i < CLIENT_PLACES; i++) {
+	for (size_t i = 0; i < CLIENT_SLOTS; i++) {
 		if (!old[i])
 			continue;
 		if (!old[i]->used) {
 			slot_free(r, old[i]);
 			continue;
 		}
-		*place_of(r->client, CLIENT_PLACES, old[i]->hash) = old[i];
+		*slot_at(r->client, CLIENT_SLOTS, old[i]->hash) = old[i];
 		r->clients++;
 	}
 }
@@ -245,7 +245,7 @@ void red_flush(struct red *r, struct sink *out, bool all)
 		clients_sweep(r);
 	for (size_t i = 0; i < KEYS; i++)
 		slot_flush(r->slot[i], out, all);
-	for (size_t i = 0; i < CLIENT_PLACES; i++)
+	for (size_t i = 0; i < CLIENT_SLOTS; i++)
 		slot_flush(r->client[i], out, all);
 }
 

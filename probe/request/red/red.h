@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * red.h - rate, errors, duration: every request counted by app, route, peer, role and status class,
- * and how much of its duration is over what is usual for these but the class (outlier.h).
+ * red.h - rate, errors, duration: counts every request by app, route, peer, role and status class,
+ * and sums how much of its duration exceeds the usual of its key without the class (outlier.h).
  *
- * Durations go into powers of two (lib/wire/hist.h). The table is bounded: once it is three quarters
- * full, requests of new routes are counted under "(other)", and what fits nowhere is counted in
- * overflow. Clients (RED_SERVED) have a table of their own: 256 at a time, and those that stay away
- * make room for others. A key is learnt from its tenth request on; 1,000 keys are, and requests of
- * others are counted in unjudged. Flushing sends what was counted since the last time.
+ * Durations go into powers of two (lib/wire/hist.h). The table is bounded: once it is three
+ * quarters full, requests of new routes are counted under "(other)", and those that do not fit in
+ * overflow. Clients (RED_SERVED) have a separate table of 256; absent ones are replaced. Outliers
+ * are learnt from the tenth request of a key on, for at most 1,000 keys; requests of other keys are
+ * counted in unjudged. A flush sends what was counted since the last one.
  */
-#pragma once
 
 #include "probe/core/sink.h"
 
@@ -18,13 +17,13 @@ struct red;
 struct red_key {
 	const char *app, *route, *peer;
 	uint8_t role, status_class;
-	bool failed; /* tells nothing of what is usual */
+	bool failed; /* not learnt */
 };
 
 struct red *red_new(void);
 void red_free(struct red *r);
 void red_count(struct red *r, const struct red_key *k, uint64_t us, uint64_t now_ns);
-/* all: every key that counted; else only keys never sent before, so that a new server shows at once
+/* all: every key with a count; else only keys never sent before, so that new servers show at once
  */
 void red_flush(struct red *r, struct sink *out, bool all);
 uint64_t red_overflow(const struct red *r);

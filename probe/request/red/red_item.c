@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "probe/request/judge/request_time.h"
+#include "probe/request/judge/item_time.h"
 
 static uint8_t class_of(uint16_t status)
 {
@@ -25,9 +25,7 @@ void red_item_call(struct red *r, const char *app, const char *route, const stru
 	red_count(r, &k, u->response_us, now_ns);
 }
 
-/* What it waited for somebody who was asked otherwise. How that ended nobody knows: it did not
- * fail.
- */
+/* Counts the wait for a peer by another protocol. Its outcome is unknown and counts as success. */
 static void count_waited(struct red *r, struct red_key k, const struct up_item *peer,
 			 uint64_t now_ns)
 {
@@ -40,7 +38,7 @@ static void count_waited(struct red *r, struct red_key k, const struct up_item *
 	red_count(r, &k, peer->response_us, now_ns);
 }
 
-/* What hosts are ranked by: what it took here, where all its calls are known, and who asked. */
+/* Counts for the ranking of hosts: own time, if all calls are known, and time by client. */
 static void count_for_rank(struct red *r, const struct request_item *q, const struct up_item *peer,
 			   struct red_key k, uint64_t now_ns)
 {

@@ -12,18 +12,19 @@
 #include "probe/event/episode.h"
 #include "probe/event/event_param.h"
 
-enum { FEWEST = 10 }; /* periods at work in a tick: fewer say nothing */
+enum { FEWEST = 10 }; /* fewer active periods in a tick are not judged */
 
-#define KEPT_NS (300 * 1000000000ull) /* so long it may be the same one again */
+#define KEPT_NS (300 * 1000000000ull) /* an episode that returns within this time is the same one  \
+				       */
 
-static const double least = 0.25; /* of the periods: below, it is not trouble */
+static const double least = 0.25; /* share of the periods; less is no trouble */
 
 struct throttle {
 	char *path;
 	struct episode episode;
 	struct throttled now;
 	int64_t wall_minus_mono_ns; /* as it was when the episode opened */
-	double seconds; /* since then */
+	double seconds; /* throttled time since then */
 	double cpus;
 };
 
@@ -35,7 +36,7 @@ void cpu_quota_free(struct cpu_quota *t)
 	*t = (struct cpu_quota){ 0 };
 }
 
-static struct throttle *find(const struct cpu_quota *t, const char *path)
+static struct throttle *find_throttle(const struct cpu_quota *t, const char *path)
 {
 	for (uint32_t i = 0; i < t->n; i++)
 		if (strcmp(t->one[i].path, path) == 0)
@@ -43,7 +44,7 @@ static struct throttle *find(const struct cpu_quota *t, const char *path)
 	return NULL;
 }
 
-static struct throttle *add(struct cpu_quota *t, const char *path)
+static struct throttle *add_throttle(struct cpu_quota *t, const char *path)
 {
 	struct throttle *o;
 
@@ -70,17 +71,17 @@ static double share_of(const struct throttled *n)
 
 void cpu_quota_seen(struct cpu_quota *t, const char *path, const struct throttled *now)
 {
-	struct throttle *o = t->n ? find(t, path) : NULL;
+	struct throttle *o = t->n ? find_throttle(t, path) : NULL;
 
 	if (!o && share_of(now) >= least / 2)
-		o = add(t, path);
+		o = add_throttle(t, path);
 	if (!o)
 		return;
 	o->now = *now;
 	o->cpus = now->cpus;
 }
 
-/* Its container, unit or job, as far as the path tells. */
+/* The container, unit or job, as far as the path reveals it. */
 static void name_of(const char *path, char *text, size_t size)
 {
 	static const enum cgroup_key order[] = { LABEL_CONTAINER, LABEL_JOB, LABEL_VM, LABEL_UNIT };
@@ -95,7 +96,7 @@ static void name_of(const char *path, char *text, size_t size)
 	}
 }
 
-static void tell(const struct throttle *o, bool going_on, struct sink *out)
+static void send_quota_event(const struct throttle *o, bool going_on, struct sink *out)
 {
 	const struct episode *p = &o->episode;
 	char cgroup[ITEM_MAX_TEXT], clean[ITEM_MAX_TEXT], name[CGROUP_VALUE * 4];
@@ -106,7 +107,7 @@ static void tell(const struct throttle *o, bool going_on, struct sink *out)
 		.severity = EVENT_WARNING,
 		.comm = "",
 		.reason = R_CPU_QUOTA,
-		.update = p->told,
+		.update = p->reports,
 		.going_on = going_on,
 	};
 
@@ -126,8 +127,8 @@ static void tell(const struct throttle *o, bool going_on, struct sink *out)
 	sink_event(out, &e);
 }
 
-/* False: there is nothing to remember of it. */
-static bool step(struct throttle *o, uint64_t now_ns, uint64_t wall_ns, struct sink *out)
+/* False: nothing needs to be remembered. */
+static bool step_throttle(struct throttle *o, uint64_t now_ns, uint64_t wall_ns, struct sink *out)
 {
 	struct episode *e = &o->episode;
 	enum episode_is is;
@@ -138,7 +139,7 @@ static bool step(struct throttle *o, uint64_t now_ns, uint64_t wall_ns, struct s
 	if (is == EPISODE_OPENS)
 		o->wall_minus_mono_ns = (int64_t)(wall_ns - now_ns);
 	if (is != EPISODE_NOTHING)
-		tell(o, is != EPISODE_ENDS, out);
+		send_quota_event(o, is != EPISODE_ENDS, out);
 	if (e->open || e->high_ns || (e->ended_ns && now_ns - e->ended_ns < KEPT_NS))
 		return true;
 	o->seconds = 0;
@@ -148,7 +149,7 @@ static bool step(struct throttle *o, uint64_t now_ns, uint64_t wall_ns, struct s
 void cpu_quota_step(struct cpu_quota *t, uint64_t now_ns, uint64_t wall_ns, struct sink *out)
 {
 	for (uint32_t i = t->n; i-- > 0;) {
-		if (step(&t->one[i], now_ns, wall_ns, out))
+		if (step_throttle(&t->one[i], now_ns, wall_ns, out))
 			continue;
 		free(t->one[i].path);
 		t->one[i] = t->one[--t->n];

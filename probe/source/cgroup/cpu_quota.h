@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * cpu_quota.h - cgroups that their CPU quota stops in more of its periods than is usual for them:
- * an event each, from when that is so until it is over (episode.h). No system calls.
+ * cpu_quota.h - cgroups throttled by their CPU quota in more periods than usual for them: one event
+ * per episode (episode.h). No system calls.
  *
- * A tick: cpu_quota_seen for each that had periods, then cpu_quota_step.
+ * A tick: cpu_quota_seen for each cgroup with periods, then cpu_quota_step.
  */
 #pragma once
 
 #include "probe/core/sink.h"
 
-enum { THROTTLES_MAX = 16 }; /* at a time; those beyond are no events */
+enum { THROTTLES_MAX = 16 }; /* at a time; more are no events */
 
 struct cpu_quota {
 	struct throttle *one;
@@ -17,8 +17,8 @@ struct cpu_quota {
 };
 
 struct throttled { /* since the last tick */
-	double periods, stopped; /* of these, those in which it was stopped */
-	double seconds; /* it stood still, on all CPUs together */
+	double periods, stopped; /* of these, throttled ones */
+	double seconds; /* throttled time, summed over all CPUs */
 	double cpus; /* its quota */
 };
 

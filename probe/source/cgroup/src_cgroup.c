@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * src_cgroup.c - processors, memory, I/O, threads and limits of each cgroup, from its own files;
- * and an event of one that its CPU quota stops.
+ * src_cgroup.c - CPU, memory, I/O, threads and limits of each cgroup, from cgroup files, and an
+ * event for a cgroup that is throttled by its CPU quota.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@
 #include "probe/source/cgroup/cpu_quota.h"
 
 enum {
-	WHOLE_TICKS = 6, /* even one that does nothing is read whole so often */
-	LOOK_TICKS = 30, /* a controller may be given to a cgroup later: its files are looked for */
+	WHOLE_TICKS = 6, /* even an idle cgroup is read completely this often */
+	LOOK_TICKS = 30, /* recheck for files of controllers that were enabled later */
 };
 
 struct cgroup_source {
@@ -48,8 +48,8 @@ static int cgroup_open(void *self, const struct probe_env *env)
 	return r;
 }
 
-/* What was counted before it was there is nothing, and so all of it was counted since. */
-static void begin_with_0(struct cgroup *c)
+/* A cgroup that is new counts from 0. */
+static void begin_with_0(struct cgroup_node *c)
 {
 	if (!c->born || !(c->in & ~c->was_in))
 		return;
@@ -66,7 +66,7 @@ static bool is_idle(const double v[static CGROUP_END])
 	return true;
 }
 
-static void tell(const struct cgroup *c, const double *v, struct sink *out)
+static void send_cgroup(const struct cgroup_node *c, const double *v, struct sink *out)
 {
 	char name[ITEM_MAX_TEXT];
 
@@ -74,8 +74,8 @@ static void tell(const struct cgroup *c, const double *v, struct sink *out)
 	sink_sample(out, &(struct sample_item){ layout_cgroup.layout, name, CGROUP_END, v });
 }
 
-/* One without a quota has no periods. */
-static void watch_quota(struct cgroup_source *s, const struct cgroup *c, const double *v)
+/* A cgroup without a quota has no periods. */
+static void watch_quota(struct cgroup_source *s, const struct cgroup_node *c, const double *v)
 {
 	if (v[CGROUP_CPU_PERIODS] > 0)
 		cpu_quota_seen(&s->throttles, c->path,
@@ -87,10 +87,10 @@ static void watch_quota(struct cgroup_source *s, const struct cgroup *c, const d
 			       });
 }
 
-static void read_one(struct cgroup_source *s, struct cgroup *c, struct cgroup_others *others,
+static void read_one(struct cgroup_source *s, struct cgroup_node *c, struct cgroup_others *others,
 		     struct sink *out)
 {
-	const struct cgroup *parent = cgroup_tree_parent(&s->tree, c);
+	const struct cgroup_node *parent = cgroup_tree_parent(&s->tree, c);
 	double v[CGROUP_END];
 
 	if (s->tick % LOOK_TICKS == 0)
@@ -101,7 +101,7 @@ static void read_one(struct cgroup_source *s, struct cgroup *c, struct cgroup_ot
 	watch_quota(s, c, v);
 	c->idle = is_idle(v) ? c->idle + 1 : 0;
 	if (c->listed)
-		tell(c, v, out);
+		send_cgroup(c, v, out);
 	else
 		cgroup_others_add(others, v, !parent || parent->listed);
 }
@@ -129,7 +129,7 @@ static const struct wire_dict *const layouts[] = { &layout_cgroup };
 
 const struct source source_cgroup = {
 	.name = "cgroup",
-	.help = "processors, memory, I/O and limits of each cgroup",
+	.help = "CPU, memory, I/O and limits of each cgroup",
 	.period_ms = 10000,
 	.steady = true,
 	.size = sizeof(struct cgroup_source),

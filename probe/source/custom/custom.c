@@ -22,30 +22,30 @@ struct program {
 	char name[NAME + 1];
 	char title[NAME + 5]; /* "own.NAME" */
 	struct custom_manifest manifest;
-	struct custom_layout *layout[OWN_MAPS]; /* of what was opened last */
-	const struct wire_dict *dict[OWN_MAPS + 1];
+	struct custom_layout *layout[CUSTOM_MAPS]; /* of the last open */
+	const struct wire_dict *dict[CUSTOM_MAPS + 1];
 };
 
 struct custom_source {
 	struct program *program;
 	struct custom_fds fds;
-	struct custom_table *table[OWN_MAPS];
-	uint64_t told_cut;
+	struct custom_table *table[CUSTOM_MAPS];
+	uint64_t sent_cut;
 	uint64_t reads;
-	bool said_cut;
+	bool cut_logged;
 };
 
 static struct {
 	char *dir;
-	struct program *program[OWN_PROGRAMS];
+	struct program *program[CUSTOM_PROGRAMS];
 	size_t n;
-	struct source whole; /* "own", if the directory itself is refused */
+	struct source whole; /* "own", reported if the directory itself is refused */
 	char why[WHY_LEN];
-} own;
+} programs;
 
 static void forget_layouts(struct program *p)
 {
-	for (uint32_t i = 0; i < OWN_MAPS; i++) {
+	for (uint32_t i = 0; i < CUSTOM_MAPS; i++) {
 		free(p->layout[i]);
 		p->layout[i] = NULL;
 	}
@@ -87,7 +87,7 @@ static int make_tables(struct custom_source *s, const struct custom_shape *shape
 				 "%s:%d: %u values of %lld entities are more than %d: make "
 				 "entities smaller",
 				 conf, m->map[i].line, l->dict.n, (long long)m->map[i].entities,
-				 OWN_CELLS);
+				 CUSTOM_CELLS);
 			return -E2BIG;
 		}
 	}
@@ -101,7 +101,7 @@ static int read_conf(struct program *p, int dir, const char *conf, char *why)
 	FILE *f;
 
 	if (r == 0 && text.len == 0)
-		buf_put(&text, "\n", 1); /* fmemopen wants a byte */
+		buf_put(&text, "\n", 1); /* fmemopen needs a byte */
 	f = r == 0 ? fmemopen(text.data, text.len, "r") : NULL;
 	if (f) {
 		r = custom_manifest_read(f, conf, &p->manifest, why, WHY_LEN);
@@ -128,13 +128,13 @@ static int read_files(struct program *p, const char *conf, struct buf *object, c
 	return custom_file_read(dir, p->dir, name, OBJECT_BYTES, object, why, WHY_LEN);
 }
 
-_Static_assert((int)OWN_WHY == (int)WHY_LEN, "one sentence");
+_Static_assert((int)CUSTOM_WHY == (int)WHY_LEN, "one sentence");
 
 static int custom_open(void *self, const struct probe_env *env)
 {
 	struct custom_source *s = self;
 	struct program *p = s->program = env->arg;
-	struct custom_shape shape[OWN_MAPS];
+	struct custom_shape shape[CUSTOM_MAPS];
 	struct buf object = { 0 };
 	struct custom_file f;
 	char conf[NAME + 8];
@@ -158,19 +158,19 @@ static int custom_open(void *self, const struct probe_env *env)
 	return 0;
 }
 
-static void say_cut(struct custom_source *s, uint32_t map, uint64_t cut)
+static void log_cut(struct custom_source *s, uint32_t map, uint64_t cut)
 {
 	const struct program *p = s->program;
 
-	s->said_cut = true;
+	s->cut_logged = true;
 	log_warn(0,
-		 "source %s: map %s has %llu keys more than the %lld that are told: entities = in "
-		 "%s.conf says how many",
+		 "source %s: map %s has %llu keys beyond the limit of %lld; raise entities = in "
+		 "%s.conf",
 		 p->title, p->manifest.map[map].name, (unsigned long long)cut,
 		 (long long)p->manifest.map[map].entities, p->name);
 }
 
-static void tell_cut(struct custom_source *s, struct sink *out)
+static void send_cut(struct custom_source *s, struct sink *out)
 {
 	const struct program *p = s->program;
 	uint64_t sum = 0;
@@ -179,13 +179,13 @@ static void tell_cut(struct custom_source *s, struct sink *out)
 	for (uint32_t i = 0; i < p->manifest.nmaps; i++) {
 		uint64_t cut = custom_table_cut(s->table[i]);
 
-		if (cut && s->reads > 1 && !s->said_cut) /* the doctor's is the first */
-			say_cut(s, i, cut);
+		if (cut && s->reads > 1 && !s->cut_logged) /* the doctor reads only once */
+			log_cut(s, i, cut);
 		sum += cut;
 	}
-	if (sum == s->told_cut)
+	if (sum == s->sent_cut)
 		return;
-	s->told_cut = sum;
+	s->sent_cut = sum;
 	v = (double)sum;
 	sink_sample(out, &(struct sample_item){ layout_own.layout, p->title, OWN_END, &v });
 }
@@ -198,23 +198,23 @@ static int custom_read(void *self, struct sink *out)
 	for (uint32_t i = 0; i < s->program->manifest.nmaps && r == 0; i++)
 		r = custom_table_read(s->table[i], out);
 	s->reads++;
-	tell_cut(s, out);
+	send_cut(s, out);
 	return r;
 }
 
-/* Its layouts stay: what was told of them may still be on its way. */
+/* Keeps the layouts: samples that use them may still be queued. */
 static void custom_close(void *self)
 {
 	struct custom_source *s = self;
 
-	for (uint32_t i = 0; i < OWN_MAPS; i++)
+	for (uint32_t i = 0; i < CUSTOM_MAPS; i++)
 		custom_table_free(s->table[i]);
 	custom_unload(&s->fds);
 }
 
 static int whole_open(void *self UNUSED, const struct probe_env *env)
 {
-	snprintf(env->why, WHY_LEN, "%s", own.why);
+	snprintf(env->why, WHY_LEN, "%s", programs.why);
 	return -EINVAL;
 }
 
@@ -227,7 +227,7 @@ static void whole_close(void *self UNUSED)
 {
 }
 
-/* "runqlat" of "runqlat.bpf.o" or of "runqlat.conf"; 0: it is neither. */
+/* The length of NAME in "NAME.bpf.o" or "NAME.conf"; 0: neither. */
 static size_t name_len(const char *file)
 {
 	static const char *const ends[] = { ".bpf.o", ".conf" };
@@ -248,23 +248,24 @@ static bool is_name(const char *s, size_t len)
 					"0123456789_-") >= len;
 }
 
-static void add(const char *file, size_t len)
+static void add_program(const char *file, size_t len)
 {
 	struct program *p;
 
-	for (size_t i = 0; i < own.n; i++)
-		if (strlen(own.program[i]->name) == len &&
-		    memcmp(own.program[i]->name, file, len) == 0)
+	for (size_t i = 0; i < programs.n; i++)
+		if (strlen(programs.program[i]->name) == len &&
+		    memcmp(programs.program[i]->name, file, len) == 0)
 			return;
-	if (own.n == OWN_PROGRAMS) {
-		snprintf(own.why, WHY_LEN, "%s has more than %d programs: %.*s is one too many",
-			 own.dir, OWN_PROGRAMS, (int)len, file);
+	if (programs.n == CUSTOM_PROGRAMS) {
+		snprintf(programs.why, WHY_LEN,
+			 "%s has more than %d programs: %.*s is one too many", programs.dir,
+			 CUSTOM_PROGRAMS, (int)len, file);
 		return;
 	}
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		die("out of memory");
-	p->dir = own.dir;
+	p->dir = programs.dir;
 	memcpy(p->name, file, len);
 	snprintf(p->title, sizeof(p->title), "own.%s", p->name);
 	p->source = (struct source){ .name = p->title,
@@ -276,12 +277,12 @@ static void add(const char *file, size_t len)
 				     .open = custom_open,
 				     .read = custom_read,
 				     .close = custom_close };
-	own.program[own.n++] = p;
+	programs.program[programs.n++] = p;
 }
 
-static void scan(void)
+static void scan_directory(void)
 {
-	AUTO_CLOSE int fd = custom_dir_open(own.dir, own.why, WHY_LEN);
+	AUTO_CLOSE int fd = custom_dir_open(programs.dir, programs.why, WHY_LEN);
 	struct dirent **list = NULL;
 	int n = fd < 0 ? 0 : scandirat(fd, ".", &list, NULL, alphasort);
 
@@ -290,45 +291,45 @@ static void scan(void)
 		size_t len = name_len(file);
 
 		if (len && is_name(file, len))
-			add(file, len);
+			add_program(file, len);
 		else if (len)
-			snprintf(own.why, WHY_LEN,
+			snprintf(programs.why, WHY_LEN,
 				 "the name of %.80s/%.80s: at most %d letters, digits, _ and - are "
 				 "allowed",
-				 own.dir, file, NAME);
+				 programs.dir, file, NAME);
 		free(list[i]);
 	}
 	free(list);
 }
 
-size_t custom_find(const char *dir, const struct source *out[static OWN_SOURCES])
+size_t custom_find(const char *dir, const struct source *out[static CUSTOM_SOURCES])
 {
 	size_t n = 0;
 
-	own.dir = strdup(dir);
-	if (!own.dir)
+	programs.dir = strdup(dir);
+	if (!programs.dir)
 		die("out of memory");
-	scan();
-	for (size_t i = 0; i < own.n; i++)
-		out[n++] = &own.program[i]->source;
-	own.whole = (struct source){ .name = "own",
-				     .help = "programs of your own",
-				     .period_ms = PERIOD_MS,
-				     .size = 1,
-				     .open = whole_open,
-				     .read = whole_read,
-				     .close = whole_close };
-	if (own.why[0])
-		out[n++] = &own.whole;
+	scan_directory();
+	for (size_t i = 0; i < programs.n; i++)
+		out[n++] = &programs.program[i]->source;
+	programs.whole = (struct source){ .name = "own",
+					  .help = "programs of your own",
+					  .period_ms = PERIOD_MS,
+					  .size = 1,
+					  .open = whole_open,
+					  .read = whole_read,
+					  .close = whole_close };
+	if (programs.why[0])
+		out[n++] = &programs.whole;
 	return n;
 }
 
 void custom_forget(void)
 {
-	for (size_t i = 0; i < own.n; i++) {
-		forget_layouts(own.program[i]);
-		free(own.program[i]);
+	for (size_t i = 0; i < programs.n; i++) {
+		forget_layouts(programs.program[i]);
+		free(programs.program[i]);
 	}
-	free(own.dir);
-	memset(&own, 0, sizeof(own));
+	free(programs.dir);
+	memset(&programs, 0, sizeof(programs));
 }

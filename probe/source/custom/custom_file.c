@@ -54,14 +54,14 @@ static int read_all(int fd, size_t size, struct buf *out)
 		out->len = before + (n > 0 ? (size_t)n : 0);
 		if (n < 0)
 			return -errno;
-		if (n == 0) /* it became shorter */
+		if (n == 0) /* the file was truncated */
 			return -EAGAIN;
 	}
 	return 0;
 }
 
 int custom_file_read(int dir, const char *path, const char *name, size_t max, struct buf *out,
-		  char *err, size_t errlen)
+		     char *err, size_t errlen)
 {
 	AUTO_CLOSE int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	int r = fd < 0 ? -errno : 0;
@@ -72,7 +72,7 @@ int custom_file_read(int dir, const char *path, const char *name, size_t max, st
 	if (r == 0 && fstat(fd, &st) < 0)
 		r = -errno;
 	if (r == -ELOOP || (r == 0 && !S_ISREG(st.st_mode))) {
-		snprintf(err, errlen, "%s is no plain file: links are not followed", whole);
+		snprintf(err, errlen, "%s is not a regular file; links are not followed", whole);
 		return -EINVAL;
 	}
 	if (r == 0)

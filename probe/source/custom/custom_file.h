@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* custom_file.h - files that nobody but root, or whoever runs the probe, can have written. */
+/* custom_file.h - reads files that only root, or the user of the probe, can write. */
 #pragma once
 
 #include "lib/base/buf.h"
 
-/* A directory, open; -errno with what to do about it. */
+/* Opens a directory; -errno with a sentence in err that says what to do. */
 int custom_dir_open(const char *path, char *err, size_t errlen) MUST_CHECK;
-/* Of that directory, whose path is for sentences; a file of at most max bytes. */
+/* Reads a file of at most max bytes from dir; path names dir in sentences. */
 int custom_file_read(int dir, const char *path, const char *name, size_t max, struct buf *out,
-		  char *err, size_t errlen) MUST_CHECK;
+		     char *err, size_t errlen) MUST_CHECK;

@@ -12,7 +12,7 @@ struct making {
 	size_t errlen;
 };
 
-static int add(struct making *k, const struct own_metric *m, const char *name)
+static int add_value(struct making *k, const struct custom_metric *m, const char *name)
 {
 	struct custom_layout *l = k->l;
 	const char *wrong = NULL;
@@ -31,13 +31,13 @@ static int add(struct making *k, const struct own_metric *m, const char *name)
 	snprintf(l->name[l->dict.n], ITEM_MAX_NAME, "%s", name);
 	l->metric[l->dict.n] =
 		(struct wire_metric){ l->name[l->dict.n], m->unit,
-				      m->kind == OWN_GAUGE ? METRIC_GAUGE : METRIC_COUNTER };
+				      m->kind == CUSTOM_GAUGE ? METRIC_GAUGE : METRIC_COUNTER };
 	l->dict.n++;
 	return 0;
 }
 
-/* A value for each slot, named by its upper edge; the last has none. */
-static int add_slots(struct making *k, const struct own_metric *m)
+/* One value per slot, named by its upper edge; the last has none. */
+static int add_slots(struct making *k, const struct custom_metric *m)
 {
 	char name[ITEM_MAX_NAME];
 	int r = 0;
@@ -47,13 +47,13 @@ static int add_slots(struct making *k, const struct own_metric *m)
 			snprintf(name, sizeof(name), "%s_%llu", m->name, 1ull << (m->first + i));
 		else
 			snprintf(name, sizeof(name), "%s_more", m->name);
-		r = add(k, m, name);
+		r = add_value(k, m, name);
 	}
 	return r;
 }
 
 int custom_layout_make(struct custom_layout *l, const struct custom_manifest *m, uint32_t map,
-		    const char *kind, const char *path, char *err, size_t errlen)
+		       const char *kind, const char *path, char *err, size_t errlen)
 {
 	struct making k = { l, path, err, errlen };
 	int r = 0;
@@ -62,8 +62,9 @@ int custom_layout_make(struct custom_layout *l, const struct custom_manifest *m,
 	for (uint32_t i = 0; i < m->nmetrics && r == 0; i++) {
 		if (m->metric[i].map != map)
 			continue;
-		r = m->metric[i].kind == OWN_HISTOGRAM ? add_slots(&k, &m->metric[i])
-						       : add(&k, &m->metric[i], m->metric[i].name);
+		r = m->metric[i].kind == CUSTOM_HISTOGRAM
+			    ? add_slots(&k, &m->metric[i])
+			    : add_value(&k, &m->metric[i], m->metric[i].name);
 	}
 	l->dict.layout = r == 0 ? wire_layout_id(&l->dict) : 0;
 	return r;

@@ -10,17 +10,17 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-/* One message; its descriptors travel beside it. */
+/* One message; the descriptors are sent along as ancillary data. */
 struct answer {
 	int r;
-	char why[OWN_WHY];
+	char why[CUSTOM_WHY];
 	struct custom_fds fds;
 	struct custom_manifest manifest;
 };
 
 union room {
 	struct cmsghdr align;
-	char bytes[CMSG_SPACE(OWN_FDS * sizeof(int))];
+	char bytes[CMSG_SPACE(CUSTOM_FDS * sizeof(int))];
 };
 
 void custom_unload(struct custom_fds *fds)
@@ -57,7 +57,7 @@ static void take_fds(struct msghdr *msg, struct custom_fds *fds)
 	memcpy(fds->fd, CMSG_DATA(c), fds->n * sizeof(int));
 }
 
-static _Noreturn void child(int sock, const struct custom_file *f, struct answer *a)
+static _Noreturn void run_child(int sock, const struct custom_file *f, struct answer *a)
 {
 	const struct rlimit none = { 0, 0 };
 	struct iovec part = { a, sizeof(*a) };
@@ -67,16 +67,16 @@ static _Noreturn void child(int sock, const struct custom_file *f, struct answer
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setrlimit(RLIMIT_CORE, &none);
 	signal(SIGALRM, SIG_DFL);
-	signal(SIGSEGV, SIG_DFL); /* a sanitizer's would tell of libbpf's as if it were ours */
-	alarm(OWN_LOAD_S);
-	a->r = own_object(f, &a->manifest, &a->fds, a->why);
+	signal(SIGSEGV, SIG_DFL); /* a sanitizer would report crashes of libbpf as ours */
+	alarm(CUSTOM_LOAD_S);
+	a->r = custom_object(f, &a->manifest, &a->fds, a->why);
 	if (a->r < 0)
 		a->fds.n = 0;
 	put_fds(&msg, &room, &a->fds);
 	_exit(sendmsg(sock, &msg, MSG_NOSIGNAL) == sizeof(*a) ? 0 : 1);
 }
 
-static bool receive(int sock, struct answer *a)
+static bool receive_answer(int sock, struct answer *a)
 {
 	struct pollfd p = { .fd = sock, .events = POLLIN };
 	struct iovec part = { a, sizeof(*a) };
@@ -89,7 +89,7 @@ static bool receive(int sock, struct answer *a)
 	int ready;
 
 	do
-		ready = poll(&p, 1, (OWN_LOAD_S + 5) * 1000);
+		ready = poll(&p, 1, (CUSTOM_LOAD_S + 5) * 1000);
 	while (ready < 0 && errno == EINTR);
 	n = ready > 0 ? recvmsg(sock, &msg, MSG_CMSG_CLOEXEC) : -1;
 	take_fds(&msg, &a->fds);
@@ -100,17 +100,18 @@ static bool receive(int sock, struct answer *a)
 	return false;
 }
 
-static bool fits(const struct own_field *f, uint32_t size)
+static bool field_fits(const struct custom_field *f, uint32_t size)
 {
 	uint64_t bytes = (uint64_t)f->size * (f->n ? f->n : 1);
 
 	if (f->n && f->size != 1 && f->size != 2 && f->size != 4 && f->size != 8)
 		return false;
-	return f->size && f->n <= OWN_SLOTS && f->offset + bytes <= size;
+	return f->size && f->n <= CUSTOM_SLOTS && f->offset + bytes <= size;
 }
 
-/* Of a map: what the kernel says of it, and whether what was found out fits in there. */
-static bool map_fits(const struct custom_manifest *m, uint32_t map, int fd, struct custom_shape *shape)
+/* Reads the shape of a map from the kernel, and checks that the fields lie within it. */
+static bool map_fits(const struct custom_manifest *m, uint32_t map, int fd,
+		     struct custom_shape *shape)
 {
 	struct bpf_map_info info = { 0 };
 	uint32_t len = sizeof(info);
@@ -118,22 +119,23 @@ static bool map_fits(const struct custom_manifest *m, uint32_t map, int fd, stru
 	if (bpf_obj_get_info_by_fd(fd, &info, &len) < 0)
 		return false;
 	*shape = (struct custom_shape){ info.type, info.key_size, info.value_size };
-	if (info.key_size > OWN_KEY_BYTES || info.value_size > OWN_VALUE_BYTES ||
-	    m->map[map].nlabels > OWN_LABELS)
+	if (info.key_size > CUSTOM_KEY_BYTES || info.value_size > CUSTOM_VALUE_BYTES ||
+	    m->map[map].nlabels > CUSTOM_LABELS)
 		return false;
 	for (uint32_t i = 0; i < m->map[map].nlabels; i++)
-		if (!fits(&m->map[map].label[i].at, info.key_size) ||
-		    !memchr(m->map[map].label[i].name, 0, OWN_NAME))
+		if (!field_fits(&m->map[map].label[i].at, info.key_size) ||
+		    !memchr(m->map[map].label[i].name, 0, CUSTOM_NAME))
 			return false;
 	for (uint32_t i = 0; i < m->nmetrics; i++)
 		if (m->metric[i].map == map &&
-		    (!m->metric[i].at.n || !fits(&m->metric[i].at, info.value_size)))
+		    (!m->metric[i].at.n || !field_fits(&m->metric[i].at, info.value_size)))
 			return false;
 	return true;
 }
 
-/* Of what the child found only places in keys and values are taken. */
-static bool take(const struct answer *a, struct custom_manifest *m, struct custom_shape *shape)
+/* Takes only the field positions that the child found. */
+static bool take_answer(const struct answer *a, struct custom_manifest *m,
+			struct custom_shape *shape)
 {
 	for (uint32_t i = 0; i < m->nmaps; i++) {
 		m->map[i].nlabels = a->manifest.map[i].nlabels;
@@ -148,23 +150,24 @@ static bool take(const struct answer *a, struct custom_manifest *m, struct custo
 	return true;
 }
 
-static int end_of(pid_t pid, const char *name, char *why)
+static int explain_exit(pid_t pid, const char *name, char *why)
 {
 	int status = 0;
 
-	kill(pid, SIGKILL); /* it has said nothing, and will not */
+	kill(pid, SIGKILL); /* it did not answer */
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGKILL))
-		snprintf(why, OWN_WHY, "%s.bpf.o was not loaded within %d s", name, OWN_LOAD_S);
+		snprintf(why, CUSTOM_WHY, "%s.bpf.o was not loaded within %d s", name,
+			 CUSTOM_LOAD_S);
 	else
-		snprintf(why, OWN_WHY,
-			 "%s.bpf.o is damaged: what read it broke (%s); build it again", name,
+		snprintf(why, CUSTOM_WHY,
+			 "%s.bpf.o is damaged: reading it crashed (%s); build it again", name,
 			 WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "an error");
 	return -EBADMSG;
 }
 
-static int run(const struct custom_file *f, struct answer *a, char *why)
+static int fork_loader(const struct custom_file *f, struct answer *a, char *why)
 {
 	AUTO_CLOSE int ours = -1;
 	int pair[2];
@@ -175,19 +178,19 @@ static int run(const struct custom_file *f, struct answer *a, char *why)
 	ours = pair[0];
 	pid = fork();
 	if (pid == 0)
-		child(pair[1], f, a);
+		run_child(pair[1], f, a);
 	close(pair[1]);
 	if (pid < 0)
 		return -EAGAIN;
-	if (!receive(ours, a))
-		return end_of(pid, f->name, why);
+	if (!receive_answer(ours, a))
+		return explain_exit(pid, f->name, why);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	return 0;
 }
 
 int custom_load(const struct custom_file *f, struct custom_manifest *m, struct custom_fds *out,
-	     struct custom_shape shape[static OWN_MAPS], char why[static OWN_WHY])
+		struct custom_shape shape[static CUSTOM_MAPS], char why[static CUSTOM_WHY])
 {
 	AUTO_FREE struct answer *a = calloc(1, sizeof(*a));
 	int r;
@@ -195,16 +198,16 @@ int custom_load(const struct custom_file *f, struct custom_manifest *m, struct c
 	if (!a)
 		return -ENOMEM;
 	a->manifest = *m;
-	r = run(f, a, why);
+	r = fork_loader(f, a, why);
 	if (r < 0)
 		return r;
 	if (a->r < 0) {
-		snprintf(why, OWN_WHY, "%.*s", OWN_WHY - 1, a->why);
+		snprintf(why, CUSTOM_WHY, "%.*s", CUSTOM_WHY - 1, a->why);
 		return a->r;
 	}
-	if (!take(a, m, shape)) {
+	if (!take_answer(a, m, shape)) {
 		custom_unload(&a->fds);
-		snprintf(why, OWN_WHY, "%s.bpf.o is damaged: its types do not fit its maps",
+		snprintf(why, CUSTOM_WHY, "%s.bpf.o is damaged: its types do not fit its maps",
 			 f->name);
 		return -EBADMSG;
 	}

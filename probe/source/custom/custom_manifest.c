@@ -7,13 +7,13 @@
 
 enum { LIST = 200, WORD = 16 };
 
-/* As it is written, before it is looked at as a whole. */
+/* Values as written, before they are checked together. */
 struct text_of_map {
 	char labels[LIST];
 };
 
 struct text_of_metric {
-	char map[OWN_NAME], kind[WORD];
+	char map[CUSTOM_NAME], kind[WORD];
 	int64_t first;
 	bool has_scale;
 };
@@ -22,8 +22,8 @@ struct manifest_reader {
 	struct custom_manifest *m;
 	const char *path;
 	enum { NOWHERE, PROGRAM, MAP, METRIC } in;
-	struct text_of_map map[OWN_MAPS];
-	struct text_of_metric metric[OWN_METRICS];
+	struct text_of_map map[CUSTOM_MAPS];
+	struct text_of_metric metric[CUSTOM_METRICS];
 };
 
 #define FIELD(section, type, of, key) section, #key, type, CONFIG_FIELD(struct of, key)
@@ -34,7 +34,7 @@ static const struct config_option of_program[] = {
 };
 
 static const struct config_option of_map[] = {
-	{ FIELD("map", CONFIG_INT, own_map, entities), .min = 1, .max = OWN_ENTITIES },
+	{ FIELD("map", CONFIG_INT, custom_map, entities), .min = 1, .max = CUSTOM_ENTITIES },
 };
 
 static const struct config_option text_map[] = {
@@ -42,9 +42,9 @@ static const struct config_option text_map[] = {
 };
 
 static const struct config_option of_metric[] = {
-	{ FIELD("metric", CONFIG_STR, own_metric, field), .min = 1 },
-	{ FIELD("metric", CONFIG_STR, own_metric, unit), .min = 1 },
-	{ FIELD("metric", CONFIG_REAL, own_metric, scale), .min = 1e-15, .max = 1e15 },
+	{ FIELD("metric", CONFIG_STR, custom_metric, field), .min = 1 },
+	{ FIELD("metric", CONFIG_STR, custom_metric, unit), .min = 1 },
+	{ FIELD("metric", CONFIG_REAL, custom_metric, scale), .min = 1e-15, .max = 1e15 },
 };
 
 static const struct config_option text_metric[] = {
@@ -61,21 +61,21 @@ static bool has_key(const struct config_option *table, size_t n, const char *key
 	return false;
 }
 
-/* The section's number or -EINVAL; its name is checked before. */
+/* Starts a section: 0 or -EINVAL; its name was checked before. */
 static int map_begin(struct manifest_reader *r, int line, const char *name, char *err,
 		     size_t errlen)
 {
 	struct custom_manifest *m = r->m;
-	struct own_map *map = &m->map[m->nmaps];
+	struct custom_map *map = &m->map[m->nmaps];
 
 	for (uint32_t i = 0; i < m->nmaps; i++)
 		if (strcmp(m->map[i].name, name) == 0)
-			return config_refuse(err, errlen, "[map %s] stands in line %d already",
+			return config_refuse(err, errlen, "[map %s] is already defined in line %d",
 					     name, m->map[i].line);
-	if (m->nmaps == OWN_MAPS)
+	if (m->nmaps == CUSTOM_MAPS)
 		return config_refuse(err, errlen, "[map %s]: at most %d maps are allowed", name,
-				     OWN_MAPS);
-	*map = (struct own_map){ .entities = 64, .line = line };
+				     CUSTOM_MAPS);
+	*map = (struct custom_map){ .entities = 64, .line = line };
 	snprintf(map->name, sizeof(map->name), "%s", name);
 	m->nmaps++;
 	r->in = MAP;
@@ -86,16 +86,17 @@ static int metric_begin(struct manifest_reader *r, int line, const char *name, c
 			size_t errlen)
 {
 	struct custom_manifest *m = r->m;
-	struct own_metric *metric = &m->metric[m->nmetrics];
+	struct custom_metric *metric = &m->metric[m->nmetrics];
 
 	for (uint32_t i = 0; i < m->nmetrics; i++)
 		if (strcmp(m->metric[i].name, name) == 0)
-			return config_refuse(err, errlen, "[metric %s] stands in line %d already",
-					     name, m->metric[i].line);
-	if (m->nmetrics == OWN_METRICS)
+			return config_refuse(err, errlen,
+					     "[metric %s] is already defined in line %d", name,
+					     m->metric[i].line);
+	if (m->nmetrics == CUSTOM_METRICS)
 		return config_refuse(err, errlen, "[metric %s]: at most %d metrics are allowed",
-				     name, OWN_METRICS);
-	*metric = (struct own_metric){ .scale = 1, .line = line };
+				     name, CUSTOM_METRICS);
+	*metric = (struct custom_metric){ .scale = 1, .line = line };
 	snprintf(metric->name, sizeof(metric->name), "%s", name);
 	r->metric[m->nmetrics] = (struct text_of_metric){ .first = -1 };
 	m->nmetrics++;
@@ -199,28 +200,27 @@ static int on_pair(void *arg, const char *key, const char *value, char *err, siz
 			     key);
 }
 
-/* "dport, comm": names, parted by commas. */
-static int split_labels(const struct manifest_reader *r, struct own_map *map, char *list, char *err,
-			size_t errlen)
+/* "dport, comm": names separated by commas. */
+static int split_labels(const struct manifest_reader *r, struct custom_map *map, char *list,
+			char *err, size_t errlen)
 {
 	char *rest = NULL;
 
 	for (char *s = strtok_r(list, ", \t", &rest); s; s = strtok_r(NULL, ", \t", &rest)) {
-		if (!is_name(s, LETTERS, LETTERS DIGITS) || strlen(s) >= OWN_NAME)
+		if (!is_name(s, LETTERS, LETTERS DIGITS) || strlen(s) >= CUSTOM_NAME)
 			return config_refuse(
 				err, errlen,
 				"%s:%d: labels = \"%s\": names of members are allowed, "
 				"like dport, comm",
 				r->path, map->line, s);
-		if (map->nlabels == OWN_LABELS)
+		if (map->nlabels == CUSTOM_LABELS)
 			return config_refuse(err, errlen, "%s:%d: at most %d labels are allowed",
-					     r->path, map->line, OWN_LABELS);
+					     r->path, map->line, CUSTOM_LABELS);
 		for (uint32_t i = 0; i < map->nlabels; i++)
 			if (strcmp(map->label[i].name, s) == 0)
-				return config_refuse(err, errlen,
-						     "%s:%d: label %s stands there twice", r->path,
-						     map->line, s);
-		snprintf(map->label[map->nlabels++].name, OWN_NAME, "%s", s);
+				return config_refuse(err, errlen, "%s:%d: label %s is listed twice",
+						     r->path, map->line, s);
+		snprintf(map->label[map->nlabels++].name, CUSTOM_NAME, "%s", s);
 	}
 	return 0;
 }
@@ -233,7 +233,7 @@ static int find_map(const struct custom_manifest *m, const char *name)
 	return -1;
 }
 
-static int finish_metric(const struct manifest_reader *r, struct own_metric *metric,
+static int finish_metric(const struct manifest_reader *r, struct custom_metric *metric,
 			 const struct text_of_metric *t, char *err, size_t errlen)
 {
 	static const char *const kinds[] = { "counter", "gauge", "histogram" };
@@ -256,42 +256,42 @@ static int finish_metric(const struct manifest_reader *r, struct own_metric *met
 					     "%s:%d: unit = \"%s\": a word is allowed, "
 					     "like requests",
 					     r->path, metric->line, metric->unit);
-	if ((kind == OWN_HISTOGRAM) != (t->first >= 0))
+	if ((kind == CUSTOM_HISTOGRAM) != (t->first >= 0))
 		return config_refuse(
 			err, errlen, "%s:%d: %s", r->path, metric->line,
-			kind == OWN_HISTOGRAM
+			kind == CUSTOM_HISTOGRAM
 				? "a histogram needs first =, log2 of the upper edge of its "
 				  "first slot, from 0 to 62"
 				: "first = is for a histogram");
-	if (kind == OWN_HISTOGRAM && t->has_scale)
+	if (kind == CUSTOM_HISTOGRAM && t->has_scale)
 		return config_refuse(err, errlen,
 				     "%s:%d: a histogram counts: no scale = is allowed", r->path,
 				     metric->line);
 	metric->map = (uint32_t)map;
-	metric->kind = (enum own_kind)kind;
+	metric->kind = (enum custom_kind)kind;
 	metric->first = t->first >= 0 ? (uint32_t)t->first : 0;
 	return 0;
 }
 
-static int finish(struct manifest_reader *r, char *err, size_t errlen)
+static int finish_manifest(struct manifest_reader *r, char *err, size_t errlen)
 {
 	struct custom_manifest *m = r->m;
 	int bad = 0;
 
 	if (!m->nmetrics)
-		return config_refuse(
-			err, errlen,
-			"%s: nothing is told: it needs a [map NAME] and a [metric NAME]", r->path);
+		return config_refuse(err, errlen,
+				     "%s: reports nothing: needs a [map NAME] and a [metric NAME]",
+				     r->path);
 	for (uint32_t i = 0; i < m->nmaps && !bad; i++)
 		bad = split_labels(r, &m->map[i], r->map[i].labels, err, errlen);
 	for (uint32_t i = 0; i < m->nmetrics && !bad; i++)
 		bad = finish_metric(r, &m->metric[i], &r->metric[i], err, errlen);
 	for (uint32_t i = 0; i < m->nmaps && !bad; i++) {
-		uint32_t told = 0;
+		uint32_t metrics = 0;
 
 		for (uint32_t j = 0; j < m->nmetrics; j++)
-			told += m->metric[j].map == i;
-		if (!told)
+			metrics += m->metric[j].map == i;
+		if (!metrics)
 			bad = config_refuse(err, errlen, "%s:%d: no [metric NAME] has map = %s",
 					    r->path, m->map[i].line, m->map[i].name);
 	}
@@ -311,5 +311,5 @@ int custom_manifest_read(FILE *f, const char *path, struct custom_manifest *m, c
 	r->m = m;
 	r->path = path;
 	bad = config_read_file(f, path, &visit, err, errlen);
-	return bad < 0 ? bad : finish(r, err, errlen);
+	return bad < 0 ? bad : finish_manifest(r, err, errlen);
 }

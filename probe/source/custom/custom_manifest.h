@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * custom_manifest.h - what a NAME.conf says of a kernel program of the operator's own: which of its
- * maps are told, and as what. docs/custom-programs.md is the reference for who writes one.
+ * custom_manifest.h - the manifest NAME.conf of a custom kernel program: which of its maps are
+ * reported, and as what. docs/custom-programs.md is the reference for authors.
  *
- * Plain data. What the object's own types (BTF) say of it is filled in by own_types.
+ * Plain data. The fields that depend on the types of the object (BTF) are filled in by
+ * custom_types.
  */
 #pragma once
 
@@ -12,59 +13,59 @@
 #include "lib/base/base.h"
 
 enum {
-	OWN_NAME = 64, /* of a map or of a member of a struct, with its end */
-	OWN_METRIC_NAME = 96,
-	OWN_HELP = 128,
-	OWN_MAPS = 8,
-	OWN_METRICS = 32, /* sections; a histogram is several values */
-	OWN_LABELS = 4,
-	OWN_ENTITIES = 512, /* keys of a map that are told, at most */
-	OWN_SLOTS = 64,
-	OWN_KEY_BYTES = 256,
-	OWN_VALUE_BYTES = 65536,
+	CUSTOM_NAME = 64, /* a map or a struct member, with the terminating 0 */
+	CUSTOM_METRIC_NAME = 96,
+	CUSTOM_HELP = 128,
+	CUSTOM_MAPS = 8,
+	CUSTOM_METRICS = 32, /* sections; a histogram has several values */
+	CUSTOM_LABELS = 4,
+	CUSTOM_ENTITIES = 512, /* limit of reported keys of a map */
+	CUSTOM_SLOTS = 64,
+	CUSTOM_KEY_BYTES = 256,
+	CUSTOM_VALUE_BYTES = 65536,
 };
 
-enum own_kind { OWN_COUNTER, OWN_GAUGE, OWN_HISTOGRAM };
+enum custom_kind { CUSTOM_COUNTER, CUSTOM_GAUGE, CUSTOM_HISTOGRAM };
 
-struct own_field { /* where in a key or in a value */
-	uint32_t offset, size; /* of one number: 1, 2, 4 or 8; of a text: its room */
-	uint32_t n; /* numbers behind each other; 0: it is a text */
+struct custom_field { /* position in a key or value */
+	uint32_t offset, size; /* of one number: 1, 2, 4 or 8; of a text: its length */
+	uint32_t n; /* count of adjacent numbers; 0: a text */
 	bool is_signed;
 };
 
-struct own_label {
-	char name[OWN_NAME]; /* "": the key as it is, without a name */
-	struct own_field at;
+struct custom_label {
+	char name[CUSTOM_NAME]; /* "": the plain key, without a label name */
+	struct custom_field at;
 };
 
-struct own_metric {
-	char name[OWN_METRIC_NAME];
-	uint32_t map; /* its number */
-	char field[OWN_NAME]; /* "": the value is the number itself */
+struct custom_metric {
+	char name[CUSTOM_METRIC_NAME];
+	uint32_t map; /* index of the map */
+	char field[CUSTOM_NAME]; /* "": the value is the number */
 	char unit[32];
-	enum own_kind kind;
-	double scale; /* what is told is the number times this */
-	uint32_t first; /* of a histogram: log2 of the upper edge of its first slot */
+	enum custom_kind kind;
+	double scale; /* the reported value is the number times this */
+	uint32_t first; /* histogram: log2 of the upper edge of the first slot */
 	int line; /* of its section */
-	struct own_field at;
+	struct custom_field at;
 };
 
-struct own_map {
-	char name[OWN_NAME];
-	int64_t entities; /* keys that are told */
+struct custom_map {
+	char name[CUSTOM_NAME];
+	int64_t entities; /* limit of reported keys */
 	uint32_t nlabels;
-	struct own_label label[OWN_LABELS];
+	struct custom_label label[CUSTOM_LABELS];
 	int line;
 };
 
 struct custom_manifest {
-	char help[OWN_HELP];
+	char help[CUSTOM_HELP];
 	int64_t period_ms;
 	uint32_t nmaps, nmetrics;
-	struct own_map map[OWN_MAPS];
-	struct own_metric metric[OWN_METRICS];
+	struct custom_map map[CUSTOM_MAPS];
+	struct custom_metric metric[CUSTOM_METRICS];
 };
 
-/* -EINVAL with FILE:LINE and what is allowed; path is for that sentence. */
+/* -EINVAL with FILE:LINE and what is allowed; path names the file in the sentence. */
 int custom_manifest_read(FILE *f, const char *path, struct custom_manifest *m, char *err,
-		      size_t errlen) MUST_CHECK;
+			 size_t errlen) MUST_CHECK;

@@ -12,14 +12,14 @@
 #include "probe/source/custom/custom_types.h"
 
 enum {
-	STORED = 4096, /* tasks, sockets, ... that are counted on in a map that stores with them */
-	ENTRY = 64, /* what the kernel adds to an entry, about */
+	STORED = 4096, /* assumed number of tasks, sockets, ... for storage maps */
+	ENTRY = 64, /* approximate overhead of an entry in the kernel */
 	CALL = 0x85, /* BPF_JMP | BPF_CALL */
 };
 
-static const enum bpf_prog_type looks_on[] = {
+static const enum bpf_prog_type observing[] = {
 	BPF_PROG_TYPE_TRACEPOINT, BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_PROG_TYPE_PERF_EVENT,
-	BPF_PROG_TYPE_KPROBE, /* uprobes, too */
+	BPF_PROG_TYPE_KPROBE, /* includes uprobes */
 };
 
 static const enum bpf_map_type counted[] = {
@@ -35,7 +35,7 @@ static const enum bpf_map_type stored[] = {
 	BPF_MAP_TYPE_INODE_STORAGE,
 };
 
-/* What changes what it looks at. */
+/* Helpers that change what they observe. */
 static const struct helper {
 	int id;
 	const char *name;
@@ -46,25 +46,24 @@ static const struct helper {
 	{ BPF_FUNC_send_signal_thread, "bpf_send_signal_thread" },
 };
 
-static char said[OWN_WHY]; /* by libbpf: the first warning, or why the verifier refused */
-static bool refused; /* it is the verifier's */
+static char said[CUSTOM_WHY]; /* by libbpf: the first warning, or the verifier's reason */
+static bool refused; /* said is the verifier's reason */
 
 static int refuse(char *why, int err, const char *fmt, ...) PRINTF(3, 4);
 
 static int refuse(char *why, int err, const char *fmt, ...)
 {
-	char text[2 * OWN_WHY];
+	char text[2 * CUSTOM_WHY];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	text_clean_into(why, OWN_WHY, text, strlen(text));
+	text_clean_into(why, CUSTOM_WHY, text, strlen(text));
 	return err;
 }
 
-/* "prog 'x': -- BEGIN PROG LOAD LOG --", lines, what the verifier did not like, how much it read.
- */
+/* Parses "prog 'x': -- BEGIN PROG LOAD LOG --", lines, the verifier's complaint, statistics. */
 static void take_verdict(char *log)
 {
 	char *rest = NULL, *last = NULL, *name = strchr(log, '\''), *end;
@@ -119,7 +118,7 @@ static int check_calls(const struct bpf_object *o, char *why)
 			for (size_t h = 0; h < ARRAY_SIZE(acting); h++)
 				if (!insn[i].src_reg && insn[i].imm == acting[h].id)
 					return refuse(why, -EPERM,
-						      "program %s calls %s: a program may look on, "
+						      "program %s calls %s: a program may observe, "
 						      "not change what it sees",
 						      bpf_program__name(p), acting[h].name);
 		}
@@ -129,8 +128,8 @@ static int check_calls(const struct bpf_object *o, char *why)
 
 static bool may_run(const struct bpf_program *p)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(looks_on); i++)
-		if (bpf_program__type(p) == looks_on[i])
+	for (size_t i = 0; i < ARRAY_SIZE(observing); i++)
+		if (bpf_program__type(p) == observing[i])
 			return true;
 	return bpf_program__type(p) == BPF_PROG_TYPE_TRACING &&
 	       bpf_program__expected_attach_type(p) == BPF_TRACE_RAW_TP;
@@ -150,9 +149,9 @@ static int check_programs(const struct bpf_object *o, char *why)
 				      bpf_program__name(p), bpf_program__section_name(p));
 		n++;
 	}
-	if (n == 0 || n > OWN_OBJECT_PROGRAMS)
+	if (n == 0 || n > CUSTOM_OBJECT_PROGRAMS)
 		return refuse(why, -EINVAL, "it has %zu programs: 1 to %d are allowed", n,
-			      OWN_OBJECT_PROGRAMS);
+			      CUSTOM_OBJECT_PROGRAMS);
 	return check_calls(o, why);
 }
 
@@ -164,7 +163,7 @@ static bool is_one_of(enum bpf_map_type type, const enum bpf_map_type *of, size_
 	return false;
 }
 
-/* Of the kernel's memory, about; 0: not of a type that is allowed. */
+/* Approximate kernel memory of a map; 0: its type is not allowed. */
 static uint64_t bytes_of(const struct bpf_map *m)
 {
 	enum bpf_map_type type = bpf_map__type(m);
@@ -203,22 +202,23 @@ static int check_maps(const struct bpf_object *o, char *why)
 				"ARRAY, LRU_HASH, their PERCPU forms, LPM_TRIE, QUEUE, STACK, "
 				"STACK_TRACE and TASK, SK, INODE_STORAGE are",
 				bpf_map__name(m), (int)bpf_map__type(m));
-		sum += bytes < OWN_MAP_BYTES ? bytes : OWN_MAP_BYTES + 1;
-		if (sum > OWN_MAP_BYTES)
+		sum += bytes < CUSTOM_MAP_BYTES ? bytes : CUSTOM_MAP_BYTES + 1;
+		if (sum > CUSTOM_MAP_BYTES)
 			return refuse(why, -E2BIG,
 				      "its maps take more than %d MiB: %s is %u entries of %u + %u "
 				      "bytes%s; make max_entries smaller",
-				      OWN_MAP_BYTES >> 20, bpf_map__name(m),
+				      CUSTOM_MAP_BYTES >> 20, bpf_map__name(m),
 				      bpf_map__max_entries(m), bpf_map__key_size(m),
 				      bpf_map__value_size(m), "");
 		n++;
 	}
-	if (n > OWN_OBJECT_MAPS)
-		return refuse(why, -E2BIG, "it has %zu maps: %d are allowed", n, OWN_OBJECT_MAPS);
+	if (n > CUSTOM_OBJECT_MAPS)
+		return refuse(why, -E2BIG, "it has %zu maps: %d are allowed", n,
+			      CUSTOM_OBJECT_MAPS);
 	return 0;
 }
 
-static int load(struct bpf_object *o, char *why)
+static int load_object(struct bpf_object *o, char *why)
 {
 	int r = bpf_object__load(o);
 	char release[KERNEL_RELEASE];
@@ -229,12 +229,11 @@ static int load(struct bpf_object *o, char *why)
 	if (r < 0 && refused)
 		return refuse(why, r, "the kernel's verifier refused program %s", said);
 	if (r < 0)
-		return refuse(why, r, "the kernel did not take it: %s",
-			      said[0] ? said : strerror(-r));
-	return check_calls(o, why); /* now with the functions that they call */
+		return refuse(why, r, "the kernel rejected it: %s", said[0] ? said : strerror(-r));
+	return check_calls(o, why); /* once more, as functions are linked in now */
 }
 
-static int attach(const struct bpf_object *o, struct custom_fds *out, char *why)
+static int attach_programs(const struct bpf_object *o, struct custom_fds *out, char *why)
 {
 	struct bpf_program *p;
 
@@ -251,7 +250,7 @@ static int attach(const struct bpf_object *o, struct custom_fds *out, char *why)
 		if (r == -EOPNOTSUPP)
 			return refuse(why, r,
 				      "program %s in SEC(\"%s\") cannot be attached by its section "
-				      "alone: say there where, as in SEC(\"tp_btf/sched_switch\")",
+				      "alone: give the target, as in SEC(\"tp_btf/sched_switch\")",
 				      bpf_program__name(p), bpf_program__section_name(p));
 		if (r < 0)
 			return refuse(why, r, "program %s in SEC(\"%s\") cannot be attached: %s",
@@ -260,10 +259,11 @@ static int attach(const struct bpf_object *o, struct custom_fds *out, char *why)
 		out->fd[out->n++] = r;
 		out->fd[out->n++] = bpf_program__fd(p);
 	}
-	return out->n ? 0 : refuse(why, -EINVAL, "none of its programs is loaded by itself");
+	return out->n ? 0 : refuse(why, -EINVAL, "none of its programs is loaded automatically");
 }
 
-static void take_maps(const struct bpf_object *o, const struct custom_manifest *m, struct custom_fds *out)
+static void take_maps(const struct bpf_object *o, const struct custom_manifest *m,
+		      struct custom_fds *out)
 {
 	struct bpf_map *map;
 
@@ -276,10 +276,10 @@ static void take_maps(const struct bpf_object *o, const struct custom_manifest *
 	}
 }
 
-_Static_assert(2 * OWN_OBJECT_PROGRAMS + OWN_OBJECT_MAPS <= OWN_FDS, "room");
+_Static_assert(2 * CUSTOM_OBJECT_PROGRAMS + CUSTOM_OBJECT_MAPS <= CUSTOM_FDS, "room");
 
-int own_object(const struct custom_file *f, struct custom_manifest *m, struct custom_fds *out,
-	       char why[static OWN_WHY])
+int custom_object(const struct custom_file *f, struct custom_manifest *m, struct custom_fds *out,
+		  char why[static CUSTOM_WHY])
 {
 	const struct bpf_object_open_opts opts = { .sz = sizeof(opts), .object_name = f->name };
 	struct bpf_object *o;
@@ -296,15 +296,15 @@ int own_object(const struct custom_file *f, struct custom_manifest *m, struct cu
 	if (r == 0)
 		r = check_maps(o, why);
 	if (r == 0)
-		r = own_types(o, f->conf, m, why, OWN_WHY);
+		r = custom_types(o, f->conf, m, why, CUSTOM_WHY);
 	if (r == 0)
-		r = load(o, why);
+		r = load_object(o, why);
 	out->n = 0;
 	if (r == 0)
-		r = attach(o, out, why);
+		r = attach_programs(o, out, why);
 	if (r == 0)
 		take_maps(o, m, out);
 	else
-		bpf_object__close(o); /* and what was attached, as this process ends */
+		bpf_object__close(o); /* attached links end with this process */
 	return r;
 }

@@ -10,27 +10,28 @@
 #include "lib/base/text.h"
 
 enum {
-	IDLE_TICKS = 30, /* what does not change is told so rarely */
-	STEPS = 4096, /* keys that one look goes through */
+	IDLE_TICKS =
+		30, /* ticks between samples of unchanged keys, and between scans of a full table */
+	STEPS = 4096, /* keys visited in one scan */
 };
 
 struct entity {
 	unsigned char *key;
-	uint64_t *last; /* of each value: as it was read last */
+	uint64_t *last; /* each value, as last read */
 	bool used;
 };
 
 struct custom_table {
 	const struct custom_manifest *m;
-	const struct own_map *map;
+	const struct custom_map *map;
 	uint32_t number; /* of the map */
 	const struct custom_layout *layout;
 	struct custom_shape shape;
 	int fd, ncpu; /* ncpu: copies of the value */
-	size_t stride; /* from one to the next */
+	size_t stride; /* distance between copies */
 	uint32_t n, free; /* entities */
 	uint64_t tick, cut;
-	unsigned char *value, *keys, *key, *next; /* one of each, but keys */
+	unsigned char *value, *keys, *key, *next; /* one of each, except keys */
 	uint64_t *lasts, *now;
 	struct entity entity[];
 };
@@ -41,7 +42,7 @@ static bool is_percpu(uint32_t type)
 	       type == BPF_MAP_TYPE_LRU_PERCPU_HASH;
 }
 
-static void *room(size_t n, size_t size)
+static void *zeroed(size_t n, size_t size)
 {
 	void *p = calloc(n, size);
 
@@ -51,32 +52,32 @@ static void *room(size_t n, size_t size)
 }
 
 struct custom_table *custom_table_new(const struct custom_manifest *m, uint32_t map,
-				const struct custom_layout *layout, const struct custom_shape *shape,
-				int fd)
+				      const struct custom_layout *layout,
+				      const struct custom_shape *shape, int fd)
 {
 	uint32_t n = (uint32_t)m->map[map].entities, values = layout->dict.n;
 	int ncpu = is_percpu(shape->type) ? libbpf_num_possible_cpus() : 1;
 	struct custom_table *t;
 
-	if ((uint64_t)n * values > OWN_CELLS || ncpu <= 0)
+	if ((uint64_t)n * values > CUSTOM_CELLS || ncpu <= 0)
 		return NULL;
-	t = room(1, sizeof(*t) + n * sizeof(t->entity[0]));
+	t = zeroed(1, sizeof(*t) + n * sizeof(t->entity[0]));
 	*t = (struct custom_table){ .m = m,
-				 .map = &m->map[map],
-				 .number = map,
-				 .layout = layout,
-				 .shape = *shape,
-				 .fd = fd,
-				 .ncpu = ncpu,
-				 .n = n,
-				 .free = n };
+				    .map = &m->map[map],
+				    .number = map,
+				    .layout = layout,
+				    .shape = *shape,
+				    .fd = fd,
+				    .ncpu = ncpu,
+				    .n = n,
+				    .free = n };
 	t->stride = ncpu > 1 || is_percpu(shape->type) ? (shape->value_size + 7u) & ~7u
 						       : shape->value_size;
-	t->value = room((size_t)ncpu, t->stride);
-	t->keys = room(n + 2, shape->key_size);
+	t->value = zeroed((size_t)ncpu, t->stride);
+	t->keys = zeroed(n + 2, shape->key_size);
 	t->key = t->keys + (size_t)n * shape->key_size;
 	t->next = t->key + shape->key_size;
-	t->lasts = room(n + 1, values * sizeof(uint64_t));
+	t->lasts = zeroed(n + 1, values * sizeof(uint64_t));
 	t->now = t->lasts + (size_t)n * values;
 	for (uint32_t i = 0; i < n; i++) {
 		t->entity[i].key = t->keys + (size_t)i * shape->key_size;
@@ -122,14 +123,14 @@ static uint64_t number_at(const unsigned char *p, uint32_t size, bool is_signed)
 	return d;
 }
 
-/* Of all CPUs, in the layout's order; how many of them are not 0. */
-static uint32_t add_up(struct custom_table *t)
+/* Sums each value over all CPUs, in the order of the layout; returns how many are not 0. */
+static uint32_t sum_cpus(struct custom_table *t)
 {
 	uint32_t v = 0, some = 0;
 
 	for (uint32_t i = 0; i < t->m->nmetrics; i++) {
-		const struct own_metric *metric = &t->m->metric[i];
-		const struct own_field *at = &metric->at;
+		const struct custom_metric *metric = &t->m->metric[i];
+		const struct custom_field *at = &metric->at;
 
 		for (uint32_t slot = 0; metric->map == t->number && slot < at->n; slot++, v++) {
 			const unsigned char *p = t->value + at->offset + slot * at->size;
@@ -143,14 +144,13 @@ static uint32_t add_up(struct custom_table *t)
 	return some;
 }
 
-/* A fraction as a float32 travels in 5 bytes instead of 9 and is exact to 1 in 16 million. */
+/* A fraction as a float32 is sent in 5 bytes instead of 9 and is exact to 1 in 16 million. */
 static double scaled(double v, double scale)
 {
 	return scale == 1 ? v : (double)(float)(v * scale);
 }
 
-/* Names its labels, so that no two keys are called the same: what parts them is escaped in a text.
- */
+/* Escapes the separators in a label, so that no two keys get the same name. */
 static void put_text(char *out, size_t size, const char *s, size_t len)
 {
 	size_t n = 0;
@@ -164,7 +164,8 @@ static void put_text(char *out, size_t size, const char *s, size_t len)
 	out[n] = 0;
 }
 
-static void put_label(const struct own_label *l, const unsigned char *key, char *out, size_t size)
+static void put_label(const struct custom_label *l, const unsigned char *key, char *out,
+		      size_t size)
 {
 	const char *s = (const char *)key + l->at.offset;
 	char escaped[2 * ITEM_MAX_NAME];
@@ -181,14 +182,14 @@ static void put_label(const struct own_label *l, const unsigned char *key, char 
 	}
 }
 
-static void name_of(const struct own_map *map, const unsigned char *key,
+static void name_of(const struct custom_map *map, const unsigned char *key,
 		    char name[static ITEM_MAX_NAME])
 {
 	size_t len = 0;
 
 	name[0] = 0;
 	for (uint32_t i = 0; i < map->nlabels && len + 1 < ITEM_MAX_NAME; i++) {
-		const struct own_label *l = &map->label[i];
+		const struct custom_label *l = &map->label[i];
 
 		if (i || l->name[0])
 			len += (size_t)snprintf(name + len, ITEM_MAX_NAME - len,
@@ -199,23 +200,24 @@ static void name_of(const struct own_map *map, const unsigned char *key,
 	}
 }
 
-/* Whether there is anything new to say. */
-static bool count(const struct custom_table *t, struct entity *e, double *v)
+/* Computes the sample; returns whether a value changed. */
+static bool compute_sample(const struct custom_table *t, struct entity *e, double *v)
 {
 	uint32_t n = 0;
 	bool changed = false;
 
 	for (uint32_t i = 0; i < t->m->nmetrics; i++) {
-		const struct own_metric *metric = &t->m->metric[i];
+		const struct custom_metric *metric = &t->m->metric[i];
 
 		for (uint32_t s = 0; metric->map == t->number && s < metric->at.n; s++, n++) {
 			uint64_t now = t->now[n], last = e->last[n];
 
 			changed |= now != last;
-			if (metric->kind == OWN_GAUGE)
+			if (metric->kind == CUSTOM_GAUGE)
 				v[n] = metric->at.is_signed ? (double)(int64_t)now : (double)now;
 			else
-				v[n] = (double)(now >= last ? now - last : now); /* begun again */
+				v[n] = (double)(now >= last ? now - last
+							    : now); /* the counter restarted */
 			v[n] = scaled(v[n], metric->scale);
 			e->last[n] = now;
 		}
@@ -223,27 +225,27 @@ static bool count(const struct custom_table *t, struct entity *e, double *v)
 	return changed;
 }
 
-static void tell(const struct custom_table *t, struct entity *e, struct sink *out)
+static void send_entity(const struct custom_table *t, struct entity *e, struct sink *out)
 {
 	char name[ITEM_MAX_NAME];
 	double v[ITEM_MAX_VALUES];
 
-	if (!count(t, e, v) && t->tick % IDLE_TICKS != 0)
+	if (!compute_sample(t, e, v) && t->tick % IDLE_TICKS != 0)
 		return;
 	name_of(t->map, e->key, name);
 	sink_sample(out,
 		    &(struct sample_item){ t->layout->dict.layout, name, t->layout->dict.n, v });
 }
 
-/* 1: it is there, and t->now is what it holds. */
-static int look_up(struct custom_table *t, const unsigned char *key)
+/* 1: the key exists, and t->value holds its value. */
+static int look_up_key(struct custom_table *t, const unsigned char *key)
 {
 	if (bpf_map_lookup_elem(t->fd, key, t->value) == 0)
 		return 1;
 	return errno == ENOENT ? 0 : -errno;
 }
 
-static struct entity *find(struct custom_table *t, const unsigned char *key)
+static struct entity *find_entity(struct custom_table *t, const unsigned char *key)
 {
 	for (uint32_t i = 0; i < t->n; i++)
 		if (t->entity[i].used && memcmp(t->entity[i].key, key, t->shape.key_size) == 0)
@@ -251,7 +253,7 @@ static struct entity *find(struct custom_table *t, const unsigned char *key)
 	return NULL;
 }
 
-static struct entity *take_free(struct custom_table *t, const unsigned char *key)
+static struct entity *claim_entity(struct custom_table *t, const unsigned char *key)
 {
 	uint32_t i = 0;
 
@@ -268,13 +270,13 @@ static int read_known(struct custom_table *t, struct sink *out)
 {
 	for (uint32_t i = 0; i < t->n; i++) {
 		struct entity *e = &t->entity[i];
-		int there = e->used ? look_up(t, e->key) : 0;
+		int there = e->used ? look_up_key(t, e->key) : 0;
 
 		if (there < 0)
 			return there;
 		if (there) {
-			add_up(t);
-			tell(t, e, out);
+			sum_cpus(t);
+			send_entity(t, e, out);
 		} else if (e->used) {
 			e->used = false;
 			t->free++;
@@ -283,7 +285,7 @@ static int read_known(struct custom_table *t, struct sink *out)
 	return 0;
 }
 
-/* A key is told from when it first holds more than zeros, as those of an array always are there. */
+/* A key is reported once its value is not all zeros, as array keys always exist. */
 static int read_new(struct custom_table *t, struct sink *out)
 {
 	uint64_t cut = 0;
@@ -294,15 +296,15 @@ static int read_new(struct custom_table *t, struct sink *out)
 
 		memcpy(t->key, t->next, t->shape.key_size);
 		last = t->key;
-		if (find(t, t->key))
+		if (find_entity(t, t->key))
 			continue;
-		there = look_up(t, t->key);
+		there = look_up_key(t, t->key);
 		if (there < 0)
 			return there;
-		if (!there || !add_up(t))
+		if (!there || !sum_cpus(t))
 			continue;
 		if (t->free)
-			tell(t, take_free(t, t->key), out);
+			send_entity(t, claim_entity(t, t->key), out);
 		else
 			cut++;
 	}

@@ -34,8 +34,8 @@ static int refuse(const struct types *t, const char *fmt, ...)
 	return -EINVAL;
 }
 
-/* Without names, const and volatile; NULL: there is none. */
-static const struct btf_type *plain(const struct btf *btf, uint32_t id)
+/* The type without typedefs, const and volatile; NULL: none. */
+static const struct btf_type *plain_type(const struct btf *btf, uint32_t id)
 {
 	const struct btf_type *t = btf__type_by_id(btf, id);
 
@@ -44,7 +44,7 @@ static const struct btf_type *plain(const struct btf *btf, uint32_t id)
 	return t;
 }
 
-static uint32_t members(const struct btf_type *t)
+static uint32_t member_count(const struct btf_type *t)
 {
 	return t && (btf_is_composite(t) || btf_is_datasec(t)) ? btf_vlen(t) : 0;
 }
@@ -73,18 +73,18 @@ static struct member member_at(const struct btf *btf, const struct btf_type *t, 
 	return m;
 }
 
-/* "tx, rx, sum": what could have been named. */
-static void list(const struct btf *btf, const struct btf_type *t, char *out, size_t size)
+/* "tx, rx, sum": the names that exist. */
+static void list_members(const struct btf *btf, const struct btf_type *t, char *out, size_t size)
 {
 	size_t len = 0;
 
 	out[0] = 0;
-	for (uint32_t i = 0; i < members(t) && len + OWN_NAME < size; i++)
+	for (uint32_t i = 0; i < member_count(t) && len + CUSTOM_NAME < size; i++)
 		len += (size_t)snprintf(out + len, size - len, "%s%.*s", i ? ", " : "",
-					OWN_NAME - 8, member_at(btf, t, i).name);
+					CUSTOM_NAME - 8, member_at(btf, t, i).name);
 }
 
-static bool number_of(const struct btf_type *t, struct own_field *f)
+static bool number_of(const struct btf_type *t, struct custom_field *f)
 {
 	if (!t || !(btf_is_int(t) || btf_is_any_enum(t)) ||
 	    (btf_is_int(t) && (btf_int_bits(t) != t->size * 8 || btf_int_offset(t))) ||
@@ -96,17 +96,17 @@ static bool number_of(const struct btf_type *t, struct own_field *f)
 	return true;
 }
 
-/* A number, numbers in a row, or chars; false: something else. */
-static bool read_type(const struct btf *btf, uint32_t id, struct own_field *f)
+/* A number, an array of numbers, or chars; false: another type. */
+static bool read_type(const struct btf *btf, uint32_t id, struct custom_field *f)
 {
-	const struct btf_type *t = plain(btf, id), *element;
+	const struct btf_type *t = plain_type(btf, id), *element;
 	const struct btf_array *a;
 
 	if (!t || !btf_is_array(t))
 		return number_of(t, f);
 	a = btf_array(t);
-	element = plain(btf, a->type);
-	if (!number_of(element, f) || a->nelems == 0 || a->nelems > OWN_VALUE_BYTES)
+	element = plain_type(btf, a->type);
+	if (!number_of(element, f) || a->nelems == 0 || a->nelems > CUSTOM_VALUE_BYTES)
 		return false;
 	if (f->size == 1) {
 		f->size = a->nelems;
@@ -117,36 +117,37 @@ static bool read_type(const struct btf *btf, uint32_t id, struct own_field *f)
 	return true;
 }
 
-static int find(const struct types *t, const struct btf_type *in, const char *name,
-		const char *what, struct own_field *f)
+static int find_member(const struct types *t, const struct btf_type *in, const char *name,
+		       const char *what, struct custom_field *f)
 {
 	char there[160];
 
-	for (uint32_t i = 0; i < members(in); i++) {
+	for (uint32_t i = 0; i < member_count(in); i++) {
 		struct member m = member_at(t->btf, in, i);
 
 		if (strcmp(m.name, name) != 0)
 			continue;
 		f->offset = m.offset;
 		if (m.bits || !read_type(t->btf, m.type, f))
-			return refuse(t,
-				      "%s of the %s is no whole number of 1, 2, 4 or 8 bytes, "
-				      "nor an array of such",
-				      name, what);
+			return refuse(
+				t,
+				"%s of the %s is not an integer of 1, 2, 4 or 8 bytes, nor an "
+				"array of integers",
+				name, what);
 		return 0;
 	}
-	list(t->btf, in, there, sizeof(there));
+	list_members(t->btf, in, there, sizeof(there));
 	if (*there)
 		return refuse(t, "the %s has no member %s; it has %s", what, name, there);
 	return refuse(t, "the %s is no struct: it has no member %s", what, name);
 }
 
-/* Keys that differ must have labels that differ: all but what begins with _ is named. */
-static int name_all(const struct types *t, struct own_map *map, const struct btf_type *key)
+/* Different keys need different labels: every member is named, except those starting with _. */
+static int name_all(const struct types *t, struct custom_map *map, const struct btf_type *key)
 {
 	bool given = map->nlabels;
 
-	for (uint32_t i = 0; i < members(key); i++) {
+	for (uint32_t i = 0; i < member_count(key); i++) {
 		const char *name = member_at(t->btf, key, i).name;
 		uint32_t j = 0;
 
@@ -159,29 +160,29 @@ static int name_all(const struct types *t, struct own_map *map, const struct btf
 		if (given)
 			return refuse(
 				t,
-				"labels leave out %s of the key: two keys could not be "
-				"told apart (a member whose name begins with _ may be left out)",
+				"labels leave out %s of the key: two keys could get the same name "
+				"(a member whose name begins with _ may be left out)",
 				*name ? name : "a nameless member");
-		if (map->nlabels == OWN_LABELS || strlen(name) >= OWN_NAME)
+		if (map->nlabels == CUSTOM_LABELS || strlen(name) >= CUSTOM_NAME)
 			return refuse(t,
 				      "the key has more than %d members, or one with a name of "
 				      "more than %d bytes",
-				      OWN_LABELS, OWN_NAME - 1);
-		snprintf(map->label[map->nlabels++].name, OWN_NAME, "%s", name);
+				      CUSTOM_LABELS, CUSTOM_NAME - 1);
+		snprintf(map->label[map->nlabels++].name, CUSTOM_NAME, "%s", name);
 	}
 	return 0;
 }
 
-static int label_struct(const struct types *t, struct own_map *map, const struct btf_type *key)
+static int label_struct(const struct types *t, struct custom_map *map, const struct btf_type *key)
 {
 	int r = name_all(t, map, key);
 
 	if (r == 0 && !map->nlabels)
-		r = refuse(t, "the key of map %s has no member that tells keys apart", map->name);
+		r = refuse(t, "the key of map %s has no member to use as a label", map->name);
 	for (uint32_t i = 0; i < map->nlabels && r == 0; i++) {
-		struct own_label *l = &map->label[i];
+		struct custom_label *l = &map->label[i];
 
-		r = find(t, key, l->name, "key", &l->at);
+		r = find_member(t, key, l->name, "key", &l->at);
 		if (r == 0 && l->at.n > 1)
 			r = refuse(t,
 				   "%s of the key is an array of numbers: a number or chars can "
@@ -191,10 +192,10 @@ static int label_struct(const struct types *t, struct own_map *map, const struct
 	return r;
 }
 
-/* A key that is no struct: its only label may have any name, or none. */
-static int label_plain(const struct types *t, struct own_map *map, uint32_t key, bool single)
+/* A key that is not a struct: its only label may have any name, or none. */
+static int label_plain(const struct types *t, struct custom_map *map, uint32_t key, bool single)
 {
-	struct own_field at = { 0 };
+	struct custom_field at = { 0 };
 
 	if (single) {
 		if (map->nlabels)
@@ -213,7 +214,7 @@ static int label_plain(const struct types *t, struct own_map *map, uint32_t key,
 	return 0;
 }
 
-static bool is_told(enum bpf_map_type type)
+static bool is_reportable(enum bpf_map_type type)
 {
 	return type == BPF_MAP_TYPE_HASH || type == BPF_MAP_TYPE_ARRAY ||
 	       type == BPF_MAP_TYPE_LRU_HASH || type == BPF_MAP_TYPE_PERCPU_HASH ||
@@ -225,21 +226,22 @@ static bool is_array(enum bpf_map_type type)
 	return type == BPF_MAP_TYPE_ARRAY || type == BPF_MAP_TYPE_PERCPU_ARRAY;
 }
 
-static int map_types(struct types *t, const struct bpf_map *bpf, struct own_map *map)
+static int map_types(struct types *t, const struct bpf_map *bpf, struct custom_map *map)
 {
 	uint32_t id = bpf_map__btf_key_type_id(bpf);
 	enum bpf_map_type type = bpf_map__type(bpf);
-	const struct btf_type *key = plain(t->btf, id);
+	const struct btf_type *key = plain_type(t->btf, id);
 
-	if (!is_told(type))
+	if (!is_reportable(type))
 		return refuse(t,
-			      "map %s is of a type that cannot be told: HASH, LRU_HASH, ARRAY "
+			      "map %s is of a type that cannot be reported: HASH, LRU_HASH, ARRAY "
 			      "and their PERCPU forms can",
 			      map->name);
-	if (bpf_map__key_size(bpf) > OWN_KEY_BYTES || bpf_map__value_size(bpf) > OWN_VALUE_BYTES)
+	if (bpf_map__key_size(bpf) > CUSTOM_KEY_BYTES ||
+	    bpf_map__value_size(bpf) > CUSTOM_VALUE_BYTES)
 		return refuse(t, "map %s: a key of %d and a value of %d bytes are allowed",
-			      map->name, OWN_KEY_BYTES, OWN_VALUE_BYTES);
-	if (is_array(type)) /* also that of a section has a key of 4 bytes */
+			      map->name, CUSTOM_KEY_BYTES, CUSTOM_VALUE_BYTES);
+	if (is_array(type)) /* the map of a section has a key of 4 bytes as well */
 		return label_plain(t, map, id, bpf_map__max_entries(bpf) == 1);
 	if (!id)
 		return refuse(t, "map %s has a key without a type: declare it by __type(key, ...)",
@@ -248,17 +250,19 @@ static int map_types(struct types *t, const struct bpf_map *bpf, struct own_map 
 					    : label_plain(t, map, id, false);
 }
 
-static int histogram(const struct types *t, const struct own_metric *metric)
+static int check_histogram(const struct types *t, const struct custom_metric *metric)
 {
-	if (metric->at.n < 2 || metric->at.n > OWN_SLOTS || metric->at.size < 4)
-		return refuse(t, "a histogram needs an array of 2 to %d __u32 or __u64", OWN_SLOTS);
+	if (metric->at.n < 2 || metric->at.n > CUSTOM_SLOTS || metric->at.size < 4)
+		return refuse(t, "a histogram needs an array of 2 to %d __u32 or __u64",
+			      CUSTOM_SLOTS);
 	if (metric->first + metric->at.n - 2 > 62)
 		return refuse(t, "%u slots from 2^%u on end beyond 2^62", metric->at.n,
 			      metric->first);
 	return 0;
 }
 
-static int metric_types(const struct types *t, const struct bpf_map *bpf, struct own_metric *metric)
+static int metric_types(const struct types *t, const struct bpf_map *bpf,
+			struct custom_metric *metric)
 {
 	uint32_t id = bpf_map__btf_value_type_id(bpf);
 	int r;
@@ -269,29 +273,29 @@ static int metric_types(const struct types *t, const struct bpf_map *bpf, struct
 			      "__type(value, ...)",
 			      bpf_map__name(bpf));
 	if (metric->field[0]) {
-		r = find(t, plain(t->btf, id), metric->field, "value", &metric->at);
+		r = find_member(t, plain_type(t->btf, id), metric->field, "value", &metric->at);
 		if (r < 0)
 			return r;
 	} else if (!read_type(t->btf, id, &metric->at)) {
 		return refuse(t, "the value of map %s is no number: field = names a member of it",
 			      bpf_map__name(bpf));
 	}
-	if (metric->kind == OWN_HISTOGRAM)
-		return histogram(t, metric);
+	if (metric->kind == CUSTOM_HISTOGRAM)
+		return check_histogram(t, metric);
 	if (metric->at.n != 1)
-		return refuse(t, "%s is no single number: kind = histogram tells an array",
+		return refuse(t, "%s is no single number: kind = histogram reports an array",
 			      metric->field[0] ? metric->field : "the value");
 	return 0;
 }
 
-int own_types(const struct bpf_object *o, const char *path, struct custom_manifest *m, char *err,
-	      size_t errlen)
+int custom_types(const struct bpf_object *o, const char *path, struct custom_manifest *m, char *err,
+		 size_t errlen)
 {
 	struct types t = { bpf_object__btf(o), path, 0, err, errlen };
 	int r = t.btf ? 0 : refuse(&t, "the object has no types (BTF): build it by clang -g");
 
 	for (uint32_t i = 0; i < m->nmaps && r == 0; i++) {
-		struct own_map *map = &m->map[i];
+		struct custom_map *map = &m->map[i];
 		const struct bpf_map *bpf = bpf_object__find_map_by_name(o, map->name);
 
 		t.line = map->line;

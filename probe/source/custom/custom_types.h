@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* custom_types.h - where in keys and values is what a manifest names: by the types (BTF) of the
- * object.
- */
+/* custom_types.h - finds the fields that a manifest names in keys and values, from the types (BTF)
+ * of the object. */
 #pragma once
 
 #include "probe/source/custom/custom_manifest.h"
 
 struct bpf_object;
 
-/* Fills in where each label and metric is. -EINVAL with FILE:LINE and what there is instead. */
-int own_types(const struct bpf_object *o, const char *path, struct custom_manifest *m, char *err,
-	      size_t errlen) MUST_CHECK;
+/* Sets the position of each label and metric. -EINVAL with FILE:LINE and what exists instead. */
+int custom_types(const struct bpf_object *o, const char *path, struct custom_manifest *m, char *err,
+		 size_t errlen) MUST_CHECK;

@@ -5,7 +5,7 @@
 
 static const struct call {
 	const char *name;
-	uint16_t nr[2]; /* the second: the same with flags; 0 as the second: none */
+	uint16_t nr[2]; /* the second: its variant with flags, or 0 */
 } calls[FILE_CALLS] = {
 	[FILE_READ] = { "read", { SYS_read } },
 	[FILE_WRITE] = { "write", { SYS_write } },

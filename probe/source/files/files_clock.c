@@ -11,7 +11,7 @@
 
 #define PERIOD_NS 5000000ull
 
-/* nohz_full: processors whose tick stops while one thread has them. */
+/* nohz_full: CPUs whose tick stops while they run a single thread. */
 static bool may_stop(const char *sysfs)
 {
 	char path[PATH_MAX], first = 0;
@@ -30,7 +30,7 @@ uint64_t files_clock_tick_ns(void)
 
 	if (clock_getres(CLOCK_MONOTONIC, &fine) < 0 || fine.tv_nsec != 1 ||
 	    clock_getres(CLOCK_MONOTONIC_COARSE, &coarse) < 0)
-		return 0; /* without high resolution timers the tick is none of them */
+		return 0; /* without high resolution timers the tick is not one of them */
 	return (uint64_t)coarse.tv_nsec;
 }
 

@@ -9,7 +9,7 @@
 
 enum { WARNING_US = 100000, CRITICAL_US = 10000000 };
 
-/* A file system without a disk of its own is called by its kind. */
+/* A file system without a disk is named by its type. */
 static void put_dev(const struct file_name *n, char *out, size_t size)
 {
 	const char *name = n->dev >> 20 ? n->disk : n->fs;
@@ -18,7 +18,7 @@ static void put_dev(const struct file_name *n, char *out, size_t size)
 	text_clean_into(out, size, name, strnlen(name, max));
 }
 
-/* Of a call that has none: those of its file. */
+/* A call without a byte count has the size of its file. */
 static void put_bytes(const struct files_op *op, struct event_item *e)
 {
 	uint64_t bytes = op->end.bytes;
@@ -62,7 +62,7 @@ static void put_part(const struct files_op *op, const struct files_text *t, enum
 							      .who = "" };
 }
 
-/* The three parts of its time; what is not known of its begin and end was on a CPU. */
+/* The three parts of its time; unknown time at its begin and end counts as CPU. */
 static void put_evidence(const struct files_op *op, const struct files_text *t, int64_t wall,
 			 struct event_item *e)
 {

@@ -33,7 +33,8 @@ void files_kernel_close(struct files_kernel *k)
 	free(k);
 }
 
-/* Without it no operation that never sleeps would be seen, nor the end of one that does. */
+/* Without the clock, operations that never sleep, and the ends of those that do, would be missed.
+ */
 static int start_clock(struct files_kernel *k, const struct files_clock *c, char *why)
 {
 	uint32_t hz = (uint32_t)(1000000000 / c->period_ns);
@@ -49,7 +50,7 @@ static int start_clock(struct files_kernel *k, const struct files_clock *c, char
 	return r;
 }
 
-static int load(struct files_kernel *k, const struct files_how *how, char *why)
+static int load_program(struct files_kernel *k, const struct files_how *how, char *why)
 {
 	int args = kernel_tracepoint_args("sched_switch", why), r;
 
@@ -74,11 +75,11 @@ static int load(struct files_kernel *k, const struct files_how *how, char *why)
 		r = files_bpf__load(k->bpf);
 	kernel_loaded(k->bpf->skeleton->data, k->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, why);
+		return kernel_explain(r, why);
 	return kernel_counts_open(&k->counts, k->bpf->maps.counts);
 }
 
-static int start(struct files_kernel *k, const struct files_clock *clock, char *why)
+static int start_hooks(struct files_kernel *k, const struct files_clock *clock, char *why)
 {
 	int r = start_clock(k, clock, why);
 
@@ -99,9 +100,9 @@ int files_kernel_open(struct files_kernel **out, const struct files_how *how,
 	k = calloc(1, sizeof(*k));
 	if (!k)
 		die("out of memory");
-	r = load(k, how, why);
+	r = load_program(k, how, why);
 	if (r == 0)
-		r = start(k, &how->clock, why);
+		r = start_hooks(k, &how->clock, why);
 	if (r == 0) {
 		k->ring = ring_buffer__new(bpf_map__fd(k->bpf->maps.ring), on_record, arg, NULL);
 		r = k->ring ? 0 : -errno;

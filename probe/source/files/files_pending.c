@@ -5,7 +5,7 @@
 
 struct files_pending {
 	struct files_op op[FILES_PENDING];
-	uint32_t n; /* of them are in use */
+	uint32_t n; /* in use */
 	uint64_t full;
 };
 
@@ -28,7 +28,7 @@ uint64_t files_pending_full(const struct files_pending *p)
 	return p->full;
 }
 
-static struct files_op *find(struct files_pending *p, uint32_t tid)
+static struct files_op *find_op(struct files_pending *p, uint32_t tid)
 {
 	for (uint32_t i = 0; i < p->n; i++)
 		if (p->op[i].name.head.tid == tid)
@@ -36,8 +36,8 @@ static struct files_op *find(struct files_pending *p, uint32_t tid)
 	return NULL;
 }
 
-/* Its end may never come: what told it found no room. */
-static struct files_op *oldest(struct files_pending *p)
+/* Its end may never come, if the ring had no room for that record. */
+static struct files_op *replace_oldest(struct files_pending *p)
 {
 	struct files_op *op = &p->op[0];
 
@@ -48,13 +48,13 @@ static struct files_op *oldest(struct files_pending *p)
 	return op;
 }
 
-/* A thread is in one call at a time: the one before has ended. */
+/* A thread is in one call at a time: the previous one has ended. */
 void files_pending_name(struct files_pending *p, const struct file_name *n)
 {
-	struct files_op *op = find(p, n->head.tid);
+	struct files_op *op = find_op(p, n->head.tid);
 
 	if (!op)
-		op = p->n < FILES_PENDING ? &p->op[p->n++] : oldest(p);
+		op = p->n < FILES_PENDING ? &p->op[p->n++] : replace_oldest(p);
 	op->name = *n;
 	op->block.head.record = 0;
 	op->running.head.record = 0;
@@ -62,7 +62,7 @@ void files_pending_name(struct files_pending *p, const struct file_name *n)
 
 void files_pending_stack(struct files_pending *p, const struct file_stack *s)
 {
-	struct files_op *op = find(p, s->head.tid);
+	struct files_op *op = find_op(p, s->head.tid);
 
 	if (!op || op->name.head.id != s->head.id)
 		return;
@@ -74,7 +74,7 @@ void files_pending_stack(struct files_pending *p, const struct file_stack *s)
 
 void files_pending_end(struct files_pending *p, const struct file_end *e, struct files_op *out)
 {
-	struct files_op *op = find(p, e->head.tid);
+	struct files_op *op = find_op(p, e->head.tid);
 
 	if (op && op->name.head.id == e->head.id) {
 		*out = *op;

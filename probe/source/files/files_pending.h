@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * files_pending.h - slow operations that are still going on: their pieces, until the end comes.
- * Bounded: a new one takes the place of the oldest, whose event then has no name.
+ * files_pending.h - the records of slow operations that are still running, until their end.
+ * Bounded: a new one replaces the oldest, whose event then has no file name.
  */
 #pragma once
 
@@ -16,6 +16,6 @@ void files_pending_free(struct files_pending *p); /* NULL is fine */
 
 void files_pending_name(struct files_pending *p, const struct file_name *n);
 void files_pending_stack(struct files_pending *p, const struct file_stack *s);
-/* The pieces that came before it, with it; they are forgotten here. */
+/* Returns the stored records together with the end, and drops them. */
 void files_pending_end(struct files_pending *p, const struct file_end *e, struct files_op *out);
-uint64_t files_pending_full(const struct files_pending *p); /* that lost their place, since ever */
+uint64_t files_pending_full(const struct files_pending *p); /* operations replaced, in total */

@@ -11,11 +11,11 @@
 #include "probe/symbol/kernel/stacks.h"
 
 #define TICK_NS (2 * 1000000000ull)
-#define BUSY_NS 1000000000ull /* so long after a record it does not rest */
+#define BUSY_NS 1000000000ull /* no rest within this time after a record */
 
 enum {
 	STACK_STEPS = 8,
-	LONG = 10, /* times the limit: they are told, too, while there are too many others */
+	LONG = 10, /* operations over LONG times the limit have a separate rate limit */
 };
 
 struct files_source {
@@ -23,10 +23,10 @@ struct files_source {
 	struct files_pending *pending;
 	struct stacks *stacks;
 	const struct probe_config *config;
-	uint64_t loss[FILELOSS_END], told_loss[FILELOSS_END];
-	uint64_t slow, told, told_slow, told_told;
+	uint64_t loss[FILELOSS_END], sent_loss[FILELOSS_END];
+	uint64_t slow, reported, sent_slow, sent_reported;
 	uint64_t now_ns, busy_ns, next_tick_ns, second_ns;
-	int64_t left; /* events that may still be told in this second */
+	int64_t left; /* events left in this second */
 	struct token_bucket some, long_ones;
 	int64_t wall_minus_mono_ns;
 	struct sink *out; /* during a read */
@@ -41,7 +41,7 @@ static uint64_t stack_of(struct files_source *s, const struct file_stack *k)
 			 (cut ? STACKS_CUT : 0) | (irq ? STACKS_IN_IRQ : 0), s->now_ns);
 }
 
-static bool may_tell(struct files_source *s, const struct file_end *end)
+static bool may_report(struct files_source *s, const struct file_end *end)
 {
 	const double least_ns = LONG * s->config->slow_file_ms * 1e6;
 	bool is_long = (double)(end->last_ns - end->first_ns) >= least_ns;
@@ -50,17 +50,17 @@ static bool may_tell(struct files_source *s, const struct file_end *end)
 						(double)s->config->slow_files_per_min, s->now_ns);
 }
 
-static void tell(struct files_source *s, const struct files_op *op)
+static void report_operation(struct files_source *s, const struct files_op *op)
 {
 	struct files_text text;
 	struct event_item e;
 
-	if (!may_tell(s, &op->end)) {
+	if (!may_report(s, &op->end)) {
 		s->loss[FILELOSS_WITHHELD]++;
 		return;
 	}
 	s->left--;
-	s->told++;
+	s->reported++;
 	s->loss[FILELOSS_NAMELESS] += op->name.head.record == 0;
 	files_event(op, s->wall_minus_mono_ns, &text, &e);
 	for (uint32_t i = 0; i < e.nevidence; i++) {
@@ -85,7 +85,7 @@ static int on_record(void *arg, void *data, size_t len)
 	} else if (len >= sizeof(struct file_end) && h->record == FILE_IS_END) {
 		files_pending_end(s->pending, data, &op);
 		if (!(h->flags & FILE_WAS_FAST))
-			tell(s, &op);
+			report_operation(s, &op);
 	}
 	return 0;
 }
@@ -134,19 +134,19 @@ static void kernel_counts(struct files_source *s)
 	s->loss[FILELOSS_GAPS] = k[FILE_STAT_GAPS];
 }
 
-static void tick(struct files_source *s)
+static void send_counts(struct files_source *s)
 {
 	double v[FILELOSS_END], n[FILES_END];
 
 	kernel_counts(s);
 	for (int i = 0; i < FILELOSS_END; i++) {
-		v[i] = (double)(s->loss[i] - s->told_loss[i]);
-		s->told_loss[i] = s->loss[i];
+		v[i] = (double)(s->loss[i] - s->sent_loss[i]);
+		s->sent_loss[i] = s->loss[i];
 	}
-	n[FILES_SLOW] = (double)(s->slow - s->told_slow);
-	n[FILES_REPORTED] = (double)(s->told - s->told_told);
-	s->told_slow = s->slow;
-	s->told_told = s->told;
+	n[FILES_SLOW] = (double)(s->slow - s->sent_slow);
+	n[FILES_REPORTED] = (double)(s->reported - s->sent_reported);
+	s->sent_slow = s->slow;
+	s->sent_reported = s->reported;
 	sink_sample(s->out, &(struct sample_item){ layout_fileloss.layout, "", FILELOSS_END, v });
 	sink_sample(s->out, &(struct sample_item){ layout_files.layout, "", FILES_END, n });
 }
@@ -167,11 +167,11 @@ static int files_read(void *self, struct sink *out)
 	r = files_kernel_read(s->kernel);
 	if (r > 0)
 		s->busy_ns = now;
-	for (int i = 0; i < STACK_STEPS; i++) /* all of a pass in half a second */
+	for (int i = 0; i < STACK_STEPS; i++) /* a whole pass in half a second */
 		stacks_step(s->stacks, out, now);
 	if (now >= s->next_tick_ns) {
 		s->next_tick_ns = clock_next(now, TICK_NS);
-		tick(s);
+		send_counts(s);
 	}
 	s->out = NULL;
 	if (r < 0)

@@ -12,7 +12,7 @@ void devices_begin(struct devices *d)
 		d->device[i].seen = false;
 }
 
-static struct device *find(struct devices *d, const char *name)
+static struct device *find_device(struct devices *d, const char *name)
 {
 	struct device *v;
 
@@ -28,7 +28,7 @@ static struct device *find(struct devices *d, const char *name)
 	return v;
 }
 
-/* The kernel lets an interface be called anything but '/' and blanks; a label is plain text. */
+/* An interface name may contain anything but '/' and blanks; a label is plain text. */
 static bool take_name(const struct words *w, char name[static DEVICE_NAME])
 {
 	size_t len = (size_t)(w->end - w->p);
@@ -46,7 +46,7 @@ void devices_sample(struct devices *d, const struct words *name, const struct wi
 {
 	double v[DEVICE_VALUES];
 	char text[DEVICE_NAME];
-	struct device *device = take_name(name, text) ? find(d, text) : NULL;
+	struct device *device = take_name(name, text) ? find_device(d, text) : NULL;
 
 	assert(layout->n <= DEVICE_VALUES);
 	if (!device || device->seen) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * proc_devices.h - disks or interfaces, remembered by name from tick to tick.
+ * proc_devices.h - disks or interfaces, remembered by name between ticks.
  *
- * devices_begin, then devices_sample for each one found, then devices_end, which forgets those that
- * were not found: one that comes back is new. How many there are is bounded; more are counted.
+ * devices_begin, then devices_sample for each device found, then devices_end, which forgets the
+ * others: a device that comes back is new. Bounded; devices beyond the limit are counted.
  */
 #pragma once
 

@@ -5,9 +5,9 @@
 #include <limits.h>
 #include <stdio.h>
 
-enum { SECTOR = 512 }; /* in /proc/diskstats always, whatever the disk's own is */
+enum { SECTOR = 512 }; /* the unit of /proc/diskstats, regardless of the disk */
 
-/* The columns after the name are in the layout's order; an older kernel has fewer. */
+/* The columns after the name are in the layout's order; older kernels have fewer. */
 static const double unit[DISK_END] = {
 	[DISK_READS] = 1,
 	[DISK_READS_MERGED] = 1,
@@ -44,7 +44,7 @@ static bool all_digits(const char *s)
 	return !*s;
 }
 
-/* Memory and files that look like disks. */
+/* Devices backed by memory or files. */
 static bool is_pretended(const char *name)
 {
 	static const char *const kinds[] = { "loop", "ram", "zram", "fd" };
@@ -58,7 +58,7 @@ static bool is_pretended(const char *name)
 	return false;
 }
 
-/* sda1, vda1, xvda1; nvme0n1p1, mmcblk0p1 - for where there is no /sys to ask. */
+/* sda1, vda1, xvda1; nvme0n1p1, mmcblk0p1: used if there is no /sys. */
 static bool is_partition_name(const char *name)
 {
 	static const char *const lettered[] = { "sd", "hd", "vd", "xvd" };
@@ -71,7 +71,7 @@ static bool is_partition_name(const char *name)
 	return p && p > name && isdigit((unsigned char)p[-1]) && all_digits(p + 1);
 }
 
-/* A '/' in a disk's name is a '!' in /sys, so no name leads out of its directory. */
+/* A '/' in a disk's name is a '!' in /sys, so no name escapes the directory. */
 static bool is_whole_disk(const struct proc *p, const struct words *word)
 {
 	char name[DEVICE_NAME] = "", path[PATH_MAX];

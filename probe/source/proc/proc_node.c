@@ -82,7 +82,7 @@ static void read_keyed(struct proc *p, const char *name, const struct proc_key *
 		proc_keyed(file, keys, n, unit, raw);
 }
 
-/* The line "cpu" is the sum; "cpu0", "cpu1", ... are counted. */
+/* The line "cpu" is the sum; the lines "cpu0", "cpu1", ... are counted. */
 static void read_cpus(struct words file, double *raw)
 {
 	const double tick = 1.0 / (double)sysconf(_SC_CLK_TCK);
@@ -114,11 +114,11 @@ static int read_stat(struct proc *p, double *raw)
 	read_cpus(file, raw);
 	proc_keyed(file, stat_keys, ARRAY_SIZE(stat_keys), 1, raw);
 	if (isnan(raw[NODE_CONTEXT_SWITCHES]))
-		raw[NODE_CPUS] = NAN; /* the file ends before its last processor, for all we know */
+		raw[NODE_CPUS] = NAN; /* the file may be truncated */
 	return 0;
 }
 
-/* A file of one line of numbers. */
+/* Reads a file that is one line of numbers. */
 static void read_row(struct proc *p, const char *name, const int *at, size_t n, double *raw)
 {
 	struct words file, line;
@@ -133,7 +133,7 @@ static void read_row(struct proc *p, const char *name, const int *at, size_t n, 
 	}
 }
 
-/* No file, no pressure known. */
+/* Without the file, pressure is unavailable. */
 static void read_pressure(struct proc *p, const char *name, int some, int full, double *raw)
 {
 	struct words file;

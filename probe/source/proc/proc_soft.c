@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* proc_soft.c - what the kernel does in soft interrupts: how often of each kind, and what of the
- * network's queues it had to leave or to throw away. */
+/* proc_soft.c - soft interrupts: counts by kind, and what the network queues processed, dropped or
+ * deferred. */
 #include <ctype.h>
 #include <math.h>
 
@@ -16,7 +16,7 @@ static const struct proc_key softirq_keys[] = {
 	{ "HRTIMER", NODE_SOFTIRQ_HRTIMER }, { "RCU", NODE_SOFTIRQ_RCU },
 };
 
-/* "NET_RX:  12  34": a column for each processor. */
+/* "NET_RX:  12  34": one column per CPU. */
 static void read_softirqs(struct proc *p, double *raw)
 {
 	struct words file, line, word;
@@ -36,8 +36,8 @@ static void read_softirqs(struct proc *p, double *raw)
 	}
 }
 
-/* Eight hex digits; NaN is no such number. */
-static double hex(struct words *line)
+/* A hexadecimal number of up to 16 digits; NaN: not a number. */
+static double parse_hex(struct words *line)
 {
 	struct words w;
 	uint64_t v = 0;
@@ -54,8 +54,7 @@ static double hex(struct words *line)
 	return (double)v;
 }
 
-/* A line for each processor. Each of its numbers has 32 bits, so that the sum goes back at times.
- */
+/* One line per CPU with 32-bit numbers, so that the sum decreases at times. */
 static void read_softnet(struct proc *p, double *raw)
 {
 	static const int at[SOFTNET_COLUMNS] = { NODE_SOFTNET_PROCESSED, NODE_SOFTNET_DROPPED,
@@ -68,10 +67,11 @@ static void read_softnet(struct proc *p, double *raw)
 		return;
 	for (; proc_line(&file, &line); lines++)
 		for (int i = 0; i < SOFTNET_COLUMNS; i++)
-			sum[i] += hex(&line);
+			sum[i] += parse_hex(&line);
 	p->softnet_lines = lines;
 	for (int i = 0; i < SOFTNET_COLUMNS; i++)
-		raw[at[i]] = !before || lines == before ? sum[i] : NAN; /* of other processors */
+		raw[at[i]] = !before || lines == before ? sum[i]
+							: NAN; /* NaN: the set of CPUs changed */
 }
 
 void proc_soft_read(struct proc *p, double raw[static NODE_END])

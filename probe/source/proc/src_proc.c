@@ -59,7 +59,7 @@ static int proc_source_read(void *self, struct sink *out)
 
 const struct source source_proc = {
 	.name = "proc",
-	.help = "processors, memory, load, pressure, disks and network, from /proc",
+	.help = "CPU, memory, load, pressure, disks and network, from /proc",
 	.period_ms = 2000,
 	.steady = true,
 	.size = sizeof(struct proc),

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* src_proc.h - the parts of source_proc, one file each. raw is what the files say, not yet a delta.
- */
+/* src_proc.h - the parts of source_proc, one file each. raw: values as read, not yet deltas. */
 #pragma once
 
 #include "probe/source/proc/proc_devices.h"
@@ -8,10 +7,10 @@
 
 struct proc {
 	char *procfs, *sysfs;
-	bool has_sys_block; /* tells a disk from its partitions; else the name has to */
+	bool has_sys_block; /* /sys/block distinguishes disks from partitions; else the name must */
 	struct buf text; /* the file being read */
 	double last[NODE_END];
-	uint32_t softnet_lines; /* one for each processor; 0: not read yet */
+	uint32_t softnet_lines; /* one for each CPU; 0: not read yet */
 	struct devices disks, nets;
 };
 

@@ -11,11 +11,11 @@
 #include "probe/procfs/sparse_array.h"
 
 enum {
-	BYTES_S = 128 * 1024, /* of files: about 1 ms; what is saved up serves a busy moment */
+	BYTES_S = 128 * 1024, /* file bytes per second: about 1 ms; unused ones accumulate */
 	BYTES_SAVED = 12 << 20,
 	STEP_BYTES = 2 << 20,
 	PAGE = 4096,
-	CUT = 1, /* of the flags of a STACK */
+	CUT = 1, /* flags of a STACK */
 	USER = 2,
 	BY_ID = 1,
 };
@@ -24,8 +24,8 @@ enum {
 #define PATIENCE_NS (20 * SEC)
 
 struct user {
-	uint64_t id, since_ns; /* id: the one that waits */
-	uint32_t tgid, n, times; /* times: it was seen since then */
+	uint64_t id, since_ns; /* id: the pending id */
+	uint32_t tgid, n, times; /* times: seen since then */
 	bool cut;
 	struct req_frame frame[ONCPU_USER];
 };
@@ -33,13 +33,13 @@ struct user {
 struct fold {
 	struct fold_kernel *kernel;
 	struct usym *usym;
-	struct usym_files *files; /* the same ones */
+	struct usym_files *files; /* of the same files */
 	struct fold_common common;
 	uint64_t unknown, step_ns, minute_ns;
-	size_t bytes; /* that may be read of files */
-	bool begun; /* with these places */
+	size_t bytes; /* file bytes that may be read */
+	bool begun; /* a lookup of these places is running */
 	uint32_t nplaces, nuser;
-	struct req_frame place[USYM_FRAMES]; /* what is looked up with it */
+	struct req_frame place[USYM_FRAMES]; /* looked up with one pass */
 	uint32_t place_of[USYM_FRAMES]; /* process */
 	struct user user[FOLD_USER];
 };
@@ -55,7 +55,7 @@ struct fold *fold_new(const char *procfs, void (*named)(void *arg, uint64_t was,
 	f->common.functions = function_cache_new();
 	f->common.named = named;
 	f->common.arg = arg;
-	stack_dedup_open(&f->common.told, procfs);
+	stack_dedup_open(&f->common.sent, procfs);
 	f->kernel = fold_kernel_new(procfs, &f->common);
 	f->usym = usym_new(procfs);
 	f->files = usym_files_new(procfs);
@@ -79,7 +79,7 @@ uint64_t fold_unknown(const struct fold *f)
 	return f->unknown + fold_kernel_unknown(f->kernel);
 }
 
-/* By the names of the functions alone: the same on every node. */
+/* Computed from the function names alone: the same on every node. */
 static uint64_t id_of(const struct stack_item *s)
 {
 	uint64_t h = hash_add(HASH_START, &s->flags, sizeof(s->flags));
@@ -89,15 +89,15 @@ static uint64_t id_of(const struct stack_item *s)
 	return hash_end(h);
 }
 
-uint64_t fold_told(struct fold_common *c, struct stack_item *s)
+uint64_t fold_send_stack(struct fold_common *c, struct stack_item *s)
 {
 	if (!s->n)
 		return 0;
 	s->id = id_of(s);
-	if (stack_dedup_is(&c->told, s->id, c->now_ns))
+	if (stack_dedup_is_known(&c->sent, s->id, c->now_ns))
 		return s->id;
 	sink_stack(c->out, s);
-	stack_dedup_add(&c->told, s->id, c->now_ns);
+	stack_dedup_add(&c->sent, s->id, c->now_ns);
 	return s->id;
 }
 
@@ -108,7 +108,7 @@ static uint64_t space_of(const struct req_frame *q, uint32_t tgid)
 	return hash_end(hash_add(HASH_START, &tgid, sizeof(tgid)));
 }
 
-/* What a call returns to may be behind the end of its function. */
+/* A return address may lie behind the end of its function. */
 static struct req_frame place_of(const struct user *u, uint32_t i)
 {
 	struct req_frame q = u->frame[i];
@@ -117,12 +117,12 @@ static struct req_frame place_of(const struct user *u, uint32_t i)
 	return q;
 }
 
-static const char *find(const struct fold *f, const struct req_frame *place, uint32_t tgid)
+static const char *find_function(const struct fold *f, const struct req_frame *place, uint32_t tgid)
 {
 	return function_cache_find(f->common.functions, space_of(place, tgid), place->where);
 }
 
-/* Its outermost function is where a thread begins, or what the C library calls so. */
+/* The outermost function starts a thread, or belongs to the C library. */
 static bool is_whole(const struct stack_item *s)
 {
 	const char *last = s->n > 1 ? s->frame[s->n - 1] : "";
@@ -130,15 +130,15 @@ static bool is_whole(const struct stack_item *s)
 	return usym_name_begins(last) || strstr(last, "(libc.so") || strstr(last, "(ld-musl");
 }
 
-/* The frames that are known up to the first that is not; true: there is none such. */
-static bool look_up(const struct fold *f, const struct user *u, struct stack_item *s)
+/* Resolves the leading known frames; true: all frames are known. */
+static bool resolve_frames(const struct fold *f, const struct user *u, struct stack_item *s)
 {
 	bool cut = u->cut, known = true;
 
 	*s = (struct stack_item){ .flags = USER };
 	for (uint32_t i = 0; i < u->n && known; i++) {
 		const struct req_frame place = place_of(u, i);
-		const char *text = find(f, &place, u->tgid);
+		const char *text = find_function(f, &place, u->tgid);
 
 		if (text && !*text) {
 			cut = true;
@@ -153,8 +153,7 @@ static bool look_up(const struct fold *f, const struct user *u, struct stack_ite
 	return known;
 }
 
-/* Of the first frame that nobody looked up at least its file, if that was seen: by its build id,
- * which other processes have, too. */
+/* Adds the file of the first unknown frame, if a process with the same build id was seen. */
 static void add_file(const struct fold *f, const struct user *u, struct stack_item *s,
 		     char text[static USYM_TEXT])
 {
@@ -172,24 +171,24 @@ static void add_file(const struct fold *f, const struct user *u, struct stack_it
 	s->frame[s->n++] = text;
 }
 
-/* Told with what is known by now. */
-static void end(struct fold *f, uint32_t i)
+/* Sends a pending stack with what is known by now. */
+static void end_pending(struct fold *f, uint32_t i)
 {
 	const struct user *u = &f->user[i];
 	char text[USYM_TEXT];
 	struct stack_item s;
 
-	if (!look_up(f, u, &s)) {
+	if (!resolve_frames(f, u, &s)) {
 		f->unknown++;
 		add_file(f, u, &s, text);
 	}
-	f->common.named(f->common.arg, u->id, fold_told(&f->common, &s));
+	f->common.named(f->common.arg, u->id, fold_send_stack(&f->common, &s));
 	f->nuser--;
 	memmove(f->user + i, f->user + i + 1, (f->nuser - i) * sizeof(f->user[0]));
 }
 
-/* The oldest of those that were seen least. */
-static uint32_t least(const struct fold *f)
+/* The oldest of the least frequent. */
+static uint32_t least_frequent(const struct fold *f)
 {
 	uint32_t found = 0;
 
@@ -199,7 +198,7 @@ static uint32_t least(const struct fold *f)
 	return found;
 }
 
-static uint64_t wait_user(struct fold *f, struct user *u)
+static uint64_t add_pending_user(struct fold *f, struct user *u)
 {
 	for (uint32_t i = 0; i < f->nuser; i++) {
 		if (f->user[i].id != u->id)
@@ -208,7 +207,7 @@ static uint64_t wait_user(struct fold *f, struct user *u)
 		return u->id;
 	}
 	if (f->nuser == FOLD_USER)
-		end(f, least(f));
+		end_pending(f, least_frequent(f));
 	f->user[f->nuser++] = *u;
 	usym_notice(f->usym, u->tgid, u->frame, u->n);
 	return u->id;
@@ -225,11 +224,11 @@ uint64_t fold_user(struct fold *f, uint32_t tgid, const struct req_frame *frame,
 	if (!u.n)
 		return 0;
 	memcpy(u.frame, frame, u.n * sizeof(*frame));
-	if (look_up(f, &u, &s))
-		return fold_told(&f->common, &s);
+	if (resolve_frames(f, &u, &s))
+		return fold_send_stack(&f->common, &s);
 	u.id = hash_add(hash_add(HASH_START, &tgid, sizeof(tgid)), u.frame, u.n * sizeof(*frame)) |
-	       MINUTE_WAITS;
-	return wait_user(f, &u);
+	       STACK_PENDING;
+	return add_pending_user(f, &u);
 }
 
 uint64_t fold_kernel(struct fold *f, const __u64 *frame, uint32_t n)
@@ -258,8 +257,8 @@ static void add_places(struct fold *f, const struct user *u, uint64_t of)
 	}
 }
 
-/* What is not known of the stack that was seen most; all that wait for the same file are served. */
-static void begin(struct fold *f)
+/* Starts a lookup for the most frequent stack; includes all pending ones in the same file. */
+static void begin_lookup(struct fold *f)
 {
 	const struct user *first = &f->user[0];
 	struct req_frame place;
@@ -281,10 +280,10 @@ static void begin(struct fold *f)
 }
 
 /*
- * Where there is no code, no page of that process has any. A file that is not known may be so to
- * another process that has it; but not where it was asked for.
+ * An address without code marks its whole page in that process. A file that is unknown to the
+ * process that was asked may be known to another process that uses it.
  */
-static void learn(struct fold *f, uint32_t tgid)
+static void store_functions(struct fold *f, uint32_t tgid)
 {
 	for (uint32_t i = 0; i < f->nplaces; i++) {
 		const struct req_frame *q = &f->place[i];
@@ -295,20 +294,20 @@ static void learn(struct fold *f, uint32_t tgid)
 		if (r == -ENOENT && f->place_of[i] != tgid)
 			continue;
 		function_cache_add(f->common.functions, space_of(q, f->place_of[i]), from, to,
-			      r == -ENOENT ? "(a file that is not known)" : text,
-			      r < 0 || q->status != BY_ID);
+				   r == -ENOENT ? "(a file that is not known)" : text,
+				   r < 0 || q->status != BY_ID);
 	}
 }
 
-/* Those that are known, and those that have waited too long. */
-static void tell_known(struct fold *f)
+/* Sends the stacks that are known, and those that have waited too long. */
+static void send_known(struct fold *f)
 {
 	for (uint32_t i = 0; i < f->nuser;) {
 		const struct user *u = &f->user[i];
 		struct stack_item s;
 
-		if (look_up(f, u, &s) || f->common.now_ns - u->since_ns >= PATIENCE_NS)
-			end(f, i);
+		if (resolve_frames(f, u, &s) || f->common.now_ns - u->since_ns >= PATIENCE_NS)
+			end_pending(f, i);
 		else
 			i++;
 	}
@@ -316,22 +315,22 @@ static void tell_known(struct fold *f)
 
 static uint32_t process_of(const struct fold *f)
 {
-	return f->nplaces ? f->place_of[0] : 0; /* the first place is the first one's own */
+	return f->nplaces ? f->place_of[0] : 0; /* the first place belongs to the first stack */
 }
 
 static void step_user(struct fold *f)
 {
 	size_t step = f->bytes < STEP_BYTES ? f->bytes : STEP_BYTES, left = step;
 
-	tell_known(f);
+	send_known(f);
 	while ((f->nuser || f->begun) && left) {
 		if (!f->begun)
-			begin(f);
+			begin_lookup(f);
 		if (!usym_step(f->usym, &left))
 			break;
-		learn(f, process_of(f));
+		store_functions(f, process_of(f));
 		f->begun = false;
-		tell_known(f);
+		send_known(f);
 	}
 	f->bytes -= step - left;
 }

@@ -7,19 +7,19 @@
 #include "probe/procfs/sparse_array.h"
 
 enum {
-	STEP_BYTES = 1 << 20, /* of kallsyms, at a time: about 10 ms */
+	STEP_BYTES = 1 << 20, /* of kallsyms in one step: about 10 ms */
 	CROWDED = FOLD_KERNEL / 2,
-	CUT = 1, /* of the flags of a STACK */
+	CUT = 1, /* flag of a STACK */
 	SPACE = 0,
 };
 
 #define SEC 1000000000ull
 #define GATHER_NS (1 * SEC)
-#define AGAIN_NS (60 * SEC) /* from one pass to the next */
+#define REPEAT_NS (60 * SEC) /* between passes */
 #define CROWDED_NS (30 * SEC)
 
 struct waiting {
-	uint64_t id; /* the one that waits */
+	uint64_t id; /* the pending id */
 	uint32_t n;
 	__u64 frame[ONCPU_KERNEL];
 };
@@ -27,7 +27,7 @@ struct waiting {
 struct fold_kernel {
 	struct fold_common *common;
 	struct ksyms *ksyms;
-	uint64_t unknown, first_ns, pass_ns; /* pass_ns: when the last one began; 0: none has */
+	uint64_t unknown, first_ns, pass_ns; /* pass_ns: start of the last pass; 0: none */
 	bool passing;
 	size_t nasked;
 	uint64_t asked[KSYM_MAX];
@@ -57,14 +57,15 @@ uint64_t fold_kernel_unknown(const struct fold_kernel *k)
 	return k->unknown;
 }
 
-/* What a call returns to may be behind the end of its function. */
+/* A return address may lie behind the end of its function. */
 static uint64_t asked_of(const __u64 *frame, uint32_t i)
 {
 	return frame[i] - (i > 0 && frame[i]);
 }
 
-/* The frames that are known up to the first that is not; true: there is none such. */
-static bool look_up(const struct function_cache *f, const __u64 *frame, uint32_t n, struct stack_item *s)
+/* Resolves the leading known frames; true: all frames are known. */
+static bool resolve_frames(const struct function_cache *f, const __u64 *frame, uint32_t n,
+			   struct stack_item *s)
 {
 	*s = (struct stack_item){ .flags = n == ONCPU_KERNEL ? CUT : 0 };
 	while (s->n < n) {
@@ -78,7 +79,7 @@ static bool look_up(const struct function_cache *f, const __u64 *frame, uint32_t
 	return true;
 }
 
-static uint64_t wait(struct fold_kernel *k, uint64_t id, const __u64 *frame, uint32_t n)
+static uint64_t add_pending(struct fold_kernel *k, uint64_t id, const __u64 *frame, uint32_t n)
 {
 	struct waiting *w;
 
@@ -103,17 +104,18 @@ uint64_t fold_kernel_id(struct fold_kernel *k, const __u64 *frame, uint32_t n)
 	n = n < ONCPU_KERNEL ? n : ONCPU_KERNEL;
 	if (!n)
 		return 0;
-	if (look_up(k->common->functions, frame, n, &s))
-		return fold_told(k->common, &s);
-	id = wait(k, hash_add(HASH_START, frame, n * sizeof(*frame)) | MINUTE_WAITS, frame, n);
+	if (resolve_frames(k->common->functions, frame, n, &s))
+		return fold_send_stack(k->common, &s);
+	id = add_pending(k, hash_add(HASH_START, frame, n * sizeof(*frame)) | STACK_PENDING, frame,
+			 n);
 	if (id)
 		return id;
 	k->unknown++;
-	return fold_told(k->common, &s);
+	return fold_send_stack(k->common, &s);
 }
 
-/* Those that wait only to be told, and those whose functions another one's pass has found. */
-static void tell_known(struct fold_kernel *k)
+/* Sends pending stacks whose functions are known by now, also from other passes. */
+static void send_known(struct fold_kernel *k)
 {
 	struct fold_common *c = k->common;
 	uint32_t n = 0;
@@ -122,15 +124,15 @@ static void tell_known(struct fold_kernel *k)
 		const struct waiting *w = &k->one[i];
 		struct stack_item s;
 
-		if (look_up(c->functions, w->frame, w->n, &s))
-			c->named(c->arg, w->id, fold_told(c, &s));
+		if (resolve_frames(c->functions, w->frame, w->n, &s))
+			c->named(c->arg, w->id, fold_send_stack(c, &s));
 		else
 			k->one[n++] = *w;
 	}
 	k->n = n;
 }
 
-static void begin(struct fold_kernel *k)
+static void begin_lookup(struct fold_kernel *k)
 {
 	k->nasked = 0;
 	for (uint32_t i = 0; i < k->n; i++)
@@ -145,8 +147,8 @@ static void begin(struct fold_kernel *k)
 	k->pass_ns = k->common->now_ns;
 }
 
-/* What has no name is the kernel's, and no more is known of it. */
-static void learn(const struct fold_kernel *k)
+/* An address without a symbol becomes "(kernel)". */
+static void store_functions(const struct fold_kernel *k)
 {
 	struct function_cache *f = k->common->functions;
 
@@ -169,19 +171,19 @@ static bool is_due(const struct fold_kernel *k)
 
 	if (!k->n || now - k->first_ns < GATHER_NS)
 		return false;
-	return !k->pass_ns || ksyms_quick(k->ksyms) || since >= AGAIN_NS ||
+	return !k->pass_ns || ksyms_quick(k->ksyms) || since >= REPEAT_NS ||
 	       (k->n >= CROWDED && since >= CROWDED_NS);
 }
 
 void fold_kernel_step(struct fold_kernel *k)
 {
-	tell_known(k);
+	send_known(k);
 	if (!k->passing && is_due(k))
-		begin(k);
+		begin_lookup(k);
 	if (!k->passing || !ksyms_step(k->ksyms, STEP_BYTES))
 		return;
-	learn(k);
+	store_functions(k);
 	k->passing = false;
-	ksyms_begin(k->ksyms, NULL, 0); /* gives the names back */
-	tell_known(k);
+	ksyms_begin(k->ksyms, NULL, 0); /* frees the names */
+	send_known(k);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* fold_kernel.h - the kernel's half of fold.h, and what both halves share; only fold*.c use it. */
+/* fold_kernel.h - the kernel half of fold.h, and the state both halves share; used by fold*.c only.
+ */
 #pragma once
 
 #include "probe/source/profile/fold.h"
@@ -8,7 +9,7 @@
 
 struct fold_common {
 	struct function_cache *functions;
-	struct stack_dedup told;
+	struct stack_dedup sent;
 	struct sink *out;
 	uint64_t now_ns;
 	void (*named)(void *arg, uint64_t was, uint64_t is);
@@ -24,5 +25,5 @@ uint64_t fold_kernel_id(struct fold_kernel *k, const __u64 *frame, uint32_t n);
 void fold_kernel_step(struct fold_kernel *k);
 uint64_t fold_kernel_unknown(const struct fold_kernel *k);
 
-/* Its id; it is told, unless it was. 0: it has no frames. In fold.c. */
-uint64_t fold_told(struct fold_common *c, struct stack_item *s);
+/* Returns the id; sends the stack unless it was sent before. 0: no frames. Defined in fold.c. */
+uint64_t fold_send_stack(struct fold_common *c, struct stack_item *s);

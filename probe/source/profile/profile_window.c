@@ -7,8 +7,8 @@
 
 enum {
 	NAME = 64,
-	PLACES = 2 * MINUTE_PAIRS,
-	KEPT = MINUTE_APPS, /* room for a pair without stacks of each app */
+	SLOTS = 2 * WINDOW_PAIRS,
+	RESERVED = WINDOW_APPS, /* one pair without stacks per app */
 };
 
 struct pair {
@@ -17,17 +17,17 @@ struct pair {
 	uint16_t app;
 };
 
-struct app_of_minute {
+struct window_app {
 	char name[NAME];
-	bool told, seen; /* it was told of; it was seen since the last minute was told */
+	bool sent, seen; /* sent before; seen since the last full send */
 };
 
 struct profile_window {
 	uint32_t napps, npairs;
 	uint64_t over;
-	struct app_of_minute app[MINUTE_APPS];
-	struct pair pair[MINUTE_PAIRS + KEPT];
-	uint16_t place[PLACES]; /* number of a pair, from 1 */
+	struct window_app app[WINDOW_APPS];
+	struct pair pair[WINDOW_PAIRS + RESERVED];
+	uint16_t place[SLOTS]; /* pair number, from 1 */
 };
 
 struct profile_window *profile_window_new(void)
@@ -53,23 +53,23 @@ static uint16_t app_of(struct profile_window *m, const char *name)
 
 	while (i < m->napps && strcmp(m->app[i].name, name) != 0)
 		i++;
-	if (i == m->napps && i == MINUTE_APPS)
-		i = MINUTE_APPS - 1;
+	if (i == m->napps && i == WINDOW_APPS)
+		i = WINDOW_APPS - 1;
 	m->app[i].seen = true;
 	if (i < m->napps)
 		return i;
-	m->app[m->napps] = (struct app_of_minute){ .seen = true };
+	m->app[m->napps] = (struct window_app){ .seen = true };
 	snprintf(m->app[m->napps].name, NAME, "%s",
-		 m->napps == MINUTE_APPS - 1 ? "(others)" : name);
+		 m->napps == WINDOW_APPS - 1 ? "(others)" : name);
 	return (uint16_t)m->napps++;
 }
 
-static uint16_t *place_of(struct profile_window *m, const struct pair *p)
+static uint16_t *slot_of(struct profile_window *m, const struct pair *p)
 {
 	uint64_t at = (p->kernel ^ p->user * 3) + p->app * 0x9e3779b97f4a7c15u;
 
 	for (at ^= at >> 32;; at++) {
-		uint16_t *place = &m->place[at % PLACES];
+		uint16_t *place = &m->place[at % SLOTS];
 		const struct pair *q = *place ? &m->pair[*place - 1] : NULL;
 
 		if (!q || (q->kernel == p->kernel && q->user == p->user && q->app == p->app))
@@ -77,11 +77,11 @@ static uint16_t *place_of(struct profile_window *m, const struct pair *p)
 	}
 }
 
-_Static_assert(PLACES > MINUTE_PAIRS + KEPT, "there is always a place that is free");
+_Static_assert(SLOTS > WINDOW_PAIRS + RESERVED, "one slot is always free");
 
-static void count(struct profile_window *m, const struct pair *p)
+static void count_pair(struct profile_window *m, const struct pair *p)
 {
-	uint16_t *place = place_of(m, p);
+	uint16_t *place = slot_of(m, p);
 
 	if (!*place) {
 		m->pair[m->npairs++] = *p;
@@ -91,23 +91,24 @@ static void count(struct profile_window *m, const struct pair *p)
 	}
 }
 
-void profile_window_add(struct profile_window *m, const char *app, uint64_t kernel, uint64_t user, uint32_t n)
+void profile_window_add(struct profile_window *m, const char *app, uint64_t kernel, uint64_t user,
+			uint32_t n)
 {
 	struct pair p = { .kernel = kernel, .user = user, .n = n, .app = app_of(m, app) };
 
-	if (m->npairs >= MINUTE_PAIRS && !*place_of(m, &p)) {
+	if (m->npairs >= WINDOW_PAIRS && !*slot_of(m, &p)) {
 		p.kernel = p.user = 0;
 		m->over += n;
 	}
-	count(m, &p);
+	count_pair(m, &p);
 }
 
-static bool waits(const struct pair *p)
+static bool is_pending(const struct pair *p)
 {
-	return (p->kernel | p->user) & MINUTE_WAITS;
+	return (p->kernel | p->user) & STACK_PENDING;
 }
 
-/* Entries that are the same now become one when the table is made anew. */
+/* Entries that become equal are merged when the table is rebuilt. */
 void profile_window_named(struct profile_window *m, uint64_t was, uint64_t is)
 {
 	for (uint32_t i = 0; i < m->npairs; i++) {
@@ -118,7 +119,7 @@ void profile_window_named(struct profile_window *m, uint64_t was, uint64_t is)
 	}
 }
 
-static void tell_app(struct profile_window *m, uint16_t app, uint64_t start_ns, uint32_t period_us,
+static void send_app(struct profile_window *m, uint16_t app, uint64_t start_ns, uint32_t period_us,
 		     struct sink *out)
 {
 	struct seen_stack seen[ITEM_MAX_SEEN];
@@ -129,7 +130,7 @@ static void tell_app(struct profile_window *m, uint16_t app, uint64_t start_ns, 
 	for (uint32_t i = 0; i < m->npairs; i++) {
 		struct pair *p = &m->pair[i];
 
-		if (p->app != app || !p->n || waits(p))
+		if (p->app != app || !p->n || is_pending(p))
 			continue;
 		seen[item.n++] = (struct seen_stack){ p->kernel, p->user, p->n };
 		p->n = 0;
@@ -142,10 +143,10 @@ static void tell_app(struct profile_window *m, uint16_t app, uint64_t start_ns, 
 		sink_profile(out, &item);
 }
 
-/* What is left goes on, and apps that were not seen for a minute are new when they come again. */
-static void make_anew(struct profile_window *m, bool all)
+/* Rebuilds the table from the entries left; apps not seen for a minute are dropped. */
+static void rebuild_table(struct profile_window *m, bool all)
 {
-	uint16_t goes_to[MINUTE_APPS] = { 0 };
+	uint16_t goes_to[WINDOW_APPS] = { 0 };
 	uint32_t npairs = m->npairs, napps = 0;
 
 	memset(m->place, 0, sizeof(m->place));
@@ -165,18 +166,18 @@ static void make_anew(struct profile_window *m, bool all)
 
 		p.app = goes_to[p.app];
 		if (p.n)
-			count(m, &p);
+			count_pair(m, &p);
 	}
 }
 
-void profile_window_tell(struct profile_window *m, uint64_t start_ns, uint32_t period_us, bool all,
-		 struct sink *out)
+void profile_window_send(struct profile_window *m, uint64_t start_ns, uint32_t period_us, bool all,
+			 struct sink *out)
 {
 	for (uint16_t i = 0; i < m->napps; i++) {
-		if (!all && m->app[i].told)
+		if (!all && m->app[i].sent)
 			continue;
-		m->app[i].told = true;
-		tell_app(m, i, start_ns, period_us, out);
+		m->app[i].sent = true;
+		send_app(m, i, start_ns, period_us, out);
 	}
-	make_anew(m, all);
+	rebuild_table(m, all);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * src_profile.c - what runs on the CPUs, always: both stacks at each tick of a slow timer, from
- * bpf/sched/oncpu.bpf.c, folded by functions and told by app and minute. An idle CPU tells nothing.
+ * src_profile.c - continuous profile of the CPUs: kernel and user stacks at each tick of a slow
+ * timer, from bpf/sched/oncpu.bpf.c, folded by functions and sent by app and minute. Idle CPUs add
+ * nothing.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -25,7 +26,7 @@
 enum {
 	PERIOD_MS = 1000,
 	TICK_S = 10,
-	NEW_S = 5, /* an app that is new is told so soon */
+	NEW_S = 5, /* a new app is sent after this time */
 	RING_LEAST = 128 * 1024,
 	RING_MOST = 4 << 20,
 };
@@ -39,8 +40,8 @@ struct profile_source {
 	struct profile_window *minute;
 	uint32_t period_us;
 	uint64_t now_ns, next_tick_ns, next_new_ns;
-	uint64_t begin_ns; /* wall: when the minute at hand began */
-	double told[PROFILELOSS_END];
+	uint64_t begin_ns; /* wall clock start of the current minute */
+	double sent[PROFILELOSS_END];
 };
 
 static void on_name(void *arg, uint64_t was, uint64_t is)
@@ -64,8 +65,8 @@ static int on_record(void *arg, void *data, size_t len)
 	snprintf(comm, sizeof(comm), "%.*s", ONCPU_COMM, r->comm);
 	kernel = fold_kernel(s->fold, r->kernel, r->nkernel);
 	user = fold_user(s->fold, r->tgid, r->user, r->nuser);
-	profile_window_add(s->minute, r->of_kernel ? "(kernel)" : apps_name(s->apps, r->tgid, comm), kernel,
-		   user, r->of);
+	profile_window_add(s->minute, r->of_kernel ? "(kernel)" : apps_name(s->apps, r->tgid, comm),
+			   kernel, user, r->of);
 	return 0;
 }
 
@@ -81,7 +82,7 @@ static void profile_close(void *self)
 	profile_window_free(s->minute);
 }
 
-/* Room for what all CPUs may see between two reads; most stacks are a third of the longest. */
+/* Room for the samples of all CPUs between two reads; most stacks are a third of the longest. */
 static uint32_t ring_bytes(int64_t hz)
 {
 	uint64_t want = (uint64_t)hz * sizeof(struct oncpu_sample);
@@ -94,7 +95,7 @@ static uint32_t ring_bytes(int64_t hz)
 	return bytes;
 }
 
-static int load(struct profile_source *s, const struct probe_env *env)
+static int load_program(struct profile_source *s, const struct probe_env *env)
 {
 	struct scope scope;
 	int r = scope_find(env->config->scope, env->procfs, &scope, env->why);
@@ -111,7 +112,7 @@ static int load(struct profile_source *s, const struct probe_env *env)
 	bpf_map__set_max_entries(s->bpf->maps.ring, ring_bytes(env->config->profile));
 	r = oncpu_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
-	return r < 0 ? kernel_say(r, env->why) : 0;
+	return r < 0 ? kernel_explain(r, env->why) : 0;
 }
 
 static int profile_open(void *self, const struct probe_env *env)
@@ -124,7 +125,7 @@ static int profile_open(void *self, const struct probe_env *env)
 		snprintf(env->why, WHY_LEN, "turned off by profile = 0");
 		return -ECANCELED;
 	}
-	r = load(s, env);
+	r = load_program(s, env);
 	if (r < 0)
 		return r;
 	s->ring = ring_buffer__new(bpf_map__fd(s->bpf->maps.ring), on_record, s, NULL);
@@ -143,7 +144,7 @@ static int profile_open(void *self, const struct probe_env *env)
 	return 0;
 }
 
-static void tick(struct profile_source *s, struct sink *out)
+static void send_losses(struct profile_source *s, struct sink *out)
 {
 	double v[PROFILELOSS_END];
 
@@ -153,8 +154,8 @@ static void tick(struct profile_source *s, struct sink *out)
 	for (int i = 0; i < PROFILELOSS_END; i++) {
 		double sum = v[i];
 
-		v[i] -= s->told[i];
-		s->told[i] = sum;
+		v[i] -= s->sent[i];
+		s->sent[i] = sum;
 	}
 	sink_sample(out,
 		    &(struct sample_item){ layout_profileloss.layout, "", PROFILELOSS_END, v });
@@ -171,13 +172,14 @@ static int profile_read(void *self, struct sink *out)
 	r = ring_buffer__consume(s->ring);
 	fold_step(s->fold);
 	if (begins != s->begin_ns || s->now_ns >= s->next_new_ns) {
-		profile_window_tell(s->minute, s->begin_ns, s->period_us, begins != s->begin_ns, out);
+		profile_window_send(s->minute, s->begin_ns, s->period_us, begins != s->begin_ns,
+				    out);
 		s->begin_ns = begins;
 		s->next_new_ns = s->now_ns + NEW_S * SEC;
 	}
 	if (s->now_ns >= s->next_tick_ns) {
 		s->next_tick_ns = s->now_ns + TICK_S * SEC;
-		tick(s, out);
+		send_losses(s, out);
 	}
 	return r < 0 ? r : 0;
 }
@@ -200,7 +202,7 @@ const struct source source_profile = {
 	.open = profile_open,
 	.read = profile_read,
 	.close = profile_close,
-	.ring_most = RING_MOST,
-	.sampled = "its looks",
+	.ring_max = RING_MOST,
+	.sampled = "its samples",
 	.sample = profile_sample,
 };

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * src_tcp.c - what the TCP connections of each application do, from bpf/net/tcp.bpf.c; and events while
- * more is lost or fails than is usual.
+ * src_tcp.c - TCP connections of each application, from bpf/net/tcp.bpf.c, and events while more is
+ * lost or fails than usual.
  *
- * At rest a read is a few numbers in memory. Connections are looked at every TELL_NS, and at each
- * read while much is sent again, but never so often that it takes more than 1 in LOOK_PART of a
- * processor.
+ * At rest a read is a few numbers in memory. All connections are visited every SEND_NS, and at each
+ * read while there are many retransmissions, but using at most 1/LOOK_PART of a CPU.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -24,27 +23,25 @@
 #include "bpf/net/tcp.skel.h"
 #include "probe/source/tcp/tcp_watch.h"
 
-/* Their order in the kernel is the layouts'. */
+/* The kernel's order is that of the layouts. */
 _Static_assert(TCPAPP_END * sizeof(__u64) == sizeof(struct tcp_counts), "tcp_counts");
 _Static_assert((int)TCPAPP_END == (int)TCPNODE_END, "tcp_counts");
 _Static_assert(TCPAPP_CONNECT_SECONDS == 2 * TCP_SLOTS, "tcp_counts");
 
-#define TELL_NS (10 * 1000000000ull)
-#define STALE_NS                                                                                   \
-	1500000000ull /* since then too much was sent to tell how much was lost just now           \
-		       */
+#define SEND_NS (10 * 1000000000ull)
+#define STALE_NS 1500000000ull /* after this, too much was sent to know the current loss rate */
 
 enum { LOOK_PART = 200 };
 
 struct tcp_source {
 	struct tcp_bpf *bpf;
-	struct bpf_link *look; /* over all connections */
+	struct bpf_link *look; /* iterates over all connections */
 	struct sums apps;
 	double node[TCPNODE_END];
-	uint64_t told_lost;
-	uint64_t next_tell_ns, next_look_ns, looked_ns; /* looked: when it was */
-	struct tcp_totals last; /* at the last step; sent_data and again: at the last look */
-	uint64_t step_ns, again_looked;
+	uint64_t sent_lost;
+	uint64_t next_send_ns, next_look_ns, looked_ns; /* looked: the last visit */
+	struct tcp_totals last; /* at the last step; sent_data: at the last visit */
+	uint64_t step_ns, retransmits_looked;
 	struct tcp_watch watch[TROUBLES];
 	struct sink *out; /* during a read */
 };
@@ -58,7 +55,7 @@ static void tcp_close(void *self)
 	sums_free(&s->apps);
 }
 
-/* One for what has no place: it is never deleted, so that there is always one. */
+/* The entry for everything that does not fit; never deleted. */
 static int make_others(struct tcp_source *s)
 {
 	static const struct tcp_app_key key = { .name = "(others)" };
@@ -74,8 +71,8 @@ static struct map_walk walk_of(const struct tcp_source *s)
 	return (struct map_walk){ s->bpf->progs.on_look, s->bpf->progs.on_look_files };
 }
 
-/* Whoever opens a socket from here on is seen; then those that were there before are looked for. */
-static int attach(struct tcp_source *s)
+/* Attaches the hooks for new sockets first, then finds existing ones. */
+static int attach_hooks(struct tcp_source *s)
 {
 	const struct map_walk look = walk_of(s);
 	struct bpf_link *files;
@@ -121,14 +118,14 @@ static int tcp_open(void *self, const struct probe_env *env)
 	r = tcp_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, env->why);
+		return kernel_explain(r, env->why);
 	r = make_others(s);
 	if (r == 0)
-		r = attach(s);
-	return r < 0 ? kernel_say(r, env->why) : r;
+		r = attach_hooks(s);
+	return r < 0 ? kernel_explain(r, env->why) : r;
 }
 
-/* As requests name it: its unit without the end, else the program. */
+/* The name as in requests: its unit without the suffix, else the program. */
 static void name_of(const struct tcp_app_key *key, const struct tcp_app *app,
 		    char name[static APP_NAME])
 {
@@ -162,7 +159,7 @@ static void read_apps(struct tcp_source *s)
 	}
 }
 
-static void tell_app(void *arg, const char *name, const double *since, const double *all)
+static void send_app(void *arg, const char *name, const double *since, const double *all)
 {
 	struct tcp_source *s = arg;
 	double v[TCPAPP_END];
@@ -176,18 +173,18 @@ static void tell_app(void *arg, const char *name, const double *since, const dou
 	sink_sample(s->out, &(struct sample_item){ layout_tcpapp.layout, name, TCPAPP_END, v });
 }
 
-static void tell_lost(struct tcp_source *s)
+static void send_lost(struct tcp_source *s)
 {
-	double lost = (double)(s->bpf->bss->lost - s->told_lost);
+	double lost = (double)(s->bpf->bss->lost - s->sent_lost);
 
 	if (lost <= 0)
 		return;
-	s->told_lost = s->bpf->bss->lost;
+	s->sent_lost = s->bpf->bss->lost;
 	sink_sample(s->out, &(struct sample_item){ layout_tcploss.layout, "", TCPLOSS_END, &lost });
 }
 
-/* Of every connection, up to now. */
-static int look(struct tcp_source *s, uint64_t now_ns)
+/* Visits every connection. */
+static int visit_connections(struct tcp_source *s, uint64_t now_ns)
 {
 	int r = kernel_iterate(s->look);
 
@@ -196,23 +193,23 @@ static int look(struct tcp_source *s, uint64_t now_ns)
 	return r;
 }
 
-static int tell_all(struct tcp_source *s, uint64_t now_ns)
+static int send_all(struct tcp_source *s, uint64_t now_ns)
 {
-	int r = look(s, now_ns);
+	int r = visit_connections(s, now_ns);
 
-	s->next_tell_ns = now_ns + TELL_NS;
+	s->next_send_ns = now_ns + SEND_NS;
 	read_apps(s);
 	memset(s->node, 0, sizeof(s->node));
-	sums_tell(&s->apps, tell_app, s);
+	sums_report(&s->apps, send_app, s);
 	sink_sample(s->out,
 		    &(struct sample_item){ layout_tcpnode.layout, "", TCPNODE_END, s->node });
-	tell_lost(s);
+	send_lost(s);
 	return r;
 }
 
 static void add_peer(struct tcp_source *s, const struct tcp_peer_key *key, const struct tcp_peer *p)
 {
-	enum tcp_trouble_kind kind = key->fault == TCP_AGAIN ? TROUBLE_AGAIN : TROUBLE_CONNECT;
+	enum tcp_trouble_kind kind = key->fault == TCP_AGAIN ? TROUBLE_RETRANSMIT : TROUBLE_CONNECT;
 	struct tcp_worst worst = { .fault = (enum tcp_fault)key->fault, .n = p->n };
 	struct tcp_app app;
 
@@ -228,7 +225,7 @@ static void add_peer(struct tcp_source *s, const struct tcp_peer_key *key, const
 	tcp_watch_add(&s->watch[kind], &worst);
 }
 
-/* They make room for those of the next tick. */
+/* Removes the entries, to make room for the next tick. */
 static void take_peers(struct tcp_source *s)
 {
 	struct bpf_map *map = s->bpf->maps.peers;
@@ -244,24 +241,24 @@ static void take_peers(struct tcp_source *s)
 	}
 }
 
-/* How many of the segments with data that were sent since the last look were sent again. */
-static int watch_again(struct tcp_source *s, const struct tcp_totals *now, uint64_t now_ns,
-		       uint64_t wall_ns)
+/* The share of data segments sent since the last visit that were retransmissions. */
+static int watch_retransmits(struct tcp_source *s, const struct tcp_totals *now, uint64_t now_ns,
+			     uint64_t wall_ns)
 {
-	struct tcp_watch *w = &s->watch[TROUBLE_AGAIN];
+	struct tcp_watch *w = &s->watch[TROUBLE_RETRANSMIT];
 	uint64_t n = now->fault[TCP_AGAIN] - s->last.fault[TCP_AGAIN], of = 0;
-	bool much = tcp_watch_much(w, n, (double)(now_ns - s->step_ns) / 1e9);
+	bool suspicious = tcp_watch_suspicious(w, n, (double)(now_ns - s->step_ns) / 1e9);
 	uint64_t since_ns = s->looked_ns;
 	int r = 0;
 
-	if (much && now_ns >= s->next_look_ns) {
-		r = look(s, now_ns);
+	if (suspicious && now_ns >= s->next_look_ns) {
+		r = visit_connections(s, now_ns);
 		if (now_ns - since_ns < STALE_NS)
 			of = s->bpf->bss->totals.sent_data - s->last.sent_data;
 		if (of)
-			n = now->fault[TCP_AGAIN] - s->again_looked;
+			n = now->fault[TCP_AGAIN] - s->retransmits_looked;
 	}
-	tcp_watch_step(w, n, of, much, now_ns, wall_ns, s->out);
+	tcp_watch_step(w, n, of, suspicious, now_ns, wall_ns, s->out);
 	return r;
 }
 
@@ -274,8 +271,8 @@ static void watch_connects(struct tcp_source *s, const struct tcp_totals *now, u
 	for (int i = TCP_REFUSED; i < TCP_FAULTS; i++)
 		n += now->fault[i] - s->last.fault[i];
 	tcp_watch_step(w, n, n + now->connects - s->last.connects,
-		       tcp_watch_much(w, n, (double)(now_ns - s->step_ns) / 1e9), now_ns, wall_ns,
-		       s->out);
+		       tcp_watch_suspicious(w, n, (double)(now_ns - s->step_ns) / 1e9), now_ns,
+		       wall_ns, s->out);
 }
 
 static int tcp_read(void *self, struct sink *out)
@@ -288,12 +285,12 @@ static int tcp_read(void *self, struct sink *out)
 	s->out = out;
 	if (memcmp(now.fault, s->last.fault, sizeof(now.fault)) != 0)
 		take_peers(s);
-	first = watch_again(s, &now, now_ns, clock_wall_ns());
+	first = watch_retransmits(s, &now, now_ns, clock_wall_ns());
 	watch_connects(s, &now, now_ns, clock_wall_ns());
-	r = now_ns >= s->next_tell_ns ? tell_all(s, now_ns) : 0;
+	r = now_ns >= s->next_send_ns ? send_all(s, now_ns) : 0;
 	if (s->looked_ns != looked_ns) {
 		s->last.sent_data = s->bpf->bss->totals.sent_data;
-		s->again_looked = now.fault[TCP_AGAIN];
+		s->retransmits_looked = now.fault[TCP_AGAIN];
 	}
 	memcpy(s->last.fault, now.fault, sizeof(now.fault));
 	s->last.connects = now.connects;
@@ -307,7 +304,7 @@ static const struct wire_dict *const layouts[] = { &layout_tcpapp, &layout_tcpno
 
 const struct source source_tcp = {
 	.name = "tcp",
-	.help = "TCP connections of each application: how they came about, what they moved",
+	.help = "TCP connections of each application: how they were opened, what they transferred",
 	.period_ms = 500,
 	.steady = true,
 	.size = sizeof(struct tcp_source),

@@ -14,7 +14,7 @@ static const struct {
 	const char *kind;
 	uint16_t reason;
 } kinds[TROUBLES] = {
-	[TROUBLE_AGAIN] = { "net.retransmits", R_NET_RETRANSMITS },
+	[TROUBLE_RETRANSMIT] = { "net.retransmits", R_NET_RETRANSMITS },
 	[TROUBLE_CONNECT] = { "net.connect", R_NET_CONNECT },
 };
 
@@ -83,7 +83,7 @@ void tcp_event(const struct tcp_trouble *s, struct tcp_text *text, struct event_
 									: EVENT_WARNING,
 		.comm = text->app[0],
 		.reason = kinds[s->kind].reason,
-		.update = p->told,
+		.update = p->reports,
 		.going_on = s->going_on,
 	};
 	out->id = event_id(out->kind, out->start_ns);

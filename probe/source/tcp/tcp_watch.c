@@ -3,11 +3,12 @@
 
 #include <math.h>
 
-/* Below these it is not trouble, however usual none is: a share, and so many a second. */
+/* Below these values nothing is reported, even if the usual share is 0: share, and rate per second.
+ */
 static const struct {
 	double share, per_s;
 } floors[TROUBLES] = {
-	[TROUBLE_AGAIN] = { 0.05, 10 },
+	[TROUBLE_RETRANSMIT] = { 0.05, 10 },
 	[TROUBLE_CONNECT] = { 0.5, 5 },
 };
 
@@ -17,14 +18,14 @@ void tcp_watch_init(struct tcp_watch *w, enum tcp_trouble_kind kind)
 	episode_init(&w->episode, floors[kind].share);
 }
 
-bool tcp_watch_much(const struct tcp_watch *w, uint64_t n, double seconds)
+bool tcp_watch_suspicious(const struct tcp_watch *w, uint64_t n, double seconds)
 {
 	double least = floors[w->kind].per_s * (w->episode.open ? 0.5 : 1);
 
 	return n && (double)n >= least * seconds;
 }
 
-static bool same(const struct tcp_worst *a, const struct tcp_worst *b)
+static bool same_peer(const struct tcp_worst *a, const struct tcp_worst *b)
 {
 	return a->fault == b->fault && addr_equal(&a->peer, &b->peer) &&
 	       strcmp(a->app, b->app) == 0 && strcmp(a->dev, b->dev) == 0;
@@ -35,7 +36,7 @@ void tcp_watch_add(struct tcp_watch *w, const struct tcp_worst *more)
 	size_t least = 0;
 
 	for (size_t i = 0; i < w->nworst; i++) {
-		if (same(&w->worst[i], more)) {
+		if (same_peer(&w->worst[i], more)) {
 			w->worst[i].n += more->n;
 			return;
 		}
@@ -55,7 +56,7 @@ static int by_number(const void *a, const void *b)
 	return (x->n < y->n) - (x->n > y->n);
 }
 
-static void tell(struct tcp_watch *w, bool going_on, struct sink *out)
+static void send_trouble(struct tcp_watch *w, bool going_on, struct sink *out)
 {
 	struct tcp_trouble now = { .kind = w->kind,
 				   .episode = &w->episode,
@@ -72,11 +73,11 @@ static void tell(struct tcp_watch *w, bool going_on, struct sink *out)
 	sink_event(out, &e);
 }
 
-void tcp_watch_step(struct tcp_watch *w, uint64_t n, uint64_t of, bool much, uint64_t now_ns,
+void tcp_watch_step(struct tcp_watch *w, uint64_t n, uint64_t of, bool suspicious, uint64_t now_ns,
 		    uint64_t wall_ns, struct sink *out)
 {
 	struct episode *e = &w->episode;
-	double share = !much ? 0 : of ? fmin((double)n / (double)of, 1) : NAN;
+	double share = !suspicious ? 0 : of ? fmin((double)n / (double)of, 1) : NAN;
 
 	if (!isnan(share))
 		w->n += n;
@@ -85,14 +86,14 @@ void tcp_watch_step(struct tcp_watch *w, uint64_t n, uint64_t of, bool much, uin
 		break;
 	case EPISODE_OPENS:
 		w->wall_minus_mono_ns = (int64_t)(wall_ns - now_ns);
-		tell(w, true, out);
+		send_trouble(w, true, out);
 		break;
-	case EPISODE_AGAIN:
+	case EPISODE_REOPENS:
 	case EPISODE_GOES_ON:
-		tell(w, true, out);
+		send_trouble(w, true, out);
 		break;
 	case EPISODE_ENDS:
-		tell(w, false, out);
+		send_trouble(w, false, out);
 		break;
 	}
 	if (!e->open && !e->high_ns) {

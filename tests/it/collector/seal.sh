@@ -7,16 +7,12 @@ cd "$(dirname "$0")/../../.." || exit 1
 . tests/lib/ingest_rig.sh
 read -r port web port2 web2 < <(free_ports 4 | tr '\n' ' ')
 
-# A database as an older version left it, with samples in it: a row for each entity.
+# A database of the version before schema_file, with samples in it: a row for each entity.
 older() {
-	local f n
 	{
 		echo "begin; create table migration (number int primary key, name text not null, applied timestamptz not null default now());"
-		for f in schema/00*.sql schema/01[0-2]_*.sql; do
-			n=${f##*/}
-			cat "$f"
-			echo "insert into migration (number, name) values ('${n%%_*}', '$n');"
-		done
+		echo "insert into migration (number, name) values (49, '049_red_time.sql');"
+		cat schema/sql/049_baseline/*.sql schema/sql/api/*.sql schema/sql/functions/*.sql
 		cat <<-'END'
 		select ensure_partitions(2, 1);
 		insert into region values (1, 'home');

@@ -179,7 +179,7 @@ ok "they took as long as the kernel says (${seconds_least:-none} to ${seconds_mo
 	value "cgroup=$id" runqueue_wait_seconds_total
 ok "none of these was missed" test "$(value "" runqueue_missed_total)" = 0
 ok "keys beyond those that may be told are counted" within 1 1000 last own.plenty program_keys_untold
-ok "and said once, with what to do" test "$(grep -c 'source own.plenty: map counts has [0-9]* keys more than the 2 that are told: entities = in plenty.conf' "$tmp/err")" = 1
+ok "and said once, with what to do" test "$(grep -c 'source own.plenty: map counts has [0-9]* keys beyond the limit of 2; raise entities = in plenty.conf' "$tmp/err")" = 1
 ok "all that under the filter of system calls" grep -qx "Seccomp:[[:space:]]2" "/proc/$probe_pid/status"
 
 "${probe[@]}" doctor >"$tmp/doctor" 2>"$tmp/doctor.err"
@@ -189,7 +189,7 @@ done
 ok "maps that are too big are told with their figures" off BIG "its maps take more than 4 MiB: counts is 1048576 entries of 20 + 72 bytes"
 ok "a pinned map is told" off PINNED "map counts is pinned: leave out LIBBPF_PIN_BY_NAME"
 ok "a map that nobody would read is told" off RING "map ring is of a type, 27, that is not allowed"
-ok "a helper that sends signals is told, also in a function" off SIGNAL "calls bpf_send_signal: a program may look on"
+ok "a helper that sends signals is told, also in a function" off SIGNAL "calls bpf_send_signal: a program may observe"
 ok "a program for packets is told" off TRAFFIC 'program on_call in SEC("xdp") is not of a kind that is allowed'
 ok "a section that says no place is told" off NOWHERE 'on_call in SEC("tracepoint") cannot be attached by its section alone'
 ok "what the verifier refuses is told in its words" off REFUSED "the kernel's verifier refused program on_call: R"

@@ -47,6 +47,19 @@ def nets(sysfs):
     return outer or all_of
 
 
+class Sum(float):
+    """A number that the kernel adds up over parts, such as disks, which come and go. parts: their names."""
+
+    def __new__(cls, value, parts):
+        made = super().__new__(cls, value)
+        made.parts = frozenset(parts)
+        return made
+
+
+def parts(value):
+    return getattr(value, "parts", frozenset())
+
+
 class Truth:
     """layout: of schema/def/metrics.def; source: who is to read it. slack: what a metric may be off by its own rounding."""
     names, absent_is_0, since_open, fold, slack = (), False, False, False, {}
@@ -218,7 +231,8 @@ class Cgroup(Truth):
 
     def number(self, said, key, unit):
         if key == "Read" or key == "Write" or key in ("rbytes", "wbytes", "rios", "wios"):
-            return sum(float(n) for n in re.findall(rf"\b{key}[ =](\d+)", said)) * unit
+            found = re.findall(rf"^(\d+:\d+) (?:.* )?{key}[ =](\d+)", said, re.M)
+            return Sum(sum(float(n) for _, n in found) * unit, (device for device, _ in found))
         m = re.search(rf"^{key} (\d+)$", said, re.M) if isinstance(key, str) else None
         word = m[1] if m else None if isinstance(key, str) else said.split()[key or 0]
         return float(word) * unit if word and word.isdigit() and float(word) < 2**62 else None
@@ -240,7 +254,7 @@ class Cgroup(Truth):
 
     def spelt_out(self, entity, places):
         for controller, file, key, unit in places:
-            if controller == "blkio" and " Read " not in text(f"{self.mounts.get(controller)}/{file}"):
+            if controller == "blkio" and " Read " not in (text(f"{self.mounts.get(controller)}/{file}") or ""):
                 continue  # nobody limits it, so this kernel does not count it
             said = text(f"{self.mounts[controller]}{entity}/{file}") if controller in self.mounts else None
             if said is not None:

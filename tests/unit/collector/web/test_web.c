@@ -31,7 +31,7 @@ TEST(a_time_becomes_utc_with_six_digits)
 	CHECK_STR(as(WEB_TIME, "2028-02-29T00:00:00Z"), "2028-02-29 00:00:00.000000Z");
 }
 
-TEST(what_is_no_time_is_refused)
+TEST(an_invalid_time_is_refused)
 {
 	static const char *const bad[] = { "",
 					   "now",
@@ -126,7 +126,7 @@ TEST(only_loopback_names_with_our_port_are_served)
 	CHECK(!web_host_ok(&h, "[::1]x:8080"));
 }
 
-TEST(a_message_is_json_whatever_it_holds)
+TEST(a_message_with_any_content_is_json)
 {
 	struct buf b = { 0 };
 
@@ -136,7 +136,7 @@ TEST(a_message_is_json_whatever_it_holds)
 	buf_free(&b);
 }
 
-TEST(an_error_is_utf8_whatever_name_it_repeats)
+TEST(an_error_that_quotes_an_invalid_name_is_utf8)
 {
 	const struct web_arg arg = { .name = "a\xbd\"", .text = "1", .len = 1 };
 	struct web_call c = { 0 };
@@ -146,11 +146,11 @@ TEST(an_error_is_utf8_whatever_name_it_repeats)
 	CHECK(web_call_read(&c, rest, &arg, 1) < 0);
 	CHECK_EQ(c.status, 400);
 	buf_put(&c.body, "", 1);
-	CHECK(strstr((char *)c.body.data, "parameter a\\\\xbd\\\" here"));
+	CHECK(strstr((char *)c.body.data, "parameter a\\\\xbd\\\"; allowed"));
 	web_call_free(&c);
 }
 
-TEST(what_follows_an_id_is_no_part_of_it)
+TEST(a_path_after_an_id_is_not_part_of_the_id)
 {
 	static const char path[] = "/api/v1/requests/", id[] = "65a9f0c3b1d20-00000000000003e8";
 	static const char *const not [] = { "/trace",
@@ -191,7 +191,7 @@ static struct web_blob *blob(void)
 	return web_blob_new("x", 1);
 }
 
-TEST(a_stream_goes_on_after_the_mark_it_saw_even_within_a_commit)
+TEST(a_stream_resumes_after_its_last_mark_even_within_a_commit)
 {
 	struct web_hub *h = web_hub_new();
 	struct web_mark at = { 50, 9 }, upto;
@@ -217,7 +217,7 @@ TEST(a_stream_goes_on_after_the_mark_it_saw_even_within_a_commit)
 	web_hub_free(h);
 }
 
-TEST(what_fell_out_of_the_ring_is_fetched_and_nothing_else)
+TEST(only_events_that_fell_out_of_the_ring_are_fetched)
 {
 	struct web_hub *h = web_hub_new();
 	struct web_mark upto;
@@ -235,7 +235,7 @@ TEST(what_fell_out_of_the_ring_is_fetched_and_nothing_else)
 	web_hub_free(h);
 }
 
-TEST(a_page_of_another_site_decides_nothing)
+TEST(a_page_of_another_site_cannot_send_commands)
 {
 	struct web_http h = { .host = "127.0.0.1", .port = 8080 };
 
@@ -249,7 +249,7 @@ TEST(a_page_of_another_site_decides_nothing)
 	CHECK(!web_origin_ok(&h, "http://127.0.0.1:8080", "same-site"));
 }
 
-TEST(a_decision_has_an_incident_and_a_verb_that_is_known)
+TEST(a_command_has_an_incident_and_a_known_verb)
 {
 	struct incident_command c = { 0 };
 

@@ -74,7 +74,7 @@ TEST(what_each_processor_has_of_its_own_grows_with_them)
 	CHECK_EQ(map_memory(&few, 4, 8), 8 * 128);
 	CHECK_EQ(map_memory(&percpu, 4, 256) - map_memory(&percpu, 4, 255), 1024);
 	CHECK_EQ(map_memory(&ring, 2, 256), map_memory(&ring, 2, 2));
-	ring.ring_most = 4 << 20;
+	ring.ring_max = 4 << 20;
 	CHECK(map_memory(&ring, 2, 8) >= 512 << 10 && map_memory(&ring, 2, 8) < 600 << 10);
 	CHECK(map_memory(&ring, 2, 256) >= 4 << 20 && map_memory(&ring, 2, 256) < 5 << 20);
 }
@@ -93,7 +93,7 @@ TEST(the_maps_of_a_probe_with_its_defaults_are_within_their_cap)
 	snprintf(source_config.nginx, sizeof(source_config.nginx), "auto");
 	for (size_t i = 0; i < sources_count() && geteuid() == 0; i++)
 		if (!on_demand_is(sources_at(i)->name))
-			CHECK(sources_try(i, &env, &sum) == 0 || sources_at(i)->of_hardware);
+			CHECK(sources_try(i, &env, &sum) == 0 || sources_at(i)->needs_hardware);
 	printf("    MiB: %.2f here, %.2f with 2 processors, %.2f with 256\n",
 	       (double)sum.here / (1 << 20), (double)sum.few / (1 << 20),
 	       (double)sum.many / (1 << 20));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* No machine of the tests has an RDMA device: /dev/null stands for one, as it refuses any ioctl. */
+/* The test machines have no RDMA device: /dev/null stands in for one, as it refuses any ioctl. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -42,8 +42,8 @@ static void remove_all(const char *dir)
 	rmdir(dir);
 }
 
-/* Calls and errors told of an entity. */
-static void told(const struct sink *out, const char *entity, double v[static 2])
+/* The calls and errors sent for an entity. */
+static void sent_value(const struct sink *out, const char *entity, double v[static 2])
 {
 	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
 	struct wire_body b;
@@ -64,7 +64,7 @@ static void call(const char *path, unsigned long request, int times)
 	close(fd);
 }
 
-TEST(ioctl_calls_on_a_device_are_told_by_program_and_error)
+TEST(ioctl_calls_on_a_device_are_counted_by_program_and_error)
 {
 	char dir[] = "/tmp/seismo-rdma.XXXXXX";
 	AUTO_FREE void *self = calloc(1, source_rdma.size);
@@ -85,14 +85,14 @@ TEST(ioctl_calls_on_a_device_are_told_by_program_and_error)
 	prctl(PR_SET_NAME, "rdma test");
 	CHECK_EQ(source_rdma.open(self, &env), 0);
 	call("/dev/null", TIOCGWINSZ, 7); /* ENOTTY */
-	call("/dev/null", FIOCLEX, 3); /* of any file */
+	call("/dev/null", FIOCLEX, 3); /* valid on any file */
 	call("/dev/zero", TIOCGWINSZ, 5);
 	call("/", TIOCGWINSZ, 5);
 	CHECK_EQ(source_rdma.read(self, &out), 0);
-	told(&out, "device=uverbs0,program=rdma test,result=ENOTTY", v);
+	sent_value(&out, "device=uverbs0,program=rdma test,result=ENOTTY", v);
 	CHECK_EQ((int)v[0], 7);
 	CHECK_EQ((int)v[1], 7);
-	told(&out, "device=uverbs0,program=rdma test,result=ok", v);
+	sent_value(&out, "device=uverbs0,program=rdma test,result=ok", v);
 	CHECK_EQ((int)v[0], 3);
 	CHECK_EQ((int)v[1], 0);
 	source_rdma.close(self);
@@ -101,7 +101,7 @@ TEST(ioctl_calls_on_a_device_are_told_by_program_and_error)
 	buf_free(&out.metric);
 }
 
-TEST(a_machine_without_such_a_device_says_so)
+TEST(a_machine_without_an_rdma_device_reports_it)
 {
 	AUTO_FREE void *self = calloc(1, source_rdma.size);
 	const struct probe_env env = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Every source keeps the same promises; a new one is tested by its line in sources.def. */
+/* Contract tests that every source must pass; a line in sources.def adds a source to them. */
 #include <dirent.h>
 #include <sys/stat.h>
 
@@ -42,7 +42,7 @@ static void check_items(const struct source *s, const struct sink *out)
 	CHECK_EQ(wire_body_decode(a, out->event.data, out->event.len, &b), 0);
 }
 
-/* Whether it could be opened. */
+/* Returns whether it could be opened. */
 static bool live_and_close(const struct source *s, const struct probe_env *env)
 {
 	AUTO_FREE void *self = calloc(1, s->size);
@@ -72,7 +72,7 @@ static void live_all(const char *procfs, const char *sysfs, bool must_open)
 		bool opened = live_and_close(sources_at(i), &env);
 
 		if (must_open && geteuid() == 0)
-			CHECK(opened || sources_at(i)->of_hardware);
+			CHECK(opened || sources_at(i)->needs_hardware);
 	}
 }
 
@@ -86,7 +86,7 @@ TEST(every_source_survives_a_host_with_nothing)
 	live_all("/nonexistent", "/nonexistent", false);
 }
 
-TEST(a_source_that_is_tried_leaves_no_fd_and_says_what_is_missing)
+TEST(trying_a_source_leaves_no_fd_and_says_what_is_missing)
 {
 	char why[WHY_LEN] = "";
 	const struct probe_env env = {
@@ -103,13 +103,13 @@ TEST(a_source_that_is_tried_leaves_no_fd_and_says_what_is_missing)
 
 		int r = sources_try(i, &here, NULL);
 
-		CHECK(r == 0 || sources_at(i)->of_hardware);
+		CHECK(r == 0 || sources_at(i)->needs_hardware);
 		CHECK_EQ(r < 0, why[0] != 0);
 	}
 	CHECK_EQ(test_open_fds(), fds);
 }
 
-TEST(every_source_says_what_it_is_and_when_to_read_it)
+TEST(every_source_has_a_help_text_and_a_period)
 {
 	for (size_t i = 0; i < sources_count(); i++) {
 		const struct source *s = sources_at(i);
@@ -147,8 +147,8 @@ TEST(every_layout_has_an_id_and_names_that_occur_once)
 	}
 }
 
-/* A host with nothing, whose sources then get a /proc to read, and lose it. */
-static uint32_t told(struct sink *sink, struct arena *a, struct wire_body *b)
+/* A host with nothing, whose sources then get a readable /proc, and lose it. */
+static uint32_t decode_states(struct sink *sink, struct arena *a, struct wire_body *b)
 {
 	CHECK_EQ(wire_body_decode(a, sink->event.data, sink->event.len, b), 0);
 	buf_reset(&sink->event);
@@ -164,7 +164,7 @@ static const struct source_item *named(const struct wire_body *b, const char *na
 	return NULL;
 }
 
-TEST(a_source_that_is_off_says_why)
+TEST(a_source_that_is_off_has_a_reason)
 {
 	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
 	const struct probe_env env = { .procfs = "/nonexistent", .sysfs = "/", .config = &config };
@@ -172,11 +172,11 @@ TEST(a_source_that_is_off_says_why)
 	struct sink sink = { 0 };
 	struct wire_body b;
 
-	sources_tell(s, &sink);
-	CHECK_EQ(told(&sink, a, &b), sources_count());
+	sources_send_states(s, &sink);
+	CHECK_EQ(decode_states(&sink, a, &b), sources_count());
 	CHECK_EQ(named(&b, "proc")->state, SOURCE_OFF);
 	CHECK(strstr(named(&b, "proc")->why, "/nonexistent/stat") != NULL);
-	sources_read(s, 0, &sink); /* which one that is off is not asked */
+	sources_read(s, 0, &sink); /* a source that is off is not read */
 	CHECK_EQ(sink.metric.len, 0);
 	buf_free(&sink.event);
 	buf_free(&sink.metric);
@@ -194,7 +194,7 @@ static void write_stat(const char *dir, bool there)
 		fclose(f);
 }
 
-TEST(a_source_that_cannot_be_read_says_so_once_and_once_when_it_can_again)
+TEST(a_failing_source_is_reported_once_and_once_more_when_it_recovers)
 {
 	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
 	char dir[] = "/tmp/seismo-gone.XXXXXX";
@@ -208,14 +208,14 @@ TEST(a_source_that_cannot_be_read_says_so_once_and_once_when_it_can_again)
 	s = sources_open(&env);
 	write_stat(dir, false);
 	sources_read(s, 0, &sink);
-	CHECK_EQ(told(&sink, a, &b), 1);
+	CHECK_EQ(decode_states(&sink, a, &b), 1);
 	CHECK_EQ(named(&b, "proc")->state, SOURCE_OFF);
 	CHECK(named(&b, "proc")->why[0] != 0);
 	sources_read(s, 0, &sink);
-	CHECK_EQ(told(&sink, a, &b), 0);
+	CHECK_EQ(decode_states(&sink, a, &b), 0);
 	write_stat(dir, true);
 	sources_read(s, 0, &sink);
-	CHECK_EQ(told(&sink, a, &b), 1);
+	CHECK_EQ(decode_states(&sink, a, &b), 1);
 	CHECK_EQ(named(&b, "proc")->state, SOURCE_ATTACHED);
 	CHECK_STR(named(&b, "proc")->why, "");
 	write_stat(dir, false);
@@ -237,7 +237,7 @@ static void on_full(void *sink, enum wire_stream stream)
 	nfull[stream]++;
 }
 
-TEST(a_body_is_handed_on_before_it_outgrows_a_frame)
+TEST(a_body_is_flushed_before_it_outgrows_a_frame)
 {
 	static const double v[ITEM_MAX_VALUES] = { 0.1, 1e300 };
 	struct sink s = { .on_full = on_full, .arg = &s };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/wire/reason.h"
 #include "probe/request/explain/verdict.h"
-#include "probe/request/judge/request_time.h"
+#include "probe/request/judge/item_time.h"
 #include "tests/lib/test.h"
 
 static struct verdict_text text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe/request/judge/detect.h"
-#include "probe/request/judge/request_time.h"
+#include "probe/request/judge/item_time.h"
 #include "probe/request/explain/verdict.h"
 #include "tests/fake/clock.h"
 #include "tests/lib/test.h"

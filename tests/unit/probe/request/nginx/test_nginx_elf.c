@@ -7,7 +7,7 @@
 #include "probe/request/nginx/nginx_elf.h"
 #include "tests/lib/test.h"
 
-/* This very program is an nginx, as far as its symbols say. */
+/* This test program looks like nginx by its symbols. */
 long ngx_http_free_request(long r, long rc);
 extern volatile long ngx_cached_time;
 
@@ -58,7 +58,7 @@ TEST(a_program_with_that_function_is_found)
 	CHECK(strlen(e.build_id) >= 16);
 }
 
-TEST(the_probe_goes_where_the_function_begins_or_behind_endbr64)
+TEST(the_probe_goes_to_the_function_start_or_behind_endbr64)
 {
 	AUTO_CLOSE int fd = custom_file();
 	const uint8_t *code = (const uint8_t *)(uintptr_t)ngx_http_free_request;
@@ -70,7 +70,7 @@ TEST(the_probe_goes_where_the_function_begins_or_behind_endbr64)
 	CHECK_EQ(e.probe_at & 0xfff, ((uintptr_t)code + skip) & 0xfff);
 }
 
-TEST(other_programs_and_other_files_are_none)
+TEST(other_programs_and_other_files_are_not_nginx)
 {
 	AUTO_CLOSE int sh = open("/bin/sh", O_RDONLY | O_CLOEXEC);
 	AUTO_CLOSE int text = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
@@ -83,7 +83,7 @@ TEST(other_programs_and_other_files_are_none)
 	CHECK(nginx_elf_read(-1, &e) < 0);
 }
 
-TEST(a_file_that_is_cut_anywhere_is_read_no_further)
+TEST(a_truncated_file_is_not_read_past_its_end)
 {
 	AUTO_CLOSE int own = custom_file();
 	struct nginx_elf e;
@@ -96,8 +96,8 @@ TEST(a_file_that_is_cut_anywhere_is_read_no_further)
 	}
 }
 
-/* Any answer will do, but no fault; under the sanitizers this says more. */
-TEST(a_damaged_file_harms_nobody)
+/* Any result is fine, but no fault; most useful under the sanitizers. */
+TEST(a_damaged_file_does_no_harm)
 {
 	AUTO_CLOSE int own = custom_file();
 	AUTO_CLOSE int fd = file_of(image_len);

@@ -7,15 +7,15 @@
 #define MS 1000000ull
 #define NOW (100000 * MS)
 
-static char story[512]; /* what became of the records: "both:1 alone:2 plain:3" */
+static char outcome[512]; /* of the records: "both:1 alone:2 plain:3" */
 static struct nginx_join *join;
 
 static void on_done(void *arg UNUSED, const struct req_event *e, size_t len UNUSED,
 		    const struct nginx_event *w)
 {
-	size_t used = strlen(story);
+	size_t used = strlen(outcome);
 
-	snprintf(story + used, sizeof(story) - used, "%s%s:%lld", used ? " " : "",
+	snprintf(outcome + used, sizeof(outcome) - used, "%s%s:%lld", used ? " " : "",
 		 !e  ? "alone"
 		 : w ? "both"
 		     : "plain",
@@ -28,7 +28,7 @@ static void begin(void)
 {
 	nginx_join_free(join);
 	join = nginx_join_new(on_done, NULL);
-	story[0] = 0;
+	outcome[0] = 0;
 }
 
 static struct req_addr client(uint16_t port)
@@ -36,7 +36,7 @@ static struct req_addr client(uint16_t port)
 	return (struct req_addr){ .ip = { 10, 0, 0, 1 }, .port = port, .len = 4 };
 }
 
-/* Request n of a client, over at so many ms. */
+/* Request n of a client that ends at the given ms. */
 static void word_at(uint16_t port, int n, uint64_t end_ms)
 {
 	struct nginx_event w = {
@@ -45,7 +45,7 @@ static void word_at(uint16_t port, int n, uint64_t end_ms)
 	};
 
 	w.head.line_len = (uint16_t)snprintf(w.line, sizeof(w.line), "GET /%d HTTP/1.1", n);
-	nginx_join_word(join, &w, 0, NOW);
+	nginx_join_event(join, &w, 0, NOW);
 }
 
 static void record_at(uint16_t port, int n, uint64_t read_ms, uint32_t flags)
@@ -61,111 +61,111 @@ static void record_at(uint16_t port, int n, uint64_t read_ms, uint32_t flags)
 	nginx_join_request(join, &e, offsetof(struct req_event, line[e.head.line_len]), NOW);
 }
 
-TEST(nginx_speaks_first_and_the_record_finds_its_word)
+TEST(a_socket_record_joins_an_earlier_nginx_record)
 {
 	begin();
 	word_at(1, 1, 20);
-	CHECK_STR(story, "");
+	CHECK_STR(outcome, "");
 	record_at(1, 1, 10, 0);
-	CHECK_STR(story, "both:1");
+	CHECK_STR(outcome, "both:1");
 	nginx_join_tick(join, NOW + 100 * NGINX_ALONE_NS);
-	CHECK_STR(story, "both:1");
+	CHECK_STR(outcome, "both:1");
 }
 
-TEST(a_record_waits_for_its_word)
+TEST(a_socket_record_waits_for_its_nginx_record)
 {
 	begin();
 	record_at(1, 1, 10, 0);
 	nginx_join_tick(join, NOW + NGINX_WAIT_NS - 1);
-	CHECK_STR(story, "");
+	CHECK_STR(outcome, "");
 	word_at(1, 1, 20);
-	CHECK_STR(story, "both:1");
+	CHECK_STR(outcome, "both:1");
 }
 
-TEST(but_not_for_ever)
+TEST(a_socket_record_does_not_wait_for_ever)
 {
 	begin();
 	record_at(1, 1, 10, 0);
 	nginx_join_tick(join, NOW + NGINX_WAIT_NS);
-	CHECK_STR(story, "plain:1");
+	CHECK_STR(outcome, "plain:1");
 }
 
-TEST(each_connection_has_its_own)
+TEST(connections_do_not_mix)
 {
 	begin();
 	word_at(1, 1, 20);
 	word_at(2, 2, 21);
 	record_at(2, 2, 10, 0);
 	record_at(1, 1, 11, 0);
-	CHECK_STR(story, "both:2 both:1");
+	CHECK_STR(outcome, "both:2 both:1");
 }
 
-TEST(requests_after_each_other_on_a_connection_do_not_mix)
+TEST(successive_requests_of_a_connection_do_not_mix)
 {
 	begin();
 	word_at(1, 1, 20);
 	record_at(1, 1, 10, 0);
 	word_at(1, 1, 40);
 	record_at(1, 1, 30, 0);
-	CHECK_STR(story, "both:1 both:1");
+	CHECK_STR(outcome, "both:1 both:1");
 }
 
-TEST(words_of_a_pipeline_are_requests_and_the_record_of_all_is_none)
+TEST(nginx_records_of_a_pipeline_replace_its_socket_record)
 {
 	begin();
 	word_at(1, 1, 20);
 	word_at(1, 2, 21);
 	word_at(1, 3, 22);
 	record_at(1, 1, 10, REQ_PIPELINED);
-	CHECK_STR(story, "alone:1 alone:2 alone:3");
+	CHECK_STR(outcome, "alone:1 alone:2 alone:3");
 	nginx_join_tick(join, NOW + 100 * NGINX_ALONE_NS);
-	CHECK_STR(story, "alone:1 alone:2 alone:3");
+	CHECK_STR(outcome, "alone:1 alone:2 alone:3");
 }
 
-TEST(two_words_for_one_record_are_a_pipeline_that_the_sockets_did_not_see)
+TEST(two_nginx_records_for_one_socket_record_are_a_pipeline)
 {
 	begin();
 	word_at(1, 1, 20);
 	word_at(1, 2, 21);
 	record_at(1, 1, 10, 0);
-	CHECK_STR(story, "alone:1 alone:2");
+	CHECK_STR(outcome, "alone:1 alone:2");
 }
 
-TEST(a_pipelined_record_that_came_first_is_none_either)
+TEST(a_pipelined_socket_record_that_came_first_is_replaced_too)
 {
 	begin();
 	record_at(1, 1, 10, REQ_PIPELINED);
 	word_at(1, 1, 20);
 	word_at(1, 2, 21);
 	nginx_join_tick(join, NOW + NGINX_ALONE_NS);
-	CHECK_STR(story, "alone:1 alone:2");
+	CHECK_STR(outcome, "alone:1 alone:2");
 }
 
-TEST(a_pipelined_record_without_any_word_is_told_as_it_was)
+TEST(a_pipelined_socket_record_without_nginx_records_is_reported_unchanged)
 {
 	begin();
 	record_at(1, 1, 10, REQ_PIPELINED);
 	nginx_join_tick(join, NOW + NGINX_WAIT_NS);
-	CHECK_STR(story, "plain:1");
+	CHECK_STR(outcome, "plain:1");
 }
 
-TEST(a_word_whose_connection_nobody_reads_is_a_request_after_a_while)
+TEST(an_nginx_record_of_an_unread_connection_is_a_request_after_a_while)
 {
 	begin();
 	word_at(1, 1, 20);
 	nginx_join_tick(join, NOW + NGINX_ALONE_NS - 1);
-	CHECK_STR(story, "");
+	CHECK_STR(outcome, "");
 	nginx_join_tick(join, NOW + NGINX_ALONE_NS);
-	CHECK_STR(story, "alone:1");
+	CHECK_STR(outcome, "alone:1");
 }
 
-TEST(a_record_that_comes_after_all_does_not_make_it_two)
+TEST(a_late_socket_record_is_not_a_second_request)
 {
 	begin();
 	word_at(1, 1, 20);
 	nginx_join_tick(join, NOW + NGINX_ALONE_NS);
 	record_at(1, 1, 10, 0);
-	CHECK_STR(story, "alone:1");
+	CHECK_STR(outcome, "alone:1");
 }
 
 TEST(another_line_is_another_request)
@@ -173,22 +173,22 @@ TEST(another_line_is_another_request)
 	begin();
 	word_at(1, 2, 20);
 	record_at(1, 1, 10, 0);
-	CHECK_STR(story, "plain:1");
+	CHECK_STR(outcome, "plain:1");
 	nginx_join_tick(join, NOW + NGINX_ALONE_NS);
-	CHECK_STR(story, "plain:1 alone:2");
+	CHECK_STR(outcome, "plain:1 alone:2");
 }
 
-TEST(a_word_that_came_too_early_for_a_record_is_not_its)
+TEST(an_nginx_record_from_before_the_read_does_not_match)
 {
 	begin();
 	word_at(1, 1, 5);
 	record_at(1, 2, 10, 0);
-	CHECK_STR(story, "alone:1");
+	CHECK_STR(outcome, "alone:1");
 	word_at(1, 2, 20);
-	CHECK_STR(story, "alone:1 both:2");
+	CHECK_STR(outcome, "alone:1 both:2");
 }
 
-TEST(a_word_of_a_later_request_is_not_given_to_a_record_that_lost_its_own)
+TEST(a_later_nginx_record_does_not_match_a_record_that_lost_its_own)
 {
 	struct nginx_event w = { .head = { .tgid = 7, .remote = client(1), .now_ns = 90 * MS },
 				 .status = 1,
@@ -197,23 +197,23 @@ TEST(a_word_of_a_later_request_is_not_given_to_a_record_that_lost_its_own)
 	begin();
 	record_at(1, 1, 10, 0);
 	w.head.line_len = (uint16_t)snprintf(w.line, sizeof(w.line), "GET /1 HTTP/1.1");
-	nginx_join_word(join, &w, 0, NOW);
-	CHECK_STR(story, "");
+	nginx_join_event(join, &w, 0, NOW);
+	CHECK_STR(outcome, "");
 	record_at(1, 1, 80, 0);
-	CHECK_STR(story, "both:1");
+	CHECK_STR(outcome, "both:1");
 	nginx_join_tick(join, NOW + NGINX_WAIT_NS);
-	CHECK_STR(story, "both:1 plain:1");
+	CHECK_STR(outcome, "both:1 plain:1");
 }
 
-TEST(memory_is_bounded_and_the_sockets_records_are_told_when_it_ends)
+TEST(memory_is_bounded_and_displaced_socket_records_are_reported)
 {
 	int plain = 0;
 
 	begin();
 	for (int i = 0; i < 20000; i++) {
 		record_at((uint16_t)i, i, 10, 0);
-		plain += story[0] != 0;
-		story[0] = 0;
+		plain += outcome[0] != 0;
+		outcome[0] = 0;
 	}
 	CHECK_EQ(plain, 20000 - 16384);
 	nginx_join_free(join);

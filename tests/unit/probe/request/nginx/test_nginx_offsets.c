@@ -7,7 +7,7 @@ enum { POOL = 11, LISTS_IN = 20, HOST = 21, STATUS = 81, START = 120 };
 #define AT 0x5612da4a0710ull
 #define NOW 1795310514ull
 
-/* As nginx 1.22 lays it out, with what a request has in the places that matter. */
+/* The layout of nginx 1.22, with the relevant fields of a request set. */
 static struct nginx_look look(void)
 {
 	struct nginx_look l = { .at = AT };
@@ -38,7 +38,7 @@ static int find(const struct nginx_look *l)
 	return nginx_offsets_find(l, NOW, &offsets);
 }
 
-TEST(what_lies_where_is_found)
+TEST(the_offsets_are_found)
 {
 	struct nginx_look l = look();
 
@@ -48,7 +48,7 @@ TEST(what_lies_where_is_found)
 	CHECK_EQ(offsets.start, START * 8);
 }
 
-TEST(a_build_without_a_cache_has_it_one_word_earlier)
+TEST(a_build_without_a_cache_has_them_one_word_earlier)
 {
 	struct nginx_look l = look();
 
@@ -58,7 +58,7 @@ TEST(a_build_without_a_cache_has_it_one_word_earlier)
 	CHECK_EQ(offsets.start, (START - 1) * 8);
 }
 
-TEST(another_struct_is_none)
+TEST(another_struct_is_rejected)
 {
 	struct nginx_look l = look();
 
@@ -73,7 +73,7 @@ TEST(another_struct_is_none)
 	CHECK_EQ(find(&l), -ENOENT);
 }
 
-TEST(a_request_without_an_answer_does_not_show_where_its_status_is)
+TEST(a_request_without_an_answer_does_not_reveal_the_status_offset)
 {
 	struct nginx_look l = look();
 
@@ -81,7 +81,7 @@ TEST(a_request_without_an_answer_does_not_show_where_its_status_is)
 	CHECK_EQ(find(&l), -ENOENT);
 }
 
-TEST(two_places_are_none)
+TEST(ambiguous_offsets_are_rejected)
 {
 	struct nginx_look l = look();
 
@@ -93,7 +93,7 @@ TEST(two_places_are_none)
 	CHECK_EQ(find(&l), -ENOENT);
 }
 
-TEST(each_word_of_the_start_is_looked_at)
+TEST(each_word_of_the_start_is_checked)
 {
 	static const struct {
 		size_t word;
@@ -109,7 +109,7 @@ TEST(each_word_of_the_start_is_looked_at)
 	}
 }
 
-TEST(noise_is_no_request)
+TEST(noise_is_rejected)
 {
 	struct nginx_look l = look();
 	uint64_t x = 88172645463325252ull;

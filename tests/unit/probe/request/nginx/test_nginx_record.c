@@ -12,7 +12,7 @@
 static struct nginx_text text;
 static uint32_t unseen;
 
-static struct nginx_event word(void)
+static struct nginx_event nginx_event(void)
 {
 	struct nginx_event w = { .head = { .kind = REQ_KIND_NGINX,
 					   .tgid = 7,
@@ -73,9 +73,9 @@ static const char *peers(const struct request_item *r)
 	return all;
 }
 
-TEST(a_call_that_both_saw_keeps_the_finer_time)
+TEST(a_call_seen_by_both_has_the_finer_time)
 {
-	struct nginx_event w = word();
+	struct nginx_event w = nginx_event();
 	struct request_item r = item();
 
 	add(&w, A, 200, 12);
@@ -88,9 +88,9 @@ TEST(a_call_that_both_saw_keeps_the_finer_time)
 	CHECK_EQ(unseen, 0);
 }
 
-TEST(a_time_that_is_not_in_the_logs_millisecond_gives_way)
+TEST(a_time_outside_the_logs_millisecond_is_replaced)
 {
-	struct nginx_event w = word();
+	struct nginx_event w = nginx_event();
 	struct request_item r = item();
 
 	add(&w, A, 200, 12);
@@ -99,9 +99,9 @@ TEST(a_time_that_is_not_in_the_logs_millisecond_gives_way)
 	CHECK_EQ(r.ups[0].response_us, 12000);
 }
 
-TEST(tries_that_the_sockets_could_not_give_to_anybody_are_there)
+TEST(tries_that_the_sockets_could_not_assign_are_added)
 {
-	struct nginx_event w = word();
+	struct nginx_event w = nginx_event();
 	struct request_item r = item();
 
 	r.flags = REQUEST_UPSTREAM_UNKNOWN | REQUEST_PATH_CUT;
@@ -109,16 +109,16 @@ TEST(tries_that_the_sockets_could_not_give_to_anybody_are_there)
 	add(&w, B, 200, 5);
 	unseen = nginx_apply(&w, 0, &text, &r);
 	CHECK_STR(peers(&r), A " " B);
-	CHECK_EQ(r.ups[1].start_us, 7500); /* its head went to the client after 12.5 ms */
+	CHECK_EQ(r.ups[1].start_us, 7500); /* its header went to the client after 12.5 ms */
 	CHECK_EQ(r.ups[0].start_us, 3500);
 	CHECK_EQ(r.ups[0].status, 502);
 	CHECK_EQ(r.flags, REQUEST_PATH_CUT);
 	CHECK_EQ(unseen, 3);
 }
 
-TEST(what_a_subrequest_called_stays)
+TEST(calls_of_a_subrequest_stay)
 {
-	struct nginx_event w = word();
+	struct nginx_event w = nginx_event();
 	struct request_item r = item();
 
 	add(&w, A, 200, 5);
@@ -134,11 +134,11 @@ TEST(what_a_subrequest_called_stays)
 	CHECK_EQ(unseen, 2);
 }
 
-/* Requests of a pipeline were read together: to the sockets the second one's call is the first's.
+/* Pipelined requests were read together: the sockets assign the second one's call to the first.
  */
-TEST(a_call_that_began_after_nginx_let_go_of_it_is_anothers)
+TEST(a_call_that_began_after_nginx_freed_the_request_is_dropped)
 {
-	struct nginx_event w = word();
+	struct nginx_event w = nginx_event();
 	struct request_item r = item();
 
 	add(&w, A, 200, 5);
@@ -150,9 +150,9 @@ TEST(a_call_that_began_after_nginx_let_go_of_it_is_anothers)
 	CHECK_EQ(unseen, 0);
 }
 
-TEST(a_subrequest_to_the_same_server_is_not_taken_for_the_try)
+TEST(a_subrequest_to_the_same_server_is_not_mistaken_for_the_try)
 {
-	struct nginx_event w = word();
+	struct nginx_event w = nginx_event();
 	struct request_item r = item();
 
 	add(&w, A, 200, 9);
@@ -164,9 +164,9 @@ TEST(a_subrequest_to_the_same_server_is_not_taken_for_the_try)
 	CHECK_EQ(r.ups[1].response_us, 9100);
 }
 
-TEST(a_try_that_never_connected_says_so)
+TEST(a_try_that_never_connected_is_marked)
 {
-	struct nginx_event w = word();
+	struct nginx_event w = nginx_event();
 	struct request_item r = item();
 
 	add(&w, A, 502, 0);
@@ -178,9 +178,9 @@ TEST(a_try_that_never_connected_says_so)
 	CHECK_EQ(r.ups[1].flags, UP_NO_ANSWER);
 }
 
-TEST(a_mark_between_groups_is_no_try)
+TEST(a_separator_between_groups_is_no_try)
 {
-	struct nginx_event w = word();
+	struct nginx_event w = nginx_event();
 	struct request_item r = item();
 
 	add(&w, A, 404, 3);
@@ -192,7 +192,7 @@ TEST(a_mark_between_groups_is_no_try)
 
 TEST(a_name_or_a_path_stays_a_text)
 {
-	struct nginx_event w = word();
+	struct nginx_event w = nginx_event();
 	struct request_item r = item();
 
 	add(&w, "unix:/run/app.sock", 200, 3);
@@ -204,9 +204,9 @@ TEST(a_name_or_a_path_stays_a_text)
 	CHECK_STR(r.ups[2].path, "1.2.3.4:99999");
 }
 
-TEST(more_tries_than_there_is_room_for_are_said_to_be_more)
+TEST(tries_beyond_the_limit_set_the_cut_flag)
 {
-	struct nginx_event w = word();
+	struct nginx_event w = nginx_event();
 	struct request_item r = item();
 
 	for (int i = 0; i < NGINX_TRIES; i++)
@@ -218,13 +218,13 @@ TEST(more_tries_than_there_is_room_for_are_said_to_be_more)
 	CHECK(r.flags & REQUEST_UPS_CUT);
 }
 
-TEST(a_status_is_that_of_the_log)
+TEST(the_status_is_that_of_the_log)
 {
-	struct nginx_event w = word();
+	struct nginx_event w = nginx_event();
 
 	CHECK_EQ(nginx_status(&w), 200);
 	w.head.rc = 499;
-	CHECK_EQ(nginx_status(&w), 200); /* some of it had been sent */
+	CHECK_EQ(nginx_status(&w), 200); /* part of it had been sent */
 	w.head.sent = 0;
 	CHECK_EQ(nginx_status(&w), 499);
 	w.head.rc = 0;
@@ -234,14 +234,14 @@ TEST(a_status_is_that_of_the_log)
 	CHECK_EQ(nginx_status(&w), 0);
 }
 
-TEST(a_request_that_nginx_alone_tells_of_has_the_logs_times)
+TEST(a_request_that_only_nginx_reports_has_the_logs_times)
 {
 	const struct request_context at = { .wall_minus_mono_ns = 995000000000ll };
-	struct nginx_event w = word();
+	struct nginx_event w = nginx_event();
 	struct request_text t;
 	struct request_item r;
 	struct req_event e;
-	size_t len = nginx_alone(&w, at.wall_minus_mono_ns, &e);
+	size_t len = nginx_make_request(&w, at.wall_minus_mono_ns, &e);
 
 	CHECK_EQ(request_event_read(&e, len, &at, &t, &r), 0);
 	CHECK_EQ(r.request_us, 13000);
@@ -251,24 +251,24 @@ TEST(a_request_that_nginx_alone_tells_of_has_the_logs_times)
 	CHECK_EQ(r.nshares, 0);
 }
 
-TEST(a_stream_of_http_2_is_a_request_like_others)
+TEST(an_http_2_stream_is_a_request_like_others)
 {
 	const struct request_context at = { 0 };
-	struct nginx_event w = word();
+	struct nginx_event w = nginx_event();
 	struct request_text t;
 	struct request_item r;
 	struct req_event e;
 
 	w.head.line_len = (uint16_t)snprintf(w.line, sizeof(w.line), "GET /two HTTP/2.0");
-	CHECK_EQ(request_event_read(&e, nginx_alone(&w, 0, &e), &at, &t, &r), 0);
+	CHECK_EQ(request_event_read(&e, nginx_make_request(&w, 0, &e), &at, &t, &r), 0);
 	CHECK_STR(r.path, "/two");
 	w.head.line_len = (uint16_t)snprintf(w.line, sizeof(w.line), "HTTP/2.0");
-	CHECK_EQ(request_event_read(&e, nginx_alone(&w, 0, &e), &at, &t, &r), -EBADMSG);
+	CHECK_EQ(request_event_read(&e, nginx_make_request(&w, 0, &e), &at, &t, &r), -EBADMSG);
 }
 
-TEST(lines_are_equal_as_far_as_both_go)
+TEST(lines_are_compared_up_to_the_shorter_one)
 {
-	struct nginx_event w = word();
+	struct nginx_event w = nginx_event();
 	struct req_event e = { .head.line_len = 20, .line = "GET /a HTTP/1.1\r\nHos" };
 
 	CHECK(nginx_same_line(&w, &e));
@@ -280,17 +280,17 @@ TEST(lines_are_equal_as_far_as_both_go)
 	CHECK(!nginx_same_line(&w, &e));
 }
 
-TEST(a_record_that_is_cut_is_refused)
+TEST(a_truncated_record_is_refused)
 {
-	struct nginx_event w = word();
+	struct nginx_event w = nginx_event();
 	size_t whole = offsetof(struct nginx_event, line[14]);
 
-	CHECK(nginx_word_whole(&w, whole));
-	CHECK(!nginx_word_whole(&w, whole - 1));
+	CHECK(nginx_event_complete(&w, whole));
+	CHECK(!nginx_event_complete(&w, whole - 1));
 	add(&w, A, 200, 1);
 	whole = offsetof(struct nginx_event, tries[1]);
-	CHECK(nginx_word_whole(&w, whole));
-	CHECK(!nginx_word_whole(&w, whole - 1));
+	CHECK(nginx_event_complete(&w, whole));
+	CHECK(!nginx_event_complete(&w, whole - 1));
 	w.head.ntries = NGINX_TRIES + 1;
-	CHECK(!nginx_word_whole(&w, sizeof(w)));
+	CHECK(!nginx_event_complete(&w, sizeof(w)));
 }

@@ -8,13 +8,13 @@
 #define PEER "10.0.0.9:80"
 
 static const struct request_context at = { 0 };
-static struct nginx_verify *trial;
+static struct nginx_verify *verify;
 static uint64_t clock_ms = 5000;
 
 static void begin(void)
 {
-	nginx_verify_free(trial);
-	trial = nginx_verify_new();
+	nginx_verify_free(verify);
+	verify = nginx_verify_new();
 }
 
 static struct req_addr addr(uint8_t last, uint16_t port)
@@ -22,7 +22,7 @@ static struct req_addr addr(uint8_t last, uint16_t port)
 	return (struct req_addr){ .ip = { 10, 0, 0, last }, .port = port, .len = 4 };
 }
 
-static struct nginx_event word(uint64_t status)
+static struct nginx_event nginx_event(uint64_t status)
 {
 	struct nginx_event w = { .head = { .tgid = 7,
 					   .remote = addr(1, 1),
@@ -39,7 +39,7 @@ static struct nginx_event word(uint64_t status)
 
 static struct nginx_event tried(const char *peer)
 {
-	struct nginx_event w = word(200);
+	struct nginx_event w = nginx_event(200);
 
 	w.head.ntries = 1;
 	w.tries[0] = (struct nginx_try){ .status = 200, .peer_len = strlen(peer) };
@@ -70,31 +70,31 @@ static struct req_event calling(uint8_t last)
 
 static void play(const struct nginx_event *w, const struct req_event *e)
 {
-	nginx_verify_word(trial, w);
-	nginx_verify_request(trial, e, &at);
+	nginx_verify_event(verify, w);
+	nginx_verify_request(verify, e, &at);
 	clock_ms += 3000;
 }
 
-TEST(three_requests_that_are_as_the_sockets_saw_them_are_enough)
+TEST(three_matching_requests_are_enough)
 {
 	begin();
 	for (int i = 0; i < 3; i++) {
-		struct nginx_event w = word(200);
+		struct nginx_event w = nginx_event(200);
 		struct req_event e = record();
 
-		CHECK_EQ(nginx_verify_requests(trial), NGINX_OPEN);
+		CHECK_EQ(nginx_verify_requests(verify), NGINX_OPEN);
 		play(&w, &e);
 	}
-	CHECK_EQ(nginx_verify_requests(trial), NGINX_RIGHT);
-	CHECK_EQ(nginx_verify_tries(trial), NGINX_OPEN);
+	CHECK_EQ(nginx_verify_requests(verify), NGINX_RIGHT);
+	CHECK_EQ(nginx_verify_tries(verify), NGINX_OPEN);
 }
 
-TEST(a_wrong_status_a_wrong_line_or_a_wrong_time_is_found_out)
+TEST(a_wrong_status_line_or_time_is_detected)
 {
 	for (int kind = 0; kind < 3; kind++) {
 		begin();
 		for (int i = 0; i < 5; i++) {
-			struct nginx_event w = word(kind == 0 ? 301 : 200);
+			struct nginx_event w = nginx_event(kind == 0 ? 301 : 200);
 			struct req_event e = record();
 
 			if (kind == 1)
@@ -103,36 +103,36 @@ TEST(a_wrong_status_a_wrong_line_or_a_wrong_time_is_found_out)
 				w.start_sec -= 100;
 			play(&w, &e);
 		}
-		CHECK_EQ(nginx_verify_requests(trial), NGINX_WRONG);
+		CHECK_EQ(nginx_verify_requests(verify), NGINX_WRONG);
 	}
 }
 
-TEST(one_odd_request_only_asks_for_more_of_them)
+TEST(one_odd_request_only_requires_more_matches)
 {
-	struct nginx_event w = word(404);
+	struct nginx_event w = nginx_event(404);
 	struct req_event e = record();
 
 	begin();
 	play(&w, &e);
 	for (int i = 0; i < 6; i++) {
-		w = word(200);
+		w = nginx_event(200);
 		e = record();
 		play(&w, &e);
 	}
-	CHECK_EQ(nginx_verify_requests(trial), NGINX_OPEN);
-	w = word(200);
+	CHECK_EQ(nginx_verify_requests(verify), NGINX_OPEN);
+	w = nginx_event(200);
 	e = record();
 	play(&w, &e);
-	CHECK_EQ(nginx_verify_requests(trial), NGINX_RIGHT);
+	CHECK_EQ(nginx_verify_requests(verify), NGINX_RIGHT);
 }
 
-TEST(what_the_sockets_do_not_know_for_sure_proves_nothing)
+TEST(uncertain_socket_records_prove_nothing)
 {
 	static const uint32_t odd[] = { REQ_PIPELINED, REQ_CLIENT_CLOSED, REQ_NO_ANSWER,
 					REQ_HEAD_MISSED };
 
 	for (size_t i = 0; i < ARRAY_SIZE(odd) * 8; i++) {
-		struct nginx_event w = word(500);
+		struct nginx_event w = nginx_event(500);
 		struct req_event e = record();
 
 		if (i == 0)
@@ -140,10 +140,10 @@ TEST(what_the_sockets_do_not_know_for_sure_proves_nothing)
 		e.head.flags = odd[i % ARRAY_SIZE(odd)];
 		play(&w, &e);
 	}
-	CHECK_EQ(nginx_verify_requests(trial), NGINX_OPEN);
+	CHECK_EQ(nginx_verify_requests(verify), NGINX_OPEN);
 }
 
-TEST(tries_are_believed_when_the_sockets_saw_the_same_calls)
+TEST(tries_are_verified_when_the_sockets_saw_the_same_calls)
 {
 	begin();
 	for (int i = 0; i < 3; i++) {
@@ -152,10 +152,10 @@ TEST(tries_are_believed_when_the_sockets_saw_the_same_calls)
 
 		play(&w, &e);
 	}
-	CHECK_EQ(nginx_verify_tries(trial), NGINX_RIGHT);
+	CHECK_EQ(nginx_verify_tries(verify), NGINX_RIGHT);
 }
 
-TEST(and_not_when_they_saw_others)
+TEST(tries_are_refuted_when_the_sockets_saw_other_calls)
 {
 	begin();
 	for (int i = 0; i < 5; i++) {
@@ -164,10 +164,10 @@ TEST(and_not_when_they_saw_others)
 
 		play(&w, &e);
 	}
-	CHECK_EQ(nginx_verify_tries(trial), NGINX_WRONG);
+	CHECK_EQ(nginx_verify_tries(verify), NGINX_WRONG);
 }
 
-TEST(calls_of_nobody_tell_it_as_well)
+TEST(calls_without_a_request_verify_tries_too)
 {
 	begin();
 	for (int i = 0; i < 3; i++) {
@@ -177,12 +177,12 @@ TEST(calls_of_nobody_tell_it_as_well)
 			.call = { .addr = addr(9, 80), .status = 200, .last_ns = clock_ms * MS }
 		};
 
-		nginx_verify_word(trial, &w);
-		nginx_verify_call(trial, &c, &at);
-		nginx_verify_call(trial, &c, &at); /* one call, one finding */
+		nginx_verify_event(verify, &w);
+		nginx_verify_call(verify, &c, &at);
+		nginx_verify_call(verify, &c, &at); /* one call, one finding */
 		clock_ms += 3000;
 	}
-	CHECK_EQ(nginx_verify_tries(trial), NGINX_RIGHT);
-	nginx_verify_free(trial);
-	trial = NULL;
+	CHECK_EQ(nginx_verify_tries(verify), NGINX_RIGHT);
+	nginx_verify_free(verify);
+	verify = NULL;
 }

@@ -57,7 +57,7 @@ TEST(a_full_url_gives_its_path)
 	CHECK(is_path(&l, "*"));
 }
 
-TEST(a_slash_in_the_query_of_a_full_url_begins_no_path)
+TEST(a_slash_in_the_query_of_a_full_url_does_not_start_a_path)
 {
 	struct http_line l = parsed("GET http://example.org?token=a/b HTTP/1.1\r\n");
 
@@ -65,7 +65,7 @@ TEST(a_slash_in_the_query_of_a_full_url_begins_no_path)
 	CHECK(l.query_len == 9 && memcmp(l.query, "token=a/b", 9) == 0);
 }
 
-TEST(what_only_begins_like_a_request_is_refused)
+TEST(lines_that_only_start_like_a_request_are_refused)
 {
 	CHECK(refused(""));
 	CHECK(refused("GET"));
@@ -103,7 +103,7 @@ TEST(a_route_keeps_names_and_drops_identifiers)
 	CHECK(routes_to("GET", "/1/2/3/4/5/6/7/8", "GET /:id/:id/:id/:id/:id/:id/*"));
 }
 
-TEST(a_route_is_printable_and_bounded_whatever_the_path)
+TEST(a_route_is_printable_and_bounded_for_any_path)
 {
 	char path[4096], out[ROUTE_TEXT];
 
@@ -126,7 +126,7 @@ static struct http_names named(const char *s)
 #define TRACE "0af7651916cd43dd8448eb211c80319c"
 #define PARENT "b7ad6b7169203331"
 
-TEST(a_request_goes_by_the_ids_that_its_headers_have)
+TEST(ids_are_read_from_the_headers)
 {
 	struct http_names n = named("GET / HTTP/1.1\r\nHost: x\r\nTraceParent:  00-" TRACE
 				    "-" PARENT "-01\r\nx-request-ID:\ta/b=1 \r\n\r\n");
@@ -138,7 +138,7 @@ TEST(a_request_goes_by_the_ids_that_its_headers_have)
 	CHECK_STR(n.trace, "");
 }
 
-TEST(an_id_that_is_cut_off_is_none)
+TEST(a_truncated_id_is_ignored)
 {
 	const char *whole = "GET / HTTP/1.1\r\ntraceparent: 00-" TRACE "-" PARENT
 			    "-01\r\nX-Request-Id: 0123456789\r\n";
@@ -152,7 +152,7 @@ TEST(an_id_that_is_cut_off_is_none)
 	}
 }
 
-TEST(what_is_no_sound_id_is_none)
+TEST(an_invalid_id_is_ignored)
 {
 	static const char *const bad[] = {
 		"traceparent: ff-" TRACE "-" PARENT "-01",

@@ -49,7 +49,7 @@ TEST(a_record_becomes_an_item_in_wall_time_and_microseconds)
 	CHECK_STR(r.comm, "nginx");
 }
 
-TEST(a_request_that_is_told_goes_by_the_ids_in_its_headers)
+TEST(a_reported_request_has_the_ids_of_its_headers)
 {
 	struct req_event e = event("GET / HTTP/1.1\r\nX-Request-Id: 17\r\n");
 	struct request_item r = read_all(&e);
@@ -93,11 +93,11 @@ TEST(one_jiffy_of_waiting_is_within_the_error)
 	CHECK_EQ(read_all(&e).queue_us, 0);
 	e.head.queue_jiffies = 63;
 	CHECK_EQ(read_all(&e).queue_us, 252000);
-	e.head.queue_jiffies = (uint32_t)-3; /* the packet came while we looked */
+	e.head.queue_jiffies = (uint32_t)-3; /* the packet arrived while the queue was read */
 	CHECK_EQ(read_all(&e).queue_us, 0);
 }
 
-TEST(a_record_shorter_than_it_says_is_refused)
+TEST(a_record_shorter_than_it_claims_is_refused)
 {
 	struct req_event e = event("GET / HTTP/1.1\r\n");
 	struct request_item r;
@@ -132,7 +132,7 @@ TEST(calls_that_were_not_http_are_left_out)
 	CHECK_EQ(r.ups[1].response_us, 1100); /* still open when the request ended */
 }
 
-TEST(whom_a_request_waited_for_by_another_protocol_is_told_of_a_record_with_calls_only)
+TEST(a_peer_by_another_protocol_is_only_in_records_with_calls)
 {
 	struct req_event e = event("GET /a HTTP/1.1\r\n");
 	struct up_item peer;
@@ -172,7 +172,7 @@ TEST(each_upstream_on_an_af_unix_socket_has_its_own_path)
 	CHECK_STR(up_addr_text(&r.ups[1], none), "unix:/run/1");
 }
 
-TEST(a_client_that_closed_first_is_a_499)
+TEST(a_client_that_closes_first_is_a_499)
 {
 	struct req_event e = event("GET / HTTP/1.1\r\n");
 
@@ -181,7 +181,7 @@ TEST(a_client_that_closed_first_is_a_499)
 	CHECK_EQ(read_all(&e).status, 499);
 }
 
-TEST(a_path_longer_than_the_record_says_that_it_was_cut)
+TEST(a_path_longer_than_the_record_is_marked_as_cut)
 {
 	char line[REQ_LINE + 1];
 	struct req_event e;

@@ -9,7 +9,7 @@ struct reported {
 	uint64_t count, judged, excess_us;
 };
 
-/* What a flush tells of a role. */
+/* Flushes, and collects what was sent for a role. */
 static struct reported flush(struct red *r, uint8_t role, bool all)
 {
 	AUTO(arena_free) struct arena *a = arena_new(4 << 20);
@@ -58,7 +58,7 @@ static void count_many(struct red *r, uint8_t role, const char *prefix, uint32_t
 	}
 }
 
-TEST(each_status_class_is_counted_and_told_by_itself)
+TEST(each_status_class_is_counted_and_sent_separately)
 {
 	AUTO(red_free) struct red *r = red_new();
 	struct reported t;
@@ -72,7 +72,7 @@ TEST(each_status_class_is_counted_and_told_by_itself)
 	CHECK_EQ(flush(r, RED_SERVER, true).n, 0);
 }
 
-TEST(new_keys_are_told_at_once_and_known_ones_with_all)
+TEST(new_keys_are_sent_at_once_and_known_ones_with_a_full_flush)
 {
 	AUTO(red_free) struct red *r = red_new();
 
@@ -80,12 +80,12 @@ TEST(new_keys_are_told_at_once_and_known_ones_with_all)
 	CHECK_EQ(flush(r, RED_SERVER, false).n, 1);
 	count(r, RED_SERVER, "/", 2, 100);
 	CHECK_EQ(flush(r, RED_SERVER, false).n, 0);
-	count(r, RED_SERVER, "/", 4, 100); /* a class it never had */
+	count(r, RED_SERVER, "/", 4, 100); /* a new status class */
 	CHECK_EQ(flush(r, RED_SERVER, false).n, 1);
 	CHECK_EQ(flush(r, RED_SERVER, true).count, 1);
 }
 
-TEST(excess_is_by_the_key_whatever_the_class_and_learnt_from_what_did_not_fail)
+TEST(excess_is_learnt_by_key_across_classes_from_successful_requests)
 {
 	AUTO(red_free) struct red *r = red_new();
 	struct reported t;
@@ -106,7 +106,7 @@ TEST(excess_is_by_the_key_whatever_the_class_and_learnt_from_what_did_not_fail)
 	CHECK(t.excess_us > 149000 && t.excess_us < 150000);
 }
 
-TEST(clients_are_256_at_a_time_and_the_others_are_together)
+TEST(at_most_256_clients_are_counted_and_the_others_together)
 {
 	AUTO(red_free) struct red *r = red_new();
 	struct reported t;
@@ -116,7 +116,7 @@ TEST(clients_are_256_at_a_time_and_the_others_are_together)
 	CHECK_EQ(t.n, 257);
 	CHECK_EQ(t.others, 1);
 	CHECK_EQ(t.count, 1000);
-	flush(r, RED_SERVED, true); /* nobody came */
+	flush(r, RED_SERVED, true); /* no client came */
 	count_many(r, RED_SERVED, "10.0.1.", 256);
 	t = flush(r, RED_SERVED, true);
 	CHECK_EQ(t.n, 256);
@@ -124,7 +124,7 @@ TEST(clients_are_256_at_a_time_and_the_others_are_together)
 	CHECK_EQ(red_overflow(r), 0);
 }
 
-TEST(a_client_that_stays_is_kept_among_those_that_come_and_go)
+TEST(a_regular_client_is_not_displaced_by_others)
 {
 	AUTO(red_free) struct red *r = red_new();
 	char prefix[16];
@@ -135,18 +135,18 @@ TEST(a_client_that_stays_is_kept_among_those_that_come_and_go)
 			count(r, RED_SERVED, "here", 2, 100);
 		snprintf(prefix, sizeof(prefix), "10.%d.0.", i);
 		count_many(r, RED_SERVED, prefix, 200);
-		flush(r, RED_SERVED, false); /* what is new, then all */
+		flush(r, RED_SERVED, false); /* new keys, then all */
 		count(r, RED_SERVED, "here", 2, 100);
 		t = flush(r, RED_SERVED, true);
 	}
 	CHECK(t.judged > 0);
 }
 
-TEST(keys_that_there_is_no_room_to_learn_are_counted_as_such)
+TEST(requests_of_keys_that_cannot_be_learnt_are_counted)
 {
 	AUTO(red_free) struct red *r = red_new();
 
-	for (int i = 0; i < 10; i++) /* asked for ten times each: nothing is learnt of them yet */
+	for (int i = 0; i < 10; i++) /* ten requests each: not learnt yet */
 		count_many(r, RED_SERVER, "/", 1100);
 	CHECK_EQ(red_unjudged(r), 0);
 	count_many(r, RED_SERVER, "/", 1100);
@@ -154,7 +154,7 @@ TEST(keys_that_there_is_no_room_to_learn_are_counted_as_such)
 	CHECK_EQ(flush(r, RED_SERVER, true).count, 12100);
 }
 
-/* Of 100 requests, each like this one: of the last the excess. */
+/* The excess of the last of 100 such requests. */
 static uint64_t excess_of(uint8_t role, const struct request_item *last, const struct up_item *peer)
 {
 	const struct up_item usual = { .addr = peer->addr, .response_us = 2000 };
@@ -170,7 +170,7 @@ static uint64_t excess_of(uint8_t role, const struct request_item *last, const s
 	return flush(r, role, true).excess_us;
 }
 
-TEST(what_a_request_waits_for_by_another_protocol_is_of_whom_it_asked_and_not_its_own)
+TEST(a_wait_by_another_protocol_counts_for_the_peer_and_not_as_own_time)
 {
 	const struct up_item peer = { .addr = { .ip = { 10, 0, 0, 3 }, .port = 5432, .len = 4 },
 				      .response_us = 102000 };
@@ -191,7 +191,7 @@ TEST(what_a_request_waits_for_by_another_protocol_is_of_whom_it_asked_and_not_it
 	CHECK_EQ(flush(r, RED_WAITED, true).count, 0);
 }
 
-TEST(routes_beyond_three_quarters_of_the_table_are_others)
+TEST(routes_beyond_three_quarters_of_the_table_are_counted_as_other)
 {
 	AUTO(red_free) struct red *r = red_new();
 	struct reported t;

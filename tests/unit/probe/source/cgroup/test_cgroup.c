@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* source_cgroup on a host of files: hierarchies of version 1 and 2 below a directory. */
+/* source_cgroup on a host made of files: hierarchies of version 1 and 2 below a directory. */
 #include <limits.h>
 #include <math.h>
 #include <sys/stat.h>
@@ -108,7 +108,7 @@ static void v2_files(const char *dir, unsigned long long usage, unsigned long lo
 	put(path, text);
 }
 
-TEST(version_2_is_read_whole)
+TEST(version_2_is_read_completely)
 {
 	struct host h;
 
@@ -149,7 +149,7 @@ TEST(version_2_is_read_whole)
 	host_close(&h);
 }
 
-TEST(version_1_is_read_whole_and_its_controllers_count_beside_version_2)
+TEST(version_1_is_read_completely_and_its_controllers_count_beside_version_2)
 {
 	struct host h;
 
@@ -195,8 +195,8 @@ TEST(version_1_is_read_whole_and_its_controllers_count_beside_version_2)
 	host_close(&h);
 }
 
-/* No line for any disk in the root: 0 bytes would be what nobody counted. */
-TEST(io_that_the_kernel_does_not_count_is_not_told)
+/* The root has no line for any disk: 0 bytes would be a wrong value. */
+TEST(io_that_the_kernel_does_not_count_is_unavailable)
 {
 	struct host h;
 
@@ -220,7 +220,7 @@ TEST(io_that_the_kernel_does_not_count_is_not_told)
 	host_close(&h);
 }
 
-TEST(a_cgroup_that_was_made_since_counts_from_0_and_one_that_comes_back_as_well)
+TEST(a_new_cgroup_and_one_that_comes_back_count_from_0)
 {
 	struct host h;
 
@@ -233,7 +233,7 @@ TEST(a_cgroup_that_was_made_since_counts_from_0_and_one_that_comes_back_as_well)
 	CHECK(V("/new", CPU_USAGE) == 0.25);
 	place_run("rm -r v2/new");
 	tick(&h);
-	CHECK(V("/new", CPU_USAGE) == -1); /* not told */
+	CHECK(V("/new", CPU_USAGE) == -1); /* unavailable */
 	place_run("mkdir v2/new");
 	v2_files("/new", 125000, 0);
 	tick(&h);
@@ -241,7 +241,7 @@ TEST(a_cgroup_that_was_made_since_counts_from_0_and_one_that_comes_back_as_well)
 	host_close(&h);
 }
 
-TEST(one_that_used_no_cpu_keeps_what_it_had_for_some_ticks)
+TEST(an_idle_cgroup_keeps_its_values_for_some_ticks)
 {
 	struct host h;
 	int kept = 0;
@@ -268,7 +268,7 @@ TEST(one_that_used_no_cpu_keeps_what_it_had_for_some_ticks)
 	host_close(&h);
 }
 
-TEST(a_path_that_is_too_long_keeps_its_end_and_is_told_from_others)
+TEST(a_path_that_is_too_long_keeps_its_end_and_stays_unique)
 {
 	struct host h;
 	char name[2][ITEM_MAX_TEXT + 1] = { "", "" };
@@ -289,7 +289,7 @@ TEST(a_path_that_is_too_long_keeps_its_end_and_is_told_from_others)
 	host_close(&h);
 }
 
-/* What all of a kind were told to have used, together. */
+/* The total CPU use that was sent. */
 static double sum(const struct host *h, const char *begin)
 {
 	double total = 0;
@@ -313,13 +313,13 @@ static void use(const char *which, unsigned long long usec)
 	CHECK_EQ(place_run(text), 0);
 }
 
-TEST(beyond_512_the_sum_stays_right_when_one_dies_or_is_listed)
+TEST(beyond_512_the_sum_stays_right_when_a_cgroup_ends_or_gets_listed)
 {
 	struct host h;
 
 	place_run("mkdir -p v2/c$(seq -s ' v2/c' 1000 1599) v2/c1599/below");
 	use("c1*", 1000000);
-	use("c1599/below", 400000); /* is in that of c1599 */
+	use("c1599/below", 400000); /* included in that of c1599 */
 	CHECK_EQ(host_open(&h, "cgroup2 v2 rw"), 0);
 	tick(&h);
 	CHECK_EQ(h.tick.nsamples, CGROUP_LISTED + 1);
@@ -333,7 +333,7 @@ TEST(beyond_512_the_sum_stays_right_when_one_dies_or_is_listed)
 	use("c1*", 3000000);
 	tick(&h);
 	CHECK(near(sum(&h, "/c"), 500));
-	CHECK(V("(others)", CGROUPS) == -1); /* none any more */
+	CHECK(V("(others)", CGROUPS) == -1); /* none left */
 	CHECK(V("/c1599", CPU_USAGE) == 1);
 	place_run("mkdir -p v2/d$(seq -s ' v2/d' 100 199)");
 	use("d1*", 500000);
@@ -343,7 +343,7 @@ TEST(beyond_512_the_sum_stays_right_when_one_dies_or_is_listed)
 	host_close(&h);
 }
 
-TEST(a_busy_one_takes_the_place_of_one_that_is_idle_for_long)
+TEST(a_busy_cgroup_replaces_one_that_was_idle_for_long)
 {
 	struct host h;
 
@@ -360,7 +360,7 @@ TEST(a_busy_one_takes_the_place_of_one_that_is_idle_for_long)
 	host_close(&h);
 }
 
-TEST(what_is_in_the_sum_of_one_above_is_not_counted_again_but_what_is_its_own_is)
+TEST(values_included_in_a_parent_are_not_counted_twice)
 {
 	struct cgroup_others o;
 	double v[CGROUP_END];
@@ -380,7 +380,7 @@ TEST(what_is_in_the_sum_of_one_above_is_not_counted_again_but_what_is_its_own_is
 	CHECK_EQ(o.n, 3);
 }
 
-TEST(a_host_without_cgroups_says_what_to_do)
+TEST(a_host_without_cgroups_explains_what_to_do)
 {
 	struct host h;
 

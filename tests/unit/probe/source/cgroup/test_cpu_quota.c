@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Cgroups that their quota stops, and when that is an event: scenes of ticks. */
+/* Cgroups throttled by their quota, and when that becomes an event: scenes of ticks. */
 #include <math.h>
 
 #include "lib/base/arena.h"
@@ -15,7 +15,7 @@ enum { TICK_S = 10 };
 static struct cpu_quota all;
 static uint64_t now_ns;
 static struct arena *arena;
-static struct wire_body told;
+static struct wire_body sent;
 
 static void begin(void)
 {
@@ -24,7 +24,7 @@ static void begin(void)
 	now_ns = 1000 * S;
 }
 
-/* How many were told of. */
+/* The number of events sent. */
 static uint32_t tick(const char *path, double periods, double stopped)
 {
 	struct sink out = { 0 };
@@ -35,10 +35,10 @@ static uint32_t tick(const char *path, double periods, double stopped)
 	now_ns += TICK_S * S;
 	arena_reset(arena);
 	cpu_quota_step(&all, now_ns, WALL + now_ns, &out);
-	CHECK_EQ(wire_body_decode(arena, out.event.data, out.event.len, &told), 0);
+	CHECK_EQ(wire_body_decode(arena, out.event.data, out.event.len, &sent), 0);
 	buf_free(&out.event);
 	buf_free(&out.metric);
-	return told.nevents;
+	return sent.nevents;
 }
 
 static const struct param *param(const struct event_item *e, const char *key)
@@ -53,43 +53,43 @@ static const struct param *param(const struct event_item *e, const char *key)
 
 static const char box[] = "/system.slice/box.service";
 
-TEST(a_cgroup_that_its_quota_stops_is_one_event_until_it_is_over)
+TEST(a_throttled_cgroup_is_one_event_until_it_is_over)
 {
 	uint64_t id;
 
 	begin();
 	CHECK_EQ(tick(box, 100, 5), 0);
 	CHECK_EQ(all.n, 0);
-	CHECK_EQ(tick(box, 100, 60), 0); /* since when is not known yet */
+	CHECK_EQ(tick(box, 100, 60), 0); /* the first tick has no interval */
 	CHECK_EQ(tick(box, 100, 80), 1);
-	CHECK_STR(told.events[0].kind, "cpu.quota");
-	CHECK_EQ(told.events[0].reason, R_CPU_QUOTA);
-	CHECK(told.events[0].going_on && told.events[0].update == 1);
-	CHECK_STR(param(&told.events[0], "cgroup")->text, box);
-	CHECK_STR(param(&told.events[0], "name")->text, "box.service");
-	CHECK(param(&told.events[0], "cpus")->number == 0.5);
-	CHECK(param(&told.events[0], "lost_s")->number == 7);
-	CHECK(param(&told.events[0], "pct")->number == 80);
+	CHECK_STR(sent.events[0].kind, "cpu.quota");
+	CHECK_EQ(sent.events[0].reason, R_CPU_QUOTA);
+	CHECK(sent.events[0].going_on && sent.events[0].update == 1);
+	CHECK_STR(param(&sent.events[0], "cgroup")->text, box);
+	CHECK_STR(param(&sent.events[0], "name")->text, "box.service");
+	CHECK(param(&sent.events[0], "cpus")->number == 0.5);
+	CHECK(param(&sent.events[0], "lost_s")->number == 7);
+	CHECK(param(&sent.events[0], "pct")->number == 80);
 	for (const char *s = reason_find(R_CPU_QUOTA)->en; (s = strchr(s, '{')); s++) {
 		AUTO_FREE char *key = strndup(s + 1, strcspn(s + 1, "}"));
 
-		CHECK_STR(param(&told.events[0], key)->key, key);
+		CHECK_STR(param(&sent.events[0], key)->key, key);
 	}
-	id = told.events[0].id;
+	id = sent.events[0].id;
 	CHECK_EQ(tick(box, 100, 80), 0);
 	CHECK_EQ(tick(box, 100, 80) + tick(box, 100, 80), 1); /* it goes on */
 	CHECK_EQ(tick(box, 100, 1), 0);
-	CHECK_EQ(tick(NULL, 0, 0), 1); /* it rests, or is gone */
-	CHECK(told.events[0].id == id && !told.events[0].going_on);
-	CHECK_EQ(tick(box, 100, 80), 1); /* soon again: the same one */
-	CHECK(told.events[0].id == id && told.events[0].going_on);
+	CHECK_EQ(tick(NULL, 0, 0), 1); /* idle, or gone */
+	CHECK(sent.events[0].id == id && !sent.events[0].going_on);
+	CHECK_EQ(tick(box, 100, 80), 1); /* back soon: the same event */
+	CHECK(sent.events[0].id == id && sent.events[0].going_on);
 	for (int i = 0; i < 60; i++)
 		tick(NULL, 0, 0);
 	CHECK_EQ(all.n, 0);
 	cpu_quota_free(&all);
 }
 
-TEST(little_or_little_to_go_by_is_none_and_there_is_a_bound)
+TEST(little_throttling_or_few_periods_are_no_event_and_events_are_bounded)
 {
 	char path[32];
 

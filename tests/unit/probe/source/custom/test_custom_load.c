@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a damaged object does, it does to the process that tries it. Of 20,000 objects with one to
- * four bits turned, libbpf 1.1.2 ended by SIGSEGV in 163 (drops.bpf.o) and 68 (block.bpf.o);
- * tests/data/own/damaged.bpf.o is one of them, and good.bpf.o what it was made of: bpf/net/drops.bpf.c
- * with a plain counter for each reason. Needs root, as all that loads programs.
+ * A damaged object can only crash the process that loads it. Of 20,000 objects with one to four
+ * flipped bits, libbpf 1.1.2 crashed with SIGSEGV on 163 (drops.bpf.o) and 68 (block.bpf.o);
+ * tests/data/own/damaged.bpf.o is one of them, and good.bpf.o its origin: bpf/net/drops.bpf.c with
+ * a plain counter for each reason. Needs root, to load programs.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,9 +13,9 @@
 
 enum { FLIPS = 40, ROOM = 64 << 10 };
 
-static char why[OWN_WHY];
+static char why[CUSTOM_WHY];
 static struct custom_fds fds;
-static struct custom_shape shape[OWN_MAPS];
+static struct custom_shape shape[CUSTOM_MAPS];
 
 static void manifest(struct custom_manifest *m, const char *map, const char *metric)
 {
@@ -59,7 +59,7 @@ static int load(const void *data, size_t len)
 	return custom_load(&f, &m, &fds, shape, why);
 }
 
-TEST(a_good_object_is_loaded_attached_and_let_go)
+TEST(a_good_object_is_loaded_attached_and_unloaded)
 {
 	size_t len;
 	const void *elf = good(&len);
@@ -80,7 +80,7 @@ TEST(a_good_object_is_loaded_attached_and_let_go)
 TEST(a_manifest_that_does_not_fit_its_object_is_refused)
 {
 	static const struct {
-		const char *map, *metric, *told;
+		const char *map, *metric, *want;
 	} bad[] = {
 		{ "drop", "kind = counter\n", "x.conf:1: the object has no map drop" },
 		{ "drops", "kind = counter\nfield = n\n",
@@ -97,18 +97,18 @@ TEST(a_manifest_that_does_not_fit_its_object_is_refused)
 
 		manifest(&m, bad[i].map, bad[i].metric);
 		CHECK(custom_load(&f, &m, &fds, shape, why) < 0);
-		CHECK_STR(why, bad[i].told);
+		CHECK_STR(why, bad[i].want);
 	}
 }
 
-TEST(an_object_that_breaks_libbpf_breaks_nothing_else)
+TEST(an_object_that_crashes_libbpf_crashes_nothing_else)
 {
 	static char data[ROOM];
 	ssize_t len = read_file("tests/data/own/damaged.bpf.o", data);
 	int before = test_open_fds();
 
 	CHECK(load(data, (size_t)len) < 0);
-	CHECK(strstr(why, "x.bpf.o is damaged: what read it broke") ||
+	CHECK(strstr(why, "x.bpf.o is damaged: reading it crashed") ||
 	      strstr(why, "x.bpf.o is no object that libbpf can read"));
 	CHECK_EQ(test_open_fds(), before);
 }
@@ -123,7 +123,7 @@ static void survives(const void *data, size_t len)
 	CHECK_EQ(test_open_fds(), before);
 }
 
-TEST(an_object_that_is_cut_is_refused_with_a_sentence)
+TEST(a_truncated_object_is_refused_with_a_sentence)
 {
 	size_t len;
 	const void *elf = good(&len);
@@ -134,7 +134,7 @@ TEST(an_object_that_is_cut_is_refused_with_a_sentence)
 	}
 }
 
-TEST(an_object_with_some_bits_turned_is_loaded_or_refused_with_a_sentence)
+TEST(an_object_with_flipped_bits_is_loaded_or_refused_with_a_sentence)
 {
 	static unsigned char data[ROOM];
 	size_t len;

@@ -30,11 +30,11 @@ TEST(a_manifest_of_two_sections_is_enough)
 	CHECK_EQ(m.map[0].nlabels, 0);
 	CHECK_STR(m.metric[0].name, "b");
 	CHECK_STR(m.metric[0].field, "");
-	CHECK_EQ(m.metric[0].kind, OWN_COUNTER);
+	CHECK_EQ(m.metric[0].kind, CUSTOM_COUNTER);
 	CHECK(m.metric[0].scale == 1);
 }
 
-TEST(each_key_is_taken)
+TEST(each_key_is_read)
 {
 	CHECK_EQ(
 		read_text("# a comment\n[program]\nhelp = what it is\nperiod_ms = 5000\n"
@@ -54,15 +54,15 @@ TEST(each_key_is_taken)
 	CHECK(m.metric[0].scale == 1e-9);
 	CHECK_STR(m.metric[0].unit, "s");
 	CHECK_EQ(m.metric[1].map, 1);
-	CHECK_EQ(m.metric[1].kind, OWN_HISTOGRAM);
+	CHECK_EQ(m.metric[1].kind, CUSTOM_HISTOGRAM);
 	CHECK_EQ(m.metric[1].first, 4);
-	CHECK_EQ(m.metric[2].kind, OWN_GAUGE);
+	CHECK_EQ(m.metric[2].kind, CUSTOM_GAUGE);
 }
 
 static const struct {
-	const char *text, *told;
+	const char *text, *want;
 } bad[] = {
-	{ "", "x.conf: nothing is told: it needs a [map NAME] and a [metric NAME]" },
+	{ "", "x.conf: reports nothing: needs a [map NAME] and a [metric NAME]" },
 	{ "a = b\n", "x.conf:1: \"a\" is not in a section" },
 	{ "[maps]\n",
 	  "x.conf:1: there is no section [maps]; the sections are [program] [map NAME]" },
@@ -80,8 +80,8 @@ static const struct {
 				     "to 512 is allowed" },
 	{ "[map a]\nlabel = x\n", "x.conf:2: [map] has no key \"label\"; its keys are labels "
 				  "entities" },
-	{ "[map a]\n[map a]\n", "x.conf:2: [map a] stands in line 1 already" },
-	{ GOOD "[metric b]\n", "x.conf:5: [metric b] stands in line 2 already" },
+	{ "[map a]\n[map a]\n", "x.conf:2: [map a] is already defined in line 1" },
+	{ GOOD "[metric b]\n", "x.conf:5: [metric b] is already defined in line 2" },
 	{ GOOD "limit = 1\n",
 	  "x.conf:5: [metric] has no key \"limit\"; its keys are map field kind "
 	  "unit scale first" },
@@ -91,9 +91,9 @@ static const struct {
 	{ GOOD "unit = a b\n", "x.conf:2: unit = \"a b\": a word is allowed" },
 	{ GOOD "first = 1\n", "x.conf:2: first = is for a histogram" },
 	{ GOOD "first = 63\n", "x.conf:5: [metric] first = \"63\": a whole number from 0 to 62" },
-	{ "[map a]\nlabels = x,x\n" GOOD, "x.conf:3: [map a] stands in line 1 already" },
+	{ "[map a]\nlabels = x,x\n" GOOD, "x.conf:3: [map a] is already defined in line 1" },
 	{ "[map c]\nlabels = x,x\n[metric d]\nmap = c\nkind = gauge\n",
-	  "x.conf:1: label x stands there twice" },
+	  "x.conf:1: label x is listed twice" },
 	{ "[map c]\nlabels = a b c d e\n[metric d]\nmap = c\nkind = gauge\n",
 	  "x.conf:1: at most 4 labels are allowed" },
 	{ "[map c]\nlabels = 1x\n[metric d]\nmap = c\nkind = gauge\n",
@@ -113,12 +113,12 @@ static const struct {
 	{ GOOD "[map d]\n", "x.conf:5: no [metric NAME] has map = d" },
 };
 
-TEST(each_mistake_is_told_with_file_line_and_what_is_allowed)
+TEST(each_mistake_is_reported_with_file_line_and_what_is_allowed)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		CHECK_EQ(read_text(bad[i].text[0] ? bad[i].text : "\n"), -EINVAL);
-		CHECK_EQ(strncmp(err, bad[i].told, strlen(bad[i].told)), 0);
-		if (strncmp(err, bad[i].told, strlen(bad[i].told)) != 0)
+		CHECK_EQ(strncmp(err, bad[i].want, strlen(bad[i].want)), 0);
+		if (strncmp(err, bad[i].want, strlen(bad[i].want)) != 0)
 			printf("      %s\n", err);
 	}
 }
@@ -131,14 +131,14 @@ static void many(const char *what, int n, char *text, size_t size)
 		len += (size_t)snprintf(text + len, size - len, "[%s a%d]\n", what, i);
 }
 
-TEST(more_maps_or_metrics_than_there_is_room_for_are_refused)
+TEST(too_many_maps_or_metrics_are_refused)
 {
 	char text[2048];
 
-	many("map", OWN_MAPS + 1, text, sizeof(text));
+	many("map", CUSTOM_MAPS + 1, text, sizeof(text));
 	CHECK_EQ(read_text(text), -EINVAL);
 	CHECK_STR(err, "x.conf:9: [map a8]: at most 8 maps are allowed");
-	many("metric", OWN_METRICS + 1, text, sizeof(text));
+	many("metric", CUSTOM_METRICS + 1, text, sizeof(text));
 	CHECK_EQ(read_text(text), -EINVAL);
 	CHECK_STR(err, "x.conf:33: [metric a32]: at most 32 metrics are allowed");
 }
@@ -149,11 +149,11 @@ static int make(const char *text, uint32_t slots)
 {
 	CHECK_EQ(read_text(text), 0);
 	for (uint32_t i = 0; i < m.nmetrics; i++)
-		m.metric[i].at.n = m.metric[i].kind == OWN_HISTOGRAM ? slots : 1;
+		m.metric[i].at.n = m.metric[i].kind == CUSTOM_HISTOGRAM ? slots : 1;
 	return custom_layout_make(&layout, &m, 0, "own.x", "x.conf", err, sizeof(err));
 }
 
-TEST(a_histogram_is_a_counter_for_each_slot_named_by_its_upper_edge)
+TEST(a_histogram_is_a_counter_per_slot_named_by_its_upper_edge)
 {
 	CHECK_EQ(make("[map a]\n[metric us]\nmap = a\nkind = histogram\nfirst = 4\nunit = calls\n"
 		      "[metric now]\nmap = a\nkind = gauge\n",
@@ -171,7 +171,7 @@ TEST(a_histogram_is_a_counter_for_each_slot_named_by_its_upper_edge)
 	CHECK_EQ(layout.dict.layout, wire_layout_id(&layout.dict));
 }
 
-TEST(a_name_that_is_seismos_own_or_stands_twice_is_refused)
+TEST(a_reserved_or_duplicate_name_is_refused)
 {
 	CHECK_EQ(make("[map a]\n[metric load1]\nmap = a\nkind = gauge\n", 1), -EINVAL);
 	CHECK_STR(err, "x.conf:2: load1: a metric of Seismo's own has that name: choose another");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is told of a map, from maps of the kernel that nobody but this test writes. Needs root. */
+/* Samples of a map, from kernel maps that only this test writes. Needs root. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
@@ -23,7 +23,7 @@ enum { VALUES = 5 }; /* count, level, three slots */
 static struct custom_manifest m;
 static struct custom_layout layout;
 static struct arena *arena;
-static struct wire_body told;
+static struct wire_body sent;
 static struct sink sink;
 
 static void manifest(const char *labels, const char *entities)
@@ -41,20 +41,21 @@ static void manifest(const char *labels, const char *entities)
 	CHECK_STR(err, "");
 	if (f)
 		fclose(f);
-	m.metric[0].at = (struct own_field){ offsetof(struct value, count), 8, 1, false };
-	m.metric[1].at = (struct own_field){ offsetof(struct value, level), 4, 1, true };
-	m.metric[2].at = (struct own_field){ offsetof(struct value, slots), 4, 3, false };
+	m.metric[0].at = (struct custom_field){ offsetof(struct value, count), 8, 1, false };
+	m.metric[1].at = (struct custom_field){ offsetof(struct value, level), 4, 1, true };
+	m.metric[2].at = (struct custom_field){ offsetof(struct value, slots), 4, 3, false };
 	CHECK_EQ(custom_layout_make(&layout, &m, 0, "own.t", "x.conf", err, sizeof(err)), 0);
 	CHECK_EQ(layout.dict.n, VALUES);
 }
 
 static void label_both(void)
 {
-	m.map[0].label[0].at = (struct own_field){ offsetof(struct key, id), 4, 1, false };
-	m.map[0].label[1].at = (struct own_field){ offsetof(struct key, comm), 16, 0, false };
+	m.map[0].label[0].at = (struct custom_field){ offsetof(struct key, id), 4, 1, false };
+	m.map[0].label[1].at = (struct custom_field){ offsetof(struct key, comm), 16, 0, false };
 }
 
-static struct custom_table *open_map(enum bpf_map_type type, uint32_t key, uint32_t entries, int *fd)
+static struct custom_table *open_map(enum bpf_map_type type, uint32_t key, uint32_t entries,
+				     int *fd)
 {
 	const struct custom_shape shape = { type, key, sizeof(struct value) };
 	struct custom_table *t;
@@ -81,8 +82,8 @@ static uint32_t look(struct custom_table *t)
 {
 	buf_reset(&sink.metric);
 	CHECK_EQ(custom_table_read(t, &sink), 0);
-	CHECK_EQ(wire_body_decode(arena, sink.metric.data, sink.metric.len, &told), 0);
-	return told.nsamples;
+	CHECK_EQ(wire_body_decode(arena, sink.metric.data, sink.metric.len, &sent), 0);
+	return sent.nsamples;
 }
 
 static void put(int fd, const void *key, struct value v)
@@ -90,7 +91,7 @@ static void put(int fd, const void *key, struct value v)
 	CHECK_EQ(bpf_map_update_elem(fd, key, &v, BPF_ANY), 0);
 }
 
-TEST(counters_are_what_was_added_and_gauges_what_is)
+TEST(counters_are_increments_and_gauges_are_values)
 {
 	struct key key = { 7, "a=b,c\\\n\xff" };
 	struct custom_table *t;
@@ -104,19 +105,19 @@ TEST(counters_are_what_was_added_and_gauges_what_is)
 	CHECK_EQ(look(t), 0);
 	put(fd, &key, (struct value){ 10, -3, { 1, 0, 4 } });
 	CHECK_EQ(look(t), 1);
-	CHECK_STR(told.samples[0].entity, "id=7,comm=a\\x3db\\x2cc\\x5c\\x0a\\xff");
-	CHECK(told.samples[0].v[0] == 5); /* 10 times 0.5 */
-	CHECK(told.samples[0].v[1] == -3);
-	CHECK(told.samples[0].v[2] == 1 && told.samples[0].v[4] == 4);
-	CHECK_EQ(look(t), 0); /* nothing is new */
+	CHECK_STR(sent.samples[0].entity, "id=7,comm=a\\x3db\\x2cc\\x5c\\x0a\\xff");
+	CHECK(sent.samples[0].v[0] == 5); /* 10 times 0.5 */
+	CHECK(sent.samples[0].v[1] == -3);
+	CHECK(sent.samples[0].v[2] == 1 && sent.samples[0].v[4] == 4);
+	CHECK_EQ(look(t), 0); /* nothing changed */
 	put(fd, &key, (struct value){ 16, 4, { 1, 2, 4 } });
 	CHECK_EQ(look(t), 1);
-	CHECK(told.samples[0].v[0] == 3 && told.samples[0].v[1] == 4);
-	CHECK(told.samples[0].v[2] == 0 && told.samples[0].v[3] == 2 && told.samples[0].v[4] == 0);
+	CHECK(sent.samples[0].v[0] == 3 && sent.samples[0].v[1] == 4);
+	CHECK(sent.samples[0].v[2] == 0 && sent.samples[0].v[3] == 2 && sent.samples[0].v[4] == 0);
 	close_map(t, fd);
 }
 
-TEST(a_counter_that_fell_and_a_key_that_came_again_count_from_zero)
+TEST(a_counter_that_fell_and_a_key_that_returned_count_from_zero)
 {
 	struct key key = { 1, "x" };
 	struct custom_table *t;
@@ -131,16 +132,16 @@ TEST(a_counter_that_fell_and_a_key_that_came_again_count_from_zero)
 	CHECK_EQ(look(t), 1);
 	put(fd, &key, (struct value){ 4, 0, { 9, 9, 9 } });
 	CHECK_EQ(look(t), 1);
-	CHECK(told.samples[0].v[0] == 2 && told.samples[0].v[2] == 0);
+	CHECK(sent.samples[0].v[0] == 2 && sent.samples[0].v[2] == 0);
 	CHECK_EQ(bpf_map_delete_elem(fd, &key), 0);
 	CHECK_EQ(look(t), 0);
 	put(fd, &key, (struct value){ 6, 0, { 9, 0, 0 } });
 	CHECK_EQ(look(t), 1);
-	CHECK(told.samples[0].v[0] == 3 && told.samples[0].v[2] == 9);
+	CHECK(sent.samples[0].v[0] == 3 && sent.samples[0].v[2] == 9);
 	close_map(t, fd);
 }
 
-TEST(more_keys_than_may_be_told_are_counted_and_get_the_room_of_one_that_goes)
+TEST(keys_beyond_the_limit_are_counted_and_take_the_room_of_removed_ones)
 {
 	struct key key = { 0, "x" };
 	struct custom_table *t;
@@ -155,14 +156,14 @@ TEST(more_keys_than_may_be_told_are_counted_and_get_the_room_of_one_that_goes)
 		put(fd, &key, (struct value){ 2, 0, { 0 } });
 	CHECK_EQ(look(t), 3);
 	CHECK_EQ(custom_table_cut(t), 7);
-	sscanf(told.samples[0].entity, "id=%u,", &key.id);
+	sscanf(sent.samples[0].entity, "id=%u,", &key.id);
 	CHECK_EQ(bpf_map_delete_elem(fd, &key), 0);
 	CHECK_EQ(look(t), 1);
 	CHECK_EQ(custom_table_cut(t), 6);
 	close_map(t, fd);
 }
 
-TEST(the_values_of_all_processors_are_added_up)
+TEST(per_cpu_values_are_summed)
 {
 	uint32_t key = 5, ncpu = (uint32_t)libbpf_num_possible_cpus();
 	AUTO_FREE struct value *v = calloc(ncpu, sizeof(*v));
@@ -174,24 +175,24 @@ TEST(the_values_of_all_processors_are_added_up)
 		return;
 	manifest("", "");
 	m.map[0].nlabels = 1; /* without a name */
-	m.map[0].label[0] = (struct own_label){ "", { 0, 4, 1, false } };
+	m.map[0].label[0] = (struct custom_label){ "", { 0, 4, 1, false } };
 	t = open_map(BPF_MAP_TYPE_PERCPU_ARRAY, 4, 8, &fd);
-	CHECK_EQ(look(t), 0); /* of an array each key is there, and says nothing yet */
+	CHECK_EQ(look(t), 0); /* array keys always exist, but hold zeros yet */
 	for (uint32_t i = 0; i < ncpu; i++)
 		v[i] = (struct value){ 4, -1, { 1, 0, 2 } };
 	CHECK_EQ(bpf_map_update_elem(fd, &key, v, BPF_ANY), 0);
 	CHECK_EQ(look(t), 1);
-	CHECK_STR(told.samples[0].entity, "5");
-	CHECK(told.samples[0].v[0] == 2 * ncpu && told.samples[0].v[1] == -(double)ncpu);
-	CHECK(told.samples[0].v[2] == ncpu && told.samples[0].v[4] == 2 * ncpu);
+	CHECK_STR(sent.samples[0].entity, "5");
+	CHECK(sent.samples[0].v[0] == 2 * ncpu && sent.samples[0].v[1] == -(double)ncpu);
+	CHECK(sent.samples[0].v[2] == ncpu && sent.samples[0].v[4] == 2 * ncpu);
 	close_map(t, fd);
 }
 
-TEST(a_map_of_more_values_than_there_is_room_for_is_refused)
+TEST(a_map_with_too_many_values_is_refused)
 {
 	const struct custom_shape shape = { BPF_MAP_TYPE_HASH, 4, sizeof(struct value) };
 
 	manifest("", "entities = 512\n");
-	layout.dict.n = OWN_CELLS / 512 + 1;
+	layout.dict.n = CUSTOM_CELLS / 512 + 1;
 	CHECK(custom_table_new(&m, 0, &layout, &shape, -1) == NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which clock looks for slow file operations, by what the kernel has. */
+/* Selection of the clock for slow file operations, by what the kernel has. */
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -17,7 +17,7 @@ static int choose(const char *wish, uint64_t tick_ns)
 	return files_clock_choose(wish, tick_ns, "/nowhere", &c, why);
 }
 
-TEST(the_tick_is_used_where_it_comes_often_enough)
+TEST(the_tick_is_used_if_it_is_frequent_enough)
 {
 	CHECK_EQ(choose("auto", 4 * MS), 0);
 	CHECK(c.ticks);
@@ -25,7 +25,7 @@ TEST(the_tick_is_used_where_it_comes_often_enough)
 	CHECK_EQ(c.least_ns, 2 * MS);
 }
 
-TEST(of_a_fast_tick_not_every_one_is_a_look)
+TEST(a_fast_tick_is_not_used_every_time)
 {
 	CHECK_EQ(choose("auto", 1 * MS), 0);
 	CHECK_EQ(c.period_ns, 5 * MS);
@@ -34,7 +34,7 @@ TEST(of_a_fast_tick_not_every_one_is_a_look)
 	CHECK_EQ(c.period_ns, 3333333);
 }
 
-TEST(a_slow_tick_is_not_used_unless_it_is_wanted)
+TEST(a_slow_tick_is_only_used_on_request)
 {
 	CHECK_EQ(choose("auto", 10 * MS), 0);
 	CHECK(!c.ticks);
@@ -44,13 +44,13 @@ TEST(a_slow_tick_is_not_used_unless_it_is_wanted)
 	CHECK_EQ(c.period_ns, 10 * MS);
 }
 
-TEST(a_timer_can_be_wanted)
+TEST(a_timer_can_be_requested)
 {
 	CHECK_EQ(choose("timer", 4 * MS), 0);
 	CHECK(!c.ticks);
 }
 
-TEST(without_high_resolution_timers_there_is_no_tick_to_see)
+TEST(without_high_resolution_timers_the_tick_cannot_be_observed)
 {
 	CHECK_EQ(choose("auto", 0), 0);
 	CHECK(!c.ticks);
@@ -58,13 +58,13 @@ TEST(without_high_resolution_timers_there_is_no_tick_to_see)
 	CHECK(strstr(why, "slow_file_clock = timer") != NULL);
 }
 
-TEST(another_word_is_refused)
+TEST(an_unknown_clock_is_refused)
 {
 	CHECK(choose("fast", 4 * MS) < 0);
 	CHECK(strstr(why, "\"fast\"; give tick, timer or auto") != NULL);
 }
 
-TEST(processors_whose_tick_may_stop_have_a_timer)
+TEST(cpus_whose_tick_may_stop_have_a_timer)
 {
 	char root[] = "/tmp/seismo-clock.XXXXXX", path[128];
 	FILE *f;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One slow file operation, from what the kernel told to what an operator reads. */
+/* One slow file operation, from its kernel records to its event. */
 #include <sys/syscall.h>
 
 #include "lib/wire/reason.h"
@@ -62,7 +62,7 @@ static const struct param *param(const struct event_item *e, const char *key)
 	return NULL;
 }
 
-TEST(its_length_is_the_middle_of_what_it_can_be_and_the_error_covers_both_ends)
+TEST(its_length_is_the_middle_of_the_possible_range_and_the_error_covers_it)
 {
 	struct files_op op = checkpoint();
 	struct event_item e = event(&op);
@@ -76,7 +76,7 @@ TEST(its_length_is_the_middle_of_what_it_can_be_and_the_error_covers_both_ends)
 	CHECK_EQ(e.tid, 8);
 }
 
-TEST(it_says_who_did_what_to_which_file_where)
+TEST(the_event_names_process_call_file_and_device)
 {
 	struct files_op op = checkpoint();
 	struct event_item e = event(&op);
@@ -109,7 +109,7 @@ TEST(the_parts_of_its_time_add_up_to_it)
 	CHECK_STR(e.evidence[0].what, "/data/ckpt/17.pt");
 }
 
-TEST(each_stack_goes_with_its_part)
+TEST(each_stack_belongs_to_its_part)
 {
 	struct files_op op = checkpoint();
 	struct event_item e;
@@ -119,12 +119,12 @@ TEST(each_stack_goes_with_its_part)
 	op.block.start_ns = 110 * MS;
 	e = event(&op);
 	CHECK(files_event_stack(&op, &e, 0) == &op.block);
-	CHECK(files_event_stack(&op, &e, 1) == NULL); /* it has no frames */
+	CHECK(files_event_stack(&op, &e, 1) == NULL); /* no frames */
 	CHECK(files_event_stack(&op, &e, 2) == NULL);
 	CHECK_EQ(e.evidence[0].start_ns, 110 * MS + 1000);
 }
 
-TEST(a_path_whose_beginning_is_not_known_says_so)
+TEST(a_path_with_an_unknown_beginning_is_marked)
 {
 	struct files_op op = checkpoint();
 
@@ -133,7 +133,7 @@ TEST(a_path_whose_beginning_is_not_known_says_so)
 	CHECK_STR(text.file, ".../ckpt/17.pt");
 }
 
-TEST(a_path_longer_than_there_is_room_keeps_its_end)
+TEST(a_path_that_is_too_long_keeps_its_end)
 {
 	struct files_op op = checkpoint();
 
@@ -142,12 +142,12 @@ TEST(a_path_longer_than_there_is_room_keeps_its_end)
 	op.name.path.len = PATH_BYTES;
 	event(&op);
 	CHECK_STR(text.file, ".../17.pt");
-	op.name.path.len = UINT32_MAX; /* not a length the kernel would tell */
+	op.name.path.len = UINT32_MAX; /* not a valid length */
 	event(&op);
 	CHECK_STR(text.file, ".../17.pt");
 }
 
-TEST(a_deleted_file_is_called_so_and_a_hostile_name_is_plain_text)
+TEST(a_deleted_file_is_marked_and_a_hostile_name_is_plain_text)
 {
 	struct files_op op = checkpoint();
 
@@ -157,7 +157,7 @@ TEST(a_deleted_file_is_called_so_and_a_hostile_name_is_plain_text)
 	CHECK_STR(text.file, "/tmp/a\\x0ab\\x1b[31m (deleted)");
 }
 
-TEST(a_file_system_without_a_disk_is_called_by_its_kind)
+TEST(a_file_system_without_a_disk_is_named_by_its_type)
 {
 	struct files_op op = checkpoint();
 
@@ -166,7 +166,7 @@ TEST(a_file_system_without_a_disk_is_called_by_its_kind)
 	CHECK_STR(text.dev, "ext4");
 }
 
-TEST(of_a_sync_the_bytes_are_those_of_its_file)
+TEST(a_sync_has_the_size_of_its_file)
 {
 	struct files_op op = checkpoint();
 	struct event_item e;
@@ -179,7 +179,7 @@ TEST(of_a_sync_the_bytes_are_those_of_its_file)
 	CHECK(param(&e, "offset") == NULL);
 }
 
-TEST(what_is_not_known_is_a_question_mark)
+TEST(unknown_values_are_question_marks)
 {
 	struct files_op op = checkpoint();
 	struct event_item e;
@@ -195,7 +195,7 @@ TEST(what_is_not_known_is_a_question_mark)
 	CHECK(param(&e, "offset") == NULL);
 }
 
-TEST(every_call_has_a_name_and_a_number_of_its_own)
+TEST(every_call_has_a_unique_name_and_number)
 {
 	uint8_t call_of[FILE_NRS] = { 0 };
 	int numbers = 0;

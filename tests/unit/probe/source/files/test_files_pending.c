@@ -25,14 +25,14 @@ static void end(struct files_pending *p, uint32_t tid, uint64_t id)
 	files_pending_end(p, &e, &got);
 }
 
-TEST(the_pieces_of_an_operation_come_together_at_its_end)
+TEST(records_of_an_operation_are_joined_at_its_end)
 {
 	struct files_pending *p = files_pending_new();
 
 	name(p, 1, 10);
 	name(p, 2, 20);
 	stack(p, 1, 10, 0, 3);
-	stack(p, 1, 10, 0, 4); /* of a longer block */
+	stack(p, 1, 10, 0, 4); /* of a longer wait */
 	stack(p, 1, 10, FILE_ON_CPU, 5);
 	end(p, 1, 10);
 	CHECK_EQ(got.name.head.id, 10);
@@ -44,7 +44,7 @@ TEST(the_pieces_of_an_operation_come_together_at_its_end)
 	files_pending_free(p);
 }
 
-TEST(pieces_of_another_operation_of_the_same_thread_are_not_taken)
+TEST(records_of_another_operation_of_the_same_thread_are_not_joined)
 {
 	struct files_pending *p = files_pending_new();
 
@@ -73,7 +73,7 @@ TEST(an_end_without_a_name_is_an_operation_without_one)
 	files_pending_free(p);
 }
 
-TEST(the_oldest_makes_room_and_is_counted)
+TEST(the_oldest_operation_is_replaced_and_counted)
 {
 	struct files_pending *p = files_pending_new();
 

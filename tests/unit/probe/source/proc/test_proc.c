@@ -29,7 +29,7 @@ TEST(the_first_tick_has_every_gauge_and_no_counter)
 	host_close(&h);
 }
 
-TEST(the_gauges_of_the_node_are_what_its_files_say)
+TEST(the_gauges_of_the_node_are_those_of_its_files)
 {
 	struct host h;
 
@@ -52,7 +52,7 @@ TEST(the_gauges_of_the_node_are_what_its_files_say)
 	host_close(&h);
 }
 
-TEST(soft_interrupts_and_the_queues_of_the_network_are_those_of_all_processors)
+TEST(soft_interrupts_and_network_queues_are_summed_over_all_cpus)
 {
 	struct host h;
 
@@ -74,7 +74,7 @@ TEST(soft_interrupts_and_the_queues_of_the_network_are_those_of_all_processors)
 	host_close(&h);
 }
 
-TEST(the_second_tick_has_what_was_counted_since_the_first)
+TEST(the_second_tick_has_the_counts_since_the_first)
 {
 	struct host h;
 
@@ -105,7 +105,7 @@ TEST(the_second_tick_has_what_was_counted_since_the_first)
 	CHECK_EQ(NODE(&h, UDP_IN_ERRORS), 1);
 	CHECK_EQ(NODE(&h, LISTEN_DROPS), 8);
 	CHECK_EQ(NODE(&h, LISTEN_OVERFLOWS), 0);
-	CHECK(isnan(NODE(&h, PGFAULT)) && isnan(NODE(&h, TCP_IN_SEGS))); /* not there any more */
+	CHECK(isnan(NODE(&h, PGFAULT)) && isnan(NODE(&h, TCP_IN_SEGS))); /* the files are gone */
 	host_close(&h);
 }
 
@@ -168,7 +168,7 @@ TEST(an_old_kernel_without_discards_has_them_unavailable)
 	host_close(&h);
 }
 
-TEST(inner_interfaces_are_reported_only_where_there_is_nothing_else)
+TEST(inner_interfaces_are_reported_only_if_there_are_no_others)
 {
 	struct host h;
 
@@ -201,7 +201,7 @@ TEST(a_counter_that_went_back_is_unavailable_for_one_tick)
 	host_close(&h);
 }
 
-TEST(a_disk_that_comes_back_is_another_disk)
+TEST(a_disk_that_comes_back_is_a_new_disk)
 {
 	struct host h;
 
@@ -250,7 +250,7 @@ TEST(a_read_without_stat_is_an_error_and_sends_the_rest)
 	host_close(&h);
 }
 
-TEST(more_devices_than_the_bound_are_counted_and_not_reported)
+TEST(devices_beyond_the_limit_are_counted_and_not_reported)
 {
 	struct host h;
 	struct buf text = { 0 };
@@ -266,7 +266,7 @@ TEST(more_devices_than_the_bound_are_counted_and_not_reported)
 	CHECK_EQ(host_entities(&h, &layout_net), MAX_DEVICES);
 	CHECK_EQ(NODE(&h, NETS_CUT), 7);
 	host_restore(&h);
-	host_tick(&h); /* the room of those that went is free after it */
+	host_tick(&h); /* frees the slots of removed devices */
 	host_tick(&h);
 	CHECK_EQ(NODE(&h, NETS_CUT), 0);
 	CHECK_EQ(host_entities(&h, &layout_net), 2);
@@ -274,7 +274,7 @@ TEST(more_devices_than_the_bound_are_counted_and_not_reported)
 	host_close(&h);
 }
 
-TEST(one_name_twice_is_one_device)
+TEST(a_duplicate_name_is_one_device)
 {
 	struct host h;
 

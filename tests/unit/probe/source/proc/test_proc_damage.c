@@ -7,7 +7,7 @@
 
 #define NODE(h, id) (host_sample((h), &layout_node, "")[NODE_##id])
 
-TEST(what_is_not_a_number_is_unavailable)
+TEST(a_malformed_number_is_unavailable)
 {
 	static const char *const bad[] = {
 		"-1", "x", "1x", "99999999999999999999", "", ".", "1e3"
@@ -28,7 +28,7 @@ TEST(what_is_not_a_number_is_unavailable)
 	host_close(&h);
 }
 
-/* Nothing happens on this host: a gauge is what it was, a counter has not moved, or there is none.
+/* Nothing happens on this host: a gauge is unchanged, a counter has not moved, or is unavailable.
  */
 static void check_still(const struct host *h, const struct wire_dict *d, const char *entity,
 			const double *gauge)
@@ -48,7 +48,8 @@ static void cut_and_restore(struct host *h, const char *file, const double *node
 	char text[8192];
 	size_t len = host_original(file, text, sizeof(text));
 
-	for (size_t n = 0; n < len && !test_failed; n += 1 + n % 7) { /* in each line elsewhere */
+	for (size_t n = 0; n < len && !test_failed;
+	     n += 1 + n % 7) { /* at a different column in each line */
 		for (int restored = 0; restored < 2; restored++) {
 			host_put_bytes(h, file, text, restored ? len : n);
 			host_tick(h);
@@ -58,7 +59,7 @@ static void cut_and_restore(struct host *h, const char *file, const double *node
 	}
 }
 
-TEST(a_file_that_is_cut_anywhere_gives_no_wrong_number)
+TEST(a_truncated_file_gives_no_wrong_number)
 {
 	double node[NODE_END], disk[DISK_END];
 	struct host h;
@@ -89,7 +90,7 @@ static void damage(char *text, size_t len, uint64_t *seed)
 			rnd(seed) % 2 ? likely[rnd(seed) % sizeof(likely)] : (char)rnd(seed);
 }
 
-TEST(whatever_stands_in_proc_names_are_plain_text_and_counters_do_not_go_back)
+TEST(with_any_content_of_proc_names_are_plain_text_and_counters_do_not_decrease)
 {
 	uint64_t seed = 88172645463325252u;
 	char text[8192];

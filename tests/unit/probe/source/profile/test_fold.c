@@ -33,12 +33,12 @@ static void named(void *arg UNUSED, uint64_t was, uint64_t is)
 	is_named[nnamed++ % 8] = is;
 }
 
-static bool told_of(const struct sink *out, const char *text)
+static bool was_sent(const struct sink *out, const char *text)
 {
 	return out->event.len && memmem(out->event.data, out->event.len, text, strlen(text));
 }
 
-TEST(a_stack_waits_for_its_names_once_and_what_goes_through_the_same_functions_is_it)
+TEST(a_stack_waits_for_its_names_once_and_equal_functions_give_the_same_stack)
 {
 	AUTO(fold_free) struct fold *f = fold_new("/proc", named, NULL);
 	struct req_frame a[] = { by_id((void *)somewhere), by_id((char *)(void *)elsewhere + 4) };
@@ -48,7 +48,7 @@ TEST(a_stack_waits_for_its_names_once_and_what_goes_through_the_same_functions_i
 	nnamed = 0;
 	fold_at(f, &out, at);
 	id = fold_user(f, (uint32_t)getpid(), a, 2);
-	CHECK(id & MINUTE_WAITS);
+	CHECK(id & STACK_PENDING);
 	CHECK_EQ(fold_user(f, (uint32_t)getpid(), a, 2), id);
 	while (!nnamed && at < 20 * SEC) {
 		fold_at(f, &out, at += SEC);
@@ -56,9 +56,9 @@ TEST(a_stack_waits_for_its_names_once_and_what_goes_through_the_same_functions_i
 	}
 	CHECK_EQ(nnamed, 1);
 	CHECK_EQ(was_named[0], id);
-	CHECK(is_named[0] && !(is_named[0] & MINUTE_WAITS));
-	CHECK(told_of(&out, "somewhere (test_fold)"));
-	CHECK(told_of(&out, "elsewhere (test_fold)"));
+	CHECK(is_named[0] && !(is_named[0] & STACK_PENDING));
+	CHECK(was_sent(&out, "somewhere (test_fold)"));
+	CHECK(was_sent(&out, "elsewhere (test_fold)"));
 	a[0].where += 3;
 	CHECK_EQ(fold_user(f, (uint32_t)getpid(), a, 2), is_named[0]);
 	CHECK_EQ(fold_unknown(f), 0);
@@ -69,14 +69,14 @@ static uint64_t work(struct fold *f, struct sink *out, uint64_t at, uint64_t id)
 {
 	int had = nnamed;
 
-	for (int i = 0; i < 30 && nnamed == had && id & MINUTE_WAITS; i++) {
+	for (int i = 0; i < 30 && nnamed == had && id & STACK_PENDING; i++) {
 		fold_at(f, out, at += SEC);
 		fold_step(f);
 	}
-	return id & MINUTE_WAITS ? is_named[(nnamed - 1) % 8] : id;
+	return id & STACK_PENDING ? is_named[(nnamed - 1) % 8] : id;
 }
 
-TEST(who_calls_it_is_another_stack_and_what_is_no_code_ends_it)
+TEST(another_caller_is_another_stack_and_a_non_code_frame_ends_it)
 {
 	AUTO(fold_free) struct fold *f = fold_new("/proc", named, NULL);
 	struct req_frame a[] = { by_id((void *)somewhere),
@@ -89,7 +89,7 @@ TEST(who_calls_it_is_another_stack_and_what_is_no_code_ends_it)
 	fold_at(f, &out, SEC);
 	one = work(f, &out, SEC, fold_user(f, pid, a, 1));
 	two = work(f, &out, 40 * SEC, fold_user(f, pid, a, 2));
-	CHECK(one && one == two); /* both are cut behind the same function */
+	CHECK(one && one == two); /* both are cut after the same function */
 	a[1] = by_id((char *)(void *)elsewhere + 4);
 	fold_at(f, &out, 80 * SEC);
 	two = work(f, &out, 80 * SEC, fold_user(f, pid, a, 2));
@@ -98,7 +98,7 @@ TEST(who_calls_it_is_another_stack_and_what_is_no_code_ends_it)
 	buf_free(&out.event);
 }
 
-TEST(of_more_than_can_wait_the_one_seen_most_stays)
+TEST(if_too_many_are_pending_the_most_frequent_stays)
 {
 	AUTO(fold_free) struct fold *f = fold_new("/proc", named, NULL);
 	struct req_frame a = by_id((void *)somewhere);
@@ -113,7 +113,7 @@ TEST(of_more_than_can_wait_the_one_seen_most_stays)
 	for (uint32_t i = 0; i < 2 * FOLD_USER; i++) {
 		struct req_frame other = { .status = 1, .build_id = { 1 }, .where = 4096 * i };
 
-		CHECK(fold_user(f, pid, &other, 1) & MINUTE_WAITS);
+		CHECK(fold_user(f, pid, &other, 1) & STACK_PENDING);
 	}
 	CHECK_EQ(nnamed, FOLD_USER + 1);
 	CHECK_EQ(fold_unknown(f), FOLD_USER + 1);
@@ -121,7 +121,7 @@ TEST(of_more_than_can_wait_the_one_seen_most_stays)
 	buf_free(&out.event);
 }
 
-TEST(a_stack_that_nobody_had_time_to_look_up_is_known_by_its_file)
+TEST(a_stack_that_was_not_looked_up_in_time_has_its_file)
 {
 	AUTO(fold_free) struct fold *f = fold_new("/proc", named, NULL);
 	struct req_frame a = by_id((void *)somewhere);
@@ -130,15 +130,15 @@ TEST(a_stack_that_nobody_had_time_to_look_up_is_known_by_its_file)
 
 	nnamed = 0;
 	fold_at(f, &out, SEC);
-	work(f, &out, SEC, fold_user(f, pid, &a, 1)); /* so its file was seen */
+	work(f, &out, SEC, fold_user(f, pid, &a, 1)); /* makes its file known */
 	nnamed = 0;
-	for (uint32_t i = 0; i <= FOLD_USER; i++) { /* of processes that are gone */
+	for (uint32_t i = 0; i <= FOLD_USER; i++) { /* of processes that ended */
 		a.where = (1u << 30) + 4096 * i;
 		fold_user(f, gone + i, &a, 1);
 	}
 	CHECK_EQ(nnamed, 1);
 	CHECK(is_named[0] != 0);
-	CHECK(told_of(&out, "(test_fold, not looked up)"));
+	CHECK(was_sent(&out, "(test_fold, not looked up)"));
 	CHECK_EQ(fold_unknown(f), 1);
 	buf_free(&out.event);
 }
@@ -150,7 +150,7 @@ static bool text_at(struct function_cache *f, uint64_t space, uint64_t at, const
 	return text ? found && strcmp(found, text) == 0 : !found;
 }
 
-TEST(a_function_is_found_from_its_first_byte_up_to_its_last)
+TEST(a_function_is_found_from_its_first_byte_to_its_last)
 {
 	AUTO(function_cache_free) struct function_cache *f = function_cache_new();
 
@@ -173,7 +173,7 @@ TEST(a_function_is_found_from_its_first_byte_up_to_its_last)
 	CHECK(text_at(f, 1, 100, "b"));
 }
 
-TEST(when_there_is_no_room_for_functions_they_are_learnt_anew)
+TEST(a_full_function_cache_starts_over)
 {
 	AUTO(function_cache_free) struct function_cache *f = function_cache_new();
 

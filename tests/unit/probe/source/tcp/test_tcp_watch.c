@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is lost or fails, and when that is an event: scenes of half seconds. */
+/* Lost segments and failed connects, and when they become an event: scenes of half seconds. */
 #include "lib/base/arena.h"
 #include "lib/wire/reason.h"
 #include "probe/source/tcp/tcp_watch.h"
@@ -13,7 +13,7 @@ enum { TICK_MS = 500 };
 static struct tcp_watch watch;
 static uint64_t now_ns;
 static struct arena *arena;
-static struct wire_body told;
+static struct wire_body sent;
 
 static void begin(enum tcp_trouble_kind kind)
 {
@@ -23,20 +23,20 @@ static void begin(enum tcp_trouble_kind kind)
 	now_ns = 1000 * S;
 }
 
-/* Half a second with n of so many; NULL: nothing was told. */
+/* Half a second with n of `of`; NULL: no event was sent. */
 static const struct event_item *tick(uint64_t n, uint64_t of)
 {
 	struct sink out = { 0 };
-	bool much = tcp_watch_much(&watch, n, TICK_MS / 1000.0);
+	bool much = tcp_watch_suspicious(&watch, n, TICK_MS / 1000.0);
 
 	now_ns += TICK_MS * S / 1000;
 	arena_reset(arena);
 	tcp_watch_step(&watch, n, of, much, now_ns, WALL + now_ns, &out);
-	CHECK_EQ(wire_body_decode(arena, out.event.data, out.event.len, &told), 0);
+	CHECK_EQ(wire_body_decode(arena, out.event.data, out.event.len, &sent), 0);
 	buf_free(&out.event);
 	buf_free(&out.metric);
-	CHECK(told.nevents <= 1);
-	return told.nevents ? &told.events[0] : NULL;
+	CHECK(sent.nevents <= 1);
+	return sent.nevents ? &sent.events[0] : NULL;
 }
 
 static const struct event_item *until(double seconds, uint64_t n, uint64_t of)
@@ -65,7 +65,7 @@ static const char *text(const struct event_item *e, const char *key)
 	return "(none)";
 }
 
-/* Everything of the event's sentence has its parameter. */
+/* Every name in the event's sentence is a parameter. */
 static void check_sentence(const struct event_item *e)
 {
 	for (const char *s = strchr(reason_find(e->reason)->en, '{'); s; s = strchr(s + 1, '{')) {
@@ -75,18 +75,18 @@ static void check_sentence(const struct event_item *e)
 	}
 }
 
-TEST(segments_that_are_lost_are_one_event_from_soon_until_they_are_no_longer)
+TEST(lost_segments_are_one_event_while_they_last)
 {
 	const struct event_item *e;
 	uint64_t id, start_ns;
 
-	begin(TROUBLE_AGAIN);
+	begin(TROUBLE_RETRANSMIT);
 	CHECK(!until(60, 1, 2000));
 	start_ns = now_ns;
 	put("web", "\2", TCP_AGAIN, 5);
 	put("web", "\3", TCP_AGAIN, 50);
 	put("web", "\2", TCP_AGAIN, 5);
-	CHECK(!tick(100, 0)); /* there is something; how much is not known yet */
+	CHECK(!tick(100, 0)); /* suspicious; the share is not known yet */
 	e = until(2.5, 100, 1000);
 	CHECK(e != NULL);
 	if (!e)
@@ -107,21 +107,21 @@ TEST(segments_that_are_lost_are_one_event_from_soon_until_they_are_no_longer)
 	e = until(12, 0, 1000);
 	CHECK(e && e->id == id && e->update == 3 && !e->going_on);
 	CHECK(!until(60, 1, 2000));
-	e = until(3, 100, 1000); /* soon again: the same one */
+	e = until(3, 100, 1000); /* back soon: the same event */
 	CHECK(e && e->id == id && e->update == 4 && e->going_on);
 }
 
-TEST(a_few_or_a_small_share_or_what_is_usual_here_is_no_event)
+TEST(few_losses_a_small_share_or_the_usual_share_are_no_event)
 {
-	begin(TROUBLE_AGAIN);
-	CHECK(!until(60, 4, 8)); /* half of them, but 8 a second */
+	begin(TROUBLE_RETRANSMIT);
+	CHECK(!until(60, 4, 8)); /* half of them, but only 8 a second */
 	CHECK(!until(60, 30, 1000));
 	begin(TROUBLE_CONNECT);
 	CHECK(!until(60, 2, 2));
 	CHECK(!until(60, 40, 200));
 }
 
-TEST(connections_that_are_refused_say_so)
+TEST(refused_connections_are_reported_as_such)
 {
 	const struct event_item *e;
 
@@ -140,7 +140,7 @@ TEST(connections_that_are_refused_say_so)
 	CHECK(!watch.episode.open);
 }
 
-TEST(the_worst_are_kept_when_there_are_more_than_room)
+TEST(the_worst_peers_stay_when_the_table_is_full)
 {
 	const struct event_item *e;
 	char ip[2] = { 0 };
