@@ -302,7 +302,7 @@ void sources_send_cost(struct sources *s, struct sink *out)
 		names[i] = table[i]->name;
 		on[i] = sources_on(s, i);
 	}
-	meter_tell(s->meter, clock_mono_ns(), names, on, s->procfs, out);
+	meter_report(s->meter, clock_mono_ns(), names, on, s->procfs, out);
 }
 
 void sources_send_states(const struct sources *s, struct sink *out)
