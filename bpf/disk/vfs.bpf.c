@@ -72,7 +72,7 @@ struct done {
 	struct file *file; /* NULL: not known */
 };
 
-/* NULL: a mount that nobody can name: of the kernel's own, as that of memfd, or gone. */
+/* NULL: an unnamed mount: internal to the kernel (memfd), or unmounted. */
 static __always_inline struct mount *mount_of(struct file *f)
 {
 	struct mount *m = (void *)((__u64)BPF_CORE_READ(f, f_path.mnt) -

@@ -228,7 +228,7 @@ static __always_inline bool slot_back(struct task_struct *t, struct file_slot *g
 	if (!cpu || !g->off)
 		return false;
 	now = not_before(g->at_ns, switch_clock_ns(&cpu->clock, t));
-	if (may_grow(g, now))
+	if (may_promote(g, now))
 		return false;
 	slot_was_off(g, now);
 	return true;

@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * files_slots.h - an operation that is not slow yet. Most never are: a slot is one line of the
- * cache, says when and in which call a thread was seen, and asks for no file. It grows into a
- * struct op when it may be slow before the thread is looked at again. Only for calls that the
- * kernel counts, which tell by themselves whether it is still the same one, and whose extent needs
- * nothing of the thread's memory.
+ * files_slots.h - first stage of slow-operation tracking: one cache line per thread, with the call
+ * the thread was seen in and when, but not its file. A slot is promoted to a struct op when the
+ * operation may become slow before the next look. Slots are only for calls that the kernel counts
+ * (the counter shows whether it is still the same call) and whose extent needs none of the thread's
+ * memory.
  */
 #pragma once
 
 #include "bpf/files/files_emit.h"
 #include "bpf/lib/tid_filter.h"
 
-#define SLOT_MAX_NS 1000000000 /* no slot gets older: its sums have 32 bits */
+#define SLOT_MAX_NS 1000000000 /* maximum age of a slot: its sums have 32 bits */
 
 enum { SLOTS = 4096 };
 
 enum off { OFF_NOT, OFF_BLOCKED, OFF_RUNNABLE };
 
-/* Of the threads whose tid falls here one has the slot; any may have entries in ops. */
+/* Threads whose tids collide share a place: one owns the slot, any may have entries in ops. */
 struct file_slot {
-	__u32 tid; /* 0: nobody's. Whoever sets it has the rest, but ops. */
-	__u32 ops; /* entries of such threads */
-	__u32 args; /* of the call, folded */
+	__u32 tid; /* 0: free. The thread that sets it owns the other fields, except ops. */
+	__u32 ops; /* entries in ops of all threads of this place */
+	__u32 args; /* of the call, hashed */
 	__u8 call; /* enum file_call */
 	__u8 off; /* enum off: since at_ns */
 	__u8 switched, unused; /* as of struct op */
 	__u64 counter, bytes; /* the same */
 	__u64 out_ns, first_ns;
-	__u64 at_ns; /* the last look */
+	__u64 at_ns; /* time of the last look */
 	__u32 blocked_ns, runq_ns;
 } __attribute__((aligned(64)));
 
-_Static_assert(sizeof(struct file_slot) == 64, "a line of the cache");
+_Static_assert(sizeof(struct file_slot) == 64, "one cache line");
 
 static struct file_slot slots[SLOTS];
-static struct tid_filter any; /* slot or operation */
+static struct tid_filter any; /* threads with a slot or an op */
 
 static __always_inline struct file_slot *slot_at(struct task_struct *t)
 {
@@ -46,7 +46,7 @@ static __always_inline bool is_used(const struct file_slot *g)
 	return g->tid || g->ops;
 }
 
-/* For hooks that see every thread, most of all the idle one. */
+/* Cheap test for hooks that see every thread, mostly the idle one. */
 static __always_inline bool is_known(struct task_struct *t)
 {
 	return t->pid && tid_bit(&any, (__u32)t->pid) && is_used(slot_at(t));
@@ -57,7 +57,7 @@ static __always_inline bool is_mine(const struct file_slot *g, struct task_struc
 	return g->tid && g->tid == (__u32)t->pid;
 }
 
-/* The thread has that and no more. */
+/* The thread has a slot and no op. */
 static __always_inline bool is_only_mine(const struct file_slot *g, struct task_struct *t)
 {
 	return is_mine(g, t) && !g->ops;
@@ -70,7 +70,7 @@ static __always_inline struct op *op_of(struct task_struct *t, struct file_slot 
 	return g->ops ? bpf_map_lookup_elem(&ops, &tid) : NULL;
 }
 
-/* All threads with this bit have this place. */
+/* Clears the bit if nothing uses this place. All threads with this bit share the place. */
 static __always_inline void dropped(const struct file_slot *g, __u32 tid)
 {
 	if (is_used(g))
@@ -127,7 +127,7 @@ static __always_inline void op_fill(struct op *o, const struct look *l, struct f
 	extent_of(o, l);
 }
 
-/* What the thread is in now, if it is an operation on a file, in place of an old one. */
+/* Starts an op for the call the thread is in, if it is on a file; replaces old. */
 static __noinline struct op *op_begin(struct task_struct *t, struct op *old, struct look *l)
 {
 	struct file *f =
@@ -161,7 +161,7 @@ static __always_inline __u32 fold_args(const struct look *l)
 	return fold(l->arg[0], l->arg[1], l->arg[2]);
 }
 
-/* A call that begins; when is for who knows it to say. */
+/* Starts a call in the slot. The caller sets the times. */
 static __always_inline void slot_fill(struct file_slot *g, __u32 call, __u32 args, __u64 counter,
 				      __u64 bytes, enum off off)
 {
@@ -174,7 +174,7 @@ static __always_inline void slot_fill(struct file_slot *g, __u32 call, __u32 arg
 	g->blocked_ns = g->runq_ns = 0;
 }
 
-/* False: it is in no such call, or another thread has the place. */
+/* False: not in a call of this kind, or another thread owns the place. */
 static __always_inline bool slot_begin(struct task_struct *t, struct file_slot *g,
 				       const struct look *l)
 {
@@ -197,7 +197,7 @@ static __always_inline bool slot_begin(struct task_struct *t, struct file_slot *
 	return true;
 }
 
-/* As is_same() says of an operation. */
+/* Like is_same(), for a slot. */
 static __always_inline bool slot_is_same(struct task_struct *t, const struct file_slot *g,
 					 const struct look *l)
 {
@@ -222,8 +222,9 @@ static __always_inline void op_from_slot(struct op *o, const struct file_slot *g
 	}
 }
 
-/* The thread is still in the call, so its file is still there. NULL: it is no data. */
-static __noinline struct op *slot_grows(struct task_struct *t, struct file_slot *g, struct look *l)
+/* Promotes the slot. The thread is still in the call, so its file exists. NULL: not a data file. */
+static __noinline struct op *slot_promote(struct task_struct *t, struct file_slot *g,
+					  struct look *l)
 {
 	struct file *f = file_of(t, l, NULL);
 	struct op o = {};
@@ -236,23 +237,23 @@ static __noinline struct op *slot_grows(struct task_struct *t, struct file_slot 
 	return f ? op_add(t, g, &o) : NULL;
 }
 
-/* Seen so long after it was not in it yet: it may be slow before it is looked at again. */
+/* ns: longest it may have run. True: it may be slow before the next look. */
 static __always_inline bool may_be_slow(__u64 ns)
 {
 	return ns + period_ns >= slow_ns;
 }
 
-static __always_inline bool may_grow(const struct file_slot *g, __u64 now)
+static __always_inline bool may_promote(const struct file_slot *g, __u64 now)
 {
 	return may_be_slow(now - g->out_ns) || now - g->out_ns >= SLOT_MAX_NS;
 }
 
-/* Of one that has its result it is the last chance. */
+/* A call that has its result is promoted now: there is no later look. */
 static __always_inline struct op *slot_goes_on(struct task_struct *t, struct file_slot *g,
 					       struct look *l)
 {
 	g->at_ns = l->now_ns;
-	return l->done || may_grow(g, l->now_ns) ? slot_grows(t, g, l) : NULL;
+	return l->done || may_promote(g, l->now_ns) ? slot_promote(t, g, l) : NULL;
 }
 
 static __always_inline void slot_was_off(struct file_slot *g, __u64 now)
@@ -266,7 +267,7 @@ static __always_inline void slot_was_off(struct file_slot *g, __u64 now)
 	g->switched = 1;
 }
 
-/* The thread gets a CPU that it did not have. */
+/* The thread gets a CPU again. */
 static __always_inline struct op *slot_returns(struct task_struct *t, struct file_slot *g,
 					       __u64 now)
 {
@@ -274,15 +275,15 @@ static __always_inline struct op *slot_returns(struct task_struct *t, struct fil
 
 	if (!g->off)
 		return NULL;
-	if (may_grow(g, now)) {
+	if (may_promote(g, now)) {
 		look_at(t, &l);
-		return slot_grows(t, g, &l);
+		return slot_promote(t, g, &l);
 	}
 	slot_was_off(g, now);
 	return NULL;
 }
 
-/* No look came in time: of which file nobody knows. */
+/* Reports a slow operation that was never promoted, so its file is unknown. */
 static __noinline void slot_emit_end(struct task_struct *t, const struct file_slot *g, __u64 now)
 {
 	struct op o = {};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* cgroup_record.h - a cgroup as the kernel side tells of it, with its path, when it is first seen.
+/* cgroup_record.h - a cgroup and its path, written by the kernel side when it is first seen.
  */
 #pragma once
 
@@ -7,7 +7,7 @@ enum {
 	CGROUP_RECORD_PARTS = 24,
 	CGROUP_RECORD_PART = 256,
 	CGROUP_RECORD_PATH = 768,
-	CGROUP_OTHERS = 0, /* no cgroup's id: for all that have no place */
+	CGROUP_OTHERS = 0, /* not a cgroup's id: the sum of cgroups without an entry */
 };
 
 struct cgroup_record {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_block.h - telling of a thread that was off its CPU for long: with its kernel stack, the
- * file it waited for, and who had what it waited for. Runs at the switch to that thread, rarely.
+ * request_block.h - emits a record of a thread that was off its CPU for long: its kernel stack, the
+ * file it waited for, and the holder of what it waited for. Runs at the switch to that thread,
+ * rarely.
  */
 #pragma once
 

@@ -149,7 +149,7 @@ static __always_inline bool is_reported(__u32 wait)
 	return wait != WAIT_RECV && wait != WAIT_POLL && wait != WAIT_UPSTREAM && wait != WAIT_SEND;
 }
 
-/* True: for so long that it is to be told, and then forgotten. */
+/* True: long enough to be reported and then reset. */
 static __always_inline bool wait_add(struct waiting *w, __u64 ns, __u64 now)
 {
 	w->off_ns += ns;
@@ -162,7 +162,7 @@ static __always_inline bool wait_add(struct waiting *w, __u64 ns, __u64 now)
 	return false;
 }
 
-/* Runnable for ns, of that without a quota left for stopped: told apart from the rest. */
+/* Runnable for ns, of that without a quota left for stopped: counted apart from the rest. */
 static __always_inline bool wait_add_runnable(struct thread *th, __u64 ns, __u64 stopped, __u64 now)
 {
 	__u32 wait = stopped * 2 > ns ? WAIT_THROTTLED : WAIT_RUNQ;
@@ -180,7 +180,7 @@ enum { REPORT_OFF = 1, REPORT_RUNQ = 2 };
 
 /*
  * The thread gets a CPU that it did not have, and was woken at the time wake; stopped: for how long
- * quotas stopped it since. Says what has become long enough to be told: th->off, th->runq.
+ * quotas stopped it since. Returns which waits are long enough to report: th->off, th->runq.
  */
 __noinline int thread_enters(struct thread *th, __u64 wake, __u64 stopped, __u64 now)
 {
@@ -250,7 +250,7 @@ static __always_inline void task_enters(struct thread *th, struct task_struct *t
 }
 
 /*
- * Kernel 5.18 and later tell the state in which the thread leaves. What it has itself may be
+ * Kernel 5.18 and later pass the state in which the thread leaves. What it has itself may be
  * another by now, as it may be being woken on another CPU already.
  */
 typedef void (*btf_trace_sched_switch___with_state)(void *, bool, struct task_struct *,

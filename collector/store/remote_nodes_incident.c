@@ -100,7 +100,7 @@ int remote_nodes_store_incident(struct pg *p, const struct batch *b, const struc
 	}
 	pg_arg_text(&a, q->text);
 	pg_arg_text(&a, (const char *)j.data);
-	r = pg_tell(p, sql, &a);
+	r = pg_execute(p, sql, &a);
 	buf_free(&j);
 	return r;
 }

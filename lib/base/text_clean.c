@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* The length of the character at s, 0 if it is none: cut, overlong, a surrogate, out of range. */
+/* The length of the character at s; 0 if invalid: cut, overlong, a surrogate, out of range. */
 static size_t decode(const unsigned char *s, size_t len, uint32_t *cp)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -32,19 +32,19 @@ static bool is_control(uint32_t cp)
 	return cp < 0x20 || (cp >= 0x7f && cp < 0xa0);
 }
 
-static bool is_turning(uint32_t cp)
+static bool is_direction_mark(uint32_t cp)
 {
 	return cp == 0x61c || cp == 0x200e || cp == 0x200f || (cp >= 0x202a && cp <= 0x202e) ||
 	       (cp >= 0x2066 && cp <= 0x2069) || cp == 0xfeff;
 }
 
-/* One character, or one byte that is none, as it may be shown; *used bytes of s were taken. */
-static size_t show(char out[static 9], const char *s, size_t len, size_t *used)
+/* Writes one character, or one invalid byte, in safe form; *used: bytes of s consumed. */
+static size_t show_char(char out[static 9], const char *s, size_t len, size_t *used)
 {
 	uint32_t cp = 0;
 
 	*used = decode((const unsigned char *)s, len, &cp);
-	if (*used && is_turning(cp))
+	if (*used && is_direction_mark(cp))
 		return (size_t)snprintf(out, 9, "\\u{%04X}", cp);
 	if (*used && !is_control(cp)) {
 		memcpy(out, s, *used);
@@ -61,7 +61,7 @@ size_t text_clean_into(char *out, size_t size, const char *s, size_t len)
 	assert(size);
 	for (size_t i = 0, used; i < len; i += used) {
 		char one[9];
-		size_t more = show(one, s + i, len - i, &used);
+		size_t more = show_char(one, s + i, len - i, &used);
 
 		if (more >= size - n)
 			break;

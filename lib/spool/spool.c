@@ -49,7 +49,7 @@ void spool_begin(struct spool *s, enum wire_stream stream, uint64_t seq)
 	q->next_seq = seq;
 }
 
-/* What is on disk takes next to nothing. What is too much is lost. */
+/* Batches on disk take almost no memory. If writing is not enough, the oldest are dropped. */
 static void keep_below_cap(struct spool *s)
 {
 	if (s->memory > s->cap)
@@ -82,7 +82,7 @@ uint64_t spool_append(struct spool *s, enum wire_stream stream, uint64_t wall_ns
 	return e.record.seq;
 }
 
-/* Over holes, and over what cannot be read back, which is one then. */
+/* Skips holes; a batch that cannot be read back becomes one. */
 struct spool_batch *spool_next(struct spool *s, enum wire_stream stream)
 {
 	struct spool_queue *q = spool_queue_of(s->front, stream);
@@ -104,7 +104,7 @@ struct spool_batch *spool_next(struct spool *s, enum wire_stream stream)
 	return e->batch;
 }
 
-/* Of an earlier run more may be stored than it had time to write down. */
+/* An earlier run may have sent more than it wrote to disk, so a higher mark is fine there. */
 int spool_ack(struct spool *s, enum wire_stream stream, uint64_t mark)
 {
 	struct spool_queue *q = spool_queue_of(s->front, stream);

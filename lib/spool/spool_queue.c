@@ -7,7 +7,7 @@
 
 #include "lib/base/log.h"
 
-/* 63 bits, for PostgreSQL's bigint. */
+/* 63 bits: PostgreSQL's bigint is signed. */
 uint64_t spool_draw_epoch(void)
 {
 	uint64_t epoch;
@@ -45,8 +45,7 @@ void spool_batch_release(struct spool_batch *b)
 		free(b);
 }
 
-/* What a batch costs in memory and in the window, so that the caps are honest for small ones too.
- */
+/* Includes the overhead, so that the caps also hold for many small batches. */
 size_t spool_entry_cost(const struct spool_entry *e)
 {
 	return sizeof(struct spool_batch) + e->record.len;
@@ -120,7 +119,7 @@ static bool is_sent(const struct spool_queue *q, const struct spool_entry *e)
 	return !q->cursor || e->record.seq < q->cursor->record.seq;
 }
 
-static void unsend(struct spool_queue *q, const struct spool_entry *e)
+static void uncount_sent(struct spool_queue *q, const struct spool_entry *e)
 {
 	if (e->lost || !is_sent(q, e))
 		return;
@@ -128,7 +127,7 @@ static void unsend(struct spool_queue *q, const struct spool_entry *e)
 	q->sent_bytes -= spool_entry_cost(e);
 }
 
-static void release(struct spool *s, struct spool_entry *e)
+static void release_entry(struct spool *s, struct spool_entry *e)
 {
 	if (e->lost)
 		return;
@@ -143,8 +142,8 @@ void spool_queue_remove_head(struct spool *s, struct spool_queue *q)
 {
 	struct spool_entry *e = q->head;
 
-	unsend(q, e);
-	release(s, e);
+	uncount_sent(q, e);
+	release_entry(s, e);
 	if (q->cursor == e)
 		q->cursor = e->next;
 	if (q->unwritten == e)
@@ -156,7 +155,7 @@ void spool_queue_remove_head(struct spool *s, struct spool_queue *q)
 	free(e);
 }
 
-/* A hole that is the oldest is none: base_seq tells of it. */
+/* A hole at the head is removed: base_seq covers it. */
 void spool_queue_skip_holes(struct spool *s, struct spool_queue *q)
 {
 	while (q->head && q->head->lost)
@@ -170,8 +169,8 @@ void spool_entry_lose(struct spool *s, struct spool_run *run, enum wire_stream s
 
 	s->lost[stream].batches++;
 	s->lost[stream].rows += e->record.rows;
-	unsend(q, e);
-	release(s, e);
+	uncount_sent(q, e);
+	release_entry(s, e);
 	e->lost = true;
 	while (q->unwritten && q->unwritten->lost)
 		q->unwritten = q->unwritten->next;

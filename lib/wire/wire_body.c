@@ -31,7 +31,7 @@ static int read_sample(struct mp *m, struct arena *a, struct sample_item *s)
 	return 0;
 }
 
-/* Of how many it is known tells whether it is. */
+/* judged = 0: the excess is unknown. */
 static void read_judged(struct mp *m, struct red_item *red, uint32_t *more)
 {
 	uint64_t later[WIRE_JUDGED_FIELDS] = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* wire_relay.c - the items that one collector tells another, written and read. */
+/* wire_relay.c - encodes and decodes the items that one collector sends to another. */
 #include <assert.h>
 
 #include "lib/wire/wire_read.h"

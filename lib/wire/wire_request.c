@@ -248,7 +248,7 @@ int wire_read_stack(struct mp *m, struct arena *a, struct stack_item *s)
 	return r;
 }
 
-/* Of a telling without its number it is the first. */
+/* A report without a number counts as the first. */
 static void read_lasting(struct mp *m, struct event_item *e, uint32_t *more)
 {
 	uint64_t later[3] = { 0 };

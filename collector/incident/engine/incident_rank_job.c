@@ -116,7 +116,7 @@ static int write_candidates(struct rank_job *b, const struct rank *time, const s
 	pg_arg_text(&a, (const char *)j.data);
 	r = pg_do(b->e->pg, gone);
 	if (r == 0)
-		r = pg_tell(b->e->pg, sql, &a);
+		r = pg_execute(b->e->pg, sql, &a);
 	buf_free(&j);
 	return r;
 }
@@ -133,10 +133,10 @@ static int write_graph(struct rank_job *b, const struct rank *r)
 	snprintf(id, sizeof(id), "%" PRIu64, b->of->id);
 	pg_arg_text(&a, id);
 	pg_arg_text(&a, (const char *)j.data);
-	e = pg_tell(b->e->pg,
-		    "insert into incident_graph values ($1::bigint, $2::jsonb) on conflict"
-		    " (incident_id) do update set parts = excluded.parts",
-		    &a);
+	e = pg_execute(b->e->pg,
+		       "insert into incident_graph values ($1::bigint, $2::jsonb) on conflict"
+		       " (incident_id) do update set parts = excluded.parts",
+		       &a);
 	buf_free(&j);
 	return e;
 }

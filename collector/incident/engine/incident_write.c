@@ -138,7 +138,7 @@ static int insert_json(struct engine *e, const char *sql, struct buf *j)
 	jsonb_raw(j, "]");
 	buf_put(j, "", 1);
 	pg_arg_text(&a, (const char *)j->data);
-	return pg_tell(e->pg, sql, &a);
+	return pg_execute(e->pg, sql, &a);
 }
 
 #define AT(column) "timestamptz 'epoch' + x." column " * interval '1 microsecond'"
