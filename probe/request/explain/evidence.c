@@ -6,7 +6,7 @@
 
 enum {
 	BUCKETS = 2048, /* of each index */
-	STEPS = 1024, /* limit of one look-up */
+	STEPS = 1024, /* limit of one lookup */
 	CANDIDATES = 32,
 	CPU_HOLDERS = 24,
 };

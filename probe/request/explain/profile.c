@@ -8,7 +8,7 @@
 enum {
 	SLOTS = 8, /* a stack is stored in one of these, starting at the one of its hash */
 	BUCKETS = 1024,
-	STEPS = 2048, /* limit of one look-up */
+	STEPS = 2048, /* limit of one lookup */
 	KINDS = 64, /* distinct stacks counted for one request */
 	PART = 12, /* address bits that are ignored when lone frames are compared */
 };

@@ -17,7 +17,7 @@ struct culprit {
 	const char *call, *file, *dev, *who, *cgroup;
 };
 
-struct verdict_facts { /* what is known beside the item */
+struct verdict_facts { /* facts besides the item */
 	struct breakdown split; /* as judged */
 	const struct part_baseline_part *usual; /* [part] of the route */
 	uint64_t up_normal_us; /* for upstreams, until usual knows them */

@@ -276,7 +276,7 @@ static int stalls_read(void *self, struct sink *out)
 
 const struct source source_stalls = {
 	.name = "stalls",
-	.help = "waiting for a CPU, a disk or memory that lasts, and who causes it",
+	.help = "lasting waits for a CPU, a disk or memory, and the processes that cause them",
 	.period_ms = PERIOD_MS,
 	.size = sizeof(struct stalls),
 	.open = stalls_open,
