@@ -13,7 +13,7 @@
 #include "probe/request/judge/part_baseline.h"
 
 /* Names for the longest wait of a part. NULL: not known. */
-struct culprit {
+struct culprit_names {
 	const char *call, *file, *dev, *who, *cgroup;
 };
 
@@ -27,7 +27,7 @@ struct verdict_facts { /* facts besides the item */
 	bool lossy; /* the kernel dropped records at that time */
 	bool alone, unseen; /* its sockets reported nothing of it; or not all of its calls */
 	bool accept_known, accept_full; /* whether the accept queue overflowed */
-	struct culprit culprit[PART_END];
+	struct culprit_names culprit[PART_END];
 };
 
 struct verdict_text { /* storage for the texts of params */
