@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* main.c - seismo-probe: open the sources, read each on its own period, bring what they say home.
- */
+/* main.c - seismo-probe: opens the sources, reads each on its own period, sends the results. */
 #include <stdio.h>
 
 #include "lib/base/clock.h"
@@ -24,7 +23,7 @@ enum {
 	CALM_TICK_MS = 500,
 	COST_TICK_MS = 10000,
 	FAREWELL_MS = 500,
-	SHRINK_COSTS = 6, /* a minute */
+	SHRINK_COSTS = 6, /* cost reports between two memory trims: a minute */
 };
 
 struct probe {
@@ -32,7 +31,7 @@ struct probe {
 	char machine[MACHINE_ID];
 	struct loop *loop;
 	struct sources *sources;
-	struct source_scheduler *reading;
+	struct source_scheduler *scheduler;
 	struct sink sink;
 	struct spool *spool;
 	struct endpoints collectors;
@@ -40,13 +39,13 @@ struct probe {
 	struct uplink *uplink;
 	const struct wire_dict *layouts[UPLINK_LAYOUTS];
 	size_t nlayouts;
-	uint64_t told_lost[DELIVERY_END]; /* what the collector has heard of */
-	uint64_t leave_ns; /* not 0: leaving, at the latest then */
+	uint64_t reported_lost[DELIVERY_END]; /* losses already reported to the collector */
+	uint64_t leave_ns; /* not 0: shutting down, at the latest at this time */
 	int uplink_timer;
-	uint32_t told_cost; /* so many times */
-	bool calm; /* there is nothing to bring home */
-	bool met; /* the collector has been there once */
-	int disk_error; /* of the spool, as it was said */
+	uint32_t cost_reports; /* number of cost reports */
+	bool calm; /* connected, and nothing to send */
+	bool met; /* the collector has been connected once */
+	int disk_error; /* of the spool, as logged last */
 };
 
 static void on_seal(void *arg, enum wire_stream stream)
@@ -75,9 +74,8 @@ static bool on_read(void *arg, size_t source)
 	return rests;
 }
 
-/* While the collector is away this would only be dropped in its turn: it is told when it is back.
- */
-static void put_lost(struct probe *p)
+/* Only while connected: the spool could drop the report itself while the collector is away. */
+static void report_lost(struct probe *p)
 {
 	const struct spool_lost event = spool_lost(p->spool, STREAM_EVENT);
 	const struct spool_lost metric = spool_lost(p->spool, STREAM_METRIC);
@@ -91,8 +89,8 @@ static void put_lost(struct probe *p)
 	if (!uplink_up(p->uplink))
 		return;
 	for (int i = 0; i < DELIVERY_END; i++) {
-		v[i] = (double)(lost[i] - p->told_lost[i]);
-		p->told_lost[i] = lost[i];
+		v[i] = (double)(lost[i] - p->reported_lost[i]);
+		p->reported_lost[i] = lost[i];
 	}
 	sink_sample(&p->sink, &(struct sample_item){ layout_delivery.layout, "", DELIVERY_END, v });
 }
@@ -101,7 +99,7 @@ static int on_metric_tick(void *arg)
 {
 	struct probe *p = arg;
 
-	put_lost(p);
+	report_lost(p);
 	on_seal(p, STREAM_METRIC);
 	return 0;
 }
@@ -111,7 +109,7 @@ static int on_cost_tick(void *arg)
 	struct probe *p = arg;
 
 	sources_send_cost(p->sources, &p->sink);
-	if (++p->told_cost % SHRINK_COSTS == 1)
+	if (++p->cost_reports % SHRINK_COSTS == 1)
 		memory_trim_shrink();
 	return 0;
 }
@@ -125,7 +123,7 @@ static int on_watch(void *arg)
 	return 0;
 }
 
-/* The collector has lost what it knew, so it cannot know either what became of our sources. */
+/* The collector has lost its state, so it needs the states of the sources again. */
 static void on_fresh(void *arg)
 {
 	struct probe *p = arg;
@@ -142,7 +140,7 @@ static void on_clock(void *arg, const struct clock_item *c)
 	on_seal(p, STREAM_EVENT);
 }
 
-static void keep_spool(struct probe *p)
+static void maintain_spool(struct probe *p)
 {
 	int r;
 
@@ -153,15 +151,16 @@ static void keep_spool(struct probe *p)
 	p->disk_error = r;
 	if (r)
 		log_warn(r,
-			 "cannot write to the spool in %s: keeping up to %lld MB in memory; tried "
-			 "again each minute",
+			 "cannot write to the spool in %s: keeping up to %lld MB in memory; "
+			 "retrying "
+			 "each minute",
 			 p->config.spool, (long long)p->config.spool_mb);
 	else
-		log_info("the spool in %s can be written again", p->config.spool);
+		log_info("the spool in %s is writable again", p->config.spool);
 }
 
-/* What is told is sent at once; what its answer is, the socket says. */
-static void mind_uplink_pace(struct probe *p)
+/* Ticks less often while there is nothing to send: new batches and answers wake the loop anyway. */
+static void set_uplink_pace(struct probe *p)
 {
 	bool calm = !p->leave_ns && uplink_up(p->uplink) && !spool_batches(p->spool);
 
@@ -174,7 +173,7 @@ static int on_uplink_tick(void *arg)
 {
 	struct probe *p = arg;
 
-	keep_spool(p);
+	maintain_spool(p);
 	if (!p->met && uplink_up(p->uplink)) {
 		p->met = true;
 		log_info("node %s sends to the collector at %s", p->config.node,
@@ -182,7 +181,7 @@ static int on_uplink_tick(void *arg)
 	}
 	if (p->leave_ns && (spool_batches(p->spool) == 0 || clock_mono_ns() >= p->leave_ns))
 		loop_stop(p->loop);
-	mind_uplink_pace(p);
+	set_uplink_pace(p);
 	return uplink_tick(p->uplink);
 }
 
@@ -193,7 +192,7 @@ static void read_all(struct probe *p)
 	on_seal(p, STREAM_EVENT);
 }
 
-/* One last look, and a moment for the collector to store it; nobody waits for one that is away. */
+/* A last read, then FAREWELL_MS for the collector to store it, unless the collector is away. */
 static int on_signal(void *arg)
 {
 	struct probe *p = arg;
@@ -203,13 +202,13 @@ static int on_signal(void *arg)
 	read_all(p);
 	on_metric_tick(p);
 	p->leave_ns = clock_mono_ns() + FAREWELL_MS * MS;
-	mind_uplink_pace(p);
+	set_uplink_pace(p);
 	if (!uplink_up(p->uplink))
 		loop_stop(p->loop);
 	return 0;
 }
 
-/* A directory that cannot be used costs what would have waited there, and nothing else. */
+/* Without a usable directory the spool is kept in memory, and the probe continues. */
 static void open_spool(struct probe *p, struct uplink_config *up)
 {
 	const char *dir = p->config.spool;
@@ -225,9 +224,8 @@ static void open_spool(struct probe *p, struct uplink_config *up)
 		return;
 	r = spool_open_disk(p->spool, dir, (size_t)p->config.spool_disk_mb << 20, &left, &damaged);
 	if (r < 0) {
-		log_warn(r,
-			 "%s cannot be the spool%s: what is not stored yet is kept in memory only",
-			 dir, r == -EBUSY ? ", as another probe uses it" : "");
+		log_warn(r, "%s cannot be the spool%s: unsent batches are kept in memory only", dir,
+			 r == -EBUSY ? ", as another probe uses it" : "");
 		return;
 	}
 	up->spool_mb = (size_t)p->config.spool_disk_mb;
@@ -237,7 +235,7 @@ static void open_spool(struct probe *p, struct uplink_config *up)
 	if (damaged)
 		log_warn(0, "%d files in %s had a damaged end, which is lost", damaged, dir);
 	if (left)
-		log_info("%u batches of before are sent first, from %s", left, dir);
+		log_info("%u batches of the last run are sent first, from %s", left, dir);
 }
 
 static int open_keys(struct probe *p)
@@ -245,7 +243,7 @@ static int open_keys(struct probe *p)
 	const struct keyring_config cfg = { .dir = p->config.keys,
 					    .collector_key = p->config.collector_key,
 					    .token = p->config.token };
-	char err[512] = "collector names none";
+	char err[512] = "option collector names no collector";
 	int r = endpoints_parse(p->config.collector, &p->collectors);
 
 	if (r == 0)
@@ -253,20 +251,20 @@ static int open_keys(struct probe *p)
 	return r < 0 ? log_err(0, "%s", err), r : 0;
 }
 
-static int give_up(void)
+static int drop_privileges(void)
 {
 	int r = privilege_drop();
 
 	if (r < 0)
-		return log_err(r, "cannot give up privileges");
+		return log_err(r, "cannot drop privileges");
 	r = seccomp_enter();
 	if (r < 0)
-		log_warn(r, "the probe cannot give up system calls and goes on with all of them: "
-			    "\"seismo-probe doctor\" says whether this kernel has filters of them");
+		log_warn(r, "cannot install the system call filter: the probe runs without it; "
+			    "\"seismo-probe doctor\" shows whether this kernel supports filters");
 	return 0;
 }
 
-/* In this order: the sources need privileges, and the threads of ZeroMQ must have none. */
+/* In this order: opening sources needs privileges, and the threads of ZeroMQ must have none. */
 static int open_probe(struct probe *p)
 {
 	const struct wire_dict *const own[] = { &layout_delivery, &layout_process, &layout_cost };
@@ -291,7 +289,7 @@ static int open_probe(struct probe *p)
 	machine_id_read(p->machine);
 	sources_use(p->config.programs);
 	p->sources = sources_open(&env);
-	r = give_up();
+	r = drop_privileges();
 	if (r < 0)
 		return r;
 	p->nlayouts = sources_layouts(p->layouts, UPLINK_LAYOUTS - ARRAY_SIZE(own));
@@ -306,10 +304,10 @@ static int open_probe(struct probe *p)
 
 static void add_timers(struct probe *p)
 {
-	p->reading = source_scheduler_begin(p->loop, on_read, p);
+	p->scheduler = source_scheduler_begin(p->loop, on_read, p);
 	for (size_t i = 0; i < sources_count(); i++)
 		if (sources_on(p->sources, i))
-			source_scheduler_add(p->reading, i, sources_at(i),
+			source_scheduler_add(p->scheduler, i, sources_at(i),
 					     sources_wakes(p->sources, i));
 	loop_add_timer(p->loop, METRIC_TICK_MS, on_metric_tick, p);
 	loop_add_timer(p->loop, COST_TICK_MS, on_cost_tick, p);
@@ -322,11 +320,11 @@ static void close_probe(struct probe *p)
 	uplink_close(p->uplink);
 	sources_close(p->sources);
 	spool_free(p->spool);
-	sources_forget(); /* its layouts were the spool's, too */
+	sources_forget(); /* after the spool, which uses their layouts */
 	buf_free(&p->sink.event);
 	buf_free(&p->sink.metric);
 	loop_free(p->loop);
-	source_scheduler_free(p->reading);
+	source_scheduler_free(p->scheduler);
 }
 
 static int run(struct probe *p)
@@ -338,7 +336,7 @@ static int run(struct probe *p)
 	p->sink.on_full = on_seal;
 	p->sink.arg = p;
 	sources_send_states(p->sources, &p->sink);
-	read_all(p); /* what counters are counted from */
+	read_all(p); /* the base of the counters' deltas */
 	add_timers(p);
 	memory_trim_shrink();
 	r = loop_run(p->loop);
@@ -348,7 +346,7 @@ static int run(struct probe *p)
 		log_info("%u batches were not delivered to %s: the next start sends them, from %s",
 			 spool_batches(p->spool), p->config.collector, p->config.spool);
 	else
-		log_warn(0, "%u batches were not delivered to %s and go with this process",
+		log_warn(0, "%u batches were not delivered to %s and are lost",
 			 spool_batches(p->spool), p->config.collector);
 	return r;
 }

@@ -134,7 +134,7 @@ static void put_up(struct request_item *r, struct addr upstream, uint64_t us)
 	};
 }
 
-static void tell(struct host *h, struct request_item *r, const struct judged *j)
+static void send_request(struct host *h, struct request_item *r, const struct judged *j)
 {
 	struct verdict_facts f = { .split = j->split,
 				   .usual = j->usual,
@@ -180,7 +180,7 @@ void host_request(struct host *h, const struct recording *r, const struct record
 	red_item_request(h->red, &item, NULL, UINT32_MAX,
 			 wall_ns); /* its calls are recorded, too */
 	if (abnormal)
-		tell(h, &item, &judged);
+		send_request(h, &item, &judged);
 	clock_hold(0);
 }
 
@@ -206,7 +206,7 @@ void host_event(struct host *h, const struct recording *r, const struct record *
 						   .comm = "" });
 }
 
-static void tell_coverage(struct host *h)
+static void send_coverage(struct host *h)
 {
 	double v[COVERAGE_END] = {
 		[COVERAGE_SEEN] = (double)h->seen, [COVERAGE_ROWS] = (double)h->rows
@@ -217,7 +217,7 @@ static void tell_coverage(struct host *h)
 }
 
 /* As a probe does: at its start, and again from time to time. */
-static void tell_places(struct host *h)
+static void send_places(struct host *h)
 {
 	struct place places[] = {
 		{ .kind = PLACE_ADDRESS, .addr = host_addr(h->cfg.number, 0), .app = "" },
@@ -236,8 +236,8 @@ static void tell_places(struct host *h)
 void host_tick(struct host *h, uint64_t wall_ns, bool all)
 {
 	h->wall_ns = wall_ns;
-	tell_places(h);
-	tell_coverage(h);
+	send_places(h);
+	send_coverage(h);
 	red_flush(h->red, &h->sink, all);
 	on_full(h, STREAM_EVENT);
 	on_full(h, STREAM_METRIC);

@@ -191,7 +191,7 @@ static void play_one(struct player *p, const struct record *q, uint64_t wall_ns)
 	}
 }
 
-static void tell_window(const struct player *p, const struct window *w)
+static void print_window(const struct player *p, const struct window *w)
 {
 	printf("window %s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
 	       *p->r->name[w->name] ? p->r->name[w->name] : "-", p->base_ns / 1000,
@@ -219,7 +219,7 @@ static void play_tick(struct player *p)
 	bool ends = until_ns >= p->base_ns + length_of(w);
 
 	if (p->now_ns == p->base_ns)
-		tell_window(p, w);
+		print_window(p, w);
 	play_records(p, w, until_ns);
 	p->now_ns = until_ns;
 	clock_set_wall(until_ns);

@@ -10,7 +10,7 @@ trap 'rm -rf "$tmp"' EXIT
 covers() { # FUZZER: the sources whose reading of outside bytes it tests
 	case $1 in
 	fuzz_mp) sources lib mp.c ;;
-	fuzz_wire) sources lib wire_decode.c wire_body.c wire_encode.c mp.c ;;
+	fuzz_wire) sources lib wire_read.c wire_decode.c wire_body.c wire_encode.c mp.c ;;
 	fuzz_http) sources probe http.c route.c ;;
 	fuzz_event) sources probe request_event.c http.c verdict.c ;;
 	fuzz_state) sources probe baseline_pack.c detect.c ;;
@@ -18,9 +18,9 @@ covers() { # FUZZER: the sources whose reading of outside bytes it tests
 	fuzz_kmsg) sources probe kmsg_fold.c kmsg_line.c oom_event.c ;;
 	fuzz_config) sources lib config.c && sources probe probe_config.c && sources collector collector_config.c ;;
 	fuzz_manifest) sources probe custom_manifest.c custom_layout.c && sources lib config.c ;;
-	fuzz_uplink) sources lib uplink.c uplink_answer.c spool.c ;;
-	fuzz_spool) sources lib segment.c segment_scan.c spool.c spool_disk.c ;;
-	fuzz_receive) sources collector receive.c watermarks.c decode.c enrich.c store.c copy.c jsonb.c && sources lib text.c ;;
+	fuzz_uplink) sources lib uplink.c uplink_state.c uplink_answer.c spool.c spool_queue.c ;;
+	fuzz_spool) sources lib segment.c segment_scan.c spool.c spool_queue.c spool_disk.c ;;
+	fuzz_receive) sources collector receive.c watermarks.c decode.c enrich.c store.c copy.c jsonb.c && sources lib text.c text_clean.c ;;
 	fuzz_chunk) sources collector chunk.c column.c column_decode.c row_codec.c ;;
 	fuzz_web) sources collector web_param.c web_filter.c web_call.c web_route.c web_file.c ;;
 	esac

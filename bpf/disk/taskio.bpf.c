@@ -79,7 +79,7 @@ static __always_inline struct taskio_cgroup *cgroup_entry(struct cgroup *g)
 	c = bpf_map_lookup_elem(&cgroups, &id); /* somebody else's, just now */
 	if (c)
 		return c;
-	id = CGROUP_TOLD_OTHERS;
+	id = CGROUP_OTHERS;
 	return bpf_map_lookup_elem(&cgroups, &id);
 }
 
@@ -117,7 +117,7 @@ static __always_inline __u64 cached(const struct taskio *io)
 	return (__s64)io->v[3] > 0 && more > 0 ? (__u64)more : 0;
 }
 
-static __always_inline void tell(struct task_struct *t, struct taskio *more)
+static __always_inline void add_counts(struct task_struct *t, struct taskio *more)
 {
 	struct taskio_cgroup *c;
 	struct taskio *io;
@@ -180,7 +180,7 @@ int on_look(struct bpf_iter__task *ctx)
 	read_io(t, &io);
 	since(last, &io);
 	if (!has_past)
-		tell(t, &io);
+		add_counts(t, &io);
 	return 0;
 }
 
@@ -196,7 +196,7 @@ int on_exit(__u64 *ctx)
 	read_io(t, &io);
 	if (last)
 		since(last, &io);
-	tell(t, &io);
+	add_counts(t, &io);
 	return 0;
 }
 

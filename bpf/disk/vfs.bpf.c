@@ -72,7 +72,7 @@ struct done {
 	struct file *file; /* NULL: not known */
 };
 
-/* NULL: a mount that nobody can name: of the kernel's own, as that of memfd, or gone. */
+/* NULL: an unnamed mount: internal to the kernel (memfd), or unmounted. */
 static __always_inline struct mount *mount_of(struct file *f)
 {
 	struct mount *m = (void *)((__u64)BPF_CORE_READ(f, f_path.mnt) -
@@ -82,7 +82,7 @@ static __always_inline struct mount *mount_of(struct file *f)
 	return ns && (ns > 0 || ns < -MAX_ERRNO) ? m : NULL;
 }
 
-static __always_inline void mount_tell(struct path_parts *p, struct mount *m)
+static __always_inline void mount_path(struct path_parts *p, struct mount *m)
 {
 	struct walk w = { BPF_CORE_READ(m, mnt.mnt_root), m };
 
@@ -106,14 +106,14 @@ static __noinline struct vfs_entry *entry_add(struct task_struct *t, struct vfs_
 		if (!e)
 			return NULL;
 		if (key->mount)
-			mount_tell(&e->mount, (struct mount *)key->mount);
+			mount_path(&e->mount, (struct mount *)key->mount);
 		cgroup_emit(&e->cgroup, BPF_CORE_READ(cgroup_of(t), kn));
 		return e;
 	}
 	e = bpf_map_lookup_elem(&entries, key); /* somebody else's, just now */
 	if (e)
 		return e;
-	key->cgroup = CGROUP_TOLD_OTHERS;
+	key->cgroup = CGROUP_OTHERS;
 	key->mount = key->point = 0;
 	return bpf_map_lookup_elem(&entries, key);
 }
@@ -136,7 +136,7 @@ static __always_inline struct vfs_entry *entry_of(struct task_struct *t, struct 
 	return e ? e : entry_add(t, &key);
 }
 
-static __noinline int tell(struct task_struct *t, struct task *s, struct done *d)
+static __noinline int add_call(struct task_struct *t, struct task *s, struct done *d)
 {
 	struct file *f = d->file;
 	struct vfs_entry *e = entry_of(t, s, f);
@@ -174,7 +174,7 @@ static __noinline int on_fd(struct task_struct *t, struct task *s, struct done *
 	d->file = f;
 	type = BPF_CORE_READ(f, f_inode, i_mode) & S_IFMT;
 	if (type == S_IFREG || type == S_IFDIR || type == S_IFBLK)
-		tell(t, s, d);
+		add_call(t, s, d);
 	return 0;
 }
 
@@ -226,7 +226,7 @@ static __always_inline void on_call(struct task_struct *t, struct task *s, struc
 		break;
 	case VFS_BY_NAME:
 		d->file = d->op == VFS_OPEN && d->ret >= 0 ? file_of_fd(t, d->ret) : NULL;
-		tell(t, s, d);
+		add_call(t, s, d);
 		break;
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * runqlat.bpf.c - how long tasks that could run waited for a processor, by their cgroup. It stands
- * by itself, as a program of your own would; runqlat.conf beside it says what of it is told.
+ * by itself, as a program of your own would; runqlat.conf beside it declares the metrics.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 /*
  * tcpconnect.bpf.c - how long it took to connect by TCP, and how often it failed, by the port that
  * was called. It stands by itself, as a program of your own would; tcpconnect.conf beside it says
- * what of it is told.
+ * the metrics.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>

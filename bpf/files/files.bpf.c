@@ -6,7 +6,7 @@
  * preemption, when one that is in such a call loses or gets a CPU, and by a clock on every CPU:
  * its saved registers say in which call it is. The first look that finds it in a call begins an
  * operation, the first that finds it elsewhere ends it; the time between two looks is what is not
- * known of its begin and end. A switch between two other threads costs two reads of glances[].
+ * known of its begin and end. A switch between two other threads costs two reads of slots[].
  */
 #include "bpf/files/files_slots.h"
 #include "bpf/lib/switch_clock.h"
@@ -51,7 +51,7 @@ static __always_inline void op_goes_on(struct op *o, __u64 now)
 /* Of a thread that has an operation: the same, the next, or none. */
 static __always_inline struct op *op_look(struct task_struct *t, struct op *o, struct look *l)
 {
-	struct glance *g = glance_at(t);
+	struct file_slot *g = slot_at(t);
 
 	if (l->call && is_same(t, o, l)) {
 		op_goes_on(o, l->now_ns);
@@ -59,25 +59,25 @@ static __always_inline struct op *op_look(struct task_struct *t, struct op *o, s
 	}
 	if (o->last_ns > l->out_ns)
 		l->out_ns = o->last_ns;
-	tell_end(o, t, l->now_ns);
-	if (!glance_begin(t, g, l))
+	emit_end(o, t, l->now_ns);
+	if (!slot_begin(t, g, l))
 		return op_begin(t, o, l);
 	op_drop(t, g);
 	return NULL;
 }
 
-/* NULL: the thread is in none, or a glance is enough. What most looks need stays together. */
-static __always_inline struct op *look(struct task_struct *t, struct glance *g, struct op *o,
+/* NULL: the thread is in none, or a slot is enough. What most looks need stays together. */
+static __always_inline struct op *look(struct task_struct *t, struct file_slot *g, struct op *o,
 				       struct look *l)
 {
 	if (o)
 		return op_look(t, o, l);
 	if (is_mine(g, t)) {
-		if (glance_is_same(t, g, l))
-			return glance_goes_on(t, g, l);
-		glance_ends(t, g, l);
+		if (slot_is_same(t, g, l))
+			return slot_goes_on(t, g, l);
+		slot_ends(t, g, l);
 	}
-	return glance_begin(t, g, l) ? NULL : op_begin(t, NULL, l);
+	return slot_begin(t, g, l) ? NULL : op_begin(t, NULL, l);
 }
 
 /* It may become slow before it is looked at again. */
@@ -95,7 +95,7 @@ static __always_inline __u64 ran_since(struct task_struct *t, const struct cpu *
 }
 
 /* When the thread was last looked at; 0: it is not known. */
-static __always_inline __u64 last_look(struct task_struct *t, const struct glance *g,
+static __always_inline __u64 last_look(struct task_struct *t, const struct file_slot *g,
 				       const struct op *o)
 {
 	if (o)
@@ -112,13 +112,13 @@ static __always_inline __u64 not_before(__u64 then, __u64 now)
 static __noinline void op_leaves(struct op *o, struct task_struct *t, struct look *l, bool runnable)
 {
 	if (l->done && !o->named && file_of(t, l, o) == (struct file *)o->file)
-		tell_name(o, t); /* the last chance: what it waits for now may make it slow */
+		emit_name(o, t); /* the last chance: what it waits for now may make it slow */
 	o->done = l->done;
 	o->off_ns = l->now_ns;
 	o->off_runnable = runnable;
 }
 
-static __noinline void leaves_seldom(struct task_struct *t, struct glance *g, __u64 state,
+static __noinline void leaves_seldom(struct task_struct *t, struct file_slot *g, __u64 state,
 				     bool preempted)
 {
 	bool runnable = preempted || !state, known;
@@ -148,11 +148,11 @@ static __noinline void leaves_seldom(struct task_struct *t, struct glance *g, __
 }
 
 /*
- * What nearly all do that get here: a thread that has a glance is in its next call, and the one
+ * What nearly all do that get here: a thread that has a slot is in its next call, and the one
  * before was not slow. As leaves_seldom() would do it, in a third of the code: what runs once in
  * each call is in no cache, and its lines cost more than what they do. False: nothing was done.
  */
-static __always_inline bool glance_next(struct task_struct *t, struct glance *g, bool runnable)
+static __always_inline bool slot_next(struct task_struct *t, struct file_slot *g, bool runnable)
 {
 	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(t);
 	__u64 counter = t->ioac.syscr + t->ioac.syscw, at = g->at_ns, now, out;
@@ -166,8 +166,8 @@ static __always_inline bool glance_next(struct task_struct *t, struct glance *g,
 	if (!call || call > FILE_PWRITE || counter == g->counter || REGS_HAS_RESULT(r) ||
 	    IS_COMPAT(t) || scope_id || at - g->first_ns >= slow_ns / 4)
 		return false;
-	glance_fill(g, call, fold(REGS_ARG1(r), REGS_ARG2(r), REGS_ARG3(r)), counter,
-		    t->ioac.rchar + t->ioac.wchar, runnable ? OFF_RUNNABLE : OFF_BLOCKED);
+	slot_fill(g, call, fold(REGS_ARG1(r), REGS_ARG2(r), REGS_ARG3(r)), counter,
+		  t->ioac.rchar + t->ioac.wchar, runnable ? OFF_RUNNABLE : OFF_BLOCKED);
 	now = not_before(at, switch_clock_ns(&cpu->clock, t));
 	out = ran_since(t, cpu, now);
 	g->out_ns = not_before(at, out);
@@ -175,10 +175,10 @@ static __always_inline bool glance_next(struct task_struct *t, struct glance *g,
 	return true;
 }
 
-static __always_inline void leaves(struct task_struct *t, struct glance *g, __u64 state,
+static __always_inline void leaves(struct task_struct *t, struct file_slot *g, __u64 state,
 				   bool preempted)
 {
-	if (state & TASK_DEAD || !is_only_mine(g, t) || !glance_next(t, g, preempted || !state))
+	if (state & TASK_DEAD || !is_only_mine(g, t) || !slot_next(t, g, preempted || !state))
 		leaves_seldom(t, g, state, preempted);
 }
 
@@ -192,16 +192,16 @@ static __noinline void op_returns(struct op *o, struct task_struct *t, __u64 now
 	else
 		o->blocked_ns += ns;
 	if (is_worth_a_name(o))
-		tell_name(o, t);
+		emit_name(o, t);
 	if (o->named && !o->off_runnable && ns > o->longest_ns) {
 		o->longest_ns = ns;
-		tell_block(o, t, now);
+		emit_block_stack(o, t, now);
 	}
 	o->off_ns = 0;
 	o->switched = 1;
 }
 
-static __noinline void returns_seldom(struct task_struct *t, struct glance *g)
+static __noinline void returns_seldom(struct task_struct *t, struct file_slot *g)
 {
 	struct op *o = op_of(t, g);
 	struct cpu *cpu;
@@ -214,13 +214,13 @@ static __noinline void returns_seldom(struct task_struct *t, struct glance *g)
 		return;
 	now = not_before(last_look(t, g, o), switch_clock_ns(&cpu->clock, t));
 	if (!o)
-		o = glance_returns(t, g, now);
+		o = slot_returns(t, g, now);
 	if (o && o->off_ns)
 		op_returns(o, t, now);
 }
 
 /* The same of one that comes back, and is not slow yet. */
-static __always_inline bool glance_back(struct task_struct *t, struct glance *g)
+static __always_inline bool slot_back(struct task_struct *t, struct file_slot *g)
 {
 	struct cpu *cpu = this_cpu();
 	__u64 now;
@@ -228,15 +228,15 @@ static __always_inline bool glance_back(struct task_struct *t, struct glance *g)
 	if (!cpu || !g->off)
 		return false;
 	now = not_before(g->at_ns, switch_clock_ns(&cpu->clock, t));
-	if (may_grow(g, now))
+	if (may_promote(g, now))
 		return false;
-	glance_was_off(g, now);
+	slot_was_off(g, now);
 	return true;
 }
 
-static __always_inline void returns(struct task_struct *t, struct glance *g)
+static __always_inline void returns(struct task_struct *t, struct file_slot *g)
 {
-	if (!is_only_mine(g, t) || !glance_back(t, g))
+	if (!is_only_mine(g, t) || !slot_back(t, g))
 		returns_seldom(t, g);
 }
 
@@ -254,9 +254,9 @@ static __always_inline void switched(const __u64 *args, bool preempt, struct tas
 		state = ((struct task_struct___old *)prev)->state;
 	sleeps = (state & (TASK_UNINTERRUPTIBLE | TASK_NOLOAD)) == TASK_UNINTERRUPTIBLE;
 	if (sleeps || preempt || is_known(prev))
-		leaves(prev, glance_at(prev), state, preempt);
+		leaves(prev, slot_at(prev), state, preempt);
 	if (is_known(next))
-		returns(next, glance_at(next));
+		returns(next, slot_at(next));
 }
 
 SEC("tp_btf/sched_switch")
@@ -288,7 +288,7 @@ static __always_inline __u64 unseen_since(struct task_struct *t, __u64 before, _
 static __always_inline void sample(void *ctx, __u32 irq, __u64 before, __u64 now)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
-	struct glance *g = glance_at(t);
+	struct file_slot *g = slot_at(t);
 	struct look l = {};
 	struct op *o;
 
@@ -306,10 +306,10 @@ static __always_inline void sample(void *ctx, __u32 irq, __u64 before, __u64 now
 	if (!o)
 		return;
 	if (is_worth_a_name(o))
-		tell_name(o, t);
+		emit_name(o, t);
 	if (o->named && !o->sampled) {
 		o->sampled = 1;
-		tell_running(o, t, ctx, irq, l.now_ns);
+		emit_running_stack(o, t, ctx, irq, l.now_ns);
 	}
 }
 

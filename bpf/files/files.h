@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * files.h - what bpf/files/files.bpf.c and probe/source/files/src_files.c agree on. A slow file operation is told in
- * pieces: its name as soon as it may be slow, a stack for each block longer than the last, and its
- * end. They are one operation by (tid, id). Times are nanoseconds of CLOCK_MONOTONIC.
+ * files.h - the records between bpf/files/files.bpf.c and probe/source/files/src_files.c. A slow
+ * file operation is sent in pieces: its name as soon as it may be slow, a stack for each block
+ * longer than the last, and its end. (tid, id) identifies the operation. Times: CLOCK_MONOTONIC ns.
  */
 #pragma once
 
@@ -30,9 +30,9 @@ enum file_call { /* every value has its line in probe/source/files/files_calls.c
 };
 
 enum {
-	FILE_NRS = 512, /* system calls are numbered below that */
+	FILE_NRS = 512, /* above every system call number */
 	FILE_FRAMES = 24,
-	FILE_FRAMES_IRQ = 16, /* of an interrupt, on top of them */
+	FILE_FRAMES_IRQ = 16, /* frames of an interrupt, on top of those */
 	FILE_COMM = 16,
 	FILE_ID = 32,
 };
@@ -41,11 +41,11 @@ enum file_record { FILE_IS_NAME = 1, FILE_IS_STACK, FILE_IS_END };
 
 enum file_flag {
 	FILE_DELETED = 1,
-	FILE_APPENDED = 2, /* its offset is not known */
-	FILE_DONE_KNOWN = 4, /* of an end: bytes is what was moved */
-	FILE_ON_CPU = 8, /* of a stack: what ran; else: where it was blocked */
-	FILE_WAS_FAST = 16, /* of an end: only its pieces are to be forgotten */
-	FILE_IN_IRQ = 32, /* of a stack: the frames of the interrupt that looked are on top */
+	FILE_APPENDED = 2, /* offset unknown */
+	FILE_DONE_KNOWN = 4, /* in an end: bytes is the amount moved */
+	FILE_ON_CPU = 8, /* in a stack: where it ran; else where it was blocked */
+	FILE_WAS_FAST = 16, /* in an end: not slow, discard its pieces */
+	FILE_IN_IRQ = 32, /* in a stack: frames of the sampling interrupt are on top */
 };
 
 struct file_head {
@@ -76,22 +76,22 @@ struct file_end {
 	char comm[FILE_COMM];
 	__u32 call; /* enum file_call */
 	__u32 named; /* a name was sent before */
-	__u64 out_ns, first_ns; /* not yet in it; in it for certain */
-	__u64 last_ns, end_ns; /* still in it; not any more */
+	__u64 out_ns, first_ns; /* last seen outside the call; first seen inside */
+	__u64 last_ns, end_ns; /* last seen inside; first seen after */
 	__u64 blocked_ns, runq_ns; /* between first and last */
-	__u64 offset; /* FILE_NOWHERE: none, or not known */
-	__u64 bytes; /* asked for, or done; FILE_NOWHERE: not known */
+	__u64 offset; /* FILE_NOWHERE: none or unknown */
+	__u64 bytes; /* requested or moved; FILE_NOWHERE: unknown */
 };
 
 #define FILE_NOWHERE (~0ull)
 
 enum file_stat {
 	FILE_STAT_SLOW,
-	FILE_STAT_RING, /* slow ones whose end found no room */
-	FILE_STAT_DETAIL, /* names and stacks that found no room */
-	FILE_STAT_OPS, /* operations that could not be followed */
-	FILE_STAT_COMPAT, /* sleeps of 32-bit processes: their calls are numbered otherwise */
-	FILE_STAT_GAPS, /* samples that came late by more than two periods */
+	FILE_STAT_RING, /* slow operations whose end found the ring full */
+	FILE_STAT_DETAIL, /* names and stacks that found the ring full */
+	FILE_STAT_OPS, /* operations not tracked: ops was full */
+	FILE_STAT_COMPAT, /* sleeps of 32-bit processes: other call numbers */
+	FILE_STAT_GAPS, /* samples more than two periods late */
 	FILE_STAT_END
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* files_emit.h - an operation that may be slow, told to user space piece by piece. */
+/* files_emit.h - sends an operation that may be slow to user space, piece by piece. */
 #pragma once
 
 #include "bpf/files/files_op.h"
@@ -29,8 +29,8 @@ static __always_inline void name_fill(struct file_name *n, struct file *f)
 		n->head.flags |= FILE_DELETED;
 }
 
-/* While it is certain that the thread is still in the call: only then the file is still there. */
-static __noinline void tell_name(struct op *o, struct task_struct *t)
+/* Call it only while the thread is certainly in the call: only then does the file exist. */
+static __noinline void emit_name(struct op *o, struct task_struct *t)
 {
 	struct file_name *n = bpf_ringbuf_reserve(&ring, sizeof(*n), 0);
 
@@ -50,8 +50,8 @@ static __always_inline void stack_end(struct file_stack *s, long bytes)
 	bpf_ringbuf_submit(s, 0);
 }
 
-/* Where it was blocked; it has not run yet since. */
-static __noinline void tell_block(struct op *o, struct task_struct *t, __u64 now)
+/* The stack it was blocked in; it has not run since. */
+static __noinline void emit_block_stack(struct op *o, struct task_struct *t, __u64 now)
 {
 	struct file_stack *s = bpf_ringbuf_reserve(&ring, sizeof(*s), 0);
 
@@ -65,8 +65,8 @@ static __noinline void tell_block(struct op *o, struct task_struct *t, __u64 now
 	stack_end(s, bpf_get_task_stack(t, s->frame, FILE_FRAMES * sizeof(__u64), 0));
 }
 
-static __always_inline void tell_running(struct op *o, struct task_struct *t, void *ctx, __u32 irq,
-					 __u64 now)
+static __always_inline void emit_running_stack(struct op *o, struct task_struct *t, void *ctx,
+					       __u32 irq, __u64 now)
 {
 	struct file_stack *s = bpf_ringbuf_reserve(&ring, sizeof(*s), 0);
 
@@ -81,8 +81,8 @@ static __always_inline void tell_running(struct op *o, struct task_struct *t, vo
 }
 
 /*
- * In the middle of what is known of its length; a part of that must be certain. Two looks of the
- * clock are never quite a period apart.
+ * Judges the middle of the shortest and longest possible duration; a quarter of slow_ns must be
+ * certain. Two samples are never exactly one period apart.
  */
 static __always_inline bool was_slow(__u64 out, __u64 first, __u64 last, __u64 now)
 {
@@ -91,8 +91,8 @@ static __always_inline bool was_slow(__u64 out, __u64 first, __u64 last, __u64 n
 	return (least + most) / 2 + period_ns / 8 >= slow_ns && least >= slow_ns / 4;
 }
 
-/* Also of one that had been named and was not slow in the end. */
-static __noinline void tell_end(struct op *o, struct task_struct *t, __u64 now)
+/* Also sent for an operation that was named but was not slow in the end. */
+static __noinline void emit_end(struct op *o, struct task_struct *t, __u64 now)
 {
 	bool slow = was_slow(o->out_ns, o->first_ns, o->last_ns, now);
 	struct file_end *e;

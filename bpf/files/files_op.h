@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * files_op.h - what a thread is seen to do: which call on which file, whether it is still the same
- * one as when it was last seen, and since when.
+ * files_op.h - the file operation a thread is in: which call on which file, whether it is the same
+ * one as at the last look, and since when.
  */
 #pragma once
 
@@ -25,17 +25,17 @@ struct op {
 	__u32 call; /* enum file_call */
 	__u32 flags; /* enum file_flag */
 	__u64 arg[3];
-	__u64 counter; /* read and write calls that the thread has ended */
-	__u64 bytes; /* that they moved */
+	__u64 counter; /* read and write calls the thread has finished */
+	__u64 bytes; /* bytes they moved */
 	__u64 id;
 	__u64 file, inode; /* struct file, struct inode */
 	__u64 offset, asked;
 	__u64 out_ns, first_ns, last_ns; /* see struct file_end */
-	__u64 off_ns; /* not 0: it is off its CPU since then */
+	__u64 off_ns; /* not 0: off its CPU since then */
 	__u64 blocked_ns, runq_ns, longest_ns;
 	__u32 off_runnable; /* off its CPU, but it could run */
 	__u32 switched; /* it has been off its CPU in this call */
-	__u32 named, sampled; /* what has been sent of it */
+	__u32 named, sampled; /* pieces already sent */
 	__u32 done; /* its file may be gone */
 	__u32 unused;
 };
@@ -56,14 +56,14 @@ struct {
 const volatile __u8 call_of[FILE_NRS]; /* enum file_call, by the number of the system call */
 const volatile __u64 slow_ns = 10000000;
 const volatile __u64 period_ns = 5000000,
-		     least_ns; /* between two looks of the clock; not more often */
+		     least_ns; /* sampling period, and least time between samples */
 const volatile __u32 own_tgid, scope_level, switch_args = 4;
 const volatile __u64 scope_id;
 
 /*
- * Looks at threads that had certainly not been in user mode since they lost their CPU, and at how
- * many of these each of the bits that may tell it (TIF_FPU) was not set: most, where it is not that
- * bit; one in thousands, where it is (why is not known).
+ * Looks at threads that were certainly not in user mode since they lost their CPU, and how many of
+ * them had each candidate bit (TIF_FPU_*) clear. Most: it is not that bit. One in thousands: it is
+ * (the reason for the exceptions is unknown).
  */
 __u64 fpu_looks, fpu_lost[2];
 
@@ -77,16 +77,16 @@ __u64 fpu_looks, fpu_lost[2];
 #define TIF_FPU_NEW 0ull
 #endif
 
-/* What a thread does, as its registers at the entry to the kernel say; of one that was interrupted
- * in user mode they name no call. */
+/* A thread's call, from its registers at kernel entry. A thread interrupted in user mode has none.
+ */
 struct look {
 	__u32 call;
-	bool done; /* it has its result, and is on its way back to user mode */
+	bool done; /* it has its result and is returning to user mode */
 	__u64 arg[5];
 	__u64 counter, bytes;
 	__u64 inode; /* by file_of() */
-	__u64 now_ns; /* it is about to lose its CPU, or was interrupted */
-	__u64 out_ns; /* it was not in the call yet; 0: not known */
+	__u64 now_ns; /* time of the look */
+	__u64 out_ns; /* last time it was not in the call; 0: unknown */
 };
 
 static __always_inline void look_at(struct task_struct *t, struct look *l)
@@ -119,8 +119,8 @@ static __always_inline bool is_counted(__u32 call)
 }
 
 /*
- * It lost its CPU in a call: has it been in user mode since? On x86 its FPU registers were saved
- * then, and are loaded on the way back. Where that cannot be told: no.
+ * Has a thread that lost its CPU in a call been in user mode since? On x86 its FPU registers were
+ * saved then and are loaded on return to user mode. False where this is unknown.
  */
 static __always_inline bool was_in_user(struct task_struct *t, const struct op *o)
 {
@@ -150,8 +150,7 @@ static __always_inline void learn_bits(struct task_struct *t)
 		__sync_fetch_and_add(&fpu_lost[1], 1);
 }
 
-/* The counter decides where there is one; and what is told by it teaches what to go by elsewhere.
- */
+/* The kernel's counter decides where there is one, and its answers train the FPU bits. */
 static __always_inline bool is_same(struct task_struct *t, const struct op *o, const struct look *l)
 {
 	if (o->call != l->call || o->arg[0] != l->arg[0] || o->arg[1] != l->arg[1] ||

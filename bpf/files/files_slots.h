@@ -1,77 +1,77 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * files_slots.h - an operation that is not slow yet. Most never are: a glance is one line of the
- * cache, says when and in which call a thread was seen, and asks for no file. It grows into a
- * struct op when it may be slow before the thread is looked at again. Only for calls that the
- * kernel counts, which tell by themselves whether it is still the same one, and whose extent needs
- * nothing of the thread's memory.
+ * files_slots.h - first stage of slow-operation tracking: one cache line per thread, with the call
+ * the thread was seen in and when, but not its file. A slot is promoted to a struct op when the
+ * operation may become slow before the next look. Slots are only for calls that the kernel counts
+ * (the counter shows whether it is still the same call) and whose extent needs none of the thread's
+ * memory.
  */
 #pragma once
 
 #include "bpf/files/files_emit.h"
 #include "bpf/lib/tid_filter.h"
 
-#define GLANCE_NS 1000000000 /* no glance gets older: its sums have 32 bits */
+#define SLOT_MAX_NS 1000000000 /* maximum age of a slot: its sums have 32 bits */
 
-enum { GLANCES = 4096 };
+enum { SLOTS = 4096 };
 
 enum off { OFF_NOT, OFF_BLOCKED, OFF_RUNNABLE };
 
-/* Of the threads whose tid falls here one has the glance; any may have entries in ops. */
-struct glance {
-	__u32 tid; /* 0: nobody's. Whoever sets it has the rest, but ops. */
-	__u32 ops; /* entries of such threads */
-	__u32 args; /* of the call, folded */
+/* Threads whose tids collide share a place: one owns the slot, any may have entries in ops. */
+struct file_slot {
+	__u32 tid; /* 0: free. The thread that sets it owns the other fields, except ops. */
+	__u32 ops; /* entries in ops of all threads of this place */
+	__u32 args; /* of the call, hashed */
 	__u8 call; /* enum file_call */
 	__u8 off; /* enum off: since at_ns */
 	__u8 switched, unused; /* as of struct op */
 	__u64 counter, bytes; /* the same */
 	__u64 out_ns, first_ns;
-	__u64 at_ns; /* the last look */
+	__u64 at_ns; /* time of the last look */
 	__u32 blocked_ns, runq_ns;
 } __attribute__((aligned(64)));
 
-_Static_assert(sizeof(struct glance) == 64, "a line of the cache");
+_Static_assert(sizeof(struct file_slot) == 64, "one cache line");
 
-static struct glance glances[GLANCES];
-static struct tid_filter any; /* glance or operation */
+static struct file_slot slots[SLOTS];
+static struct tid_filter any; /* threads with a slot or an op */
 
-static __always_inline struct glance *glance_at(struct task_struct *t)
+static __always_inline struct file_slot *slot_at(struct task_struct *t)
 {
-	return &glances[(__u32)t->pid % GLANCES];
+	return &slots[(__u32)t->pid % SLOTS];
 }
 
-static __always_inline bool is_used(const struct glance *g)
+static __always_inline bool is_used(const struct file_slot *g)
 {
 	return g->tid || g->ops;
 }
 
-/* For hooks that see every thread, most of all the idle one. */
+/* Cheap test for hooks that see every thread, mostly the idle one. */
 static __always_inline bool is_known(struct task_struct *t)
 {
-	return t->pid && tid_bit(&any, (__u32)t->pid) && is_used(glance_at(t));
+	return t->pid && tid_bit(&any, (__u32)t->pid) && is_used(slot_at(t));
 }
 
-static __always_inline bool is_mine(const struct glance *g, struct task_struct *t)
+static __always_inline bool is_mine(const struct file_slot *g, struct task_struct *t)
 {
 	return g->tid && g->tid == (__u32)t->pid;
 }
 
-/* The thread has that and no more. */
-static __always_inline bool is_only_mine(const struct glance *g, struct task_struct *t)
+/* The thread has a slot and no op. */
+static __always_inline bool is_only_mine(const struct file_slot *g, struct task_struct *t)
 {
 	return is_mine(g, t) && !g->ops;
 }
 
-static __always_inline struct op *op_of(struct task_struct *t, struct glance *g)
+static __always_inline struct op *op_of(struct task_struct *t, struct file_slot *g)
 {
 	__u32 tid = (__u32)t->pid;
 
 	return g->ops ? bpf_map_lookup_elem(&ops, &tid) : NULL;
 }
 
-/* All threads with this bit have this place. */
-static __always_inline void dropped(const struct glance *g, __u32 tid)
+/* Clears the bit if nothing uses this place. All threads with this bit share the place. */
+static __always_inline void dropped(const struct file_slot *g, __u32 tid)
 {
 	if (is_used(g))
 		return;
@@ -81,13 +81,13 @@ static __always_inline void dropped(const struct glance *g, __u32 tid)
 		tid_bit_set(&any, tid);
 }
 
-static __always_inline void glance_drop(struct glance *g, __u32 tid)
+static __always_inline void slot_drop(struct file_slot *g, __u32 tid)
 {
 	__sync_lock_test_and_set(&g->tid, 0);
 	dropped(g, tid);
 }
 
-static __always_inline void op_drop(struct task_struct *t, struct glance *g)
+static __always_inline void op_drop(struct task_struct *t, struct file_slot *g)
 {
 	__u32 tid = (__u32)t->pid;
 
@@ -96,7 +96,7 @@ static __always_inline void op_drop(struct task_struct *t, struct glance *g)
 	dropped(g, tid);
 }
 
-static __always_inline struct op *op_add(struct task_struct *t, struct glance *g,
+static __always_inline struct op *op_add(struct task_struct *t, struct file_slot *g,
 					 const struct op *o)
 {
 	__u32 tid = (__u32)t->pid;
@@ -127,12 +127,12 @@ static __always_inline void op_fill(struct op *o, const struct look *l, struct f
 	extent_of(o, l);
 }
 
-/* What the thread is in now, if it is an operation on a file, in place of an old one. */
+/* Starts an op for the call the thread is in, if it is on a file; replaces old. */
 static __noinline struct op *op_begin(struct task_struct *t, struct op *old, struct look *l)
 {
 	struct file *f =
 		l->call && !l->done && l->out_ns && in_scope(t) ? file_of(t, l, old) : NULL;
-	struct glance *g = glance_at(t);
+	struct file_slot *g = slot_at(t);
 	struct op o = {};
 
 	if (!f) {
@@ -161,9 +161,9 @@ static __always_inline __u32 fold_args(const struct look *l)
 	return fold(l->arg[0], l->arg[1], l->arg[2]);
 }
 
-/* A call that begins; when is for who knows it to say. */
-static __always_inline void glance_fill(struct glance *g, __u32 call, __u32 args, __u64 counter,
-					__u64 bytes, enum off off)
+/* Starts a call in the slot. The caller sets the times. */
+static __always_inline void slot_fill(struct file_slot *g, __u32 call, __u32 args, __u64 counter,
+				      __u64 bytes, enum off off)
 {
 	g->args = args;
 	g->call = call;
@@ -174,16 +174,16 @@ static __always_inline void glance_fill(struct glance *g, __u32 call, __u32 args
 	g->blocked_ns = g->runq_ns = 0;
 }
 
-/* False: it is in no such call, or another thread has the place. */
-static __always_inline bool glance_begin(struct task_struct *t, struct glance *g,
-					 const struct look *l)
+/* False: not in a call of this kind, or another thread owns the place. */
+static __always_inline bool slot_begin(struct task_struct *t, struct file_slot *g,
+				       const struct look *l)
 {
 	__u32 tid = (__u32)t->pid;
 	bool mine = g->tid == tid;
 
 	if (!l->call || l->call > FILE_PWRITE || l->done || !l->out_ns || !in_scope(t)) {
 		if (mine)
-			glance_drop(g, tid);
+			slot_drop(g, tid);
 		return false;
 	}
 	if (!mine) {
@@ -191,15 +191,15 @@ static __always_inline bool glance_begin(struct task_struct *t, struct glance *g
 			return false;
 		tid_bit_set(&any, tid);
 	}
-	glance_fill(g, l->call, fold_args(l), l->counter, l->bytes, OFF_NOT);
+	slot_fill(g, l->call, fold_args(l), l->counter, l->bytes, OFF_NOT);
 	g->out_ns = l->out_ns;
 	g->first_ns = g->at_ns = l->now_ns;
 	return true;
 }
 
-/* As is_same() says of an operation. */
-static __always_inline bool glance_is_same(struct task_struct *t, const struct glance *g,
-					   const struct look *l)
+/* Like is_same(), for a slot. */
+static __always_inline bool slot_is_same(struct task_struct *t, const struct file_slot *g,
+					 const struct look *l)
 {
 	if (g->call != l->call || g->counter + l->done != l->counter || g->args != fold_args(l))
 		return false;
@@ -208,7 +208,7 @@ static __always_inline bool glance_is_same(struct task_struct *t, const struct g
 	return true;
 }
 
-static __always_inline void op_of_glance(struct op *o, const struct glance *g)
+static __always_inline void op_from_slot(struct op *o, const struct file_slot *g)
 {
 	o->counter = g->counter;
 	o->bytes = g->bytes;
@@ -222,40 +222,41 @@ static __always_inline void op_of_glance(struct op *o, const struct glance *g)
 	}
 }
 
-/* The thread is still in the call, so its file is still there. NULL: it is no data. */
-static __noinline struct op *glance_grows(struct task_struct *t, struct glance *g, struct look *l)
+/* Promotes the slot. The thread is still in the call, so its file exists. NULL: not a data file. */
+static __noinline struct op *slot_promote(struct task_struct *t, struct file_slot *g,
+					  struct look *l)
 {
 	struct file *f = file_of(t, l, NULL);
 	struct op o = {};
 
 	if (f) {
 		op_fill(&o, l, f, g->out_ns, g->first_ns);
-		op_of_glance(&o, g);
+		op_from_slot(&o, g);
 	}
-	glance_drop(g, (__u32)t->pid);
+	slot_drop(g, (__u32)t->pid);
 	return f ? op_add(t, g, &o) : NULL;
 }
 
-/* Seen so long after it was not in it yet: it may be slow before it is looked at again. */
+/* ns: longest it may have run. True: it may be slow before the next look. */
 static __always_inline bool may_be_slow(__u64 ns)
 {
 	return ns + period_ns >= slow_ns;
 }
 
-static __always_inline bool may_grow(const struct glance *g, __u64 now)
+static __always_inline bool may_promote(const struct file_slot *g, __u64 now)
 {
-	return may_be_slow(now - g->out_ns) || now - g->out_ns >= GLANCE_NS;
+	return may_be_slow(now - g->out_ns) || now - g->out_ns >= SLOT_MAX_NS;
 }
 
-/* Of one that has its result it is the last chance. */
-static __always_inline struct op *glance_goes_on(struct task_struct *t, struct glance *g,
-						 struct look *l)
+/* A call that has its result is promoted now: there is no later look. */
+static __always_inline struct op *slot_goes_on(struct task_struct *t, struct file_slot *g,
+					       struct look *l)
 {
 	g->at_ns = l->now_ns;
-	return l->done || may_grow(g, l->now_ns) ? glance_grows(t, g, l) : NULL;
+	return l->done || may_promote(g, l->now_ns) ? slot_promote(t, g, l) : NULL;
 }
 
-static __always_inline void glance_was_off(struct glance *g, __u64 now)
+static __always_inline void slot_was_off(struct file_slot *g, __u64 now)
 {
 	if (g->off == OFF_BLOCKED)
 		g->blocked_ns += now - g->at_ns;
@@ -266,23 +267,24 @@ static __always_inline void glance_was_off(struct glance *g, __u64 now)
 	g->switched = 1;
 }
 
-/* The thread gets a CPU that it did not have. */
-static __always_inline struct op *glance_returns(struct task_struct *t, struct glance *g, __u64 now)
+/* The thread gets a CPU again. */
+static __always_inline struct op *slot_returns(struct task_struct *t, struct file_slot *g,
+					       __u64 now)
 {
 	struct look l = {};
 
 	if (!g->off)
 		return NULL;
-	if (may_grow(g, now)) {
+	if (may_promote(g, now)) {
 		look_at(t, &l);
-		return glance_grows(t, g, &l);
+		return slot_promote(t, g, &l);
 	}
-	glance_was_off(g, now);
+	slot_was_off(g, now);
 	return NULL;
 }
 
-/* No look came in time: of which file nobody knows. */
-static __noinline void glance_tell(struct task_struct *t, const struct glance *g, __u64 now)
+/* Reports a slow operation that was never promoted, so its file is unknown. */
+static __noinline void slot_emit_end(struct task_struct *t, const struct file_slot *g, __u64 now)
 {
 	struct op o = {};
 
@@ -290,15 +292,15 @@ static __noinline void glance_tell(struct task_struct *t, const struct glance *g
 	o.id = o.first_ns = g->first_ns;
 	o.out_ns = g->out_ns;
 	o.offset = o.asked = FILE_NOWHERE;
-	op_of_glance(&o, g);
-	tell_end(&o, t, now);
+	op_from_slot(&o, g);
+	emit_end(&o, t, now);
 }
 
-static __always_inline void glance_ends(struct task_struct *t, const struct glance *g,
-					struct look *l)
+static __always_inline void slot_ends(struct task_struct *t, const struct file_slot *g,
+				      struct look *l)
 {
 	if (was_slow(g->out_ns, g->first_ns, g->at_ns, l->now_ns))
-		glance_tell(t, g, l->now_ns);
+		slot_emit_end(t, g, l->now_ns);
 	if (g->at_ns > l->out_ns)
 		l->out_ns = g->at_ns;
 }

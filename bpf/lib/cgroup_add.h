@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * cgroup_add.h - what is counted by cgroup, each with its path from when it is first seen. Whoever
- * includes this says of what type its entries are (CGROUP_ENTRY, with a struct cgroup_record at) and
- * how many have a place of their own (CGROUP_ENTRIES); those beyond share one.
+ * includes this says of what type its entries are (CGROUP_ENTRY, with a struct cgroup_record at)
+ * and how many have a place of their own (CGROUP_ENTRIES); those beyond share one.
  */
 #pragma once
 
@@ -41,6 +41,6 @@ static __noinline CGROUP_ENTRY *cgroup_add(struct task_struct *t, __u64 id)
 	c = bpf_map_lookup_elem(&cgroups, &id); /* somebody else's, just now */
 	if (c)
 		return c;
-	id = CGROUP_TOLD_OTHERS;
+	id = CGROUP_OTHERS;
 	return bpf_map_lookup_elem(&cgroups, &id);
 }

@@ -9,17 +9,17 @@ static __noinline void cgroup_emit(struct cgroup_record *c, struct kernfs_node *
 {
 	__u32 len = 0;
 
-	for (int i = 0; i < CGROUP_TOLD_PARTS; i++) {
+	for (int i = 0; i < CGROUP_RECORD_PARTS; i++) {
 		struct kernfs_node *up = parent_of(n);
 		long got;
 
 		if (!up)
 			break;
-		if (len > CGROUP_TOLD_PATH - CGROUP_TOLD_PART) {
+		if (len > CGROUP_RECORD_PATH - CGROUP_RECORD_PART) {
 			c->cut = 1;
 			break;
 		}
-		got = bpf_probe_read_kernel_str(c->path + len, CGROUP_TOLD_PART,
+		got = bpf_probe_read_kernel_str(c->path + len, CGROUP_RECORD_PART,
 						BPF_CORE_READ(n, name));
 		if (got <= 0)
 			break;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* cgroup_record.h - a cgroup as the kernel side tells of it, with its path, when it is first seen. */
+/* cgroup_record.h - a cgroup and its path, written by the kernel side when it is first seen.
+ */
 #pragma once
 
 enum {
-	CGROUP_TOLD_PARTS = 24,
-	CGROUP_TOLD_PART = 256,
-	CGROUP_TOLD_PATH = 768,
-	CGROUP_TOLD_OTHERS = 0, /* no cgroup's id: for all that have no place */
+	CGROUP_RECORD_PARTS = 24,
+	CGROUP_RECORD_PART = 256,
+	CGROUP_RECORD_PATH = 768,
+	CGROUP_OTHERS = 0, /* not a cgroup's id: the sum of cgroups without an entry */
 };
 
 struct cgroup_record {
 	__u32 len; /* 0: not yet known */
 	__u32 cut; /* there is more towards the root */
 	/* names, the innermost first, each ended by a NUL; none at all: the root */
-	char path[CGROUP_TOLD_PATH];
+	char path[CGROUP_RECORD_PATH];
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* path.h - the path of a file as bpf/lib/fd.h tells it to user space. */
+/* path.h - the path of a file as bpf/lib/fd.h passes it to user space. */
 #pragma once
 
 enum { PATH_PARTS = 16, PATH_PART = 64, PATH_BYTES = 256 };

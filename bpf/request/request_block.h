@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_block.h - telling of a thread that was off its CPU for long: with its kernel stack, the
- * file it waited for, and who had what it waited for. Runs at the switch to that thread, rarely.
+ * request_block.h - emits a record of a thread that was off its CPU for long: its kernel stack, the
+ * file it waited for, and the holder of what it waited for. Runs at the switch to that thread,
+ * rarely.
  */
 #pragma once
 
@@ -200,7 +201,7 @@ __noinline int block_fill(struct req_block *b, const struct thread *th, const st
 }
 
 /* t: the thread itself, off or on its CPU. For WAIT_RUNQ: who has this CPU yet, had it before t. */
-static __always_inline void block_tell(struct thread *th, struct waiting *w, struct task_struct *t,
+static __always_inline void block_emit(struct thread *th, struct waiting *w, struct task_struct *t,
 				       __u64 now)
 {
 	struct req_block *b = bpf_ringbuf_reserve(&ring, sizeof(*b), 0);

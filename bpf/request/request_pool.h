@@ -30,7 +30,7 @@ static __always_inline void job_given(struct thread *th, const struct task_struc
 }
 
 /* The helper's time up to now is its job's. */
-static __always_inline void job_told(struct thread *helper, __u64 now)
+static __always_inline void job_account(struct thread *helper, __u64 now)
 {
 	struct req_calls *cs = calls_make(helper->job);
 
@@ -53,7 +53,7 @@ static __always_inline void job_back(struct thread *th, const struct task_struct
 	if (!w || !w->helper || !w->job)
 		return;
 	th->next_job = w->job;
-	job_told(w, now);
+	job_account(w, now);
 }
 
 /* Makes room for the threads of processes that have a loop, before they are given anything. */

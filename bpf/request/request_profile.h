@@ -8,7 +8,7 @@
 
 #include "bpf/request/request_thread.h"
 
-static __always_inline void profile_tell(struct thread *th, __u64 id, __u64 now, void *ctx)
+static __always_inline void profile_emit(struct thread *th, __u64 id, __u64 now, void *ctx)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	struct req_stack *s = bpf_ringbuf_reserve(&ring, sizeof(*s), 0);
@@ -44,6 +44,6 @@ int on_clock(struct bpf_perf_event_data *ctx)
 		return 0;
 	now = bpf_ktime_get_ns();
 	if (now - th->mark_ns > REQ_PROFILE_NS)
-		profile_tell(th, id, now, ctx);
+		profile_emit(th, id, now, ctx);
 	return 0;
 }

@@ -125,7 +125,7 @@ __noinline int thread_leaves(struct thread *th, bool preempt, unsigned int state
 		if (!goes_on)
 			loop_locks(th, thread_cur_at(th, t->nvcsw - 1), now);
 	} else if (th->wait == WAIT_LOCK && th->job && th->helper) {
-		job_told(th, now);
+		job_account(th, now);
 	}
 	if (th->loop && goes_on && th->nvcsw + 1 == t->nvcsw)
 		th->nvcsw++; /* it is still at this request */
@@ -144,26 +144,26 @@ __noinline int thread_leaves(struct thread *th, bool preempt, unsigned int state
 }
 
 /* Waiting for bytes or for the next piece of work has no culprit on this thread. */
-static __always_inline bool is_told(__u32 wait)
+static __always_inline bool is_reported(__u32 wait)
 {
 	return wait != WAIT_RECV && wait != WAIT_POLL && wait != WAIT_UPSTREAM && wait != WAIT_SEND;
 }
 
-/* True: for so long that it is to be told, and then forgotten. */
-static __always_inline bool waited(struct waiting *w, __u64 ns, __u64 now)
+/* True: long enough to be reported and then reset. */
+static __always_inline bool wait_add(struct waiting *w, __u64 ns, __u64 now)
 {
 	w->off_ns += ns;
 	if (w->off_ns < control.block_ns)
 		return false;
-	if (is_told(w->wait))
+	if (is_reported(w->wait))
 		return true;
 	w->off_ns = 0;
 	w->start_ns = now;
 	return false;
 }
 
-/* Runnable for ns, of that without a quota left for stopped: told apart from the rest. */
-static __always_inline bool waited_runnable(struct thread *th, __u64 ns, __u64 stopped, __u64 now)
+/* Runnable for ns, of that without a quota left for stopped: counted apart from the rest. */
+static __always_inline bool wait_add_runnable(struct thread *th, __u64 ns, __u64 stopped, __u64 now)
 {
 	__u32 wait = stopped * 2 > ns ? WAIT_THROTTLED : WAIT_RUNQ;
 
@@ -173,20 +173,20 @@ static __always_inline bool waited_runnable(struct thread *th, __u64 ns, __u64 s
 		th->runq.off_ns = 0;
 		th->runq.start_ns = now - ns;
 	}
-	return waited(&th->runq, ns, now);
+	return wait_add(&th->runq, ns, now);
 }
 
-enum { TELL_OFF = 1, TELL_RUNQ = 2 };
+enum { REPORT_OFF = 1, REPORT_RUNQ = 2 };
 
 /*
  * The thread gets a CPU that it did not have, and was woken at the time wake; stopped: for how long
- * quotas stopped it since. Says what has become long enough to be told: th->off, th->runq.
+ * quotas stopped it since. Returns which waits are long enough to report: th->off, th->runq.
  */
 __noinline int thread_enters(struct thread *th, __u64 wake, __u64 stopped, __u64 now)
 {
 	__u64 out, runnable = now - wake;
 	bool for_work;
-	int tell = 0;
+	int report = 0;
 
 	if (!th)
 		return 0;
@@ -216,17 +216,17 @@ __noinline int thread_enters(struct thread *th, __u64 wake, __u64 stopped, __u64
 	th->wait_ns[WAIT_THROTTLED] += stopped;
 	if (th->reclaim_ns)
 		th->reclaim_off_ns += now - out;
-	if (th->wait != WAIT_RUNQ && waited(&th->off, wake - out, now))
-		tell |= TELL_OFF;
-	if (runnable && waited_runnable(th, runnable, stopped, now))
-		tell |= TELL_RUNQ;
-	return tell;
+	if (th->wait != WAIT_RUNQ && wait_add(&th->off, wake - out, now))
+		report |= REPORT_OFF;
+	if (runnable && wait_add_runnable(th, runnable, stopped, now))
+		report |= REPORT_RUNQ;
+	return report;
 }
 
-static __always_inline void wait_tell(struct thread *th, struct waiting *w, struct task_struct *t,
+static __always_inline void wait_emit(struct thread *th, struct waiting *w, struct task_struct *t,
 				      __u64 now)
 {
-	block_tell(th, w, t, now);
+	block_emit(th, w, t, now);
 	w->off_ns = 0;
 	w->start_ns = now;
 }
@@ -234,7 +234,7 @@ static __always_inline void wait_tell(struct thread *th, struct waiting *w, stru
 static __always_inline void task_enters(struct thread *th, struct task_struct *t, __u64 now)
 {
 	__u64 out = th->out_ns, wake = th->wake_ns, stopped = 0;
-	int tell;
+	int report;
 
 	if (!out)
 		return; /* it had its CPU when it was first seen */
@@ -242,23 +242,23 @@ static __always_inline void task_enters(struct thread *th, struct task_struct *t
 		wake = now; /* nobody was seen to wake it */
 	if (now - wake > WAIT_KNOWN_NS)
 		stopped = throttled_of(t) - th->throttled_ns;
-	tell = thread_enters(th, wake, stopped, now);
-	if (tell & TELL_OFF)
-		wait_tell(th, &th->off, t, now);
-	if (tell & TELL_RUNQ)
-		wait_tell(th, &th->runq, t, now);
+	report = thread_enters(th, wake, stopped, now);
+	if (report & REPORT_OFF)
+		wait_emit(th, &th->off, t, now);
+	if (report & REPORT_RUNQ)
+		wait_emit(th, &th->runq, t, now);
 }
 
 /*
- * Kernel 5.18 and later tell the state in which the thread leaves. What it has itself may be
+ * Kernel 5.18 and later pass the state in which the thread leaves. What it has itself may be
  * another by now, as it may be being woken on another CPU already.
  */
-typedef void (*btf_trace_sched_switch___told)(void *, bool, struct task_struct *,
-					      struct task_struct *, unsigned int);
+typedef void (*btf_trace_sched_switch___with_state)(void *, bool, struct task_struct *,
+						    struct task_struct *, unsigned int);
 
 static __always_inline unsigned int state_at_switch(const __u64 *args, struct task_struct *prev)
 {
-	return bpf_core_type_exists(btf_trace_sched_switch___told) ? args[3] : prev->__state;
+	return bpf_core_type_exists(btf_trace_sched_switch___with_state) ? args[3] : prev->__state;
 }
 
 SEC("tp_btf/sched_switch")
@@ -285,7 +285,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 }
 
 /* By this thread; unless it cannot have been: then a timeout interrupts it. */
-static __always_inline void released(struct thread *th, const struct task_struct *t)
+static __always_inline void lock_released(struct thread *th, const struct task_struct *t)
 {
 	struct task_struct *by = bpf_get_current_task_btf();
 	bool own = th->off.nr == NR_FUTEX && th->off.arg[1] & FUTEX_PRIVATE;
@@ -306,7 +306,7 @@ int BPF_PROG(on_waking, struct task_struct *t)
 	th->wake_ns = bpf_ktime_get_ns();
 	th->throttled_ns = throttled_of(t);
 	if (th->wait == WAIT_LOCK)
-		released(th, t);
+		lock_released(th, t);
 	if (th->wait == WAIT_LOCK && th->helper)
 		job_given(th, t);
 	else if (th->wait == WAIT_POLL && th->loop)
@@ -343,7 +343,7 @@ static __always_inline void reclaim_ends(void)
 			.wait = WAIT_RECLAIM, .nr = -1, .start_ns = now - ns, .off_ns = ns
 		};
 
-		block_tell(th, &w, t, now);
+		block_emit(th, &w, t, now);
 	}
 }
 

@@ -14,7 +14,7 @@
 #include "bpf/request/request_maps.h"
 #include "bpf/lib/tid_filter.h"
 
-/* One kind of wait as it goes on, until it is long enough to be told. */
+/* One kind of wait as it goes on, until it is long enough to report. */
 struct waiting {
 	__u32 wait; /* enum req_wait */
 	__s32 nr;

@@ -79,7 +79,8 @@ static __always_inline __u64 caller_of(void *ctx, int first)
 	return 0;
 }
 
-static __always_inline void begin(void *ctx, struct wait *w, __u64 lock, __u32 flags, int first)
+static __always_inline void begin_wait(void *ctx, struct wait *w, __u64 lock, __u32 flags,
+				       int first)
 {
 	w->lock = lock;
 	if (!w->of)
@@ -107,14 +108,14 @@ int BPF_PROG(on_begin, void *lock, unsigned int flags)
 		w = bpf_map_lookup_elem(&spins, &zero);
 		if (w && !w->lock) {
 			w->of = new.of;
-			begin(ctx, w, (__u64)lock, flags, 1);
+			begin_wait(ctx, w, (__u64)lock, flags, 1);
 		}
 		return 0;
 	}
 	w = bpf_map_lookup_elem(&sleeps, &pid);
 	if (w) /* it spun for its mutex, and sleeps now */
 		return 0;
-	begin(ctx, &new, (__u64)lock, flags & ~LOCK_SPIN, 0);
+	begin_wait(ctx, &new, (__u64)lock, flags & ~LOCK_SPIN, 0);
 	if (bpf_map_update_elem(&sleeps, &pid, &new, BPF_NOEXIST))
 		__sync_fetch_and_add(&missed, new.of);
 	return 0;
@@ -136,7 +137,7 @@ static __noinline struct locks_entry *entry_of(struct locks_key *key)
 	return bpf_map_lookup_elem(&entries, key);
 }
 
-static __always_inline void tell(const struct wait *w)
+static __always_inline void add_wait(const struct wait *w)
 {
 	struct locks_key key = w->key;
 	__u64 ns = bpf_ktime_get_ns() - w->begin_ns, slot;
@@ -163,14 +164,14 @@ int BPF_PROG(on_end, void *lock)
 	struct wait *w = bpf_map_lookup_elem(&spins, &zero);
 
 	if (w && w->lock == (__u64)lock) {
-		tell(w);
+		add_wait(w);
 		w->lock = 0;
 		return 0;
 	}
 	w = bpf_map_lookup_elem(&sleeps, &pid);
 	if (!w || w->lock != (__u64)lock)
 		return 0;
-	tell(w);
+	add_wait(w);
 	bpf_map_delete_elem(&sleeps, &pid);
 	return 0;
 }

@@ -36,7 +36,7 @@ struct {
 	__type(value, struct task);
 } seen SEC(".maps");
 
-static __always_inline void tell(struct task_struct *t, __u64 id, __u64 ns)
+static __always_inline void add_wait(struct task_struct *t, __u64 id, __u64 ns)
 {
 	struct runq_cgroup *c = bpf_map_lookup_elem(&cgroups, &id);
 	__u64 slot;
@@ -81,7 +81,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev)
 		last->cgroup = id_of_cgroup(cgroup_of(prev));
 	}
 	if (times == 1) /* more: nobody looked meanwhile, and what each wait was is not known */
-		tell(prev, last->cgroup, ns);
+		add_wait(prev, last->cgroup, ns);
 	return 0;
 }
 

@@ -8,7 +8,7 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/symbol/ksym.h"
+#include "bpf/symbol/ksym_record.h"
 
 struct ksym_batch batch;
 

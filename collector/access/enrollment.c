@@ -93,7 +93,7 @@ static int ask_used(struct pg *p, const struct ask *a)
 	int e;
 
 	pg_arg_text(&args, a->key);
-	e = pg_tell(p, "select first_use($1)", &args);
+	e = pg_execute(p, "select first_use($1)", &args);
 	if (e == 0)
 		log_info("node %s has a new key, %.8s...; the one before is over", a->name, a->key);
 	return e;

@@ -30,7 +30,7 @@ int columns_ask(struct columns *c, struct pg *p, const char *sql, PGresult **out
 	return pg_ask(p, sql, &a, out);
 }
 
-int columns_tell(struct columns *c, struct pg *p, const char *sql)
+int columns_execute(struct columns *c, struct pg *p, const char *sql)
 {
 	AUTO(PQclear) PGresult *res = NULL;
 

@@ -26,7 +26,7 @@ static inline void columns_row(struct columns *c)
 }
 
 int columns_ask(struct columns *c, struct pg *p, const char *sql, PGresult **out) MUST_CHECK;
-int columns_tell(struct columns *c, struct pg *p, const char *sql) MUST_CHECK;
+int columns_execute(struct columns *c, struct pg *p, const char *sql) MUST_CHECK;
 
 static inline void columns_free_autop(struct columns *c)
 {

@@ -103,7 +103,7 @@ static int record_migration(struct pg *p, const struct migration *m)
 	snprintf(number, sizeof(number), "%d", (int)m->number);
 	pg_arg_text(&a, number);
 	pg_arg_text(&a, m->name);
-	return pg_tell(p, "insert into migration (number, name) values ($1::int, $2)", &a);
+	return pg_execute(p, "insert into migration (number, name) values ($1::int, $2)", &a);
 }
 
 static int apply_migration(struct run *r, const void *arg)
@@ -147,10 +147,11 @@ static int record_file(struct pg *p, const struct schema_file *f)
 
 	pg_arg_text(&a, f->name);
 	pg_arg_text(&a, f->hash);
-	return pg_tell(p,
-		       "insert into schema_file (name, hash) values ($1, $2) on conflict (name) do "
-		       "update set hash = excluded.hash, applied = excluded.applied",
-		       &a);
+	return pg_execute(
+		p,
+		"insert into schema_file (name, hash) values ($1, $2) on conflict (name) do "
+		"update set hash = excluded.hash, applied = excluded.applied",
+		&a);
 }
 
 /* All or none: a file that did not change may use a view that did. */
@@ -230,7 +231,7 @@ static int put_reasons(struct pg *p)
 		copy_text(&c.column[3], table[i].zh);
 		columns_row(&c);
 	}
-	return columns_tell(&c, p, sql);
+	return columns_execute(&c, p, sql);
 }
 
 static int put_parts(struct pg *p)
@@ -255,7 +256,7 @@ static int put_parts(struct pg *p)
 		copy_text(&c.column[4], table[i].zh);
 		columns_row(&c);
 	}
-	return columns_tell(&c, p, sql);
+	return columns_execute(&c, p, sql);
 }
 
 int migrate_texts(struct pg *p)

@@ -146,7 +146,7 @@ int pg_ask(struct pg *p, const char *sql, const struct pg_args *a, PGresult **ou
 	return 0;
 }
 
-int pg_tell(struct pg *p, const char *sql, const struct pg_args *a)
+int pg_execute(struct pg *p, const char *sql, const struct pg_args *a)
 {
 	AUTO(PQclear) PGresult *res = NULL;
 

@@ -34,7 +34,7 @@ void pg_arg_binary(struct pg_args *a, const struct buf *b);
 
 int pg_do(struct pg *p, const char *sql) MUST_CHECK; /* may hold several statements */
 int pg_ask(struct pg *p, const char *sql, const struct pg_args *a, PGresult **out) MUST_CHECK;
-int pg_tell(struct pg *p, const char *sql, const struct pg_args *a) MUST_CHECK;
+int pg_execute(struct pg *p, const char *sql, const struct pg_args *a) MUST_CHECK;
 /* Each row of the answer in turn, its fields in binary; what on_row says ends it, if it is < 0. */
 typedef int pg_row(void *arg, const PGresult *row);
 int pg_each(struct pg *p, const char *sql, pg_row *on_row, void *arg) MUST_CHECK;

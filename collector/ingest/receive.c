@@ -349,7 +349,7 @@ int receive_notes(void *receive)
 	struct receive *r = receive;
 	struct note n;
 
-	writer_queue_hear(r->cfg.link);
+	writer_queue_clear_signal(r->cfg.link);
 	while (writer_queue_take_note(r->cfg.link, &n))
 		on_note(r, &n);
 	send_due(r);

@@ -3,7 +3,7 @@
 
 #include "lib/base/log.h"
 
-/* A probe's fullest body becomes a quarter of this, when it holds small requests. */
+/* The largest decoded body, one full of small requests, takes a quarter of this. */
 enum { ARENA_LIMIT = 32 << 20 };
 
 struct batch *batch_new(void)

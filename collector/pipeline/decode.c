@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* decode.c - bytes to items, whose texts are fit for a database. */
+/* decode.c - decodes a body to items and cleans their texts, so that PostgreSQL accepts them. */
 #include "collector/pipeline/stage.h"
 
 #include "lib/base/text.h"
@@ -88,7 +88,7 @@ static void clean_node(struct arena *a, struct node_item *n)
 
 static void clean_incident(struct arena *a, struct incident_item *q)
 {
-	struct told_signal *signals = arena_alloc(a, q->nsignals * sizeof(*signals));
+	struct signal_item *signals = arena_alloc(a, q->nsignals * sizeof(*signals));
 
 	clean(a, &q->text);
 	for (uint32_t i = 0; i < q->hops; i++)
@@ -174,7 +174,7 @@ static int decode_run(void *self UNUSED, struct batch *b)
 
 	if (r < 0) {
 		b->items = (struct wire_body){ 0 };
-		b->malformed = r == -ENOMEM ? "the body holds more than a batch may"
+		b->malformed = r == -ENOMEM ? "the decoded body is larger than a batch may be"
 					    : "the body cannot be read";
 		return r;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* enrich.c - what the numbers mean: the layout of each sample. Region and tags are the node's. */
+/* enrich.c - finds the layout of each sample. Region and tags belong to the node. */
 #include "collector/pipeline/stage.h"
 
 struct enrich {
@@ -14,7 +14,7 @@ static int enrich_open(void *self, const struct stage_env *env)
 	return 0;
 }
 
-static void need(struct batch *b, uint64_t layout)
+static void need_layout(struct batch *b, uint64_t layout)
 {
 	for (uint32_t i = 0; i < b->nneeded; i++)
 		if (b->needed[i] == layout)
@@ -23,7 +23,7 @@ static void need(struct batch *b, uint64_t layout)
 		b->needed[b->nneeded++] = layout;
 }
 
-/* A relay cannot be asked what they mean: what nobody here announced stays in its region. */
+/* A relay cannot send layouts: samples of a layout unknown here stay in their region. */
 static void drop_unknown(const struct enrich *e, struct batch *b)
 {
 	uint32_t kept = 0;
@@ -47,9 +47,9 @@ static int enrich_run(void *self, struct batch *b)
 
 		b->layout[i] = layouts_find(e->layouts, s->layout);
 		if (!b->layout[i])
-			need(b, s->layout);
+			need_layout(b, s->layout);
 		else if (s->n != b->layout[i]->n)
-			b->malformed = "a sample has another number of values than its layout";
+			b->malformed = "the number of values in a sample differs from its layout";
 	}
 	if (b->malformed)
 		return -EBADMSG;

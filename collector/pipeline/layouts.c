@@ -9,7 +9,7 @@ enum { MAX_LAYOUTS = 4096 };
 
 struct layouts {
 	struct pairmap *map;
-	struct arena *arena; /* of every text, for the life of all */
+	struct arena *arena; /* all texts, never reset */
 };
 
 struct layouts *layouts_new(void)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * layouts.h - the layouts that probes announced. One thread adds and finds.
+ * layouts.h - the layouts that probes announced. Only one thread adds and finds.
  *
- * A layout's id is the hash of its content, so it never changes: a pointer to one may go to any
- * thread and stays good until layouts_free.
+ * A layout's id is the hash of its content, so a layout never changes. A pointer to one may be
+ * passed to any thread and is valid until layouts_free.
  */
 #pragma once
 

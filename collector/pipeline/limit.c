@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * limit.c - what a node sends beyond its rows of one second is not kept; how much that was is.
+ * limit.c - drops and counts the rows that a node sends beyond its limit per second.
  *
- * Requests stay before events, events before places, then counts, then samples, and profiles last.
- * What goes is counted in a sample of kind "coverage" of the same batch, like what a probe
- * withholds itself, so that every page shows it.
+ * Requests are kept first, then events, places, counts, samples, and profiles last. The dropped
+ * rows are counted in a sample of kind "coverage" in the same batch, like those that a probe
+ * withholds itself, so that every page shows them.
  */
 #include "collector/pipeline/stage.h"
 
 enum { REQUESTS, EVENTS, COUNTS, SAMPLES, PROFILES, PLACES, KINDS };
 
-/* The first is the probe's own name for it: they add up. */
+/* The first name is the one that probes use as well: the counts add up. */
 static const struct wire_metric metrics[KINDS] = {
 	[REQUESTS] = { "rows_withheld", "requests", METRIC_COUNTER },
 	[EVENTS] = { "events_withheld", "events", METRIC_COUNTER },
@@ -35,7 +35,7 @@ static int limit_open(void *self UNUSED, const struct stage_env *env)
 	return layouts_add(env->layouts, &d);
 }
 
-static uint32_t cut(uint32_t *n, uint32_t *room)
+static uint32_t cut_rows(uint32_t *n, uint32_t *room)
 {
 	uint32_t kept = *n < *room ? *n : *room, gone = *n - kept;
 
@@ -44,7 +44,7 @@ static uint32_t cut(uint32_t *n, uint32_t *room)
 	return gone;
 }
 
-/* Of a node's places all of one telling stay or none: a part would end the others. */
+/* Keeps or drops each list of places as a whole: a partial list would end the other places. */
 static uint32_t cut_places(struct wire_body *w, uint32_t *room)
 {
 	uint32_t gone = 0, kept = 0;
@@ -84,12 +84,12 @@ static int limit_run(void *self UNUSED, struct batch *b)
 	uint32_t room = b->room;
 	double gone[KINDS], all = 0;
 
-	gone[REQUESTS] = cut(&w->nrequests, &room);
-	gone[EVENTS] = cut(&w->nevents, &room);
+	gone[REQUESTS] = cut_rows(&w->nrequests, &room);
+	gone[EVENTS] = cut_rows(&w->nevents, &room);
 	gone[PLACES] = cut_places(w, &room);
-	gone[COUNTS] = cut(&w->nreds, &room);
-	gone[SAMPLES] = cut(&w->nsamples, &room);
-	gone[PROFILES] = cut(&w->nprofiles, &room);
+	gone[COUNTS] = cut_rows(&w->nreds, &room);
+	gone[SAMPLES] = cut_rows(&w->nsamples, &room);
+	gone[PROFILES] = cut_rows(&w->nprofiles, &room);
 	for (int i = 0; i < KINDS; i++)
 		all += gone[i];
 	if (all > 0) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * origin.c - whose rows these are: the sender's own, or those of another region's node, by a relay.
+ * origin.c - decides which node the rows belong to: the sender, or a node behind a relay.
  *
- * A relay speaks for the region that its key was approved for and for no other; a node for itself
- * alone. What was here before, or came through too many regions, is dropped: a loop would go round
- * for ever. It is taken all the same, or its relay would bring it again and again.
+ * A relay may only send rows of the region that its key was approved for, a node only its own rows.
+ * Rows that passed this region before, or too many regions, are dropped, since a loop would never
+ * end. Their batch is acknowledged all the same, or the relay would resend it for ever.
  */
 #include "collector/pipeline/stage.h"
 
@@ -13,13 +13,13 @@
 #include "lib/wire/mp.h"
 
 enum { MAX_HOPS = 3 };
-static const uint64_t SAY_AGAIN_NS = 600 * 1000000000ull; /* each batch of a loop is one */
+static const uint64_t LOG_AGAIN_NS = 600 * 1000000000ull; /* every batch of a loop is looped */
 
-enum what { ROWS, INCIDENTS, NWHAT };
+enum looped { ROWS, INCIDENTS, NLOOPED };
 
 struct origin {
 	const char *region;
-	uint64_t said_ns[NWHAT]; /* when a loop was told of last */
+	uint64_t logged_ns[NLOOPED]; /* when a loop was last logged */
 };
 
 static int origin_open(void *self, const struct stage_env *env)
@@ -37,13 +37,13 @@ static bool has_rows(const struct wire_body *w)
 	       w->nrollups;
 }
 
-static const char *refused(const struct batch *b)
+static const char *refusal(const struct batch *b)
 {
 	const struct origin_item *of = b->items.norigins ? b->items.origins : NULL;
 	const char *console;
 
 	if (b->items.norigins > 1)
-		return "it is said to be of several nodes";
+		return "the batch names several origins";
 	if (!*b->relay)
 		return b->items.norigins || b->items.nregions || b->items.nnodes ||
 				       b->items.nincidents || b->items.nrollups
@@ -52,20 +52,20 @@ static const char *refused(const struct batch *b)
 	if (!b->items.norigins && has_rows(&b->items))
 		return "a relay has no rows of its own";
 	if (of && strcmp(of->region[of->hops - 1], b->relay) != 0)
-		return "it is of a region that its relay was not approved for";
+		return "the rows are of a region that the relay was not approved for";
 	if (of && b->items.nincidents)
-		return "an incident is of no node";
+		return "an incident must not have a node as its origin";
 	for (uint32_t i = 0; i < b->items.nincidents; i++)
 		if (strcmp(b->items.incidents[i].region[b->items.incidents[i].hops - 1],
 			   b->relay) != 0)
-			return "a relay tells an incident of a region that it was not approved for";
+			return "an incident is of a region that the relay was not approved for";
 	for (uint32_t i = 0; i < b->items.nregions; i++) {
 		console = b->items.regions[i].console;
 		if (strcmp(b->items.regions[i].name, b->relay) != 0)
-			return "a relay speaks of a region that it was not approved for";
+			return "the relay announces a region that it was not approved for";
 		if (*console && strncmp(console, "http://", 7) != 0 &&
 		    strncmp(console, "https://", 8) != 0)
-			return "a region's console is at no http:// or https:// address";
+			return "the address of a region's console is not http:// or https://";
 	}
 	return NULL;
 }
@@ -78,27 +78,26 @@ static bool is_loop(const struct origin *o, const char *const *region, uint32_t 
 	return hops > MAX_HOPS;
 }
 
-static void tell_loop(struct origin *o, const struct batch *b, enum what what, const char *region,
-		      uint32_t hops)
+static void log_loop(struct origin *o, const struct batch *b, enum looped what, const char *region,
+		     uint32_t hops)
 {
-	static const char *const name[NWHAT] = { "rows that are", "an incident that is" };
+	static const char *const name[NLOOPED] = { "rows", "an incident" };
 	uint64_t now = clock_mono_ns();
 
 	counter_add(C_RELAY_LOOPS, 1);
-	if (o->said_ns[what] && now - o->said_ns[what] < SAY_AGAIN_NS)
+	if (o->logged_ns[what] && now - o->logged_ns[what] < LOG_AGAIN_NS)
 		return;
-	o->said_ns[what] = now;
+	o->logged_ns[what] = now;
 	log_err(0,
-		"the relay of region %s brings %s of region %s and came through %u regions: a "
-		"loop, or regions relay in a row of more than %d. What does is dropped; no "
-		"collector may relay to one that relays to it, and no two regions may have one "
-		"name",
+		"the relay of region %s sent %s of region %s that passed %u regions: a relay loop, "
+		"or a chain of more than %d regions. Such data is dropped; two collectors must not "
+		"relay to each other, and two regions must not have the same name",
 		b->relay, name[what], region, hops, MAX_HOPS);
 }
 
 static void drop_loop(struct origin *o, struct batch *b)
 {
-	tell_loop(o, b, ROWS, b->origin->region[0], b->origin->hops);
+	log_loop(o, b, ROWS, b->origin->region[0], b->origin->hops);
 	b->items = (struct wire_body){ 0 };
 	b->of = b->head;
 	b->origin = NULL;
@@ -112,7 +111,7 @@ static void drop_looped_incidents(struct origin *o, struct batch *b)
 		const struct incident_item q = b->items.incidents[i];
 
 		if (is_loop(o, q.region, q.hops))
-			tell_loop(o, b, INCIDENTS, q.region[0], q.hops);
+			log_loop(o, b, INCIDENTS, q.region[0], q.hops);
 		else
 			b->items.incidents[kept++] = q;
 	}
@@ -133,7 +132,7 @@ static void take_origin(struct batch *b)
 	counter_add(C_RELAYED_IN, 1);
 }
 
-static bool is_first(struct batch *b)
+static bool origin_is_first(struct batch *b)
 {
 	struct mp m = mp_over(zmq_msg_data(&b->body), batch_bytes(b));
 
@@ -146,9 +145,9 @@ static int origin_run(void *self, struct batch *b)
 	struct origin *o = self;
 
 	b->of = b->head;
-	b->malformed = refused(b);
-	if (!b->malformed && b->items.norigins && !is_first(b))
-		b->malformed = "whose it is does not come first";
+	b->malformed = refusal(b);
+	if (!b->malformed && b->items.norigins && !origin_is_first(b))
+		b->malformed = "the origin is not the first item";
 	if (b->malformed) {
 		counter_add(C_REFUSED_REGION, 1);
 		return -EPERM;

@@ -13,12 +13,12 @@ struct pipeline {
 };
 
 int pipeline_open(struct pipeline **out, const struct stage *const *stages, size_t n,
-	      const struct stage_env *env)
+		  const struct stage_env *env)
 {
 	AUTO(pipeline_close) struct pipeline *l = calloc(1, sizeof(*l));
 
 	if (!l || n > MAX_STAGES)
-		die("line: cannot hold %zu stages", n);
+		die("the pipeline cannot hold %zu stages", n);
 	for (size_t i = 0; i < n; i++) {
 		const struct stage *s = stages[i];
 		int r;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * stage.h - the line a batch travels.
+ * stage.h - one stage of the pipeline.
  *
- * A stage takes a batch, adds to it, and returns. It does not know its neighbours: the order is the
- * order of the two tables in main.c and writer.c and nowhere else. A stage that finds that nothing
- * of a batch can ever be stored says so in batch.malformed.
+ * A stage reads a batch, adds to it, and returns. It does not know its neighbours: only the two
+ * tables in main.c and writer.c set the order. A stage that finds a batch which can never be stored
+ * sets batch.malformed to the reason.
  */
 #pragma once
 

@@ -8,7 +8,7 @@
 #include "lib/daemon/queue.h"
 #include "collector/core/counters.h"
 
-/* Each piece of work makes one note at most, so notes have room unless the loop stands still. */
+/* Each piece of work causes at most one note, so notes only overflow if the loop hangs. */
 enum { MAX_WORK = 2048, MAX_BYTES = 16 << 20, MAX_NOTES = 2 * MAX_WORK };
 
 struct writer_queue {
@@ -70,7 +70,7 @@ void writer_queue_free(struct writer_queue *l)
 	free(l);
 }
 
-/* The last few places are for HELLO and the like. */
+/* The last 64 places are reserved for work other than batches, such as HELLO. */
 bool writer_queue_room(const struct writer_queue *l)
 {
 	return queue_depth(l->down) < MAX_WORK - 64 && counter_get(C_QUEUE_BYTES) < MAX_BYTES;
@@ -110,7 +110,7 @@ void writer_queue_done(const struct work *w)
 	counter_sub(C_QUEUE_BATCHES, 1);
 }
 
-static void ring(int fd)
+static void signal_eventfd(int fd)
 {
 	uint64_t one = 1;
 
@@ -129,7 +129,7 @@ void writer_queue_note(struct writer_queue *l, const struct note *n)
 		counter_add(C_NOTES_LOST, 1);
 		free(copy);
 	}
-	ring(l->note_fd);
+	signal_eventfd(l->note_fd);
 }
 
 int writer_queue_note_fd(const struct writer_queue *l)
@@ -137,12 +137,12 @@ int writer_queue_note_fd(const struct writer_queue *l)
 	return l->note_fd;
 }
 
-/* The bell is stopped before the queue is emptied: a note that comes meanwhile rings it again. */
-void writer_queue_hear(struct writer_queue *l)
+/* Clears the eventfd before the queue is emptied: a note that comes meanwhile sets it again. */
+void writer_queue_clear_signal(struct writer_queue *l)
 {
-	uint64_t rung;
+	uint64_t unused;
 
-	if (read(l->note_fd, &rung, sizeof(rung)) < 0 && errno != EAGAIN)
+	if (read(l->note_fd, &unused, sizeof(unused)) < 0 && errno != EAGAIN)
 		die("eventfd: %s", strerror(errno));
 }
 
@@ -160,7 +160,7 @@ bool writer_queue_take_note(struct writer_queue *l, struct note *out)
 void writer_queue_close(struct writer_queue *l)
 {
 	queue_close(l->down);
-	ring(l->close_fd);
+	signal_eventfd(l->close_fd);
 }
 
 bool writer_queue_closed(const struct writer_queue *l)

@@ -14,7 +14,7 @@
 #include "collector/core/counters.h"
 #include "collector/relay/relay_box.h"
 
-/* Any number will do, if it is always the same, and no other work's (tests/lint/locks.sh). */
+/* Any number that never changes and that no other lock uses (tests/lint/locks.sh). */
 #define RELAY_LOCK "select pg_try_advisory_lock(126879331840372)"
 
 enum {
@@ -25,7 +25,7 @@ enum {
 };
 
 #define MS 1000000ull
-static const uint64_t BEAT_NS = 2000 * MS; /* how often it says up to when all was told */
+static const uint64_t BEAT_NS = 2000 * MS; /* between heartbeats */
 static const uint64_t SEEN_NS = 10000 * MS;
 static const uint64_t NODES_NS = 5000 * MS;
 static const uint64_t INCIDENTS_NS = 1000 * MS;
@@ -43,15 +43,15 @@ struct relay {
 	struct loop *loop;
 	struct relay_box box;
 	struct uplink *uplink;
-	uint64_t beat_seq, beat_ns, nodes_ns; /* of the last beat; when the next is due */
-	uint64_t incidents_ns;
+	uint64_t beat_seq, beat_ns; /* seq of the last heartbeat; when the next is due */
+	uint64_t nodes_ns, incidents_ns; /* when these are due */
 	bool was_up;
-	uint64_t seen_from, seen_ns; /* the next node to be told as heard; when to begin again */
+	uint64_t seen_from, seen_ns; /* the next node to report as heard; when to begin again */
 	struct seen_node seen[ITEM_MAX_SEEN_NODES];
-	struct clock_item clock; /* of this collector, by the other's */
-	bool clock_due; /* it is another than was told */
-	bool again, forget; /* a new session; the other side has lost what it knew */
-	bool refused, nodes_refused, incidents_refused; /* by the database, which was said */
+	struct clock_item clock; /* of this collector, by the clock of the global one */
+	bool clock_due; /* it changed since it was sent */
+	bool again, forget; /* start a new session; the global collector has lost its state */
+	bool refused, nodes_refused, incidents_refused; /* by the database, and logged */
 };
 
 int relay_open(struct relay **out, const struct config *c, char *err, size_t errlen)
@@ -89,36 +89,36 @@ static bool is_refusal(int e)
 	return e < 0 && e != -ENOTCONN && e != -EBUSY && e != -EAGAIN;
 }
 
-/* Of a database that is away, or has no tables yet, the writer says it. */
-static void complain(struct relay *r, int e)
+/* The writer logs a database that is away or has no tables yet. */
+static void log_refusal(struct relay *r, int e)
 {
 	if (!is_refusal(e) || r->refused || !counter_get(C_DATABASE_UP))
 		return;
 	r->refused = true;
 	log_warn(*pg_state(r->pg) ? 0 : e,
-		 "region %s is not relayed: %s%s%s; all that it stores waits in the outbox, and it "
-		 "is tried again",
+		 "region %s is not relayed: %s%s%s; new data waits in the outbox, and the relay "
+		 "retries",
 		 r->config->region, pg_why(r->pg), *pg_state(r->pg) ? ", SQLSTATE " : "",
 		 pg_state(r->pg));
 }
 
-static void is_well(struct relay *r)
+static void log_recovery(struct relay *r)
 {
 	if (r->refused)
 		log_info("region %s is relayed again", r->config->region);
 	r->refused = false;
 }
 
-/* What cannot be told of these keeps no row back. */
-static int at_best(struct relay *r, int e, bool *refused, const char *what)
+/* A refusal of these does not stop the relay of rows: it is logged, and 0 is returned. */
+static int tolerate_refusal(struct relay *r, int e, bool *refused, const char *what)
 {
 	if (is_refusal(e) && !*refused)
 		log_warn(0,
-			 "what is new of %s is not told to the global collector: %s, SQLSTATE %s; "
-			 "all else is relayed, and it is tried again",
+			 "changes of %s are not relayed: %s, SQLSTATE %s; all else is relayed, and "
+			 "the relay retries",
 			 what, pg_why(r->pg), pg_state(r->pg));
 	if (e == 0 && *refused)
-		log_info("what is new of %s is told again", what);
+		log_info("changes of %s are relayed again", what);
 	if (e != 0 && !is_refusal(e))
 		return e;
 	*refused = e < 0;
@@ -148,8 +148,8 @@ static void on_clock(void *arg, const struct clock_item *c)
 	r->clock_due = true;
 }
 
-/* Of many nodes rarer: each is a row that is written there. */
-static int see(struct relay *r, uint64_t now, uint32_t *n)
+/* With many nodes it runs less often, as each node is a row that the global collector writes. */
+static int read_seen(struct relay *r, uint64_t now, uint32_t *n)
 {
 	int e = 0;
 
@@ -161,8 +161,9 @@ static int see(struct relay *r, uint64_t now, uint32_t *n)
 	return e;
 }
 
-/* Only behind all that came before it, and one at a time: so it says how far the other side is. */
-static int beat(struct relay *r, uint64_t now)
+/* A heartbeat follows all earlier batches, and only one is in flight at a time. Its arrival shows
+ * how far the global collector is. */
+static int queue_beat(struct relay *r, uint64_t now)
 {
 	struct outbox_body b = { .wall_ns = clock_wall_ns(), .items = 1 };
 	struct region_item item = { .name = r->config->region,
@@ -172,7 +173,7 @@ static int beat(struct relay *r, uint64_t now)
 
 	if (now < r->beat_ns || spool_base(r->box.spool, STREAM_EVENT) <= r->beat_seq)
 		return 0;
-	e = see(r, now, &item.nseen);
+	e = read_seen(r, now, &item.nseen);
 	if (e < 0)
 		return e;
 	wire_put_region(&b.body, &item);
@@ -186,7 +187,7 @@ static int beat(struct relay *r, uint64_t now)
 	return e;
 }
 
-static int tell_nodes(struct relay *r, uint64_t now)
+static int update_nodes(struct relay *r, uint64_t now)
 {
 	uint64_t seq;
 	int e = 0;
@@ -200,14 +201,15 @@ static int tell_nodes(struct relay *r, uint64_t now)
 		e = relay_nodes(r->pg, r->config->region, &seq);
 	}
 	r->nodes_ns = now + NODES_NS;
-	return at_best(r, e, &r->nodes_refused, "nodes");
+	return tolerate_refusal(r, e, &r->nodes_refused, "nodes");
 }
 
 /*
- * Who comes back may be a later version, which knows of what the one before skipped. They wait in
- * the outbox while it is away: behind the rows that they are of.
+ * After a reconnect all incidents are sent again: the global collector may be a later version,
+ * which stores what the earlier one skipped. While it is away they wait in the outbox, behind the
+ * rows that they refer to.
  */
-static int tell_incidents(struct relay *r, uint64_t now, bool up)
+static int update_incidents(struct relay *r, uint64_t now, bool up)
 {
 	int e = 0;
 
@@ -221,7 +223,7 @@ static int tell_incidents(struct relay *r, uint64_t now, bool up)
 		e = relay_incidents(r->pg, r->config->region, up);
 	}
 	r->incidents_ns = now + INCIDENTS_NS;
-	return at_best(r, e, &r->incidents_refused, "incidents");
+	return tolerate_refusal(r, e, &r->incidents_refused, "incidents");
 }
 
 static int pump(void *arg)
@@ -241,24 +243,25 @@ static int pump(void *arg)
 	if (e == 0)
 		e = relay_box_ahead(&r->box, false);
 	if (e == 0 && up)
-		e = beat(r, now);
+		e = queue_beat(r, now);
 	if (e == 0 && up)
-		e = tell_nodes(r, now);
+		e = update_nodes(r, now);
 	if (e == 0)
-		e = tell_incidents(r, now, up);
+		e = update_incidents(r, now, up);
 	if (e == 0)
 		e = relay_box_left(&r->box);
-	complain(r, e);
+	log_refusal(r, e);
 	if (e < 0)
 		pg_disconnect(r->pg);
 	else
-		is_well(r);
+		log_recovery(r);
 	uplink_send(r->uplink);
 	return 0;
 }
 
-/* Its numbers of this epoch are not ours: a database that was restored. They are given anew. */
-static int renew(struct relay *r)
+/* The global collector's numbers of this epoch differ, since a database was restored: starts a new
+ * epoch. */
+static int renew_epoch(struct relay *r)
 {
 	char sql[80];
 	int e;
@@ -269,7 +272,7 @@ static int renew(struct relay *r)
 	return e;
 }
 
-static int lead(struct relay *r)
+static int take_lock(struct relay *r)
 {
 	AUTO(PQclear) PGresult *res = NULL;
 	int e = 0;
@@ -299,7 +302,7 @@ static int prepare(struct relay *r)
 		.on_clock = on_clock,
 		.arg = r,
 	};
-	int e = lead(r);
+	int e = take_lock(r);
 
 	if (e == 0)
 		e = relay_box_home(r->pg);
@@ -318,7 +321,7 @@ static int prepare(struct relay *r)
 	return uplink_open(&r->uplink, &up);
 }
 
-static void clear(struct relay *r)
+static void end_session(struct relay *r)
 {
 	uplink_close(r->uplink);
 	r->uplink = NULL;
@@ -329,8 +332,8 @@ static void clear(struct relay *r)
 	counter_set(C_RELAY_UP, 0);
 }
 
-/* From a connection to the database to its end. */
-static int session(struct relay *r)
+/* Runs until the database connection ends. */
+static int run_session(struct relay *r)
 {
 	int e;
 
@@ -345,9 +348,9 @@ static int session(struct relay *r)
 		e = loop_run(r->loop);
 		if (e == 0 && r->again && spool_epoch(r->box.spool) != r->box.epoch &&
 		    pg_socket(r->pg) >= 0)
-			e = renew(r);
+			e = renew_epoch(r);
 	}
-	clear(r);
+	end_session(r);
 	return e;
 }
 
@@ -357,9 +360,9 @@ static void *run(void *arg)
 
 	while (!atomic_load(&r->stopping)) {
 		struct pollfd stop = { .fd = r->stop_fd, .events = POLLIN };
-		int e = session(r);
+		int e = run_session(r);
 
-		complain(r, e);
+		log_refusal(r, e);
 		if (e < 0 && e != -EBUSY && e != -EAGAIN)
 			pg_disconnect(r->pg); /* away, or not migrated yet */
 		poll(&stop, 1, RETRY_MS);
@@ -378,7 +381,7 @@ int relay_start(struct relay *r)
 	return e;
 }
 
-/* A thread that hangs in the database is left: the process ends next. */
+/* A thread that hangs in the database is not waited for, since the process exits next. */
 void relay_stop(struct relay *r)
 {
 	struct timespec until;

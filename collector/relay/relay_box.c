@@ -8,11 +8,11 @@
 #include "collector/core/counters.h"
 
 enum {
-	CHUNK_BATCHES = 128, /* read at once, */
-	CHUNK_BYTES = 4 << 20, /* and one more at least */
+	CHUNK_BATCHES = 128, /* most batches of one read */
+	CHUNK_BYTES = 4 << 20, /* a read ends with the batch that passes this */
 	AHEAD_BATCHES = 512, /* read and not acknowledged */
 	AHEAD_BYTES = 16 << 20,
-	SPOOL_BYTES = 128 << 20, /* never reached: it would drop */
+	SPOOL_BYTES = 128 << 20, /* never reached: the spool would drop batches */
 };
 
 static uint64_t number(const PGresult *row, int column, size_t bytes)
@@ -24,17 +24,17 @@ static uint64_t number(const PGresult *row, int column, size_t bytes)
 	return v;
 }
 
-struct reading {
+struct box_reader {
 	struct relay_box *box;
 	enum wire_stream stream;
 	bool hole;
 	unsigned n;
 };
 
-/* What retention took leaves a hole, which only a stream that holds nothing can go over. */
+/* Retention leaves holes in the numbers. A stream skips a hole once its spool is empty. */
 static int on_row(void *arg, const PGresult *row)
 {
-	struct reading *to = arg;
+	struct box_reader *to = arg;
 	struct relay_box *r = to->box;
 	uint64_t seq = number(row, 0, 8);
 
@@ -56,7 +56,7 @@ static int on_row(void *arg, const PGresult *row)
 
 static int read_chunk(struct relay_box *r, enum wire_stream stream, unsigned *n)
 {
-	struct reading to = { .box = r, .stream = stream };
+	struct box_reader to = { .box = r, .stream = stream };
 	char sql[400];
 	int e;
 
@@ -72,8 +72,9 @@ static int read_chunk(struct relay_box *r, enum wire_stream stream, unsigned *n)
 }
 
 /*
- * After a start at least as much is read as ever was before one: the other side may have all of
- * that, and a mark beyond what was read would look like another's.
+ * The first read fills the limits completely: the global collector may have acknowledged all that
+ * was read before a restart, and a watermark beyond the batches read would look like that of
+ * another epoch.
  */
 int relay_box_ahead(struct relay_box *r, bool start)
 {
@@ -149,13 +150,13 @@ int relay_box_home(struct pg *p)
 	e = pg_ask(p, sql, &(struct pg_args){ 0 }, &res);
 	if (e == 0 && *PQgetvalue(res, 0, 0) == 't')
 		log_warn(0,
-			 "the outbox of this region is in another database than before, as after a "
-			 "backup was restored or a standby took over: what it holds is numbered "
-			 "anew, and the global collector leaves out what it has");
+			 "the outbox of this region is in another database than before (a restored "
+			 "backup, or a standby that took over): its batches get new numbers, and "
+			 "the global collector skips those that it has");
 	return e;
 }
 
-/* Of an outbox that nobody wrote into yet there is no epoch. */
+/* An unused outbox has no epoch yet. */
 int relay_box_open(struct relay_box *r, struct pg *p)
 {
 	static const char sql[] =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * relay_incident.c - incidents of this region, and of those that relay to it, for the global
- * collector: each whole, when there is something new to be said of it.
+ * relay_incident.c - puts incidents of this region, and of regions that relay to it, into the
+ * outbox: each incident whole, whenever it changed.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,15 +25,15 @@ static const char signals_sql[] =
 		"last") ", n, excess_us from incident_signal where incident_id = any($1::bigint[])"
 			" order by incident_id, excess_us desc, n desc, signal_id";
 
-static const char told_sql[] =
+static const char sent_sql[] =
 	"insert into relay_told_incident select u.*, now() from unnest($1::bigint[], $2::bigint[],"
 	" $3::bigint[]) u(incident_id, shape, said) order by 1 on conflict (incident_id) do update"
 	" set shape = excluded.shape, said = excluded.said, at = excluded.at";
 
-struct telling {
+struct incident_report {
 	PGresult *due, *signals;
-	int next; /* of signals */
-	struct told_signal signal[ITEM_MAX_SIGNALS];
+	int next; /* row of signals */
+	struct signal_item signal[ITEM_MAX_SIGNALS];
 };
 
 static uint64_t number(const PGresult *res, int row, int column)
@@ -41,7 +41,7 @@ static uint64_t number(const PGresult *res, int row, int column)
 	return strtoull(PQgetvalue(res, row, column), NULL, 10);
 }
 
-static uint32_t take_signals(struct telling *t, const char *id)
+static uint32_t take_signals(struct incident_report *t, const char *id)
 {
 	uint32_t n = 0;
 
@@ -53,7 +53,7 @@ static uint32_t take_signals(struct telling *t, const char *id)
 			break;
 		if (n == ITEM_MAX_SIGNALS)
 			continue;
-		t->signal[n] = (struct told_signal){
+		t->signal[n] = (struct signal_item){
 			.node = number(s, row, 1),
 			.app = PQgetvalue(s, row, 2),
 			.route = PQgetvalue(s, row, 3),
@@ -69,7 +69,8 @@ static uint32_t take_signals(struct telling *t, const char *id)
 	return n;
 }
 
-static void put_incident(struct telling *t, int row, const char *region, struct outbox_body *b)
+static void put_incident(struct incident_report *t, int row, const char *region,
+			 struct outbox_body *b)
 {
 	const PGresult *d = t->due;
 	const char *of = PQgetvalue(d, row, REGION);
@@ -94,8 +95,8 @@ static void put_incident(struct telling *t, int row, const char *region, struct 
 	wire_put_incident(&b->body, &item);
 }
 
-/* A column of what is due as an array. */
-static void list(const PGresult *due, int column, struct buf *out)
+/* A column of the due incidents as an array. */
+static void put_array(const PGresult *due, int column, struct buf *out)
 {
 	for (int i = 0; i < PQntuples(due); i++) {
 		buf_put(out, i ? "," : "{", 1);
@@ -112,16 +113,16 @@ static int ask_lists(struct pg *p, const char *sql, const PGresult *due, const i
 	int r;
 
 	for (int i = 0; i < n; i++) {
-		list(due, column[i], &b[i]);
+		put_array(due, column[i], &b[i]);
 		pg_arg_text(&a, (const char *)b[i].data);
 	}
-	r = out ? pg_ask(p, sql, &a, out) : pg_tell(p, sql, &a);
+	r = out ? pg_ask(p, sql, &a, out) : pg_execute(p, sql, &a);
 	for (int i = 0; i < n; i++)
 		buf_free(&b[i]);
 	return r;
 }
 
-static int put_all(struct pg *p, struct telling *t, const char *region)
+static int put_incidents(struct pg *p, struct incident_report *t, const char *region)
 {
 	size_t n = (size_t)PQntuples(t->due);
 	struct outbox_body *b = calloc(n, sizeof(*b));
@@ -139,19 +140,19 @@ static int put_all(struct pg *p, struct telling *t, const char *region)
 	return r;
 }
 
-static int tell(struct pg *p, struct telling *t, const char *region)
+static int queue_incidents(struct pg *p, struct incident_report *t, const char *region)
 {
-	static const int ids[] = { ID }, said[] = { ID, SHAPE, SAID };
+	static const int ids[] = { ID }, sent[] = { ID, SHAPE, SAID };
 	int r = ask_lists(p, signals_sql, t->due, ids, 1, &t->signals);
 
 	if (r == 0)
-		r = put_all(p, t, region);
-	return r < 0 ? r : ask_lists(p, told_sql, t->due, said, 3, NULL);
+		r = put_incidents(p, t, region);
+	return r < 0 ? r : ask_lists(p, sent_sql, t->due, sent, 3, NULL);
 }
 
 int relay_incidents(struct pg *p, const char *region, bool up)
 {
-	struct telling *t = calloc(1, sizeof(*t));
+	struct incident_report *t = calloc(1, sizeof(*t));
 	struct pg_args a = { 0 };
 	char most[16];
 	int r;
@@ -165,7 +166,7 @@ int relay_incidents(struct pg *p, const char *region, bool up)
 	if (r == 0)
 		r = pg_ask(p, due_sql, &a, &t->due);
 	if (r == 0 && PQntuples(t->due))
-		r = tell(p, t, region);
+		r = queue_incidents(p, t, region);
 	if (r == 0)
 		r = pg_commit(p);
 	else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * relay_nodes.c - what is known of nodes, and was not told to the global collector as it is now:
- * names, tags with their times, and the states of sources.
+ * relay_nodes.c - puts the descriptions of nodes that changed since they were last sent into the
+ * outbox: names, tags with their times, and the states of sources.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 enum { NODES_AT_ONCE = 200 };
 
-/* Those to be told, and a hash of all that there is to tell. A relay is no node. */
+/* The nodes to send, each with a hash of its description. A relay is not a node. */
 static const char due_sql[] =
 	"with t as (select node_id, string_agg(t::text, ',' order by entity_id, key, since) as "
 	"said from tag t group by node_id), s as (select node_id, string_agg(s::text, ',' order "
@@ -35,11 +35,11 @@ static const char sources_sql[] =
 	"select node_id, name, state, why from source where node_id = any($1::bigint[])"
 	" order by node_id, name";
 
-static const char told_sql[] =
+static const char sent_sql[] =
 	"insert into relay_told select u.* from unnest($1::bigint[], $2::bigint[]) u(node_id, said)"
 	" order by 1 on conflict (node_id) do update set said = excluded.said";
 
-struct telling {
+struct node_report {
 	PGresult *nodes, *tags, *sources;
 	int tag, source; /* the next rows */
 	struct tag_item tag_items[ITEM_MAX_TAGS];
@@ -55,7 +55,7 @@ static bool is_of(const PGresult *res, int row, const char *node)
 	return row < PQntuples(res) && strcmp(PQgetvalue(res, row, 0), node) == 0;
 }
 
-static uint32_t take_tags(struct telling *t, const char *node)
+static uint32_t take_tags(struct node_report *t, const char *node)
 {
 	uint32_t n = 0;
 
@@ -74,7 +74,7 @@ static uint32_t take_tags(struct telling *t, const char *node)
 	return n;
 }
 
-static void put_node(struct telling *t, int i, const char *region, struct outbox_body *b)
+static void put_node(struct node_report *t, int i, const char *region, struct outbox_body *b)
 {
 	const char *node = PQgetvalue(t->nodes, i, 0), *of = PQgetvalue(t->nodes, i, 5);
 	struct origin_item origin = { .node = number(t->nodes, i, 0),
@@ -103,7 +103,7 @@ static void put_node(struct telling *t, int i, const char *region, struct outbox
 }
 
 /* A column of the nodes as an array. */
-static void list(const PGresult *nodes, int column, struct buf *out)
+static void put_array(const PGresult *nodes, int column, struct buf *out)
 {
 	for (int i = 0; i < PQntuples(nodes); i++) {
 		buf_put(out, i ? "," : "{", 1);
@@ -112,8 +112,8 @@ static void list(const PGresult *nodes, int column, struct buf *out)
 	buf_put(out, "}", 2);
 }
 
-static int ask(struct pg *p, const char *sql, const struct buf *a, const struct buf *b,
-	       PGresult **out)
+static int ask_arrays(struct pg *p, const char *sql, const struct buf *a, const struct buf *b,
+		      PGresult **out)
 {
 	struct pg_args args = { 0 };
 
@@ -123,7 +123,7 @@ static int ask(struct pg *p, const char *sql, const struct buf *a, const struct 
 	return pg_ask(p, sql, &args, out);
 }
 
-static int put_all(struct pg *p, struct telling *t, const char *region, uint64_t *seq)
+static int put_nodes(struct pg *p, struct node_report *t, const char *region, uint64_t *seq)
 {
 	size_t n = (size_t)PQntuples(t->nodes);
 	struct outbox_body *b = calloc(n, sizeof(*b));
@@ -140,29 +140,29 @@ static int put_all(struct pg *p, struct telling *t, const char *region, uint64_t
 	return e;
 }
 
-static int tell(struct pg *p, struct telling *t, const char *region, uint64_t *seq)
+static int queue_nodes(struct pg *p, struct node_report *t, const char *region, uint64_t *seq)
 {
 	AUTO(PQclear) PGresult *done = NULL;
-	struct buf ids = { 0 }, said = { 0 };
+	struct buf ids = { 0 }, hashes = { 0 };
 	int e;
 
-	list(t->nodes, 0, &ids);
-	list(t->nodes, 6, &said);
-	e = ask(p, tags_sql, &ids, NULL, &t->tags);
+	put_array(t->nodes, 0, &ids);
+	put_array(t->nodes, 6, &hashes);
+	e = ask_arrays(p, tags_sql, &ids, NULL, &t->tags);
 	if (e == 0)
-		e = ask(p, sources_sql, &ids, NULL, &t->sources);
+		e = ask_arrays(p, sources_sql, &ids, NULL, &t->sources);
 	if (e == 0)
-		e = put_all(p, t, region, seq);
+		e = put_nodes(p, t, region, seq);
 	if (e == 0)
-		e = ask(p, told_sql, &ids, &said, &done);
+		e = ask_arrays(p, sent_sql, &ids, &hashes, &done);
 	buf_free(&ids);
-	buf_free(&said);
+	buf_free(&hashes);
 	return e;
 }
 
 int relay_nodes(struct pg *p, const char *region, uint64_t *seq)
 {
-	struct telling *t = calloc(1, sizeof(*t));
+	struct node_report *t = calloc(1, sizeof(*t));
 	char sql[1400];
 	int e;
 
@@ -173,7 +173,7 @@ int relay_nodes(struct pg *p, const char *region, uint64_t *seq)
 	if (e == 0)
 		e = pg_ask(p, sql, &(struct pg_args){ 0 }, &t->nodes);
 	if (e == 0 && PQntuples(t->nodes))
-		e = tell(p, t, region, seq);
+		e = queue_nodes(p, t, region, seq);
 	if (e == 0)
 		e = pg_commit(p);
 	else

@@ -166,7 +166,7 @@ void score_node_event(struct score_node *n, const struct event_item *e, uint64_t
 	}
 	n->event[place].number = number;
 	n->event[place].critical |= e->severity >= EVENT_CRITICAL;
-	n->event[place].n += e->told <= 1; /* updates of an ongoing event are not counted */
+	n->event[place].n += e->update <= 1; /* updates of an ongoing event are not counted */
 }
 
 static void sample_facts(const struct score_node *n, uint64_t number, struct node_score_facts *f)

@@ -185,7 +185,7 @@ int score_publish_write(struct score_publish *s, struct pg *p)
 	s->columns = &c;
 	pairmap_each(s->nodes, write_node, s);
 	s->columns = NULL;
-	r = columns_tell(&c, p, sql);
+	r = columns_execute(&c, p, sql);
 	counter_add(r < 0 ? C_SCORE_FAILURES : C_SCORES, r < 0 ? 1 : c.rows);
 	return r;
 }

@@ -31,5 +31,5 @@ int clocks_store(struct pg *p, struct batch *const *b, size_t n)
 		copy_int8(&c.column[3], uncertain_us(&w->clocks[w->nclocks - 1]));
 		columns_row(&c);
 	}
-	return columns_tell(&c, p, sql);
+	return columns_execute(&c, p, sql);
 }

@@ -130,8 +130,7 @@ static void put_checks(struct content_store *s, struct columns *c, const struct 
 	for (uint32_t i = 0; i < b->items.nrequests; i++) {
 		const struct request_item *q = &b->items.requests[i];
 
-		if (!q->nchecks ||
-		    !is_due(s->checks, b->checks_id[i], &counts->checks, MAX_CHECKS))
+		if (!q->nchecks || !is_due(s->checks, b->checks_id[i], &counts->checks, MAX_CHECKS))
 			continue;
 		copy_int8(&c->column[0], (int64_t)b->checks_id[i]);
 		put_list(&c->column[1], &s->text, q, true);
@@ -169,7 +168,7 @@ static int store_kind(struct content_store *s, struct pg *p, struct batch *const
 	columns_begin(&c, ARRAY_SIZE(k->types), k->types);
 	for (size_t i = 0; i < n; i++)
 		k->put(s, &c, b[i]);
-	return columns_tell(&c, p, k->sql);
+	return columns_execute(&c, p, k->sql);
 }
 
 int content_store_store(struct content_store *s, struct pg *p, struct batch *const *b, size_t n)

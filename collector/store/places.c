@@ -62,7 +62,7 @@ static int store_places(struct pg *p, const struct batch *b, const struct place_
 	pg_arg_text(&a, item->whole ? "true" : "false");
 	pg_arg_text(&a, more);
 	put_columns(&c, &a, item->n);
-	return pg_tell(p, sql, &a);
+	return pg_execute(p, sql, &a);
 }
 
 static const enum array_type nat_types[FIELDS] = { ARRAY_INT2, ARRAY_INET, ARRAY_INT8,
@@ -96,7 +96,7 @@ static int store_nat(struct pg *p, const struct batch *b, const struct nat_item 
 	pg_arg_text(&a, node);
 	pg_arg_text(&a, at);
 	put_columns(&c, &a, item->n);
-	return pg_tell(p, sql, &a);
+	return pg_execute(p, sql, &a);
 }
 
 /* A NAT item holds all mappings of its node, so the last one of a batch counts. */

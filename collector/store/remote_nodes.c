@@ -114,7 +114,7 @@ static int store_nodes(struct remote_nodes *o, struct pg *p, struct batch *const
 		columns_row(&c);
 		pairmap_add(o->nodes, b[i]->of.node_id, region_of(b[i]));
 	}
-	return r < 0 ? r : columns_tell(&c, p, sql);
+	return r < 0 ? r : columns_execute(&c, p, sql);
 }
 
 static bool is_of_process(const struct batch *b)
@@ -193,7 +193,7 @@ static int store_node(struct pg *p, const struct batch *b, const struct node_ite
 		else
 			pg_arg_text(&a, "{}");
 	}
-	return pg_tell(p, sql, &a);
+	return pg_execute(p, sql, &a);
 }
 
 static int store_seen(struct pg *p, const struct region_item *q)
@@ -214,7 +214,7 @@ static int store_seen(struct pg *p, const struct region_item *q)
 		copy_int8(&c.column[2], (int64_t)dims_region_id(q->name));
 		columns_row(&c);
 	}
-	return columns_tell(&c, p, sql);
+	return columns_execute(&c, p, sql);
 }
 
 static int store_region(struct pg *p, const struct batch *b, const struct region_item *q)
@@ -239,7 +239,7 @@ static int store_region(struct pg *p, const struct batch *b, const struct region
 	pg_arg_text(&a, relay);
 	pg_arg_text(&a, q->console);
 	pg_arg_text(&a, at);
-	return pg_tell(p, sql, &a);
+	return pg_execute(p, sql, &a);
 }
 
 int remote_nodes_store(struct remote_nodes *o, struct pg *p, struct batch *const *b, size_t n)

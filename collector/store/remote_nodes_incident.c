@@ -38,7 +38,7 @@ static uint64_t clamp_us(const struct batch *b, uint64_t us)
 	return us < b->until_ns / 1000 ? us : b->now_ns / 1000;
 }
 
-static void put_signal(struct buf *j, const struct batch *b, const struct told_signal *s)
+static void put_signal(struct buf *j, const struct batch *b, const struct signal_item *s)
 {
 	char class[SIGNAL_CLASS];
 
@@ -100,7 +100,7 @@ int remote_nodes_store_incident(struct pg *p, const struct batch *b, const struc
 	}
 	pg_arg_text(&a, q->text);
 	pg_arg_text(&a, (const char *)j.data);
-	r = pg_tell(p, sql, &a);
+	r = pg_execute(p, sql, &a);
 	buf_free(&j);
 	return r;
 }

@@ -168,7 +168,7 @@ static int store_group(struct writer *w)
 	return r < 0 ? r : answer_queries(w);
 }
 
-/* Sends one note per epoch. A gap tells the loop that batches it believes to be queued are not. */
+/* Sends one note per epoch. NOTE_LOADED after a gap: queued batches are gone. */
 static void send_notes(struct writer *w)
 {
 	bool requests = false;

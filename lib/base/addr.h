@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* addr.h - an IP address and a port, as they travel. A v4-mapped IPv6 address is kept as IPv4. */
+/* addr.h - an IP address and a port. A v4-mapped IPv6 address is stored as IPv4. */
 #pragma once
 
 #include "lib/base/base.h"
 
-enum { ADDR_TEXT = 56 }; /* [v6]:port with its end */
+enum { ADDR_TEXT = 56 }; /* "[v6]:port" and the final 0 */
 
 struct addr {
 	uint8_t len; /* 0 none, 4, 16 */

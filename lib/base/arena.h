@@ -2,10 +2,9 @@
 /*
  * arena.h - memory that lives exactly as long as one batch.
  *
- * Everything made while a batch moves down the line comes from the batch's
- * arena and goes away with it, so no stage frees anything. arena_alloc never
- * returns NULL: it dies. What an arena may hold is bounded at its making, and
- * arena_try (for sizes that came off the wire) says -ENOMEM past that bound.
+ * Pipeline stages allocate from the batch's arena and free nothing; the arena is released with the
+ * batch. arena_alloc dies when memory runs out and never returns NULL. arena_try is for sizes read
+ * from the wire: it returns -ENOMEM above the limit given to arena_new.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* base.h - the few macros every file may use. No module may add to it lightly. */
+/* base.h - the macros every file may use. Keep it small. */
 #pragma once
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static inline void close_autop(const int *fd)
 		close(*fd);
 }
 
-/* Move ownership out of an AUTO variable: return TAKE(b); */
+/* Moves ownership out of an AUTO variable: return TAKE(b); */
 #define TAKE(p)                                                                                    \
 	({                                                                                         \
 		__typeof__(p) take_ = (p);                                                         \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* buf.h - bytes that grow at the end. Owned by whoever declared it; buf_free gives them back. */
+/* buf.h - a growing byte buffer, owned by the code that declares it and released by buf_free. */
 #pragma once
 
 #include "lib/base/base.h"
@@ -9,9 +9,10 @@ struct buf {
 	size_t len, cap;
 };
 
-void buf_put(struct buf *b, const void *p, size_t len); /* dies out of memory: sizes are ours */
-void buf_reserve(struct buf *b, size_t len); /* so many more will come: no growing in between */
-unsigned char *buf_add(struct buf *b, size_t len); /* so many more, for the caller to fill in */
+void buf_put(struct buf *b, const void *p,
+	     size_t len); /* dies when memory runs out: never pass a size from outside */
+void buf_reserve(struct buf *b, size_t len); /* makes room for len more bytes at once */
+unsigned char *buf_add(struct buf *b, size_t len); /* appends len bytes for the caller to fill in */
 void buf_free(struct buf *b);
 
 static inline void buf_reset(struct buf *b)

@@ -19,14 +19,14 @@ const char *const cgroup_keys[LABEL_END] = {
 	[LABEL_STEP] = "step",
 };
 
-/* A part of the path between two slashes, and those above it. */
+/* One path component and a link to the component above it. */
 struct part {
 	const char *path, *p;
 	size_t len;
 	const struct part *up; /* NULL: the root */
 };
 
-/* What may stand for * in a form. */
+/* What the variable part of a form may be. */
 enum kind {
 	HEX, /* 64 hex digits */
 	NUMBER,
@@ -34,13 +34,13 @@ enum kind {
 	ANY,
 };
 
-/* A part that begins and ends so, below one (anywhere above) that has a text in its name. */
+/* A component with this prefix and suffix. below: text required in a component above it. */
 static const struct form {
-	const char *below; /* NULL: wherever */
+	const char *below; /* NULL: anywhere */
 	const char *begin, *end;
 	enum kind kind;
 	enum cgroup_key key;
-	enum cgroup_key also; /* with this text; LABEL_END: nothing */
+	enum cgroup_key also; /* a second label, set to text; LABEL_END: none */
 	const char *text;
 } forms[] = {
 	/* containers: scopes of systemd, then directories */
@@ -140,7 +140,7 @@ static bool ends(const char *p, size_t len, const char *text)
 	return len >= n && memcmp(p + len - n, text, n) == 0;
 }
 
-/* "/a/b": the two parts right above; "a": in the name of any part above. */
+/* "/a/b": the components directly above; "a": part of any component above. */
 static bool is_below(const struct part *part, const char *text)
 {
 	const struct part *up = part->up;
@@ -167,7 +167,7 @@ static void put(struct cgroup_name *out, enum cgroup_key key, const char *p, siz
 	to[len] = 0;
 }
 
-/* "\x2d" is how systemd writes a '-' that is part of a name; a pod's uid has '_' for it. */
+/* systemd escapes a '-' in a name as "\x2d"; a pod's uid has '_' instead. */
 static void put_value(struct cgroup_name *out, enum cgroup_key key, const char *p, size_t len)
 {
 	char *from = out->value[key], *to = from;
@@ -196,7 +196,7 @@ static bool take_form(const struct form *f, const struct part *part, struct cgro
 	return true;
 }
 
-/* "kubelet-kubepods-burstable-pod...": slices that lie in another have its name before theirs. */
+/* "kubelet-kubepods-burstable-pod...": a nested slice starts with its parent's name. */
 static struct part without_outer(const struct part *part)
 {
 	const char *pods = memmem(part->p, part->len, "kubepods-", strlen("kubepods-"));
@@ -209,7 +209,7 @@ static struct part without_outer(const struct part *part)
 	return inner;
 }
 
-/* "kubepods-pod1.slice:cri-containerd:ID", of containerd without systemd's driver in a slice. */
+/* "kubepods-pod1.slice:cri-containerd:ID": containerd in a slice without the systemd driver. */
 static bool take_colons(const struct part *part, struct cgroup_name *out)
 {
 	static const struct {
@@ -274,7 +274,7 @@ static void take_rest(const char *path, const char *rest, const struct part *up,
 
 void cgroup_name_read(const char *path, struct cgroup_name *out)
 {
-	const char *first = strchr(path, '/'); /* what is before it was cut */
+	const char *first = strchr(path, '/'); /* text before it was cut off */
 
 	memset(out, 0, sizeof(*out));
 	if (first)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * cgroup_name.h - who runs in a cgroup, as far as its path tells: container, pod, unit, batch job.
+ * cgroup_name.h - the owner of a cgroup, read from its path: container, pod, unit, batch job.
  *
- * The forms are those of systemd, docker, containerd, CRI-O, podman, LXC, libvirt, Kubernetes (with
- * both cgroup drivers), Slurm, PBS, LSF, HTCondor and Grid Engine. Nothing is guessed: what has no
- * known form has no label. The innermost counts where there are several.
+ * Known path forms are those of systemd, docker, containerd, CRI-O, podman, LXC, libvirt,
+ * Kubernetes (with both cgroup drivers), Slurm, PBS, LSF, HTCondor and Grid Engine. Nothing is
+ * guessed: an unknown form gives no label. Of several matches the innermost counts.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ enum cgroup_key {
 	LABEL_RUNTIME, /* docker, containerd, crio, podman, lxc, nspawn */
 	LABEL_POD, /* its uid, with '-' */
 	LABEL_QOS, /* guaranteed, burstable, besteffort */
-	LABEL_UNIT, /* of systemd, slices aside */
+	LABEL_UNIT, /* systemd unit, except slices */
 	LABEL_SLICE,
 	LABEL_USER, /* its uid */
 	LABEL_VM,
@@ -28,7 +28,7 @@ enum cgroup_key {
 enum { CGROUP_VALUE = 128 };
 
 struct cgroup_name {
-	char value[LABEL_END][CGROUP_VALUE]; /* "": not known; a longer one is cut */
+	char value[LABEL_END][CGROUP_VALUE]; /* "": unknown; longer values are cut */
 };
 
 extern const char *const cgroup_keys[LABEL_END]; /* "container", ... */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * hash.h - ids made from content: equal on every node, in every region, with no sequence to ask.
+ * hash.h - ids computed from content: equal on every node and in every region.
  *
  * FNV-1a, 64 bit, then mixed (the finalizer of MurmurHash3) and cut to 63 bits, because
- * PostgreSQL's bigint is signed. Never 0. Values live in databases: do not change them.
+ * PostgreSQL's bigint is signed. Never 0. The values are stored in databases: do not change them.
  */
 #pragma once
 

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "lib/base/clock.h"
-#include "lib/base/text.h"
+#include "lib/base/text_clean.h"
 
 enum { FILE_MAX_BYTES = 16 << 20 };
 
@@ -20,8 +20,8 @@ void log_init(const char *name, enum log_level level)
 	threshold = level;
 }
 
-/* A plain file has nobody to add times or to rotate it: it gets them here, and begins again when it
- * is full. */
+/* Only a plain file needs the time, and truncation when it is full: nothing else adds or rotates.
+ */
 static void begin_file_line(char out[static 32])
 {
 	time_t now = (time_t)(clock_wall_ns() / 1000000000);

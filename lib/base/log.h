@@ -2,9 +2,8 @@
 /*
  * log.h - one line on stderr per event; systemd adds time and unit.
  *
- * A message may hold text from outside: what would control a terminal is shown as text.h shows it.
- * Where stderr is a plain file nobody adds times or rotates: a line begins with the time then, and
- * the file begins again when it is full.
+ * A message may hold text from outside: control characters are escaped (text_clean.h). If stderr is
+ * a plain file, each line starts with the time, and the file is truncated above 16 MiB.
  */
 #pragma once
 
@@ -14,7 +13,7 @@ enum log_level { LOG_ERR, LOG_WARN, LOG_INFO };
 
 void log_init(const char *who, enum log_level level);
 
-/* err < 0 adds ": strerror(-err)"; the value comes back, so callers can return it */
+/* err < 0 appends ": strerror(-err)". Returns err, for the caller to return. */
 int log_err(int err, const char *fmt, ...) PRINTF(2, 3);
 int log_warn(int err, const char *fmt, ...) PRINTF(2, 3);
 void log_info(const char *fmt, ...) PRINTF(1, 2);

@@ -24,7 +24,7 @@ const char *config_arg(const struct config_option *o)
 	return "TEXT";
 }
 
-const char *config_default(const struct config_option *o)
+static const char *config_default(const struct config_option *o)
 {
 	if (o->initial)
 		return o->initial;

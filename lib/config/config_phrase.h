@@ -9,9 +9,6 @@ enum { CONFIG_PHRASE = 320 };
 /* "FILE", "N": the placeholder of the value; "": a flag without one. */
 const char *config_arg(const struct config_option *o);
 
-/* "6", "none", "the host name" */
-const char *config_default(const struct config_option *o);
-
 /* The line of --help: "memory for unsent batches (MiB, default 6)". */
 void config_help_line(const struct config_option *o, char text[static CONFIG_PHRASE]);
 

@@ -42,7 +42,7 @@ void loop_free(struct loop *l)
 	free(l);
 }
 
-static void add(struct loop *l, void *sock, int fd, loop_fn *fn, void *arg)
+static void add_watch(struct loop *l, void *sock, int fd, loop_fn *fn, void *arg)
 {
 	if (l->nwatch == MAX_WATCH)
 		die("loop: more than %d watches", MAX_WATCH);
@@ -52,11 +52,10 @@ static void add(struct loop *l, void *sock, int fd, loop_fn *fn, void *arg)
 
 void loop_add_zmq(struct loop *l, void *sock, loop_fn *fn, void *arg)
 {
-	add(l, sock, -1, fn, arg);
+	add_watch(l, sock, -1, fn, arg);
 }
 
-/* What was seen on the old socket must not be asked of the new one: it may be called from a watch.
- */
+/* Clears revents: the old socket's events do not apply to the new one. Callbacks may call this. */
 void loop_swap_zmq(struct loop *l, void *old, void *sock)
 {
 	for (int i = 0; i < l->nwatch; i++) {
@@ -69,10 +68,10 @@ void loop_swap_zmq(struct loop *l, void *old, void *sock)
 
 void loop_add_fd(struct loop *l, int fd, loop_fn *fn, void *arg)
 {
-	add(l, NULL, fd, fn, arg);
+	add_watch(l, NULL, fd, fn, arg);
 }
 
-/* One that is -1 is not looked at; to ask for no events would still tell of errors. */
+/* zmq_poll skips fd -1; with events = 0 it would still report errors. */
 void loop_mute_fd(struct loop *l, int fd, bool mute)
 {
 	for (int i = 0; i < l->nwatch; i++) {

@@ -2,8 +2,8 @@
 /*
  * loop.h - the one event loop of a process: zmq sockets, fds and timers.
  *
- * zmq_poll takes both kinds, so there is no edge-triggered ZMQ_FD to get wrong.
- * Callbacks return 0 to go on and < 0 to end the loop with that error.
+ * zmq_poll accepts both kinds, so the edge-triggered ZMQ_FD is not needed.
+ * A callback returns 0 to continue, < 0 to end the loop with that error.
  */
 #pragma once
 
@@ -16,16 +16,16 @@ struct loop *loop_new(void);
 void loop_free(struct loop *l);
 
 void loop_add_zmq(struct loop *l, void *sock, loop_fn *fn, void *arg);
-void loop_swap_zmq(struct loop *l, void *old, void *sock); /* old's watch goes on with sock */
+void loop_swap_zmq(struct loop *l, void *old, void *sock); /* moves old's watch to sock */
 void loop_add_fd(struct loop *l, int fd, loop_fn *fn, void *arg);
-void loop_mute_fd(struct loop *l, int fd, bool mute); /* its watch stays, and is not called */
+void loop_mute_fd(struct loop *l, int fd, bool mute); /* keeps the watch without calling it */
 
 /*
- * Due at multiples of its period: those whose periods divide one another wake the process once.
- * Returns which one it is.
+ * Fires at multiples of its period, so that timers whose periods divide one another share wakeups.
+ * Returns the timer's number.
  */
 int loop_add_timer(struct loop *l, uint64_t every_ms, loop_fn *fn, void *arg);
-void loop_set_timer(struct loop *l, int timer, uint64_t every_ms); /* also from its own call */
+void loop_set_timer(struct loop *l, int timer, uint64_t every_ms); /* also from its own callback */
 
 int loop_run(struct loop *l); /* until loop_stop, or an error */
 void loop_stop(struct loop *l);

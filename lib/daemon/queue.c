@@ -28,7 +28,7 @@ struct queue *queue_new(size_t cap)
 	pthread_mutex_init(&q->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr,
-				  CLOCK_MONOTONIC); /* a wall clock that is set must not wake */
+				  CLOCK_MONOTONIC); /* setting the wall clock must not wake it */
 	pthread_cond_init(&q->filled, &attr);
 	pthread_condattr_destroy(&attr);
 	return q;
@@ -78,9 +78,8 @@ static struct timespec after_ms(uint64_t ms)
 int queue_pop(struct queue *q, uint64_t timeout_ms, void **out)
 {
 	struct timespec until;
-	int r = timeout_ms
-			? 0
-			: ETIMEDOUT; /* who does not wait asks neither the clock nor the kernel */
+	int r = timeout_ms ? 0
+			   : ETIMEDOUT; /* without a timeout no clock is read and nothing waits */
 
 	if (timeout_ms)
 		until = after_ms(timeout_ms);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* signals.h - the end of a process as something to read: SIGINT, SIGTERM and SIGHUP. */
+/* signals.h - SIGINT, SIGTERM and SIGHUP as a readable descriptor. */
 #pragma once
 
-/* Blocked in this thread and those it starts from now on, readable from the descriptor; or dies.
- * What is written to nobody is an error and no signal.
+/* Blocks the three in this thread and in threads it starts later, and ignores SIGPIPE (a write then
+ * returns EPIPE). Dies on failure.
  */
 int signals_open(void);

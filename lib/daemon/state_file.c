@@ -7,7 +7,7 @@
 
 #include "lib/base/hash.h"
 
-/* "SEISMOB", the version, the body, and a hash of all that, low byte first. */
+/* "SEISMOB", version, body, and a hash of all that, low byte first. */
 enum { MAGIC = 7, HEAD = 8, TAIL = 8 };
 static const char head[HEAD + 1] = "SEISMOB1";
 
@@ -47,7 +47,7 @@ static int read_all(int fd, struct buf *out)
 		if (n < 0)
 			return -errno;
 		if (out->len + (size_t)n > STATE_MAX)
-			return -EEXIST; /* we never wrote so much */
+			return -EEXIST; /* larger than any file of ours */
 		buf_put(out, chunk, (size_t)n);
 	}
 	return 0;
@@ -69,8 +69,8 @@ static bool is_whole(const struct buf *b)
 	return sum == sum_of(b->data, b->len - TAIL);
 }
 
-/* The body alone stays in b. */
-static int check(struct buf *b)
+/* Leaves only the body in b. */
+static int check_frame(struct buf *b)
 {
 	if (!b->len)
 		return -ENOENT;
@@ -97,7 +97,7 @@ int state_file_read(const struct state_file *f, struct buf *out)
 		return -EEXIST;
 	buf_reset(out);
 	r = read_all(fd, out);
-	return r < 0 ? r : check(out);
+	return r < 0 ? r : check_frame(out);
 }
 
 static int write_all(int fd, const void *data, size_t len)
@@ -117,7 +117,7 @@ static int write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
-static int fill(int fd, const struct buf *body, bool sync)
+static int write_frame(int fd, const struct buf *body, bool sync)
 {
 	uint64_t sum = hash_end(hash_add(hash_add(HASH_START, head, HEAD), body->data, body->len));
 	unsigned char tail[TAIL];
@@ -143,11 +143,11 @@ int state_file_write(const struct state_file *f, const struct buf *body, bool sy
 	if (body->len > STATE_MAX - HEAD - TAIL)
 		return -EFBIG;
 	snprintf(fresh, sizeof(fresh), "%s.new", f->name);
-	unlinkat(f->dir, fresh, 0); /* of one that died here */
+	unlinkat(f->dir, fresh, 0); /* left by a process that died here */
 	fd = openat(f->dir, fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	r = fill(fd, body, sync);
+	r = write_frame(fd, body, sync);
 	if (r == 0 && renameat(f->dir, fresh, f->dir, f->name) < 0)
 		r = -errno;
 	if (r < 0)

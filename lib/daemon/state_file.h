@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * state_file.h - one file that is replaced as a whole: NAME.new, fsync, rename. What is read back
- * is exactly what was written, or an error. The directory is opened before privileges go.
+ * state_file.h - a file that is replaced atomically: NAME.new, fsync, rename. Reading returns
+ * exactly what was written, or an error. The directory is opened before privileges are dropped.
  */
 #pragma once
 
@@ -20,10 +20,10 @@ int state_file_open(struct state_file *f, const char *path) MUST_CHECK;
 void state_file_close(struct state_file *f);
 
 /*
- * What was given to state_file_write, into out. -ENOENT: there is none yet, or an empty one;
- * -EBADMSG: ours but damaged or of another version; -EEXIST: somebody else's file, not to be
- * written over; else -errno.
+ * Reads the body into out. -ENOENT: no file, or an empty one; -EBADMSG: our file, damaged or of
+ * another version; -EEXIST: not our file, do not overwrite it; else -errno.
  */
 int state_file_read(const struct state_file *f, struct buf *out) MUST_CHECK;
-/* Not synced it outlives the process, and costs no wait for the disk. */
+/* Without sync the file survives the process but not a power loss, and nothing waits for the disk.
+ */
 int state_file_write(const struct state_file *f, const struct buf *body, bool sync) MUST_CHECK;

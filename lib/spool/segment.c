@@ -11,7 +11,7 @@
 
 enum { FULL_MAX = 1 << 20, FULL_MIN = 4096 };
 
-static unsigned char *put(unsigned char *p, int bytes, uint64_t v)
+static unsigned char *put_le(unsigned char *p, int bytes, uint64_t v)
 {
 	for (int i = 0; i < bytes; i++)
 		p[i] = (unsigned char)(v >> 8 * i);
@@ -110,8 +110,8 @@ int segments_fd(const struct segments *d)
 	return d->dir;
 }
 
-/* No more records are added to it. */
-static void end(struct segment *s)
+/* Closes a segment for writing. */
+static void end_segment(struct segment *s)
 {
 	struct segments *d = s->dir;
 
@@ -122,11 +122,11 @@ static void end(struct segment *s)
 	d->last[s->stream] = NULL;
 }
 
-static void discard(struct segment *s)
+static void discard_segment(struct segment *s)
 {
 	char name[NAME];
 
-	end(s);
+	end_segment(s);
 	segment_name(s, name);
 	unlinkat(s->dir->dir, name, 0);
 	s->dir->bytes -= s->len;
@@ -136,7 +136,7 @@ static void discard(struct segment *s)
 void segment_unuse(struct segment *s)
 {
 	if (--s->uses == 0)
-		discard(s);
+		discard_segment(s);
 }
 
 static int write_at(int fd, const void *p, size_t len, uint64_t at)
@@ -146,8 +146,8 @@ static int write_at(int fd, const void *p, size_t len, uint64_t at)
 	return n < 0 ? -errno : n == (ssize_t)len ? 0 : -ENOSPC;
 }
 
-static int begin(struct segments *d, const struct segment_run *run, enum wire_stream stream,
-		 uint64_t first)
+static int begin_segment(struct segments *d, const struct segment_run *run, enum wire_stream stream,
+			 uint64_t first)
 {
 	struct segment *s =
 		segment_add(d, &(struct segment){ .run = *run, .stream = stream, .first = first });
@@ -164,11 +164,11 @@ static int begin(struct segments *d, const struct segment_run *run, enum wire_st
 	}
 	d->last[stream] = s;
 	memcpy(p, SEGMENT_MAGIC, 8);
-	p = put(put(put(p + 8, 8, run->epoch), 4, run->number), 4, stream);
-	put(p, 4, crc32c(0, head, HEAD - 4));
+	p = put_le(put_le(put_le(p + 8, 8, run->epoch), 4, run->number), 4, stream);
+	put_le(p, 4, crc32c(0, head, HEAD - 4));
 	r = write_at(d->fd[stream], head, HEAD, 0);
 	if (r < 0) {
-		discard(s);
+		discard_segment(s);
 		return r;
 	}
 	s->len = HEAD;
@@ -176,11 +176,11 @@ static int begin(struct segments *d, const struct segment_run *run, enum wire_st
 	return 0;
 }
 
-static void encode(unsigned char head[static RECORD], const struct segment_record *r,
-		   const void *body)
+static void encode_head(unsigned char head[static RECORD], const struct segment_record *r,
+			const void *body)
 {
-	put(put(put(put(head + 4, 4, r->len), 4, r->rows), 8, r->seq), 8, r->wall_ns);
-	put(head, 4, crc32c(crc32c(0, head + 4, RECORD - 4), body, r->len));
+	put_le(put_le(put_le(put_le(head + 4, 4, r->len), 4, r->rows), 8, r->seq), 8, r->wall_ns);
+	put_le(head, 4, crc32c(crc32c(0, head + 4, RECORD - 4), body, r->len));
 }
 
 int segment_append(struct segments *d, const struct segment_run *run, enum wire_stream stream,
@@ -192,22 +192,22 @@ int segment_append(struct segments *d, const struct segment_run *run, enum wire_
 	int err;
 
 	if (s && (s->len >= d->full || s->run.number != run->number))
-		end(s);
+		end_segment(s);
 	if (!d->last[stream]) {
-		err = begin(d, run, stream, r->seq);
+		err = begin_segment(d, run, stream, r->seq);
 		if (err < 0)
 			return err;
 	}
 	s = d->last[stream];
-	encode(head, r, body);
+	encode_head(head, r, body);
 	err = write_at(d->fd[stream], head, RECORD, s->len);
 	if (err == 0)
 		err = write_at(d->fd[stream], body, r->len, s->len + RECORD);
 	if (err < 0) {
 		if (s->uses == 0)
-			discard(s);
+			discard_segment(s);
 		else if (ftruncate(d->fd[stream], (off_t)s->len) < 0)
-			end(s); /* the next start cuts it off */
+			end_segment(s); /* the next scan truncates it */
 		return err;
 	}
 	*seg = s;

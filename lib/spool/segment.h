@@ -1,33 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * segment.h - batches in files: a directory of segments, each a few records of one stream.
+ * segment.h - batches on disk: a directory of segment files, each with records of one stream.
  *
- * A segment is NUMBER-STREAM-SEQ.seg: the run of the probe that made it, counted, the stream, and
- * its first seq, in hex. It begins with "SEISSEG1", the run's epoch, number and stream, and a
- * CRC32C of that; a record is a CRC32C of what follows, length, rows, seq and time of a batch, and
- * its body; all low byte first. A damaged record ends its segment: how long it is cannot be
- * believed. Nothing is synced: what a process wrote outlives it, but not a loss of power within the
- * kernel's half minute. Beside them lies "lock".
+ * A segment is named NUMBER-STREAM-SEQ.seg: the number of the probe's run, the stream, and the
+ * first seq, in hex. It starts with "SEISSEG1", the run's epoch and number, the stream, and a
+ * CRC32C of those. A record is a CRC32C of the rest, the batch's length, rows, seq and time, and
+ * its body. All integers are little-endian. A damaged record ends its segment, as its length cannot
+ * be trusted. Nothing is synced: data survives the process, but a power loss may cost the last half
+ * minute. The directory also holds the file "lock".
  */
 #pragma once
 
 #include "lib/wire/wire.h"
 
 struct segments; /* a directory */
-struct segment; /* a file; lives as long as it has records */
+struct segment; /* a file, deleted with its last record */
 
 struct segment_run {
 	uint64_t epoch;
-	uint32_t number; /* of a later run it is higher */
+	uint32_t number; /* increases with each run */
 };
 
 struct segment_record {
 	uint64_t seq, wall_ns;
-	uint32_t rows, len; /* len: of the body, at most WIRE_MAX_FRAME */
+	uint32_t rows, len; /* len: of the body, <= WIRE_MAX_FRAME */
 };
 
-/* What is found is told in the order of run, stream and seq; each record is one use of its segment.
- */
+/* A record found by the scan, in order of run, stream and seq; each is one use of its segment. */
 struct segment_found {
 	struct segment_run run;
 	enum wire_stream stream;
@@ -37,23 +36,23 @@ struct segment_found {
 };
 typedef void segment_fn(void *arg, const struct segment_found *f);
 
-/* Makes the directory if there is none. -EBUSY: another probe uses it. A file is at most a
- * sixteenth of the cap, and a record, long: what is dropped goes by files. */
+/* Creates the directory if needed. -EBUSY: another probe uses it. A file holds at most 1/16 of the
+ * cap plus one record, because space is freed by whole files. */
 int segments_open(struct segments **out, const char *path, size_t cap_bytes) MUST_CHECK;
 void segments_close(struct segments *d); /* NULL is fine; the files stay */
-/* Once, at first. How many segments had a damaged end, now cut off. */
+/* Call it once, first. Returns the number of segments truncated because of a damaged end. */
 int segments_scan(struct segments *d, segment_fn *found, void *arg) MUST_CHECK;
-size_t segments_bytes(const struct segments *d); /* of all files of segments */
+size_t segments_bytes(const struct segments *d); /* of all segment files */
 
-/* To the end of this run's segment, or of a new one. -errno: nothing was added. */
+/* Appends to this run's segment, or starts a new one. -errno: nothing was added. */
 int segment_append(struct segments *d, const struct segment_run *run, enum wire_stream stream,
 		   const struct segment_record *r, const void *body, struct segment **seg,
 		   uint64_t *at) MUST_CHECK;
-/* -EBADMSG: it is damaged, or another record than this. body has room for r->len. */
+/* -EBADMSG: damaged, or not this record. body has room for r->len bytes. */
 int segment_read(const struct segment *seg, uint64_t at, const struct segment_record *r,
 		 void *body) MUST_CHECK;
-void segment_unuse(struct segment *seg); /* one record less; with the last the file goes */
+void segment_unuse(struct segment *seg); /* drops one record; the file is deleted with the last */
 
-int segments_fd(const struct segments *d); /* of the directory, for what lies beside them */
+int segments_fd(const struct segments *d); /* the directory, for other files in it */
 
 DEFINE_AUTO(struct segments *, segments_close)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* segment_file.h - what segment.c, which writes, and segment_scan.c, which finds, share. */
+/* segment_file.h - shared by segment.c (writes) and segment_scan.c (scans). Private to lib/spool.
+ */
 #pragma once
 
 #include "lib/spool/segment.h"
@@ -18,16 +19,16 @@ struct segment {
 
 struct segments {
 	int dir, lock;
-	size_t bytes, full; /* of all; of one, which is long enough then */
+	size_t bytes, full; /* of all files; size at which a file is closed */
 	struct segment *all;
-	struct segment *last[STREAM_END]; /* being written */
+	struct segment *last[STREAM_END]; /* being written, per stream */
 	int fd[STREAM_END];
 };
 
 struct segment *segment_add(struct segments *d, const struct segment *as);
-void segment_forget(struct segment *s); /* its file stays */
+void segment_forget(struct segment *s); /* keeps its file */
 void segment_name(const struct segment *s, char name[static NAME]);
 uint64_t segment_get(const unsigned char **p, int bytes);
-/* The record at an offset of an open file, checked; its body is at most room long. */
+/* Reads and checks the record at an offset; its body is at most room bytes. */
 int segment_read_at(int fd, uint64_t at, struct segment_record *r, void *body,
 		    uint32_t room) MUST_CHECK;

@@ -9,7 +9,7 @@
 
 enum { OLD_MAX = 65536 };
 
-/* A segment of an earlier run: what its name says, and what its head must say as well. */
+/* Parses the name of an earlier run's segment; read_head checks that the header agrees. */
 static bool read_name(const char *name, struct segment *s)
 {
 	unsigned long long first;
@@ -50,7 +50,7 @@ static int by_age(const void *pa, const void *pb)
 	return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* From where on nothing can be read; a segment whose head cannot be read has no records. */
+/* Reads records up to the first bad one. Returns the error that ended the scan. */
 static int scan_records(int fd, struct segment *s, void *body, segment_fn *found, void *arg)
 {
 	struct segment_found f = { .run = s->run, .stream = s->stream, .segment = s };
@@ -69,7 +69,7 @@ static int scan_records(int fd, struct segment *s, void *body, segment_fn *found
 	return r == 0 ? -EBADMSG : r;
 }
 
-/* True: its end, or all of it, is damaged. That is cut off, unless it is the disk that cannot read.
+/* True: damaged. The damaged part is truncated, unless the disk itself cannot be read.
  */
 static bool scan_one(struct segment *s, void *body, segment_fn *found, void *arg)
 {
@@ -85,12 +85,12 @@ static bool scan_one(struct segment *s, void *body, segment_fn *found, void *arg
 		segment_forget(s);
 		return true;
 	}
-	s->uses = 1; /* so that it lives until it is read */
+	s->uses = 1; /* keeps it alive during the scan */
 	r = read_head(fd, s) ? scan_records(fd, s, body, found, arg) : -EBADMSG;
 	end = lseek(fd, 0, SEEK_END);
 	good = s->len && end == (off_t)s->len;
 	if (!good && r == -EBADMSG && ftruncate(fd, (off_t)s->len) < 0)
-		log_warn(-errno, "%s cannot be cut off where it is damaged", name);
+		log_warn(-errno, "cannot truncate the damaged segment %s", name);
 	s->dir->bytes += s->len;
 	segment_unuse(s);
 	return !good;

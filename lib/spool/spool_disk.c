@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* spool_disk.c - the part of a spool that waits on disk, and what an earlier process left there. */
+/* spool_disk.c - batches on disk: writing them, and loading those of an earlier process. */
 #include <stdio.h>
 
 #include "lib/base/log.h"
@@ -22,11 +22,11 @@ static void on_found(void *arg, const struct segment_found *f)
 	struct spool *s = arg;
 	struct spool_queue *q = &run_of(s, &f->run)->queue[f->stream];
 
-	if (f->record.seq < q->next_seq) { /* a copy of a file: no run numbers its batches twice */
+	if (f->record.seq < q->next_seq) { /* a copied file: a run never reuses a seq */
 		segment_unuse(f->segment);
 		return;
 	}
-	if (q->head) /* what was damaged between them */
+	if (q->head) /* the damaged records in between */
 		s->lost[f->stream].batches += f->record.seq - q->next_seq;
 	spool_entry_add(
 		s, q,
@@ -117,7 +117,7 @@ void spool_write(struct spool *s)
 		s->retry_ns = s->now_ns + RETRY_NS;
 }
 
-/* The oldest on disk, metrics before events. */
+/* Drops the oldest batch on disk, metrics before events. */
 static bool lose_oldest(struct spool *s)
 {
 	for (enum wire_stream i = STREAM_METRIC; i >= STREAM_EVENT; i--)
@@ -170,7 +170,7 @@ int spool_disk_error(const struct spool *s)
 	return s->disk_error;
 }
 
-/* Into memory again as far as there is room, since files tell the old epoch and numbers. */
+/* Loads batches back into memory while there is room: their files have the old epoch and seqs. */
 static void unwrite(struct spool *s, enum wire_stream stream)
 {
 	struct spool_queue *q = &s->back->queue[stream];

@@ -6,7 +6,7 @@
 #include "lib/uplink/keys.h"
 #include "lib/spool/spool.h"
 
-/* watch tells what became of its tries to connect (handshake.h). */
+/* watch reports failed connection attempts (handshake.h). */
 struct dealer {
 	void *sock, *watch;
 };

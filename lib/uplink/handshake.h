@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * handshake.h - what libzmq tells of the connections of a socket that came to nothing, or ended.
+ * handshake.h - failed or ended connections of a socket, as reported by libzmq.
  *
  * handshake_watch gives a socket to read it from, which the caller closes (before the watched one's
  * context); NULL: errno. One socket of a context is watched by one name.
@@ -16,7 +16,7 @@ enum handshake {
 	HANDSHAKE_PROTOCOL, /* it breaks the protocol in another way */
 	HANDSHAKE_BROKEN, /* it went away, or was too slow */
 	HANDSHAKE_NO_ACCEPT, /* out of descriptors or memory */
-	HANDSHAKE_ENDED, /* the connection; why is not told. Only if it is asked for */
+	HANDSHAKE_ENDED, /* the connection ended, reason unknown; only with ends */
 };
 
 void *handshake_watch(void *zmq, void *sock, const char *name, bool ends) MUST_CHECK;

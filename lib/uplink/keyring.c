@@ -71,7 +71,9 @@ static void take_token(struct keyring *k, const char *path)
 	k->token[n > 0 ? n : 0] = 0;
 	k->token[strcspn(k->token, " \t\r\n")] = 0;
 	if (*path && fd < 0 && errno != ENOENT)
-		log_warn(-errno, "cannot read the token in %s: somebody has to approve this node",
+		log_warn(-errno,
+			 "cannot read token file %s: this node needs manual approval on the "
+			 "collector",
 			 path);
 }
 
@@ -105,8 +107,7 @@ bool keyring_trust(struct keyring *k, const char *collector_key)
 	if (keys_read(path, &learnt, err, sizeof(err)) < 0)
 		learnt.n = 0;
 	keys_add(&learnt, collector_key);
-	if (keys_write(path, &learnt, "What collectors told of their next keys", err, sizeof(err)) <
-	    0)
+	if (keys_write(path, &learnt, "Next keys announced by collectors", err, sizeof(err)) < 0)
 		log_warn(0, "%s: the collector's next key is forgotten when this probe ends", err);
 	return true;
 }

@@ -3,7 +3,7 @@
 
 #define MS 1000000ull
 
-static const uint64_t TELL_NS = 3600 * 1000 * MS;
+static const uint64_t REPORT_NS = 3600 * 1000 * MS;
 static const uint64_t FINE_NS = 1 * MS; /* better than this nobody needs to know it */
 enum { DRIFT_PPM = 30 }; /* of two clocks, for each of which RFC 5905 has 15 */
 
@@ -96,11 +96,11 @@ static struct offset_seen best(const struct offset *o, uint64_t mono_ns)
 
 static bool is_news(const struct offset *o, const struct offset_seen *now)
 {
-	if (!o->is_told || now->mono_ns - o->told.mono_ns >= TELL_NS)
+	if (!o->has_reported || now->mono_ns - o->reported.mono_ns >= REPORT_NS)
 		return true;
-	if (apart(now->ns, o->told.ns) > now->half_ns + o->told.half_ns)
+	if (apart(now->ns, o->reported.ns) > now->half_ns + o->reported.half_ns)
 		return true;
-	return o->told.half_ns > FINE_NS && now->half_ns < o->told.half_ns / 2;
+	return o->reported.half_ns > FINE_NS && now->half_ns < o->reported.half_ns / 2;
 }
 
 bool offset_news(struct offset *o, const struct exchange *x, struct clock_item *out)
@@ -117,12 +117,12 @@ bool offset_news(struct offset *o, const struct exchange *x, struct clock_item *
 				    .offset_us = now.ns / 1000,
 				    .uncertainty_us = now.half_ns / 1000 + 1 };
 	o->since_ns = 0;
-	o->told = now;
-	o->is_told = true;
+	o->reported = now;
+	o->has_reported = true;
 	return true;
 }
 
 void offset_forget(struct offset *o)
 {
-	o->is_told = false;
+	o->has_reported = false;
 }

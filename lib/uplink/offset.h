@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * offset.h - how far the other side's clock is ahead of ours, by the four times of NTP (RFC 5905).
+ * offset.h - how far the peer's clock is ahead of ours, from NTP's four timestamps (RFC 5905).
  *
  * Each exchange bounds it: to half of the time that it was under way, however unlike both ways are.
  * Of the last few that one is believed which is known best now, as clocks drift. An exchange that
@@ -29,11 +29,11 @@ struct offset {
 	uint32_t n, next;
 	uint64_t since_ns; /* our wall: not before has it been so; 0: what is told is so from then
 			      on */
-	struct offset_seen told; /* half_ns with what our wall may have drifted till then */
-	bool is_told;
+	struct offset_seen reported; /* half_ns with what our wall may have drifted till then */
+	bool has_reported;
 };
 
-bool offset_add(struct offset *o, const struct exchange *x); /* false: it says nothing */
-/* What is to be told of it now: at first, when it is another, or known much better, and hourly. */
+bool offset_add(struct offset *o, const struct exchange *x); /* false: unusable */
+/* The offset to report now: at first, when it changed, when it is known much better, and hourly. */
 bool offset_news(struct offset *o, const struct exchange *x, struct clock_item *out);
-void offset_forget(struct offset *o); /* who was told has lost it */
+void offset_forget(struct offset *o); /* the receiver lost it: report it again */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* uplink_state.h - what uplink.c, which speaks, and uplink_answer.c, which listens, share. */
+/*
+ * uplink_state.h - the state of an uplink. uplink_state.c has the steps, uplink_answer.c and
+ * uplink_keys.c handle what the collector sends, uplink.c drives them. Private to lib/uplink.
+ */
 #pragma once
 
 #include "lib/uplink/dealer.h"
@@ -36,6 +39,9 @@ struct uplink {
 	struct uplink_stat stat;
 };
 
+int uplink_open_dealer(struct uplink *u, struct dealer *out) MUST_CHECK;
+void uplink_next_collector(struct uplink *u);
+void uplink_say_away(struct uplink *u); /* logs it once */
 void uplink_start_over(struct uplink *u); /* by a new socket, with HELLO */
 void uplink_lost(struct uplink *u); /* the same, and it is said */
 void uplink_go_on(

@@ -37,7 +37,7 @@ enum {
 	ITEM_MAX_SIGNALS = 256, /* of an incident */
 	ITEM_MAX_LABEL = 1200, /* of a signal: a route, and whom it asked */
 	ITEM_MAX_ROLLED = 256, /* entities of a rollup */
-	ITEM_MAX_HOPS = 8, /* that can be told; how many are allowed is the collector's */
+	ITEM_MAX_HOPS = 8, /* on the wire; the collector may allow fewer */
 };
 
 enum part { /* what time goes into */
@@ -138,7 +138,7 @@ struct evidence_item {
 	uint64_t stack; /* id of a STACK; 0: none */
 };
 
-struct stack_item { /* told once; what has its id has these frames */
+struct stack_item { /* sent once; other items refer to it by id */
 	uint64_t id; /* hash of the frames */
 	uint8_t flags; /* 1: cut short, 2: of user space */
 	uint32_t n;
@@ -174,11 +174,11 @@ struct event_item { /* something else than a request that went wrong */
 	uint32_t nevidence;
 	struct evidence_item evidence[ITEM_MAX_EVIDENCE];
 	/*
-	 * One that lasts is told when it begins, again while it goes on, and when it is over, each
-	 * time as a whole, with the same id and start_ns; us is then up to that telling.
+	 * An ongoing event is reported when it begins, again while it lasts, and when it is over,
+	 * each time in full, with the same id and start_ns; us is the duration up to that report.
 	 */
-	uint64_t id; /* of one node and process; 0: told once, when it is over */
-	uint32_t told; /* which telling, from 1; of one told once 0 */
+	uint64_t id; /* unique within node and process; 0: reported once, when over */
+	uint32_t update; /* number of this report, from 1; 0: reported once */
 	bool going_on;
 };
 
@@ -186,7 +186,7 @@ enum request_flag {
 	REQUEST_CLIENT_CLOSED = 1, /* the client closed before the answer began: status 499 */
 	REQUEST_NO_ANSWER = 2, /* the server closed without an answer: status 0 */
 	REQUEST_PIPELINED = 4, /* sent before the last answer: times are not reliable */
-	REQUEST_UPSTREAM_UNKNOWN = 8, /* which upstream calls are its own cannot be told */
+	REQUEST_UPSTREAM_UNKNOWN = 8, /* its own upstream calls cannot be identified */
 	REQUEST_PATH_CUT = 16,
 	REQUEST_UPS_CUT = 32, /* more upstream tries than ups[] holds: the last one replaced */
 	REQUEST_BY_FIRST = 64, /* judged by the first byte of its answer, not by the last */
@@ -256,7 +256,7 @@ struct place { /* what an address is on this node */
 
 struct place_item {
 	bool whole; /* what is not among these is so no more, either */
-	uint32_t left_out; /* so many more were not told */
+	uint32_t left_out; /* not sent: too many */
 	uint32_t n;
 	struct place *places;
 };
@@ -273,7 +273,7 @@ struct nat_way { /* how this node translates addresses (NAT), of connections tha
 };
 
 struct nat_item { /* all that there are; none: none */
-	uint32_t left_out; /* so many more were not told, or could not be looked at */
+	uint32_t left_out; /* not sent: too many, or not readable */
 	uint32_t n;
 	struct nat_way *ways;
 };
@@ -318,7 +318,7 @@ struct node_item { /* what is known of the node of an ORIGIN, as a whole */
 	const struct tag_item *tags;
 };
 
-struct told_signal { /* what went wrong on one node in one way; a part of an incident */
+struct signal_item { /* what went wrong on one node in one way; a part of an incident */
 	uint64_t node;
 	const char *app, *route, *class;
 	uint16_t reason; /* of the worst */
@@ -334,7 +334,7 @@ struct incident_item { /* an incident of a region as it is now, as a whole */
 	uint32_t hops; /* regions that it came through, the first is its own */
 	const char *region[ITEM_MAX_HOPS];
 	uint32_t nsignals;
-	const struct told_signal *signals;
+	const struct signal_item *signals;
 };
 
 struct rolled_entity {
@@ -345,15 +345,14 @@ struct rolled_entity {
 struct wire_metric;
 
 /*
- * What the entities of one layout of the node of an ORIGIN told in an hour, or in a part of it, by
- * the minute.
+ * The per-minute samples of one layout's entities, of an ORIGIN's node, for an hour or part of it.
  */
 struct rollup_item {
 	uint64_t hour_s; /* of the wall, when it began */
 	uint32_t part; /* of that hour, see docs/reference/wire.md */
-	bool whole; /* it is in the place of all that was told of the hour */
+	bool whole; /* replaces everything sent for that hour */
 	const char *kind; /* of the entities */
-	uint64_t layout; /* not told: the id of these metrics, as they came */
+	uint64_t layout; /* not on the wire: id of these metrics, as received */
 	uint32_t nmetrics, nentities;
 	const struct wire_metric *metrics;
 	const struct rolled_entity *entities; /* in the chunk's order */

@@ -34,7 +34,7 @@ enum {
 	WIRE_ROLLED_FIELDS = 2,
 	WIRE_SEEN_NODE_FIELDS = 2,
 	WIRE_TIMES_FIELDS = 3, /* more of an ACK that answers a batch which says when it was sent */
-	WIRE_TOLD_SIGNAL_FIELDS = 9,
+	WIRE_SIGNAL_FIELDS = 9,
 };
 
 /* A century; whole numbers up to there are exact in what may be negative. */
@@ -91,7 +91,7 @@ struct wire_mark {
 	uint64_t node_id, epoch;
 	uint8_t stream;
 	uint64_t mark;
-	/* of an ACK; sent_ns 0: not told */
+	/* of an ACK; sent_ns 0: unknown */
 	uint64_t sent_ns; /* of a batch that it answers, as that one said */
 	uint64_t received_ns, answered_ns; /* the collector's clock, when it came and now */
 };
@@ -102,7 +102,7 @@ struct wire_batch_head {
 	uint64_t seq; /* starts at 1 in each stream of an epoch */
 	uint64_t base_seq; /* nothing below this exists any more: dropped, and said so */
 	uint64_t wall_ns; /* the tick */
-	uint64_t sent_ns; /* the same clock, when it was sent; 0: not told */
+	uint64_t sent_ns; /* the same clock, when it was sent; 0: unknown */
 };
 
 enum wire_why {

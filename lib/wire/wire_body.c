@@ -9,49 +9,6 @@ static const uint8_t least_fields[] = {
 #undef ITEM
 };
 
-const char *wire_read_text(struct mp *m, struct arena *a, size_t max, int *r)
-{
-	uint32_t len;
-	const char *s = mp_str(m, &len);
-	void *copy;
-
-	if (*r < 0)
-		return NULL;
-	if (mp_bad(m) || len > max || memchr(s, 0, len)) {
-		*r = -EBADMSG;
-		return NULL;
-	}
-	*r = arena_try(a, (size_t)len + 1, 1, &copy);
-	return *r < 0 ? NULL : memcpy(copy, s, len);
-}
-
-const char *wire_read_name(struct mp *m, struct arena *a, int *r)
-{
-	return wire_read_text(m, a, ITEM_MAX_NAME, r);
-}
-
-const char *wire_read_key(struct mp *m, struct arena *a, int *r)
-{
-	const char *s = wire_read_name(m, a, r);
-
-	if (s && !*s)
-		*r = -EBADMSG;
-	return s;
-}
-
-struct addr wire_read_addr(struct mp *m)
-{
-	uint32_t len;
-	const uint8_t *ip = mp_bin(m, &len);
-	uint16_t port = (uint16_t)mp_uint_max(m, UINT16_MAX);
-
-	if (mp_bad(m) || (len != 0 && len != 4 && len != 16)) {
-		wire_read_fail(m);
-		return (struct addr){ 0 };
-	}
-	return addr_make(ip, len, port);
-}
-
 static int read_sample(struct mp *m, struct arena *a, struct sample_item *s)
 {
 	double *v;
@@ -74,7 +31,7 @@ static int read_sample(struct mp *m, struct arena *a, struct sample_item *s)
 	return 0;
 }
 
-/* Of how many it is known tells whether it is. */
+/* judged = 0: the excess is unknown. */
 static void read_judged(struct mp *m, struct red_item *red, uint32_t *more)
 {
 	uint64_t later[WIRE_JUDGED_FIELDS] = { 0 };

@@ -130,33 +130,6 @@ int wire_welcome_decode(const void *f, size_t len, struct wire_welcome *w)
 	return r;
 }
 
-int wire_read_metrics(struct mp *m, struct arena *a, struct wire_dict *d)
-{
-	struct wire_metric *metrics;
-	void *p;
-	int r;
-
-	d->n = mp_array(m);
-	if (mp_bad(m) || d->n == 0 || d->n > ITEM_MAX_VALUES)
-		return -EBADMSG;
-	r = arena_try(a, d->n, sizeof(*metrics), &p);
-	if (r < 0)
-		return r;
-	metrics = p;
-	for (uint32_t i = 0; i < d->n && r == 0; i++) {
-		uint32_t width = mp_array(m);
-
-		if (width < WIRE_METRIC_FIELDS)
-			return -EBADMSG;
-		metrics[i].name = wire_read_key(m, a, &r);
-		metrics[i].unit = wire_read_name(m, a, &r);
-		metrics[i].kind = (uint8_t)mp_uint_max(m, UINT8_MAX);
-		mp_skip_n(m, width - WIRE_METRIC_FIELDS);
-	}
-	d->metrics = metrics;
-	return r;
-}
-
 int wire_dict_decode(struct arena *a, const void *f, size_t len, struct wire_dict *d)
 {
 	struct wire_dict got = { 0 };

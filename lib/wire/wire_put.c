@@ -273,7 +273,7 @@ void wire_put_event(struct buf *body, const struct event_item *e)
 {
 	msgpack_packer pk = wire_item(body, ITEM_EVENT, e->id ? WIRE_LASTING_FIELDS : 0);
 
-	assert(e->id ? e->told > 0 : e->told == 0 && !e->going_on);
+	assert(e->id ? e->update > 0 : e->update == 0 && !e->going_on);
 	put_u64(&pk, e->start_ns);
 	put_u64(&pk, e->us);
 	put_u64(&pk, e->error_us);
@@ -288,7 +288,7 @@ void wire_put_event(struct buf *body, const struct event_item *e)
 	if (!e->id)
 		return;
 	put_u64(&pk, e->id);
-	put_u32(&pk, e->told);
+	put_u32(&pk, e->update);
 	msgpack_pack_uint8(&pk, e->going_on);
 }
 
@@ -309,16 +309,16 @@ void wire_put_profile(struct buf *body, const struct profile_item *p)
 	}
 }
 
-void wire_put_place(struct buf *body, const struct place_item *told)
+void wire_put_place(struct buf *body, const struct place_item *q)
 {
 	msgpack_packer pk = item(body, ITEM_PLACE);
 
-	assert(told->n <= ITEM_MAX_PLACES);
-	msgpack_pack_uint8(&pk, told->whole);
-	put_u32(&pk, told->left_out);
-	msgpack_pack_array(&pk, told->n);
-	for (uint32_t i = 0; i < told->n; i++) {
-		const struct place *p = &told->places[i];
+	assert(q->n <= ITEM_MAX_PLACES);
+	msgpack_pack_uint8(&pk, q->whole);
+	put_u32(&pk, q->left_out);
+	msgpack_pack_array(&pk, q->n);
+	for (uint32_t i = 0; i < q->n; i++) {
+		const struct place *p = &q->places[i];
 
 		msgpack_pack_array(&pk, WIRE_PLACE_FIELDS);
 		msgpack_pack_uint8(&pk, p->kind);
@@ -329,15 +329,15 @@ void wire_put_place(struct buf *body, const struct place_item *told)
 	}
 }
 
-void wire_put_nat(struct buf *body, const struct nat_item *told)
+void wire_put_nat(struct buf *body, const struct nat_item *q)
 {
 	msgpack_packer pk = item(body, ITEM_NAT);
 
-	assert(told->n <= ITEM_MAX_WAYS);
-	put_u32(&pk, told->left_out);
-	msgpack_pack_array(&pk, told->n);
-	for (uint32_t i = 0; i < told->n; i++) {
-		const struct nat_way *w = &told->ways[i];
+	assert(q->n <= ITEM_MAX_WAYS);
+	put_u32(&pk, q->left_out);
+	msgpack_pack_array(&pk, q->n);
+	for (uint32_t i = 0; i < q->n; i++) {
+		const struct nat_way *w = &q->ways[i];
 
 		msgpack_pack_array(&pk, WIRE_WAY_FIELDS);
 		msgpack_pack_uint8(&pk, w->kind);

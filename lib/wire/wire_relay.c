@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* wire_relay.c - the items that one collector tells another, written and read. */
+/* wire_relay.c - encodes and decodes the items that one collector sends to another. */
 #include <assert.h>
 
 #include "lib/wire/wire_read.h"
@@ -81,9 +81,9 @@ void wire_put_incident(struct buf *body, const struct incident_item *q)
 	put_regions(&pk, q->hops, q->region);
 	msgpack_pack_array(&pk, q->nsignals);
 	for (uint32_t i = 0; i < q->nsignals; i++) {
-		const struct told_signal *s = &q->signals[i];
+		const struct signal_item *s = &q->signals[i];
 
-		msgpack_pack_array(&pk, WIRE_TOLD_SIGNAL_FIELDS);
+		msgpack_pack_array(&pk, WIRE_SIGNAL_FIELDS);
 		put_u64(&pk, s->node);
 		put_str(&pk, s->app, ITEM_MAX_TEXT);
 		put_str(&pk, s->route, ITEM_MAX_LABEL);
@@ -223,10 +223,10 @@ int wire_read_node(struct mp *m, struct arena *a, struct node_item *q)
 	return r;
 }
 
-static int read_signal(struct mp *m, struct arena *a, struct told_signal *s)
+static int read_signal(struct mp *m, struct arena *a, struct signal_item *s)
 {
 	uint32_t width = mp_array(m);
-	int r = width < WIRE_TOLD_SIGNAL_FIELDS ? -EBADMSG : 0;
+	int r = width < WIRE_SIGNAL_FIELDS ? -EBADMSG : 0;
 
 	s->node = wire_read_u64(m);
 	s->app = wire_read_text(m, a, ITEM_MAX_TEXT, &r);
@@ -238,13 +238,13 @@ static int read_signal(struct mp *m, struct arena *a, struct told_signal *s)
 	s->n = wire_read_u64(m);
 	s->excess_us = wire_read_u64(m);
 	if (r == 0)
-		mp_skip_n(m, width - WIRE_TOLD_SIGNAL_FIELDS);
+		mp_skip_n(m, width - WIRE_SIGNAL_FIELDS);
 	return r;
 }
 
 int wire_read_incident(struct mp *m, struct arena *a, struct incident_item *q)
 {
-	struct told_signal *signals;
+	struct signal_item *signals;
 	void *p;
 	int r = 0;
 

@@ -248,7 +248,7 @@ int wire_read_stack(struct mp *m, struct arena *a, struct stack_item *s)
 	return r;
 }
 
-/* Of a telling without its number it is the first. */
+/* A report without a number counts as the first. */
 static void read_lasting(struct mp *m, struct event_item *e, uint32_t *more)
 {
 	uint64_t later[3] = { 0 };
@@ -256,7 +256,7 @@ static void read_lasting(struct mp *m, struct event_item *e, uint32_t *more)
 	for (size_t i = 0; i < ARRAY_SIZE(later) && *more; i++, --*more)
 		later[i] = i == 0 ? wire_read_u64(m) : wire_read_u32(m);
 	e->id = later[0];
-	e->told = !e->id ? 0 : later[1] ? (uint32_t)later[1] : 1;
+	e->update = !e->id ? 0 : later[1] ? (uint32_t)later[1] : 1;
 	e->going_on = e->id && later[2] & 1;
 }
 

@@ -16,7 +16,7 @@ static const struct {
 	{ "blkio", SERVES_BLKIO }, { "pids", SERVES_PIDS },
 };
 
-static uint32_t serves(const struct mntent *m)
+static uint32_t serves_of(const struct mntent *m)
 {
 	uint32_t bits = 0;
 
@@ -31,8 +31,8 @@ static uint32_t serves(const struct mntent *m)
 }
 
 /*
- * From 6.10 on the kernel counts the I/O of version 1 only while somebody limits it: then the file
- * of the root has a line for each disk, and it has none, and so have all others, where nobody does.
+ * Since 6.10 the kernel counts the I/O of version 1 only while an I/O limit is set. Then the file
+ * of the root has a line for each disk; without a limit all these files are empty.
  */
 static bool counts_io(int root)
 {
@@ -43,10 +43,10 @@ static bool counts_io(int root)
 	return n < 0 || memmem(text, (size_t)n, " Read ", 6);
 }
 
-/* The first mount of each counts: a later one is a part of it, made for a container. */
-static void add(struct cgroup_mounts *c, const struct mntent *m)
+/* The first mount of each hierarchy counts: a later one is a part of it, made for a container. */
+static void add_mount(struct cgroup_mounts *c, const struct mntent *m)
 {
-	uint32_t bits = serves(m);
+	uint32_t bits = serves_of(m);
 	int fd;
 
 	for (uint32_t i = 0; i < c->n; i++)
@@ -73,7 +73,7 @@ int cgroup_mounts_open(struct cgroup_mounts *c, const char *procfs)
 	if (!f)
 		return -ENOENT;
 	while (getmntent_r(f, &m, line, sizeof(line)))
-		add(c, &m);
+		add_mount(c, &m);
 	endmntent(f);
 	return c->n ? 0 : -ENOENT;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * cgroup_mounts.h - where the hierarchies of cgroups are: one of version 2, one of version 1 for
- * each controller or several, or both. Only those that have something to read are kept.
+ * cgroup_mounts.h - the mounted cgroup hierarchies: version 2, version 1 with one hierarchy for one
+ * or several controllers, or both. Only hierarchies with files to read are kept.
  */
 #pragma once
 
 #include "lib/base/base.h"
 
-enum cgroup_serves { /* what a hierarchy has files of */
+enum cgroup_serves { /* the controllers that a hierarchy has files of */
 		     SERVES_ALL = 1, /* version 2 */
 		     SERVES_CPU = 2,
 		     SERVES_CPUACCT = 4,
@@ -26,6 +26,6 @@ struct cgroup_mounts {
 	uint32_t n;
 };
 
-/* 0; -ENOENT: there is none. What is open is closed by the second, also when nothing is. */
+/* 0; -ENOENT: none is mounted. cgroup_mounts_close is needed, and allowed, after any result. */
 int cgroup_mounts_open(struct cgroup_mounts *m, const char *procfs) MUST_CHECK;
 void cgroup_mounts_close(struct cgroup_mounts *m);

@@ -6,9 +6,9 @@
 #include "probe/procfs/proc_delta.h"
 
 enum fold {
-	SUM_TOP, /* it has in it what is below */
-	SUM_ALL, /* its own */
-	NO_SUM, /* a limit, or shares of one time */
+	SUM_TOP, /* includes the cgroups below: add those at the top only */
+	SUM_ALL, /* of the cgroup itself: add all */
+	NO_SUM, /* a limit, or a share of the same time: no sum exists */
 };
 
 static const enum fold folds[CGROUP_END] = {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * cgroup_others.h - the cgroups that are not listed, as one. What is added is what each of them did
- * since the last tick, so a sum stays right when one is listed, is no more, or dies.
+ * cgroup_others.h - aggregates the cgroups that are not listed into one entity. The values added
+ * are deltas since the last tick, so the sum stays correct when a cgroup becomes listed or
+ * unlisted, or is removed.
  */
 #pragma once
 
@@ -13,5 +14,5 @@ struct cgroup_others {
 };
 
 void cgroup_others_begin(struct cgroup_others *o);
-/* top: none above it is among the others, so what it has of those below it counts. */
+/* top: no ancestor is among the others, so its values that include descendants are added. */
 void cgroup_others_add(struct cgroup_others *o, const double v[static CGROUP_END], bool top);

@@ -19,7 +19,7 @@ struct search {
 
 static bool search(struct search *s, int dir, size_t len, int depth);
 
-/* One without directories has two links. */
+/* A directory without subdirectories has two links. */
 static bool search_in(struct search *s, int dir, const char *name, size_t len, int depth)
 {
 	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -34,7 +34,7 @@ static bool search_in(struct search *s, int dir, const char *name, size_t len, i
 	return search(s, fd, len, depth + 1);
 }
 
-/* Closes dir. path[0..len] leads there. */
+/* Closes dir. path[0..len] is the path of dir. */
 static bool search(struct search *s, int dir, size_t len, int depth)
 {
 	DIR *d = fdopendir(dir);

@@ -9,7 +9,7 @@
 
 #define NS 1e-9
 #define US 1e-6
-#define NO_LIMIT 0x1p62 /* version 1 says so by the largest whole number of pages */
+#define NO_LIMIT 0x1p62 /* version 1: without a limit the largest whole number of pages */
 
 struct key {
 	const char *name;
@@ -63,26 +63,27 @@ static const struct key blkio_calls[] = {
 };
 
 enum form {
-	NUMBERS, /* one line, the keys' in their order */
-	KEYED, /* a line each: "name 1" */
-	DEVICES, /* a line for each device, "8:0 name=1 name=2", which are added up */
+	NUMBERS, /* one line with the numbers of all keys, in order */
+	KEYED, /* a line per key: "name 1" */
+	DEVICES, /* a line per device, "8:0 name=1 name=2"; the lines are added up */
 	PRESSURE, /* keys: some, full */
 };
 
-/* When it is read. */
+/* When a file is read. */
 enum when {
-	AT_WORK, /* when CPU time was used there */
-	ALWAYS, /* it says so */
-	NOW_AND_THEN, /* somebody may have set it anew */
+	AT_WORK, /* in ticks in which the cgroup used CPU time */
+	ALWAYS, /* in each tick: shows whether CPU time was used */
+	NOW_AND_THEN, /* in full reads only: a setting, which rarely changes */
 };
 
 #define KEYS(table) table, ARRAY_SIZE(table)
 #define ONE(i, unit) &(const struct key){ NULL, (i), (unit) }, 1
 #define TWO(a, b) (const struct key[]){ { NULL, (a), 1 }, { NULL, (b), 1 } }, 2
 
-/* What both versions say of one cgroup is version 1's in the end: its controllers are at work. */
-static const struct file {
-	uint32_t serves; /* enum cgroup_serves: of which hierarchy */
+/* If both versions give a value of one cgroup, version 1 is read last and wins: it has the
+ * controller. */
+static const struct cgroup_file {
+	uint32_t serves; /* enum cgroup_serves: the hierarchy with this file */
 	const char *name;
 	enum form form;
 	const struct key *keys;
@@ -126,9 +127,9 @@ static const struct file {
 	  AT_WORK },
 };
 
-_Static_assert(ARRAY_SIZE(files) <= 32, "a bit each in absent");
+_Static_assert(ARRAY_SIZE(files) <= 32, "one bit per file in absent");
 
-static void take_numbers(struct words file, const struct file *f, double *raw)
+static void parse_numbers(struct words file, const struct cgroup_file *f, double *raw)
 {
 	struct words line;
 
@@ -138,7 +139,7 @@ static void take_numbers(struct words file, const struct file *f, double *raw)
 		raw[f->keys[i].at] = proc_number(&line) * f->keys[i].unit;
 }
 
-static const struct key *find(const struct file *f, const struct words *word)
+static const struct key *find_key(const struct cgroup_file *f, const struct words *word)
 {
 	for (size_t i = 0; i < f->nkeys; i++)
 		if (proc_is(word, f->keys[i].name))
@@ -146,7 +147,7 @@ static const struct key *find(const struct file *f, const struct words *word)
 	return NULL;
 }
 
-static void take_keyed(struct words file, const struct file *f, double *raw)
+static void parse_keyed(struct words file, const struct cgroup_file *f, double *raw)
 {
 	struct words line, word;
 	const struct key *k;
@@ -154,14 +155,14 @@ static void take_keyed(struct words file, const struct file *f, double *raw)
 	while (proc_line(&file, &line)) {
 		if (!proc_word(&line, &word))
 			continue;
-		k = find(f, &word);
+		k = find_key(f, &word);
 		if (k)
 			raw[k->at] = proc_number(&line) * k->unit;
 	}
 }
 
-/* No line: it moved nothing yet. */
-static void take_devices(struct words file, const struct file *f, double *raw)
+/* No line for a device: no I/O yet, so the sums start at 0. */
+static void parse_devices(struct words file, const struct cgroup_file *f, double *raw)
 {
 	struct words line, word;
 	const struct key *k;
@@ -170,23 +171,23 @@ static void take_devices(struct words file, const struct file *f, double *raw)
 		raw[f->keys[i].at] = 0;
 	while (proc_line(&file, &line))
 		while (proc_word(&line, &word)) {
-			k = find(f, &word);
+			k = find_key(f, &word);
 			if (k)
 				raw[k->at] += proc_number(&line);
 		}
 }
 
-static void take_file(struct words file, const struct file *f, double *raw)
+static void parse_file(struct words file, const struct cgroup_file *f, double *raw)
 {
 	switch (f->form) {
 	case NUMBERS:
-		take_numbers(file, f, raw);
+		parse_numbers(file, f, raw);
 		break;
 	case KEYED:
-		take_keyed(file, f, raw);
+		parse_keyed(file, f, raw);
 		break;
 	case DEVICES:
-		take_devices(file, f, raw);
+		parse_devices(file, f, raw);
 		break;
 	case PRESSURE:
 		proc_pressure(file, f->keys[0].at, f->keys[1].at, raw);
@@ -194,8 +195,8 @@ static void take_file(struct words file, const struct file *f, double *raw)
 	}
 }
 
-static void read_in(int dir, uint32_t serves, struct cgroup *c, uint32_t whens, struct buf *text,
-		    double *raw)
+static void read_in(int dir, uint32_t serves, struct cgroup_node *c, uint32_t whens,
+		    struct buf *text, double *raw)
 {
 	struct words file;
 
@@ -207,13 +208,13 @@ static void read_in(int dir, uint32_t serves, struct cgroup *c, uint32_t whens, 
 			continue;
 		r = proc_read_at(text, dir, files[i].name, &file);
 		if (r == 0)
-			take_file(file, &files[i], raw);
-		else if (r == -ENOENT || r == -EOPNOTSUPP) /* pressure: the kernel keeps none */
+			parse_file(file, &files[i], raw);
+		else if (r == -ENOENT || r == -EOPNOTSUPP) /* EOPNOTSUPP: PSI is switched off */
 			c->absent |= 1u << i;
 	}
 }
 
-static void settle(double *raw)
+static void derive_metrics(double *raw)
 {
 	if (raw[CGROUP_MEM_LIMIT] >= NO_LIMIT)
 		raw[CGROUP_MEM_LIMIT] = NAN;
@@ -231,7 +232,7 @@ static bool has_any(uint32_t serves, uint32_t whens)
 	return false;
 }
 
-static void read_files(const struct cgroup_mounts *m, struct cgroup *c, uint32_t whens,
+static void read_files(const struct cgroup_mounts *m, struct cgroup_node *c, uint32_t whens,
 		       struct buf *text, double *raw)
 {
 	for (int v1 = 0; v1 < 2; v1++)
@@ -248,7 +249,7 @@ static void read_files(const struct cgroup_mounts *m, struct cgroup *c, uint32_t
 		}
 }
 
-void cgroup_read(const struct cgroup_mounts *m, struct cgroup *c, bool all, struct buf *text)
+void cgroup_read(const struct cgroup_mounts *m, struct cgroup_node *c, bool all, struct buf *text)
 {
 	double raw[CGROUP_FIELDS];
 
@@ -263,7 +264,7 @@ void cgroup_read(const struct cgroup_mounts *m, struct cgroup *c, bool all, stru
 			return;
 	}
 	read_files(m, c, all ? ~0u : 1u << ALWAYS | 1u << AT_WORK, text, raw);
-	settle(raw);
+	derive_metrics(raw);
 	memcpy(c->raw, raw, sizeof(raw));
 	c->was_read = true;
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cgroup_read.h - what the files of one cgroup say now, not yet as a delta. */
+/* cgroup_read.h - reads the files of one cgroup; the values are not deltas yet. */
 #pragma once
 
 #include "lib/base/buf.h"
 #include "probe/cgroup/cgroup_tree.h"
 
 /*
- * Leaves in c->raw the metrics of the layout; NaN for what no file says. One that used no CPU since
- * the last time keeps what it had, and limits are as they were, unless all is asked for. A file
- * that was not there is not looked for again before c->absent is cleared. text is room for a file.
+ * Puts the metrics of the layout into c->raw; NaN: no file has the value. Unless all is set, a
+ * cgroup that used no CPU since the last read keeps its values, and limits are not read again. A
+ * missing file is not tried again before c->absent is cleared. text is a buffer for the content of
+ * a file.
  */
-void cgroup_read(const struct cgroup_mounts *m, struct cgroup *c, bool all, struct buf *text);
+void cgroup_read(const struct cgroup_mounts *m, struct cgroup_node *c, bool all, struct buf *text);

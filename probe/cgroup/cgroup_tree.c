@@ -12,7 +12,7 @@
 
 enum { LINKS_OF_A_LEAF = 2 };
 
-/* Where the path is, or would be. */
+/* The index of the path, or the index at which to insert it. */
 static uint32_t place_of(const struct cgroup_tree *t, const char *path, size_t len, bool *found)
 {
 	uint32_t low = 0, high = t->n;
@@ -36,7 +36,7 @@ static uint32_t place_of(const struct cgroup_tree *t, const char *path, size_t l
 	return low;
 }
 
-static struct cgroup *find(const struct cgroup_tree *t, const char *path, size_t len)
+static struct cgroup_node *find_path(const struct cgroup_tree *t, const char *path, size_t len)
 {
 	bool found;
 	uint32_t at = place_of(t, path, len, &found);
@@ -44,18 +44,18 @@ static struct cgroup *find(const struct cgroup_tree *t, const char *path, size_t
 	return found ? t->all[at] : NULL;
 }
 
-struct cgroup *cgroup_tree_parent(const struct cgroup_tree *t, const struct cgroup *c)
+struct cgroup_node *cgroup_tree_parent(const struct cgroup_tree *t, const struct cgroup_node *c)
 {
 	const char *slash = strrchr(c->path, '/');
 
 	if (c->depth == 0)
 		return NULL;
-	return find(t, c->path, slash == c->path ? 1 : (size_t)(slash - c->path));
+	return find_path(t, c->path, slash == c->path ? 1 : (size_t)(slash - c->path));
 }
 
-static struct cgroup *make(struct cgroup_tree *t, const char *path, uint32_t depth)
+static struct cgroup_node *new_cgroup(struct cgroup_tree *t, const char *path, uint32_t depth)
 {
-	struct cgroup *c = calloc(1, sizeof(*c));
+	struct cgroup_node *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		die("out of memory");
@@ -69,8 +69,8 @@ static struct cgroup *make(struct cgroup_tree *t, const char *path, uint32_t dep
 	return c;
 }
 
-/* NULL: there are too many. */
-static struct cgroup *take(struct cgroup_tree *t, const char *path, uint32_t depth)
+/* The cgroup of this path, added if it is new; NULL: there are too many. */
+static struct cgroup_node *get_cgroup(struct cgroup_tree *t, const char *path, uint32_t depth)
 {
 	bool found;
 	uint32_t at = place_of(t, path, strlen(path), &found);
@@ -88,41 +88,42 @@ static struct cgroup *take(struct cgroup_tree *t, const char *path, uint32_t dep
 			die("out of memory");
 	}
 	memmove(&t->all[at + 1], &t->all[at], (t->n - at) * sizeof(*t->all));
-	t->all[at] = make(t, path, depth);
+	t->all[at] = new_cgroup(t, path, depth);
 	t->n++;
 	return t->all[at];
 }
 
-struct walk {
+struct tree_walk {
 	struct cgroup_tree *tree;
 	uint32_t mount;
-	struct cgroup **queue; /* those of this hierarchy, the nearest to the root first */
+	struct cgroup_node *
+		*queue; /* the cgroups of this hierarchy, those nearest to the root first */
 	uint32_t n, room;
 };
 
-static void enqueue(struct walk *w, struct cgroup *c)
+static void enqueue(struct tree_walk *w, struct cgroup_node *c)
 {
 	if (w->n == w->room) {
 		w->room = w->room ? w->room * 2 : 64;
-		w->queue = reallocarray(w->queue, w->room, sizeof(struct cgroup *));
+		w->queue = reallocarray(w->queue, w->room, sizeof(struct cgroup_node *));
 		if (!w->queue)
 			die("out of memory");
 	}
 	w->queue[w->n++] = c;
 }
 
-static const char *below_root(const struct cgroup *c)
+static const char *below_root(const struct cgroup_node *c)
 {
 	return c->depth ? c->path + 1 : ".";
 }
 
-static void take_children(struct walk *w, const struct cgroup *c, DIR *d)
+static void add_children(struct tree_walk *w, const struct cgroup_node *c, DIR *d)
 {
 	char path[PATH_MAX];
 	struct dirent *e;
 
 	while ((e = readdir(d))) {
-		struct cgroup *child;
+		struct cgroup_node *child;
 
 		if (e->d_type != DT_DIR || strcmp(e->d_name, ".") == 0 ||
 		    strcmp(e->d_name, "..") == 0)
@@ -130,21 +131,21 @@ static void take_children(struct walk *w, const struct cgroup *c, DIR *d)
 		if ((size_t)snprintf(path, sizeof(path), "%s/%s", c->depth ? c->path : "",
 				     e->d_name) >= sizeof(path))
 			continue;
-		child = take(w->tree, path, c->depth + 1);
+		child = get_cgroup(w->tree, path, c->depth + 1);
 		if (child)
 			enqueue(w, child);
 	}
 }
 
-/* A directory without directories has two links, and need not be read. */
-static void visit(struct walk *w, int root, struct cgroup *c)
+/* A directory without subdirectories has two links and is not read. */
+static void visit_cgroup(struct tree_walk *w, int root, struct cgroup_node *c)
 {
 	struct stat st;
 	DIR *d;
 	int fd;
 
 	if (fstatat(root, below_root(c), &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
-		return; /* it went a moment ago */
+		return; /* removed a moment ago */
 	c->in |= 1u << w->mount;
 	c->id[w->mount] = st.st_ino;
 	if (st.st_nlink == LINKS_OF_A_LEAF)
@@ -156,11 +157,11 @@ static void visit(struct walk *w, int root, struct cgroup *c)
 			close(fd);
 		return;
 	}
-	take_children(w, c, d);
+	add_children(w, c, d);
 	closedir(d);
 }
 
-static void free_one(struct cgroup_tree *t, struct cgroup *c)
+static void free_cgroup(struct cgroup_tree *t, struct cgroup_node *c)
 {
 	if (c->listed)
 		t->listed--;
@@ -168,7 +169,7 @@ static void free_one(struct cgroup_tree *t, struct cgroup *c)
 	free(c);
 }
 
-static void forget_gone(struct cgroup_tree *t)
+static void remove_gone(struct cgroup_tree *t)
 {
 	uint32_t n = 0;
 
@@ -176,19 +177,19 @@ static void forget_gone(struct cgroup_tree *t)
 		if (t->all[i]->in)
 			t->all[n++] = t->all[i];
 		else
-			free_one(t, t->all[i]);
+			free_cgroup(t, t->all[i]);
 	}
 	t->n = n;
 }
 
-/* Those nearest to the root first: what is used below them is in theirs. */
+/* Those nearest to the root first: their values include those of the cgroups below. */
 static void list_new(struct cgroup_tree *t)
 {
 	uint32_t left = t->n - t->listed;
 
 	for (uint32_t depth = 0; left && t->listed < CGROUP_LISTED; depth++)
 		for (uint32_t i = 0; i < t->n && t->listed < CGROUP_LISTED; i++) {
-			struct cgroup *c = t->all[i];
+			struct cgroup_node *c = t->all[i];
 
 			if (c->listed || c->depth != depth)
 				continue;
@@ -198,13 +199,13 @@ static void list_new(struct cgroup_tree *t)
 		}
 }
 
-/* A busy one takes the place of one that has long been idle. */
+/* A busy cgroup takes the place of one that has been idle for CGROUP_IDLE_TICKS. */
 static void list_busy(struct cgroup_tree *t)
 {
 	uint32_t idle = 0;
 
 	for (uint32_t i = 0; i < t->n && t->listed < t->n; i++) {
-		struct cgroup *c = t->all[i];
+		struct cgroup_node *c = t->all[i];
 
 		if (c->listed || c->idle)
 			continue;
@@ -226,14 +227,14 @@ void cgroup_tree_walk(struct cgroup_tree *t, const struct cgroup_mounts *m)
 		t->all[i]->in = 0;
 	}
 	for (uint32_t i = 0; i < m->n; i++) {
-		struct walk w = { .tree = t, .mount = i };
+		struct tree_walk w = { .tree = t, .mount = i };
 
-		enqueue(&w, take(t, "/", 0));
+		enqueue(&w, get_cgroup(t, "/", 0));
 		for (uint32_t at = 0; at < w.n; at++)
-			visit(&w, m->mount[i].fd, w.queue[at]);
+			visit_cgroup(&w, m->mount[i].fd, w.queue[at]);
 		free(w.queue);
 	}
-	forget_gone(t);
+	remove_gone(t);
 	list_new(t);
 	list_busy(t);
 	t->walked = true;
@@ -242,7 +243,7 @@ void cgroup_tree_walk(struct cgroup_tree *t, const struct cgroup_mounts *m)
 void cgroup_tree_free(struct cgroup_tree *t)
 {
 	for (uint32_t i = 0; i < t->n; i++)
-		free_one(t, t->all[i]);
+		free_cgroup(t, t->all[i]);
 	free(t->all);
 	*t = (struct cgroup_tree){ 0 };
 }

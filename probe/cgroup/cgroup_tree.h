@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * cgroup_tree.h - every cgroup of this host, by its path, remembered from walk to walk.
+ * cgroup_tree.h - all cgroups of this host by path, updated by each walk of the hierarchies.
  *
- * One path is one cgroup, in however many hierarchies it lies. There are CGROUP_MAX at most, the
- * nearest to the root; of those CGROUP_LISTED are listed, and the tree chooses which: who is keeps
- * its place while it does something, and one that does not gives it to one that does.
+ * A path that exists in several hierarchies is one cgroup. The tree holds at most CGROUP_MAX, those
+ * nearest to the root. At most CGROUP_LISTED of them are listed, chosen by the tree: a listed
+ * cgroup keeps its place while it is active; an idle one loses it to an active one that is not
+ * listed.
  */
 #pragma once
 
@@ -13,33 +14,33 @@
 
 enum { CGROUP_MAX = 4096, CGROUP_LISTED = 512, CGROUP_IDLE_TICKS = 30 };
 
-/* Beside the metrics what one of them is made of. */
+/* One field beyond the metrics: the working set is computed from it. */
 enum { CGROUP_INACTIVE_FILE = CGROUP_END, CGROUP_FIELDS };
 
-struct cgroup {
+struct cgroup_node {
 	char *path; /* "/" is the root */
-	uint64_t id[CGROUP_MOUNTS]; /* the kernel's, in each hierarchy */
-	uint32_t in, was_in; /* bit of each hierarchy: it is there, it was in the last walk */
-	uint32_t absent; /* bit of each file: it was looked for, and is not there */
+	uint64_t id[CGROUP_MOUNTS]; /* the kernel's id in each hierarchy */
+	uint32_t in, was_in; /* a bit per hierarchy: present now, present in the last walk */
+	uint32_t absent; /* a bit per file: known to be missing */
 	uint32_t depth; /* 0: the root */
-	uint32_t idle; /* reads in a row in which nothing was counted */
-	uint32_t turn; /* not all are read whole in the same tick */
+	uint32_t idle; /* reads in a row without activity */
+	uint32_t turn; /* spreads the full reads of the cgroups over the ticks */
 	bool was_read;
 	bool listed;
-	bool born; /* after the first walk: its counters began with 0 */
-	double raw[CGROUP_FIELDS]; /* what its files said last */
-	double last[CGROUP_END]; /* what its counters are counted from */
+	bool born; /* created after the first walk: its counters started at 0 */
+	double raw[CGROUP_FIELDS]; /* values of the last read */
+	double last[CGROUP_END]; /* counters at the last tick, the base of the deltas */
 };
 
 struct cgroup_tree {
-	struct cgroup **all; /* by path: a parent comes before its children */
+	struct cgroup_node **all; /* sorted by path: a parent comes before its children */
 	uint32_t n, room, listed;
-	uint32_t cut; /* beyond CGROUP_MAX, in the last walk */
-	uint32_t made; /* since ever */
+	uint32_t cut; /* cgroups of the last walk beyond CGROUP_MAX */
+	uint32_t made; /* cgroups created since the start */
 	bool walked;
 };
 
 void cgroup_tree_walk(struct cgroup_tree *t, const struct cgroup_mounts *m);
-void cgroup_tree_free(struct cgroup_tree *t); /* what it holds */
+void cgroup_tree_free(struct cgroup_tree *t); /* its content */
 
-struct cgroup *cgroup_tree_parent(const struct cgroup_tree *t, const struct cgroup *c);
+struct cgroup_node *cgroup_tree_parent(const struct cgroup_tree *t, const struct cgroup_node *c);

@@ -8,7 +8,7 @@
 #include "probe/cgroup/cgroup_mounts.h"
 #include "probe/procfs/proc_text.h"
 
-static const double no_limit = 1e18; /* and more: how the older hierarchy says that there is none */
+static const double no_limit = 1e18; /* version 1 gives a value above this for no limit */
 
 static const struct {
 	const char *used, *limit;
@@ -21,11 +21,13 @@ static double number_of(struct buf *text, const char *dir, const char *name)
 
 	if (proc_read(text, dir, name, &file) < 0 || !proc_line(&file, &line))
 		return NAN;
-	return proc_number(&line); /* "max": none */
+	return proc_number(&line); /* NaN for "max" */
 }
 
-/* Which of files the hierarchy has, and its root; the older one if there are both, as then that one
- * counts. */
+/*
+ * The index in files for the hierarchy of the memory controller, and the root of the hierarchy.
+ * Version 1 if both are mounted, because then it has the controller.
+ */
 static int find_root(const struct cgroup_mounts *m, int *fd)
 {
 	static const uint32_t serves[] = { SERVES_MEMORY, SERVES_ALL };
@@ -39,8 +41,8 @@ static int find_root(const struct cgroup_mounts *m, int *fd)
 	return -ENOENT;
 }
 
-static void nearest(struct buf *text, const struct cgroup_mounts *m, const char *path,
-		    double *used_bytes, double *limit_bytes)
+static void find_nearest(struct buf *text, const struct cgroup_mounts *m, const char *path,
+			 double *used_bytes, double *limit_bytes)
 {
 	char dir[PATH_MAX];
 	int fd, which = find_root(m, &fd);
@@ -70,6 +72,6 @@ void memory_limit(struct buf *text, const char *procfs, const char *path, double
 
 	*used_bytes = *limit_bytes = NAN;
 	if (cgroup_mounts_open(&m, procfs) == 0)
-		nearest(text, &m, path, used_bytes, limit_bytes);
+		find_nearest(text, &m, path, used_bytes, limit_bytes);
 	cgroup_mounts_close(&m);
 }

@@ -11,7 +11,7 @@
 
 #include "probe/core/source.h"
 
-enum { ROOT_INODE = 1 }; /* of the hierarchy itself, in the kernel's numbering and in bpf's */
+enum { ROOT_INODE = 1 }; /* inode and cgroup id of the hierarchy's root */
 
 static bool is_below(const char *path, const char *dir)
 {
@@ -20,7 +20,7 @@ static bool is_below(const char *path, const char *dir)
 	return strncmp(path, dir, len) == 0 && (path[len] == '/' || !path[len]);
 }
 
-/* Where the cgroup2 that path lies in is mounted: the nearest of all mounts around it. */
+/* The mount point of the cgroup2 hierarchy that contains path: the longest one above path. */
 static int find_mount(const char *procfs, const char *path, char root[static PATH_MAX])
 {
 	char mounts[PATH_MAX], line[PATH_MAX * 2];
@@ -57,8 +57,8 @@ static uint32_t depth_of(const char *below)
 static int not_cgroup2(int r, const char *path, char *why)
 {
 	snprintf(why, WHY_LEN,
-		 "scope %.100s is no cgroup2 directory (%s); name one, as \"grep cgroup2 "
-		 "/proc/mounts\" and /proc/PID/cgroup tell",
+		 "scope %.100s is not a cgroup2 directory (%s); name one, as in \"grep cgroup2 "
+		 "/proc/mounts\" and /proc/PID/cgroup",
 		 path, strerror(-r));
 	return r;
 }
@@ -83,8 +83,8 @@ int scope_find(const char *text, const char *procfs, struct scope *out, char *wh
 		return not_cgroup2(r < 0 ? r : -errno, path, why);
 	if (top.st_ino != ROOT_INODE) {
 		snprintf(why, WHY_LEN,
-			 "%.100s shows only a part of cgroup2, which hides where its scopes lie; "
-			 "start the probe in the host's cgroup namespace",
+			 "%.100s shows only a part of cgroup2, so the level of the scope is not "
+			 "known; start the probe in the host's cgroup namespace",
 			 root);
 		return -EXDEV;
 	}

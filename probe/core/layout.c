@@ -28,7 +28,7 @@ bool layout_has(const char *name)
 	return false;
 }
 
-/* Not a call that a program could forget: a sample with id 0 would be refused for ever. */
+/* A constructor, so that no program can forget it: the collector would refuse samples with id 0. */
 __attribute__((constructor)) static void make_ids(void)
 {
 	struct wire_dict *const all[] = {

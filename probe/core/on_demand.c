@@ -23,8 +23,8 @@ bool on_demand_is(const char *source)
 	return false;
 }
 
-/* The next word of a list, without what parts it; false: there is none. */
-static bool next(const char **list, const char **word, size_t *len)
+/* The next word of a list, without separators; false at the end. */
+static bool next_word(const char **list, const char **word, size_t *len)
 {
 	*word = *list + strspn(*list, ", ");
 	*len = strcspn(*word, ", ");
@@ -32,12 +32,12 @@ static bool next(const char **list, const char **word, size_t *len)
 	return *len > 0;
 }
 
-bool on_demand_asked(const char *list, const char *source)
+bool on_demand_enabled(const char *list, const char *source)
 {
 	const char *word;
 	size_t len;
 
-	while (next(&list, &word, &len))
+	while (next_word(&list, &word, &len))
 		if (is_word(word, len, source) || is_word(word, len, "all"))
 			return true;
 	return false;
@@ -48,7 +48,7 @@ bool on_demand_known(const char *list)
 	const char *word;
 	size_t len;
 
-	while (next(&list, &word, &len)) {
+	while (next_word(&list, &word, &len)) {
 		bool known = is_word(word, len, "all");
 
 		for (size_t i = 0; i < ARRAY_SIZE(names); i++)

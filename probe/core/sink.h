@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * sink.h - where sources put what they found: two bodies, one per stream.
+ * sink.h - encodes the items that sources emit, into one body per stream.
  *
- * The sink only encodes; main seals its bodies into batches and gives them to the spool. Items are
- * copied: a source may free its strings as soon as a call returns. A body that passes SINK_FULL
- * is handed to on_full at once, so that no batch outgrows a frame however much one read finds.
+ * main seals the bodies into batches and appends them to the spool. Items are copied: a source may
+ * free its strings as soon as a call returns. A body that exceeds SINK_FULL goes to on_full at
+ * once, so that no batch outgrows a frame, whatever the number of items in one read.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 enum { SINK_FULL = WIRE_MAX_FRAME / 4 };
 
 struct sink {
-	struct buf event, metric; /* bodies in the making */
+	struct buf event, metric; /* bodies under construction */
 	uint64_t requests; /* rows in event */
 	uint64_t samples; /* items in metric */
 	void (*on_full)(void *arg, enum wire_stream stream); /* takes the body and empties it */

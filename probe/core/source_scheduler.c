@@ -7,7 +7,7 @@
 
 enum { READERS = 64 };
 
-struct reader {
+struct reader { /* of one source */
 	struct source_scheduler *of;
 	const struct source *s;
 	size_t source;
@@ -23,7 +23,8 @@ struct source_scheduler {
 	struct reader reader[READERS];
 };
 
-struct source_scheduler *source_scheduler_begin(struct loop *l, bool (*read)(void *arg, size_t source), void *arg)
+struct source_scheduler *source_scheduler_begin(struct loop *l,
+						bool (*read)(void *arg, size_t source), void *arg)
 {
 	struct source_scheduler *r = calloc(1, sizeof(*r));
 
@@ -38,8 +39,8 @@ void source_scheduler_free(struct source_scheduler *r)
 	free(r);
 }
 
-/* One without a rest_ms never rests, whatever is said of it. */
-static void set(struct reader *r, bool rests)
+/* A source without rest_ms never rests, whatever its read returned. */
+static void set_rest(struct reader *r, bool rests)
 {
 	rests = rests && r->s->rest_ms;
 	if (rests == r->rests)
@@ -54,21 +55,25 @@ static int on_due(void *arg)
 {
 	struct reader *r = arg;
 
-	set(r, r->of->read(r->of->arg, r->source));
+	set_rest(r, r->of->read(r->of->arg, r->source));
 	return 0;
 }
 
-/* Whatever it says: what wakes it again and again is read at its pace. */
+/*
+ * Does not let the source rest, whatever its read returned: a descriptor that wakes it repeatedly
+ * is then read on the source's period.
+ */
 static int on_wake(void *arg)
 {
 	struct reader *r = arg;
 
 	(void)r->of->read(r->of->arg, r->source);
-	set(r, false);
+	set_rest(r, false);
 	return 0;
 }
 
-void source_scheduler_add(struct source_scheduler *g, size_t source, const struct source *s, int wakes)
+void source_scheduler_add(struct source_scheduler *g, size_t source, const struct source *s,
+			  int wakes)
 {
 	struct reader *r = &g->reader[g->n++];
 

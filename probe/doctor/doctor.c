@@ -25,8 +25,8 @@
 
 enum { CONNECT_MS = 2000 };
 
-static const struct file {
-	const char *name, *missing; /* NULL: every kernel has it, so it is procfs that is missing */
+static const struct proc_file {
+	const char *name, *missing; /* the remedy; NULL: every kernel has it, so mount procfs */
 } files[] = {
 	{ "stat", NULL },
 	{ "loadavg", NULL },
@@ -46,14 +46,14 @@ static bool source_line(size_t i, int r, const char *why, const char *on_demand)
 {
 	const char *name = sources_at(i)->name;
 
-	if (r == 0 && on_demand_is(name) && !on_demand_asked(on_demand, name))
-		return doctor_line(true, name, "it would work: %s; on_demand = %s has it measured",
+	if (r == 0 && on_demand_is(name) && !on_demand_enabled(on_demand, name))
+		return doctor_line(true, name, "would work: %s; on_demand = %s enables it",
 				   sources_at(i)->help, name);
 	return doctor_line(r == 0, name, "%s%s", r == 0 ? "attached and read: " : "",
 			   r == 0 ? sources_at(i)->help : why);
 }
 
-/* The ways to see requests that --hooks auto chooses from, in its order. */
+/* The hooks for requests that --hooks auto tries, in order. */
 static const struct way {
 	const char *name, *help;
 } ways[] = {
@@ -67,7 +67,7 @@ struct ways_tried {
 	struct map_memory maps[ARRAY_SIZE(ways)];
 };
 
-/* Each by itself, and once: most of what the doctor costs is the loading of their programs. */
+/* Tries each once: loading their programs is most of the cost of the doctor. */
 static void try_ways(struct ways_tried *t, size_t request, const struct probe_env *env,
 		     struct probe_config *c)
 {
@@ -89,9 +89,9 @@ static void add_maps(struct map_memory *sum, const struct map_memory *m)
 	sum->many += m->many;
 }
 
-/* The source takes the way that is asked for, or the first that works. */
-static bool see_request(const struct ways_tried *t, size_t request, const char *hooks,
-			struct map_memory *maps)
+/* Reports the source with the configured hooks; auto: with the first that work. */
+static bool check_request(const struct ways_tried *t, size_t request, const char *hooks,
+			  struct map_memory *maps)
 {
 	bool any = strcmp(hooks, "auto") == 0;
 	size_t i = 0;
@@ -102,20 +102,20 @@ static bool see_request(const struct ways_tried *t, size_t request, const char *
 	return source_line(request, t->r[i], t->why[i], "");
 }
 
-/* Of those that the probe would open: what they take here, and would take elsewhere. */
-static void see_maps(const struct map_memory *m)
+/* The maps of the sources that the probe would open: their memory here and on other machines. */
+static void check_maps(const struct map_memory *m)
 {
 	const double mib = 1 << 20;
 
 	doctor_line(true, "map memory",
-		    "%.1f MiB of the kernel's here; %.1f with 2 processors, at most %.1f with %d",
+		    "%.1f MiB of kernel memory here; %.1f with 2 CPUs, at most %.1f with %d",
 		    (double)m->here / mib, (double)m->few / mib, (double)m->many / mib,
 		    MAP_MEMORY_MANY);
 }
 
-/* Opened and read as a probe would, then closed. */
-static bool see_sources(struct ways_tried *t, const struct probe_env *env, struct probe_config *c,
-			const struct probe_config *given)
+/* Opens, reads and closes each source, as the probe would. */
+static bool check_sources(struct ways_tried *t, const struct probe_env *env, struct probe_config *c,
+			  const struct probe_config *given)
 {
 	struct map_memory sum = { 0 };
 	bool all = true;
@@ -123,7 +123,7 @@ static bool see_sources(struct ways_tried *t, const struct probe_env *env, struc
 	for (size_t i = 0; i < sources_count(); i++) {
 		if (strcmp(sources_at(i)->name, "request") == 0) {
 			try_ways(t, i, env, c);
-			all &= see_request(t, i, c->hooks, &sum);
+			all &= check_request(t, i, c->hooks, &sum);
 		} else {
 			struct map_memory maps = { 0 };
 			int r = sources_try(i, env, &maps);
@@ -134,11 +134,11 @@ static bool see_sources(struct ways_tried *t, const struct probe_env *env, struc
 				add_maps(&sum, &maps);
 		}
 	}
-	see_maps(&sum);
+	check_maps(&sum);
 	return all;
 }
 
-static void see_ways(const struct ways_tried *t)
+static void check_ways(const struct ways_tried *t)
 {
 	char name[32];
 
@@ -149,7 +149,7 @@ static void see_ways(const struct ways_tried *t)
 	}
 }
 
-static void see_file(const char *procfs, const struct file *f)
+static void check_file(const char *procfs, const struct proc_file *f)
 {
 	char path[64], byte;
 	AUTO_CLOSE int fd = -1;
@@ -163,8 +163,8 @@ static void see_file(const char *procfs, const struct file *f)
 			    f->missing ? f->missing : "mount procfs there");
 }
 
-/* tcp://host:port, as probe_config_read has checked it. */
-static void split(const char *endpoint, char host[static 256], const char **port)
+/* endpoint: tcp://host:port, validated by probe_config_read. */
+static void split_endpoint(const char *endpoint, char host[static 256], const char **port)
 {
 	const char *from = endpoint + strlen("tcp://"), *colon = strrchr(endpoint, ':');
 	size_t len;
@@ -199,7 +199,7 @@ static int connect_to(const struct addrinfo *a)
 	return -error;
 }
 
-static void see_collector(const char *endpoint)
+static void check_collector(const char *endpoint)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
 	struct addrinfo *found = NULL;
@@ -208,7 +208,7 @@ static void see_collector(const char *endpoint)
 	uint64_t begin;
 	int r;
 
-	split(endpoint, host, &port);
+	split_endpoint(endpoint, host, &port);
 	r = getaddrinfo(host, port, &hints, &found);
 	if (r != 0) {
 		doctor_line(false, "collector", "%s: %s; name another by --collector", endpoint,
@@ -229,8 +229,8 @@ static void see_collector(const char *endpoint)
 			    endpoint, strerror(-r));
 }
 
-/* Rows of many nodes are put side by side: their clocks have to agree. */
-static void see_clock(void)
+/* Rows of different nodes are compared by time, so their clocks must agree. */
+static void check_clock(void)
 {
 	struct timex t = { 0 };
 	time_t now = (time_t)(clock_wall_ns() / 1000000000ull);
@@ -245,8 +245,8 @@ static void see_clock(void)
 			   : ", and nothing keeps it in step; start chrony or systemd-timesyncd");
 }
 
-/* What has no cgroup of its own is told of the whole host. */
-static void see_scope(const struct probe_config *c)
+/* A scope without pressure files gets the stalls of the whole host. */
+static void check_scope(const struct probe_config *c)
 {
 	const char *path = c->scope + strlen("cgroup=");
 	bool own = stalls_in_scope(c);
@@ -257,7 +257,7 @@ static void see_scope(const struct probe_config *c)
 		    path);
 }
 
-static void see_state(const char *path)
+static void check_state(const char *path)
 {
 	struct state_file f;
 	struct buf body = { 0 };
@@ -281,8 +281,8 @@ static void see_state(const char *path)
 			    r == -EBADMSG ? "damaged" : strerror(-r));
 }
 
-/* Without making anything there: a probe may be using it. */
-static void see_spool(const char *path)
+/* Creates nothing there: a running probe may be using the directory. */
+static void check_spool(const char *path)
 {
 	char parent[PATH_MAX], *slash;
 	struct statvfs v;
@@ -307,8 +307,8 @@ static void see_spool(const char *path)
 		    strerror(errno));
 }
 
-/* Without making any. */
-static void see_keys(const struct probe_config *c)
+/* Creates no keys. */
+static void check_keys(const struct probe_config *c)
 {
 	char path[KEYS_PATH], err[400];
 	struct key_pair own;
@@ -342,30 +342,30 @@ int doctor_run(const struct probe_config *given)
 	struct ways_tried tried = { 0 };
 	bool all;
 
-	c.state[0] = 0; /* the running probe's: not to be written here */
+	c.state[0] = 0; /* belongs to the running probe: must not be written */
 	snprintf(c.on_demand, sizeof(c.on_demand), "all");
-	libbpf_set_print(NULL); /* every refusal becomes a line here */
+	libbpf_set_print(NULL); /* each refusal is a line of the doctor instead */
 	sources_use(c.programs);
 	kernel_btf_begin();
-	all = see_sources(&tried, &env, &c, given);
+	all = check_sources(&tried, &env, &c, given);
 	sources_forget();
-	see_ways(&tried);
+	check_ways(&tried);
 	doctor_kernel();
 	kernel_btf_end();
 	doctor_nginx(env.procfs);
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		see_file(env.procfs, &files[i]);
+		check_file(env.procfs, &files[i]);
 	doctor_nat(env.procfs);
 	if (given->scope[0])
-		see_scope(given);
+		check_scope(given);
 	if (given->state[0])
-		see_state(given->state);
+		check_state(given->state);
 	if (given->spool[0])
-		see_spool(given->spool);
+		check_spool(given->spool);
 	if (endpoints_parse(c.collector, &collectors) == 0)
 		for (unsigned i = 0; i < collectors.n; i++)
-			see_collector(collectors.at[i]);
-	see_keys(&c);
-	see_clock();
+			check_collector(collectors.at[i]);
+	check_keys(&c);
+	check_clock();
 	return all ? EXIT_SUCCESS : EXIT_FAILURE;
 }

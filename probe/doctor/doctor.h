@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * doctor.h - `seismo-probe doctor`: what this node can give a probe, and what to do about the rest.
+ * doctor.h - `seismo-probe doctor`: checks what works on this node, and how to fix the rest.
  *
- * One line on stdout per thing: "ok" or "off", its name, a sentence. Nothing it opens outlives it,
- * and a probe that runs does not notice.
+ * Prints one line per check to stdout: "ok" or "off", its name, a sentence. It closes all that it
+ * opens, and does not disturb a running probe.
  */
 #pragma once
 
@@ -12,5 +12,5 @@
 int doctor_run(const struct probe_config *c); /* 0: every source attaches; else 1 */
 
 void doctor_kernel(void); /* the kernel's features, line by line */
-void doctor_nginx(const char *procfs); /* the lines about each nginx that runs; takes 2 s at most */
-void doctor_nat(const char *procfs); /* how addresses are translated here, by which others call */
+void doctor_nginx(const char *procfs); /* a line per running nginx; takes at most 2 s */
+void doctor_nat(const char *procfs); /* the translations of addresses (NAT) on this node */

@@ -12,16 +12,16 @@
 #include "probe/sandbox/seccomp.h"
 #include "probe/kernel/map_walk.h"
 
-/* How to find out whether a kernel has something: by what its BTF names, or by asking for it. */
+/* How to detect a feature: by a name in the kernel's BTF, or by a trial. */
 enum how { BY_TRACEPOINT, BY_FUNCTION, BY_WALK, BY_MAP, BY_HELPER };
 
 static const struct feature {
 	const char *name;
 	enum how how;
 	const char *type; /* in BTF */
-	int id; /* of a map's type or of a helper */
+	int id; /* of the map type or the helper */
 	const char *since;
-	const char *hooks; /* that need it; NULL: each */
+	const char *hooks; /* the hooks that need it; NULL: all */
 } features[] = {
 	{ "sock_send_length", BY_TRACEPOINT, "btf_trace_sock_send_length", 0, "6.3", "sockets" },
 	{ "sock_recv_length", BY_TRACEPOINT, "btf_trace_sock_recv_length", 0, "6.3", "sockets" },
@@ -60,16 +60,16 @@ static const char *kind_of(const struct feature *f)
 	return "feature";
 }
 
-/* There is another way where there is none, or the kernel refuses it. */
-static int asked_walk(int may)
+/* -EOPNOTSUPP: missing or refused, but the probe has a fallback. */
+static int walk_result(int may)
 {
 	if (may == 0)
 		return 1;
 	return may == -EPERM || may == -ENOENT ? -EOPNOTSUPP : may;
 }
 
-/* 1: it is there, 0: it is not, < 0: nobody can tell. */
-static int ask(const struct feature *f, const struct btf *btf)
+/* 1: present, 0: missing, < 0: not known. */
+static int check_feature(const struct feature *f, const struct btf *btf)
 {
 	switch (f->how) {
 	case BY_TRACEPOINT:
@@ -77,7 +77,7 @@ static int ask(const struct feature *f, const struct btf *btf)
 	case BY_FUNCTION:
 		return btf ? btf__find_by_name_kind(btf, f->type, BTF_KIND_FUNC) > 0 : -ENODATA;
 	case BY_WALK:
-		return privilege_has_bpf() ? asked_walk(map_walk_may(f->type)) : -EPERM;
+		return privilege_has_bpf() ? walk_result(map_walk_allowed(f->type)) : -EPERM;
 	case BY_MAP:
 		return privilege_has_bpf()
 			       ? libbpf_probe_bpf_map_type((enum bpf_map_type)f->id, NULL)
@@ -90,7 +90,7 @@ static int ask(const struct feature *f, const struct btf *btf)
 	return -EINVAL;
 }
 
-static void tell(const struct feature *f, int found)
+static void report_feature(const struct feature *f, int found)
 {
 	const char *kind = kind_of(f);
 
@@ -115,7 +115,7 @@ static void tell(const struct feature *f, int found)
 		doctor_line(false, f->name, "the kernel does not answer: %s", strerror(-found));
 }
 
-static void see_counting(void)
+static void check_counting(void)
 {
 	const char *name = "cost of programs";
 	int64_t hook_ns = bpf_stats_bias_ns();
@@ -124,8 +124,8 @@ static void see_counting(void)
 
 	if (r < 0) {
 		doctor_line(false, name,
-			    "the kernel may not be asked to count it (%s): kernel programs have no "
-			    "budget; start as root, or give CAP_SYS_ADMIN",
+			    "not permitted to count it (%s): kernel programs have no budget; start "
+			    "as root, or give CAP_SYS_ADMIN",
 			    strerror(-r));
 		return;
 	}
@@ -154,7 +154,7 @@ void doctor_kernel(void)
 	doctor_line(btf != NULL, "BTF", "%s",
 		    btf ? KERNEL_BTF
 			: "this kernel has no BTF; boot one with CONFIG_DEBUG_INFO_BTF=y");
-	see_counting();
+	check_counting();
 	for (size_t i = 0; i < ARRAY_SIZE(features); i++)
-		tell(&features[i], ask(&features[i], btf));
+		report_feature(&features[i], check_feature(&features[i], btf));
 }

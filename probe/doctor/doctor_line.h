@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* doctor_line.h - one line of `seismo-probe doctor` on stdout: "ok" or "off", a name, a sentence. */
+/* doctor_line.h - one line of `seismo-probe doctor` on stdout: "ok" or "off", a name, a sentence.
+ */
 #pragma once
 
 #include "lib/base/base.h"

@@ -17,13 +17,13 @@ void doctor_nat(const char *procfs)
 			    tracked, tracked == 1 ? " is" : "s are", n->n, n->n == 1 ? "" : "s");
 	else if (r == -EPERM)
 		doctor_line(false, "NAT",
-			    "needs CAP_NET_ADMIN; without it whoever is called by an address that "
-			    "this node translates is taken for one without a probe; start as root");
+			    "needs CAP_NET_ADMIN; without it a service behind an address that this "
+			    "node translates looks like one without a probe; start as root");
 	else
-		doctor_line(false, "NAT",
-			    "the kernel does not tell what it translates (%s); needs "
-			    "CONFIG_NF_CT_NETLINK",
-			    strerror(-r));
+		doctor_line(
+			false, "NAT",
+			"cannot read the kernel's translations (%s); needs CONFIG_NF_CT_NETLINK",
+			strerror(-r));
 	buf_free(&text);
 	free(n);
 }

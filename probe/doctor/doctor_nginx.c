@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* doctor_nginx.c - of each nginx that runs: can its own records be read, and if not, why. */
+/* doctor_nginx.c - checks for each running nginx whether its own records can be read. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <stdio.h>
@@ -13,11 +13,11 @@
 #include "probe/sandbox/privilege.h"
 
 enum { RING_BYTES = 256 * 1024, LOOKS = 16, PATH_ROOM = 256 };
-#define PATIENCE_NS (2 * 1000000000ull)
+#define WAIT_MAX_NS (2 * 1000000000ull)
 #define MS 1000000ull
 
 struct visit {
-	struct nginx_kernel *kernel; /* NULL: this kernel has nothing for it */
+	struct nginx_kernel *kernel; /* NULL: not supported by this kernel */
 	int error;
 	uint32_t n;
 	struct seen {
@@ -81,7 +81,7 @@ static bool all_found(const struct visit *v)
 	return true;
 }
 
-static void tell(const struct seen *s)
+static void report_binary(const struct seen *s)
 {
 	const char *dear = s->elf.cheap ? ""
 					: "; a probe costs each request 10 us there, so "
@@ -96,8 +96,7 @@ static void tell(const struct seen *s)
 		doctor_line(s->elf.cheap, name, "its own records can be read%s", dear);
 	else if (s->looks)
 		doctor_line(false, name,
-			    "what lies where in its requests was not found; it is seen by its "
-			    "sockets");
+			    "the layout of its requests was not found; it is seen by its sockets");
 	else
 		doctor_line(true, name,
 			    "has served nothing in 2 s; its first requests will show whether its "
@@ -119,12 +118,12 @@ void doctor_nginx(const char *procfs)
 
 	v.error = ring ? nginx_kernel_open(&v.kernel, ring_fd, &all) : -EPERM;
 	nginx_discovery_all(watch, begin);
-	while (v.kernel && !all_found(&v) && clock_mono_ns() - begin < PATIENCE_NS) {
+	while (v.kernel && !all_found(&v) && clock_mono_ns() - begin < WAIT_MAX_NS) {
 		usleep(50 * 1000);
 		ring_buffer__consume(ring);
 	}
 	for (uint32_t i = 0; i < v.n; i++)
-		tell(&v.seen[i]);
+		report_binary(&v.seen[i]);
 	if (!v.n)
 		doctor_line(true, "nginx", "none runs");
 	nginx_kernel_close(v.kernel);

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* event_interval.h - when an event that goes on is told again: docs/reference/wire.md, EVENT. */
+/*
+ * event_interval.h - backoff for updates of ongoing events: 30 s, doubling to 10 min; see
+ * docs/reference/wire.md, EVENT.
+ */
 #pragma once
 
 #include "lib/base/base.h"
 
-enum { AGAIN_FIRST_S = 30, AGAIN_MOST_S = 600 };
+enum { INTERVAL_FIRST_S = 30, INTERVAL_MAX_S = 600 };
 
-/* After so many tellings, from 1. */
-static inline uint64_t event_interval_ns(uint32_t told)
+/* The time until the next report; reports: the number sent so far, at least 1. */
+static inline uint64_t event_interval_ns(uint32_t reports)
 {
-	uint64_t s = told > 5 ? AGAIN_MOST_S : AGAIN_FIRST_S << (told - 1);
+	uint64_t s = reports > 5 ? INTERVAL_MAX_S : INTERVAL_FIRST_S << (reports - 1);
 
-	return (s < AGAIN_MOST_S ? s : AGAIN_MOST_S) * 1000000000ull;
+	return (s < INTERVAL_MAX_S ? s : INTERVAL_MAX_S) * 1000000000ull;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * event_param.h - the parameters of an event, one after the other. Keys and texts are not copied:
- * they live until the event is put into a sink. And the id of one.
+ * event_param.h - appends parameters to an event, and computes event ids. Keys and texts are not
+ * copied: they must live until the event is put into a sink.
  */
 #pragma once
 
@@ -26,13 +26,13 @@ static inline void event_ms(struct event_item *e, const char *key, uint64_t us)
 	event_number(e, key, (double)us / 1000);
 }
 
-/* "": not known. */
+/* text "": not known, sent as "?". */
 static inline void event_text(struct event_item *e, const char *key, const char *text)
 {
 	event_put(e, (struct param){ .key = key, .text = text[0] ? text : "?" });
 }
 
-/* Of one of this kind that began then: no two of a kind begin at once. */
+/* The id of an event of this kind with this start: no two of a kind start at the same time. */
 static inline uint64_t event_id(const char *kind, uint64_t start_ns)
 {
 	uint64_t h = hash_add_str(HASH_START, kind);

@@ -4,12 +4,12 @@
 #include "probe/event/time_code.h"
 
 enum {
-	BELOW = 20, /* slots below the median of the first: the others reach to 40 times that */
-	EDGE = 4, /* a median this near to an end has left what the slots are for */
+	BELOW = 20, /* slots below the first median: those above reach to 40 times the median */
+	EDGE = 4, /* a median this near to an end has left the range of the slots */
 	WINDOW = 1000,
 	WINDOW_S = 60,
-	MEMORY = 16 * WINDOW, /* learnt; then half of it is forgotten */
-	TOLERATED = 50, /* of 1,000 in a window */
+	MEMORY = 16 * WINDOW, /* durations learnt before half of them are forgotten */
+	TOLERATED = 50, /* per 1,000 in a window */
 	FAULTS_TO_ADOPT = 3,
 	ADOPT_S = 24 * 3600,
 };
@@ -32,7 +32,7 @@ static uint32_t slot_of(const struct outlier *e, uint8_t code)
 	return slot < EXCESS_SLOTS ? slot : EXCESS_SLOTS - 1;
 }
 
-/* Within a slot in proportion, as if it were evenly filled. */
+/* Interpolates within a slot, as if it were evenly filled. */
 static uint64_t quantile(const struct outlier *e, double q, uint32_t *slot)
 {
 	double rank = q * e->n, before = 0;
@@ -54,7 +54,7 @@ static uint16_t share_over(const struct outlier *e)
 	return (uint16_t)(n * 1000 / e->n);
 }
 
-/* Where it is another order of magnitude now, all begins anew. */
+/* Starts from nothing if the durations have left the range of the slots. */
 static void refresh(struct outlier *e)
 {
 	uint64_t low, high;
@@ -76,7 +76,7 @@ static int compare(const void *a, const void *b)
 	return *(const uint8_t *)a - *(const uint8_t *)b;
 }
 
-/* The durations themselves, until there are enough to tell where the slots belong. */
+/* Keeps the durations themselves until there are enough to place the slots. */
 static void learn_first(struct outlier *e, uint8_t code)
 {
 	uint8_t middle;
@@ -118,7 +118,7 @@ static bool is_faulty(const struct outlier *e)
 	return (uint64_t)e->over * 1000 > (uint64_t)e->n_window * (2u * e->usual_over + TOLERATED);
 }
 
-/* True: this has become what is usual. */
+/* True: this level has become usual. */
 static bool is_adopted(struct outlier *e, uint32_t now_s)
 {
 	if (!e->faults)
@@ -144,7 +144,7 @@ static void window_close(struct outlier *e, uint32_t now_s)
 	refresh(e);
 }
 
-/* One that counts as far as it can is halved: what is merged then are shares. */
+/* Halves all counts when one is full: the counts of a window are merged as proportions. */
 static void count(struct outlier *e, uint32_t slot)
 {
 	if (e->window[slot] == UINT8_MAX)

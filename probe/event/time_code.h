@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* time_code.h - a time in us in one byte, to 6 %: eight steps to a power of two, up to 67 minutes.
+/*
+ * time_code.h - encodes a time in us in one byte, with an error of at most 6 %: eight steps per
+ * power of two, up to 67 minutes.
  */
 #pragma once
 
@@ -8,7 +10,7 @@
 enum {
 	TIME_SUB_BITS = 3,
 	TIME_SUBS = 1 << TIME_SUB_BITS,
-	TIME_CODE_MAX = 239, /* the most that fits 32 bits */
+	TIME_CODE_MAX = 239, /* the largest code whose time fits 32 bits */
 };
 
 static inline uint8_t time_code(uint64_t us)
@@ -24,7 +26,7 @@ static inline uint8_t time_code(uint64_t us)
 	return code < TIME_CODE_MAX ? (uint8_t)code : TIME_CODE_MAX;
 }
 
-/* The least that has this code, and how many others have it, too. */
+/* The shortest time with this code; others: the number of further times with it. */
 static inline uint32_t time_of_code(uint8_t code, uint32_t *others)
 {
 	uint32_t shift = code < TIME_SUBS ? 0 : code / TIME_SUBS - 1u;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe/event/token_bucket.h"
 
-enum { MINUTES = 10 }; /* worth of them at once */
+enum { MINUTES = 10 }; /* capacity, in minutes' worth of tokens */
 
 #define MINUTE_NS 60e9
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * token_bucket.h - how many may be told: so many a minute on the average, and ten minutes' worth at
- * once after a quiet time. One that is all zeros is full.
+ * token_bucket.h - rate limit: a token bucket that refills at per_minute tokens and holds ten
+ * minutes' worth. A zeroed bucket is full.
  */
 #pragma once
 
@@ -12,5 +12,5 @@ struct token_bucket {
 	uint64_t at_ns;
 };
 
-/* False: no more of them for now. per_minute 0: as many as there are. */
+/* Takes a token; false: the bucket is empty. per_minute 0: no limit. */
 bool token_bucket_take(struct token_bucket *a, double per_minute, uint64_t now_ns);

@@ -11,7 +11,7 @@
 
 struct cpu_clock {
 	int n;
-	struct bpf_link *link[]; /* NULL: that CPU is off line */
+	struct bpf_link *link[]; /* NULL: that CPU is offline */
 };
 
 static int open_one(int cpu, uint32_t hz)
@@ -48,7 +48,7 @@ int cpu_clock_open(struct cpu_clock **out, struct bpf_program *p, uint32_t hz)
 		if (!c->link[cpu])
 			r = fd < 0 ? fd : -errno;
 		if (fd >= 0 && !c->link[cpu])
-			close(fd); /* else it is the link's */
+			close(fd); /* otherwise the link owns it */
 	}
 	if (r == 0)
 		*out = c;
@@ -60,7 +60,7 @@ int cpu_clock_open(struct cpu_clock **out, struct bpf_program *p, uint32_t hz)
 void cpu_clock_explain(int err, char *why)
 {
 	snprintf(why, WHY_LEN,
-		 "no perf event cpu-clock here (%s); give it CAP_PERFMON, on a kernel with "
+		 "cannot open perf event cpu-clock (%s); needs CAP_PERFMON and a kernel with "
 		 "CONFIG_PERF_EVENTS=y",
 		 strerror(-err));
 }

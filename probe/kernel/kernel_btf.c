@@ -5,9 +5,9 @@
 #include <malloc.h>
 
 /*
- * libbpf reads the types once more for each object. As long as what it frees is not given back, the
- * kernel need not get 11 MiB of pages for each: a start took 2.1 s of CPU time on a slow machine,
- * and .8 so.
+ * libbpf reads the types again for each object. While malloc keeps the freed memory, the kernel
+ * does not have to supply 11 MiB of new pages for each object: on a slow machine this reduced the
+ * CPU time of a start from 2.1 s to 0.8 s.
  */
 enum { KEPT_BYTES = 64 << 20, USUAL_BYTES = 1 << 20 };
 

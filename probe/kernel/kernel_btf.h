@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * kernel_btf.h - the types of the running kernel, which take 5 MiB and more and, where memory is
- * slow to get, a tenth of a second to be read: once for all sources that are opened together.
+ * kernel_btf.h - the types (BTF) of the running kernel, read once for all sources that are opened
+ * together. They take 5 MiB or more, and a tenth of a second to read where memory is slow to get.
  */
 #pragma once
 
@@ -9,8 +9,8 @@
 
 struct btf;
 
-void kernel_btf_begin(void); /* sources are opened from now on: what they free comes in useful */
-void kernel_btf_end(void); /* and no more */
+void kernel_btf_begin(void); /* before sources are opened: malloc keeps memory that they free */
+void kernel_btf_end(void); /* after all sources are opened: releases it, and the types */
 
-/* NULL: it has none, or it cannot be read. Stays as it is until the end. */
+/* NULL: the kernel has no BTF, or it cannot be read. Valid until kernel_btf_end. */
 const struct btf *kernel_btf(void);

@@ -26,7 +26,7 @@ int kernel_can_load(char *why)
 	return 0;
 }
 
-/* Its type is a pointer to a function whose first argument is not the tracepoint's. */
+/* The type is a pointer to a function whose first argument is not one of the tracepoint. */
 int kernel_args_in(const struct btf *btf, const char *name)
 {
 	char type[64];
@@ -105,7 +105,7 @@ bool kernel_jumps(void)
 #endif
 }
 
-int kernel_say(int err, char *why)
+int kernel_explain(int err, char *why)
 {
 	char release[KERNEL_RELEASE];
 
@@ -113,11 +113,14 @@ int kernel_say(int err, char *why)
 		snprintf(why, WHY_LEN, "needs kernel 5.15 or later; this is %s", release);
 	else if (err == -EACCES || err == -EINVAL)
 		snprintf(why, WHY_LEN,
-			 "this kernel's verifier refused the program; please report its version");
+			 "the verifier of this kernel refused the program; please report the "
+			 "kernel's "
+			 "version");
 	else if (err == -EPERM)
 		snprintf(why, WHY_LEN,
-			 "the kernel does not permit this program; in a container, give it CAP_BPF "
-			 "and CAP_PERFMON of the host, else look at /sys/kernel/security/lockdown "
-			 "and lsm");
+			 "the kernel does not permit this program; in a container, add CAP_BPF and "
+			 "CAP_PERFMON of the host, otherwise check /sys/kernel/security/lockdown "
+			 "and "
+			 "lsm");
 	return err;
 }

@@ -28,7 +28,7 @@ void map_sums_read(const struct map_sums *m)
 
 	if (!value)
 		die("out of memory");
-	/* One that is deleted meanwhile begins it anew: not for ever. */
+	/* A key deleted meanwhile restarts the walk, so the number of steps is bounded. */
 	for (uint32_t i = 0; more && i < 2 * bpf_map__max_entries(m->map); i++) {
 		memcpy(key, next, nkey);
 		more = bpf_map__get_next_key(m->map, key, next, nkey) == 0;

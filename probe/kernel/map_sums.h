@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * map_sums.h - a kernel map whose values begin with sums (__u64 each), read into sums.h by the name
- * of each key.
+ * map_sums.h - reads a kernel map whose values begin with sums (__u64 each) into sums.h, under the
+ * name of each key.
  */
 #pragma once
 
@@ -13,8 +13,8 @@ struct bpf_map;
 struct map_sums {
 	struct bpf_map *map;
 	struct sums *sums;
-	const void *others; /* a key that is never deleted; NULL: there is none */
-	/* Of one that is new; false: its name is not known yet, and it is read the next time. */
+	const void *others; /* a key that is never deleted; NULL: none */
+	/* The name of a new key; false: not known yet, the next read tries it again. */
 	bool (*name)(void *arg, const void *key, const void *value, char name[ITEM_MAX_TEXT]);
 	void *arg;
 };

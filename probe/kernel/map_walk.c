@@ -17,7 +17,7 @@ static int iterator_in(const struct btf *btf, const char *name)
 	return btf ? btf__find_by_name_kind(btf, function, BTF_KIND_FUNC) : -ENOENT;
 }
 
-int map_walk_may(const char *iterator)
+int map_walk_allowed(const char *iterator)
 {
 	const struct bpf_insn nothing[] = { /* r0 = 0; exit */
 					    { .code = BPF_ALU64 | BPF_MOV | BPF_K },
@@ -38,7 +38,7 @@ int map_walk_may(const char *iterator)
 void map_walk_choose(const struct map_walk *w)
 {
 	const char *iterator = strchr(bpf_program__section_name(w->by_map), '/') + 1;
-	bool may = map_walk_may(iterator) == 0;
+	bool may = map_walk_allowed(iterator) == 0;
 
 	bpf_program__set_autoload(w->by_map, may);
 	bpf_program__set_autoload(w->otherwise, !may);

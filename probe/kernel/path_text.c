@@ -5,7 +5,7 @@
 
 #include "lib/base/text.h"
 
-/* Puts "/part" before what stands at *at; false: no room. */
+/* Puts "/part" in front of the text at *at; false: no room. */
 static bool put_before(char *text, size_t *at, const char *part, size_t len)
 {
 	if (*at < len + 1)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * sums.h - what was told of each key of a kernel map of sums, and its name.
+ * sums.h - the deltas of a kernel map of sums: for each key its name and its last values.
  *
- * A tick: sums_seen for each that is in the map, then sums_tell. Several keys may have one name (a
- * cgroup that was made again): they are one.
+ * One tick is a call of sums_seen for each key in the map, then sums_report. Keys of the same name
+ * (a cgroup that was deleted and created again) are reported as one.
  */
 #pragma once
 
@@ -11,10 +11,10 @@
 
 #include "lib/base/base.h"
 
-enum { SUMS_KEY = 24, SUMS_FIELDS = 128, SUMS_TOLD_TICKS = 6, SUMS_KEPT_TICKS = 30 };
+enum { SUMS_KEY = 24, SUMS_FIELDS = 128, SUMS_REPORTED_TICKS = 6, SUMS_KEPT_TICKS = 30 };
 
-struct sums { /* zeroed but for what is written here */
-	uint32_t nkey, nfields; /* bytes of a key, numbers of each */
+struct sums { /* zeroed except nkey and nfields */
+	uint32_t nkey, nfields; /* bytes of a key, number of sums per key */
 	struct sums_one *one;
 	uint32_t n, room;
 };
@@ -23,11 +23,12 @@ void sums_free(struct sums *t);
 
 bool sums_knows(const struct sums *t, const void *key);
 /*
- * name: of a key that is not known yet. False: nothing came for long, and it is not held; it is
- * forgotten.
+ * Takes the sums of a key. name: needed for a new key only. False: the key was idle for
+ * SUMS_KEPT_TICKS and is not held, so it has been removed.
  */
 bool sums_seen(struct sums *t, const void *key, const char *name, const __u64 *sum, bool held);
-/* Those in which something came in the last ticks: since the last one, and in all. */
-void sums_tell(struct sums *t,
-	       void (*tell)(void *arg, const char *name, const double *since, const double *all),
-	       void *arg);
+/* Reports the names that changed within SUMS_REPORTED_TICKS: since the last tick, and in total. */
+void sums_report(struct sums *t,
+		 void (*report)(void *arg, const char *name, const double *since,
+				const double *all),
+		 void *arg);

@@ -32,9 +32,10 @@ void switch_chain_join(struct switch_chain *c)
 	if (bpf_map_update_elem(bpf_map__fd(c->jump), &place, &fd, BPF_ANY) < 0) {
 		c->is_refused = true;
 		log_warn(errno,
-			 "files and request stay apart at the scheduler's switches, which "
-			 "costs each some 100 ns: the kernel does not let one go on with the "
-			 "other");
+			 "sources files and request attach to context switches separately, which "
+			 "costs about 100 ns per switch: the kernel does not allow the jump from "
+			 "one "
+			 "program to the other");
 		return;
 	}
 	bpf_link__destroy(*c->own);
@@ -49,9 +50,9 @@ void switch_chain_part(struct switch_chain *c)
 	*c->own = bpf_program__attach(c->second);
 	if (!*c->own) {
 		if (!c->is_refused)
-			log_warn(errno, "what request costs at the scheduler's switches is counted "
-					"as what files does: its program there got no hook of its "
-					"own any more");
+			log_warn(errno, "the cost of source request at context switches is counted "
+					"for source files: its program cannot be attached "
+					"separately again");
 		c->is_refused = true;
 		return;
 	}

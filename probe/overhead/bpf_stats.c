@@ -26,12 +26,12 @@ enum { STACK = 128 * 1024 };
 struct bpf_stats {
 	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t changed; /* either way */
-	bool want, end; /* what it is to do */
-	int fd; /* the kernel counts while it is open; -1: it does not */
-	int error; /* why it cannot, as it said when it began */
+	pthread_cond_t changed; /* signals in both directions */
+	bool want, end; /* orders to the thread */
+	int fd; /* the kernel counts while it is open; -1: it does not count */
+	int error; /* of the start of the thread */
 	bool begun;
-	uint64_t since_ns, before_ns; /* this time since then, and the times before */
+	uint64_t since_ns, before_ns; /* start of the current count; total of the earlier ones */
 };
 
 #define AT(field) (uint32_t) offsetof(struct seccomp_data, field)
@@ -42,8 +42,10 @@ struct bpf_stats {
 #define ALLOWED_IF(nr, arg, value)                                                                 \
 	IS(nr, 4), BPF_STMT(BPF_LD | BPF_W | BPF_ABS, AT(args[arg])), IS(value, 1), ALLOW, REFUSE
 
-/* All else does not exist for it. Of advice on memory only that it is not needed: by another some
- * pages are taken from the host. */
+/*
+ * All other calls fail with ENOSYS. Of madvise() only MADV_DONTNEED: another advice can take pages
+ * from the host.
+ */
 static int enter_filter(void)
 {
 	struct sock_filter f[] = {
@@ -69,8 +71,8 @@ static int enter_filter(void)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p, 0, 0) < 0 ? -errno : 0;
 }
 
-/* Without the lock: it may take the kernel long where there are many processors. */
-static void count(struct bpf_stats *c, bool on)
+/* Releases the lock meanwhile: this may take the kernel long on a machine with many CPUs. */
+static void switch_counting(struct bpf_stats *c, bool on)
 {
 	int fd = c->fd;
 
@@ -87,7 +89,7 @@ static void count(struct bpf_stats *c, bool on)
 	c->fd = on ? fd : -1;
 }
 
-static int begin(void)
+static int restrict_thread(void)
 {
 	int r = privilege_keep_one(CAP_SYS_ADMIN);
 
@@ -95,14 +97,14 @@ static int begin(void)
 	return r < 0 ? r : enter_filter();
 }
 
-static void *run(void *arg)
+static void *run_thread(void *arg)
 {
 	struct bpf_stats *c = arg;
-	int r = begin();
+	int r = restrict_thread();
 
 	pthread_mutex_lock(&c->lock);
 	if (r == 0)
-		count(c, true);
+		switch_counting(c, true);
 	c->error = r == 0 && c->fd < 0 ? -EPERM : r;
 	c->begun = true;
 	pthread_cond_signal(&c->changed);
@@ -113,25 +115,25 @@ static void *run(void *arg)
 			pthread_cond_wait(&c->changed, &c->lock);
 			continue;
 		}
-		count(c, on);
-		if (on && c->fd < 0) /* refused: until it is asked once more */
+		switch_counting(c, on);
+		if (on && c->fd < 0) /* refused: wait for the next order */
 			c->want = false;
 	}
 	if (c->fd >= 0)
-		count(c, false);
+		switch_counting(c, false);
 	pthread_mutex_unlock(&c->lock);
 	return NULL;
 }
 
-/* Its error, or 0 when it counts. */
-static int start(struct bpf_stats *c)
+/* 0 when the kernel counts, or the error of the thread. */
+static int start_thread(struct bpf_stats *c)
 {
 	pthread_attr_t a;
 	int r;
 
 	pthread_attr_init(&a);
 	pthread_attr_setstacksize(&a, STACK);
-	r = pthread_create(&c->thread, &a, run, c);
+	r = pthread_create(&c->thread, &a, run_thread, c);
 	pthread_attr_destroy(&a);
 	if (r)
 		return -r;
@@ -145,7 +147,7 @@ static int start(struct bpf_stats *c)
 	return r;
 }
 
-static void done(struct bpf_stats *c)
+static void free_stats(struct bpf_stats *c)
 {
 	pthread_cond_destroy(&c->changed);
 	pthread_mutex_destroy(&c->lock);
@@ -163,9 +165,9 @@ int bpf_stats_open(struct bpf_stats **out)
 	c->want = true;
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->changed, NULL);
-	r = start(c);
+	r = start_thread(c);
 	if (r < 0) {
-		done(c);
+		free_stats(c);
 		return r;
 	}
 	*out = c;
@@ -181,10 +183,10 @@ void bpf_stats_close(struct bpf_stats *c)
 	pthread_cond_signal(&c->changed);
 	pthread_mutex_unlock(&c->lock);
 	pthread_join(c->thread, NULL);
-	done(c);
+	free_stats(c);
 }
 
-void bpf_stats_ask(struct bpf_stats *c, bool on)
+void bpf_stats_want(struct bpf_stats *c, bool on)
 {
 	pthread_mutex_lock(&c->lock);
 	c->want = on;

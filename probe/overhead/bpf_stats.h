@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * bpf_stats.h - has the kernel count how long its programs run, while it is asked to.
+ * bpf_stats.h - switches the kernel's run-time statistics of BPF programs on and off.
  *
- * Only CAP_SYS_ADMIN may have it count, which a probe gives up. So a thread does it that begins
- * before that: it keeps this capability and no other, behind a filter of its own that leaves it
- * this one call of bpf() and what a thread waits and ends by: nothing that it could be made to do.
+ * This needs CAP_SYS_ADMIN, which the probe drops. So a thread that starts before the drop keeps
+ * this capability and no other. A seccomp filter of its own allows it only this one command of
+ * bpf() and the calls to wait and to end, so that it cannot be misused.
  */
 #pragma once
 
@@ -12,9 +12,9 @@
 
 struct bpf_stats;
 
-/* While there are still privileges. It counts when this returns; -errno: it may not. */
+/* Before privileges are dropped. The kernel counts when this returns; -errno: not permitted. */
 int bpf_stats_open(struct bpf_stats **out) MUST_CHECK;
 void bpf_stats_close(struct bpf_stats *c); /* NULL is fine */
 
-void bpf_stats_ask(struct bpf_stats *c, bool on); /* done soon after it has returned */
-uint64_t bpf_stats_ns(struct bpf_stats *c); /* for so long in all it has counted */
+void bpf_stats_want(struct bpf_stats *c, bool on); /* takes effect soon after the return */
+uint64_t bpf_stats_ns(struct bpf_stats *c); /* total time in which the kernel has counted */

@@ -9,7 +9,7 @@
 
 enum { TIMES = 500, ROUNDS = 5, COMM = 16 };
 
-/* Passes task_rename, and changes nothing: of some rounds the least, ns a call. */
+/* ns per call of a prctl that passes task_rename and changes nothing: the lowest of some rounds. */
 static uint64_t call_ns(void)
 {
 	uint64_t least = UINT64_MAX;
@@ -27,7 +27,7 @@ static uint64_t call_ns(void)
 	return least;
 }
 
-static int load(void)
+static int load_empty_program(void)
 {
 	const struct bpf_insn nothing[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0, .imm = 0 },
@@ -38,7 +38,7 @@ static int load(void)
 			     ARRAY_SIZE(nothing), NULL);
 }
 
-/* What the kernel says of a run of it; it is attached. */
+/* ns per run of the attached program, by the kernel's count. */
 static uint64_t counted_ns(int program)
 {
 	struct bpf_prog_info info = { 0 };
@@ -55,7 +55,7 @@ static uint64_t counted_ns(int program)
 
 int64_t bpf_stats_bias_ns(void)
 {
-	AUTO_CLOSE int program = load(), link = -1;
+	AUTO_CLOSE int program = load_empty_program(), link = -1;
 	uint64_t without, with, counted;
 
 	if (program < 0)

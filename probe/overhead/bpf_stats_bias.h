@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bpf_stats_bias.h - what the kernel's own figures lack of a run of its programs, the way there and
- * back, and have too much: to take the time costs, too. */
+/*
+ * bpf_stats_bias.h - measures the error of the kernel's run times of BPF programs: they lack the
+ * cost of the hook (the way to the program and back) and include a part of the cost of taking the
+ * time.
+ */
 #pragma once
 
 #include "lib/base/base.h"
 
 /*
- * Of an empty program on a tracepoint that this thread calls some thousands of times, in some
- * milliseconds: ns to be added for each run to what the kernel says of it; below 0 where taking the
- * time costs more. 0: it cannot be told here. While there are still privileges.
+ * Runs an empty program on a tracepoint some thousands of times, which takes some milliseconds.
+ * Returns the ns to add to the kernel's time for each run; negative where taking the time costs
+ * more. 0: cannot be measured here. Before privileges are dropped.
  */
 int64_t bpf_stats_bias_ns(void);

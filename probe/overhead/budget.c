@@ -40,9 +40,9 @@ static enum budget_change decide(struct budget *b, uint64_t mono_ns, double may)
 	return BUDGET_OFTENER;
 }
 
-/* Of this look, which is over when it has lasted long enough. */
-static enum budget_change add(struct budget *b, uint64_t mono_ns, uint64_t cpu_ns, uint64_t of_ns,
-			      double may)
+/* Adds to the current look, and decides at its end. */
+static enum budget_change add_cost(struct budget *b, uint64_t mono_ns, uint64_t cpu_ns,
+				   uint64_t of_ns, double may)
 {
 	b->cpu_ns += cpu_ns;
 	b->of_ns += of_ns;
@@ -56,12 +56,12 @@ static enum budget_change add(struct budget *b, uint64_t mono_ns, uint64_t cpu_n
 
 enum budget_change budget_took(struct budget *b, uint64_t mono_ns, uint64_t cpu_ns, double may)
 {
-	if (!b->since_ns) { /* the first read sets up what later ones go on with */
+	if (!b->since_ns) { /* the first read includes setup work and is not counted */
 		b->since_ns = mono_ns;
 		return BUDGET_SAME;
 	}
 	b->of_ns = mono_ns - b->since_ns; /* all of the time is counted */
-	return add(b, mono_ns, cpu_ns, 0, may);
+	return add_cost(b, mono_ns, cpu_ns, 0, may);
 }
 
 enum budget_change budget_counted(struct budget *b, uint64_t mono_ns, uint64_t cpu_ns,
@@ -69,5 +69,5 @@ enum budget_change budget_counted(struct budget *b, uint64_t mono_ns, uint64_t c
 {
 	if (!b->since_ns)
 		b->since_ns = mono_ns;
-	return add(b, mono_ns, cpu_ns, of_ns, may);
+	return add_cost(b, mono_ns, cpu_ns, of_ns, may);
 }

@@ -8,7 +8,7 @@
 
 enum { ELEMENT = 48, BUCKET = 16, POINTER = 8, FEW = 2, MAPS = 256 };
 
-struct maps { /* that were added: some have several descriptors */
+struct maps { /* those already added: a map can have several descriptors */
 	uint32_t n, id[MAPS];
 };
 
@@ -26,7 +26,7 @@ static uint64_t power_of_two(uint64_t n)
 	return p;
 }
 
-/* Of one that is not for each processor some are kept ready on each, that an update takes. */
+/* A map that is not per-CPU keeps a spare element on each CPU for updates. */
 static uint64_t hash_bytes(const struct map_shape *m, uint32_t ncpu)
 {
 	const bool lru =
@@ -40,22 +40,22 @@ static uint64_t hash_bytes(const struct map_shape *m, uint32_t ncpu)
 	return (m->entries + ready) * each + power_of_two(m->entries) * BUCKET;
 }
 
-/* A ring is as large as what all processors may put there, in powers of two. */
+/* The size of a ring is proportional to the number of CPUs, rounded up to a power of two. */
 static uint64_t ring_bytes(const struct map_shape *m, uint32_t here, uint32_t ncpu)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t bytes = m->entries;
 
-	if (m->ring_most && ncpu > here)
+	if (m->ring_max && ncpu > here)
 		bytes = power_of_two(round_to(bytes * ncpu, here) / here);
-	if (m->ring_most && bytes > m->ring_most)
-		bytes = m->ring_most;
+	if (m->ring_max && bytes > m->ring_max)
+		bytes = m->ring_max;
 	return bytes + bytes / page * 2 * POINTER + 3 * page;
 }
 
 static uint32_t entries_of(const struct map_shape *m, uint32_t ncpu)
 {
-	return m->entries_most && ncpu > m->entries_most ? m->entries_most : ncpu;
+	return m->entries_max && ncpu > m->entries_max ? m->entries_max : ncpu;
 }
 
 uint64_t map_memory(const struct map_shape *m, uint32_t here, uint32_t ncpu)
@@ -88,8 +88,8 @@ static bool is_new(struct maps *seen, uint32_t id)
 	return true;
 }
 
-static void add(struct map_memory *sum, struct maps *seen, int fd, uint32_t ring_most,
-		uint32_t counts_most, uint32_t here)
+static void add_map(struct map_memory *sum, struct maps *seen, int fd, uint32_t ring_max,
+		    uint32_t counts_max, uint32_t here)
 {
 	struct bpf_map_info info = { 0 };
 	struct map_shape m;
@@ -101,8 +101,8 @@ static void add(struct map_memory *sum, struct maps *seen, int fd, uint32_t ring
 				.entries = info.max_entries,
 				.key = info.key_size,
 				.value = info.value_size,
-				.entries_most = counts_most,
-				.ring_most = ring_most };
+				.entries_max = counts_max,
+				.ring_max = ring_max };
 	m.each_cpu = strcmp(info.name, "counts") == 0 && m.entries == entries_of(&m, here);
 	sum->here += map_memory(&m, here, here);
 	sum->few += map_memory(&m, here, FEW);
@@ -118,7 +118,7 @@ static bool is_map(int dir, const char *fd)
 	return strcmp(what, "anon_inode:bpf-map") == 0;
 }
 
-void map_memory_add(struct map_memory *sum, uint32_t ring_most, uint32_t counts_most)
+void map_memory_add(struct map_memory *sum, uint32_t ring_max, uint32_t counts_max)
 {
 	int n = libbpf_num_possible_cpus();
 	struct maps seen = { 0 };
@@ -127,8 +127,8 @@ void map_memory_add(struct map_memory *sum, uint32_t ring_most, uint32_t counts_
 
 	while (d && (e = readdir(d)))
 		if (is_map(dirfd(d), e->d_name))
-			add(sum, &seen, atoi(e->d_name), ring_most, counts_most,
-			    n > 0 ? (uint32_t)n : 1);
+			add_map(sum, &seen, atoi(e->d_name), ring_max, counts_max,
+				n > 0 ? (uint32_t)n : 1);
 	if (d)
 		closedir(d);
 }

@@ -8,8 +8,9 @@
 #include "lib/base/base.h"
 
 /*
- * What may be written has been, by the dynamic linker. Of the program itself only its code: beside
- * its constants lie the kernel programs (kernel_loaded), and what lies beside comes back with them.
+ * Skips writable segments: the dynamic linker has written to them. Of the program itself only the
+ * code: its constants lie next to the embedded kernel programs (kernel_loaded), whose pages would
+ * be read back with them.
  */
 static int on_object(struct dl_phdr_info *o, size_t size UNUSED, void *arg UNUSED)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * memory_trim.h - gives back the memory that is not needed any more: what was freed, and the pages of
- * program and libraries that were needed once, mostly to begin. Those that are needed after all
- * come back from the kernel's cache of the file: some 0.1 ms in all, so now and then will do.
+ * memory_trim.h - returns unused memory to the kernel: freed memory, and pages of the program and
+ * its libraries that were used once, mostly at the start. Pages used again come from the page
+ * cache, about 0.1 ms in total, so it should be called rarely.
  */
 #pragma once
 

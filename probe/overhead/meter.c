@@ -16,33 +16,33 @@
 #include "probe/core/layout.h"
 #include "probe/kernel/switch_chain.h"
 
-enum { COUNTED_PART = 20 /* of the time, one */ };
+enum { COUNTED_PART = 20 /* the kernel counts in 1/20 of the time */ };
 
 static const uint64_t SECOND = 1000000000u;
 
 struct cost {
-	uint64_t reads, skipped, failed, cpu_ns; /* since the last telling */
-	int *program; /* descriptors, the source's own */
+	uint64_t reads, skipped, failed, cpu_ns; /* since the last report */
+	int *program; /* descriptors, owned by the source */
 	size_t nprograms;
 	uint64_t map_bytes;
-	struct meter_runs kernel; /* as the kernel last said */
-	struct meter_runs all, told; /* while it counted, so far and up to the last telling */
-	uint64_t told_missed;
+	struct meter_runs kernel; /* the kernel's values at the last read */
+	struct meter_runs all, reported; /* in our windows: in total, and up to the last report */
+	uint64_t reported_missed;
 };
 
 struct meter {
 	size_t n;
 	struct switch_chain *chain;
-	struct bpf_stats *counting; /* NULL: it may not */
-	bool open; /* it counts, or is about to */
-	uint64_t each_ns; /* there is a window in each so long of the clock */
-	uint64_t next_ns; /* it opens then, or may be closed */
+	struct bpf_stats *counting; /* NULL: not permitted */
+	bool open; /* a window is open */
+	uint64_t each_ns; /* interval of the clock with one window */
+	uint64_t next_ns; /* the earliest time to open or close the window */
 	int64_t hook_ns;
-	uint64_t began_ns; /* as bpf_stats_ns was when last looked at */
-	uint64_t counted_ns, told_counted_ns; /* in all, and up to the last telling */
-	uint64_t told_ns; /* the last telling, or when it began to count */
-	uint64_t chance;
-	uint64_t told_cpu_ns; /* of the process */
+	uint64_t began_ns; /* bpf_stats_ns at the last read */
+	uint64_t counted_ns, reported_counted_ns; /* in total, and up to the last report */
+	uint64_t reported_ns; /* time of the last report, or of the start */
+	uint64_t chance; /* state of random_up_to */
+	uint64_t reported_cpu_ns; /* of the process */
 	bool *before; /* descriptors that were open before a source was */
 	size_t nbefore;
 	struct cost cost[];
@@ -70,7 +70,7 @@ void meter_free(struct meter *m)
 	free(m);
 }
 
-/* Calls f, if there is one, with each descriptor that this process has: how many. */
+/* Calls f, unless NULL, for each descriptor of this process; returns their number. */
 static size_t each_fd(struct meter *m, void (*f)(struct meter *m, size_t source, int fd),
 		      size_t source)
 {
@@ -112,7 +112,7 @@ void meter_before_open(struct meter *m)
 	each_fd(m, remember, 0);
 }
 
-/* What the kernel charges for a map. */
+/* The memory that the kernel charges for a map. */
 static uint64_t map_bytes(int fd)
 {
 	unsigned long long bytes;
@@ -159,7 +159,7 @@ void meter_after_open(struct meter *m, size_t source)
 	each_fd(m, add_new, source);
 }
 
-/* What the kernel says of its programs. */
+/* The kernel's counts of the source's programs. */
 static struct meter_runs runs_of(const struct cost *c)
 {
 	struct meter_runs sum = { 0 };
@@ -177,8 +177,8 @@ static struct meter_runs runs_of(const struct cost *c)
 	return sum;
 }
 
-/* What came since the last look; not ours: somebody else may have had it counted. */
-static void look(struct meter *m, bool ours)
+/* Adds the counts since the last read; ours false: outside a window, others may have counted. */
+static void read_programs(struct meter *m, bool ours)
 {
 	uint64_t ns = m->counting ? bpf_stats_ns(m->counting) : 0;
 
@@ -205,15 +205,15 @@ int meter_count(struct meter *m, uint64_t mono_ns, uint32_t each_s)
 	if (r < 0)
 		return r;
 	m->open = true;
-	m->told_ns = mono_ns;
+	m->reported_ns = mono_ns;
 	m->each_ns = each_s * SECOND;
 	m->next_ns = mono_ns + METER_COUNT_S * SECOND;
 	m->chance = mono_ns | 1;
 	return 0;
 }
 
-/* Up to that many; by chance, as what is counted may have a rhythm of its own. */
-static uint64_t up_to(struct meter *m, uint64_t most)
+/* A random number in 1..most: windows at random times are not biased by periodic work. */
+static uint64_t random_up_to(struct meter *m, uint64_t most)
 {
 	m->chance ^= m->chance << 13;
 	m->chance ^= m->chance >> 7;
@@ -234,20 +234,21 @@ uint32_t meter_watch_ms(const struct meter *m)
 static void open_window(struct meter *m, uint64_t mono_ns)
 {
 	switch_chain_part(m->chain);
-	look(m, false);
+	read_programs(m, false);
 	m->open = true;
-	bpf_stats_ask(m->counting, true);
-	m->next_ns = mono_ns + window_ns(m) / 4 * 3; /* this is called a little late, or not */
+	bpf_stats_want(m->counting, true);
+	m->next_ns = mono_ns + window_ns(m) / 4 * 3; /* the closing call may come a little early */
 }
 
-/* The next one: early enough to be over within its turn. */
+/* Places the next window so that it ends within its interval. */
 static void close_window(struct meter *m, uint64_t mono_ns)
 {
-	look(m, true);
+	read_programs(m, true);
 	m->open = false;
-	bpf_stats_ask(m->counting, false);
+	bpf_stats_want(m->counting, false);
 	switch_chain_join(m->chain);
-	m->next_ns = clock_next(mono_ns, m->each_ns) + up_to(m, m->each_ns - 3 * window_ns(m));
+	m->next_ns =
+		clock_next(mono_ns, m->each_ns) + random_up_to(m, m->each_ns - 3 * window_ns(m));
 }
 
 bool meter_watch(struct meter *m, uint64_t mono_ns)
@@ -257,7 +258,7 @@ bool meter_watch(struct meter *m, uint64_t mono_ns)
 	if (!m->open) {
 		open_window(m, mono_ns);
 	} else if (bpf_stats_ns(m->counting) - m->began_ns < window_ns(m) / 2) {
-		bpf_stats_ask(m->counting, true); /* it has not begun yet, or was refused */
+		bpf_stats_want(m->counting, true); /* not started yet, or refused */
 	} else {
 		close_window(m, mono_ns);
 		return true;
@@ -265,7 +266,7 @@ bool meter_watch(struct meter *m, uint64_t mono_ns)
 	return false;
 }
 
-/* A program that does less than taking the time costs something, too: no less than a part of it. */
+/* A program cheaper than taking the time still has a cost: at least a quarter of the count. */
 static int64_t corrected(const struct meter_runs *r, int64_t hook_ns)
 {
 	int64_t ns = (int64_t)r->ns + (int64_t)r->runs * hook_ns, least = (int64_t)r->ns / 4;
@@ -296,30 +297,33 @@ void meter_skipped(struct meter *m, size_t source)
 	m->cost[source].skipped++;
 }
 
-/* What was counted stands for all of the time since the last telling. Who may not have it counted
- * sees by what is there whether somebody else does. */
+/*
+ * Extrapolates the count to the time since the last report. Without permission to count, runs that
+ * increase show that others count.
+ */
 static void put_runs(struct cost *c, double part, bool ours, double *v)
 {
-	if (!c->nprograms || part <= 0 || (!ours && c->all.runs == c->told.runs))
+	if (!c->nprograms || part <= 0 || (!ours && c->all.runs == c->reported.runs))
 		return;
-	v[COST_RUNS] = round((double)(c->all.runs - c->told.runs) / part);
+	v[COST_RUNS] = round((double)(c->all.runs - c->reported.runs) / part);
 	v[COST_RUN_SECONDS] =
-		(double)(float)((double)(c->all.ns - c->told.ns) / part / (double)SECOND);
-	c->told = c->all;
+		(double)(float)((double)(c->all.ns - c->reported.ns) / part / (double)SECOND);
+	c->reported = c->all;
 }
 
-/* Of the time since the last telling; it began late, or not: about all of it is all. */
+/* The counted part of the time since the last report; 0.95 and more is taken for all of it. */
 static double counted_part(struct meter *m, uint64_t mono_ns)
 {
-	const double counted = (double)(m->counted_ns - m->told_counted_ns);
-	const double since = (double)(mono_ns - m->told_ns);
+	const double counted = (double)(m->counted_ns - m->reported_counted_ns);
+	const double since = (double)(mono_ns - m->reported_ns);
 
-	m->told_counted_ns = m->counted_ns;
-	m->told_ns = mono_ns;
+	m->reported_counted_ns = m->counted_ns;
+	m->reported_ns = mono_ns;
 	return counted < 0.95 * since ? counted / since : 1;
 }
 
-static void tell_source(struct meter *m, size_t i, const char *name, double part, struct sink *out)
+static void report_source(struct meter *m, size_t i, const char *name, double part,
+			  struct sink *out)
 {
 	struct cost *c = &m->cost[i];
 	uint64_t missed = runs_of(c).missed;
@@ -332,17 +336,17 @@ static void tell_source(struct meter *m, size_t i, const char *name, double part
 		[COST_MAP_BYTES] = (double)c->map_bytes,
 		[COST_RUNS] = NAN,
 		[COST_RUN_SECONDS] = NAN,
-		[COST_RUNS_MISSED] = (double)(missed - c->told_missed),
+		[COST_RUNS_MISSED] = (double)(missed - c->reported_missed),
 	};
 
-	if (missed && !c->told_missed)
-		log_info("the kernel left out runs of %s that came within another of the same "
-			 "program: what they would have seen is missing, see "
+	if (missed && !c->reported_missed)
+		log_info("the kernel skipped runs of a program of source %s, as the same program "
+			 "was already running: their events are missing, see "
 			 "source_program_runs_missed_total",
 			 name);
 	put_runs(c, part, m->counting, v);
 	c->reads = c->skipped = c->failed = c->cpu_ns = 0;
-	c->told_missed = missed;
+	c->reported_missed = missed;
 	sink_sample(out, &(struct sample_item){ layout_cost.layout, name, COST_END, v });
 }
 
@@ -362,7 +366,7 @@ static double resident(const char *procfs)
 	return bytes;
 }
 
-static void tell_process(struct meter *m, const char *procfs, struct sink *out)
+static void report_process(struct meter *m, const char *procfs, struct sink *out)
 {
 	struct rusage u = { 0 };
 	uint64_t cpu_ns;
@@ -371,24 +375,24 @@ static void tell_process(struct meter *m, const char *procfs, struct sink *out)
 	getrusage(RUSAGE_SELF, &u);
 	cpu_ns = (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000000u +
 		 (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000u;
-	v[PROCESS_CPU] = (double)(cpu_ns - m->told_cpu_ns) / 1e9;
+	v[PROCESS_CPU] = (double)(cpu_ns - m->reported_cpu_ns) / 1e9;
 	v[PROCESS_RSS] = resident(procfs);
 	v[PROCESS_FDS] = (double)each_fd(m, NULL, 0);
-	m->told_cpu_ns = cpu_ns;
+	m->reported_cpu_ns = cpu_ns;
 	sink_sample(out, &(struct sample_item){ layout_process.layout, "", PROCESS_END, v });
 }
 
-void meter_tell(struct meter *m, uint64_t mono_ns, const char *const *names, const bool *on,
-		const char *procfs, struct sink *out)
+void meter_report(struct meter *m, uint64_t mono_ns, const char *const *names, const bool *on,
+		  const char *procfs, struct sink *out)
 {
 	double part = 1;
 
 	if (m->open || !m->counting)
-		look(m, true);
+		read_programs(m, true);
 	if (m->counting)
 		part = counted_part(m, mono_ns);
-	tell_process(m, procfs, out);
+	report_process(m, procfs, out);
 	for (size_t i = 0; i < m->n; i++)
 		if (on[i])
-			tell_source(m, i, names[i], part, out);
+			report_source(m, i, names[i], part, out);
 }

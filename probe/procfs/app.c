@@ -8,7 +8,7 @@
 #include "lib/base/log.h"
 
 enum { SLOTS = 256, COMM = 16 };
-#define APP_AGE_NS (60ull * 1000000000ull) /* a pid may be somebody else by then */
+#define APP_AGE_NS (60ull * 1000000000ull) /* the pid may be reused by then */
 
 struct app {
 	uint32_t pid;
@@ -37,7 +37,7 @@ void apps_free(struct apps *a)
 	free(a);
 }
 
-/* The last path component that ends in ".service", without that end; false: none. */
+/* The last path component that ends in ".service", without that suffix; false: none. */
 static bool unit_of(const char *line, char name[static APP_NAME])
 {
 	const char *end = strstr(line, ".service"), *next, *s;
@@ -55,7 +55,7 @@ static bool unit_of(const char *line, char name[static APP_NAME])
 	return true;
 }
 
-static void look(const struct apps *a, struct app *p)
+static void look_up_name(const struct apps *a, struct app *p)
 {
 	char path[PATH_MAX], line[1024];
 	FILE *f;
@@ -82,6 +82,6 @@ const char *apps_name(struct apps *a, uint32_t pid, const char *comm)
 	p->pid = pid;
 	p->looked_ns = now;
 	snprintf(p->comm, sizeof(p->comm), "%.15s", comm);
-	look(a, p);
+	look_up_name(a, p);
 	return p->name;
 }

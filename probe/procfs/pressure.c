@@ -29,7 +29,7 @@ int pressure_open(struct pressure *p, const char *path)
 	*p = (struct pressure){ .fd = open(path, O_RDONLY | O_CLOEXEC) };
 	if (p->fd < 0)
 		return -errno;
-	r = total(p->fd, &seconds); /* a kernel that has them and does not count refuses to read */
+	r = total(p->fd, &seconds); /* fails if the kernel has PSI but it is switched off */
 	if (r < 0)
 		pressure_close(p);
 	return r;

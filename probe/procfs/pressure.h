@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pressure.h - the share of time in which something waited, from a file of pressure stalls (PSI).
- */
+/* pressure.h - the share of time in which something waited, from a pressure stall (PSI) file. */
 #pragma once
 
 #include "lib/base/base.h"
@@ -13,5 +12,5 @@ struct pressure {
 
 int pressure_open(struct pressure *p, const char *path) MUST_CHECK; /* 0 or -errno */
 void pressure_close(struct pressure *p);
-/* Since the last reading, 0 to 1; NaN at the first. Its file stays open: one system call. */
+/* Since the last read, 0 to 1; NaN at the first. One system call: the file stays open. */
 int pressure_read(struct pressure *p, uint64_t now_ns, double *share) MUST_CHECK;

@@ -9,7 +9,8 @@ void proc_clear(double *v, uint32_t n)
 		v[i] = NAN;
 }
 
-/* A fraction as a float32 travels in 5 bytes instead of 9 and is exact to 1 in 16 million. */
+/* A fraction as a float32 takes 5 bytes on the wire instead of 9 and is exact to 1 in 16 million.
+ */
 static double shorten(double v)
 {
 	return v == trunc(v) ? v : (double)(float)v;

@@ -9,8 +9,8 @@
 enum { CHUNK = 8192, MAX_FILE = 1 << 20 };
 
 /*
- * /proc makes its text while it is read: until the end is seen there may be more. What comes in one
- * piece has ended if there was room for more.
+ * /proc generates its text while it is read, so only a read of 0 bytes is the end. A file that
+ * comes in one piece has ended when a read leaves room in the buffer.
  */
 static int read_all(int fd, bool one_piece, struct buf *text)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * proc_text.h - the files of /proc as lines, words and numbers; nothing in them is trusted.
+ * proc_text.h - parses the files of /proc into lines, words and numbers. The content is not
+ * trusted.
  *
- * A file is read up to a bound and only whole lines of it count: half a number is another number.
- * Words end at a blank, ':' or '='. What is not a number is NaN, and so is what is not there.
+ * A file is read up to a bound, and only whole lines count: a truncated number would be a wrong
+ * number. Words end at a blank, ':' or '='. A word that is not a number, or is missing, is NaN.
  */
 #pragma once
 
@@ -13,14 +14,14 @@ struct words {
 	const char *p, *end;
 };
 
-/* Where a line's number goes: the line that begins with key. */
+/* The index for the number of the line that begins with key. */
 struct proc_key {
 	const char *key;
 	uint16_t index;
 };
 
 int proc_read(struct buf *text, const char *root, const char *name, struct words *file) MUST_CHECK;
-/* Of a file that the kernel hands over in one piece, as those of cgroups. */
+/* For a file that the kernel returns in one piece, like those of cgroups. */
 int proc_read_at(struct buf *text, int dir, const char *name, struct words *file) MUST_CHECK;
 bool proc_line(struct words *file, struct words *line);
 bool proc_word(struct words *line, struct words *word);

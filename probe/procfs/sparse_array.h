@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * sparse_array.h - memory for tables that are seldom full: zero, and of it only what was written is there.
+ * sparse_array.h - zeroed memory for tables that are rarely full: only written pages become
+ * resident.
  *
- * calloc promises that of memory that is new only; what the loading of kernel programs gave back it
- * zeroes, and so takes.
+ * calloc gives this only for new memory. Memory that the loading of kernel programs has freed is
+ * zeroed by calloc, and thereby becomes resident.
  */
 #pragma once
 

@@ -6,8 +6,8 @@
 #include <sys/syscall.h>
 
 /*
- * To read maps and rings, and /proc/PID of other users' processes; and to attach to the packets of
- * the host when io_uring is first seen on a socket.
+ * Needed to read maps and rings, to read /proc/PID of other users' processes, and to attach to the
+ * packets of the host when io_uring is first seen on a socket.
  */
 static const int kept[] = { CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH,
 			    CAP_NET_ADMIN };
@@ -20,13 +20,14 @@ static bool is_among(int cap, const int *caps, size_t n)
 	return false;
 }
 
-/* What a program that this one might be made to run could get back. */
+/* Drops the bounding set, from which a program started by a compromised probe could regain rights.
+ */
 static void drop_bounds(const int *caps, size_t n)
 {
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
 		if (!is_among(cap, caps, n))
-			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0); /* not ours to drop without root */
+			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0); /* fails without root */
 }
 
 bool privilege_has_bpf(void)
@@ -40,7 +41,7 @@ bool privilege_has_bpf(void)
 	       (data[CAP_TO_INDEX(CAP_PERFMON)].effective & CAP_TO_MASK(CAP_PERFMON));
 }
 
-static int keep(const int *caps, size_t n)
+static int keep_caps(const int *caps, size_t n)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
@@ -65,10 +66,10 @@ static int keep(const int *caps, size_t n)
 
 int privilege_drop(void)
 {
-	return keep(kept, ARRAY_SIZE(kept));
+	return keep_caps(kept, ARRAY_SIZE(kept));
 }
 
 int privilege_keep_one(int cap)
 {
-	return keep(&cap, 1);
+	return keep_caps(&cap, 1);
 }

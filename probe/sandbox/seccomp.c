@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * seccomp.c - a probe whose memory somebody else controls must not become a way into the host.
+ * seccomp.c - a compromised probe must not become a way into the host.
  *
- * What is not named here is answered with ENOSYS, as by a kernel that lacks it: a later libc that
- * tries a call of its own then takes the older way (clone3 before clone, on every thread), which it
- * does not after EPERM. What only an exploit would call ends the process, which the kernel's log
- * and systemd tell by name.
+ * Calls not named here fail with ENOSYS, as on a kernel that lacks them: a newer libc then falls
+ * back to an older call (clone3 to clone, for every thread), which it does not do after EPERM.
+ * Calls that only an exploit would make end the process; the kernel log and systemd record it by
+ * name.
  */
 #include "probe/sandbox/seccomp.h"
 
@@ -18,11 +18,11 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
-#define INT 0xffffffffu /* the upper half of a register is not an int's, and may hold anything */
+#define INT 0xffffffffu /* mask of an int: the upper half of the register is undefined */
 
 /* clang-format off */
 
-/* Of each call what several releases of libc and libzmq use, on amd64 and on arm64. */
+/* The calls of several releases of libc and libzmq, on amd64 and arm64. */
 static const char *const allowed[] = {
 	/* memory and threads */
 	"brk", "munmap", "mremap", "madvise", "futex", "futex_wait", "futex_wake", "futex_requeue",
@@ -44,7 +44,7 @@ static const char *const allowed[] = {
 	"faccessat2", "readlink", "readlinkat", "getdents64", "mkdir", "mkdirat", "unlink",
 	"unlinkat", "rename", "renameat", "renameat2", "ftruncate", "fallocate", "fsync",
 	"fdatasync", "chmod", "fchmod", "fchmodat",
-	/* the link: it calls, and nobody calls it */
+	/* the uplink: the probe connects, and accepts no connections */
 	"connect", "bind", "getsockname", "getpeername", "getsockopt", "setsockopt", "sendto",
 	"sendmsg", "sendmmsg", "recvfrom", "recvmsg", "recvmmsg", "shutdown",
 	/* nginx found later, before kernel 6.6 */
@@ -60,7 +60,7 @@ static const char *const deadly[] = {
 	"init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot",
 	"iopl", "ioperm", "modify_ldt", "userfaultfd", "io_uring_setup", "keyctl", "add_key",
 	"request_key",
-	/* who it is, and what it sees */
+	/* identity, namespaces and mounts */
 	"setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid", "setgroups",
 	"setfsuid", "setfsgid", "capset", "setns", "unshare", "chroot", "pivot_root", "mount",
 	"umount2", "move_mount", "open_tree", "fsopen", "fspick", "fsmount", "mount_setattr",
@@ -68,43 +68,43 @@ static const char *const deadly[] = {
 };
 /* clang-format on */
 
-/* Allowed if an argument, as far as the mask reaches, has the value. */
+/* Allowed if the masked argument has the value. */
 static const struct limited {
 	const char *name;
 	unsigned int arg;
 	uint32_t mask, value;
 } limited[] = {
-	/* No machine code that was not there at the start. */
+	/* No new machine code. */
 	{ "mmap", 2, PROT_EXEC, 0 },
 	{ "mprotect", 2, PROT_EXEC, 0 },
 	/* Threads, and no processes; the kernel gives a thread no user namespace of its own. */
 	{ "clone", 0, CLONE_THREAD, CLONE_THREAD },
 	{ "prctl", 0, INT, PR_SET_NAME },
 	{ "prlimit64", 0, INT, 0 }, /* its own */
-	{ "socket", 0, INT, AF_UNIX }, /* nscd, which getaddrinfo asks */
+	{ "socket", 0, INT, AF_UNIX }, /* getaddrinfo queries nscd */
 	{ "socket", 0, INT, AF_INET },
 	{ "socket", 0, INT, AF_INET6 },
-	{ "socket", 0, INT, AF_NETLINK }, /* which addresses this host has: getaddrinfo asks */
+	{ "socket", 0, INT, AF_NETLINK }, /* getaddrinfo reads the addresses of this host */
 	{ "ioctl", 1, INT, TCGETS }, /* is this a terminal */
 	{ "ioctl", 1, INT, FIONREAD },
 	{ "ioctl", 1, INT, PERF_EVENT_IOC_SET_BPF },
 	{ "ioctl", 1, INT, PERF_EVENT_IOC_ENABLE },
 	{ "ioctl", 1, INT, PERF_EVENT_IOC_DISABLE },
-	/* The programs that are loaded may be attached; no other can be loaded. */
+	/* Loaded programs may be attached; no others can be loaded. */
 	{ "bpf", 0, INT, BPF_MAP_LOOKUP_ELEM },
 	{ "bpf", 0, INT, BPF_MAP_UPDATE_ELEM },
 	{ "bpf", 0, INT, BPF_MAP_DELETE_ELEM },
 	{ "bpf", 0, INT, BPF_MAP_GET_NEXT_KEY },
 	{ "bpf", 0, INT, BPF_LINK_CREATE },
 	{ "bpf", 0, INT, BPF_RAW_TRACEPOINT_OPEN }, /* the same, before 5.19 */
-	{ "bpf", 0, INT, BPF_OBJ_GET_INFO_BY_FD }, /* how long its programs ran */
+	{ "bpf", 0, INT, BPF_OBJ_GET_INFO_BY_FD }, /* run times of the programs */
 	{ "bpf", 0, INT, BPF_ITER_CREATE },
 	{ "bpf", 0, INT,
-	  BPF_PROG_TEST_RUN }, /* one of its own: names of addresses (ksym_kernel.c) */
+	  BPF_PROG_TEST_RUN }, /* runs the program that names addresses (ksym_kernel.c) */
 };
 
-/* A name that this libseccomp does not know has no number: it is refused. */
-static int add(scmp_filter_ctx f, uint32_t action, const char *name)
+/* A name unknown to this libseccomp has no number: no rule, so the call fails with ENOSYS. */
+static int add_rule(scmp_filter_ctx f, uint32_t action, const char *name)
 {
 	int nr = seccomp_syscall_resolve_name(name);
 
@@ -117,21 +117,22 @@ static int add_limited(scmp_filter_ctx f, const struct limited *l)
 				SCMP_CMP64(l->arg, SCMP_CMP_MASKED_EQ, l->mask, l->value));
 }
 
-static int fill(scmp_filter_ctx f)
+static int fill_filter(scmp_filter_ctx f)
 {
 	/* abort(), and no signal to another process */
 	const struct limited to_itself = { "tgkill", 0, INT, (uint32_t)getpid() };
 	int r = seccomp_attr_set(f, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 
 	/*
-	 * Before 5.16 a filter makes the processor guess less, so that code of somebody else's
-	 * cannot look around. There is none here, and the probe would be slower.
+	 * Before 5.16 a filter also switches on the mitigation of speculative store bypass. The
+	 * probe runs no foreign code, so it does not need the mitigation, which would make it
+	 * slower.
 	 */
 	seccomp_attr_set(f, SCMP_FLTATR_CTL_SSB, 1);
 	for (size_t i = 0; i < ARRAY_SIZE(allowed) && r == 0; i++)
-		r = add(f, SCMP_ACT_ALLOW, allowed[i]);
+		r = add_rule(f, SCMP_ACT_ALLOW, allowed[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(deadly) && r == 0; i++)
-		r = add(f, SCMP_ACT_KILL_PROCESS, deadly[i]);
+		r = add_rule(f, SCMP_ACT_KILL_PROCESS, deadly[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(limited) && r == 0; i++)
 		r = add_limited(f, &limited[i]);
 	return r < 0 ? r : add_limited(f, &to_itself);
@@ -144,7 +145,7 @@ int seccomp_enter(void)
 
 	if (!f)
 		return -ENOMEM;
-	r = fill(f);
+	r = fill_filter(f);
 	if (r == 0)
 		r = seccomp_load(f);
 	seccomp_release(f);
@@ -153,6 +154,6 @@ int seccomp_enter(void)
 
 bool seccomp_possible(void)
 {
-	/* A kernel that has filters reads this one, and finds that nothing is there. */
+	/* A kernel that supports filters fails with EFAULT on reading this one. */
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) < 0 && errno == EFAULT;
 }

@@ -70,8 +70,8 @@ const struct source *sources_at(size_t i)
 
 bool sources_required(size_t i, const struct probe_config *c)
 {
-	return !table[i]->of_hardware &&
-	       (!on_demand_is(table[i]->name) || on_demand_asked(c->on_demand, table[i]->name));
+	return !table[i]->needs_hardware &&
+	       (!on_demand_is(table[i]->name) || on_demand_enabled(c->on_demand, table[i]->name));
 }
 
 static bool is_among(const struct wire_dict *d, const struct wire_dict **of, size_t n)
@@ -112,7 +112,7 @@ static bool may_open(size_t i, const struct probe_env *env)
 {
 	const char *name = table[i]->name;
 
-	if (!on_demand_is(name) || on_demand_asked(env->config->on_demand, name))
+	if (!on_demand_is(name) || on_demand_enabled(env->config->on_demand, name))
 		return true;
 	snprintf(env->why, WHY_LEN, "not asked for: on_demand = %s in probe.conf", name);
 	return false;
@@ -150,7 +150,7 @@ int sources_try(size_t i, const struct probe_env *env, struct map_memory *maps)
 		return -ENODEV;
 	r = table[i]->read(self, &sink);
 	if (maps)
-		map_memory_add(maps, table[i]->ring_most, table[i]->counts_most);
+		map_memory_add(maps, table[i]->ring_max, table[i]->counts_max);
 	table[i]->close(self);
 	free(self);
 	buf_free(&sink.event);
@@ -302,7 +302,7 @@ void sources_send_cost(struct sources *s, struct sink *out)
 		names[i] = table[i]->name;
 		on[i] = sources_on(s, i);
 	}
-	meter_tell(s->meter, clock_mono_ns(), names, on, s->procfs, out);
+	meter_report(s->meter, clock_mono_ns(), names, on, s->procfs, out);
 }
 
 void sources_send_states(const struct sources *s, struct sink *out)

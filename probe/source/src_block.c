@@ -72,7 +72,7 @@ static int block_open(void *self, const struct probe_env *env)
 		r = block_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, env->why);
+		return kernel_explain(r, env->why);
 	r = kernel_counts_share(&s->counts, s->bpf->maps.counts);
 	if (r < 0)
 		return r;
@@ -200,7 +200,7 @@ const struct source source_block = {
 	.help = "latency and size of the requests to each disk",
 	.period_ms = 2000,
 	.steady = true,
-	.counts_most = BLOCK_CPUS,
+	.counts_max = BLOCK_CPUS,
 	.size = sizeof(struct block_source),
 	.layouts = layouts,
 	.nlayouts = ARRAY_SIZE(layouts),

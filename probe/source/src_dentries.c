@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "bpf/disk/dentries.h"
-#include "probe/cgroup/cgroup_record.h"
+#include "probe/cgroup/cgroup_record_text.h"
 #include "bpf/disk/dentries.skel.h"
 #include "probe/kernel/kernel_btf.h"
 #include "probe/kernel/kernel_load.h"
@@ -15,7 +15,7 @@
 #include "probe/kernel/map_sums.h"
 #include "probe/core/source.h"
 
-static const uint64_t others_id = CGROUP_TOLD_OTHERS;
+static const uint64_t others_id = CGROUP_OTHERS;
 
 struct dentries_source {
 	struct dentries_bpf *bpf;
@@ -67,7 +67,7 @@ static int load_program(struct dentries_source *s, const struct probe_env *env)
 	r = dentries_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, env->why);
+		return kernel_explain(r, env->why);
 	/* the entry for everything that does not fit; never deleted */
 	return bpf_map__update_elem(s->bpf->maps.cgroups, &others_id, sizeof(others_id), &others,
 				    sizeof(others), BPF_NOEXIST);
@@ -91,7 +91,7 @@ static int dentries_open(void *self, const struct probe_env *env)
 		return r;
 	}
 	r = load_program(s, env);
-	return r < 0 ? r : kernel_say(dentries_bpf__attach(s->bpf), env->why);
+	return r < 0 ? r : kernel_explain(dentries_bpf__attach(s->bpf), env->why);
 }
 
 static bool name_of(void *arg, const void *key, const void *value, char name[ITEM_MAX_TEXT])
@@ -103,7 +103,7 @@ static bool name_of(void *arg, const void *key, const void *value, char name[ITE
 	memcpy(&id, key, sizeof(id));
 	if (!c->at.len)
 		return false;
-	if (id == CGROUP_TOLD_OTHERS)
+	if (id == CGROUP_OTHERS)
 		snprintf(name, ITEM_MAX_TEXT, "(others)");
 	else
 		cgroup_record_text(&c->at, id, name);
@@ -130,7 +130,7 @@ static int dentries_read(void *self, struct sink *out)
 		.name = name_of,
 	});
 	s->out = out;
-	sums_tell(&s->cgroups, send_cgroup, s);
+	sums_report(&s->cgroups, send_cgroup, s);
 	s->out = NULL;
 	return 0;
 }

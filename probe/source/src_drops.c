@@ -78,7 +78,7 @@ static int drops_open(void *self, const struct probe_env *env)
 		r = drops_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, env->why);
+		return kernel_explain(r, env->why);
 	r = kernel_counts_open(&s->counts, s->bpf->maps.counts);
 	if (r < 0)
 		return r;

@@ -53,7 +53,7 @@ static int starts_open(void *self, const struct probe_env *env)
 		r = exec_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, env->why);
+		return kernel_explain(r, env->why);
 	r = kernel_counts_open(&s->counts, s->bpf->maps.counts);
 	if (r == 0)
 		r = bpf_map__update_elem(s->bpf->maps.programs, &others, sizeof(others), &none,
@@ -90,7 +90,7 @@ static void read_programs(struct starts_source *s)
 			       memcmp(&last, &others, sizeof(last)) == 0))
 			bpf_map__delete_elem(map, &last, sizeof(last), 0);
 	}
-	sums_tell(&s->programs, send_program, s);
+	sums_report(&s->programs, send_program, s);
 }
 
 static int starts_read(void *self, struct sink *out)

@@ -83,7 +83,7 @@ static int load_program(struct locks_source *s, const struct probe_env *env)
 	r = locks_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, env->why);
+		return kernel_explain(r, env->why);
 	/* the entry for everything that does not fit; never deleted */
 	return bpf_map__update_elem(s->bpf->maps.entries, &others, sizeof(others), &none,
 				    sizeof(none), BPF_NOEXIST);
@@ -105,7 +105,7 @@ static int locks_open(void *self, const struct probe_env *env)
 	}
 	s->names = ksym_cache_new(env->procfs);
 	r = load_program(s, env);
-	return r < 0 ? r : kernel_say(locks_bpf__attach(s->bpf), env->why);
+	return r < 0 ? r : kernel_explain(locks_bpf__attach(s->bpf), env->why);
 }
 
 static const char *kind_of(uint32_t kind)
@@ -163,7 +163,7 @@ static int locks_read(void *self, struct sink *out)
 		.arg = s,
 	});
 	s->out = out;
-	sums_tell(&s->entries, send_entry, s);
+	sums_report(&s->entries, send_entry, s);
 	s->out = NULL;
 	if (missed > 0)
 		sink_sample(out, &(struct sample_item){ layout_lockloss.layout, "", LOCKLOSS_END,

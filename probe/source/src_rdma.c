@@ -101,11 +101,11 @@ static int rdma_open(void *self, const struct probe_env *env)
 	r = rdma_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, env->why);
+		return kernel_explain(r, env->why);
 	/* the entry for everything that does not fit; never deleted */
 	r = bpf_map__update_elem(s->bpf->maps.entries, &others, sizeof(others), &none, sizeof(none),
 				 BPF_NOEXIST);
-	return r < 0 ? r : kernel_say(rdma_bpf__attach(s->bpf), env->why);
+	return r < 0 ? r : kernel_explain(rdma_bpf__attach(s->bpf), env->why);
 }
 
 /* "device=uverbs0,program=train,result=EINVAL" */
@@ -148,7 +148,7 @@ static int rdma_read(void *self, struct sink *out)
 		.arg = s,
 	});
 	s->out = out;
-	sums_tell(&s->entries, send_entry, s);
+	sums_report(&s->entries, send_entry, s);
 	s->out = NULL;
 	return 0;
 }
@@ -160,7 +160,7 @@ const struct source source_rdma = {
 	.help = "ioctl calls on RDMA devices by program, and their errors",
 	.period_ms = 10000,
 	.steady = true,
-	.of_hardware = true,
+	.needs_hardware = true,
 	.size = sizeof(struct rdma_source),
 	.layouts = layouts,
 	.nlayouts = ARRAY_SIZE(layouts),

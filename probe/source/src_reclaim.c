@@ -57,7 +57,7 @@ static int reclaim_open(void *self, const struct probe_env *env)
 	}
 	r = reclaim_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
-	return r < 0 ? kernel_say(r, env->why) : reclaim_bpf__attach(s->bpf);
+	return r < 0 ? kernel_explain(r, env->why) : reclaim_bpf__attach(s->bpf);
 }
 
 static uint64_t count_of(const struct reclaim_source *s, int i)

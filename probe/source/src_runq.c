@@ -11,7 +11,7 @@
 
 #include "bpf/sched/runq.h"
 #include "lib/base/clock.h"
-#include "probe/cgroup/cgroup_record.h"
+#include "probe/cgroup/cgroup_record_text.h"
 #include "probe/kernel/kernel_load.h"
 #include "probe/core/layout.h"
 #include "probe/procfs/pressure.h"
@@ -55,7 +55,7 @@ static int make_others(struct runq_source *s)
 {
 	static const struct runq_cgroup others = { .at = { .len = sizeof("(others)"),
 							   .path = "(others)" } };
-	const uint64_t id = CGROUP_TOLD_OTHERS;
+	const uint64_t id = CGROUP_OTHERS;
 
 	return bpf_map__update_elem(s->bpf->maps.cgroups, &id, sizeof(id), &others, sizeof(others),
 				    BPF_NOEXIST);
@@ -73,7 +73,7 @@ static int load_program(struct runq_source *s, char *why)
 	s->pressure.fd = -1;
 	r = runq_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
-	return r < 0 ? kernel_say(r, why) : make_others(s);
+	return r < 0 ? kernel_explain(r, why) : make_others(s);
 }
 
 static int runq_open(void *self, const struct probe_env *env)
@@ -148,12 +148,12 @@ static void send_waits(struct runq_source *s)
 			continue;
 		if (!sums_knows(&s->cgroups, &last))
 			cgroup_record_text(&c.at, last, name);
-		if (last == CGROUP_TOLD_OTHERS)
+		if (last == CGROUP_OTHERS)
 			snprintf(name, sizeof(name), "(others)");
-		if (!sums_seen(&s->cgroups, &last, name, c.v, last == CGROUP_TOLD_OTHERS))
+		if (!sums_seen(&s->cgroups, &last, name, c.v, last == CGROUP_OTHERS))
 			bpf_map__delete_elem(map, &last, sizeof(last), 0);
 	}
-	sums_tell(&s->cgroups, send_cgroup, s);
+	sums_report(&s->cgroups, send_cgroup, s);
 }
 
 static void send_waits_and_loss(struct runq_source *s, uint64_t now)

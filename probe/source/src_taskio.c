@@ -7,7 +7,7 @@
 #include "bpf/disk/taskio.h"
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
-#include "probe/cgroup/cgroup_record.h"
+#include "probe/cgroup/cgroup_record_text.h"
 #include "probe/kernel/kernel_load.h"
 #include "probe/core/layout.h"
 #include "probe/core/source.h"
@@ -48,7 +48,7 @@ static int make_others(struct taskio_source *s)
 							     .path = "(others)" } };
 	static const struct taskio_program program = { "(others)" };
 	static const struct taskio none;
-	const uint64_t id = CGROUP_TOLD_OTHERS;
+	const uint64_t id = CGROUP_OTHERS;
 	int r = bpf_map_update_elem(bpf_map__fd(s->bpf->maps.cgroups), &id, &cgroup, BPF_NOEXIST);
 
 	if (r < 0)
@@ -73,13 +73,13 @@ static int taskio_open(void *self, const struct probe_env *env)
 	r = taskio_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, env->why);
+		return kernel_explain(r, env->why);
 	r = make_others(s);
 	if (r < 0)
 		return r;
 	r = taskio_bpf__attach(s->bpf);
 	if (r < 0)
-		return kernel_say(r, env->why);
+		return kernel_explain(r, env->why);
 	r = kernel_iterate(s->bpf->links.on_look);
 	if (r == 0 && s->bpf->bss->not_counted) {
 		snprintf(env->why, WHY_LEN,
@@ -105,11 +105,11 @@ static void read_cgroups(struct taskio_source *s)
 		more = bpf_map__get_next_key(map, &last, &id, sizeof(id)) == 0;
 		if (r < 0 || !c.at.len)
 			continue;
-		if (last == CGROUP_TOLD_OTHERS)
+		if (last == CGROUP_OTHERS)
 			snprintf(name, sizeof(name), "(others)");
 		else if (!sums_knows(&s->cgroups, &last))
 			cgroup_record_text(&c.at, last, name);
-		if (!sums_seen(&s->cgroups, &last, name, c.io.v, last == CGROUP_TOLD_OTHERS))
+		if (!sums_seen(&s->cgroups, &last, name, c.io.v, last == CGROUP_OTHERS))
 			bpf_map__delete_elem(map, &last, sizeof(last), 0);
 	}
 }
@@ -176,10 +176,10 @@ static int taskio_read(void *self, struct sink *out)
 	read_programs(s);
 	s->out = out;
 	memset(s->node, 0, sizeof(s->node));
-	sums_tell(&s->cgroups, send_cgroup, s);
+	sums_report(&s->cgroups, send_cgroup, s);
 	sink_sample(out,
 		    &(struct sample_item){ layout_pagecache.layout, "", PAGECACHE_END, s->node });
-	sums_tell(&s->programs, send_program, s);
+	sums_report(&s->programs, send_program, s);
 	log_lost(s);
 	return r;
 }

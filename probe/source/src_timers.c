@@ -52,7 +52,7 @@ static int timers_open(void *self, const struct probe_env *env)
 		r = timers_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, env->why);
+		return kernel_explain(r, env->why);
 	s->names = ksym_cache_new(env->procfs);
 	r = kernel_counts_open(&s->counts, s->bpf->maps.counts);
 	return r < 0 ? r : timers_bpf__attach(s->bpf);
@@ -100,7 +100,7 @@ static int timers_read(void *self, struct sink *out)
 		.arg = s,
 	});
 	s->out = out;
-	sums_tell(&s->functions, send_function, s);
+	sums_report(&s->functions, send_function, s);
 	s->out = NULL;
 	return 0;
 }

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 
 #include "bpf/disk/vfs.h"
-#include "probe/cgroup/cgroup_record.h"
+#include "probe/cgroup/cgroup_record_text.h"
 #include "probe/kernel/kernel_load.h"
 #include "probe/core/layout.h"
 #include "probe/kernel/map_sums.h"
@@ -69,7 +69,7 @@ static void vfs_close(void *self)
 static int load_program(struct vfs_source *s, char *why)
 {
 	static const struct vfs_entry others;
-	const struct vfs_key key = { .cgroup = CGROUP_TOLD_OTHERS };
+	const struct vfs_key key = { .cgroup = CGROUP_OTHERS };
 	int r;
 
 	s->bpf = vfs_bpf__open();
@@ -81,7 +81,7 @@ static int load_program(struct vfs_source *s, char *why)
 	r = vfs_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, why);
+		return kernel_explain(r, why);
 	/* the entry for everything that does not fit; never deleted */
 	return bpf_map__update_elem(s->bpf->maps.entries, &key, sizeof(key), &others,
 				    sizeof(others), BPF_NOEXIST);
@@ -97,7 +97,7 @@ static int vfs_open(void *self, const struct probe_env *env)
 		r = kernel_tracepoint_args("sys_exit", env->why);
 	if (r >= 0)
 		r = load_program(s, env->why);
-	return r < 0 ? r : kernel_say(vfs_bpf__attach(s->bpf), env->why);
+	return r < 0 ? r : kernel_explain(vfs_bpf__attach(s->bpf), env->why);
 }
 
 /* "mount=/data,cgroup=/a/b"; a cgroup path that is too long is replaced by its id. */
@@ -110,8 +110,8 @@ static bool name_of(void *arg, const void *of, const void *value, char name[ITEM
 
 	(void)arg;
 	snprintf(name, ITEM_MAX_TEXT, "(others)");
-	if (key->cgroup == CGROUP_TOLD_OTHERS || !e->cgroup.len)
-		return key->cgroup == CGROUP_TOLD_OTHERS;
+	if (key->cgroup == CGROUP_OTHERS || !e->cgroup.len)
+		return key->cgroup == CGROUP_OTHERS;
 	if (key->mount)
 		path_text(&e->mount, false, mount);
 	cgroup_record_text(&e->cgroup, key->cgroup, cgroup);
@@ -146,7 +146,7 @@ static void send_missed(struct vfs_source *s)
 
 static int vfs_read(void *self, struct sink *out)
 {
-	static const struct vfs_key others = { .cgroup = CGROUP_TOLD_OTHERS };
+	static const struct vfs_key others = { .cgroup = CGROUP_OTHERS };
 	struct vfs_source *s = self;
 
 	map_sums_read(&(struct map_sums){
@@ -156,7 +156,7 @@ static int vfs_read(void *self, struct sink *out)
 		.name = name_of,
 	});
 	s->out = out;
-	sums_tell(&s->entries, send_entry, s);
+	sums_report(&s->entries, send_entry, s);
 	send_missed(s);
 	s->out = NULL;
 	return 0;

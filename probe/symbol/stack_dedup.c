@@ -26,13 +26,13 @@ uint64_t stack_dedup_id(const struct stack_dedup *t, const void *frames, size_t 
 	return hash_end(hash_add(t->salt, frames, len));
 }
 
-/* Its place, or that of the one that was told the longest ago. */
+/* The slot of the id, or that of the id sent longest ago among its PROBES slots. */
 static size_t place_of(const struct stack_dedup *t, uint64_t id)
 {
-	size_t oldest = id % TOLD_STACKS;
+	size_t oldest = id % DEDUP_STACKS;
 
 	for (size_t i = 0; i < PROBES; i++) {
-		size_t place = (id + i) % TOLD_STACKS;
+		size_t place = (id + i) % DEDUP_STACKS;
 
 		if (t->one[place].id == id)
 			return place;
@@ -42,11 +42,11 @@ static size_t place_of(const struct stack_dedup *t, uint64_t id)
 	return oldest;
 }
 
-bool stack_dedup_is(const struct stack_dedup *t, uint64_t id, uint64_t now_ns)
+bool stack_dedup_is_known(const struct stack_dedup *t, uint64_t id, uint64_t now_ns)
 {
 	const struct stack_dedup_one *o = &t->one[place_of(t, id)];
 
-	return o->id == id && now_ns - o->ns < TOLD_AGAIN_NS;
+	return o->id == id && now_ns - o->ns < DEDUP_RESEND_NS;
 }
 
 void stack_dedup_add(struct stack_dedup *t, uint64_t id, uint64_t now_ns)

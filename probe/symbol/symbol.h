@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* symbol.h - one address whose function is asked for; a pass over a table fills the rest. */
+/* symbol.h - the lookup of one address; a pass over a symbol table fills in its function. */
 #pragma once
 
 #include "lib/base/base.h"
 
 enum { SYMBOL_NAME = 128 };
 
-struct symbol_asked {
+struct symbol_lookup {
 	uint64_t addr;
 	bool found;
-	uint64_t start, end; /* of the function; else of the gap between two that it lies in */
-	uint32_t name_at; /* in the table of names, until that is read */
+	uint64_t start, end; /* of the function, or of the gap between two functions */
+	uint32_t name_at; /* offset in the string table, until the name is read */
 	char name[SYMBOL_NAME]; /* clean text */
 };

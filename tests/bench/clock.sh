@@ -29,7 +29,7 @@ print(p.get("run_time_ns", 0), p.get("run_cnt", 0))'
 	cut -d' ' -f1 "/proc/$probe/schedstat"
 }
 
-load() { # so many at a time, until told to stop
+load() { # that many at a time, until killed
 	while :; do curl -s -o /dev/null "http://127.0.0.1:$port/"; done
 }
 

@@ -39,7 +39,7 @@ topology() { # WHEN
 	both "$1: all ($(sql -c "select api.topology($range, null, null, null, 1) -> 'total'") edges)" "select api.topology($range, null, null, null, 200)" "topology"
 }
 
-say TIME "$(sql -c 'select count(*) from red') rows of counts, as each was told"
+say TIME "$(sql -c 'select count(*) from red') rows of counts, as each was sent"
 sql -f tests/it/collector/red_roll.sql
 sql -c "grant execute on function api.topology_by_rows(timestamptz, timestamptz, text, text, text, int) to seismo_web"
 for app in "'app-7'" "'app-9'" null; do

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # fleet_wire.sh - a fleet at one collector, through the wire: NODES nodes with EDGES calls each to others. Every ten seconds each
 # sends 1,000 samples, what its two servers answered, and the calls on COUNTS of its edges in turn; EVENTS requests a second fail,
-# of all nodes together. For SECONDS_EACH seconds, of which the first SETTLE are told for themselves, as all is new to the collector
+# of all nodes together. For SECONDS_EACH seconds, of which the first SETTLE are reported apart, as all is new to the collector
 # then; LONG=1 is 10,000 nodes, 200,000 edges, 1,000 events/s, for ten minutes. Meanwhile the fleet page and the topology of one
 # application are asked for, every EVERY seconds. Prints Markdown for RESULTS.md.
 set -u

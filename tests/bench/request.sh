@@ -40,7 +40,7 @@ measure() { # NAME PORT HOOKS
 }
 
 cat <<END
-### Cost of the request source, and of telling where time went, $(date -u +%F)
+### Cost of the request source, and of the breakdown of its time, $(date -u +%F)
 
 $(machine), nginx $(nginx -v 2>&1 | sed 's|.*/||').
 Command: \`make bench\` (\`tests/bench/request.sh\`, $rounds rounds of off, on, off, ${each} s each; nginx's one worker on one

@@ -49,7 +49,7 @@ static void log_line(struct node *n, const char *line)
 		die("the log cannot be written");
 }
 
-static void tell(struct node *n)
+static void print_counts(struct node *n)
 {
 	uint64_t epoch = spool_epoch(n->spool), seq = spool_base(n->spool, STREAM_EVENT) - 1;
 	char line[64];
@@ -138,7 +138,7 @@ static int on_tick(void *arg)
 	struct node *n = arg;
 
 	keep(n);
-	tell(n);
+	print_counts(n);
 	if (n->leaving && spool_batches(n->spool) == 0)
 		loop_stop(n->loop);
 	return uplink_tick(n->uplink);
@@ -209,7 +209,7 @@ int main(int argc, char *argv[])
 	loop_add_timer(n.loop, MADE_MS, on_make, &n);
 	loop_add_timer(n.loop, UPLINK_TICK_MS, on_tick, &n);
 	loop_run(n.loop);
-	tell(&n);
+	print_counts(&n);
 	uplink_close(n.uplink);
 	spool_free(n.spool);
 	loop_free(n.loop);

@@ -81,7 +81,7 @@ cut_connections() {
 	ss -K "sport = :${ports[$i]}" >/dev/null 2>&1
 }
 
-half_open() { # nothing passes any more, and nobody is told
+half_open() { # nothing passes any more, and neither side gets an error
 	local i=$((RANDOM % collectors)) s=$((1 + RANDOM % 6))
 	say "nothing passes to or from collector $i for $s s"
 	nft -f - <<-END || refused=nft

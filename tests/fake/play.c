@@ -213,7 +213,7 @@ void play_mark(struct play *s, enum wire_type type, enum wire_stream stream, uin
 			       .stream = (uint8_t)stream,
 			       .mark = mark };
 
-	for (uint32_t i = 0; i < s->c.n && s->tells_times; i++)
+	for (uint32_t i = 0; i < s->c.n && s->sends_times; i++)
 		if (s->c.seen[i].type == WIRE_BATCH)
 			m.sent_ns = s->c.seen[i].sent_ns;
 	m.received_ns = m.answered_ns = clock_wall_ns() + (uint64_t)s->ahead_ns;

@@ -43,7 +43,7 @@ struct play {
 	struct spool *spool;
 	struct uplink *u;
 	int fresh;
-	bool tells_times; /* in each ACK, */
+	bool sends_times; /* in each ACK, */
 	int64_t ahead_ns; /* by a clock that is so much ahead */
 	struct clock_item clock; /* the last one told */
 	int clocks;

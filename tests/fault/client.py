@@ -193,7 +193,7 @@ def work(to, todo, begin, stats):
         try:
             time.sleep(max(0, begin + r.get("at", 0) - time.monotonic()))
             sys.stdout.write(json.dumps(one(c, r, stats)) + "\n")
-        except Exception as e:  # a mistake of ours: told at the end
+        except Exception as e:  # a bug of this client: reported at the end
             failed.append("%s: %r" % (r["path"], e))
 
 

@@ -92,21 +92,21 @@ def losses(rig, n):
         cell.upstream.stop()
     time.sleep(2)
     rows = rig.rows(cell.prefix, since)
-    told = {}
+    reported = {}
     for row in rows:
         for x in row.get("losses") or []:
-            told[x["side"], x["kind"]] = told.get((x["side"], x["kind"]), 0) + x["count"]
+            reported[x["side"], x["kind"]] = reported.get((x["side"], x["kind"]), 0) + x["count"]
     syn = fault.counted["TCPSynRetrans"]
     counted = {kind: fault.counted[name] for kind, name in KINDS}
     counted["rto"] = fault.counted["TCPTimeouts"] - syn
     dropped = sum(e["what"] == "dropped" for e in fault.events)
-    lost = {k: told.get(("upstream", k), 0) for k in ("syn", "fast", "slow-start", "rto", "tlp")}
+    lost = {k: reported.get(("upstream", k), 0) for k in ("syn", "fast", "slow-start", "rto", "tlp")}
     print("losses: %d requests, %d rows, %d segments dropped" % (n, len(rows), dropped))
     for kind in lost:
-        print("  %-10s told %5d  counted %5d" % (kind, lost[kind], counted[kind]))
-    print("  %-10s told %5d  counted %5d  (on the client's side told: %d)" % (
-        "all", sum(lost.values()), fault.counted["RetransSegs"], sum(v for (side, _), v in told.items() if side == "client")), flush=True)
-    return {"n": n, "rows": len(rows), "dropped": dropped, "told": lost, "counted": counted, "all": fault.counted["RetransSegs"]}
+        print("  %-10s reported %5d  counted %5d" % (kind, lost[kind], counted[kind]))
+    print("  %-10s reported %5d  counted %5d  (on the client's side reported: %d)" % (
+        "all", sum(lost.values()), fault.counted["RetransSegs"], sum(v for (side, _), v in reported.items() if side == "client")), flush=True)
+    return {"n": n, "rows": len(rows), "dropped": dropped, "reported": lost, "counted": counted, "all": fault.counted["RetransSegs"]}
 
 
 def main():

@@ -11,7 +11,7 @@ def shares_of(row):
 
 
 def name_right(wanted, found):
-    """A file is told by the last parts of its path, a process by name or by name and number."""
+    """A file is known by the last parts of its path, a process by name or by name and number."""
     if not found:
         return False
     found = str(found)

@@ -7,13 +7,13 @@ import {Worker} from 'node:worker_threads';
 
 const [on, log, dir, upstream, backlog] = process.argv.slice(2);
 const [host, port] = on.split(':');
-const told = fs.openSync(log, 'a', 0o600);
+const logFd = fs.openSync(log, 'a', 0o600);
 const now = () => process.hrtime.bigint();
 const wall = Number(process.hrtime.bigint());
 const origin = BigInt(Date.now()) * 1000000n - BigInt(wall);
 const wallNs = () => (origin + now()).toString();
 
-// Somebody else's lock: a worker takes it for so long when it is asked to, and tells who it is.
+// Somebody else's lock: a worker takes it for so long when it is asked to, and reports its pid.
 const lock = new Int32Array(new SharedArrayBuffer(20)); // taken, ms wanted, thread id, nothing, how often taken
 const holder = new Worker(`
 	const {workerData: lock} = require('node:worker_threads');
@@ -110,9 +110,9 @@ const acts = {
 	'': (a, done) => done(),
 };
 
-function tell(a, from, client) {
+function logAct(a, from, client) {
 	const to = account(), us = n => Number(n) / 1e3;
-	fs.writeSync(told, JSON.stringify({path: a.path, read: Number(a.read), f: a.f, pid: process.pid, tid: process.pid, client,
+	fs.writeSync(logFd, JSON.stringify({path: a.path, read: Number(a.read), f: a.f, pid: process.pid, tid: process.pid, client,
 		start: Number(a.start || a.read), us: a.us ?? us(to.wall - from.wall), wall: us(to.wall - from.wall),
 		cpu: us(to.cpu - from.cpu), runq: us(to.delay - from.delay), blkio: 0, reclaim: 0,
 		what: a.what || '', who: a.who || '', upPort: a.upPort || 0}) + '\n');
@@ -127,7 +127,7 @@ function serve(req, res) {
 		const from = account();
 		acts[a.f](a, () => {
 			const client = req.socket.remotePort;
-			tell(a, from, client);
+			logAct(a, from, client);
 			res.writeHead(a.status, {'Content-Length': a.n});
 			res.end(Buffer.alloc(a.n, 'x'));
 		});

@@ -54,7 +54,7 @@ def confusion(cells):
             counts[name, code] = counts.get((name, code), 0) + n
             if code not in codes:
                 codes.append(code)
-    rows = ["| injected \\ told | " + " | ".join(codes) + " |", "|---" * (len(codes) + 1) + "|"]
+    rows = ["| injected \\ reported | " + " | ".join(codes) + " |", "|---" * (len(codes) + 1) + "|"]
     for name, cause in causes.CAUSES.items():
         rows.append("| %s | %s |" % (cause.__doc__, " | ".join(str(counts.get((name, c), "")) for c in codes)))
     return "\n".join(rows)

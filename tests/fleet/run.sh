@@ -32,7 +32,7 @@ on_exit() {
 trap on_exit EXIT
 python3 -B tests/fleet/fleethosts.py make || exit 1
 
-collect() { # NAME REGION FLAG...: its own database and keys; tells the bench where it is
+collect() { # NAME REGION FLAG...: its own database and keys; passes its address to the bench
 	local name=$1 port web
 	read -r port web < <(free_ports 2 | tr '\n' ' ')
 	"$collector" --keys "$dir/keys.$name" key >/dev/null

@@ -23,7 +23,7 @@ static int file_of(const uint8_t *data, size_t len)
 	return fd;
 }
 
-static void check_found(const struct symbol_asked *a)
+static void check_found(const struct symbol_lookup *a)
 {
 	if (!a->found)
 		return;
@@ -35,7 +35,7 @@ static void check_found(const struct symbol_asked *a)
 /* Offsets that are in the input, and some of its size. */
 static void elf(const uint8_t *data, size_t len)
 {
-	struct symbol_asked a[ASKED];
+	struct symbol_lookup a[ASKED];
 	struct elf_file e;
 	size_t n = 0;
 
@@ -45,7 +45,7 @@ static void elf(const uint8_t *data, size_t len)
 	for (size_t i = 0; i < ASKED; i++) {
 		uint64_t offset = i < e.nloads ? e.load[i].offset + i * 16 : len / (i + 1);
 
-		n += elf_file_ask(&e, offset, &a[n]);
+		n += elf_file_lookup(&e, offset, &a[n]);
 	}
 	for (size_t i = 0; i < n; i++)
 		must(a[i].start <= a[i].addr && a[i].addr < a[i].end);
@@ -60,7 +60,7 @@ static void elf(const uint8_t *data, size_t len)
 static void map(const uint8_t *data, size_t len)
 {
 	static const uint64_t asked[ASKED] = { 0, 0x1000, 0x7f0000001000, UINT64_MAX };
-	struct symbol_asked a[ASKED] = { 0 };
+	struct symbol_lookup a[ASKED] = { 0 };
 	static struct perf_map m;
 
 	for (size_t i = 0; i < ASKED; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The kernel's log, whose lines have names in them that users chose: each record is refused, or
- * becomes a line that is fit to be shown, and an event that arrives as it was told.
+ * becomes a line that is fit to be shown, and an event that arrives as it was sent.
  */
 #include "probe/source/kernel_log/kmsg_fold.h"
 #include "probe/source/kernel_log/oom_event.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * What a NAME.conf says of a program of the operator's own: what is taken keeps its bounds and
- * makes layouts that the collector takes, what is not is told in one sentence. The first byte is
- * how many slots a histogram has.
+ * makes layouts that the collector takes, what is not is reported in one sentence. The first byte
+ * is how many slots a histogram has.
  */
 #include <stdio.h>
 

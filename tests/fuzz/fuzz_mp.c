@@ -4,7 +4,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-enum { VALUES = 64 }; /* compared in one input: a thousand single bytes tell nothing more */
+enum { VALUES = 64 }; /* compared in one input: a thousand single bytes add nothing */
 
 static void differential(const uint8_t *data, size_t len)
 {

@@ -143,7 +143,7 @@ static void store(struct stored *s, struct batch *b)
 	s->seq[b->head.stream] = b->head.seq;
 }
 
-static void tell(enum note_kind kind, const struct work *w, const struct stored *s)
+static void send_note(enum note_kind kind, const struct work *w, const struct stored *s)
 {
 	struct note n = {
 		.kind = kind, .hello = w->kind == WORK_HELLO, .node = w->node, .epoch = w->epoch
@@ -184,7 +184,7 @@ static bool write_one(bool loses)
 			kind = NOTE_STORED;
 		}
 	}
-	tell(s ? kind : NOTE_UNKNOWN_NODE, w, s);
+	send_note(s ? kind : NOTE_UNKNOWN_NODE, w, s);
 	work_free(w);
 	return true;
 }
@@ -304,7 +304,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		rig.link = writer_queue_new(); /* empty after each script, so one is enough */
 	rig = (struct rig){ .mono_ns = 1000000000, .layouts = layouts_new(), .link = rig.link };
 	must(pipeline_open(&rig.front, front, ARRAY_SIZE(front),
-		       &(struct stage_env){ .layouts = rig.layouts }) == 0);
+			   &(struct stage_env){ .layouts = rig.layouts }) == 0);
 	must(pipeline_open(&rig.back, back, 1, &(struct stage_env){ 0 }) == 0);
 	rig.receive = receive_new(&(struct receive_config){ .own = &own,
 							    .rows_per_s = 50,

@@ -15,7 +15,7 @@ enum { ENOUGH = 1 << 20 };
 
 static char dir[64];
 
-/* Nobody reads what is told. */
+/* The log goes nowhere. */
 int log_warn(int err, const char *fmt UNUSED, ...)
 {
 	return err;

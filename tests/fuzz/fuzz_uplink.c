@@ -4,6 +4,7 @@
  * to the truth, between batches, time and a link that breaks. It holds that only a mark takes a
  * batch out of the spool, that none that is stored is sent again, and that the window stays one.
  */
+#include "lib/uplink/uplink_state.c"
 #include "lib/uplink/uplink.c"
 #include "lib/uplink/uplink_answer.c"
 #include "lib/uplink/uplink_keys.c"
@@ -33,7 +34,7 @@ uint64_t clock_wall_ns(void)
 	return rig.now_ns;
 }
 
-/* Nobody reads what is told. */
+/* The log goes nowhere. */
 int log_err(int err, const char *fmt UNUSED, ...)
 {
 	return err;
@@ -132,24 +133,24 @@ static void on_fresh(void *arg UNUSED)
 }
 
 /* What the frame says is stored, if it is one that can say so. */
-static void read_marks(const void *f, size_t len, uint64_t told[static STREAM_END])
+static void read_marks(const void *f, size_t len, uint64_t acked[static STREAM_END])
 {
 	struct wire_welcome w;
 	struct wire_mark m;
 
-	memset(told, 0, STREAM_END * sizeof(*told));
+	memset(acked, 0, STREAM_END * sizeof(*acked));
 	if (wire_welcome_decode(f, len, &w) == 0)
-		memcpy(told, w.mark, sizeof(w.mark));
+		memcpy(acked, w.mark, sizeof(w.mark));
 	else if (wire_mark_decode(f, len, &m) == 0)
-		told[m.stream] = m.mark;
+		acked[m.stream] = m.mark;
 }
 
 static void say(const void *f, size_t len)
 {
 	struct spool *s = rig.u.cfg.spool;
-	uint64_t told[STREAM_END], base[STREAM_END], epoch = spool_epoch(s);
+	uint64_t acked[STREAM_END], base[STREAM_END], epoch = spool_epoch(s);
 
-	read_marks(f, len, told);
+	read_marks(f, len, acked);
 	for (enum wire_stream i = STREAM_EVENT; i < STREAM_END; i++)
 		base[i] = spool_base(s, i);
 	on_frame(&rig.u, f, len);
@@ -157,7 +158,7 @@ static void say(const void *f, size_t len)
 		if (spool_epoch(s) != epoch)
 			must(spool_base(s, i) == 1);
 		else
-			must(spool_base(s, i) == base[i] || spool_base(s, i) == told[i] + 1);
+			must(spool_base(s, i) == base[i] || spool_base(s, i) == acked[i] + 1);
 	}
 }
 

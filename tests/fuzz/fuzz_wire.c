@@ -104,7 +104,7 @@ static int body(const void *f, size_t len, struct wire_body *b)
 	}
 	for (uint32_t i = 0; r == 0 && i < b->nevents; i++) {
 		must(b->events[i].nparams <= ITEM_MAX_PARAMS && *b->events[i].kind);
-		must(!b->events[i].id == !b->events[i].told);
+		must(!b->events[i].id == !b->events[i].update);
 		must(b->events[i].id || !b->events[i].going_on);
 		check_blocks(b->events[i].evidence, b->events[i].nevidence);
 	}

@@ -8,8 +8,8 @@ import json
 import os
 import sys
 
-SLACK_US = 20_000_000  # so late are counts told
-COUNT_US = 10_000_000  # so exactly an onset is known that counts alone tell
+SLACK_US = 20_000_000  # counts are sent at most this late
+COUNT_US = 10_000_000  # precision of an onset that is known from counts only
 SAME_DURATION = ('return', 'exception')  # kinds of fault that need statuses, which spans do not carry
 
 
@@ -156,7 +156,7 @@ def tell_false(judge, t, i):
           f'{h.get("class")} of {h.get("app")} {h.get("route")}, {h.get("count")} by {h.get("excess")} ms')
 
 
-def tell(results, judge):
+def print_results(results, judge):
     for title, part in (('faults that change durations', [r for r in results if r[1] not in SAME_DURATION]), ('all faults', results)):
         print(f'{title}: {len(part)}')
         print('  rule        first  among three')
@@ -187,7 +187,7 @@ def main():
         print(f'{name} {kind:<15} {host:<22} {n} incidents: {" ".join(ranks["incidents"][:3]) or "-"}; asked: {" ".join(ranks["asked"][:3])}; by hand: {" ".join(ranks["by hand"][:3])}')
     if not results:
         sys.exit('no fault was replayed')
-    tell(results, judge)
+    print_results(results, judge)
     slow = [r for r in results if r[1] not in SAME_DURATION]
     rule = os.environ.get('RULE', 'incidents')
     for part, wanted in ((slow, sys.argv[3]), (results, sys.argv[4])):

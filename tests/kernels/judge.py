@@ -48,8 +48,8 @@ def row_of(fields):
                int(fields[9]), [Try(t[0], *map(int, t[1:])) for t in tries])
 
 
-class Told:
-    """What the probe told its collector."""
+class Received:
+    """What the collector received from the probe."""
 
     def __init__(self, lines):
         self.sources, self.rows, self.bad = {}, [], []
@@ -123,7 +123,7 @@ def judge_nginx(hooks, log, rows):
     ok(f"{hooks}: and only one", len(front) == len(by_path), len(front) - len(by_path))
     ok(f"{hooks}: no row of nginx without a line", set(by_path) <= set(log), sorted(set(by_path) - set(log))[:3])
     ok(f"{hooks}: method, path, status, remoteAddr and upstreamAddr are equal", not unequal, unequal[:2])
-    # nginx tells time by its event loop, and this machine is slow
+    # nginx takes its time from its event loop, and this machine is slow
     ok(f"{hooks}: request time is within 10 ms in the median", median <= 10, f"{median:.1f} ms")
     ok(f"{hooks}: no upstream call is given to a wrong request", wrong == 0, wrong)
     ok(f"{hooks}: at least 99 % of the calls have their request", right * 100 >= len(calls) * 99 > 0, f"{right}/{len(calls)}")
@@ -133,42 +133,42 @@ def judge_nginx(hooks, log, rows):
         ok(f"{hooks}: {name} is {want[0]} {want[1]}", r and (r.status, r.reason) == want, r)
 
 
-def judge_traffic(hooks, report, told):
+def judge_traffic(hooks, report, received):
     answered = [int(re.search(r"answered (\d+)", s)[1]) for s in report[f"load {hooks}"] if s.startswith("sent")]
-    direct = [r for r in told.rows if r.path.startswith(f"/{hooks}/direct/") and r.local.endswith(BACK)]
+    direct = [r for r in received.rows if r.path.startswith(f"/{hooks}/direct/") and r.local.endswith(BACK)]
     good = {r.path for r in direct if r.status == 200 and r.method == "GET"}
-    judge_nginx(hooks, log_lines(report["access"], f"/{hooks}/"), told.rows)
+    judge_nginx(hooks, log_lines(report["access"], f"/{hooks}/"), received.rows)
     ok(f"{hooks}: a server that nobody stands before has its rows too", len(answered) == 3 and len(good) >= answered[2] > 0,
        f"{len(good)} of {answered}")
     ok(f"{hooks}: each once", len(direct) == len({r.path for r in direct}))
-    ok(f"{hooks}: no duration is longer than the test", all(r.us < 600e6 for r in told.rows))
-    ok(f"{hooks}: the rows are as many as were counted", told.coverage["rows"] == len(told.rows),
-       f"{told.coverage['rows']} and {len(told.rows)}")
-    lost = {k: told.coverage[k] for k in ("rows_withheld", "ring_full", "conn_full", "calls_full", "batches_lost") if told.coverage[k]}
+    ok(f"{hooks}: no duration is longer than the test", all(r.us < 600e6 for r in received.rows))
+    ok(f"{hooks}: the rows are as many as were counted", received.coverage["rows"] == len(received.rows),
+       f"{received.coverage['rows']} and {len(received.rows)}")
+    lost = {k: received.coverage[k] for k in ("rows_withheld", "ring_full", "conn_full", "calls_full", "batches_lost") if received.coverage[k]}
     ok(f"{hooks}: nothing was lost or withheld", not lost, lost)
-    ok(f"{hooks}: no run of what sees requests was left out by the kernel", not told.left_out["request"], told.left_out["request"])
-    others = {k: n for k, n in told.left_out.items() if n and k != "request"}
+    ok(f"{hooks}: no run of what sees requests was left out by the kernel", not received.left_out["request"], received.left_out["request"])
+    others = {k: n for k, n in received.left_out.items() if n and k != "request"}
     if others:
         print(f"{hooks}: runs of others that the kernel left out: {others}")
 
 
 def judge_hooks(hooks, want, report):
-    told = Told(report[f"told {hooks}"])
-    state, why = told.sources.get("request", ("none", ""))
-    ok(f"{hooks}: the probe ends with status 0 when told to", report[f"end {hooks}"] == ["the probe ended with 0"], report[f"end {hooks}"])
-    ok(f"{hooks}: every batch can be read and none is missing", told.sources and not told.bad, told.bad[:3])
-    ok(f"{hooks}: proc is attached", told.sources.get("proc", ("",))[0] == "attached")
-    ok(f"{hooks}: the node is measured", float(told.node.get("memory_MemTotal_bytes", "nan")) > 1e8)
+    received = Received(report[f"received {hooks}"])
+    state, why = received.sources.get("request", ("none", ""))
+    ok(f"{hooks}: the probe ends with status 0 on SIGTERM", report[f"end {hooks}"] == ["the probe ended with 0"], report[f"end {hooks}"])
+    ok(f"{hooks}: every batch can be read and none is missing", received.sources and not received.bad, received.bad[:3])
+    ok(f"{hooks}: proc is attached", received.sources.get("proc", ("",))[0] == "attached")
+    ok(f"{hooks}: the node is measured", float(received.node.get("memory_MemTotal_bytes", "nan")) > 1e8)
     ok(f"{hooks}: request is {want}", state == want.replace("counted", "attached"), f"{state} {why}")
-    if want == "counted" and told.left_out["request"]:
-        print(f"{hooks}: {told.left_out['request']} runs were left out by the kernel, {len(told.rows)} rows")
-        ok(f"{hooks}: it is told that runs were left out", any("left out runs of request" in line for line in report[f"probe {hooks}"]))
+    if want == "counted" and received.left_out["request"]:
+        print(f"{hooks}: {received.left_out['request']} runs were left out by the kernel, {len(received.rows)} rows")
+        ok(f"{hooks}: it reports that runs were left out", any("left out runs of request" in line for line in report[f"probe {hooks}"]))
     elif want != "off":
-        judge_traffic(hooks, report, told)
+        judge_traffic(hooks, report, received)
     else:
         print(f"{hooks}: off: {why}")
         ok(f"{hooks}: it says what it needs", re.search(r"needs? ", why), why)
-        ok(f"{hooks}: and tells no row", not told.rows, len(told.rows))
+        ok(f"{hooks}: and reports no row", not received.rows, len(received.rows))
 
 
 def version(text):

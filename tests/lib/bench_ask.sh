@@ -10,7 +10,7 @@ ask_ms() { # SQL N: ms of each of N times, as the console's role on a connection
 	} | PGOPTIONS="-c jit=off" "$pgbin/psql" -h "$dir/s" -U seismo_web -X -q -A -t -d seismo | sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p'
 }
 
-http_ms() { # PATH: also of an answer that is an error, which is told
+http_ms() { # PATH: also of an error, which is printed
 	curl -s -o /dev/null -w '%{time_total} %{http_code}\n' "http://127.0.0.1:$web/api/v1/$1" |
 		awk -v path="$1" '{ print 1000 * $1 } $2 != 200 { print "  " path " is answered by " $2 " after " $1 " s" >"/dev/stderr" }'
 }

@@ -34,7 +34,7 @@ free_ports() { # N
 	        continue
 	    held.append(s)
 	ports = [s.getsockname()[1] for s in held]
-	for s in held: s.close() # before they are told: who reads them binds at once
+	for s in held: s.close() # before they are printed: the reader binds them at once
 	print(*ports, sep="\n")
 	END
 }

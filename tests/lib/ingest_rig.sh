@@ -100,7 +100,7 @@ clear_away() {
 		rm -rf "$dir" && break
 		sleep 0.1
 	done
-} 2>/dev/null # or the shell tells who was killed, after the last line
+} 2>/dev/null # or the shell prints which process was killed, after the last line
 
 trap clear_away EXIT
 trap 'exit 130' INT TERM HUP

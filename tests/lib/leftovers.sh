@@ -46,7 +46,7 @@ kill_leftovers() {
 	rm -rf "$TMPDIR".*
 }
 
-# Programs of ours that the kernel ended since `remember`: nobody else sees what dies while it is told to end.
+# Programs of ours that the kernel ended since `remember`: a crash while a program stops shows nowhere else.
 crashes() {
 	dmesg 2>/dev/null | grep -E 'seismo-(probe|collect|replay)[a-z]*\[[0-9]+\]:? (trap|segfault|general)' |
 		awk -v from="$(cat "$TMPDIR.uptime")" '{ t = $0; sub(/^\[ */, "", t); if (t + 0 >= from + 0) print "crash " $0 }'

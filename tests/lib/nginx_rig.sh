@@ -4,7 +4,7 @@
 # whose every request is a row (--slow-ms 0), and an on_exit that calls nginx_gone.
 nginx_servers= urgent= figured= odd=
 
-# nginx has a processor to itself, and what belongs to the load goes before all else: nginx's log tells time by
+# nginx has a processor to itself, and what belongs to the load goes before all else: nginx's log takes its time from
 # its own loop, which must not be held up.
 nginx_apart() {
 	taskset -pc 1 $$ >/dev/null 2>&1
@@ -73,7 +73,7 @@ nginx_gone() {
 	nginx_stop
 }
 
-# Before anything is judged: a thread that waits for its own pages meanwhile has a call that cannot be told.
+# Before anything is judged: a thread that waits for its own pages meanwhile has a call that cannot be assigned.
 warm() { # PORT...
 	local port
 	for port; do

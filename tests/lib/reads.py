@@ -27,16 +27,16 @@ class Reads:
         self.asked["reads"] += source not in ("cost", "watch")
         self.process.stdin.write(f"{source}\n")
         self.process.stdin.flush()
-        told = collections.defaultdict(dict)
+        values_of = collections.defaultdict(dict)
         for what, *fields in self.lines():
             if what == "sample":
-                told[fields[0]][fields[2]] = numbers(fields[3])
+                values_of[fields[0]][fields[2]] = numbers(fields[3])
             else:
                 self.said.append((what, *fields))
-        return told
+        return values_of
 
     def watch(self):
-        """What is told of the budget of kernel programs."""
+        """What is reported of the budget of kernel programs."""
         self.said = []
         self.ask("watch")
         return self.said

@@ -59,7 +59,7 @@ part_pid_of() { # postgres|collector|probe
 	deploy/dev/stack.sh status | sed -n "s/^$1 runs, pid //p" # what make status calls, without reading what it builds
 }
 
-# Within what time it tells is the probe's promise, not that of a machine on which others have the processors.
+# The delay of its reports is the probe's promise, which cannot hold while other programs have the processors.
 probe_first() {
 	chrt --all-tasks --rr -p 10 "$(part_pid_of probe)" >/dev/null 2>&1 || echo "the probe cannot go before all else here"
 }

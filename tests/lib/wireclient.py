@@ -319,7 +319,7 @@ class Client:
     welcomed = False
 
     def enter(self, token='', ms=5000):
-        """The marks of both streams, as soon as the collector tells them."""
+        """The marks of both streams, as soon as the collector sends them."""
         end = time.monotonic() + ms / 1000
         while time.monotonic() < end:
             self.hello(token)

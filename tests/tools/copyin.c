@@ -92,7 +92,7 @@ static size_t cut(struct part file, size_t rows, struct part **out)
 	return n;
 }
 
-static void tell(PGconn *c, const char *sql, ExecStatusType want)
+static void execute(PGconn *c, const char *sql, ExecStatusType want)
 {
 	PGresult *r = PQexec(c, sql);
 
@@ -111,8 +111,8 @@ static void copy(PGconn *c, const char *sql, const char *header, struct part row
 {
 	PGresult *r;
 
-	tell(c, "begin", PGRES_COMMAND_OK);
-	tell(c, sql, PGRES_COPY_IN);
+	execute(c, "begin", PGRES_COMMAND_OK);
+	execute(c, sql, PGRES_COPY_IN);
 	put(c, header, HEADER);
 	for (size_t at = 0; at < rows.len; at += PIECE)
 		put(c, rows.data + at, rows.len - at < PIECE ? rows.len - at : PIECE);
@@ -124,7 +124,7 @@ static void copy(PGconn *c, const char *sql, const char *header, struct part row
 			fail(PQerrorMessage(c));
 		PQclear(r);
 	}
-	tell(c, "commit", PGRES_COMMAND_OK);
+	execute(c, "commit", PGRES_COMMAND_OK);
 }
 
 static double cpu_s(void)
@@ -150,7 +150,7 @@ int main(int argc, char *argv[])
 	c = PQconnectdb(argv[1]);
 	if (PQstatus(c) != CONNECTION_OK)
 		fail(PQerrorMessage(c));
-	tell(c, "set synchronous_commit = on", PGRES_COMMAND_OK);
+	execute(c, "set synchronous_commit = on", PGRES_COMMAND_OK);
 	snprintf(sql, sizeof(sql), "copy %s from stdin binary", argv[2]);
 	file = read_file(argv[3]);
 	n = cut(file, strtoul(argv[4], NULL, 10), &parts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* fake_items.h - the requests and the evidence that fakeprobe.c tells. */
+/* fake_items.h - the requests and the evidence that fakeprobe.c sends. */
 #pragma once
 
 #include <arpa/inet.h>
@@ -69,7 +69,7 @@ static UNUSED void put_whole(struct buf *body, const char *path, uint64_t queue_
 	q.losses[0] = (struct loss_item){ 1, LOSS_RTO, 2 };
 	q.nevidence = 2;
 	q.evidence[0] = q.evidence[1] = block;
-	q.evidence[1].stack = 78; /* that nobody told */
+	q.evidence[1].stack = 78; /* that nobody sent */
 	e.severity = EVENT_WARNING;
 	e.pid = 7;
 	e.comm = "fake";
@@ -101,7 +101,7 @@ static UNUSED void put_lasting(struct buf *body, const char *what)
 					     .evidence = { { began_s * 1000 * MS, told, PART_IO, 7,
 							     8, "fake", "fsync", "/a", "", 0 } },
 					     .id = 4711,
-					     .told = told,
+					     .update = told,
 					     .going_on = *what == 'g' });
 }
 

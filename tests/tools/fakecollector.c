@@ -12,7 +12,7 @@
  *COUNT; red APP ROUTE PEER ROLE CLASS COUNT; request START_NS APP REMOTE LOCAL METHOD PATH STATUS
  *REQUEST_US REASON FLAGS TRIES, where a try is
  *ADDR;LOCAL_PORT;START_US;CONNECT_US;RESPONSE_US;STATUS;FLAGS. It keeps the delivery rule of
- *docs/reference/wire.md: nothing is printed twice, a hole is told as "gap".
+ *docs/reference/wire.md: nothing is printed twice, a hole is printed as "gap".
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /*
  * fakenginx.c - a server that is no nginx and has its symbol: fakenginx PORT nonsense|liar. After
  * each answer it calls its own ngx_http_free_request: with pointers to nowhere, or with a struct
- * that looks like nginx's to the last word and tells another line, another status and an upstream
+ * that looks like nginx's to the last word and logs another line, another status and an upstream
  * there never was.
  */
 #include <arpa/inet.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * fakeprobe.c - a probe that does as it is told, for tests of the collector.
+ * fakeprobe.c - a scripted probe for tests of the collector.
  *
  *	fakeprobe URL deliver NODE EPOCH BATCHES PER_S [WINDOW [WHAT]]
  *		sends them all and prints what it took

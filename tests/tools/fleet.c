@@ -11,8 +11,8 @@
  * between two ticks of a node; seconds: of ticks; storm: ms of ticks after which all connections
  * are closed and opened anew; spread: ms over which they come back. batches: so many at once
  * instead of ticks. edges: of each node, to others among all; counts: so many of them, in turn, it
- * tells of with each tick; events: requests that failed, a second, of all nodes of this process,
- * each in a batch of its own. settle: lags of the first so many seconds are told for themselves.
+ * sends with each tick; events: requests that failed, a second, of all nodes of this process,
+ * each in a batch of its own. settle: lags of the first so many seconds are reported apart.
  * fake_keys.h has the environment. A node takes two descriptors.
  */
 #include <inttypes.h>
@@ -126,7 +126,7 @@ static void make_due(struct fleet *f, uint64_t now)
 
 	make_until(f, STREAM_METRIC, &f->ticks,
 		   least(ms * f->nodes / f->interval + 1, all_ticks(f)));
-	make_until(f, STREAM_EVENT, &f->told,
+	make_until(f, STREAM_EVENT, &f->events_made,
 		   least(f->nodes + ms * f->events / 1000, all_events(f)));
 }
 
@@ -147,7 +147,7 @@ static void turn(struct fleet *f)
 }
 
 /* Of a storm: when the last one was greeted, and when the last one was late. */
-static void tell(struct fleet *f, uint64_t samples)
+static void print_report(struct fleet *f, uint64_t samples)
 {
 	const struct fleet_lags *l = &f->lags;
 	size_t before = fleet_lags_before(l, f->storm_ns);
@@ -204,7 +204,7 @@ static int run(struct fleet *f)
 			break;
 	}
 	printf("elapsed_s %.3f\n", seconds_between(f->start_ns, clock_mono_ns()));
-	tell(f, f->acked_ticks * f->entities * f->metrics);
+	print_report(f, f->acked_ticks * f->entities * f->metrics);
 	return f->acked < batches;
 }
 

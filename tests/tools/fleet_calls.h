@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * fleet_calls.h - who calls whom among the nodes of fleet.c, of all its processes, and what a node
- * tells of it. What is told by one sequence number is the same however often it is sent.
+ * sends it. What one sequence number carries is the same however often it is sent.
  *
  * Each node has two applications of five hundred, at ports 8000 and 8001, which call those of other
  * nodes, each other edge one of them: as in tests/bench/fleet.sql.
@@ -15,7 +15,7 @@
 enum { CALLS_APPS = 500, CALLS_PORT = 8000, CALLS_EACH = 1000 /* requests of a server's tick */ };
 
 struct fleet_calls {
-	uint64_t nodes, edges, counts; /* of all; of each; edges that a node tells of in a tick */
+	uint64_t nodes, edges, counts; /* of all; of each; edges that a node reports in a tick */
 };
 
 static void calls_app(uint64_t node, uint64_t which, char out[static 16])

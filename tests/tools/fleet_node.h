@@ -47,7 +47,7 @@ struct fleet {
 	int poll_fd;
 	struct node *node;
 	uint64_t epoch, start_ns, wall_ns, storm_ns, welcome_ns;
-	uint64_t ticks, told; /* of all nodes: batches of metrics, and of events */
+	uint64_t ticks, events_made; /* of all nodes: batches of metrics, and of events */
 	uint64_t up, opened, hellos, sent, acked, acked_ticks, rewinds, refused;
 	struct fleet_bodies bodies;
 	struct fleet_lags lags, event_lags, begin_lags;
@@ -208,7 +208,7 @@ static void send_some(struct fleet *f, struct node *n, uint8_t stream)
 	}
 }
 
-/* When all nodes are new, what they have is, too: that is told for itself. */
+/* When all nodes are new, what they have is, too: that is reported apart. */
 static void note_lag(struct fleet *f, uint8_t stream, uint64_t now, uint64_t due)
 {
 	struct fleet_lags *lags = stream == STREAM_EVENT ? &f->event_lags : &f->lags;
@@ -300,7 +300,7 @@ static void send_both(struct fleet *f, struct node *n)
 	send_some(f, n, STREAM_METRIC);
 }
 
-/* Until nothing is left: ZMQ_FD tells of changes only, and a send may swallow one. */
+/* Until nothing is left: ZMQ_FD signals changes only, and a send may swallow one. */
 static void serve(struct fleet *f, struct node *n)
 {
 	char data[4096];

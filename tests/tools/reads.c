@@ -3,7 +3,7 @@
  * reads.c [PROGRAMS [BUDGET_PERCENT BUDGET_LOOK_S]] - the sources of the probe, opened (with the
  * operator's own programs of that directory) and with as little left of root as there, but read
  * when somebody says so: a line on standard input is the name of a source, "cost" for what the
- * probe tells of itself, or "watch" for the budget of kernel programs. What that tells is printed
+ * probe reports of itself, or "watch" for the budget of kernel programs. Its report is printed
  * as tests/tools/fakecollector.c does it,
  *
  *	sample LAYOUT KIND ENTITY NAME=VALUE...		LAYOUT is "own" of an operator's program
@@ -76,7 +76,7 @@ static void print_watched(struct sink *out, struct arena *a)
 	struct wire_body b;
 
 	if (wire_body_decode(a, out->event.data, out->event.len, &b) < 0)
-		die("what was told of the budget cannot be read");
+		die("the report of the budget cannot be read");
 	for (uint32_t i = 0; i < b.nsources; i++)
 		printf("state\t%s\t%s\n", b.sources[i].name, b.sources[i].why);
 	for (uint32_t i = 0; i < b.nevents; i++)
@@ -88,7 +88,7 @@ static void print_all(struct sink *out, struct arena *a)
 	struct wire_body b;
 
 	if (wire_body_decode(a, out->metric.data, out->metric.len, &b) < 0)
-		die("what a source told cannot be read");
+		die("the report of a source cannot be read");
 	for (uint32_t i = 0; i < b.nsamples; i++)
 		print_sample(&b.samples[i]);
 	buf_reset(&out->metric);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* source_config.h - options of sources that a test opens: the defaults, but without nginx.
- */
+/* source_config.h - options of sources that a test opens: the defaults, but without nginx. */
 #pragma once
 
 #include "probe/core/probe_config.h"

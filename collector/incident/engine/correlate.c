@@ -12,16 +12,17 @@
 #include "collector/core/counters.h"
 #include "collector/incident/engine/incident_engine.h"
 
-/* Any number will do, if it is always the same, and no other work's (tests/lint/locks.sh). */
+/* Any number that is always the same and not used by another lock (tests/lint/locks.sh). */
 #define CORRELATE_LOCK "select pg_try_advisory_lock(126879331840369)"
 
 enum {
-	PASS_MS = 1000, /* of the data's time */
-	FASTER = 2, /* than time, or more: by batches alone it is ahead now and then */
-	BUSY = 4, /* a quarter of the time at most is spent on it */
+	PASS_MS = 1000, /* in the time of the data */
+	FASTER = 2, /* faster than real time by this factor: a catch-up; less may be an effect of
+		     * batches */
+	BUSY = 4, /* spends at most a quarter of the time on passes */
 	RETRY_MS = 500,
 	RETRY_MAX_MS = 60000,
-	OTHER_MS = 5000, /* another collector does it: who knows for how long */
+	OTHER_MS = 5000, /* another collector leads: check again */
 	FORGET_S = 60,
 	STOP_S = 5,
 };
@@ -33,18 +34,18 @@ struct correlate {
 	struct correlate_config cfg;
 	struct pg *pg;
 	struct engine engine;
-	bool leads, told;
+	bool leads, logged;
 	int retry_ms, pace_ms, wake_fd;
 	uint64_t busy_ns, due_ns, news_ns;
-	int64_t newest_us; /* of the data, as of news_ns */
+	int64_t newest_us; /* newest data at news_ns */
 	atomic_bool stopping;
-	pthread_mutex_t lock; /* of the queue */
+	pthread_mutex_t lock; /* protects the queue */
 	struct incident_command *first, **last;
 	unsigned waiting;
 	bool closed;
 };
 
-static int lead(struct correlate *c)
+static int acquire_lead(struct correlate *c)
 {
 	AUTO(PQclear) PGresult *res = NULL;
 	int r = 0;
@@ -60,7 +61,7 @@ static int lead(struct correlate *c)
 	return r;
 }
 
-static void close_what_is_over(struct engine *e)
+static void close_incidents(struct engine *e)
 {
 	for (size_t i = 0; i < e->nregions; i++)
 		incident_set_pass(e->set, e->region[i].id, e->region[i].now_us);
@@ -79,45 +80,46 @@ static void count_open(const struct engine *e)
 	counter_set(C_INCIDENTS_OPEN, open);
 }
 
-static int take_steps(struct engine *e)
+static int run_steps(struct engine *e)
 {
-	int r = engine_read_told(e);
+	int r = engine_read_reports(e);
 
 	if (r == 0)
 		r = engine_read_regions(e);
 	if (r == 0)
 		r = engine_read_rows(e);
 	if (r == 0)
-		r = engine_adopt(e);
+		r = engine_import_reports(e);
 	if (r == 0)
 		r = engine_join(e);
 	if (r == 0)
-		r = engine_read_means(e);
+		r = engine_read_slowdowns(e);
 	if (r == 0) {
-		close_what_is_over(e);
-		r = engine_blame(e);
+		close_incidents(e);
+		r = engine_rank_incidents(e);
 	}
 	if (r == 0)
 		r = engine_write(e);
 	return r;
 }
 
-/* Who tells what cannot be written down must not keep it from all others. */
-static void blame_told(struct engine *e, int r)
+/* A region whose report cannot be stored must not block all others. */
+static void skip_refused(struct engine *e, int r)
 {
 	char why[256];
 
 	snprintf(why, sizeof(why), "%s, SQLSTATE %s", pg_why(e->pg), pg_state(e->pg));
-	if (engine_blame_told(e, r) == 1)
-		log_warn(
-			0,
-			"what regions told of their incidents is left out until they tell it anew, "
-			"as it cannot be stored: %s",
-			why);
+	if (engine_skip_refused(e, r) == 1)
+		log_warn(0,
+			 "reports of regions on their incidents are skipped until their next "
+			 "update, "
+			 "because they cannot be stored: %s",
+			 why);
 }
 
-/* In one transaction; what fails leaves nothing, neither there nor here. */
-static int pass(struct correlate *c)
+/* One pass in one transaction. A failure leaves no trace, neither in the database nor in
+ * memory. */
+static int run_pass(struct correlate *c)
 {
 	struct engine *e = &c->engine;
 	uint64_t t0 = clock_mono_ns();
@@ -126,11 +128,11 @@ static int pass(struct correlate *c)
 	if (r == 0 && !e->set)
 		r = engine_load(e);
 	if (r == 0)
-		r = take_steps(e);
+		r = run_steps(e);
 	if (r < 0) {
 		pg_rollback(c->pg);
 		engine_forget(e);
-		blame_told(e, r);
+		skip_refused(e, r);
 	} else {
 		e->refused = 0;
 		count_open(e);
@@ -141,22 +143,22 @@ static int pass(struct correlate *c)
 	return r;
 }
 
-/* While the writer has no database either, it says so, and before it made the tables it is early.
- */
-static void tell(struct correlate *c, int r)
+/* Without a database the writer logs that already, and before it has made the tables it is too
+ * early. */
+static void log_state(struct correlate *c, int r)
 {
 	if (r == -ENOTCONN || counter_get(C_DATABASE_UP) == 0)
 		return;
-	if (r < 0 && !c->told)
-		log_warn(0,
-			 "incidents cannot be made: %s%s%s; all rows stay, and it is tried again",
+	if (r < 0 && !c->logged)
+		log_warn(0, "incidents cannot be correlated: %s%s%s; rows are kept, retrying",
 			 pg_why(c->pg), *pg_state(c->pg) ? ", SQLSTATE " : "", pg_state(c->pg));
-	if (r == 0 && c->told)
-		log_info("incidents are made again");
-	c->told = r < 0;
+	if (r == 0 && c->logged)
+		log_info("incidents are correlated again");
+	c->logged = r < 0;
 }
 
-/* What is replayed, or caught up with, passes faster than time, and is to be seen as often. */
+/* Replayed data, or a backlog, passes faster than real time; passes are then more frequent, to
+ * see it as often. */
 static int pace_ms(struct correlate *c)
 {
 	uint64_t now = clock_mono_ns();
@@ -164,7 +166,7 @@ static int pace_ms(struct correlate *c)
 	int64_t data_us = c->engine.newest_us - c->newest_us;
 
 	if (data_us == 0 && wall_us < PASS_MS * 1000)
-		return c->pace_ms; /* it comes in batches */
+		return c->pace_ms; /* between two batches */
 	c->pace_ms = PASS_MS;
 	if (c->newest_us && data_us > FASTER * wall_us)
 		c->pace_ms = (int)(PASS_MS * wall_us / data_us);
@@ -179,7 +181,7 @@ static int wait_ms(struct correlate *c, int r)
 
 	if (r < 0) {
 		c->retry_ms = c->retry_ms < RETRY_MAX_MS / 2 ? 2 * c->retry_ms : RETRY_MAX_MS;
-		return counter_get(C_DATABASE_UP) && c->told ? c->retry_ms : RETRY_MS;
+		return counter_get(C_DATABASE_UP) && c->logged ? c->retry_ms : RETRY_MS;
 	}
 	c->retry_ms = RETRY_MS;
 	if (!c->leads)
@@ -206,7 +208,7 @@ static struct incident_command *take_command(struct correlate *c)
 	return cmd;
 }
 
-/* What the data itself is refused for (no JSON, no UTF-8) is its sender's mistake. */
+/* Data that the database refuses (no JSON, no UTF-8) is the sender's mistake. */
 static void put_refusal(struct correlate *c, struct incident_command *cmd, int r)
 {
 	const char *why = r == -EINVAL ? pg_why(c->pg) : "";
@@ -215,7 +217,7 @@ static void put_refusal(struct correlate *c, struct incident_command *cmd, int r
 	buf_put(&cmd->answer, why, strlen(why));
 }
 
-static void obey(struct correlate *c, struct incident_command *cmd)
+static void execute_command(struct correlate *c, struct incident_command *cmd)
 {
 	AUTO(PQclear) PGresult *res = NULL;
 	struct pg_args a = { 0 };
@@ -256,19 +258,19 @@ int correlate_put(struct correlate *c, struct incident_command *cmd)
 	return r;
 }
 
-static void work(struct correlate *c)
+static void pass_if_leader(struct correlate *c)
 {
-	int r = counter_get(C_DATABASE_UP) ? lead(c) : -ENOTCONN;
+	int r = counter_get(C_DATABASE_UP) ? acquire_lead(c) : -ENOTCONN;
 
 	if (r < 0 || !c->leads)
 		engine_forget(&c->engine);
 	else
-		r = pass(c);
-	tell(c, r);
+		r = run_pass(c);
+	log_state(c, r);
 	c->due_ns = clock_mono_ns() + (uint64_t)wait_ms(c, r) * MS;
 }
 
-static void *run(void *arg)
+static void *correlate_run(void *arg)
 {
 	struct correlate *c = arg;
 	struct incident_command *cmd;
@@ -279,17 +281,17 @@ static void *run(void *arg)
 		uint64_t now;
 
 		if (clock_mono_ns() >= c->due_ns)
-			work(c);
+			pass_if_leader(c);
 		now = clock_mono_ns();
 		poll(&p, 1, c->due_ns > now ? (int)((c->due_ns - now) / MS) + 1 : 0);
 		(void)!eventfd_read(c->wake_fd, &woken);
 		while (!atomic_load(&c->stopping) && (cmd = take_command(c))) {
-			obey(c, cmd);
-			c->due_ns = 0; /* what follows of it is ranked at once */
+			execute_command(c, cmd);
+			c->due_ns = 0; /* its effects are ranked at once */
 		}
 	}
 	while ((cmd = take_command(c)))
-		obey(c, cmd);
+		execute_command(c, cmd);
 	return NULL;
 }
 
@@ -310,10 +312,10 @@ int correlate_start(struct correlate **out, const struct correlate_config *cfg)
 	c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (c->wake_fd < 0)
 		die("eventfd: %s", strerror(errno));
-	r = -pthread_create(&c->thread, NULL, run, c);
+	r = -pthread_create(&c->thread, NULL, correlate_run, c);
 	if (r == 0)
 		*out = c;
-	return r; /* a process that cannot start ends */
+	return r; /* on failure the process exits */
 }
 
 int correlate_stop(struct correlate *c)

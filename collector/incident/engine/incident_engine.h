@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * incident_engine.h - what the files of the correlating thread share: memory, and a connection.
+ * incident_engine.h - state shared by the files of the correlator thread, and its connection.
  *
- * The database is the truth: whatever fails, engine_forget, and all is read anew. Functions answer
- * pg.h's errors.
+ * The database is authoritative: after any failure call engine_forget, and everything is read
+ * again. Functions return pg.h's errors.
  */
 #pragma once
 
@@ -11,14 +11,14 @@
 #include "collector/core/pairmap.h"
 #include "collector/db/pg.h"
 
-enum { ENGINE_NAME = 128, ENGINE_NEAR = 256 };
+enum { ENGINE_NAME = 128, ENGINE_NEIGHBORS = 256 };
 
 struct engine_region {
 	uint64_t id;
 	char name[64];
-	int64_t now_us; /* its newest data */
+	int64_t now_us; /* time of its newest data */
 	double nodes;
-	bool relayed; /* who relays it tells its incidents, too */
+	bool relayed; /* a relay reports its incidents as well */
 };
 
 struct engine_node {
@@ -30,65 +30,70 @@ struct engine {
 	struct pg *pg;
 	const struct incident_limits *limits;
 	struct incident_steps steps;
-	struct incident_set *set; /* NULL: forgotten */
-	int64_t mark_us, command_us; /* rows up to here are counted; when a person decided last */
-	bool full; /* the last reading ended at its limit */
-	struct pairmap *seen; /* rows near the mark, by id and begin: when they were stored */
-	struct pairmap *nodes; /* by id */
+	struct incident_set *set; /* NULL: must be loaded */
+	int64_t mark_us, command_us; /* rows are counted up to mark_us; command_us: time of the last
+					command */
+	bool full; /* the last read hit its row limit */
+	struct pairmap *seen; /* rows close to the mark, by id and begin: when they were stored */
+	struct pairmap *nodes; /* struct engine_node by id */
 	struct engine_region *region;
 	size_t nregions;
-	int64_t newest_us, nodes_us, forgot_us; /* of all regions; when nodes were read, ... */
-	int64_t means_us; /* up to here means were looked at; 0: not yet */
-	struct buf taken; /* steps that are to be written, as JSON */
-	struct incident_telling *told; /* what regions told, and is not taken yet */
-	size_t ntold;
-	bool told_full; /* there is more of that */
-	size_t adopted; /* so many of these the pass at hand takes, */
-	int refused; /* and so many before it, one after the other, that took some were refused */
-	bool merged; /* the rows of merged ones are to be folded, and all is read anew */
+	int64_t newest_us, nodes_us, forgot_us; /* newest_us: of all regions; nodes_us: nodes were
+						 * read; forgot_us: signals were dropped */
+	int64_t slowdowns_us; /* slowdowns were searched up to here; 0: not yet */
+	struct buf step_rows; /* steps to be written, as JSON */
+	struct incident_report *reports; /* reports of regions that are not imported yet */
+	size_t nreports;
+	bool reports_full; /* there are more reports */
+	size_t imported; /* reports that the current pass imports */
+	int refused; /* refused passes in a row that imported some */
+	bool merged; /* merged incidents must be folded, and everything is read again */
 };
 
 void engine_open(struct engine *e, struct pg *pg, const struct incident_limits *limits);
 void engine_forget(struct engine *e);
 void engine_close(struct engine *e);
 
-/* incident_load.c; begin: a transaction, in which nobody else decides */
+/* incident_load.c. engine_begin starts a transaction that locks out other writers. */
 int engine_begin(struct engine *e) MUST_CHECK;
 int engine_load(struct engine *e) MUST_CHECK;
 /* incident_read.c */
 int engine_read_regions(struct engine *e) MUST_CHECK;
 int engine_read_rows(struct engine *e) MUST_CHECK;
-const struct engine_node *engine_node(const struct engine *e, uint64_t id); /* NULL: not known */
+const struct engine_node *engine_node(const struct engine *e, uint64_t id); /* NULL: unknown */
 const struct engine_region *engine_region(const struct engine *e, uint64_t id);
 /* incident_join.c */
 int engine_join(struct engine *e) MUST_CHECK;
-int engine_near(struct engine *e, const uint64_t *node, size_t n, int64_t now_us,
-		uint64_t near[static ENGINE_NEAR], size_t *nnear) MUST_CHECK;
+int engine_find_neighbors(struct engine *e, const uint64_t *node, size_t n, int64_t now_us,
+			  uint64_t neighbors[static ENGINE_NEIGHBORS],
+			  size_t *nneighbors) MUST_CHECK;
 int engine_open_signal(struct engine *e, struct signal *g,
 		       const struct engine_region *region) MUST_CHECK;
-/* Whether it is left to its region for a while yet to tell of it. */
-bool engine_waits(const struct engine *e, struct signal *g, const struct engine_region *region);
-/* incident_import.c: before all else is read, and after */
-int engine_read_told(struct engine *e) MUST_CHECK;
-int engine_adopt(struct engine *e) MUST_CHECK;
-void engine_forget_told(struct engine *e);
-/* After a pass that answered r, and outside of its transaction: what regions told is left out until
- * they tell it anew, if it seems to be what the database refuses. 1: it was. */
-int engine_blame_told(struct engine *e, int r) MUST_CHECK;
+/* Whether to wait for the region's own report before opening g. */
+bool engine_waits_for_region(const struct engine *e, struct signal *g,
+			     const struct engine_region *region);
+/* incident_import.c. Read the reports before everything else, import them after. */
+int engine_read_reports(struct engine *e) MUST_CHECK;
+int engine_import_reports(struct engine *e) MUST_CHECK;
+void engine_forget_reports(struct engine *e);
+/* Call it after a pass that returned r, outside of its transaction. If the database seems to
+ * refuse the imported reports, they are skipped until their region sends an update. Returns 1 if
+ * so. */
+int engine_skip_refused(struct engine *e, int r) MUST_CHECK;
 /* incident_slowdown.c */
-int engine_read_means(struct engine *e) MUST_CHECK;
+int engine_read_slowdowns(struct engine *e) MUST_CHECK;
 /* incident_rank_job.c */
-int engine_blame(struct engine *e) MUST_CHECK;
-/* incident_write.c: in one transaction, with the mark */
+int engine_rank_incidents(struct engine *e) MUST_CHECK;
+/* incident_write.c: in one transaction, with the mark. */
 int engine_write(struct engine *e) MUST_CHECK;
-void engine_take(void *engine, struct incident *i, int64_t at_us, const char *kind,
-		 const struct signal *g, const struct incident *other);
-void engine_step(struct engine *e, struct incident *i, int64_t at_us, const char *kind,
-		 const char *who, const struct buf *detail);
+void engine_on_step(void *engine, struct incident *i, int64_t at_us, const char *kind,
+		    const struct signal *g, const struct incident *other);
+void engine_add_step(struct engine *e, struct incident *i, int64_t at_us, const char *kind,
+		     const char *who, const struct buf *detail);
 
-/* A field of a row in binary. */
+/* Fields of a row in binary format. */
 int64_t engine_int8(const PGresult *row, int column);
 int64_t engine_time(const PGresult *row, int column); /* us since 1970 */
 double engine_float8(const PGresult *row, int column);
-void engine_text(char *out, size_t size, const PGresult *row, int column); /* cut, if need be */
-void engine_ids(struct buf *b, const uint64_t *id, size_t n); /* {1,2}, as a text */
+void engine_text(char *out, size_t size, const PGresult *row, int column); /* truncated to fit */
+void engine_ids(struct buf *b, const uint64_t *id, size_t n); /* as the text {1,2} */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* incident_import.c - what regions told of their incidents, read, taken, and written down as such.
- */
+/* incident_import.c - reads the incidents that regions reported, imports them, and stores the
+ * assignment. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -8,8 +8,8 @@
 #include "collector/incident/engine/incident_engine.h"
 #include "collector/incident/model/incident_remote.h"
 
-enum { TELLINGS = 100, SETTLE_S = 20 }; /* as many as incidents_told() reads at once */
-enum { REFUSED_MOST = 3 };
+enum { REPORTS_MAX = 100, SETTLE_S = 20 }; /* REPORTS_MAX: the limit of incidents_told() */
+enum { REFUSED_MAX = 3 };
 
 enum {
 	ID,
@@ -35,10 +35,10 @@ enum {
 	CLOCK_US,
 };
 
-void engine_forget_told(struct engine *e)
+void engine_forget_reports(struct engine *e)
 {
-	for (size_t i = 0; i < e->ntold; i++) {
-		struct incident_telling *t = &e->told[i];
+	for (size_t i = 0; i < e->nreports; i++) {
+		struct incident_report *t = &e->reports[i];
 
 		for (size_t k = 0; k < t->nsignals; k++) {
 			free(t->signal[k].app);
@@ -46,12 +46,12 @@ void engine_forget_told(struct engine *e)
 		}
 		free(t->signal);
 	}
-	free(e->told);
-	e->told = NULL;
-	e->ntold = 0;
+	free(e->reports);
+	e->reports = NULL;
+	e->nreports = 0;
 }
 
-static void *grown(void *p, size_t n, size_t size)
+static void *grow_list(void *p, size_t n, size_t size)
 {
 	p = realloc(p, n * size);
 	if (!p)
@@ -59,7 +59,7 @@ static void *grown(void *p, size_t n, size_t size)
 	return p;
 }
 
-static char *copy(const char *s)
+static char *copy_text(const char *s)
 {
 	char *p = strdup(s);
 
@@ -68,13 +68,13 @@ static char *copy(const char *s)
 	return p;
 }
 
-static struct incident_telling *begin(struct engine *e, const PGresult *row)
+static struct incident_report *add_report(struct engine *e, const PGresult *row)
 {
-	struct incident_telling *t;
+	struct incident_report *t;
 
-	e->told = grown(e->told, e->ntold + 1, sizeof(*e->told));
-	t = &e->told[e->ntold++];
-	*t = (struct incident_telling){
+	e->reports = grow_list(e->reports, e->nreports + 1, sizeof(*e->reports));
+	t = &e->reports[e->nreports++];
+	*t = (struct incident_report){
 		.id = (uint64_t)engine_int8(row, ID),
 		.at = (uint64_t)engine_int8(row, HERE),
 		.region = (uint64_t)engine_int8(row, REGION),
@@ -90,23 +90,23 @@ static struct incident_telling *begin(struct engine *e, const PGresult *row)
 	return t;
 }
 
-static int on_told(void *arg, const PGresult *row)
+static int on_report(void *arg, const PGresult *row)
 {
 	struct engine *e = arg;
-	struct incident_telling *t = e->ntold ? &e->told[e->ntold - 1] : NULL;
+	struct incident_report *t = e->nreports ? &e->reports[e->nreports - 1] : NULL;
 	struct incident_remote_signal *q;
 
 	if (!t || t->id != (uint64_t)engine_int8(row, ID))
-		t = begin(e, row);
+		t = add_report(e, row);
 	if (PQgetisnull(row, 0, NODE))
 		return 0;
-	t->signal = grown(t->signal, t->nsignals + 1, sizeof(*t->signal));
+	t->signal = grow_list(t->signal, t->nsignals + 1, sizeof(*t->signal));
 	q = &t->signal[t->nsignals++];
 	*q = (struct incident_remote_signal){
 		.node = (uint64_t)engine_int8(row, NODE),
 		.n = (uint64_t)engine_int8(row, COUNT),
-		.app = copy(PQgetvalue(row, 0, APP)),
-		.route = copy(PQgetvalue(row, 0, ROUTE)),
+		.app = copy_text(PQgetvalue(row, 0, APP)),
+		.route = copy_text(PQgetvalue(row, 0, ROUTE)),
 		.reason = (uint16_t)engine_int8(row, REASON),
 		.first_us = engine_int8(row, FIRST_US),
 		.last_us = engine_int8(row, LAST_US),
@@ -119,52 +119,53 @@ static int on_told(void *arg, const PGresult *row)
 
 static bool is_forgotten(const struct engine *e)
 {
-	for (size_t i = 0; i < e->ntold; i++)
-		if (incident_set_lacks(e->set, &e->told[i]))
+	for (size_t i = 0; i < e->nreports; i++)
+		if (incident_set_must_reload(e->set, &e->reports[i]))
 			return true;
 	return false;
 }
 
-static int read_told(struct engine *e)
+static int read_reports(struct engine *e)
 {
 	int r;
 
-	engine_forget_told(e);
-	e->adopted = 0;
+	engine_forget_reports(e);
+	e->imported = 0;
 	r = pg_each(e->pg,
 		    "select id, here, region, onset, last, opened, closed, into_id, version,"
 		    " was_open::int::int8, has_row::int::int8, node, app, route, class, reason,"
 		    " first_us, last_us, n, excess_us, incident_clock(node, timestamptz 'epoch'"
 		    " + last_us * interval '1 microsecond') from incidents_told()",
-		    on_told, e);
-	e->told_full = e->ntold == TELLINGS;
+		    on_report, e);
+	e->reports_full = e->nreports == REPORTS_MAX;
 	return r;
 }
 
-int engine_read_told(struct engine *e)
+int engine_read_reports(struct engine *e)
 {
-	int r = read_told(e);
+	int r = read_reports(e);
 
 	if (r < 0 || !is_forgotten(e))
 		return r;
 	engine_forget(e);
 	r = engine_load(e);
-	return r < 0 ? r : read_told(e);
+	return r < 0 ? r : read_reports(e);
 }
 
-static int find_near(struct engine *e, struct incident_telling *t,
-		     uint64_t near[static ENGINE_NEAR])
+static int find_neighbors(struct engine *e, struct incident_report *t,
+			  uint64_t neighbors[static ENGINE_NEIGHBORS])
 {
-	uint64_t node[ENGINE_NEAR];
+	uint64_t node[ENGINE_NEIGHBORS];
 	size_t n = 0;
 
-	for (size_t k = 0; k < t->nsignals && n < ENGINE_NEAR; k++)
+	for (size_t k = 0; k < t->nsignals && n < ENGINE_NEIGHBORS; k++)
 		node[n++] = t->signal[k].node;
-	t->near = near;
-	return engine_near(e, node, n, t->last_us + SETTLE_S * INCIDENT_SEC, near, &t->nnear);
+	t->neighbors = neighbors;
+	return engine_find_neighbors(e, node, n, t->last_us + SETTLE_S * INCIDENT_SEC, neighbors,
+				     &t->nneighbors);
 }
 
-static int write_part(struct engine *e, const struct incident_telling *t, const struct incident *i)
+static int write_part(struct engine *e, const struct incident_report *t, const struct incident *i)
 {
 	uint64_t of = i ? i->id : t->into ? t->into : t->at;
 	char sql[300];
@@ -177,47 +178,47 @@ static int write_part(struct engine *e, const struct incident_telling *t, const 
 	return pg_do(e->pg, sql);
 }
 
-int engine_blame_told(struct engine *e, int r)
+int engine_skip_refused(struct engine *e, int r)
 {
 	static const char sql[] =
 		"insert into incident_part select distinct id, here, version, was_open from"
 		" incidents_told() on conflict (told_id) do update set version = excluded.version";
 
-	if (r != -EINVAL || !e->adopted) {
+	if (r != -EINVAL || !e->imported) {
 		e->refused = r < 0 && r != -EINVAL ? e->refused : 0;
 		return 0;
 	}
-	if (++e->refused < REFUSED_MOST)
+	if (++e->refused < REFUSED_MAX)
 		return 0;
 	e->refused = 0;
 	r = pg_do(e->pg, sql);
 	return r < 0 ? r : 1;
 }
 
-int engine_adopt(struct engine *e)
+int engine_import_reports(struct engine *e)
 {
-	uint64_t near[ENGINE_NEAR];
+	uint64_t neighbors[ENGINE_NEIGHBORS];
 	int r = 0;
 
-	for (size_t k = 0; k < e->ntold && r == 0; k++) {
-		struct incident_telling *t = &e->told[k];
+	for (size_t k = 0; k < e->nreports && r == 0; k++) {
+		struct incident_report *t = &e->reports[k];
 		const struct engine_region *region = engine_region(e, t->region);
 		struct incident *i;
 
 		if (!region || (!t->nsignals && !t->has_row && !t->into))
 			continue; /* none of its nodes is known yet */
-		if (!incident_set_may_take(e->set, t)) {
-			e->told_full = true;
+		if (!incident_set_is_ready(e->set, t)) {
+			e->reports_full = true;
 			continue;
 		}
 		t->now_us = region->now_us;
-		e->adopted++;
-		r = find_near(e, t, near);
+		e->imported++;
+		r = find_neighbors(e, t, neighbors);
 		if (r < 0)
 			break;
-		i = incident_set_take(e->set, t);
+		i = incident_set_import(e->set, t);
 		r = write_part(e, t, i);
 	}
-	engine_forget_told(e);
+	engine_forget_reports(e);
 	return r;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* incident_join.c - which signals are enough to open, and who is near whom. */
+/* incident_join.c - decides which signals are sufficient to open, and finds the neighbors of a
+ * node. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -17,20 +18,20 @@ static int by_id(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static bool add(uint64_t near[static ENGINE_NEAR], size_t *n, uint64_t id)
+static bool add_neighbor(uint64_t neighbors[static ENGINE_NEIGHBORS], size_t *n, uint64_t id)
 {
 	for (size_t i = 0; i < *n; i++)
-		if (near[i] == id)
+		if (neighbors[i] == id)
 			return false;
-	if (*n == ENGINE_NEAR)
+	if (*n == ENGINE_NEIGHBORS)
 		return false;
-	near[(*n)++] = id;
+	neighbors[(*n)++] = id;
 	return true;
 }
 
-/* One step further: whom those from first on called, and who called them. */
-static int widen(struct engine *e, size_t first, int64_t now_us, uint64_t near[static ENGINE_NEAR],
-		 size_t *n)
+/* One step further: the callees and callers of the nodes from `first` on. */
+static int add_callers_and_callees(struct engine *e, size_t first, int64_t now_us,
+				   uint64_t neighbors[static ENGINE_NEIGHBORS], size_t *n)
 {
 	static const char sql[] =
 		"select other from incident_near($1::bigint[], timestamptz 'epoch' + ($2::bigint - "
@@ -45,41 +46,41 @@ static int widen(struct engine *e, size_t first, int64_t now_us, uint64_t near[s
 
 	snprintf(text, sizeof(text), sql, GRAPH_S);
 	snprintf(now, sizeof(now), "%" PRId64, now_us);
-	engine_ids(&ids, near + first, *n - first);
+	engine_ids(&ids, neighbors + first, *n - first);
 	pg_arg_text(&a, (const char *)ids.data);
 	pg_arg_text(&a, now);
 	r = pg_ask(e->pg, text, &a, &res);
 	for (int i = 0; r == 0 && i < PQntuples(res); i++)
-		add(near, n, strtoull(PQgetvalue(res, i, 0), NULL, 10));
+		add_neighbor(neighbors, n, strtoull(PQgetvalue(res, i, 0), NULL, 10));
 	buf_free(&ids);
 	return r;
 }
 
-int engine_near(struct engine *e, const uint64_t *node, size_t nnodes, int64_t now_us,
-		uint64_t near[static ENGINE_NEAR], size_t *nnear)
+int engine_find_neighbors(struct engine *e, const uint64_t *node, size_t nnodes, int64_t now_us,
+			  uint64_t neighbors[static ENGINE_NEIGHBORS], size_t *nneighbors)
 {
 	size_t first = 0, n = 0;
 	int r = 0;
 
 	for (size_t i = 0; i < nnodes; i++)
-		add(near, &n, node[i]);
+		add_neighbor(neighbors, &n, node[i]);
 	for (int step = 0; step < REACH && first < n && r == 0; step++) {
 		size_t last = n;
 
-		r = widen(e, first, now_us, near, &n);
+		r = add_callers_and_callees(e, first, now_us, neighbors, &n);
 		first = last;
 	}
-	qsort(near, n, sizeof(near[0]), by_id);
-	*nnear = n;
+	qsort(neighbors, n, sizeof(neighbors[0]), by_id);
+	*nneighbors = n;
 	return r;
 }
 
-struct due {
+struct due_signal {
 	struct signal *signal;
-	struct incident_asked asked;
+	struct signal_requests asked;
 };
 
-static void ask_since(struct columns *c, const struct signal *g, int64_t since_us)
+static void put_request_key(struct columns *c, const struct signal *g, int64_t since_us)
 {
 	copy_int8(&c->column[0], (int64_t)g->node);
 	copy_text(&c->column[1], g->app);
@@ -88,7 +89,7 @@ static void ask_since(struct columns *c, const struct signal *g, int64_t since_u
 	columns_row(c);
 }
 
-static int ask(struct engine *e, struct due *due, size_t n)
+static int read_requests(struct engine *e, struct due_signal *due, size_t n)
 {
 	static const char sql[] =
 		"select i, n, (extract(epoch from counted) * 1000000)::bigint,"
@@ -101,13 +102,13 @@ static int ask(struct engine *e, struct due *due, size_t n)
 
 	columns_begin(&c, ARRAY_SIZE(types), types);
 	for (size_t i = 0; i < n; i++)
-		ask_since(&c, due[i].signal, signal_since(due[i].signal, e->limits));
+		put_request_key(&c, due[i].signal, signal_window_start(due[i].signal, e->limits));
 	for (size_t i = 0; i < n; i++)
-		ask_since(&c, due[i].signal, signal_rises(due[i].signal, e->limits));
+		put_request_key(&c, due[i].signal, signal_rise_start(due[i].signal, e->limits));
 	r = columns_ask(&c, e->pg, sql, &res);
 	for (int i = 0; r == 0 && i < PQntuples(res); i++) {
 		size_t at = strtoull(PQgetvalue(res, i, 0), NULL, 10) - 1;
-		struct due *to = &due[at % n];
+		struct due_signal *to = &due[at % n];
 
 		if (at >= n) {
 			to->asked.risen = strtod(PQgetvalue(res, i, 1), NULL);
@@ -121,21 +122,23 @@ static int ask(struct engine *e, struct due *due, size_t n)
 }
 
 /*
- * By the time of its data, which does not pass while a region that was cut off catches up. What was
- * enough before, and then was not for a while, is another fault, and waited for anew: a signal is
- * judged every five seconds, and counts come every ten.
+ * Uses the time of the region's data, which stands still while a region that was cut off catches
+ * up. A signal that was sufficient, and then was not for WAIT_ANEW_S, is another fault and is
+ * awaited again: signals are judged every five seconds, and counts come every ten.
  */
-bool engine_waits(const struct engine *e, struct signal *g, const struct engine_region *region)
+bool engine_waits_for_region(const struct engine *e, struct signal *g,
+			     const struct engine_region *region)
 {
 	if (!region->relayed)
 		return false;
 	if (region->now_us - g->waited_us > WAIT_ANEW_S * INCIDENT_SEC)
 		g->wait_us = region->now_us;
 	g->waited_us = region->now_us;
-	return e->told_full || region->now_us - g->wait_us < WAIT_S * INCIDENT_SEC;
+	return e->reports_full || region->now_us - g->wait_us < WAIT_S * INCIDENT_SEC;
 }
 
-/* Of one whose route nobody counts, or that is of counts alone, it was not asked with them. */
+/* Reads the clock offset of a signal that has no counted requests, or that consists of
+ * counts. */
 static int read_clock(struct engine *e, struct signal *g)
 {
 	AUTO(PQclear) PGresult *res = NULL;
@@ -144,7 +147,7 @@ static int read_clock(struct engine *e, struct signal *g)
 	int r;
 
 	snprintf(node, sizeof(node), "%" PRIu64, g->node);
-	snprintf(at, sizeof(at), "%" PRId64, signal_begins(g, e->limits));
+	snprintf(at, sizeof(at), "%" PRId64, signal_fault_start(g, e->limits));
 	pg_arg_text(&a, node);
 	pg_arg_text(&a, at);
 	r = pg_ask(e->pg,
@@ -158,15 +161,15 @@ static int read_clock(struct engine *e, struct signal *g)
 
 int engine_open_signal(struct engine *e, struct signal *g, const struct engine_region *region)
 {
-	uint64_t near[ENGINE_NEAR];
+	uint64_t neighbors[ENGINE_NEIGHBORS];
 	struct incident_place p = { .region = region->id,
 				    .region_name = region->name,
-				    .near = near,
+				    .neighbors = neighbors,
 				    .now_us = region->now_us };
 	int r = read_clock(e, g);
 
 	if (r == 0)
-		r = engine_near(e, &g->node, 1, region->now_us, near, &p.nnear);
+		r = engine_find_neighbors(e, &g->node, 1, region->now_us, neighbors, &p.nneighbors);
 	if (r < 0)
 		return r;
 	incident_set_open(e->set, g, &p);
@@ -174,7 +177,7 @@ int engine_open_signal(struct engine *e, struct signal *g, const struct engine_r
 	return 0;
 }
 
-/* In the half hour before those that it is judged by. */
+/* The number of requests in the half hour before the window. */
 static int read_before(struct engine *e, const struct signal *g, double *n)
 {
 	AUTO(PQclear) PGresult *res = NULL;
@@ -183,7 +186,7 @@ static int read_before(struct engine *e, const struct signal *g, double *n)
 	int r;
 
 	snprintf(node, sizeof(node), "%" PRIu64, g->node);
-	snprintf(since, sizeof(since), "%" PRId64, signal_since(g, e->limits));
+	snprintf(since, sizeof(since), "%" PRId64, signal_window_start(g, e->limits));
 	pg_arg_text(&a, node);
 	pg_arg_text(&a, g->app);
 	pg_arg_text(&a, g->route);
@@ -200,17 +203,17 @@ static int read_before(struct engine *e, const struct signal *g, double *n)
 	return r;
 }
 
-static int judge(struct engine *e, struct signal *g, struct incident_asked asked,
-		 const struct engine_region *region)
+static int judge_signal(struct engine *e, struct signal *g, struct signal_requests asked,
+			const struct engine_region *region)
 {
-	bool behind = g->active && e->full; /* what would go on is not read yet */
+	bool behind = g->active && e->full; /* further rows are not read yet */
 	bool enough = behind || signal_judge(g, e->limits, asked, region->now_us);
 	double before = 0;
 	int r;
 
 	if (g->active && !enough)
 		signal_end(g);
-	if (g->active || !enough || engine_waits(e, g, region))
+	if (g->active || !enough || engine_waits_for_region(e, g, region))
 		return 0;
 	r = read_before(e, g, &before);
 	if (r < 0 || signal_is_chance(g, e->limits, asked.n, before))
@@ -220,18 +223,18 @@ static int judge(struct engine *e, struct signal *g, struct incident_asked asked
 
 static int by_end(const void *a, const void *b)
 {
-	const struct signal *g = ((const struct due *)a)->signal;
-	const struct signal *h = ((const struct due *)b)->signal;
-	int64_t x = signal_here(g, g->last_us), y = signal_here(h, h->last_us);
+	const struct signal *g = ((const struct due_signal *)a)->signal;
+	const struct signal *h = ((const struct due_signal *)b)->signal;
+	int64_t x = signal_collector_us(g, g->last_us), y = signal_collector_us(h, h->last_us);
 
 	return x < y ? -1 : x > y;
 }
 
-/* The same in whatever order the rows came. */
+/* Sorted, so that the result does not depend on the order of the rows. */
 int engine_join(struct engine *e)
 {
 	struct signal *list[DUE_MAX];
-	struct due due[DUE_MAX] = { 0 };
+	struct due_signal due[DUE_MAX] = { 0 };
 	size_t n = incident_set_due(e->set, e->newest_us, list, DUE_MAX);
 	int r = 0;
 
@@ -239,16 +242,16 @@ int engine_join(struct engine *e)
 		return 0;
 	for (size_t i = 0; i < n; i++)
 		due[i].signal = list[i];
-	r = ask(e, due, n);
+	r = read_requests(e, due, n);
 	qsort(due, n, sizeof(due[0]), by_end);
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		const struct engine_node *node = engine_node(e, due[i].signal->node);
 		const struct engine_region *region = node ? engine_region(e, node->region) : NULL;
 
 		if (!region)
-			e->nodes_us = 0; /* a new node: it is known with the next pass */
+			e->nodes_us = 0; /* a new node: known with the next pass */
 		else
-			r = judge(e, due[i].signal, due[i].asked, region);
+			r = judge_signal(e, due[i].signal, due[i].asked, region);
 	}
 	return r;
 }

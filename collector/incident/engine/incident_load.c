@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* incident_load.c - the incidents that are open, or may be again, as they were written. */
+/* incident_load.c - loads the stored incidents that are open or may reopen. */
 #include <stdio.h>
 
 #include "lib/base/log.h"
@@ -7,7 +7,7 @@
 
 void engine_open(struct engine *e, struct pg *pg, const struct incident_limits *limits)
 {
-	*e = (struct engine){ .pg = pg, .limits = limits, .steps = { engine_take, e } };
+	*e = (struct engine){ .pg = pg, .limits = limits, .steps = { engine_on_step, e } };
 	e->seen = pairmap_new(sizeof(int64_t));
 	e->nodes = pairmap_new(sizeof(struct engine_node));
 }
@@ -18,9 +18,9 @@ void engine_forget(struct engine *e)
 	e->set = NULL;
 	pairmap_forget(e->seen);
 	pairmap_forget(e->nodes);
-	buf_reset(&e->taken);
-	engine_forget_told(e);
-	e->newest_us = e->nodes_us = e->forgot_us = e->means_us = 0;
+	buf_reset(&e->step_rows);
+	engine_forget_reports(e);
+	e->newest_us = e->nodes_us = e->forgot_us = e->slowdowns_us = 0;
 	e->full = e->merged = false;
 }
 
@@ -30,7 +30,7 @@ void engine_close(struct engine *e)
 	pairmap_free(e->seen);
 	pairmap_free(e->nodes);
 	free(e->region);
-	buf_free(&e->taken);
+	buf_free(&e->step_rows);
 }
 
 static int on_lock(void *arg, const PGresult *row)
@@ -127,8 +127,8 @@ static int on_part(void *arg, const PGresult *row)
 	if (!i)
 		return 0;
 	i->held += engine_int8(row, 2) != 0;
-	if (i->ntold < INCIDENT_TOLD)
-		i->told[i->ntold++] = (uint64_t)engine_int8(row, 1);
+	if (i->nreported_by < INCIDENT_REPORTERS)
+		i->reported_by[i->nreported_by++] = (uint64_t)engine_int8(row, 1);
 	return 0;
 }
 
@@ -165,7 +165,7 @@ static int load_incidents(struct engine *e)
 		       on_part, e->set);
 }
 
-/* Where nothing was counted yet, what came in the last ten minutes is looked at. */
+/* Without a mark, starts with the rows of the last ten minutes. */
 int engine_load(struct engine *e)
 {
 	int r = pg_each(e->pg,

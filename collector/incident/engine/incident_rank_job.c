@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* incident_rank_job.c - the ranking of an incident's hosts, from what red counted, as rows. */
+/* incident_rank_job.c - ranks the hosts of an incident by red's counts, and stores the
+ * result. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -10,16 +11,16 @@
 #include "collector/db/jsonb.h"
 
 enum {
-	SETTLE_S = 20, /* so late are counts told, and stored */
-	LONG_S = 900, /* of an incident that goes on its beginning is ranked */
+	SETTLE_S = 20, /* counts are reported and stored up to this late */
+	LONG_S = 900, /* of a long incident only the beginning is ranked */
 	GAP_MOST_S = 120,
 };
 
-/* An incident that is ranked. */
-struct blame {
+/* An incident being ranked. */
+struct rank_job {
 	struct engine *e;
 	const struct incident *of;
-	struct scene scene;
+	struct graph graph;
 };
 
 static int64_t ranked_until(const struct incident *i)
@@ -29,11 +30,11 @@ static int64_t ranked_until(const struct incident *i)
 	return (i->last_us < longest ? i->last_us : longest) + SETTLE_S * INCIDENT_SEC;
 }
 
-/* As they are called here. */
-static void name_hosts(struct blame *b)
+/* Fills in the names known here. */
+static void name_hosts(struct rank_job *b)
 {
-	for (size_t i = 0; i < b->scene.nhosts; i++) {
-		struct scene_host *h = &b->scene.host[i];
+	for (size_t i = 0; i < b->graph.nhosts; i++) {
+		struct graph_host *h = &b->graph.host[i];
 		const struct engine_node *n = h->node ? engine_node(b->e, h->node) : NULL;
 
 		if (n)
@@ -41,12 +42,12 @@ static void name_hosts(struct blame *b)
 	}
 }
 
-static int read_sums(struct blame *b, const uint64_t *node, size_t nnodes)
+static int read_sums(struct rank_job *b, const uint64_t *node, size_t nnodes)
 {
 	static const char sql[] =
-		"select " SCENE_COLUMNS " from incident_sums($1::bigint[],"
+		"select " GRAPH_COLUMNS " from incident_sums($1::bigint[],"
 		" timestamptz 'epoch' + $2::bigint * interval '1 microsecond',"
-		" timestamptz 'epoch' + $3::bigint * interval '1 microsecond')" SCENE_ROWS;
+		" timestamptz 'epoch' + $3::bigint * interval '1 microsecond')" GRAPH_ROWS;
 	AUTO(PQclear) PGresult *res = NULL;
 	struct buf ids = { 0 };
 	struct pg_args a = { 0 };
@@ -61,18 +62,19 @@ static int read_sums(struct blame *b, const uint64_t *node, size_t nnodes)
 	pg_arg_text(&a, until);
 	r = pg_ask(b->e->pg, sql, &a, &res);
 	if (r == 0) {
-		scene_read(&b->scene, res);
+		graph_read(&b->graph, res);
 		name_hosts(b);
 	}
 	buf_free(&ids);
 	return r;
 }
 
-static void put_candidates(const struct blame *b, const struct rank *r, int ranking, struct buf *j)
+static void put_candidates(const struct rank_job *b, const struct rank *r, int ranking,
+			   struct buf *j)
 {
 	for (int i = 0; i < r->n; i++) {
 		const struct rank_candidate *c = &r->best[i];
-		const struct scene_host *h = &b->scene.host[c->host];
+		const struct graph_host *h = &b->graph.host[c->host];
 
 		jsonb_raw(j, j->len > 1 ? ",{\"incident_id\":" : "{\"incident_id\":");
 		jsonb_uint(j, b->of->id);
@@ -89,12 +91,12 @@ static void put_candidates(const struct blame *b, const struct rank *r, int rank
 		jsonb_member(j, ",\"edge\":", c->edge);
 		jsonb_member(j, ",\"share\":", c->share);
 		jsonb_raw(j, ",\"parts\":");
-		scene_put_parts(&b->scene, c->part, c->nparts, j);
+		graph_put_parts(&b->graph, c->part, c->nparts, j);
 		jsonb_raw(j, "}");
 	}
 }
 
-static int write_candidates(struct blame *b, const struct rank *time, const struct rank *errors)
+static int write_candidates(struct rank_job *b, const struct rank *time, const struct rank *errors)
 {
 	static const char sql[] =
 		"insert into incident_candidate select x.* from jsonb_populate_recordset("
@@ -114,40 +116,41 @@ static int write_candidates(struct blame *b, const struct rank *time, const stru
 	pg_arg_text(&a, (const char *)j.data);
 	r = pg_do(b->e->pg, gone);
 	if (r == 0)
-		r = pg_tell(b->e->pg, sql, &a);
+		r = pg_execute(b->e->pg, sql, &a);
 	buf_free(&j);
 	return r;
 }
 
-static int write_graph(struct blame *b, const struct rank *r)
+static int write_graph(struct rank_job *b, const struct rank *r)
 {
 	struct pg_args a = { 0 };
 	struct buf j = { 0 };
 	char id[24];
 	int e;
 
-	scene_put_parts(&b->scene, r->graph, r->ngraph, &j);
+	graph_put_parts(&b->graph, r->graph, r->ngraph, &j);
 	buf_put(&j, "", 1);
 	snprintf(id, sizeof(id), "%" PRIu64, b->of->id);
 	pg_arg_text(&a, id);
 	pg_arg_text(&a, (const char *)j.data);
-	e = pg_tell(b->e->pg,
-		    "insert into incident_graph values ($1::bigint, $2::jsonb) on conflict"
-		    " (incident_id) do update set parts = excluded.parts",
-		    &a);
+	e = pg_execute(b->e->pg,
+		       "insert into incident_graph values ($1::bigint, $2::jsonb) on conflict"
+		       " (incident_id) do update set parts = excluded.parts",
+		       &a);
 	buf_free(&j);
 	return e;
 }
 
-/* True: several have as much of it, so that the first one is not clear. */
-static bool share(const struct blame *b, struct incident *i, const struct rank *r)
+/* Sets what hosts share. True: several hosts have as much, so that the first one is not
+ * clear. */
+static bool find_shared(const struct rank_job *b, struct incident *i, const struct rank *r)
 {
 	const struct engine_region *region = engine_region(b->e, i->region);
 	struct share_host host[RANK_SHOWN];
 	struct incident_share out;
 
 	for (int k = 0; k < r->n; k++)
-		host[k] = (struct share_host){ b->scene.host[r->best[k].host].node, r->best[k].own,
+		host[k] = (struct share_host){ b->graph.host[r->best[k].host].node, r->best[k].own,
 					       r->best[k].edge };
 	incident_share(i, host, r->n, region ? region->nodes : 0, &out);
 	memcpy(i->shared, out.class, sizeof(i->shared));
@@ -155,32 +158,32 @@ static bool share(const struct blame *b, struct incident *i, const struct rank *
 	return out.even;
 }
 
-static const char *name_of(const struct blame *b, int host)
+static const char *host_name(const struct rank_job *b, int host)
 {
-	const struct scene_host *h = &b->scene.host[host];
+	const struct graph_host *h = &b->graph.host[host];
 
 	return *h->name ? h->name : h->address;
 }
 
-/* The first one changed: that is a step. */
-static int conclude(struct blame *b, struct incident *i, const struct rank *time,
-		    const struct rank *errors)
+/* Stores the result; a change of the first host is a step. */
+static int set_result(struct rank_job *b, struct incident *i, const struct rank *time,
+		      const struct rank *errors)
 {
 	const struct signal *first = signal_headline(i);
 	const struct rank *r = first && first->kind == SIGNAL_SLOW ? time : errors;
-	uint64_t host = r->n ? b->scene.host[r->best[0].host].node : 0;
+	uint64_t host = r->n ? b->graph.host[r->best[0].host].node : 0;
 	struct buf detail = { 0 };
-	bool clear = !share(b, i, r) && r->clear;
+	bool clear = !find_shared(b, i, r) && r->clear;
 
 	i->headline = first ? first->id : 0;
 	i->whole_us = r->whole;
 	i->dirty = true;
 	if (r->n && (host != i->first_host || clear != i->clear)) {
 		jsonb_raw(&detail, "{\"first\":");
-		jsonb_text(&detail, name_of(b, r->best[0].host));
+		jsonb_text(&detail, host_name(b, r->best[0].host));
 		jsonb_member(&detail, ",\"share\":", r->best[0].share);
 		jsonb_raw(&detail, "}");
-		engine_step(b->e, i, b->e->newest_us, "ranked", "", &detail);
+		engine_add_step(b->e, i, b->e->newest_us, "ranked", "", &detail);
 		buf_free(&detail);
 	}
 	i->first_host = host;
@@ -188,18 +191,18 @@ static int conclude(struct blame *b, struct incident *i, const struct rank *time
 	return write_graph(b, r);
 }
 
-static void own_errors(struct blame *b)
+static void add_own_errors(struct rank_job *b)
 {
 	for (size_t k = 0; k < b->of->nsignals; k++) {
 		const struct signal *g = b->of->signal[k];
 
 		if (strcmp(g->class, "error") == 0)
-			scene_about(&b->scene, g->node)->own_errors += (double)g->n;
+			graph_rank_host(&b->graph, g->node)->own_errors += (double)g->n;
 	}
 }
 
-/* They decide between two that are nearly equal, and are listed. */
-static int read_events(struct blame *b, const uint64_t *node, size_t nnodes)
+/* Events decide between two nearly equal hosts, and are listed. */
+static int read_events(struct rank_job *b, const uint64_t *node, size_t nnodes)
 {
 	static const char sql[] =
 		"select host, n from incident_events($1::bigint, $2::bigint[],"
@@ -221,7 +224,7 @@ static int read_events(struct blame *b, const uint64_t *node, size_t nnodes)
 	pg_arg_text(&a, until);
 	r = pg_ask(b->e->pg, sql, &a, &res);
 	for (int i = 0; r == 0 && i < PQntuples(res); i++)
-		scene_about(&b->scene, strtoull(PQgetvalue(res, i, 0), NULL, 10))->events +=
+		graph_rank_host(&b->graph, strtoull(PQgetvalue(res, i, 0), NULL, 10))->events +=
 			atoi(PQgetvalue(res, i, 1));
 	buf_free(&ids);
 	return r;
@@ -229,44 +232,45 @@ static int read_events(struct blame *b, const uint64_t *node, size_t nnodes)
 
 static int rank_one(struct engine *e, struct incident *i)
 {
-	struct blame b = { .e = e, .of = i };
-	uint64_t node[ENGINE_NEAR], near[ENGINE_NEAR];
+	struct rank_job b = { .e = e, .of = i };
+	uint64_t node[ENGINE_NEIGHBORS], neighbors[ENGINE_NEIGHBORS];
 	struct rank time, errors;
-	size_t n = 0, nnear;
+	size_t n = 0, nneighbors;
 	int r;
 
-	for (size_t k = 0; k < i->nsignals && n < ENGINE_NEAR; k++)
+	for (size_t k = 0; k < i->nsignals && n < ENGINE_NEIGHBORS; k++)
 		node[n++] = i->signal[k]->node;
-	r = engine_near(e, node, n, i->last_us + SETTLE_S * INCIDENT_SEC, near, &nnear);
+	r = engine_find_neighbors(e, node, n, i->last_us + SETTLE_S * INCIDENT_SEC, neighbors,
+				  &nneighbors);
 	if (r == 0)
-		r = read_sums(&b, near, nnear);
+		r = read_sums(&b, neighbors, nneighbors);
 	if (r == 0)
-		r = read_events(&b, near, nnear);
+		r = read_events(&b, neighbors, nneighbors);
 	if (r == 0) {
 		struct rank_input in;
 
-		own_errors(&b);
-		in = scene_input(&b.scene);
+		add_own_errors(&b);
+		in = graph_input(&b.graph);
 		rank_time(&in, &time);
 		rank_errors(&in, &errors);
 		r = write_candidates(&b, &time, &errors);
 		if (r == 0)
-			r = conclude(&b, i, &time, &errors);
+			r = set_result(&b, i, &time, &errors);
 		counter_add(C_INCIDENT_RANKINGS, 1);
 	}
-	scene_free(&b.scene);
+	graph_free(&b.graph);
 	return r;
 }
 
-/* What is counted of its last requests comes a little later; what goes on is looked at rarer. */
-static bool is_due(const struct incident *i, int64_t now_us)
+/* Counts of the last requests come a little later; a long incident is ranked less often. */
+static bool is_rank_due(const struct incident *i, int64_t now_us)
 {
 	if (i->into || i->ranked_us >= i->last_us + SETTLE_S * INCIDENT_SEC)
 		return false;
 	return i->closed_us || now_us >= i->rank_us;
 }
 
-int engine_blame(struct engine *e)
+int engine_rank_incidents(struct engine *e)
 {
 	int r = 0;
 
@@ -274,7 +278,7 @@ int engine_blame(struct engine *e)
 		struct incident *i = incident_set_at(e->set, k);
 		const struct engine_region *region = engine_region(e, i->region);
 
-		if (!region || !is_due(i, region->now_us))
+		if (!region || !is_rank_due(i, region->now_us))
 			continue;
 		r = rank_one(e, i);
 		i->ranked_us = region->now_us;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* incident_read.c - what came since the last look: abnormal requests, and how far each region is.
- */
+/* incident_read.c - reads what came since the last pass: abnormal requests, and the newest data
+ * of each region. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 #include "collector/core/counters.h"
 #include "collector/incident/engine/incident_engine.h"
 
-/* Of several collectors one may store before another, but commit after it. */
+/* With several collectors one may set its commit time before another but commit after it. */
 enum { OVERLAP_S = 3, ROWS_MAX = 50000, NODES_S = 30 };
 
 static const int64_t EPOCH_2000_US = INT64_C(946684800) * INCIDENT_SEC;
@@ -36,7 +36,7 @@ double engine_float8(const PGresult *row, int column)
 	return v;
 }
 
-/* A character is never cut: PostgreSQL would refuse all that it is written down with. */
+/* Never cuts inside a character: PostgreSQL would refuse the whole statement. */
 void engine_text(char *out, size_t size, const PGresult *row, int column)
 {
 	text_clean_into(out, size, PQgetvalue(row, 0, column), (size_t)PQgetlength(row, 0, column));
@@ -81,7 +81,7 @@ static int on_region(void *arg, const PGresult *row)
 	return 0;
 }
 
-/* A node whose clock is ahead brings no future. */
+/* Capped at now, so that a node with a fast clock does not move the time ahead. */
 int engine_read_regions(struct engine *e)
 {
 	static const char sql[] = "select n.region_id, g.name, least(max(n.last_seen), now()),"
@@ -114,12 +114,12 @@ const struct engine_region *engine_region(const struct engine *e, uint64_t id)
 
 struct reading {
 	struct engine *e;
-	int64_t counted_us; /* what was stored up to here was counted in another life */
+	int64_t counted_us; /* rows stored up to here were counted by an earlier process */
 	int64_t first_us, newest_us; /* stored */
 	uint32_t rows;
 };
 
-static bool is_new(struct engine *e, const struct incident_row *r)
+static bool mark_seen(struct engine *e, const struct incident_row *r)
 {
 	int64_t *stored = pairmap_add(e->seen, r->id, (uint64_t)r->begin_us);
 
@@ -149,7 +149,7 @@ static int on_row(void *arg, const PGresult *row)
 	if (!d->rows++)
 		d->first_us = r.stored_us;
 	d->newest_us = r.stored_us;
-	if (!is_new(d->e, &r))
+	if (!mark_seen(d->e, &r))
 		return 0;
 	r.old = r.stored_us <= d->counted_us;
 	if (!r.old)
@@ -167,8 +167,8 @@ static bool is_near_mark(void *arg, uint64_t a UNUSED, uint64_t b UNUSED, void *
 	return *(int64_t *)value > e->mark_us - 2 * OVERLAP_S * INCIDENT_SEC;
 }
 
-/* All of one commit is stored at one time. What was cut within one is read again, if it is less
- * than a reading. */
+/* All rows of a commit have the same stored time. A commit that the row limit cut is read again,
+ * unless it fills a whole reading. */
 static int read_from(struct engine *e, int64_t from_us, struct reading *d)
 {
 	char sql[480];
@@ -188,8 +188,9 @@ static int read_from(struct engine *e, int64_t from_us, struct reading *d)
 	return r;
 }
 
-/* First, of what was counted before, the window; then what came since. */
-static int begin(struct engine *e)
+/* The first reading: rebuilds the window from rows that were counted before, then continues with
+ * newer rows. */
+static int read_window(struct engine *e)
 {
 	struct reading d = { .e = e, .counted_us = e->mark_us, .newest_us = e->mark_us };
 	int64_t from = e->mark_us - e->limits->window_s * INCIDENT_SEC;
@@ -211,7 +212,7 @@ int engine_read_rows(struct engine *e)
 	int r;
 
 	if (!pairmap_count(e->seen) && !e->full) {
-		r = begin(e);
+		r = read_window(e);
 		if (r < 0)
 			return r;
 	}

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * incident_slowdown.c - routes and calls that are slower than usual on the whole: each of their
- * requests a little, so that none need be abnormal, and no row tells of it.
+ * incident_slowdown.c - routes and calls that are slower than usual on average: each request
+ * only a little, so that none need be abnormal and no row shows it.
  *
- * red says of each ten seconds by how much requests were over their key's usual: a run of counts
- * that are slow by that (incident_run.h) is a signal of the class SIGNAL_MEAN. Nothing is kept from
- * one look to the next but the signal itself: what it has counted it does not count again.
+ * For each ten seconds red has the time by which requests exceeded the usual of their key. A run
+ * of slow counts (incident_run.h) becomes a signal of class SIGNAL_MEAN. The only state kept
+ * between scans is the signal itself: it does not count the same time again.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 enum {
 	COUNTS = 1024, /* of one key */
 	RUNS_MAX = 1000,
-	LABEL = 1200, /* of a route and of a peer */
+	LABEL = 1200, /* of a route and a peer */
 };
 
 struct key {
@@ -31,11 +31,11 @@ struct key {
 
 struct run {
 	uint64_t node;
-	char *app, *route, *label; /* label: of a call, where to as well */
-	struct incident_slowdown whole, last; /* the last count alone */
+	char *app, *route, *label; /* label: for a call, with its peer */
+	struct incident_slowdown whole, last; /* last: the last count alone */
 };
 
-struct look {
+struct slowdown_scan {
 	struct engine *e;
 	int64_t since_us;
 	struct key key;
@@ -43,7 +43,7 @@ struct look {
 	size_t nruns;
 };
 
-static char *copy(const char *s)
+static char *copy_text(const char *s)
 {
 	char *p = strdup(s);
 
@@ -52,7 +52,7 @@ static char *copy(const char *s)
 	return p;
 }
 
-static void judge(struct look *k)
+static void find_runs(struct slowdown_scan *k)
 {
 	struct key *key = &k->key;
 
@@ -64,9 +64,9 @@ static void judge(struct look *k)
 			continue;
 		k->run[k->nruns++] = (struct run){
 			.node = key->node,
-			.app = copy(key->app),
-			.route = copy(key->route),
-			.label = copy(key->label),
+			.app = copy_text(key->app),
+			.route = copy_text(key->route),
+			.label = copy_text(key->label),
 			.whole = whole,
 			.last = { c->ts_us - RUN_COUNT_S * INCIDENT_SEC, c->ts_us, (uint32_t)c->n,
 				  c->excess_us },
@@ -90,25 +90,25 @@ static void begin_key(struct key *k, uint64_t node, uint64_t key, const PGresult
 
 static int on_count(void *arg, const PGresult *row)
 {
-	struct look *k = arg;
+	struct slowdown_scan *k = arg;
 	uint64_t node = (uint64_t)engine_int8(row, 0), key = (uint64_t)engine_int8(row, 1);
 
 	if (!k->key.n || node != k->key.node || key != k->key.key) {
-		judge(k);
+		find_runs(k);
 		begin_key(&k->key, node, key, row);
 	}
-	if (k->key.n == COUNTS) /* the oldest says least */
+	if (k->key.n == COUNTS) /* drops the oldest count */
 		memmove(k->key.count, k->key.count + 1, --k->key.n * sizeof(k->key.count[0]));
 	k->key.count[k->key.n++] =
 		(struct run_count){ .ts_us = engine_time(row, 6),
 				    .n = (double)engine_int8(row, 7),
 				    .excess_us = (double)engine_int8(row, 8),
-				    .wrong = (enum run_wrong)engine_int8(row, 9) };
+				    .incident = (enum run_incident)engine_int8(row, 9) };
 	return 0;
 }
 
-/* Up to when rows of the same tell of it. */
-static int64_t told_until(const struct signal *g, const struct run *r)
+/* Until when a signal of rows covers the same slowdown; INT64_MAX: still. */
+static int64_t covered_until(const struct signal *g, const struct run *r)
 {
 	if (g->kind != SIGNAL_SLOW || g->node != r->node || strcmp(g->class, SIGNAL_MEAN) == 0 ||
 	    strcmp(g->app, r->app) != 0 || strcmp(g->route, r->route) != 0)
@@ -116,8 +116,8 @@ static int64_t told_until(const struct signal *g, const struct run *r)
 	return g->active ? INT64_MAX : g->ended_us;
 }
 
-/* Rows that are abnormal say more, and the same; also of a fault that is over. */
-static int64_t rows_tell_until(const struct incident_set *s, const struct run *r)
+/* Abnormal rows show the same and more, also of a fault that is over. */
+static int64_t rows_cover_until(const struct incident_set *s, const struct run *r)
 {
 	int64_t until = 0;
 
@@ -125,34 +125,34 @@ static int64_t rows_tell_until(const struct incident_set *s, const struct run *r
 		const struct incident *i = incident_set_at(s, k);
 
 		for (size_t j = 0; j < i->nsignals; j++) {
-			int64_t told = told_until(i->signal[j], r);
+			int64_t covered_us = covered_until(i->signal[j], r);
 
-			until = told > until ? told : until;
+			until = covered_us > until ? covered_us : until;
 		}
 	}
 	return until;
 }
 
-static int take(struct engine *e, const struct run *r)
+static int take_run(struct engine *e, const struct run *r)
 {
 	struct signal *g = incident_set_signal(e->set, r->node, r->app, r->label, SIGNAL_MEAN);
 	const struct engine_node *node = engine_node(e, r->node);
 	const struct engine_region *region = node ? engine_region(e, node->region) : NULL;
-	int64_t told = rows_tell_until(e->set, r);
+	int64_t covered_us = rows_cover_until(e->set, r);
 
 	if (!region)
-		e->nodes_us = 0; /* a new node: it is known with the next count */
-	/* the last count of a fault may begin with the last of its requests */
+		e->nodes_us = 0; /* a new node: known with the next count */
+	/* the last count of a fault may begin with its last request */
 	if (!g || !region || r->last.end_us <= g->last_us ||
-	    r->last.begin_us - RUN_COUNT_S * INCIDENT_SEC < told)
+	    r->last.begin_us - RUN_COUNT_S * INCIDENT_SEC < covered_us)
 		return 0;
 	if (g->active) {
 		signal_count_mean(g, &r->last);
 		return 0;
 	}
-	if (engine_waits(e, g, region))
+	if (engine_waits_for_region(e, g, region))
 		return 0;
-	signal_count_mean(g, r->whole.begin_us < told ? &r->last : &r->whole);
+	signal_count_mean(g, r->whole.begin_us < covered_us ? &r->last : &r->whole);
 	return engine_open_signal(e, g, region);
 }
 
@@ -163,7 +163,7 @@ static int by_end(const void *a, const void *b)
 	return x->last.end_us < y->last.end_us ? -1 : x->last.end_us > y->last.end_us;
 }
 
-static int read_counts(struct look *k)
+static int read_counts(struct slowdown_scan *k)
 {
 	char sql[400];
 
@@ -177,32 +177,32 @@ static int read_counts(struct look *k)
 	return pg_each(k->e->pg, sql, on_count, k);
 }
 
-int engine_read_means(struct engine *e)
+int engine_read_slowdowns(struct engine *e)
 {
-	struct look *k;
+	struct slowdown_scan *k;
 	int r;
 
-	if (!e->means_us)
-		e->means_us = e->newest_us;
+	if (!e->slowdowns_us)
+		e->slowdowns_us = e->newest_us;
 	if (!e->newest_us)
 		return 0;
 	k = calloc(1, sizeof(*k));
 	if (!k)
 		die("out of memory");
 	k->e = e;
-	k->since_us = e->means_us - INCIDENT_LATE_S * INCIDENT_SEC;
+	k->since_us = e->slowdowns_us - INCIDENT_LATE_S * INCIDENT_SEC;
 	r = read_counts(k);
-	judge(k);
+	find_runs(k);
 	qsort(k->run, k->nruns, sizeof(k->run[0]), by_end);
 	for (size_t i = 0; i < k->nruns; i++) {
 		if (r == 0)
-			r = take(e, &k->run[i]);
+			r = take_run(e, &k->run[i]);
 		free(k->run[i].app);
 		free(k->run[i].route);
 		free(k->run[i].label);
 	}
 	free(k);
 	if (r == 0)
-		e->means_us = e->newest_us;
+		e->slowdowns_us = e->newest_us;
 	return r;
 }

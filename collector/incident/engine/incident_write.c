@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* incident_write.c - what changed of signals and incidents, and each step, as rows. */
+/* incident_write.c - stores changed incidents and signals, and each step. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -24,10 +24,10 @@ static void put_text(struct buf *j, const char *name, const char *s)
 	jsonb_text(j, s);
 }
 
-void engine_step(struct engine *e, struct incident *i, int64_t at_us, const char *kind,
-		 const char *who, const struct buf *detail)
+void engine_add_step(struct engine *e, struct incident *i, int64_t at_us, const char *kind,
+		     const char *who, const struct buf *detail)
 {
-	struct buf *j = &e->taken;
+	struct buf *j = &e->step_rows;
 
 	if (!j->len)
 		jsonb_raw(j, "[");
@@ -45,8 +45,8 @@ void engine_step(struct engine *e, struct incident *i, int64_t at_us, const char
 	jsonb_raw(j, "}");
 }
 
-void engine_take(void *engine, struct incident *i, int64_t at_us, const char *kind,
-		 const struct signal *g, const struct incident *other)
+void engine_on_step(void *engine, struct incident *i, int64_t at_us, const char *kind,
+		    const struct signal *g, const struct incident *other)
 {
 	struct engine *e = engine;
 	const struct engine_node *node = g ? engine_node(e, g->node) : NULL;
@@ -71,7 +71,7 @@ void engine_take(void *engine, struct incident *i, int64_t at_us, const char *ki
 		e->merged = true;
 	}
 	jsonb_raw(&d, "}");
-	engine_step(e, i, at_us, kind, "", &d);
+	engine_add_step(e, i, at_us, kind, "", &d);
 	buf_free(&d);
 	if (strcmp(kind, "opened") == 0)
 		counter_add(C_INCIDENTS_OPENED, 1);
@@ -128,8 +128,8 @@ static void put_incident(struct incident *i, struct buf *j)
 	i->dirty = false;
 }
 
-/* "[" and rows, or nothing. */
-static int send(struct engine *e, const char *sql, struct buf *j)
+/* j: "[" and rows, or empty. */
+static int insert_json(struct engine *e, const char *sql, struct buf *j)
 {
 	struct pg_args a = { 0 };
 
@@ -138,7 +138,7 @@ static int send(struct engine *e, const char *sql, struct buf *j)
 	jsonb_raw(j, "]");
 	buf_put(j, "", 1);
 	pg_arg_text(&a, (const char *)j->data);
-	return pg_tell(e->pg, sql, &a);
+	return pg_execute(e->pg, sql, &a);
 }
 
 #define AT(column) "timestamptz 'epoch' + x." column " * interval '1 microsecond'"
@@ -180,7 +180,7 @@ static int write_incidents(struct engine *e)
 	for (size_t k = 0; k < incident_set_count_of(e->set); k++)
 		if (incident_set_at(e->set, k)->dirty)
 			put_incident(incident_set_at(e->set, k), &j);
-	r = send(e, sql, &j);
+	r = insert_json(e, sql, &j);
 	buf_free(&j);
 	return r;
 }
@@ -219,7 +219,7 @@ static int write_signals(struct engine *e)
 			if (i->signal[n]->dirty)
 				put_signal(i->signal[n], &j);
 	}
-	r = send(e, sql, &j);
+	r = insert_json(e, sql, &j);
 	buf_free(&j);
 	return r;
 }
@@ -233,9 +233,9 @@ static int write_steps(struct engine *e)
 				 " from jsonb_to_recordset($1) x(incident_id bigint, step int, "
 				 "at_us bigint, kind text,"
 				 " who text, detail jsonb)";
-	int r = send(e, sql, &e->taken);
+	int r = insert_json(e, sql, &e->step_rows);
 
-	buf_reset(&e->taken);
+	buf_reset(&e->step_rows);
 	return r;
 }
 
@@ -251,7 +251,7 @@ static int write_mark(struct engine *e)
 	return pg_do(e->pg, sql);
 }
 
-static int fold(struct engine *e)
+static int fold_merged(struct engine *e)
 {
 	int r = pg_do(e->pg, "select incident_fold(incident_id, merged_into) from incident i where"
 			     " merged_into is not null and (exists (select from incident_signal s"
@@ -271,7 +271,7 @@ int engine_write(struct engine *e)
 	if (r == 0)
 		r = write_steps(e);
 	if (r == 0 && again)
-		r = fold(e);
+		r = fold_merged(e);
 	if (r == 0)
 		r = write_mark(e);
 	if (r == 0)

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * incident_calls.h - who makes fewer calls for each request than before, and because of whom.
+ * incident_calls.h - finds the hosts that make fewer calls per request than before, and the
+ * likely cause.
  *
- * What fails without a status, or ends early, makes no request slower: it is seen by the calls that
- * are not made. Plain code over arrays. Expected are the calls that were made for a request of the
- * same route before, times the requests now. A host misses calls if all of its calls together are
- * fewer by a tenth and three standard deviations (of two Poisson counts): who calls another one
- * instead misses none. If several hosts miss calls, it is because of a callee that all of them
- * have, the one to which the largest shares are missing first; then the hosts.
+ * A callee that fails without a status, or ends requests early, makes no request slower; it
+ * shows in the calls that are missing. Plain code over arrays. Expected calls: the calls per
+ * request of the same route before, times the requests now. A host misses calls if all its calls
+ * together are fewer by a tenth and by three standard deviations (of two Poisson counts); a host
+ * that calls another callee instead misses none. If several hosts miss calls, the callees that
+ * all of them have rank first, by the sum of the missing shares; then follow the hosts.
  */
 #pragma once
 
 #include "lib/base/base.h"
 
-/* Of one host to one callee. Names stay the caller's. */
+/* The calls of one host to one callee. The caller owns the names. */
 struct calls_edge {
 	const char *from, *to;
-	bool external; /* nobody's host: to is an address */
-	double made, expected, variance; /* variance: of the difference of these */
+	bool external; /* `to` is an address of no known host */
+	double made, expected, variance; /* variance: of expected - made */
 };
 
 enum { CALLS_SHOWN = 3, CALLS_PARTS = 4 };
@@ -27,7 +28,7 @@ struct calls_candidate {
 	bool external, callee;
 	double missing, expected;
 	int nparts;
-	const struct calls_edge *part[CALLS_PARTS]; /* the most that are missing first */
+	const struct calls_edge *part[CALLS_PARTS]; /* sorted, most missing calls first */
 };
 
 struct calls_rank {
@@ -35,5 +36,5 @@ struct calls_rank {
 	struct calls_candidate best[CALLS_SHOWN];
 };
 
-/* edge: those of a host one after the other. */
+/* edge: sorted by host. */
 void calls_rank(const struct calls_edge *edge, size_t n, struct calls_rank *out);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * incident_graph.h - hosts and sums as rows of the database tell them, for incident_rank.h, and
- * what came of it as JSON. Both who ranks an incident and who was asked about a time by a person
- * use it.
+ * incident_graph.h - reads hosts and sums from the database for incident_rank.h, and writes the
+ * result as JSON. Used for the ranking of an incident and for GET /api/v1/where.
  *
- * Strings are kept; s is all zero at first.
+ * The strings are copied. A struct graph starts zeroed.
  */
 #pragma once
 
@@ -13,32 +12,33 @@
 #include "lib/base/buf.h"
 #include "collector/incident/model/incident_rank.h"
 
-enum { SCENE_TEXT = 128 };
+enum { GRAPH_TEXT = 128 };
 
-struct scene_host {
-	uint64_t node; /* 0: external */
-	char address[SCENE_TEXT]; /* of who is external */
-	char name[SCENE_TEXT]; /* "": its address */
+struct graph_host {
+	uint64_t node; /* 0: external host */
+	char address[GRAPH_TEXT]; /* of an external host */
+	char name[GRAPH_TEXT]; /* "": unknown, use the address */
 };
 
-struct scene {
-	struct scene_host *host;
-	struct rank_host *about;
+struct graph {
+	struct graph_host *host;
+	struct rank_host *rank_host;
 	struct rank_sum *sum;
 	size_t nhosts, nsums, hosts_cap;
 };
 
-/* The columns that scene_read wants, first and in this order; and of which role. */
-#define SCENE_COLUMNS                                                                              \
+/* The columns that graph_read expects, first and in this order, and the filter on roles. */
+#define GRAPH_COLUMNS                                                                              \
 	"host, role, peer, other, n, errors, judged, excess, n_before, errors_before,"             \
 	" judged_before, excess_before, us, us_before, noise"
-#define SCENE_ROWS " where role <= 3 order by host, role, peer, other, n, excess"
+#define GRAPH_ROWS " where role <= 3 order by host, role, peer, other, n, excess"
 
-void scene_read(struct scene *s, const PGresult *res); /* texts; once */
-/* Where it is in host and about, which may move: nothing that points there outlives this. */
-int scene_host(struct scene *s, uint64_t node, const char *address);
-struct rank_host *scene_about(struct scene *s, uint64_t node); /* likewise */
-struct rank_input scene_input(const struct scene *s);
+void graph_read(struct graph *s, const PGresult *res); /* in text format; call it once */
+/* The index of this host in host and rank_host, which may move: keep no pointers across a
+ * call. */
+int graph_host(struct graph *s, uint64_t node, const char *address);
+struct rank_host *graph_rank_host(struct graph *s, uint64_t node); /* may move likewise */
+struct rank_input graph_input(const struct graph *s);
 /* [{"from":,"to":,"value":,"net":},...] */
-void scene_put_parts(const struct scene *s, const struct rank_part *part, int n, struct buf *j);
-void scene_free(struct scene *s);
+void graph_put_parts(const struct graph *s, const struct rank_part *part, int n, struct buf *j);
+void graph_free(struct graph *s);

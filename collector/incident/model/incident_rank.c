@@ -6,24 +6,25 @@
 #include "lib/base/log.h"
 #include "collector/incident/model/incident_via.h"
 
-/* A caller is to blame for the ways to its callees, if it has so many, and so. */
+/* A caller is blamed for the ways to its callees if at least EDGES_LEAST exist, this share of
+ * them is slow, and none has more than ONE_MOST of the sum. */
 static const int EDGES_LEAST = 3;
 static const double SLOWED_LEAST = 0.6, ONE_MOST = 0.8;
-/* Of the largest: less is what is left of noise. */
+/* Relative to the largest value: less than EVIDENCE is noise; from TIE on two are equal. */
 static const double EVIDENCE = 0.05, TIE = 0.9;
 static const double CLEAR = 0.5;
-static const double SIGMAS = 3; /* within so many of them it may be chance */
+static const double SIGMAS = 3; /* up to this many standard deviations may be chance */
 
-struct work {
+struct ranking {
 	const struct rank_input *in;
 	bool errors;
 	struct rank_edge *edge;
 	size_t nedges;
 	double *own, *way; /* by host */
-	bool *blamed; /* callers whom the common-endpoint rule found */
+	bool *blamed; /* callers that are blamed (is_common) */
 };
 
-static void *zeroed(size_t n, size_t size)
+static void *calloc_or_die(size_t n, size_t size)
 {
 	void *p = calloc(n ? n : 1, size);
 
@@ -32,47 +33,47 @@ static void *zeroed(size_t n, size_t size)
 	return p;
 }
 
-static double over(double now, double n, double before, double n_before)
+static double excess_over_before(double now, double n, double before, double n_before)
 {
-	double net = now - (n_before > 0 ? n * before / n_before : 0);
+	double net_of = now - (n_before > 0 ? n * before / n_before : 0);
 
-	return net > 0 ? net : 0;
+	return net_of > 0 ? net_of : 0;
 }
 
 double rank_net(const struct rank_sum *s, bool errors)
 {
 	if (errors)
-		return over(s->errors, s->n, s->errors_before, s->n_before);
-	return over(s->excess, s->judged, s->excess_before, s->judged_before);
+		return excess_over_before(s->errors, s->n, s->errors_before, s->n_before);
+	return excess_over_before(s->excess, s->judged, s->excess_before, s->judged_before);
 }
 
-static double net(const struct work *w, const struct rank_sum *s)
+static double net_of(const struct ranking *w, const struct rank_sum *s)
 {
 	return rank_net(s, w->errors);
 }
 
-/* Of n requests, of which each varies by that. */
+/* Zero if within the noise of n requests, each with this standard deviation. */
 static double beyond_noise(double value, double noise, double n)
 {
 	return value > SIGMAS * noise * sqrt(n) ? value : 0;
 }
 
-static double net_beyond(const struct work *w, const struct rank_sum *s)
+static double net_beyond(const struct ranking *w, const struct rank_sum *s)
 {
-	return beyond_noise(net(w, s), s->noise, s->judged);
+	return beyond_noise(net_of(w, s), s->noise, s->judged);
 }
 
-typedef double value_fn(const struct work *w, const struct rank_sum *s);
+typedef double value_fn(const struct ranking *w, const struct rank_sum *s);
 
-/* With what is usual of it. */
-static double gross(const struct work *w, const struct rank_sum *s)
+/* Including the usual part. */
+static double gross(const struct ranking *w, const struct rank_sum *s)
 {
 	return w->errors ? s->errors : s->excess;
 }
 
-/* other -1: any. */
-static double total(const struct work *w, enum rank_role role, int host, int other, value_fn *value,
-		    bool *any)
+/* other -1: any */
+static double sum_of(const struct ranking *w, enum rank_role role, int host, int other,
+		     value_fn *value, bool *any)
 {
 	double sum = 0;
 
@@ -88,18 +89,19 @@ static double total(const struct work *w, enum rank_role role, int host, int oth
 	return sum;
 }
 
-/* The time of its requests less that of its calls, where its probe does not say it itself. */
-static double own_of(const struct work *w, int host)
+/* A host's own time: as reported by its probe, else the time of its requests minus that of its
+ * calls. */
+static double own_time(const struct ranking *w, int host)
 {
-	bool told = false;
+	bool reported = false;
 	double own;
 
 	if (w->errors)
 		return w->in->host[host].own_errors;
-	own = total(w, RANK_OWN, host, -1, net_beyond, &told);
-	if (!told)
-		own = total(w, RANK_SERVER, host, -1, net, NULL) -
-		      total(w, RANK_CALL, host, -1, net, NULL);
+	own = sum_of(w, RANK_OWN, host, -1, net_beyond, &reported);
+	if (!reported)
+		own = sum_of(w, RANK_SERVER, host, -1, net_of, NULL) -
+		      sum_of(w, RANK_CALL, host, -1, net_of, NULL);
 	return own > 0 ? own : 0;
 }
 
@@ -119,8 +121,8 @@ bool rank_slower_by(const struct rank_times *t, double *us)
 	return true;
 }
 
-/* other -1: of all. */
-static struct rank_times times_of(const struct work *w, enum rank_role role, int host, int other)
+/* other -1: all */
+static struct rank_times times_of(const struct ranking *w, enum rank_role role, int host, int other)
 {
 	struct rank_times t = { 0 };
 
@@ -133,7 +135,7 @@ static struct rank_times times_of(const struct work *w, enum rank_role role, int
 	return t;
 }
 
-static struct rank_edge *edge_of(struct work *w, int from, int to)
+static struct rank_edge *edge_of(struct ranking *w, int from, int to)
 {
 	for (size_t i = 0; i < w->nedges; i++)
 		if (w->edge[i].from == from && w->edge[i].to == to)
@@ -143,22 +145,22 @@ static struct rank_edge *edge_of(struct work *w, int from, int to)
 }
 
 /*
- * What the callee had of it is not the way's, be it usual or not: as told of this caller, else of
- * all.
+ * The callee's part is not the way's, usual or not: as reported for this caller, else for all
+ * callers.
  */
-static double at_callee(const struct work *w, const struct rank_edge *e)
+static double at_callee(const struct ranking *w, const struct rank_edge *e)
 {
-	bool told = false;
+	bool reported = false;
 	double served;
 
 	if (w->in->host[e->to].external)
 		return 0;
-	served = total(w, RANK_SERVED, e->to, e->from, gross, &told);
-	return told ? served : total(w, RANK_SERVER, e->to, -1, gross, NULL);
+	served = sum_of(w, RANK_SERVED, e->to, e->from, gross, &reported);
+	return reported ? served : sum_of(w, RANK_SERVER, e->to, -1, gross, NULL);
 }
 
-/* Of the time of its calls, what its callee did not have, and was not so before. */
-static bool way_by_means(const struct work *w, const struct rank_edge *e, double *value)
+/* The time of the calls that the callee did not have, minus what it was before. */
+static bool way_by_means(const struct ranking *w, const struct rank_edge *e, double *value)
 {
 	double calls, served = 0;
 	struct rank_times t;
@@ -176,7 +178,7 @@ static bool way_by_means(const struct work *w, const struct rank_edge *e, double
 	return true;
 }
 
-static void measure_edges(struct work *w)
+static void measure_edges(struct ranking *w)
 {
 	for (size_t i = 0; i < w->in->nsums; i++) {
 		const struct rank_sum *s = &w->in->sum[i];
@@ -185,9 +187,10 @@ static void measure_edges(struct work *w)
 		if (s->role != RANK_CALL || s->other < 0 || s->other == s->host)
 			continue;
 		e = edge_of(w, s->host, s->other);
-		e->net += net(w, s);
+		e->net += net_of(w, s);
 		rank_add_times(&e->calls, s);
-		e->noise = s->noise > e->noise ? s->noise : e->noise; /* each has that of all */
+		e->noise = s->noise > e->noise ? s->noise
+					       : e->noise; /* each sum has the noise of all */
 	}
 	for (size_t i = 0; i < w->nedges; i++) {
 		struct rank_edge *e = &w->edge[i];
@@ -201,8 +204,8 @@ static void measure_edges(struct work *w)
 	}
 }
 
-/* Most of its calls are slow on the way, to whomever, and none stands out. */
-static bool is_common(const struct work *w, int caller)
+/* Whether most calls of this caller are slow on the way, and none stands out. */
+static bool is_common(const struct ranking *w, int caller)
 {
 	double sum = 0, most = 0;
 	int n = 0, slowed = 0;
@@ -220,13 +223,13 @@ static bool is_common(const struct work *w, int caller)
 	return n >= EDGES_LEAST && slowed >= SLOWED_LEAST * n && most <= ONE_MOST * sum;
 }
 
-static void attribute(struct work *w)
+static void attribute_times(struct ranking *w)
 {
 	measure_edges(w);
-	w->nedges = rank_through(w->in, w->errors, w->edge, w->nedges);
+	w->nedges = rank_via(w->in, w->errors, w->edge, w->nedges);
 	for (int h = 0; h < w->in->nhosts; h++) {
 		w->blamed[h] = is_common(w, h);
-		w->own[h] = w->in->host[h].external ? 0 : own_of(w, h);
+		w->own[h] = w->in->host[h].external ? 0 : own_time(w, h);
 	}
 	for (size_t i = 0; i < w->nedges; i++) {
 		const struct rank_edge *e = &w->edge[i];
@@ -235,8 +238,8 @@ static void attribute(struct work *w)
 	}
 }
 
-/* Of hosts that nobody here calls: what their clients waited for. */
-static double at_entry(const struct work *w)
+/* What clients of hosts that no other host calls waited for. */
+static double at_entry(const struct ranking *w)
 {
 	double sum = 0;
 
@@ -246,18 +249,18 @@ static double at_entry(const struct work *w)
 		for (size_t i = 0; i < w->nedges; i++)
 			called |= w->edge[i].to == h;
 		if (!called && !w->in->host[h].external)
-			sum += total(w, RANK_SERVER, h, -1, net, NULL);
+			sum += sum_of(w, RANK_SERVER, h, -1, net_of, NULL);
 	}
 	return sum;
 }
 
-static double value_of(const struct work *w, int host)
+static double value_of(const struct ranking *w, int host)
 {
 	return w->own[host] + w->way[host];
 }
 
-/* Whether a is to be named before b; most is the largest of all probed hosts. */
-static bool before(const struct work *w, int a, int b, double most)
+/* Whether a ranks before b; most: the largest value of all probed hosts. */
+static bool ranks_before(const struct ranking *w, int a, int b, double most)
 {
 	const struct rank_host *x = &w->in->host[a], *y = &w->in->host[b];
 	double va = value_of(w, a), vb = value_of(w, b);
@@ -274,7 +277,7 @@ static bool before(const struct work *w, int a, int b, double most)
 	return va > vb;
 }
 
-/* The largest by what by() says, at most max of them. */
+/* Inserts p, keeping the max largest by by(). */
 static void put_part(struct rank_part *list, int *n, int max, struct rank_part p,
 		     double (*by)(const struct rank_part *p))
 {
@@ -299,7 +302,8 @@ static double by_net(const struct rank_part *p)
 	return p->net;
 }
 
-static void describe(const struct work *w, struct rank_candidate *c, int host, double whole)
+static void describe_candidate(const struct ranking *w, struct rank_candidate *c, int host,
+			       double whole)
 {
 	*c = (struct rank_candidate){ .host = host, .own = w->own[host], .edge = w->way[host] };
 	c->share = whole > 0 ? value_of(w, host) / whole : 0;
@@ -315,7 +319,7 @@ static void describe(const struct work *w, struct rank_candidate *c, int host, d
 	}
 }
 
-static void draw(const struct work *w, struct rank *out)
+static void put_graph(const struct ranking *w, struct rank *out)
 {
 	for (int h = 0; h < w->in->nhosts; h++)
 		if (w->own[h] > 0)
@@ -330,10 +334,10 @@ static void draw(const struct work *w, struct rank *out)
 	}
 }
 
-/* The first three, each looked for among those that are not named yet. */
-static void choose(const struct work *w, struct rank *out)
+/* The first three, each chosen from the hosts not yet named. */
+static void choose_candidates(const struct ranking *w, struct rank *out)
 {
-	AUTO_FREE bool *named = zeroed((size_t)w->in->nhosts, sizeof(*named));
+	AUTO_FREE bool *named = calloc_or_die((size_t)w->in->nhosts, sizeof(*named));
 	double most = 0;
 
 	for (int h = 0; h < w->in->nhosts; h++)
@@ -344,43 +348,43 @@ static void choose(const struct work *w, struct rank *out)
 
 		for (int h = 0; h < w->in->nhosts; h++)
 			if (!named[h] && value_of(w, h) > 0 &&
-			    (first < 0 || before(w, h, first, most)))
+			    (first < 0 || ranks_before(w, h, first, most)))
 				first = h;
 		if (first < 0)
 			break;
 		named[first] = true;
-		describe(w, &out->best[out->n++], first, out->whole);
+		describe_candidate(w, &out->best[out->n++], first, out->whole);
 	}
 	out->clear = out->n > 0 && out->best[0].share >= CLEAR;
 }
 
-static void rank(const struct rank_input *in, bool errors, struct rank *out)
+static void run_ranking(const struct rank_input *in, bool errors, struct rank *out)
 {
 	size_t n = (size_t)in->nhosts;
-	AUTO_FREE struct rank_edge *edges = zeroed(in->nsums, sizeof(*edges));
-	AUTO_FREE double *own = zeroed(n, sizeof(*own));
-	AUTO_FREE double *way = zeroed(n, sizeof(*way));
-	AUTO_FREE bool *blamed = zeroed(n, sizeof(*blamed));
-	struct work w = { in, errors, edges, 0, own, way, blamed };
+	AUTO_FREE struct rank_edge *edges = calloc_or_die(in->nsums, sizeof(*edges));
+	AUTO_FREE double *own = calloc_or_die(n, sizeof(*own));
+	AUTO_FREE double *way = calloc_or_die(n, sizeof(*way));
+	AUTO_FREE bool *blamed = calloc_or_die(n, sizeof(*blamed));
+	struct ranking w = { in, errors, edges, 0, own, way, blamed };
 	double entry;
 
 	*out = (struct rank){ 0 };
-	attribute(&w);
+	attribute_times(&w);
 	for (int h = 0; h < in->nhosts; h++)
 		out->whole += value_of(&w, h);
 	entry = at_entry(&w);
 	if (entry > out->whole)
 		out->whole = entry;
-	choose(&w, out);
-	draw(&w, out);
+	choose_candidates(&w, out);
+	put_graph(&w, out);
 }
 
 void rank_time(const struct rank_input *in, struct rank *out)
 {
-	rank(in, false, out);
+	run_ranking(in, false, out);
 }
 
 void rank_errors(const struct rank_input *in, struct rank *out)
 {
-	rank(in, true, out);
+	run_ranking(in, true, out);
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * incident_rank.h - follow the milliseconds: which host the time of an incident arose in.
+ * incident_rank.h - ranks hosts by the time, or errors, of an incident that arose there.
  *
- * Plain code over arrays: no clock, no database. A sum is what one key of red counted while the
- * incident went on, and before it, when none did. What is left when the mean before is taken off is
- * its net. A host has what arose within it (own), and what arose on the way to it (edge: the call
- * as its caller saw it, less what the callee took, each against before and by means, since what is
- * little of a way is lost in how much its callee varies): unless most calls of one caller became
- * slow and none of them stands out, then the caller is to blame for the way. Errors are counted
- * likewise. What minutes without a fault differ by as much is noise, and not counted: of many
- * requests a little each. A host without a probe is external, and never before a probed one that
- * has evidence; what it passes on arose behind it (incident_via.h).
+ * Plain code over arrays: no clock, no database. A sum is what one key of red counted during the
+ * incident, and before it, without an incident. Its net is the excess over the mean before. A
+ * host has what arose within it (own) and what arose on the way to it (edge): the call as the
+ * caller saw it minus what the callee took. Both are compared with before, and by their means,
+ * since a small delay on the way is lost in a callee that varies much. Exception: if most calls
+ * of one caller became slow on the way and none stands out, the caller is blamed for them.
+ * Errors are counted likewise. The variation between minutes without an incident is noise and is
+ * not counted: many requests would add it up to something. A host without a probe is external;
+ * it never ranks before a probed host with evidence, and what it forwards arose behind it
+ * (incident_via.h).
  */
 #pragma once
 
@@ -20,28 +21,27 @@ enum rank_role { RANK_SERVER, RANK_CALL, RANK_OWN, RANK_SERVED };
 
 struct rank_sum {
 	enum rank_role role;
-	int host, other; /* places in hosts; other: the callee of a call, the caller of SERVED, or
-			    -1 */
-	double judged, excess; /* requests that were judged, and what of their time was too much */
+	int host, other; /* indexes; other: callee of a CALL, caller of a SERVED; -1: none */
+	double judged, excess; /* requests with a known normal time, and their time above it */
 	double judged_before, excess_before;
-	double errors, errors_before; /* of n_before requests */
+	double errors, errors_before; /* of n and n_before requests */
 	double n, n_before;
-	double us, us_before; /* of these requests, in all */
-	double noise; /* by which one of them varies, of a call its way; 0: not known */
+	double us, us_before; /* total time of these requests */
+	double noise; /* standard deviation of one request, for a call of its way; 0: not known */
 };
 
 struct rank_host {
-	bool external; /* no probe */
-	int events; /* of the node, that say what was wrong with it */
-	double own_errors; /* failed without a failing upstream */
+	bool external; /* has no probe */
+	int events; /* events of the node that indicate a fault */
+	double own_errors; /* requests that failed without a failing upstream */
 };
 
 enum { RANK_SHOWN = 3, RANK_PARTS = 4, RANK_GRAPH = 48 };
 
 struct rank_part {
-	int from, to; /* the edge; to -1: own */
+	int from, to; /* an edge, or to -1: own */
 	double value;
-	double net; /* of an edge, with what the callee had of it */
+	double net; /* of an edge: including the callee's part */
 };
 
 struct rank_times {
@@ -50,25 +50,25 @@ struct rank_times {
 
 struct rank_edge {
 	int from, to;
-	double net, value; /* value: what of it arose on the way */
+	double net, value; /* value: the part that arose on the way */
 	struct rank_times calls;
 	double noise;
 };
 
 struct rank_candidate {
 	int host;
-	double own, edge, share; /* share: of the whole */
+	double own, edge, share; /* share: part of the whole */
 	int nparts;
-	struct rank_part part[RANK_PARTS]; /* the largest first */
+	struct rank_part part[RANK_PARTS]; /* sorted, largest first */
 };
 
 struct rank {
-	double whole; /* all that arose, and what of the callers' excess did not arise anywhere */
+	double whole; /* all that arose, plus callers' excess that arose nowhere */
 	int n;
 	struct rank_candidate best[RANK_SHOWN];
-	bool clear; /* the first explains half */
+	bool clear; /* the first explains at least half */
 	int ngraph;
-	struct rank_part graph[RANK_GRAPH]; /* of all hosts, the largest by net first */
+	struct rank_part graph[RANK_GRAPH]; /* of all hosts, sorted by net */
 };
 
 struct rank_input {
@@ -78,14 +78,13 @@ struct rank_input {
 	int nhosts;
 };
 
-/* What is too much of it, and was not so before. */
+/* The excess of a sum over what it was before. */
 double rank_net(const struct rank_sum *s, bool errors);
 void rank_add_times(struct rank_times *t, const struct rank_sum *s);
-/* By how much a request took longer than before, on the mean. False: there is nothing to compare.
- */
+/* How much longer a request took than before, on average. False: nothing to compare. */
 bool rank_slower_by(const struct rank_times *t, double *us);
 
-/* In us. */
+/* In microseconds. */
 void rank_time(const struct rank_input *in, struct rank *out);
 /* In failed requests. */
 void rank_errors(const struct rank_input *in, struct rank *out);

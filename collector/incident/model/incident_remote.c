@@ -3,29 +3,29 @@
 
 enum { RANK_GAP_S = 10 };
 
-static bool is_told_by(const struct incident *i, uint64_t region)
+static bool is_reported_by(const struct incident *i, uint64_t region)
 {
-	for (unsigned k = 0; k < i->ntold; k++)
-		if (i->told[k] == region)
+	for (unsigned k = 0; k < i->nreported_by; k++)
+		if (i->reported_by[k] == region)
 			return true;
 	return false;
 }
 
-static bool is_told_by_same(const struct incident *a, const struct incident *b)
+static bool have_common_reporter(const struct incident *a, const struct incident *b)
 {
-	for (unsigned k = 0; k < a->ntold; k++)
-		if (is_told_by(b, a->told[k]))
+	for (unsigned k = 0; k < a->nreported_by; k++)
+		if (is_reported_by(b, a->reported_by[k]))
 			return true;
 	return false;
 }
 
-bool incident_set_lacks(const struct incident_set *s, const struct incident_telling *t)
+bool incident_set_must_reload(const struct incident_set *s, const struct incident_report *t)
 {
 	return t->has_row && !t->closed_us && !t->into && !t->was_open &&
 	       !incident_set_find(s, t->at);
 }
 
-bool incident_set_may_take(const struct incident_set *s, const struct incident_telling *t)
+bool incident_set_is_ready(const struct incident_set *s, const struct incident_report *t)
 {
 	for (size_t k = 0; k < t->nsignals; k++) {
 		const struct incident_remote_signal *q = &t->signal[k];
@@ -38,7 +38,7 @@ bool incident_set_may_take(const struct incident_set *s, const struct incident_t
 	return true;
 }
 
-static struct incident *add(struct incident_set *s, const struct incident_telling *t)
+static struct incident *add_incident(struct incident_set *s, const struct incident_report *t)
 {
 	return incident_set_add(s, &(struct incident){ .id = t->id,
 						       .region = t->region,
@@ -49,8 +49,8 @@ static struct incident *add(struct incident_set *s, const struct incident_tellin
 						       .fresh = true });
 }
 
-/* What both counted is the same rows; who has seen more of them is right. */
-static void match(struct signal *g, const struct incident_remote_signal *q)
+/* Both sides counted the same rows; the one that saw more of them is right. */
+static void merge_counts(struct signal *g, const struct incident_remote_signal *q)
 {
 	if (q->n > g->n) {
 		g->n = q->n;
@@ -70,22 +70,22 @@ static void match(struct signal *g, const struct incident_remote_signal *q)
 }
 
 /*
- * One incident, and another that has a signal of it: what was opened here of the same is the
- * region's; what is of others too goes by age. One that the same region told has lost the signal
- * to this one there, and does here.
+ * Another incident has a signal of this one. If it was opened here for the same region, the
+ * region's incident takes it over; if it includes other regions, age decides. If the same region
+ * reported it, the signal moved there, and moves here too.
  */
-static struct incident *meet(struct incident_set *s, struct incident *i, struct incident *other,
-			     const struct incident_telling *t)
+static struct incident *merge_conflicting(struct incident_set *s, struct incident *i,
+					  struct incident *other, const struct incident_report *t)
 {
-	if (is_told_by(other, t->region))
+	if (is_reported_by(other, t->region))
 		return i;
-	if (!other->ntold && other->region == t->region)
+	if (!other->nreported_by && other->region == t->region)
 		return incident_set_merge(s, i, other, t->now_us);
 	return incident_set_merge_older(s, i, other, t->now_us);
 }
 
 static struct incident *take_signal(struct incident_set *s, struct incident *i, bool fresh,
-				    const struct incident_telling *t,
+				    const struct incident_report *t,
 				    const struct incident_remote_signal *q)
 {
 	struct signal *g = incident_set_signal(s, q->node, q->app, q->route, q->class);
@@ -93,18 +93,18 @@ static struct incident *take_signal(struct incident_set *s, struct incident *i, 
 	bool is_new = of != i;
 
 	if (!g || (is_new && of && !of->closed_us && !fresh))
-		return i; /* it was split off here, or is another's by what is seen here */
+		return i; /* split off here, or assigned to another incident here */
 	g->clock_us = q->clock_us;
 	if (is_new && of && !of->closed_us)
-		i = meet(s, i, of, t);
+		i = merge_conflicting(s, i, of, t);
 	if (incident_set_target(s, g->of) != i || (!g->active && !i->closed_us)) {
 		if (!g->active)
 			signal_begin(g, incident_set_limits(s), i);
 		incident_set_attach(i, g);
 	}
-	match(g, q);
+	merge_counts(g, q);
 	if (i->closed_us)
-		signal_end(g); /* what it had is counted */
+		signal_end(g); /* its events are counted */
 	if (!is_new)
 		return i;
 	g->dirty = true;
@@ -115,44 +115,45 @@ static struct incident *take_signal(struct incident_set *s, struct incident *i, 
 	return i;
 }
 
-/* Of those that went on at the same time, in reach, and that its region did not keep apart. */
-static struct incident *join(struct incident_set *s, struct incident *i,
-			     const struct incident_telling *t)
+/* Merges incidents that overlap in time, are within reach, and that their region does not keep
+ * apart. */
+static struct incident *merge_neighbors(struct incident_set *s, struct incident *i,
+					const struct incident_report *t)
 {
 	int64_t gap = incident_set_limits(s)->join_s * INCIDENT_SEC;
 
 	for (size_t k = 0; k < incident_set_count_of(s); k++) {
 		struct incident *j = incident_set_target(s, incident_set_at(s, k));
 
-		if (!j || j == i || !j->closed_us != !i->closed_us || is_told_by_same(i, j) ||
+		if (!j || j == i || !j->closed_us != !i->closed_us || have_common_reporter(i, j) ||
 		    (i->apart && j->apart) || i->onset_us - j->last_us > gap ||
 		    j->onset_us - i->last_us > gap ||
-		    !incident_reaches(incident_set_at(s, k), t->near, t->nnear))
+		    !incident_reaches(incident_set_at(s, k), t->neighbors, t->nneighbors))
 			continue;
 		i = incident_set_merge_older(s, i, j, t->now_us);
 	}
 	return i;
 }
 
-static bool has_more(const struct incident *i, const struct incident_telling *t)
+static bool has_unreported_node(const struct incident *i, const struct incident_report *t)
 {
 	for (size_t k = 0; k < i->nsignals; k++) {
-		bool told = !i->signal[k]->active;
+		bool reported_by = !i->signal[k]->active;
 
-		for (size_t n = 0; n < t->nsignals && !told; n++)
-			told = t->signal[n].node == i->signal[k]->node;
-		if (!told)
+		for (size_t n = 0; n < t->nsignals && !reported_by; n++)
+			reported_by = t->signal[n].node == i->signal[k]->node;
+		if (!reported_by)
 			return true;
 	}
 	return false;
 }
 
-static bool is_of_one(const struct incident *i, uint64_t region)
+static bool is_of_one_region(const struct incident *i, uint64_t region)
 {
-	return i->ntold == 0 || (i->ntold == 1 && i->told[0] == region);
+	return i->nreported_by == 0 || (i->nreported_by == 1 && i->reported_by[0] == region);
 }
 
-static void hold(struct incident_set *s, struct incident *i, const struct incident_telling *t)
+static void apply_state(struct incident_set *s, struct incident *i, const struct incident_report *t)
 {
 	bool open = !t->closed_us && !t->into;
 
@@ -160,18 +161,20 @@ static void hold(struct incident_set *s, struct incident *i, const struct incide
 		i->held++;
 	if (!open && t->was_open && i->held)
 		i->held--;
-	if (t->closed_us && t->was_open && !i->closed_us && !i->held && !has_more(i, t)) {
+	if (t->closed_us && t->was_open && !i->closed_us && !i->held &&
+	    !has_unreported_node(i, t)) {
 		incident_set_close(s, i, t->closed_us > i->onset_us ? t->closed_us : i->onset_us);
-		if (is_of_one(i, t->region)) /* what was counted until this came is after its end */
+		if (is_of_one_region(i, t->region)) /* events counted here until this report are
+						       after its end */
 			i->last_us = t->last_us;
 	}
-	if (!is_told_by(i, t->region) && i->ntold < INCIDENT_TOLD)
-		i->told[i->ntold++] = t->region;
+	if (!is_reported_by(i, t->region) && i->nreported_by < INCIDENT_REPORTERS)
+		i->reported_by[i->nreported_by++] = t->region;
 	i->dirty = true;
 }
 
-/* It became a part of another one there. */
-static struct incident *take_merged(struct incident_set *s, const struct incident_telling *t)
+/* It was merged into another incident there. */
+static struct incident *take_merged(struct incident_set *s, const struct incident_report *t)
 {
 	struct incident *from = incident_set_target(s, incident_set_find(s, t->at));
 	struct incident *into = incident_set_target(s, incident_set_find(s, t->into));
@@ -184,7 +187,7 @@ static struct incident *take_merged(struct incident_set *s, const struct inciden
 	return into ? into : from;
 }
 
-static void reopen(struct incident_set *s, struct incident *i, int64_t at_us)
+static void reopen_incident(struct incident_set *s, struct incident *i, int64_t at_us)
 {
 	i->closed_us = 0;
 	i->rank_us = 0;
@@ -192,7 +195,7 @@ static void reopen(struct incident_set *s, struct incident *i, int64_t at_us)
 	incident_set_step(s, i, at_us, "reopened", NULL, NULL);
 }
 
-struct incident *incident_set_take(struct incident_set *s, const struct incident_telling *t)
+struct incident *incident_set_import(struct incident_set *s, const struct incident_report *t)
 {
 	struct incident *i;
 	bool fresh;
@@ -201,19 +204,19 @@ struct incident *incident_set_take(struct incident_set *s, const struct incident
 		return take_merged(s, t);
 	i = incident_set_target(s, incident_set_find(s, t->at));
 	if (!i && t->has_row)
-		return NULL; /* long over */
+		return NULL; /* closed long ago */
 	fresh = !i;
 	if (fresh)
-		i = add(s, t);
-	else if (i->id == t->id && !i->ntold)
-		i->onset_us = t->onset_us; /* opened here, too: by its clock there it is known */
+		i = add_incident(s, t);
+	else if (i->id == t->id && !i->nreported_by)
+		i->onset_us = t->onset_us; /* opened here too: the region's clock knows the onset */
 	if (i->closed_us && !t->closed_us && !t->was_open)
-		reopen(s, i, t->now_us);
+		reopen_incident(s, i, t->now_us);
 	if (fresh || i->closed_us == 0)
 		for (size_t k = 0; k < t->nsignals; k++)
 			i = take_signal(s, i, fresh, t, &t->signal[k]);
 	if (t->last_us > i->last_us)
 		i->last_us = t->last_us;
-	hold(s, i, t);
-	return join(s, i, t);
+	apply_state(s, i, t);
+	return merge_neighbors(s, i, t);
 }

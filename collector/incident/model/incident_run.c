@@ -5,10 +5,10 @@
 
 enum {
 	BEFORE_S = 900,
-	BEFORE = 512, /* more than there are of them, but for a key that is new */
-	BEFORE_LEAST = 12, /* counts that tell what was before */
-	RUN = 3, /* counts, and the last so many are no part of what was before */
-	GAP_S = 60, /* between two of a run: nobody asked */
+	BEFORE = 512, /* more than a key has, unless it is new */
+	BEFORE_LEAST = 12, /* counts needed for a baseline */
+	RUN = 3, /* counts of a run; as many last counts are excluded from the baseline */
+	GAP_S = 60, /* largest gap in a run: no requests came */
 	SPREADS = 3,
 };
 
@@ -29,7 +29,7 @@ static double least_us(const struct incident_limits *l)
 	return (double)l->least_excess_ms * 1000;
 }
 
-/* Over which the i-th is slow; < 0: it is not known what was before, when nothing was wrong. */
+/* The limit above which count i is slow; < 0: no baseline outside incidents is known. */
 static double limit_us(const struct run_count *c, size_t i, const struct incident_limits *l)
 {
 	const int64_t until = c[i].ts_us - RUN * RUN_COUNT_S * INCIDENT_SEC;
@@ -39,7 +39,7 @@ static double limit_us(const struct run_count *c, size_t i, const struct inciden
 	for (size_t j = i; j-- > 0 && n < BEFORE;) {
 		if (c[j].ts_us <= c[i].ts_us - BEFORE_S * INCIDENT_SEC)
 			break;
-		if (c[j].wrong == RUN_RIGHT && c[j].ts_us <= until)
+		if (c[j].incident == RUN_NO_INCIDENT && c[j].ts_us <= until)
 			before[n++] = mean(&c[j]);
 	}
 	if (n < BEFORE_LEAST)
@@ -49,7 +49,7 @@ static double limit_us(const struct run_count *c, size_t i, const struct inciden
 	return before[n / 2] + (spread > least_us(l) ? spread : least_us(l));
 }
 
-/* It began within the first count, of which so much is as slow as the next. */
+/* The run began within its first count, in the part that is as slow as the next count. */
 static int64_t begin_of(const struct run_count *c, size_t first, size_t last)
 {
 	double part = first < last ? mean(&c[first]) / mean(&c[first + 1]) : 1;
@@ -68,7 +68,8 @@ bool incident_run(struct run_count *c, size_t i, const struct incident_limits *l
 	if (limit < 0)
 		return false;
 	for (size_t j = i + 1; j-- > 0; counts++) {
-		if (c[j].wrong == RUN_OVER || mean(&c[j]) < limit || end - c[j].ts_us > most ||
+		if (c[j].incident == RUN_CLOSED_INCIDENT || mean(&c[j]) < limit ||
+		    end - c[j].ts_us > most ||
 		    (counts && c[j + 1].ts_us - c[j].ts_us > GAP_S * INCIDENT_SEC))
 			break;
 		run.begin_us = begin_of(c, j, i);
@@ -78,7 +79,8 @@ bool incident_run(struct run_count *c, size_t i, const struct incident_limits *l
 	if (counts < RUN || run.n < (uint64_t)l->least_events)
 		return false;
 	for (size_t j = i + 1 - (size_t)counts; j <= i; j++)
-		c[j].wrong = c[j].wrong == RUN_RIGHT ? RUN_WRONG : c[j].wrong;
+		c[j].incident =
+			c[j].incident == RUN_NO_INCIDENT ? RUN_OPEN_INCIDENT : c[j].incident;
 	*whole = run;
 	return true;
 }

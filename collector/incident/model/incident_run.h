@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * incident_run.h - counts in a row that are slower than a route was before. Pure.
+ * incident_run.h - finds runs of counts of a route that are slower than before. Pure.
  *
- * A run is three counts long and of least_events requests, each count with a mean that is over what
- * it was in the quarter of an hour before, while nothing was wrong, by least_excess_ms, and by
- * three of its interquartile ranges.
+ * A run has at least three counts and least_events requests. The mean of each count exceeds the
+ * median of the quarter of an hour before, outside incidents, by least_excess_ms and by three
+ * interquartile ranges.
  */
 #pragma once
 
 #include "collector/incident/model/incident_signal.h"
 
-enum { RUN_COUNT_S = 10 }; /* red_flush makes one in ten seconds */
+enum { RUN_COUNT_S = 10 }; /* the interval of red_flush */
 
-/* Whether its node had an incident then: which goes on, or is over, and has told what there was. */
-enum run_wrong { RUN_RIGHT, RUN_WRONG, RUN_OVER };
+/* Whether the node had an incident at that time: none, one that is open, or one that has closed
+ * and has already reported these counts. */
+enum run_incident { RUN_NO_INCIDENT, RUN_OPEN_INCIDENT, RUN_CLOSED_INCIDENT };
 
 struct run_count {
-	int64_t ts_us; /* its end */
+	int64_t ts_us; /* end of the count */
 	double n, excess_us;
-	enum run_wrong wrong;
+	enum run_incident incident;
 };
 
 /*
- * c: in order of time, and asked for so. False: none ends with the i-th; whole: all of it, from its
- * first count on. Its counts are wrong from then on, so that it does not become what was before.
+ * c: sorted by time; call it for each i in turn. False: no run ends with count i. whole: the run
+ * from its first count on. Its counts are marked as part of an incident, so that they do not
+ * raise the baseline.
  */
 bool incident_run(struct run_count *c, size_t i, const struct incident_limits *l,
 		  struct incident_slowdown *whole);

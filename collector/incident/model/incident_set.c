@@ -12,7 +12,7 @@ enum { HELD_S = 3600 };
 struct incident_set {
 	const struct incident_limits *limits;
 	const struct incident_steps *steps;
-	struct pairmap *signals; /* by id and 0 */
+	struct pairmap *signals; /* struct signal by id */
 	struct incident **incident;
 	size_t n;
 };
@@ -60,7 +60,7 @@ void incident_set_free(struct incident_set *s)
 	free(s);
 }
 
-static char *copy(const char *text)
+static char *copy_text(const char *text)
 {
 	char *p = strdup(text);
 
@@ -95,8 +95,8 @@ struct signal *incident_set_signal(struct incident_set *s, uint64_t node, const 
 	g = pairmap_add(s->signals, id, 0);
 	g->id = id;
 	g->node = node;
-	g->app = copy(app);
-	g->route = copy(route);
+	g->app = copy_text(app);
+	g->route = copy_text(route);
 	snprintf(g->class, sizeof(g->class), "%s", class);
 	g->kind = signal_kind_of(class);
 	return g;
@@ -108,7 +108,7 @@ struct signal *incident_set_count(struct incident_set *s, const struct incident_
 	struct signal *g;
 
 	signal_class(r, class);
-	if (!signal_says(r, class))
+	if (!signal_is_relevant(r, class))
 		return NULL;
 	g = incident_set_signal(s, r->node, r->app, r->route, class);
 	*full = !g;
@@ -118,16 +118,16 @@ struct signal *incident_set_count(struct incident_set *s, const struct incident_
 	return g;
 }
 
-struct due {
+struct due_list {
 	struct incident_set *set;
 	int64_t now_us;
 	struct signal **out;
 	size_t n, max;
 };
 
-static bool look(void *arg, uint64_t a UNUSED, uint64_t b UNUSED, void *value)
+static bool collect_due(void *arg, uint64_t a UNUSED, uint64_t b UNUSED, void *value)
 {
-	struct due *d = arg;
+	struct due_list *d = arg;
 	struct signal *g = value;
 
 	if (d->n < d->max && signal_is_due(g, d->set->limits, d->now_us))
@@ -137,13 +137,13 @@ static bool look(void *arg, uint64_t a UNUSED, uint64_t b UNUSED, void *value)
 
 size_t incident_set_due(struct incident_set *s, int64_t now_us, struct signal **out, size_t max)
 {
-	struct due d = { s, now_us, out, 0, max };
+	struct due_list d = { s, now_us, out, 0, max };
 
-	pairmap_each(s->signals, look, &d);
+	pairmap_each(s->signals, collect_due, &d);
 	return d.n;
 }
 
-static void detach(struct signal *g)
+static void detach_signal(struct signal *g)
 {
 	struct incident *i = g->of;
 
@@ -158,7 +158,7 @@ static void detach(struct signal *g)
 void incident_set_attach(struct incident *i, struct signal *g)
 {
 	if (g->of != i) {
-		detach(g);
+		detach_signal(g);
 		i->signal = realloc(i->signal, (i->nsignals + 1) * sizeof(struct signal *));
 		if (!i->signal)
 			die("out of memory");
@@ -183,32 +183,32 @@ struct incident *incident_set_add(struct incident_set *s, const struct incident 
 void incident_set_step(struct incident_set *s, struct incident *i, int64_t at_us, const char *kind,
 		       const struct signal *g, const struct incident *other)
 {
-	s->steps->take(s->steps->arg, i, at_us, kind, g, other);
+	s->steps->on_step(s->steps->arg, i, at_us, kind, g, other);
 	i->dirty = true;
 }
 
 void incident_set_close(struct incident_set *s, struct incident *i, int64_t at_us)
 {
 	i->closed_us = at_us;
-	/* what one that has ended before has counted since may be a fault of its own */
+	/* a signal that ended earlier may have counted a new fault since */
 	for (size_t k = 0; k < i->nsignals; k++)
 		if (i->signal[k]->active)
 			signal_end(i->signal[k]);
 	incident_set_step(s, i, at_us, "closed", NULL, NULL);
 }
 
-/* Its region says that it goes on, and was heard to say so. */
+/* Its region reports it as open, and was heard within HELD_S. */
 static bool is_held(const struct incident *i, int64_t now_us)
 {
 	return i->held && now_us - i->last_us <= HELD_S * INCIDENT_SEC;
 }
 
-static void forget(struct incident_set *s, size_t at)
+static void forget_incident(struct incident_set *s, size_t at)
 {
 	struct incident *i = s->incident[at];
 
 	while (i->nsignals)
-		detach(i->signal[0]);
+		detach_signal(i->signal[0]);
 	free_incident(i);
 	s->incident[at] = s->incident[--s->n];
 }
@@ -226,7 +226,7 @@ void incident_set_pass(struct incident_set *s, uint64_t region, int64_t now_us)
 			incident_set_close(s, i, i->last_us + quiet);
 		if (i->region == region && i->closed_us && !i->dirty &&
 		    (i->into || now_us - i->closed_us > s->limits->reopen_s * INCIDENT_SEC))
-			forget(s, k);
+			forget_incident(s, k);
 		else
 			k++;
 	}

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* incident_set_open.c - of what a signal that says enough becomes a part. */
+/* incident_set_open.c - assigns a sufficient signal to an incident: joins, reopens, merges or
+ * opens one. */
 #include "lib/base/hash.h"
 #include "collector/incident/model/incident_set.h"
 #include "collector/incident/model/incident_window.h"
 
 enum { RANK_GAP_S = 10 };
 
-static bool has(const uint64_t *sorted, size_t n, uint64_t x)
+static bool contains_id(const uint64_t *sorted, size_t n, uint64_t x)
 {
 	size_t low = 0;
 
@@ -25,16 +26,16 @@ static bool has(const uint64_t *sorted, size_t n, uint64_t x)
 	return false;
 }
 
-bool incident_reaches(const struct incident *i, const uint64_t *near, size_t n)
+bool incident_reaches(const struct incident *i, const uint64_t *neighbors, size_t n)
 {
 	for (size_t k = 0; k < i->nsignals; k++)
-		if (has(near, n, i->signal[k]->node))
+		if (contains_id(neighbors, n, i->signal[k]->node))
 			return true;
 	return false;
 }
 
-/* The older one goes on; the younger stays as a name that leads there. Its signals follow when both
- * are written. */
+/* The older incident remains; the younger one stays as a name that leads to it. Its signals
+ * follow once both are written. */
 struct incident *incident_set_merge(struct incident_set *s, struct incident *into,
 				    struct incident *from, int64_t at_us)
 {
@@ -44,8 +45,8 @@ struct incident *incident_set_merge(struct incident_set *s, struct incident *int
 		into->last_us = from->last_us;
 	incident_set_step(s, into, at_us, "merged", NULL, from);
 	into->held += from->held;
-	for (unsigned k = 0; k < from->ntold && into->ntold < INCIDENT_TOLD; k++)
-		into->told[into->ntold++] = from->told[k];
+	for (unsigned k = 0; k < from->nreported_by && into->nreported_by < INCIDENT_REPORTERS; k++)
+		into->reported_by[into->nreported_by++] = from->reported_by[k];
 	incident_set_step(s, from, at_us, "merged", NULL, into);
 	return into;
 }
@@ -57,7 +58,7 @@ struct incident *incident_set_target(const struct incident_set *s, struct incide
 	return i;
 }
 
-/* A is older, or as old and of the smaller id, as everywhere. */
+/* a is older, or as old with the smaller id, as everywhere. */
 static bool is_older(const struct incident *a, const struct incident *b)
 {
 	return a->onset_us < b->onset_us || (a->onset_us == b->onset_us && a->id < b->id);
@@ -70,9 +71,9 @@ struct incident *incident_set_merge_older(struct incident_set *s, struct inciden
 			      : incident_set_merge(s, b, a, at_us);
 }
 
-/* The oldest one that is near in time and place; what else is becomes one with it. */
-static struct incident *join(struct incident_set *s, int64_t first_us, const struct signal *g,
-			     const struct incident_place *p)
+/* The oldest incident close in time and place; all others that match are merged into it. */
+static struct incident *find_open_incident(struct incident_set *s, int64_t first_us,
+					   const struct signal *g, const struct incident_place *p)
 {
 	int64_t gap = incident_set_limits(s)->join_s * INCIDENT_SEC;
 	struct incident *to = NULL;
@@ -82,17 +83,17 @@ static struct incident *join(struct incident_set *s, int64_t first_us, const str
 		struct incident *i = incident_set_target(s, at);
 
 		if (!i || i == to || i->closed_us || first_us - i->last_us > gap ||
-		    i->onset_us - signal_here(g, g->last_us) > gap ||
-		    !incident_reaches(at, p->near, p->nnear))
+		    i->onset_us - signal_collector_us(g, g->last_us) > gap ||
+		    !incident_reaches(at, p->neighbors, p->nneighbors))
 			continue;
 		to = to ? incident_set_merge_older(s, to, i, p->now_us) : i;
 	}
 	return to;
 }
 
-/* The last one that was of the same node. */
-static struct incident *reopen(const struct incident_set *s, int64_t first_us,
-			       const struct signal *g)
+/* The incident of the same node that closed last. */
+static struct incident *find_closed_incident(const struct incident_set *s, int64_t first_us,
+					     const struct signal *g)
 {
 	int64_t gap = incident_set_limits(s)->reopen_s * INCIDENT_SEC;
 	struct incident *last = NULL;
@@ -112,8 +113,8 @@ static struct incident *open_new(struct incident_set *s, const struct signal *g,
 {
 	uint64_t h = hash_add(hash_add_str(HASH_START, p->region_name), &g->id, sizeof(g->id));
 	struct incident i = { .region = p->region,
-			      .onset_us = signal_here(g, g->first_us),
-			      .last_us = signal_here(g, g->last_us),
+			      .onset_us = signal_collector_us(g, g->first_us),
+			      .last_us = signal_collector_us(g, g->last_us),
 			      .opened_us = p->now_us,
 			      .fresh = true };
 
@@ -124,11 +125,11 @@ static struct incident *open_new(struct incident_set *s, const struct signal *g,
 struct incident *incident_set_open(struct incident_set *s, struct signal *g,
 				   const struct incident_place *p)
 {
-	int64_t first_us = signal_here(g, signal_begins(g, incident_set_limits(s)));
-	struct incident *i = join(s, first_us, g, p);
+	int64_t first_us = signal_collector_us(g, signal_fault_start(g, incident_set_limits(s)));
+	struct incident *i = find_open_incident(s, first_us, g, p);
 	const char *kind = "joined";
 
-	if (!i && (i = reopen(s, first_us, g))) {
+	if (!i && (i = find_closed_incident(s, first_us, g))) {
 		kind = "reopened";
 		i->closed_us = 0;
 	}
@@ -138,8 +139,8 @@ struct incident *incident_set_open(struct incident_set *s, struct signal *g,
 		i = open_new(s, g, p);
 	}
 	incident_set_attach(i, g);
-	if (signal_here(g, g->last_us) > i->last_us)
-		i->last_us = signal_here(g, g->last_us);
+	if (signal_collector_us(g, g->last_us) > i->last_us)
+		i->last_us = signal_collector_us(g, g->last_us);
 	i->rank_us = 0;
 	i->rank_gap_us = RANK_GAP_S * INCIDENT_SEC;
 	incident_set_step(s, i, p->now_us, kind, g, NULL);

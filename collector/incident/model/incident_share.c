@@ -5,11 +5,11 @@
 #include <string.h>
 
 enum { MANY_HOSTS = 3 };
-/* Of a region's nodes; of what the first has. */
+/* MANY_PART: of a region's nodes; AS_MUCH: of what the first host has. */
 static const double MANY_PART = 0.3, AS_MUCH = 0.5;
 static const char WAYS[] = "net";
 
-static int hosts_of(const struct incident *i, const char *class)
+static int count_hosts(const struct incident *i, const char *class)
 {
 	int n = 0;
 
@@ -46,7 +46,7 @@ static bool all_have(const struct incident *i, const struct share_host *host, in
 	return true;
 }
 
-/* How many of them had at least half as much of it as the first. */
+/* The number of first hosts that had at least half as much as the first one. */
 static int even_hosts(const struct share_host *host, int nhosts)
 {
 	int n = 0;
@@ -68,14 +68,15 @@ static bool are_ways(const struct share_host *host, int n)
 	return edge > own;
 }
 
-static void put(struct incident_share *out, const char *class, int hosts, bool even)
+static void set_share(struct incident_share *out, const char *class, int hosts, bool even)
 {
 	snprintf(out->class, sizeof(out->class), "%s", class);
 	out->hosts = hosts;
 	out->even = even;
 }
 
-/* A disk that two hosts share makes both slow, the network of a region all the ways in it. */
+/* For example a disk shared by two hosts makes both slow; the network of a region slows all its
+ * ways. */
 void incident_share(const struct incident *i, const struct share_host *host, int nhosts,
 		    double nodes, struct incident_share *out)
 {
@@ -84,13 +85,13 @@ void incident_share(const struct incident *i, const struct share_host *host, int
 	*out = (struct incident_share){ 0 };
 	for (size_t k = 0; k < i->nsignals; k++) {
 		const char *class = i->signal[k]->class;
-		int hosts = hosts_of(i, class);
+		int hosts = count_hosts(i, class);
 		bool evenly = even >= 2 && all_have(i, host, even, class);
 
 		if (signal_is_own(class) && are_many(hosts, nodes) &&
 		    (evenly > out->even || (evenly == out->even && hosts > out->hosts)))
-			put(out, class, hosts, evenly);
+			set_share(out, class, hosts, evenly);
 	}
 	if (!out->even && even >= MANY_HOSTS && are_ways(host, even))
-		put(out, WAYS, even, true);
+		set_share(out, WAYS, even, true);
 }

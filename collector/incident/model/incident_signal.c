@@ -11,7 +11,7 @@ enum { FALL = 4, FALL_US = 3 * BUCKET_US, FALL_LEAST = 8 };
 
 static const char NODE_FAILED[] = "error", UPSTREAM_FAILED[] = "error.up";
 
-/* What an operator would call it: io, cpu, up; and of what failed whose failure it is. */
+/* The class as an operator would name it: io, cpu, up; for failures, own or upstream. */
 void signal_class(const struct incident_row *r, char class[static SIGNAL_CLASS])
 {
 	const struct reason *reason = reason_find(r->reason);
@@ -36,8 +36,9 @@ bool signal_is_own(const char *class)
 	       strcmp(class, SIGNAL_MEAN) != 0;
 }
 
-/* One with rows says what its requests waited for. Both are slow; than may be NULL. */
-static bool says_more(const struct signal *g, const struct signal *than)
+/* A signal with rows knows what its requests waited for, so it comes first. Both are slow; than
+ * may be NULL. */
+static bool is_better_headline(const struct signal *g, const struct signal *than)
 {
 	bool rows = strcmp(g->class, SIGNAL_MEAN) != 0;
 
@@ -53,7 +54,7 @@ const struct signal *signal_headline(const struct incident *i)
 	for (size_t k = 0; k < i->nsignals; k++) {
 		const struct signal *g = i->signal[k];
 
-		if (g->kind == SIGNAL_SLOW && says_more(g, slow))
+		if (g->kind == SIGNAL_SLOW && is_better_headline(g, slow))
 			slow = g;
 		if (g->kind == SIGNAL_ERROR && (!failed || g->n > failed->n))
 			failed = g;
@@ -61,7 +62,7 @@ const struct signal *signal_headline(const struct incident *i)
 	return slow ? slow : failed;
 }
 
-/* The worst first; of what failed the first ones, as their times say nothing. */
+/* Keeps the worst samples; of failures the first ones, as their times mean nothing. */
 static void keep_sample(struct signal *g, const struct incident_row *r, double value)
 {
 	int i = SIGNAL_WORST - 1;
@@ -75,14 +76,14 @@ static void keep_sample(struct signal *g, const struct incident_row *r, double v
 		g->reason = r->reason;
 }
 
-int64_t signal_here(const struct signal *g, int64_t own_us)
+int64_t signal_collector_us(const struct signal *g, int64_t own_us)
 {
 	return own_us + g->clock_us;
 }
 
-static void put_total(struct signal *g, const struct slow *w)
+static void add_total(struct signal *g, const struct window_events *w)
 {
-	int64_t last_us = signal_here(g, g->last_us);
+	int64_t last_us = signal_collector_us(g, g->last_us);
 
 	g->n += w->n;
 	g->excess_us += w->excess_us;
@@ -95,14 +96,14 @@ static void put_total(struct signal *g, const struct slow *w)
 	}
 }
 
-/* Slow beyond what nobody knows is not known; and a slow client is nobody's fault here. */
-bool signal_says(const struct incident_row *r, const char *class)
+/* Without a normal time slowness is unknown; and a slow client is no fault here. */
+bool signal_is_relevant(const struct incident_row *r, const char *class)
 {
 	return signal_kind_of(class) == SIGNAL_ERROR ||
 	       (r->normal_us > 0 && r->reason != R_CLIENT_SLOW);
 }
 
-/* Samples from before a long silence are of something else. */
+/* Samples from before a long silence belong to something else. */
 static void begin_anew(const struct incident_limits *l, struct signal *g,
 		       const struct incident_row *r)
 {
@@ -110,19 +111,20 @@ static void begin_anew(const struct incident_limits *l, struct signal *g,
 		memset(g->worst, 0, sizeof(g->worst));
 }
 
-/* Of what has ended: of its own part of an incident that goes on, or of one that is closed. */
+/* Whether the row belongs to what has ended: its own part of an open incident, or a closed
+ * incident. */
 static bool is_late(const struct signal *g, int64_t begin_us)
 {
 	if (!g->of || g->active)
 		return false;
-	return g->of->closed_us ? signal_here(g, begin_us) <= g->of->last_us
+	return g->of->closed_us ? signal_collector_us(g, begin_us) <= g->of->last_us
 				: begin_us <= g->ended_us;
 }
 
 void signal_count(struct signal *g, const struct incident_limits *l, const struct incident_row *r)
 {
 	bool late = is_late(g, r->begin_us);
-	struct slow one = { .begin_us = r->begin_us, .n = 1, .took_us = r->total_us };
+	struct window_events one = { .begin_us = r->begin_us, .n = 1, .took_us = r->total_us };
 
 	if (g->kind == SIGNAL_SLOW && r->total_us > r->normal_us)
 		one.excess_us = (double)(r->total_us - r->normal_us);
@@ -135,18 +137,20 @@ void signal_count(struct signal *g, const struct incident_limits *l, const struc
 		return;
 	keep_sample(g, r, one.excess_us);
 	if (g->active || late)
-		put_total(g, &one);
+		add_total(g, &one);
 }
 
 void signal_count_mean(struct signal *g, const struct incident_slowdown *m)
 {
-	const struct slow all = { .begin_us = m->begin_us, .n = m->n, .excess_us = m->excess_us };
+	const struct window_events all = { .begin_us = m->begin_us,
+					   .n = m->n,
+					   .excess_us = m->excess_us };
 
 	window_put(g, &all);
 	if (m->end_us > g->last_us)
 		g->last_us = m->end_us;
 	if (g->active)
-		put_total(g, &all);
+		add_total(g, &all);
 }
 
 static bool is_enough(const struct incident_limits *l, const struct signal *g,
@@ -158,13 +162,15 @@ static bool is_enough(const struct incident_limits *l, const struct signal *g,
 	       w->excess_us >= (double)(w->n * (uint64_t)l->least_excess_ms * 1000);
 }
 
-/* As is_risen() wants it, by how often the route was asked of late: then it is judged at once. */
+/* Whether the last requests are as frequent as is_risen() requires: then the signal is judged at
+ * once. */
 static bool is_often(const struct incident_limits *l, const struct signal *g)
 {
 	int64_t since = (g->last_us / BUCKET_US - 1) * BUCKET_US;
 	double least = RISEN * (double)g->least * 2 * SIGNAL_BUCKET_S / (double)l->window_s;
 
-	return (double)window_of(g, since, INT64_MAX).n > least / 2; /* the last one goes on */
+	return (double)window_of(g, since, INT64_MAX).n >
+	       least / 2; /* the last bucket is still filling */
 }
 
 bool signal_is_due(const struct signal *g, const struct incident_limits *l, int64_t now_us)
@@ -174,18 +180,18 @@ bool signal_is_due(const struct signal *g, const struct incident_limits *l, int6
 	if (g->judge_us > now_us)
 		return false;
 	if (g->active)
-		return strcmp(g->class, SIGNAL_MEAN) != 0; /* whose runs end by themselves */
+		return strcmp(g->class, SIGNAL_MEAN) != 0; /* their runs end without judging */
 	w = window_whole(g, l);
 	if (w.n < g->least && !is_often(l, g) && now_us - g->judge_us < LEAST_S * INCIDENT_SEC)
 		return false;
 	return is_enough(l, g, &w);
 }
 
-/* With the bucket in which the counts end: all of it would come too late. */
+/* Includes the bucket in which the counts end: waiting for all of it would be too late. */
 static bool is_risen(const struct incident_limits *l, const struct signal *g,
-		     struct incident_asked asked)
+		     struct signal_requests asked)
 {
-	struct window w = window_of(g, signal_rises(g, l), asked.until_us + BUCKET_US);
+	struct window w = window_of(g, signal_rise_start(g, l), asked.until_us + BUCKET_US);
 	int64_t until = g->last_us < asked.until_us ? g->last_us : asked.until_us;
 
 	return is_enough(l, g, &w) && until - w.first_us >= LASTS_S * INCIDENT_SEC &&
@@ -193,36 +199,36 @@ static bool is_risen(const struct incident_limits *l, const struct signal *g,
 }
 
 /*
- * A fault that is over stays in the window, and one slow request now and then would be a part of
- * it. It has ended when, as long ago as they take at most, less than a quarter came of what comes
- * of it in half a minute, by no chance (Poisson: of 8 at most one in 1 of 300 cases). Failures tell
- * no time.
+ * A fault that is over stays in the window, where an occasional slow request would seem part of
+ * it. It has ended when in half a minute, ending as long ago as requests take at most, less than
+ * a quarter of the expected events came, and not by chance (Poisson: with 8 expected, 1 in 300
+ * cases). Failures have no meaningful time.
  */
 static bool has_fallen(const struct incident_limits *l, const struct signal *g, int64_t until_us)
 {
 	int64_t took = window_whole(g, l).longest_ms * INT64_C(1000);
 	int64_t until = (until_us - took) / BUCKET_US * BUCKET_US, since = until - FALL_US;
-	struct window before = window_of(g, signal_rises(g, l), since);
+	struct window before = window_of(g, signal_rise_start(g, l), since);
 	int64_t lasted = since - before.first_us;
 	double expected = (double)before.n;
 
 	if (g->kind != SIGNAL_SLOW || !before.n)
 		return false;
-	if (lasted > FALL_US) /* of less it is not known that it comes more often */
+	if (lasted > FALL_US) /* of a shorter fault the rate is unknown */
 		expected *= (double)FALL_US / (double)lasted;
 	return expected >= FALL_LEAST && (double)window_of(g, since, until).n * FALL < expected;
 }
 
 /*
- * Rows come before what they are a part of is counted, so only those count that are. Of a route
- * that nobody counts they alone count, when it is clear that nothing comes any more.
+ * Rows arrive before the requests of their time are counted, so only rows within the counted
+ * time count. For a route without counts the rows alone decide, once no more can come.
  */
-bool signal_judge(struct signal *g, const struct incident_limits *l, struct incident_asked asked,
+bool signal_judge(struct signal *g, const struct incident_limits *l, struct signal_requests asked,
 		  int64_t now_us)
 {
-	bool uncounted = now_us - signal_here(g, g->last_us) > UNCOUNTED_S * INCIDENT_SEC;
+	bool uncounted = now_us - signal_collector_us(g, g->last_us) > UNCOUNTED_S * INCIDENT_SEC;
 	int64_t until = uncounted ? INT64_MAX : asked.until_us;
-	struct window w = window_of(g, signal_since(g, l), until);
+	struct window w = window_of(g, signal_window_start(g, l), until);
 	double share = (double)l->least_percent / 100;
 
 	g->judge_us = now_us + (g->active ? AGAIN_S : JUDGE_GAP_S) * INCIDENT_SEC;
@@ -232,17 +238,17 @@ bool signal_judge(struct signal *g, const struct incident_limits *l, struct inci
 		return false;
 	if (is_enough(l, g, &w) && (double)w.n >= share * asked.n)
 		return true;
-	/* also of one that is active: it takes long until it is a part of the whole window */
+	/* also if active: it takes long until a fault is a share of the whole window */
 	if (asked.risen > 0 && is_risen(l, g, asked))
 		return true;
-	g->least = (uint64_t)(share * asked.n * 0.8); /* of a busy route not each row asks */
+	g->least = (uint64_t)(share * asked.n *
+			      0.8); /* so that on a busy route not every row causes a query */
 	return false;
 }
 
 /*
- * 2 of n are above what is the limit then (baseline.h), and of those that follow 3 of n are, if
- * they are like these: what is asked changes, so of twice as many it is not said that they are too
- * many.
+ * 2 of n requests exceed the learnt limit (baseline.h), and of those that follow 3 of n do, if
+ * they are alike. Requests change, so twice that number is still taken as chance.
  */
 bool signal_is_chance(const struct signal *g, const struct incident_limits *l, double asked,
 		      double before)
@@ -264,15 +270,15 @@ static void drop_samples(struct signal *g, int64_t before_us)
 		g->worst[n] = (struct signal_sample){ 0 };
 }
 
-/* What goes on now and then, as it does when nothing is wrong, keeps no incident open. */
+/* Occasional events, as they happen without a fault, must not keep an incident open. */
 void signal_end(struct signal *g)
 {
 	g->active = false;
 	g->ended_us = g->last_us;
-	memset(g->bucket, 0, sizeof(g->bucket)); /* what comes after it is counted anew */
+	memset(g->bucket, 0, sizeof(g->bucket)); /* later events are counted anew */
 }
 
-/* It counts from the begin of its fault, on to what it had in the same incident. */
+/* Counts from the begin of the fault, added to what the signal had in the same incident. */
 void signal_begin(struct signal *g, const struct incident_limits *l, const struct incident *in)
 {
 	struct window w = window_of_fault(g, l);

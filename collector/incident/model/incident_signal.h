@@ -1,57 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * incident_signal.h - what goes wrong on one node in one way: counted by ten seconds, and judged.
+ * incident_signal.h - one kind of fault on one node: counted in ten-second buckets, and judged.
  *
- * It says enough when there are some events of the window, slow enough, and these are some of a
- * hundred requests of the route; or, since their rate rose, five times as many of it, for ten
- * seconds: of a busy route it takes long until these are a part of the whole window. One that said
- * so has ended when it says so no more, or when less than a quarter as many come for half a minute.
+ * A signal is sufficient if the window has least_events events, slow enough, that are
+ * least_percent of the route's requests; or, since their rate rose, five times that percentage
+ * for ten seconds: on a busy route it takes long until a fault is that share of the whole
+ * window. A signal ends when it is no longer sufficient, or when less than a quarter as many
+ * events come for half a minute.
  */
 #pragma once
 
 #include "collector/incident/model/incident.h"
 
 void signal_class(const struct incident_row *r, char class[static SIGNAL_CLASS]);
-bool signal_is_own(const char *class); /* neither by what it asked, nor by who asked */
+bool signal_is_own(const char *class); /* caused neither by an upstream nor by a client */
 enum signal_kind signal_kind_of(const char *class);
-/* What an incident is called by: what was slow, if anything was; NULL: nothing of it. */
+/* The signal that names the incident: the worst slow one, else a failing one; NULL: no
+ * signals. */
 const struct signal *signal_headline(const struct incident *i);
-bool signal_says(const struct incident_row *r, const char *class); /* something about a fault */
+bool signal_is_relevant(const struct incident_row *r,
+			const char *class); /* whether the row is evidence of a fault */
 
 void signal_count(struct signal *g, const struct incident_limits *l, const struct incident_row *r);
 
-/* The class of what is slow on the whole, by its mean: no request of it need be abnormal. */
+/* The class of a slowdown found by means: none of its requests need be abnormal. */
 #define SIGNAL_MEAN "slow"
 
 struct incident_slowdown {
 	int64_t begin_us, end_us;
 	uint32_t n;
-	double excess_us; /* of all n */
+	double excess_us; /* total of the n requests */
 };
 
 void signal_count_mean(struct signal *g, const struct incident_slowdown *m);
 
 /*
- * What red has of a signal's route since signal_since: n requests, up to when, and how many of them
- * since signal_rises; 0: nothing.
+ * The requests that red counted for a signal's route since signal_window_start: n, until when,
+ * and how many since signal_rise_start. 0: none.
  */
-struct incident_asked {
+struct signal_requests {
 	double n;
 	int64_t until_us;
 	double risen;
 };
 
-/* A time of its node by the collector's clock, by which those of several nodes are compared. */
-int64_t signal_here(const struct signal *g, int64_t own_us);
+/* Converts a time of the signal's node to the collector's clock, to compare times of several
+ * nodes. */
+int64_t signal_collector_us(const struct signal *g, int64_t own_us);
 bool signal_is_due(const struct signal *g, const struct incident_limits *l, int64_t now_us);
-bool signal_judge(struct signal *g, const struct incident_limits *l, struct incident_asked asked,
+bool signal_judge(struct signal *g, const struct incident_limits *l, struct signal_requests asked,
 		  int64_t now_us);
 /*
- * Of a route of which so many requests were counted before: whether it is no more than a limit that
- * is learnt from these lets through of asked ones.
+ * Whether the window has no more events than a limit learnt from `before` requests lets through
+ * of `asked` requests.
  */
 bool signal_is_chance(const struct signal *g, const struct incident_limits *l, double asked,
 		      double before);
-void signal_end(struct signal *g); /* as a part of its incident, which stays whose it is */
-/* As a part of in, from now on, or of a new one if NULL. */
+void signal_end(struct signal *g); /* ends it within its incident, which it still belongs to */
+/* Starts it within incident `in`, or within a new one (NULL). */
 void signal_begin(struct signal *g, const struct incident_limits *l, const struct incident *in);

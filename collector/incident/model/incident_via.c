@@ -16,11 +16,11 @@ struct passing {
 	const struct rank_input *in;
 	bool errors;
 	struct rank_edge *edge;
-	size_t n, called; /* called: those that there were */
+	size_t n, called; /* called: the number of original edges */
 };
 
-/* What a host had of the requests of one asker, over what was usual. */
-static double had(const struct passing *p, int host, int asker, double *net)
+/* The excess of a host in the requests of one asker. */
+static double served_excess(const struct passing *p, int host, int asker, double *net)
 {
 	struct rank_times t = { 0 };
 	double sum = 0, by;
@@ -48,14 +48,14 @@ static bool is_edge(const struct passing *p, int from, int to)
 	return false;
 }
 
-/* Whether it is an edge on which this asker's requests may have come: to it, or from it to one of
- * these. */
+/* Whether requests of this asker may have come over this edge: it leads to the asker, or from it
+ * to an external host. */
 static bool may_carry(const struct passing *p, const struct rank_edge *e, int asker)
 {
 	return p->in->host[e->to].external && (e->to == asker || e->from == asker);
 }
 
-static const struct rank_edge *widest(const struct passing *p, int asker, double *sum)
+static const struct rank_edge *largest_edge(const struct passing *p, int asker, double *sum)
 {
 	const struct rank_edge *most = NULL;
 
@@ -72,12 +72,12 @@ static const struct rank_edge *widest(const struct passing *p, int asker, double
 	return most;
 }
 
-/* A host was asked by one that does not call it: through an external one, which that calls, or
- * which it is. */
-static void pass(struct passing *p, int host, int asker)
+/* A host was called by an asker that does not call it directly: through an external host that
+ * the asker calls, or that it is. */
+static void pass_through(struct passing *p, int host, int asker)
 {
-	double sum, net, behind = had(p, host, asker, &net), left;
-	const struct rank_edge *by = widest(p, asker, &sum);
+	double sum, net, behind = served_excess(p, host, asker, &net), left;
+	const struct rank_edge *by = largest_edge(p, asker, &sum);
 
 	if (!by || is_edge(p, by->to, host))
 		return;
@@ -88,7 +88,7 @@ static void pass(struct passing *p, int host, int asker)
 	p->edge[p->n++] = (struct rank_edge){ .from = by->to, .to = host, .net = net };
 }
 
-size_t rank_through(const struct rank_input *in, bool errors, struct rank_edge *edge, size_t n)
+size_t rank_via(const struct rank_input *in, bool errors, struct rank_edge *edge, size_t n)
 {
 	struct passing p = { in, errors, edge, n, n };
 
@@ -97,7 +97,7 @@ size_t rank_through(const struct rank_input *in, bool errors, struct rank_edge *
 
 		if (s->role == RANK_SERVED && s->other >= 0 && s->other != s->host &&
 		    !is_edge(&p, s->other, s->host))
-			pass(&p, s->host, s->other);
+			pass_through(&p, s->host, s->other);
 	}
 	return p.n;
 }

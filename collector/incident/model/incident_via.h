@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * incident_via.h - a balancer, a virtual address, a NAT, or whatever host without a probe
- * passes requests on: what the hosts behind it had of them did not arise on the way to it.
+ * incident_via.h - hosts without a probe that forward requests (balancer, virtual address, NAT):
+ * the time of the hosts behind them did not arise on the way to them.
  *
- * Those behind are told by who asked them: the address that others call, or a caller that never
- * calls them by their own. Of one whose calls leave from another address nothing is known.
+ * The hosts behind are known by their caller: the address that others call, or a caller that
+ * never calls them directly. A forwarder whose calls leave from another address cannot be
+ * resolved.
  */
 #pragma once
 
 #include "collector/incident/model/incident_rank.h"
 
-/* "10.0.0.1:80" and "[::1]:80" are called at "10.0.0.1" and "::1". */
+/* Whether the called address ("10.0.0.1:80", "[::1]:80") is that of the asker ("10.0.0.1",
+ * "::1"). */
 bool rank_is_at(const char *called, const char *asker);
 
-/* Takes it off the edges to external hosts, and appends those from there on, on which nothing
- * arose: how many there are then. Not more than there are sums. */
-size_t rank_through(const struct rank_input *in, bool errors, struct rank_edge *edge, size_t n);
+/* Subtracts the time of the hosts behind from the edges to external hosts, and appends edges
+ * from there on, on which nothing arose. Returns the number of edges, at most the number of
+ * sums. */
+size_t rank_via(const struct rank_input *in, bool errors, struct rank_edge *edge, size_t n);

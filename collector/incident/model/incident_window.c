@@ -4,9 +4,10 @@
 #include <math.h>
 
 enum { RISE = 4 };
-static const double RISE_GAIN = 1.92; /* half of what chi squared of one degree passes in 1 of 20 */
+static const double RISE_GAIN =
+	1.92; /* half of the value that chi squared with one degree exceeds in 1 of 20 cases */
 
-void window_put(struct signal *g, const struct slow *w)
+void window_put(struct signal *g, const struct window_events *w)
 {
 	int64_t number = w->begin_us / BUCKET_US;
 	struct signal_bucket *b = &g->bucket[(uint64_t)number % SIGNAL_BUCKETS];
@@ -41,17 +42,18 @@ struct window window_of(const struct signal *g, int64_t since_us, int64_t until_
 	return w;
 }
 
-int64_t signal_since(const struct signal *g, const struct incident_limits *l)
+int64_t signal_window_start(const struct signal *g, const struct incident_limits *l)
 {
 	return (g->last_us / BUCKET_US - l->window_s / SIGNAL_BUCKET_S) * BUCKET_US;
 }
 
 struct window window_whole(const struct signal *g, const struct incident_limits *l)
 {
-	return window_of(g, signal_since(g, l), INT64_MAX);
+	return window_of(g, signal_window_start(g, l), INT64_MAX);
 }
 
-/* Of n within that time, at their likeliest rate; less what is the same however they are split. */
+/* The log likelihood of n events in that time at their likeliest rate, without terms that do not
+ * depend on the split. */
 static double log_likelihood(double n, int64_t us)
 {
 	return n * log(n / (double)us);
@@ -69,9 +71,10 @@ static bool is_steep(double most_before, const struct signal_bucket *b)
 }
 
 /*
- * A request that was slow by itself, minutes before, is in the window of a fault, and not of it.
- * That begins where the rate of a Poisson process changes: at the likeliest such place, if the
- * change is no chance, and steep (what grows slowly began with its first), and what is left enough.
+ * A single slow request minutes earlier lies in the window of a fault without belonging to it.
+ * The fault begins where the rate of a Poisson process changes: at the likeliest such place, if
+ * the change is significant and steep (a slow growth began with its first event), and the rest
+ * is enough events.
  */
 static const struct signal_bucket *rise(const struct signal_bucket *const *b, int n, double all,
 					double enough)
@@ -95,10 +98,10 @@ static const struct signal_bucket *rise(const struct signal_bucket *const *b, in
 	return b[best];
 }
 
-int64_t signal_rises(const struct signal *g, const struct incident_limits *l)
+int64_t signal_rise_start(const struct signal *g, const struct incident_limits *l)
 {
 	const struct signal_bucket *in[SIGNAL_BUCKETS];
-	int64_t first = signal_since(g, l) / BUCKET_US;
+	int64_t first = signal_window_start(g, l) / BUCKET_US;
 	double all = 0;
 	int n = 0;
 
@@ -111,16 +114,16 @@ int64_t signal_rises(const struct signal *g, const struct incident_limits *l)
 		all += b->n;
 	}
 	if (n == 0)
-		return signal_since(g, l);
+		return signal_window_start(g, l);
 	return rise(in, n, all, (double)l->least_events)->number * BUCKET_US;
 }
 
 struct window window_of_fault(const struct signal *g, const struct incident_limits *l)
 {
-	return window_of(g, signal_rises(g, l), INT64_MAX);
+	return window_of(g, signal_rise_start(g, l), INT64_MAX);
 }
 
-int64_t signal_begins(const struct signal *g, const struct incident_limits *l)
+int64_t signal_fault_start(const struct signal *g, const struct incident_limits *l)
 {
 	return window_of_fault(g, l).first_us;
 }

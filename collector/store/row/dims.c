@@ -101,7 +101,7 @@ static int store_layout(struct dims *d, struct pg *p, const struct layout *l)
 	pg_arg_binary(&a, &names);
 	pg_arg_binary(&a, &units);
 	pg_arg_binary(&a, &kinds);
-	r = pg_tell(p, sql, &a);
+	r = pg_execute(p, sql, &a);
 	buf_free(&names);
 	buf_free(&units);
 	buf_free(&kinds);
@@ -278,7 +278,7 @@ static int store_dim(struct dims *d, struct pg *p, struct batch *const *b, size_
 	columns_begin(&c, dim->n, dim->types);
 	for (size_t i = 0; i < n; i++)
 		dim->put(d, &c, b[i]);
-	return columns_tell(&c, p, dim->sql);
+	return columns_execute(&c, p, dim->sql);
 }
 
 /* The limits are per day: cgroups come and go. */
@@ -317,7 +317,7 @@ int dims_region(struct pg *p, const char *name, uint64_t *id)
 	snprintf(text, sizeof(text), "%" PRId64, (int64_t)h);
 	pg_arg_text(&a, text);
 	pg_arg_text(&a, name);
-	r = pg_tell(p, "insert into region values ($1::bigint, $2) on conflict do nothing", &a);
+	r = pg_execute(p, "insert into region values ($1::bigint, $2) on conflict do nothing", &a);
 	if (r == 0)
 		*id = h;
 	return r;

@@ -73,7 +73,7 @@ static int store_rollup(struct pg *p, const struct batch *b, const struct rollup
 	pg_arg_text(&a, q->whole ? "true" : "false");
 	pg_arg_binary(&a, &entities);
 	pg_arg_binary(&a, &chunk);
-	r = pg_tell(p, sql, &a);
+	r = pg_execute(p, sql, &a);
 	counter_add(C_ROLLUPS_IN, r == 0);
 	buf_free(&entities);
 	buf_free(&chunk);

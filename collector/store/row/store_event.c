@@ -106,7 +106,7 @@ static uint64_t us_since(uint64_t row_ns, const struct event_item *e)
 static void put_update(struct buf *o, const struct batch *b, const struct event_item *e,
 		       uint64_t place)
 {
-	copy_int4(o, copy_int(e->told));
+	copy_int4(o, copy_int(e->update));
 	copy_int2(o, e->going_on);
 	copy_int8(o, (int64_t)b->of.epoch);
 	if (e->id)

@@ -94,7 +94,7 @@ static int rollup_late_red(struct pg *p, struct batch *const *b, size_t n)
 		copy_int8(&c.column[1], (int64_t)b[i]->of.node_id);
 		columns_row(&c);
 	}
-	return columns_tell(&c, p, "select take_red_of($1::timestamptz[], $2::bigint[])");
+	return columns_execute(&c, p, "select take_red_of($1::timestamptz[], $2::bigint[])");
 }
 
 int tables_rows(struct pg *p, struct batch *const *b, size_t n, uint64_t commit_ns,
@@ -137,7 +137,7 @@ int tables_gaps(struct pg *p, struct batch *const *b, size_t n)
 		copy_int8(&c.column[5], (int64_t)b[i]->head.seq - 1);
 		columns_row(&c);
 	}
-	return columns_tell(&c, p, sql);
+	return columns_execute(&c, p, sql);
 }
 
 int tables_quarantine(struct pg *p, struct batch *b, const char *state, const char *message)
@@ -159,5 +159,5 @@ int tables_quarantine(struct pg *p, struct batch *b, const char *state, const ch
 	text_clean_into(text, sizeof(text), message, strlen(message));
 	pg_arg_text(&a, text);
 	pg_arg_binary(&a, &body);
-	return pg_tell(p, sql, &a);
+	return pg_execute(p, sql, &a);
 }

@@ -10,48 +10,48 @@
 enum { HOST_NAME = 15, OTHER_NAME, EVENTS, NODES, USUAL_SINCE, USUAL_UNTIL };
 
 /* clang-format off */
-const char web_sql_where[] = "select " SCENE_COLUMNS ", host_name, other_name, events, nodes, usual_since, usual_until"
-			     " from api.where_sums($1, $2, $3, $4)" SCENE_ROWS;
+const char web_sql_where[] = "select " GRAPH_COLUMNS ", host_name, other_name, events, nodes, usual_since, usual_until"
+			     " from api.where_sums($1, $2, $3, $4)" GRAPH_ROWS;
 const char web_sql_where_calls[] = "select host, other, peer, made, expected, variance from api.where_calls($1, $2, $3, $4)";
 /* clang-format on */
 
-static void name_host(struct scene *s, const PGresult *res, int row, int node, int name)
+static void name_host(struct graph *s, const PGresult *res, int row, int node, int name)
 {
 	uint64_t id = strtoull(PQgetvalue(res, row, node), NULL, 10);
 
 	if (id)
-		text_clean_into(s->host[scene_host(s, id, "")].name, SCENE_TEXT,
+		text_clean_into(s->host[graph_host(s, id, "")].name, GRAPH_TEXT,
 				PQgetvalue(res, row, name), (size_t)PQgetlength(res, row, name));
 }
 
-static void read_scene(struct scene *s, const PGresult *res)
+static void read_graph(struct graph *s, const PGresult *res)
 {
-	scene_read(s, res);
+	graph_read(s, res);
 	for (int k = 0; k < PQntuples(res); k++) {
 		uint64_t host = strtoull(PQgetvalue(res, k, 0), NULL, 10);
 
 		name_host(s, res, k, 0, HOST_NAME);
 		name_host(s, res, k, 3, OTHER_NAME);
-		scene_about(s, host)->events = atoi(PQgetvalue(res, k, EVENTS));
+		graph_rank_host(s, host)->events = atoi(PQgetvalue(res, k, EVENTS));
 	}
 }
 
 /* The requests that failed on a host minus its failed calls. For an incident the rows provide
  * this. */
-static void own_errors(struct scene *s)
+static void own_errors(struct graph *s)
 {
 	for (size_t k = 0; k < s->nsums; k++) {
 		const struct rank_sum *sum = &s->sum[k];
 		double net = rank_net(sum, true);
 
 		if (sum->role == RANK_SERVER)
-			s->about[sum->host].own_errors += net;
+			s->rank_host[sum->host].own_errors += net;
 		else if (sum->role == RANK_CALL)
-			s->about[sum->host].own_errors -= net;
+			s->rank_host[sum->host].own_errors -= net;
 	}
 	for (size_t i = 0; i < s->nhosts; i++)
-		if (s->about[i].own_errors < 0)
-			s->about[i].own_errors = 0;
+		if (s->rank_host[i].own_errors < 0)
+			s->rank_host[i].own_errors = 0;
 }
 
 static void put_text(struct buf *j, const char *name, const char *text)
@@ -64,13 +64,13 @@ static void put_text(struct buf *j, const char *name, const char *text)
 }
 
 /* As for an incident: own and edge are ms, or failed requests. */
-static void put_candidates(const struct scene *s, const struct rank *r, bool errors, struct buf *j)
+static void put_candidates(const struct graph *s, const struct rank *r, bool errors, struct buf *j)
 {
 	double unit = errors ? 1 : 1000;
 
 	for (int i = 0; i < r->n; i++) {
 		const struct rank_candidate *c = &r->best[i];
-		const struct scene_host *h = &s->host[c->host];
+		const struct graph_host *h = &s->host[c->host];
 
 		jsonb_raw(j, j->data[j->len - 1] == '[' ? "" : ",");
 		put_text(j, "{\"ranking\":", errors ? "errors" : "time");
@@ -82,7 +82,7 @@ static void put_candidates(const struct scene *s, const struct rank *r, bool err
 		jsonb_member(j, ",\"edge\":", c->edge / unit);
 		jsonb_member(j, ",\"share\":", c->share);
 		jsonb_raw(j, ",\"parts\":");
-		scene_put_parts(s, c->part, c->nparts, j);
+		graph_put_parts(s, c->part, c->nparts, j);
 		jsonb_raw(j, "}");
 	}
 }
@@ -146,13 +146,13 @@ static void rank_calls(const PGresult *res, struct buf *j)
 void web_where_put(struct buf *body, const PGresult *res, const PGresult *calls)
 {
 	bool some = PQntuples(res) > 0;
-	struct scene s = { 0 };
+	struct graph s = { 0 };
 	struct rank time, errors;
 	struct rank_input in;
 
-	read_scene(&s, res);
+	read_graph(&s, res);
 	own_errors(&s);
-	in = scene_input(&s);
+	in = graph_input(&s);
 	rank_time(&in, &time);
 	rank_errors(&in, &errors);
 	put_text(body, "{\"usual\":{\"from\":", some ? PQgetvalue(res, 0, USUAL_SINCE) : NULL);
@@ -166,7 +166,7 @@ void web_where_put(struct buf *body, const PGresult *res, const PGresult *calls)
 	rank_calls(calls, body);
 	jsonb_raw(body, calls ? "],\"missed\":[]" : "],\"missed\":[\"calls\"]");
 	jsonb_raw(body, ",\"graph\":");
-	scene_put_parts(&s, time.graph, time.ngraph, body);
+	graph_put_parts(&s, time.graph, time.ngraph, body);
 	jsonb_raw(body, "}\n");
-	scene_free(&s);
+	graph_free(&s);
 }

@@ -200,7 +200,7 @@ static int load_object(struct request_kernel *k, const struct hooks *h,
 	bytes = h->object(&len);
 	kernel_loaded(bytes, len);
 	if (r == -EACCES || r == -EPERM)
-		return kernel_say(r, why);
+		return kernel_explain(r, why);
 	if (r < 0)
 		return fail_why(why, r, h->missing);
 	r = find_maps(k);

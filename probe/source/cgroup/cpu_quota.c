@@ -107,7 +107,7 @@ static void send_quota_event(const struct throttle *o, bool going_on, struct sin
 		.severity = EVENT_WARNING,
 		.comm = "",
 		.reason = R_CPU_QUOTA,
-		.told = p->told,
+		.update = p->reports,
 		.going_on = going_on,
 	};
 

@@ -49,7 +49,7 @@ static int cgroup_open(void *self, const struct probe_env *env)
 }
 
 /* A cgroup that is new counts from 0. */
-static void begin_with_0(struct cgroup *c)
+static void begin_with_0(struct cgroup_node *c)
 {
 	if (!c->born || !(c->in & ~c->was_in))
 		return;
@@ -66,7 +66,7 @@ static bool is_idle(const double v[static CGROUP_END])
 	return true;
 }
 
-static void send_cgroup(const struct cgroup *c, const double *v, struct sink *out)
+static void send_cgroup(const struct cgroup_node *c, const double *v, struct sink *out)
 {
 	char name[ITEM_MAX_TEXT];
 
@@ -75,7 +75,7 @@ static void send_cgroup(const struct cgroup *c, const double *v, struct sink *ou
 }
 
 /* A cgroup without a quota has no periods. */
-static void watch_quota(struct cgroup_source *s, const struct cgroup *c, const double *v)
+static void watch_quota(struct cgroup_source *s, const struct cgroup_node *c, const double *v)
 {
 	if (v[CGROUP_CPU_PERIODS] > 0)
 		cpu_quota_seen(&s->throttles, c->path,
@@ -87,10 +87,10 @@ static void watch_quota(struct cgroup_source *s, const struct cgroup *c, const d
 			       });
 }
 
-static void read_one(struct cgroup_source *s, struct cgroup *c, struct cgroup_others *others,
+static void read_one(struct cgroup_source *s, struct cgroup_node *c, struct cgroup_others *others,
 		     struct sink *out)
 {
-	const struct cgroup *parent = cgroup_tree_parent(&s->tree, c);
+	const struct cgroup_node *parent = cgroup_tree_parent(&s->tree, c);
 	double v[CGROUP_END];
 
 	if (s->tick % LOOK_TICKS == 0)

@@ -75,7 +75,7 @@ static int load_program(struct files_kernel *k, const struct files_how *how, cha
 		r = files_bpf__load(k->bpf);
 	kernel_loaded(k->bpf->skeleton->data, k->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, why);
+		return kernel_explain(r, why);
 	return kernel_counts_open(&k->counts, k->bpf->maps.counts);
 }
 

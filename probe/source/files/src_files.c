@@ -144,7 +144,7 @@ static void send_counts(struct files_source *s)
 		s->sent_loss[i] = s->loss[i];
 	}
 	n[FILES_SLOW] = (double)(s->slow - s->sent_slow);
-	n[FILES_TOLD] = (double)(s->reported - s->sent_reported);
+	n[FILES_REPORTED] = (double)(s->reported - s->sent_reported);
 	s->sent_slow = s->slow;
 	s->sent_reported = s->reported;
 	sink_sample(s->out, &(struct sample_item){ layout_fileloss.layout, "", FILELOSS_END, v });

@@ -102,7 +102,7 @@ static void send_event(const struct hung_tasks *t, struct hung_task *k, bool goi
 				.reason = R_TASK_STUCK };
 	char call[NAME_CALL];
 
-	ongoing_event_tell(&k->ongoing, until, going_on, &e);
+	ongoing_event_report(&k->ongoing, until, going_on, &e);
 	kernel_names_call(k->call, call);
 	put_params(t, k, call, &e);
 	e.nevidence = 1;

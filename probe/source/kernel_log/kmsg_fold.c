@@ -135,7 +135,7 @@ static void send_event(struct fold_event *e, bool going_on, struct sink *out)
 				   .comm = kmsg_found_word(&e->found, "comm"),
 				   .reason = e->found.pattern->reason };
 
-	ongoing_event_tell(&e->ongoing, e->last_ns, true, &item);
+	ongoing_event_report(&e->ongoing, e->last_ns, true, &item);
 	item.going_on = going_on; /* the event may resume within a minute */
 	item.tid = item.pid;
 	event_text(&item, "line", e->line);

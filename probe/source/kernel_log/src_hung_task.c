@@ -85,7 +85,7 @@ static int load_programs(struct hung_task_source *s, char *why)
 	r = hung_task_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, why);
+		return kernel_explain(r, why);
 	s->bpf->links.on_task = bpf_program__attach(s->bpf->progs.on_task);
 	return s->bpf->links.on_task ? 0 : -errno;
 }

@@ -140,7 +140,7 @@ static int attach_hook(struct oom_source *s, char *why)
 	r = oom_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, why);
+		return kernel_explain(r, why);
 	s->bpf->links.on_victim = bpf_program__attach(s->bpf->progs.on_victim);
 	return s->bpf->links.on_victim ? 0 : -errno;
 }

@@ -94,7 +94,7 @@ uint64_t fold_send_stack(struct fold_common *c, struct stack_item *s)
 	if (!s->n)
 		return 0;
 	s->id = id_of(s);
-	if (stack_dedup_is(&c->sent, s->id, c->now_ns))
+	if (stack_dedup_is_known(&c->sent, s->id, c->now_ns))
 		return s->id;
 	sink_stack(c->out, s);
 	stack_dedup_add(&c->sent, s->id, c->now_ns);

@@ -112,7 +112,7 @@ static int load_program(struct profile_source *s, const struct probe_env *env)
 	bpf_map__set_max_entries(s->bpf->maps.ring, ring_bytes(env->config->profile));
 	r = oncpu_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
-	return r < 0 ? kernel_say(r, env->why) : 0;
+	return r < 0 ? kernel_explain(r, env->why) : 0;
 }
 
 static int profile_open(void *self, const struct probe_env *env)
@@ -202,7 +202,7 @@ const struct source source_profile = {
 	.open = profile_open,
 	.read = profile_read,
 	.close = profile_close,
-	.ring_most = RING_MOST,
+	.ring_max = RING_MOST,
 	.sampled = "its samples",
 	.sample = profile_sample,
 };

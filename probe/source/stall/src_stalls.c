@@ -222,7 +222,7 @@ static void on_episode(struct stalls *s, enum stall_resource what, enum episode_
 		w->cgroup_of = 0;
 		w->cgroup[0] = 0;
 		break;
-	case EPISODE_AGAIN:
+	case EPISODE_REOPENS:
 	case EPISODE_GOES_ON:
 	case EPISODE_ENDS:
 		break;

@@ -158,7 +158,7 @@ void stall_event(const struct stall *s, struct stall_text *text, struct event_it
 									: EVENT_WARNING,
 		.comm = text->comm[0],
 		.reason = kinds[s->what].reason,
-		.told = p->told,
+		.update = p->reports,
 		.going_on = s->going_on,
 	};
 	if (s->nworst)

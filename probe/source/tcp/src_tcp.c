@@ -118,11 +118,11 @@ static int tcp_open(void *self, const struct probe_env *env)
 	r = tcp_bpf__load(s->bpf);
 	kernel_loaded(s->bpf->skeleton->data, s->bpf->skeleton->data_sz);
 	if (r < 0)
-		return kernel_say(r, env->why);
+		return kernel_explain(r, env->why);
 	r = make_others(s);
 	if (r == 0)
 		r = attach_hooks(s);
-	return r < 0 ? kernel_say(r, env->why) : r;
+	return r < 0 ? kernel_explain(r, env->why) : r;
 }
 
 /* The name as in requests: its unit without the suffix, else the program. */
@@ -200,7 +200,7 @@ static int send_all(struct tcp_source *s, uint64_t now_ns)
 	s->next_send_ns = now_ns + SEND_NS;
 	read_apps(s);
 	memset(s->node, 0, sizeof(s->node));
-	sums_tell(&s->apps, send_app, s);
+	sums_report(&s->apps, send_app, s);
 	sink_sample(s->out,
 		    &(struct sample_item){ layout_tcpnode.layout, "", TCPNODE_END, s->node });
 	send_lost(s);

@@ -83,7 +83,7 @@ void tcp_event(const struct tcp_trouble *s, struct tcp_text *text, struct event_
 									: EVENT_WARNING,
 		.comm = text->app[0],
 		.reason = kinds[s->kind].reason,
-		.told = p->told,
+		.update = p->reports,
 		.going_on = s->going_on,
 	};
 	out->id = event_id(out->kind, out->start_ns);

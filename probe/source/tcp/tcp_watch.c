@@ -88,7 +88,7 @@ void tcp_watch_step(struct tcp_watch *w, uint64_t n, uint64_t of, bool suspiciou
 		w->wall_minus_mono_ns = (int64_t)(wall_ns - now_ns);
 		send_trouble(w, true, out);
 		break;
-	case EPISODE_AGAIN:
+	case EPISODE_REOPENS:
 	case EPISODE_GOES_ON:
 		send_trouble(w, true, out);
 		break;

@@ -7,13 +7,13 @@ enum { TEXT_BYTES = 96 * 1024 };
 
 struct function {
 	uint64_t space, from, to;
-	uint32_t text; /* where it begins */
+	uint32_t text; /* offset in texts */
 	bool passing;
 };
 
 struct function_cache {
 	uint32_t n, len; /* len: of texts */
-	struct function one[FUNCTIONS_MAX]; /* by space and from, rising */
+	struct function one[FUNCTIONS_MAX]; /* sorted by space and from */
 	char texts[TEXT_BYTES];
 };
 
@@ -34,7 +34,7 @@ static bool is_before(const struct function *a, uint64_t space, uint64_t at)
 	return a->space != space ? a->space < space : a->from <= at;
 }
 
-/* How many begin before or at it. */
+/* The number of functions that begin at or before the address. */
 static uint32_t count_before(const struct function_cache *f, uint64_t space, uint64_t at)
 {
 	uint32_t lo = 0, hi = f->n;
@@ -69,7 +69,7 @@ static uint32_t put_text(struct function_cache *f, const char *text)
 }
 
 void function_cache_add(struct function_cache *f, uint64_t space, uint64_t from, uint64_t to,
-		   const char *text, bool passing)
+			const char *text, bool passing)
 {
 	struct function *a;
 	uint32_t n;

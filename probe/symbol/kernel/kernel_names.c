@@ -18,13 +18,13 @@ enum {
 	MOUNT = 128,
 };
 
-#define DEVICE_AGE_NS (60 * 1000000000ull) /* what is mounted may change */
+#define DEVICE_AGE_NS (60 * 1000000000ull) /* mounts may change */
 
 static const char *const calls[] = {
 #include <call_names.h> /* made from the kernel headers that this is built with */
 };
 
-struct device {
+struct named_device {
 	uint32_t dev;
 	uint64_t looked_ns; /* 0: never */
 	bool is_block;
@@ -32,9 +32,9 @@ struct device {
 };
 
 struct kernel_names {
-	struct device device[DEVICES];
+	struct named_device device[DEVICES];
 	char procfs[PATH_MAX - 64], sysfs[PATH_MAX - 64];
-	int dir[NAMES_CONTROLLERS]; /* the top of its hierarchy; < 0: not mounted here */
+	int dir[NAMES_CONTROLLERS]; /* root of the hierarchy; < 0: not mounted */
 };
 
 const char *kernel_names_call(int nr, char text[static NAME_CALL])
@@ -48,7 +48,7 @@ const char *kernel_names_call(int nr, char text[static NAME_CALL])
 	return text;
 }
 
-/* The hierarchy of this controller, or of all of them. */
+/* The root of this controller's hierarchy, else of version 2; -1: neither is mounted. */
 static int find_hierarchy(const struct kernel_names *n, const char *controller)
 {
 	char path[PATH_MAX], line[PATH_MAX * 2];
@@ -99,7 +99,7 @@ void kernel_names_free(struct kernel_names *n)
 	free(n);
 }
 
-/* "vda1", from where its link in /sys leads. */
+/* "vda1", from the target of its link in /sys. */
 static bool find_block(const struct kernel_names *n, uint32_t dev, char name[static NAME_DEV])
 {
 	char path[PATH_MAX], target[PATH_MAX];
@@ -117,8 +117,8 @@ static bool find_block(const struct kernel_names *n, uint32_t dev, char name[sta
 	return true;
 }
 
-/* Where it is mounted: of several places the one that shows the most of it. */
-static void find_mount(const struct kernel_names *n, struct device *d)
+/* The mount point of the device; of several the one with the shortest root. */
+static void find_mount(const struct kernel_names *n, struct named_device *d)
 {
 	char path[PATH_MAX], line[PATH_MAX * 2], root[MOUNT], mount[MOUNT], type[32];
 	unsigned int maj, min;
@@ -145,14 +145,14 @@ static void find_mount(const struct kernel_names *n, struct device *d)
 	fclose(f);
 }
 
-static const struct device *device_of(struct kernel_names *n, uint32_t dev)
+static const struct named_device *device_of(struct kernel_names *n, uint32_t dev)
 {
-	struct device *d = &n->device[dev % DEVICES];
+	struct named_device *d = &n->device[dev % DEVICES];
 	uint64_t now = clock_mono_ns();
 
 	if (d->looked_ns && d->dev == dev && now - d->looked_ns < DEVICE_AGE_NS)
 		return d;
-	*d = (struct device){ .dev = dev, .looked_ns = now };
+	*d = (struct named_device){ .dev = dev, .looked_ns = now };
 	snprintf(d->name, sizeof(d->name), "%u:%u", dev >> MINOR_BITS, dev & MINOR_MASK);
 	d->is_block = find_block(n, dev, d->name);
 	find_mount(n, d);
@@ -165,7 +165,7 @@ const char *kernel_names_dev(struct kernel_names *n, uint32_t dev, char text[sta
 	return text;
 }
 
-/* Turned round, into the end of text. */
+/* Reverses the components, into the end of text. */
 static char *path_of(const char *names, size_t len, char text[static NAME_FILE])
 {
 	char *to = text + NAME_FILE - 1;
@@ -191,9 +191,9 @@ static char *path_of(const char *names, size_t len, char text[static NAME_FILE])
 }
 
 const char *kernel_names_file(struct kernel_names *n, uint32_t dev, const char *names, size_t len,
-		       char text[static NAME_FILE])
+			      char text[static NAME_FILE])
 {
-	const struct device *d = device_of(n, dev);
+	const struct named_device *d = device_of(n, dev);
 	char room[NAME_FILE], *path = path_of(names, len, room);
 	size_t below = strlen(d->root);
 	bool shown = d->mount[0] && path[0] == '/';
@@ -207,8 +207,8 @@ const char *kernel_names_file(struct kernel_names *n, uint32_t dev, const char *
 	return text;
 }
 
-const char *kernel_names_cgroup(const struct kernel_names *n, uint64_t id, enum kernel_names_controller c,
-			 char text[static NAME_CGROUP])
+const char *kernel_names_cgroup(const struct kernel_names *n, uint64_t id,
+				enum kernel_names_controller c, char text[static NAME_CGROUP])
 {
 	char path[PATH_MAX];
 	size_t len, cut;
@@ -218,7 +218,9 @@ const char *kernel_names_cgroup(const struct kernel_names *n, uint64_t id, enum 
 		return text;
 	}
 	len = strlen(path);
-	cut = len < NAME_CGROUP ? 0 : len - NAME_CGROUP + 1; /* its end tells more than its begin */
+	cut = len < NAME_CGROUP
+		      ? 0
+		      : len - NAME_CGROUP + 1; /* keep the end, which identifies it best */
 	snprintf(text, NAME_CGROUP, "%s", path + cut);
 	return text;
 }

@@ -11,13 +11,13 @@
 enum {
 	PIECE = 16 * 1024,
 	NAME = KSYM_NAME,
-	TOGETHER = 128, /* that the kernel is asked for at a time */
-	FAR = 1 << 20, /* no function is so long: the address is of none that is listed */
+	TOGETHER = 128, /* addresses per call of the kernel program */
+	FAR = 1 << 20, /* no function is longer: an address beyond it is in no listed function */
 };
 
 struct found {
-	uint64_t addr, at; /* asked for; the nearest symbol at or below it, 0: none yet */
-	uint64_t next; /* the nearest above it */
+	uint64_t addr, at; /* to look up; the nearest symbol at or below it, 0: none yet */
+	uint64_t next; /* the nearest symbol above it */
 	char name[NAME];
 };
 
@@ -25,8 +25,8 @@ struct ksyms {
 	int fd;
 	struct ksym_kernel *kernel; /* NULL: the file is read */
 	bool hidden;
-	size_t nfound, len; /* len: bytes of a line that is not whole yet */
-	struct found *found; /* by addr, rising */
+	size_t nfound, len; /* len: bytes of an incomplete line */
+	struct found *found; /* sorted by addr */
 	char piece[PIECE + 1];
 };
 
@@ -84,7 +84,7 @@ void ksyms_begin(struct ksyms *k, const uint64_t *addr, size_t n)
 		k->nfound = 0;
 }
 
-/* The first that is asked for at or above this address. */
+/* The first lookup at or above this address. */
 static struct found *next_above(const struct ksyms *k, uint64_t at)
 {
 	size_t lo = 0, hi = k->nfound;
@@ -100,7 +100,10 @@ static struct found *next_above(const struct ksyms *k, uint64_t at)
 	return lo < k->nfound ? &k->found[lo] : NULL;
 }
 
-/* What lies below this symbol is not in it. Those further down have a nearer one, or this one. */
+/*
+ * This symbol bounds the nearest lookup below it. Lookups further down have a nearer bound, or get
+ * this one from spread_names.
+ */
 static void ends_below(struct ksyms *k, const struct found *above, uint64_t at)
 {
 	size_t n = above ? (size_t)(above - k->found) : k->nfound;
@@ -109,7 +112,10 @@ static void ends_below(struct ksyms *k, const struct found *above, uint64_t at)
 		k->found[n - 1].next = at;
 }
 
-/* "ffffffff81000000 T _text\t[module]": code only. Those further up have their own, or this one. */
+/*
+ * "ffffffff81000000 T _text\t[module]": code only. Lookups further up have a nearer symbol, or get
+ * this one from spread_names.
+ */
 static void on_line(struct ksyms *k, char *line)
 {
 	char *end, *module;
@@ -144,11 +150,11 @@ static void on_piece(struct ksyms *k, size_t len)
 	k->len = len - (size_t)(line - k->piece);
 	memmove(k->piece, line, k->len);
 	if (k->len == PIECE)
-		k->len = 0; /* no line is so long */
+		k->len = 0; /* longer than any valid line */
 }
 
-/* Where several lie in one function, only the first of them has been given its name. */
-static void spread(struct ksyms *k)
+/* Of several addresses in one function only the first has got the name: copies it to the others. */
+static void spread_names(struct ksyms *k)
 {
 	for (size_t i = k->nfound; i-- > 1;)
 		if (k->found[i].next < k->found[i - 1].next)
@@ -194,7 +200,7 @@ int ksyms_step(struct ksyms *k, size_t bytes)
 
 	if (k->kernel && ask_kernel(k) == 0)
 		return 1;
-	ksym_kernel_put(k->kernel); /* it never runs it, then */
+	ksym_kernel_put(k->kernel); /* the kernel refuses to run it: read the file from now on */
 	k->kernel = NULL;
 	for (size_t done = 0; k->fd >= 0 && k->nfound && done < bytes; done += (size_t)n) {
 		n = read(k->fd, k->piece + k->len, PIECE - k->len);
@@ -204,7 +210,7 @@ int ksyms_step(struct ksyms *k, size_t bytes)
 	}
 	if (n > 0)
 		return 0;
-	spread(k);
+	spread_names(k);
 	return 1;
 }
 

@@ -7,13 +7,12 @@
 enum {
 	ROOM = 1024, /* functions; KSYM_MAX in one pass */
 	STEP_BYTES = 2 << 20, /* some 30 ms */
-	CALM_READS = 6, /* from one pass to the next */
+	CALM_READS = 6, /* reads between two passes */
 };
 
 struct ksym_cache {
 	struct ksyms *ksyms;
-	size_t n, asked; /* the last of them are not known yet; asked: in this pass, 0: there is
-			    none */
+	size_t n, asked; /* asked: functions in the current pass; 0: no pass */
 	uint32_t calm;
 	struct fn {
 		uint64_t addr;
@@ -52,7 +51,7 @@ const char *ksym_cache_of(struct ksym_cache *n, uint64_t addr)
 	return NULL;
 }
 
-static void begin(struct ksym_cache *n)
+static void begin_pass(struct ksym_cache *n)
 {
 	uint64_t addr[ROOM];
 
@@ -68,8 +67,8 @@ static bool was_asked(const struct ksym_cache *n, size_t i, size_t *left)
 	return !n->fn[i].name && *left && (*left)--;
 }
 
-/* Of those that were asked for: others may have come behind them meanwhile. */
-static void take(struct ksym_cache *n)
+/* Only those of the pass: later functions may have been added meanwhile. */
+static void take_names(struct ksym_cache *n)
 {
 	size_t left = n->asked;
 
@@ -84,7 +83,7 @@ static void take(struct ksym_cache *n)
 		if (!n->fn[i].name)
 			die("out of memory");
 	}
-	ksyms_begin(n->ksyms, NULL, 0); /* gives its names back */
+	ksyms_begin(n->ksyms, NULL, 0); /* frees the names of the pass */
 	n->asked = 0;
 	n->calm = ksyms_quick(n->ksyms) ? 0 : CALM_READS;
 }
@@ -96,7 +95,7 @@ void ksym_cache_step(struct ksym_cache *n)
 		return;
 	}
 	if (!n->asked)
-		begin(n);
+		begin_pass(n);
 	if (n->asked && ksyms_step(n->ksyms, STEP_BYTES))
-		take(n);
+		take_names(n);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * ksym_cache.h - the names of functions of the kernel, each looked up once, some of /proc/kallsyms
- * (ksym.h) with each read of a source: it takes some reads until one is known.
+ * ksym_cache.h - caches the names of kernel functions. Each is looked up once; each read of a
+ * source advances the pass over /proc/kallsyms (ksym.h) by a part, so a name is known after some
+ * reads.
  */
 #pragma once
 
@@ -9,7 +10,7 @@
 
 struct ksym_cache;
 
-struct ksym_cache *ksym_cache_new(const char *procfs); /* while the probe may see addresses */
+struct ksym_cache *ksym_cache_new(const char *procfs); /* while the probe is privileged */
 void ksym_cache_free(struct ksym_cache *n); /* NULL is fine */
 
 /* "hrtimer_wakeup", "?" if it has no name, NULL: not known yet. */

@@ -6,7 +6,7 @@
 #include <linux/types.h>
 #include <stdio.h>
 
-#include "bpf/symbol/ksym.h"
+#include "bpf/symbol/ksym_record.h"
 #include "probe/kernel/kernel_load.h"
 #include "bpf/symbol/ksym.skel.h"
 #include "probe/core/source.h"
@@ -18,7 +18,7 @@ struct ksym_kernel {
 
 static struct ksym_kernel shared;
 
-static int load(struct ksym_kernel *k)
+static int load_program(struct ksym_kernel *k)
 {
 	char why[WHY_LEN];
 	int r = kernel_can_load(why);
@@ -35,7 +35,7 @@ static int load(struct ksym_kernel *k)
 
 struct ksym_kernel *ksym_kernel_take(void)
 {
-	if (!shared.users && load(&shared) < 0) {
+	if (!shared.users && load_program(&shared) < 0) {
 		ksym_bpf__destroy(shared.bpf);
 		shared.bpf = NULL;
 		return NULL;

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-/* "ffffffff81000000 T _text\t[module]\n": of a module none is asked for. */
+/* "ffffffff81000000 T _text\n"; a symbol of a module, followed by "\t[module]", does not match. */
 static bool is_name(const char *line, const char *name)
 {
 	const char *space = strchr(line, ' ');

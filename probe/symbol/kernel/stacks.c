@@ -6,28 +6,28 @@
 #include "probe/symbol/stack_dedup.h"
 
 enum {
-	FRAMES = 40, /* 24, and those of an interrupt: bpf/files/files.h */
-	STEP_BYTES = 256 * 1024, /* of kallsyms, at a time: about 3 ms */
-	CUT = 1, /* of the flags of a STACK */
+	FRAMES = 40, /* 24 plus those of an interrupt: bpf/files/files.h */
+	STEP_BYTES = 256 * 1024, /* of kallsyms per step: about 3 ms */
+	CUT = 1, /* flag of a STACK item */
 };
 
-#define GATHER_NS 1000000000ull /* so long, others may join a pass */
+#define GATHER_NS 1000000000ull /* a pass waits this long for further stacks */
 
 _Static_assert((int)STACKS_PENDING *FRAMES <= (int)KSYM_MAX, "one pass");
 _Static_assert((int)FRAMES <= (int)ITEM_MAX_FRAMES, "one item");
 
-struct pending {
+struct pending_stack {
 	uint64_t id, frame[FRAMES];
 	uint32_t n, flags;
 };
 
 struct stacks {
 	struct ksyms *ksyms;
-	uint64_t first_ns; /* when the oldest that waits came */
-	uint32_t npending, npass; /* npass: of pending, those that are being looked up */
+	uint64_t first_ns; /* arrival of the oldest pending stack */
+	uint32_t npending, npass; /* npass: pending stacks in the current pass */
 	bool hidden;
-	struct pending pending[STACKS_PENDING];
-	struct stack_dedup told;
+	struct pending_stack pending[STACKS_PENDING];
+	struct stack_dedup sent;
 };
 
 struct stacks *stacks_new(const char *procfs)
@@ -37,7 +37,7 @@ struct stacks *stacks_new(const char *procfs)
 	if (!s)
 		die("out of memory");
 	s->ksyms = ksyms_new(procfs);
-	stack_dedup_open(&s->told, procfs);
+	stack_dedup_open(&s->sent, procfs);
 	return s;
 }
 
@@ -52,27 +52,27 @@ void stacks_free(struct stacks *s)
 uint64_t stacks_id(struct stacks *s, const __u64 *frame, uint32_t n, uint32_t flags,
 		   uint64_t now_ns)
 {
-	struct pending *p;
+	struct pending_stack *p;
 	uint64_t id;
 
 	if (!n)
 		return 0;
 	n = n < FRAMES ? n : FRAMES;
-	id = stack_dedup_id(&s->told, frame, n * sizeof(*frame));
-	if (stack_dedup_is(&s->told, id, now_ns))
+	id = stack_dedup_id(&s->sent, frame, n * sizeof(*frame));
+	if (stack_dedup_is_known(&s->sent, id, now_ns))
 		return id;
 	if (s->npending == STACKS_PENDING)
 		return 0;
 	if (!s->npending)
 		s->first_ns = now_ns;
 	p = &s->pending[s->npending++];
-	*p = (struct pending){ .id = id, .n = n, .flags = flags };
+	*p = (struct pending_stack){ .id = id, .n = n, .flags = flags };
 	memcpy(p->frame, frame, n * sizeof(*frame));
-	stack_dedup_add(&s->told, id, now_ns);
+	stack_dedup_add(&s->sent, id, now_ns);
 	return id;
 }
 
-static void begin(struct stacks *s)
+static void begin_pass(struct stacks *s)
 {
 	uint64_t addr[STACKS_PENDING * FRAMES];
 	size_t n = 0;
@@ -84,13 +84,13 @@ static void begin(struct stacks *s)
 	ksyms_begin(s->ksyms, addr, n);
 }
 
-/* Where the kernel is entered by an interrupt: x86, arm64. */
+/* The function by which an interrupt enters the kernel: x86, arm64. */
 static bool is_entry(const char *name)
 {
 	return strncmp(name, "asm_", 4) == 0 || strncmp(name, "el1h_64_irq+", 12) == 0;
 }
 
-/* All up to the entry of the interrupt that is on top. */
+/* The number of frames of the interrupt on top, including its entry. */
 static uint32_t interrupt_frames(const char *const *name, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -99,7 +99,7 @@ static uint32_t interrupt_frames(const char *const *name, uint32_t n)
 	return 0;
 }
 
-static void tell(const struct stacks *s, const struct pending *p, struct sink *out)
+static void send_stack(const struct stacks *s, const struct pending_stack *p, struct sink *out)
 {
 	char text[FRAMES][KSYM_TEXT];
 	struct stack_item item = { .id = p->id, .flags = p->flags & STACKS_CUT ? CUT : 0 };
@@ -119,17 +119,17 @@ void stacks_step(struct stacks *s, struct sink *out, uint64_t now_ns)
 	if (!s->npending || (!s->npass && now_ns - s->first_ns < GATHER_NS))
 		return;
 	if (!s->npass)
-		begin(s);
+		begin_pass(s);
 	if (!ksyms_step(s->ksyms, STEP_BYTES))
 		return;
 	for (uint32_t i = 0; i < s->npass; i++)
-		tell(s, &s->pending[i], out);
+		send_stack(s, &s->pending[i], out);
 	s->hidden = ksyms_hidden(s->ksyms);
 	s->npending -= s->npass;
 	memmove(s->pending, s->pending + s->npass, s->npending * sizeof(s->pending[0]));
 	s->npass = 0;
 	s->first_ns = now_ns;
-	ksyms_begin(s->ksyms, NULL, 0); /* gives the names back */
+	ksyms_begin(s->ksyms, NULL, 0); /* frees the names of the pass */
 }
 
 bool stacks_wait(const struct stacks *s)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * stacks.h - kernel stacks: an id at once, their frames a little later, once.
+ * stacks.h - kernel stacks: the id is available at once; the frames follow a little later, sent
+ * once.
  *
- * The frames of many are looked up together (ksym.h) and told as STACK items.
+ * The frames of many stacks are looked up in one pass (ksym.h) and sent as STACK items.
  */
 #pragma once
 
@@ -14,7 +15,7 @@ enum { STACKS_PENDING = 32 };
 
 enum stacks_flag {
 	STACKS_CUT = 1, /* there were more frames than these */
-	STACKS_IN_IRQ = 2, /* the frames of an interrupt are on top: they are not told */
+	STACKS_IN_IRQ = 2, /* the top frames are of an interrupt and are not sent */
 };
 
 struct stacks;
@@ -22,14 +23,14 @@ struct stacks;
 struct stacks *stacks_new(const char *procfs);
 void stacks_free(struct stacks *s);
 
-/* 0: it has no frames, or too many others wait. flags: enum stacks_flag. */
+/* 0: no frames, or too many stacks are pending. flags: enum stacks_flag. */
 uint64_t stacks_id(struct stacks *s, const __u64 *frame, uint32_t n, uint32_t flags,
 		   uint64_t now_ns);
 
-/* A little of the work; tells those that are ready. */
+/* Does a part of the lookups and sends the stacks that are ready. */
 void stacks_step(struct stacks *s, struct sink *out, uint64_t now_ns);
 
-bool stacks_wait(const struct stacks *s); /* there is more for stacks_step */
-bool stacks_hidden(const struct stacks *s); /* kptr_restrict: frames are told as addresses */
+bool stacks_wait(const struct stacks *s); /* stacks are pending: call stacks_step */
+bool stacks_hidden(const struct stacks *s); /* kptr_restrict: frames are sent as addresses */
 
 DEFINE_AUTO(struct stacks *, stacks_free)

@@ -7,14 +7,14 @@
 #include "lib/base/text.h"
 
 enum {
-	SYMBOLS = 512, /* read at once */
+	SYMBOLS = 512, /* per read */
 	PHDRS = 64,
-	SECTIONS = 4096, /* what comes after is not looked at */
-	NOTES = 4096, /* bytes of one segment of them */
+	SECTIONS = 4096, /* further sections are ignored */
+	NOTES = 4096, /* bytes read of a segment of notes */
 };
-#define TABLE_MAX (256ull << 20) /* a longer one is read so far */
+#define TABLE_MAX (256ull << 20) /* bytes read of a symbol table; the rest is ignored */
 
-/* All of it, or nothing. */
+/* Reads all bytes, or returns false. */
 static bool read_at(const struct elf_file *e, void *out, size_t len, uint64_t at)
 {
 	if (at > e->size || len > e->size - at)
@@ -89,7 +89,7 @@ static bool read_section(const struct elf_file *e, const Elf64_Ehdr *h, uint32_t
 	       read_at(e, out, sizeof(*out), h->e_shoff + (uint64_t)i * sizeof(*out));
 }
 
-/* Its names with it, or it is none. */
+/* Takes a symbol table with its string table; false: it is not usable. */
 static bool take_table(struct elf_file *e, const Elf64_Ehdr *h, const Elf64_Shdr *s)
 {
 	uint64_t size = s->sh_size < TABLE_MAX ? s->sh_size : TABLE_MAX;
@@ -142,23 +142,23 @@ int elf_file_open(struct elf_file *e, int fd)
 	return r;
 }
 
-bool elf_file_ask(const struct elf_file *e, uint64_t offset, struct symbol_asked *a)
+bool elf_file_lookup(const struct elf_file *e, uint64_t offset, struct symbol_lookup *a)
 {
 	for (uint32_t i = 0; i < e->nloads; i++) {
 		const struct elf_load *l = &e->load[i];
 
 		if (offset < l->offset || offset - l->offset >= l->size)
 			continue;
-		*a = (struct symbol_asked){ .addr = offset - l->offset + l->vaddr,
-					    .start = l->vaddr,
-					    .end = l->vaddr + l->size };
+		*a = (struct symbol_lookup){ .addr = offset - l->offset + l->vaddr,
+					     .start = l->vaddr,
+					     .end = l->vaddr + l->size };
 		return true;
 	}
 	return false;
 }
 
-/* A function of that length, or another's bound. */
-static void compare(struct symbol_asked *a, const Elf64_Sym *s)
+/* Compares a symbol with a lookup: its function, or a nearer bound of its gap. */
+static void compare_symbol(struct symbol_lookup *a, const Elf64_Sym *s)
 {
 	uint64_t end =
 		s->st_size > UINT64_MAX - s->st_value ? UINT64_MAX : s->st_value + s->st_size;
@@ -187,7 +187,7 @@ static bool is_function(const Elf64_Sym *s)
 	       s->st_size;
 }
 
-static void read_name(const struct elf_file *e, struct symbol_asked *a)
+static void read_name(const struct elf_file *e, struct symbol_lookup *a)
 {
 	uint64_t left = a->name_at < e->name_size ? e->name_size - a->name_at : 0;
 	char raw[SYMBOL_NAME];
@@ -199,7 +199,7 @@ static void read_name(const struct elf_file *e, struct symbol_asked *a)
 	a->found = a->name[0] != 0;
 }
 
-int elf_file_step(struct elf_file *e, struct symbol_asked *a, size_t n, size_t bytes)
+int elf_file_step(struct elf_file *e, struct symbol_lookup *a, size_t n, size_t bytes)
 {
 	Elf64_Sym s[SYMBOLS];
 
@@ -216,7 +216,7 @@ int elf_file_step(struct elf_file *e, struct symbol_asked *a, size_t n, size_t b
 		e->symbol_at += take * sizeof(*s);
 		for (size_t j = 0; j < take; j++)
 			for (size_t i = 0; i < n && is_function(&s[j]); i++)
-				compare(&a[i], &s[j]);
+				compare_symbol(&a[i], &s[j]);
 	}
 	return 0;
 }

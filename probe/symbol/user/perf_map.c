@@ -3,7 +3,7 @@
 
 #include "lib/base/text.h"
 
-#define TAKE_MAX (256ull << 20) /* what comes after is not read */
+#define TAKE_MAX (256ull << 20) /* the rest of the file is ignored */
 
 void perf_map_open(struct perf_map *m, int fd)
 {
@@ -13,8 +13,8 @@ void perf_map_open(struct perf_map *m, int fd)
 	m->skipping = false;
 }
 
-/* A number and the blank behind it; NULL: there is none. */
-static const char *number(const char *p, const char *end, uint64_t *out)
+/* Parses a number and the blank after it; NULL: neither. */
+static const char *parse_number(const char *p, const char *end, uint64_t *out)
 {
 	uint64_t v = 0;
 	const char *from = p;
@@ -33,12 +33,12 @@ static const char *number(const char *p, const char *end, uint64_t *out)
 	return p > from && p < end && *p == ' ' ? p + 1 : NULL;
 }
 
-static void on_line(const char *p, const char *end, struct symbol_asked *a, size_t n)
+static void on_line(const char *p, const char *end, struct symbol_lookup *a, size_t n)
 {
 	uint64_t start, size;
 
-	p = number(p, end, &start);
-	p = p ? number(p, end, &size) : NULL;
+	p = parse_number(p, end, &start);
+	p = p ? parse_number(p, end, &size) : NULL;
 	for (size_t i = 0; p && p < end && i < n; i++) {
 		if (a[i].addr < start || a[i].addr - start >= size)
 			continue;
@@ -49,8 +49,8 @@ static void on_line(const char *p, const char *end, struct symbol_asked *a, size
 	}
 }
 
-/* The whole lines in there; what begins another stays. */
-static void on_piece(struct perf_map *m, struct symbol_asked *a, size_t n)
+/* Processes the complete lines of the buffer; an incomplete line stays. */
+static void on_piece(struct perf_map *m, struct symbol_lookup *a, size_t n)
 {
 	const char *p = m->piece, *end = m->piece + m->len, *newline;
 
@@ -67,7 +67,7 @@ static void on_piece(struct perf_map *m, struct symbol_asked *a, size_t n)
 	m->len = 0;
 }
 
-int perf_map_step(struct perf_map *m, struct symbol_asked *a, size_t n, size_t bytes)
+int perf_map_step(struct perf_map *m, struct symbol_lookup *a, size_t n, size_t bytes)
 {
 	for (uint64_t until = m->taken + bytes; m->taken < until;) {
 		ssize_t got = m->taken < TAKE_MAX

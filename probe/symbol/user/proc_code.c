@@ -55,7 +55,7 @@ int proc_code_each(const char *procfs, uint32_t pid,
 	return 0;
 }
 
-/* Those whose answer may come late or never. */
+/* File systems whose answer may come late or never. */
 static bool is_far_type(const char *type)
 {
 	static const char *const far[] = { "fuse", "nfs", "cifs", "smb",
@@ -67,7 +67,7 @@ static bool is_far_type(const char *type)
 	return false;
 }
 
-/* As its mounts say; a device that none of them has is a part of one that is near. */
+/* By the mounts of the process; a device that is not mounted belongs to a local file system. */
 static bool is_far(const char *procfs, uint32_t pid, uint32_t dev)
 {
 	FILE *f = open_text(procfs, pid, "mountinfo");
@@ -86,7 +86,7 @@ static bool is_far(const char *procfs, uint32_t pid, uint32_t dev)
 	return far;
 }
 
-/* No names are followed any more, and no open is waited for. */
+/* Opens the file behind an O_PATH descriptor: resolves no path, and does not block. */
 static int open_regular(int place, struct stat *st)
 {
 	char self[64];
@@ -116,7 +116,7 @@ static int open_in_root(const char *procfs, uint32_t pid, const char *path, stru
 	return place < 0 ? -errno : open_regular(place, st);
 }
 
-/* Its program, even if that was deleted; a library that was is lost. */
+/* The program of the process, even if deleted; a deleted library cannot be opened. */
 static int open_program(const char *procfs, uint32_t pid, struct stat *st)
 {
 	AUTO_CLOSE int place = -1;
@@ -143,7 +143,7 @@ int proc_code_open(const char *procfs, uint32_t pid, const struct mapping *m, bo
 	return fd;
 }
 
-/* What follows the name of the field, "" if there is none. */
+/* The text after the name of the field, "" if there is no such field. */
 static const char *status_field(const char *procfs, uint32_t pid, const char *field,
 				char text[static TEXT])
 {
@@ -166,7 +166,7 @@ uint32_t proc_code_parent(const char *procfs, uint32_t pid)
 	return (uint32_t)strtoul(status_field(procfs, pid, "\nPPid:\t", text), NULL, 10);
 }
 
-/* As it is called in the innermost of the namespaces it is in: the last number on the line. */
+/* The pid in the innermost pid namespace of the process: the last number on the line. */
 static unsigned long inner_pid(const char *procfs, uint32_t pid)
 {
 	char text[TEXT];
@@ -193,7 +193,7 @@ int proc_code_open_perf_map(const char *procfs, uint32_t pid)
 		return -ESRCH;
 	snprintf(path, sizeof(path), "tmp/perf-%lu.map", inner_pid(procfs, pid));
 	fd = open_in_root(procfs, pid, path, &st);
-	if (fd >= 0 && st.st_uid != effective) { /* another user has put it there */
+	if (fd >= 0 && st.st_uid != effective) { /* written by another user */
 		close(fd);
 		return -EPERM;
 	}

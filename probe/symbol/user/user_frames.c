@@ -6,8 +6,9 @@
 #define USER_END (1ull << 56)
 
 /*
- * Code without frame pointers leaves any value in the chain of frames. An address that lies in no
- * file gets the next file's build id from the kernel, and an offset before that file's beginning.
+ * Code without frame pointers leaves arbitrary values in the chain of frames. For an address in no
+ * file the kernel returns the build id of the next file, and an offset before the start of that
+ * file.
  */
 static bool is_nowhere(const struct req_frame *f)
 {

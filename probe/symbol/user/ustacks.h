@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * ustacks.h - user stacks: an id at once, their frames a little later, once.
+ * ustacks.h - user stacks: the id is available at once; the frames follow a little later, sent
+ * once.
  *
- * Each is looked up by itself (usym.h), a few pieces of files in a step. Who has waited for too
- * long is told as it is: by build ids and offsets.
+ * Each stack is looked up by itself (usym.h), a few pieces of files per step. A stack that has
+ * waited for too long is sent with the names found so far, else with build ids and offsets.
  */
 #pragma once
 
@@ -19,14 +20,14 @@ struct ustacks;
 struct ustacks *ustacks_new(const char *procfs);
 void ustacks_free(struct ustacks *s);
 
-/* Of every stack that comes: its process may be gone when it is asked for. */
+/* To be called for each incoming stack: the process may be gone when its id is needed. */
 void ustacks_notice(struct ustacks *s, const struct req_stack *stack);
 
 uint64_t ustacks_id(struct ustacks *s, const struct req_stack *stack,
-		    uint64_t now_ns); /* 0: too many others wait */
+		    uint64_t now_ns); /* 0: too many stacks are pending */
 
-/* A little of the work; tells those that are ready. */
+/* Does a part of the lookups and sends the stacks that are ready. */
 void ustacks_step(struct ustacks *s, struct sink *out, uint64_t now_ns);
-bool ustacks_wait(const struct ustacks *s); /* there is more for it */
+bool ustacks_wait(const struct ustacks *s); /* stacks are pending: call ustacks_step */
 
 DEFINE_AUTO(struct ustacks *, ustacks_free)

@@ -9,9 +9,9 @@
 #include "probe/symbol/user/usym_frame.h"
 
 enum {
-	OPENS = 64, /* files looked into for one process */
-	LOOKS = 64, /* processes looked at last */
-	LOOK_BYTES = 64 * 1024, /* what a look at a process's mappings counts for */
+	OPENS = 64, /* new files opened for one process */
+	LOOKS = 64, /* processes remembered as read */
+	LOOK_BYTES = 64 * 1024, /* the cost of reading the mappings of a process, in bytes */
 };
 
 enum phase { PHASE_LOCATE, PHASE_FILE, PHASE_SYMBOLS, PHASE_MAP, PHASE_DONE };
@@ -19,17 +19,17 @@ enum phase { PHASE_LOCATE, PHASE_FILE, PHASE_SYMBOLS, PHASE_MAP, PHASE_DONE };
 struct usym {
 	char procfs[PATH_MAX - 64];
 	struct usym_files *files;
-	uint32_t looked[LOOKS], to_look; /* to_look: a process with files that are not known */
+	uint32_t looked[LOOKS], to_look; /* to_look: a process with unknown files, to be read */
 	enum phase phase;
 	bool places; /* not the frames of one stack */
 	uint32_t pid, n, opens;
 	struct usym_frame frame[USYM_FRAMES];
-	int fd; /* of what is being read; -1 */
+	int fd; /* of the file being read, or -1 */
 	struct elf_file elf;
 	struct perf_map map;
-	uint32_t nasked;
-	struct usym_frame *asker[USYM_FRAMES];
-	struct symbol_asked asked[USYM_FRAMES];
+	uint32_t nlookups;
+	struct usym_frame *frame_of[USYM_FRAMES];
+	struct symbol_lookup lookup[USYM_FRAMES];
 };
 
 struct usym *usym_new(const char *procfs)
@@ -87,25 +87,25 @@ static const struct code_file *file_of(struct usym *u, const struct mapping *m)
 	return usym_files_of(u->files, u->pid, m, &u->opens);
 }
 
-static bool look_at(void *arg, const struct mapping *m)
+static bool on_seen_mapping(void *arg, const struct mapping *m)
 {
 	file_of(arg, m);
 	return true;
 }
 
-/* Of a process that may end before its names are asked for. */
-static void look(struct usym *u)
+/* Records the files of a process that may end before its frames are looked up. */
+static void look_at_process(struct usym *u)
 {
 	uint32_t pid = u->pid;
 
 	u->pid = u->looked[u->to_look % LOOKS] = u->to_look;
 	u->to_look = 0;
 	u->opens = OPENS;
-	proc_code_each(u->procfs, u->pid, look_at, u);
+	proc_code_each(u->procfs, u->pid, on_seen_mapping, u);
 	u->pid = pid;
 }
 
-static void begin(struct usym *u, uint32_t pid, const struct req_frame *frame, uint32_t n)
+static void begin_lookup(struct usym *u, uint32_t pid, const struct req_frame *frame, uint32_t n)
 {
 	close_file(u);
 	u->pid = pid;
@@ -122,13 +122,13 @@ static void begin(struct usym *u, uint32_t pid, const struct req_frame *frame, u
 void usym_begin(struct usym *u, uint32_t pid, const struct req_frame *frame, uint32_t n)
 {
 	u->places = false;
-	begin(u, pid, frame, n);
+	begin_lookup(u, pid, frame, n);
 }
 
 void usym_begin_places(struct usym *u, uint32_t pid, const struct req_frame *place, uint32_t n)
 {
 	u->places = true;
-	begin(u, pid, place, n);
+	begin_lookup(u, pid, place, n);
 }
 
 static bool locate_in(void *arg, const struct mapping *m)
@@ -174,37 +174,38 @@ static void locate(struct usym *u)
 	}
 }
 
-/* What a call returns to may be behind the end of its function. */
-static uint64_t asked_offset(const struct usym *u, const struct usym_frame *f)
+/* A return address may lie behind the end of the calling function, so one byte less is looked up.
+ */
+static uint64_t lookup_offset(const struct usym *u, const struct usym_frame *f)
 {
 	return f->offset - (f != u->frame && f->offset && !u->places);
 }
 
-static void take_known(struct usym *u)
+static void take_known_names(struct usym *u)
 {
 	for (uint32_t i = 0; i < u->n; i++) {
 		struct usym_frame *f = &u->frame[i];
 		const struct code_function *fn = NULL;
 
 		if (f->serial && !f->done)
-			fn = usym_files_function(u->files, f->serial, asked_offset(u, f));
+			fn = usym_files_function(u->files, f->serial, lookup_offset(u, f));
 		if (fn)
 			usym_frame_take(f, fn);
 	}
 }
 
-static void ask_all_of(struct usym *u, uint32_t serial)
+static void look_up_all_of(struct usym *u, uint32_t serial)
 {
-	u->nasked = 0;
+	u->nlookups = 0;
 	for (uint32_t i = 0; i < u->n; i++) {
 		struct usym_frame *f = &u->frame[i];
 
 		if (f->serial != serial || f->done)
 			continue;
-		u->asker[u->nasked] = f;
-		f->code = elf_file_ask(&u->elf, asked_offset(u, f), &u->asked[u->nasked]);
+		u->frame_of[u->nlookups] = f;
+		f->code = elf_file_lookup(&u->elf, lookup_offset(u, f), &u->lookup[u->nlookups]);
 		f->done = !f->code;
-		u->nasked += f->code;
+		u->nlookups += f->code;
 	}
 }
 
@@ -216,27 +217,27 @@ static struct usym_frame *next_in_a_file(struct usym *u)
 	return NULL;
 }
 
-static void give_up(struct usym *u, uint32_t serial)
+static void give_up_file(struct usym *u, uint32_t serial)
 {
 	for (uint32_t i = 0; i < u->n; i++)
 		if (u->frame[i].serial == serial)
 			u->frame[i].done = true;
 }
 
-/* Those in memory of no file, by the map of their runtime. */
+/* Looks up the frames in anonymous memory, by the perf map of their runtime. */
 static enum phase begin_map(struct usym *u)
 {
-	u->nasked = 0;
+	u->nlookups = 0;
 	for (uint32_t i = 0; i < u->n; i++) {
 		struct usym_frame *f = &u->frame[i];
 
 		if (!f->runtime)
 			continue;
-		u->asker[u->nasked] = f;
-		u->asked[u->nasked++] =
-			(struct symbol_asked){ .addr = f->at.where - (i > 0 && !u->places) };
+		u->frame_of[u->nlookups] = f;
+		u->lookup[u->nlookups++] =
+			(struct symbol_lookup){ .addr = f->at.where - (i > 0 && !u->places) };
 	}
-	if (!u->nasked)
+	if (!u->nlookups)
 		return PHASE_DONE;
 	u->fd = proc_code_open_perf_map(u->procfs, u->pid);
 	if (u->fd < 0)
@@ -250,28 +251,28 @@ static enum phase begin_file(struct usym *u)
 	const struct code_file *c;
 	const struct usym_frame *f;
 
-	take_known(u);
+	take_known_names(u);
 	f = next_in_a_file(u);
 	if (!f)
 		return begin_map(u);
 	c = usym_files_at(u->files, f->serial);
 	if (!c || usym_files_open(u->files, u->pid, c, &u->elf) < 0) {
-		give_up(u, f->serial);
+		give_up_file(u, f->serial);
 		return PHASE_FILE;
 	}
 	u->fd = u->elf.fd;
-	ask_all_of(u, f->serial);
-	if (u->nasked)
+	look_up_all_of(u, f->serial);
+	if (u->nlookups)
 		return PHASE_SYMBOLS;
 	close_file(u);
 	return PHASE_FILE;
 }
 
-/* The function is kept by where it lies in the file, as far as that is in the file. */
-static void keep(struct usym *u, const struct usym_frame *f, const struct symbol_asked *a,
-		 struct code_function *fn)
+/* Caches the function by its offsets in the file, limited to valid offsets. */
+static void keep_function(struct usym *u, const struct usym_frame *f, const struct symbol_lookup *a,
+			  struct code_function *fn)
 {
-	uint64_t at = asked_offset(u, f), below = a->addr - a->start, above = a->end - a->addr;
+	uint64_t at = lookup_offset(u, f), below = a->addr - a->start, above = a->end - a->addr;
 
 	*fn = (struct code_function){ .serial = f->serial,
 				      .start = below < at ? at - below : 0,
@@ -283,11 +284,11 @@ static void keep(struct usym *u, const struct usym_frame *f, const struct symbol
 
 static enum phase end_symbols(struct usym *u)
 {
-	for (uint32_t i = 0; i < u->nasked; i++) {
+	for (uint32_t i = 0; i < u->nlookups; i++) {
 		struct code_function fn;
 
-		keep(u, u->asker[i], &u->asked[i], &fn);
-		usym_frame_take(u->asker[i], &fn);
+		keep_function(u, u->frame_of[i], &u->lookup[i], &fn);
+		usym_frame_take(u->frame_of[i], &fn);
 	}
 	close_file(u);
 	return PHASE_FILE;
@@ -295,15 +296,15 @@ static enum phase end_symbols(struct usym *u)
 
 static enum phase end_map(struct usym *u)
 {
-	for (uint32_t i = 0; i < u->nasked; i++) {
-		struct usym_frame *f = u->asker[i];
+	for (uint32_t i = 0; i < u->nlookups; i++) {
+		struct usym_frame *f = u->frame_of[i];
 
-		f->plus = f->at.where - u->asked[i].start;
-		if (!u->asked[i].found)
+		f->plus = f->at.where - u->lookup[i].start;
+		if (!u->lookup[i].found)
 			continue;
-		memcpy(f->name, u->asked[i].name, sizeof(f->name));
-		f->from = u->asked[i].start;
-		f->to = u->asked[i].end;
+		memcpy(f->name, u->lookup[i].name, sizeof(f->name));
+		f->from = u->lookup[i].start;
+		f->to = u->lookup[i].end;
 	}
 	close_file(u);
 	return PHASE_DONE;
@@ -318,10 +319,11 @@ static enum phase advance(struct usym *u, size_t bytes)
 	case PHASE_FILE:
 		return begin_file(u);
 	case PHASE_SYMBOLS:
-		return elf_file_step(&u->elf, u->asked, u->nasked, bytes) ? end_symbols(u)
-									  : PHASE_SYMBOLS;
+		return elf_file_step(&u->elf, u->lookup, u->nlookups, bytes) ? end_symbols(u)
+									     : PHASE_SYMBOLS;
 	case PHASE_MAP:
-		return perf_map_step(&u->map, u->asked, u->nasked, bytes) ? end_map(u) : PHASE_MAP;
+		return perf_map_step(&u->map, u->lookup, u->nlookups, bytes) ? end_map(u)
+									     : PHASE_MAP;
 	case PHASE_DONE:
 		break;
 	}
@@ -338,7 +340,7 @@ static size_t position(const struct usym *u)
 int usym_step(struct usym *u, size_t *bytes)
 {
 	if (u->to_look) {
-		look(u);
+		look_at_process(u);
 		*bytes -= *bytes < LOOK_BYTES ? *bytes : LOOK_BYTES;
 	}
 	while (*bytes && u->phase != PHASE_DONE) {

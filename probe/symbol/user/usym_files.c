@@ -17,7 +17,7 @@ struct usym_files {
 	struct code_function function[FUNCTIONS];
 };
 
-/* All who look at one /proc see the same files. */
+/* Shared by all users of the same procfs: they see the same files. */
 static struct usym_files *shared;
 
 struct usym_files *usym_files_new(const char *procfs)
@@ -48,7 +48,7 @@ void usym_files_free(struct usym_files *f)
 	free(f);
 }
 
-static struct code_file *find(struct usym_files *f, const struct mapping *m)
+static struct code_file *find_file(struct usym_files *f, const struct mapping *m)
 {
 	for (size_t i = 0; i < FILES; i++) {
 		struct code_file *c = &f->file[i];
@@ -69,7 +69,7 @@ static struct code_file *unused_longest(struct usym_files *f)
 	return c;
 }
 
-/* In the process's own root; in that of its parent; in ours, which a chroot is in. */
+/* Tries the root of the process, that of its parent, and ours, which contains a chroot. */
 static int open_somewhere(struct usym_files *f, uint32_t pid, uint32_t keeper,
 			  const struct mapping *m)
 {
@@ -85,7 +85,7 @@ static int open_somewhere(struct usym_files *f, uint32_t pid, uint32_t keeper,
 const struct code_file *usym_files_of(struct usym_files *f, uint32_t pid, const struct mapping *m,
 				      uint32_t *opens)
 {
-	struct code_file *c = find(f, m);
+	struct code_file *c = find_file(f, m);
 	AUTO_CLOSE int fd = -1;
 	struct elf_file e;
 
@@ -129,8 +129,8 @@ const struct code_file *usym_files_at(const struct usym_files *f, uint32_t seria
 	return NULL;
 }
 
-/* Another one lies there now: what has that number is to be seen anew. */
-static void forget(struct usym_files *f, uint32_t serial)
+/* Another file has this path now: forgets the recorded one. */
+static void forget_file(struct usym_files *f, uint32_t serial)
 {
 	for (size_t i = 0; i < FILES; i++)
 		if (f->file[i].serial == serial)
@@ -148,7 +148,7 @@ int usym_files_open(struct usym_files *f, uint32_t pid, const struct code_file *
 		return fd;
 	r = elf_file_open(&e, fd);
 	if (r == 0 && memcmp(e.build_id, c->build_id, sizeof(e.build_id)) != 0) {
-		forget(f, c->serial);
+		forget_file(f, c->serial);
 		r = -ESTALE;
 	}
 	if (r < 0)

@@ -52,7 +52,7 @@ void usym_frame_take(struct usym_frame *f, const struct code_function *fn)
 	f->to = above < UINT64_MAX - f->at.where ? f->at.where + above : UINT64_MAX;
 }
 
-/* The build id in hexadecimal; of a file without one, or one that is not known, nothing. */
+/* The build id in hexadecimal; "" if the file has none, or it is not known. */
 static void id_text(const uint8_t id[static ELF_FILE_ID], char text[static 2 * ELF_FILE_ID + 1])
 {
 	static const uint8_t none[ELF_FILE_ID];
@@ -121,8 +121,8 @@ bool usym_name_begins(const char *name)
 }
 
 /*
- * By names that nothing else has; and what the C library calls in another file is main, or the
- * function of a thread: its calls of other functions (qsort) are taken for that, too.
+ * By unique names. Also, a function that the C library calls in another file is taken for main or a
+ * thread's function; this includes callbacks from the C library (qsort).
  */
 bool usym_frame_begins(const struct usym_frame *f, const struct usym_frame *called)
 {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* usym_frame.h - one frame of a user stack, as far as it is known; only usym*.c and fold.c use it.
- */
+/* usym_frame.h - one frame of a user stack and its lookup; only usym*.c and fold.c use it. */
 #pragma once
 
 #include "probe/symbol/user/usym.h"
@@ -13,24 +12,24 @@ enum {
 
 struct usym_frame {
 	struct req_frame at;
-	bool code; /* there is code at it */
-	bool runtime; /* in memory of no file */
-	bool done; /* no name is to be looked for any more */
+	bool code; /* the address is code */
+	bool runtime; /* in anonymous memory */
+	bool done; /* the lookup is complete */
 	uint32_t serial; /* of its file; 0: not known */
-	uint64_t offset, plus; /* in the file; from the beginning of its function */
-	uint64_t from, to; /* where the function lies, as at.where counts; to: behind it */
+	uint64_t offset, plus; /* in the file; from the start of its function */
+	uint64_t from, to; /* range of the function in the unit of at.where, without to */
 	uint8_t build_id[ELF_FILE_ID];
 	char name[SYMBOL_NAME], file[USYM_FILE];
 };
 
-/* It is an address, and this is mapped there; c: the file of that, NULL if it cannot be read. */
+/* For a frame with an address in mapping m; c: the mapped file, NULL if it cannot be read. */
 void usym_frame_lies_in(struct usym_frame *f, const struct mapping *m, const struct code_file *c);
 
 void usym_frame_is_of(struct usym_frame *f, const struct code_file *c, const char *path);
 void usym_frame_take(struct usym_frame *f, const struct code_function *fn);
 void usym_frame_text(const struct usym_frame *f, char text[static USYM_TEXT]);
-/* Without the offset; of one that has no name its file. */
+/* Without the offset; without a name the file. */
 void usym_frame_function(const struct usym_frame *f, char text[static USYM_TEXT]);
-/* It is where a thread begins. */
-bool usym_name_begins(const char *name); /* by its own name */
+/* Whether the frame is the start of a thread. */
+bool usym_name_begins(const char *name); /* by its name alone */
 bool usym_frame_begins(const struct usym_frame *f, const struct usym_frame *called);

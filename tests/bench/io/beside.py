@@ -42,10 +42,10 @@ def compare(name, tool, theirs, ours, least=0):
     print(f"| {name} | {tool} | {total:.0f} | {other} | {off:+.2f} | {apart:.1f} | {len(ends)} | {'yes' if good else '**no**'} |")
 
 
-def summed(told, prefix):
+def summed(readings, prefix):
     """Of all entities together."""
     counts = {}
-    for values in told.values():
+    for values in readings.values():
         for end, v in rig.slots(values, prefix):
             counts[end] = counts.get(end, 0) + (v if v == v else 0)
     return counts
@@ -90,7 +90,7 @@ def main():
         disk.close()
     print(f"\nWaits for a processor: those of the {2 * BEFORE} s around the load are in their count and not in ours. Most are of some 2 us, which is the end of "
           "a bucket, and both programs hang on the same hooks: the one that runs second has the first one's time in its own. offcputime has no counterpart: what is off "
-          "the processor is told of requests, by the part it belongs to, and not of all tasks; beside the requests' own times it is `make faults`.")
+          "CPU time is reported for requests, by the part it belongs to, and not of all tasks; beside the requests' own times it is `make faults`.")
 
 
 main()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""exact.py IOS - what the probe tells of I/O, beside fio's own count and the disk's: Markdown on standard output."""
+"""exact.py IOS - what the probe reports of I/O, beside fio's own count and the disk's: Markdown on standard output."""
 import sys
 
 import rig

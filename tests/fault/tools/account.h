@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * account.h - what the kernel itself says of a thread's time, by interfaces that the probe does not
- * use: its CPU clock, schedstat, and the delay accounting that taskstats tells.
+ * use: its CPU clock, schedstat, and the delay accounting of taskstats.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * act.h - what a handler of server.c can be asked to do. Each tells how long it took by the
+ * act.h - what a handler of server.c can be asked to do. Each returns how long it took by the
  * server's own clock, and the name that a diagnosis should find: that is the truth of the bench.
  */
 #pragma once

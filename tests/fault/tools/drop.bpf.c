@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * drop.bpf.c - a network that loses segments: a classifier where a packet comes in from a link, so
- * that whoever sent it believes it went out. Each loss is told, and when the same bytes came by.
+ * that whoever sent it believes it went out. Each loss is reported, and when the same bytes came
+ * by.
  */
 #include <linux/types.h>
 #include <linux/bpf.h>
@@ -74,7 +75,7 @@ static int packet_read(struct __sk_buff *skb, struct packet *p)
 	return 1;
 }
 
-static void tell(struct __sk_buff *skb, const struct packet *p, __u32 what, __u32 mode)
+static void report(struct __sk_buff *skb, const struct packet *p, __u32 what, __u32 mode)
 {
 	struct drop_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 	__u32 n = p->len;
@@ -129,7 +130,7 @@ static int lose(struct __sk_buff *skb, const struct packet *p, struct flow *f, _
 		f->lost_seq = p->seq;
 	f->open = 1;
 	f->times++;
-	tell(skb, p, DROPPED, mode);
+	report(skb, p, DROPPED, mode);
 	return TC_ACT_SHOT;
 }
 
@@ -138,7 +139,7 @@ static int data_came(struct __sk_buff *skb, const struct packet *p, struct flow 
 	__u64 now = bpf_ktime_get_ns();
 
 	if (f->segments++ == 0)
-		tell(skb, p, FIRST_DATA, f->mode);
+		report(skb, p, FIRST_DATA, f->mode);
 	if (rule.modes & DROP_ANY && bpf_get_prandom_u32() % (rule.one_in ? rule.one_in : 1) == 0)
 		return lose(skb, p, f, DROP_ANY);
 	if (f->mode == DROP_BURST && f->segments > rule.after) {
@@ -155,7 +156,7 @@ static int data_came(struct __sk_buff *skb, const struct packet *p, struct flow 
 	}
 	if (f->open && p->seq == f->lost_seq) {
 		f->open = 0;
-		tell(skb, p, PASSED_AGAIN, f->mode);
+		report(skb, p, PASSED_AGAIN, f->mode);
 	}
 	return TC_ACT_OK;
 }
@@ -166,7 +167,7 @@ static int syn_came(struct __sk_buff *skb, const struct packet *p, struct flow *
 		return lose(skb, p, f, f->mode);
 	if (f->open && p->seq == f->lost_seq) {
 		f->open = 0;
-		tell(skb, p, PASSED_AGAIN, f->mode);
+		report(skb, p, PASSED_AGAIN, f->mode);
 	}
 	return TC_ACT_OK;
 }

@@ -37,7 +37,7 @@ struct options {
 	int backlog;
 };
 
-static int told = -1; /* the log */
+static int log_fd = -1; /* the log */
 static struct shared *all;
 
 static void value(const char *query, const char *key, char *out, size_t size)
@@ -91,8 +91,8 @@ static void wishes_read(const char *head, struct act *a)
 	}
 }
 
-static void tell(const struct act *a, uint64_t read_ns, const struct account *from,
-		 const struct account *to, int client_port)
+static void log_act(const struct act *a, uint64_t read_ns, const struct account *from,
+		    const struct account *to, int client_port)
 {
 	char line[1024];
 	int n = snprintf(line, sizeof(line),
@@ -108,7 +108,7 @@ static void tell(const struct act *a, uint64_t read_ns, const struct account *fr
 			 (double)(to->reclaim - from->reclaim) / 1e3, (double)to->runq / 1e3,
 			 a->what, a->who, a->up_port);
 
-	if (told >= 0 && write(told, line, (size_t)n) != n)
+	if (log_fd >= 0 && write(log_fd, line, (size_t)n) != n)
 		perror("log");
 }
 
@@ -188,7 +188,7 @@ static void serve(int fd)
 		account_take(&to);
 		if (!answer(fd, &a))
 			a.status = 0;
-		tell(&a, read_ns, &from, &to, port);
+		log_act(&a, read_ns, &from, &to, port);
 		act_after(&a);
 		if (!a.status)
 			break;
@@ -288,7 +288,7 @@ int main(int argc, char *argv[])
 	netns_enter(o.netns);
 	signal(SIGCHLD, SIG_IGN);
 	if (o.log)
-		told = open(o.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+		log_fd = open(o.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	all = mmap(NULL, sizeof(*all), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (all == MAP_FAILED)
 		return 1;

@@ -46,7 +46,7 @@ fail_n /waits 50
 sleep 0.5
 ok "a probe is killed" end_part probe KILL
 ok "the stack starts again" stack_start
-ok "it says what it sends first" [ "$(said 'batches of before are sent first')" = 1 ]
+ok "it says what it sends first" [ "$(said 'batches of the last run are sent first')" = 1 ]
 ok "every request that waited is a row, once" await_value "250 250" rows_of /waits
 ok "and no file is left of it" await_value 0 segments
 fail_n /after 10

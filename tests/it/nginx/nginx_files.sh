@@ -38,6 +38,14 @@ pid=$(cat "$tmp/nginx.pid")
 warm "$port"
 ok "an nginx is read" await_value 1 said "$(command -v nginx).* read exactly"
 ok "its pipelines have rows" pipelined_rows /first/
+workers_replaced() { # none of those in $old is there any more, and others are
+	local worker
+	for worker in $old; do
+		[ ! -d "/proc/$worker" ] || return 1
+	done
+	pgrep -P "$pid" >/dev/null
+}
+
 curl -sk -o /dev/null --http1.1 "https://127.0.0.1:$tls/tls/[1-5]"
 curl -sk -o /dev/null --http2 "https://127.0.0.1:$tls/h2/[1-5]"
 ok "what came by TLS has rows" await_value 5 rows "$tls" /tls/
@@ -45,8 +53,9 @@ ok "so has what came by HTTP/2" await_value 5 rows "$tls" /h2/
 ok "with status, client, and what their upstream did" test "$(ask "select count(*) from request where local_port = $tls and status = 200
 	and host(remote) = '127.0.0.1' and upstreams -> 0 ->> 'addr' = '127.0.0.1:$b1' and (upstreams -> 0 ->> 'status')::int = 200")" = 10
 ok "and neither is told as not read" test "$(ask "select count(*) from unread where kind in ('tls', 'http2') and app = 'nginx'")" = 0
+old=$(pgrep -P "$pid" | tr '\n' ' ')
 kill -HUP "$pid"
-sleep 1
+await 300 workers_replaced
 ok "so have those of its next workers" pipelined_rows /reloaded/
 ok "which is the same file" test "$(said 'read exactly')" = 1
 
@@ -60,7 +69,7 @@ cp "$(command -v nginx)" "$tmp/web-new" && mv "$tmp/web-new" "$tmp/web-front"
 kill -USR2 "$(cat "$tmp/nginx.pid")" # an upgrade while it serves
 await 300 test -s "$tmp/nginx.pid.oldbin" -a -s "$tmp/nginx.pid"
 kill -QUIT "$(cat "$tmp/nginx.pid.oldbin")"
-sleep 1
+await 300 test ! -e "$tmp/nginx.pid.oldbin"
 warm "$port"
 ok "one that took its place while it served is read too" pipelined_rows /upgraded/
 ok "as a file of its own" test "$(said 'web-front.* read exactly')" = 2

@@ -50,9 +50,9 @@ doctor "$probe"
 ok "as root every source attaches" [ $status = 0 ]
 ok "a source is a line with what it does" says ok request "attached and read: HTTP/1"
 ok "every line begins with ok or off, a name and a sentence" eval '! grep -vqE "^(ok |off)  [^ ].{24}  [^ ].*" "$tmp/out"'
-ok "what nobody asked for would work, and how to ask is told" says ok vfs "it would work: .*; on_demand = vfs has it measured"
+ok "what nobody asked for would work, and how to ask is told" says ok vfs "would work: .*; on_demand = vfs enables it"
 ok "what kernel programs cost can be counted" says ok "cost of programs" "counted by the kernel a twentieth of the time; its hook makes each run [-+][0-9]"
-ok "the memory of maps is told, here and for many processors" says ok "map memory" "MiB of the kernel.s here; .* with 256"
+ok "the memory of maps is told, here and for many processors" says ok "map memory" "MiB of kernel memory here; .* with 256"
 for name in proc 'hooks sockets' 'hooks syscalls' privileges seccomp BTF sys_exit sock_send_length sock_recv_length inet_sock_set_state tcp_destroy_sock sk_storage task_storage \
 	iter/bpf_sk_storage_map iter/bpf_map_elem ancestor_cgroup_id task_pt_regs bpf_rdonly_cast 'ring buffer' /proc/stat /proc/pressure/io; do
 	ok "as root $name is there" says ok "$name"

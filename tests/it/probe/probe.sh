@@ -101,7 +101,7 @@ ok "SIGTERM ends it with status 0 within a second" stops
 ok "what was not delivered is told at the end" grep -q 'were not delivered' "$tmp/err"
 
 start setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/seismo-probe"
-sleep 2
+await 100 grep -q 'source request is off' "$tmp/err"
 ok "without root the probe runs on" [ -d "/proc/$pid" ]
 ok "without root it says which source is off and what to do" grep -q 'source request is off: .*root' "$tmp/err"
 ok "without root the node itself is still measured" sh -c "! grep -q 'source proc is off' '$tmp/err'"

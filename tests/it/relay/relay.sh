@@ -127,7 +127,7 @@ await 150 eval 'seismo node list | grep -q "wants to relay global"'
 seismo node approve relay-us >/dev/null
 as_node us "$us_port" "node loop-1 9" hello "want welcome 0 0" "send 1 1 1 request" "want ack 1 1"
 ok "what is of the global region itself is a loop, dropped and counted" await 150 counted "$web" seismo_relay_loops_total 1
-ok "it is said" says one "a loop, or regions relay in a row"
+ok "it is said" says one "a relay loop, or a chain of more than"
 ok "nothing of it is stored" is 0 "select count(*) from node where name = 'loop-1'"
 ok "a collector that relays nowhere writes no outbox" is 0 "select count(*) from outbox_head"
 ok "a relay without a key is told so" eval '! "$collector" --check-config --relay-to "$url" 2>"$dir/err" && grep -q "relay.key is missing" "$dir/err"'

@@ -123,7 +123,9 @@ get "http://127.0.0.1:$nd/stream"
 exec 5<>"/dev/tcp/127.0.0.1/$nd" && printf 'GET /stream-left HTTP/1.1\r\nHost: x\r\n\r\n' >&5 && read -r -t 10 _ <&5
 exec 5>&- # with its first event
 get "http://127.0.0.1:$nd/large"
-sleep 1
+get "http://127.0.0.1:$nd/last?s=500"
+get "http://127.0.0.1:$c/last?s=500"
+ok "requests that fail after these have rows" eval 'row_is "$c" /last status 500 && await_value 1 ask "select 1 from request where local_port = $nd and path = \$\$/last\$\$"'
 ok "a request that is well makes no row" test -z "$(row "$c" /fine status)"
 ok "an event stream is well that begins in time, also if its reader leaves it" test -z "$(row "$nd" /stream status)$(row "$nd" /stream-left status)"
 ok "so is an answer of more than 1 MB" test -z "$(row "$nd" /large status)"

@@ -72,9 +72,9 @@ ok "it is not even counted: four requests, and one call of a client in the cgrou
 doctor() { # SCOPE
 	"$B/seismo-probe" doctor --collector tcp://127.0.0.1:1 --scope "$1"
 }
-ok "a directory that is not there is told, with what to do" eval 'doctor cgroup=$top/none | grep -q "^off  request .*$top/none is no cgroup2 directory.*name one"'
-ok "a directory that is no cgroup is told" eval 'doctor cgroup=/tmp | grep -q "^off  request .*/tmp is no cgroup2 directory"'
-ok "a file in a cgroup is told" eval 'doctor cgroup=$top/cgroup.procs | grep -q "^off  request .*is no cgroup2 directory"'
+ok "a directory that is not there is told, with what to do" eval 'doctor cgroup=$top/none | grep -q "^off  request .*$top/none is not a cgroup2 directory.*name one"'
+ok "a directory that is no cgroup is told" eval 'doctor cgroup=/tmp | grep -q "^off  request .*/tmp is not a cgroup2 directory"'
+ok "a file in a cgroup is told" eval 'doctor cgroup=$top/cgroup.procs | grep -q "^off  request .*is not a cgroup2 directory"'
 ok "the hierarchy itself is a scope, too" eval 'doctor "cgroup=${top%/*}/" | grep -q "^ok   request"'
 ok "a scope that is nothing we know is refused" eval '! doctor container=1'
 done_checking

@@ -89,7 +89,7 @@ int pg_ask(struct pg *p UNUSED, const char *sql, const struct pg_args *a, PGresu
 	return 0;
 }
 
-int pg_tell(struct pg *p UNUSED, const char *sql, const struct pg_args *a)
+int pg_execute(struct pg *p UNUSED, const char *sql, const struct pg_args *a)
 {
 	CHECK(db.locked);
 	if (strstr(sql, "into migration"))

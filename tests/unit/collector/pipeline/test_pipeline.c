@@ -68,7 +68,7 @@ TEST(stages_run_in_the_order_of_the_table)
 	CHECK_STR(trace, "21");
 }
 
-TEST(a_stage_that_fails_ends_the_line_and_is_counted)
+TEST(a_stage_that_fails_ends_the_pipeline_and_is_counted)
 {
 	AUTO(pipeline_close) struct pipeline *l = make(&first, &second);
 	uint64_t in = counter_get(C_DECODE_IN), failed = counter_get(C_DECODE_FAILED);
@@ -83,7 +83,7 @@ TEST(a_stage_that_fails_ends_the_line_and_is_counted)
 	CHECK_EQ(counter_get(C_ENRICH_IN), behind);
 }
 
-TEST(a_stage_that_is_done_ends_the_line_without_an_error)
+TEST(a_stage_that_is_done_ends_the_pipeline_without_an_error)
 {
 	AUTO(pipeline_close) struct pipeline *l = make(&first, &second);
 	struct batch b = { 0 };
@@ -93,14 +93,14 @@ TEST(a_stage_that_is_done_ends_the_line_without_an_error)
 	CHECK_STR(trace, "1");
 }
 
-TEST(a_line_that_half_opened_closes_what_it_opened)
+TEST(a_pipeline_that_half_opened_closes_what_it_opened)
 {
 	CHECK(!make(&first, &broken));
 	CHECK_EQ(opened, 1);
 	CHECK_EQ(closed, 2);
 }
 
-TEST(no_line_is_closed_quietly)
+TEST(closing_no_pipeline_is_harmless)
 {
 	pipeline_close(NULL);
 }

@@ -32,7 +32,7 @@ static void set_up(struct rig *r)
 	r->dict = (struct wire_dict){ .entity_kind = "disk", .n = 2, .metrics = metrics };
 	r->dict.layout = wire_layout_id(&r->dict);
 	CHECK_EQ(pipeline_open(&r->front, front, ARRAY_SIZE(front),
-			   &(struct stage_env){ .layouts = r->layouts }),
+			       &(struct stage_env){ .layouts = r->layouts }),
 		 0);
 	CHECK_EQ(pipeline_open(&r->back, back, 1, &(struct stage_env){ 0 }), 0);
 }
@@ -158,7 +158,7 @@ TEST(a_layout_is_kept_once_and_with_clean_names)
 	tear_down(&r);
 }
 
-TEST(a_sample_that_does_not_fit_its_layout_poisons_its_batch)
+TEST(a_sample_that_does_not_fit_its_layout_makes_its_batch_malformed)
 {
 	struct rig r;
 	set_up(&r);
@@ -170,7 +170,7 @@ TEST(a_sample_that_does_not_fit_its_layout_poisons_its_batch)
 	tear_down(&r);
 }
 
-TEST(a_body_that_cannot_be_read_poisons_its_batch_and_makes_no_row)
+TEST(an_unreadable_body_makes_its_batch_malformed_and_no_row)
 {
 	struct rig r;
 	struct buf body = { 0 };
@@ -233,8 +233,8 @@ TEST(samples_of_one_layout_share_a_row_in_which_zeros_take_no_room)
 	tear_down(&r);
 }
 
-/* PostgreSQL makes one of 79 bytes of it, the entities and the values. */
-TEST(a_row_takes_as_many_entities_as_are_not_put_aside)
+/* A stored row takes 79 bytes beside its entities and values. */
+TEST(a_row_takes_as_many_entities_as_fit_without_toast)
 {
 	static const double long_ones[3] = { 0.1, 0.2, 0.3 };
 	const unsigned char *ids;
@@ -300,7 +300,7 @@ TEST(the_time_of_the_commit_has_its_place_in_every_row)
 
 	CHECK_EQ(pipeline_run(r.front, b), 0);
 	CHECK_EQ(pipeline_run(r.back, b), 0);
-	copy_time(&time, now_ns); /* start is another: only stored is now */
+	copy_time(&time, now_ns); /* only the commit time is now; start differs */
 	for (int i = 0; i < 2; i++)
 		CHECK(memcmp(b->rows[FACT_REQUEST].bytes.data + b->stored_at[i] - 4, time.data,
 			     12) == 0);
@@ -346,34 +346,34 @@ static int64_t event_id_of(const struct batch *b)
 	return id;
 }
 
-static struct batch *telling(struct rig *r, uint64_t id, uint32_t told, uint64_t start_ns)
+static struct batch *event_report(struct rig *r, uint64_t id, uint32_t report, uint64_t start_ns)
 {
 	struct event_item e = { .start_ns = start_ns,
 				.us = DAY_S * 1000000ull,
 				.kind = "k",
 				.comm = "c",
 				.id = id,
-				.told = told,
-				.going_on = told == 1 };
+				.update = report,
+				.going_on = report == 1 };
 	struct buf body = { 0 };
 	struct batch *b;
 
 	wire_put_event(&body, &e);
 	b = batch_of(&body);
-	b->head.seq += told;
+	b->head.seq += report;
 	CHECK_EQ(pipeline_run(r->front, b), 0);
 	CHECK_EQ(pipeline_run(r->back, b), 0);
 	return b;
 }
 
-TEST(all_tellings_of_an_event_have_one_id_and_those_of_others_another)
+TEST(all_reports_of_an_event_have_one_id_and_other_events_another)
 {
 	struct rig r;
 	set_up(&r);
-	AUTO(batch_free) struct batch *first = telling(&r, 5, 1, now_ns);
-	AUTO(batch_free) struct batch *last = telling(&r, 5, 2, now_ns);
-	AUTO(batch_free) struct batch *other = telling(&r, 6, 2, now_ns);
-	AUTO(batch_free) struct batch *once = telling(&r, 0, 0, now_ns);
+	AUTO(batch_free) struct batch *first = event_report(&r, 5, 1, now_ns);
+	AUTO(batch_free) struct batch *last = event_report(&r, 5, 2, now_ns);
+	AUTO(batch_free) struct batch *other = event_report(&r, 6, 2, now_ns);
+	AUTO(batch_free) struct batch *once = event_report(&r, 0, 0, now_ns);
 
 	CHECK_EQ(event_id_of(first), event_id_of(last));
 	CHECK(event_id_of(first) != event_id_of(other));
@@ -381,14 +381,14 @@ TEST(all_tellings_of_an_event_have_one_id_and_those_of_others_another)
 	tear_down(&r);
 }
 
-TEST(an_event_that_began_before_all_days_is_one_in_each)
+TEST(an_event_that_began_before_all_partitions_has_one_id)
 {
 	const uint64_t begin = now_ns - 3 * DAY_S * SEC, midnight = now_ns - now_ns % (DAY_S * SEC);
 	struct buf day = { 0 };
 	struct rig r;
 	set_up(&r);
-	AUTO(batch_free) struct batch *first = telling(&r, 5, 1, begin);
-	AUTO(batch_free) struct batch *last = telling(&r, 5, 2, begin);
+	AUTO(batch_free) struct batch *first = event_report(&r, 5, 1, begin);
+	AUTO(batch_free) struct batch *last = event_report(&r, 5, 2, begin);
 
 	copy_time(&day, midnight);
 	CHECK(memcmp(first->rows[FACT_EVENT].bytes.data + 2, day.data, 12) == 0);

@@ -31,7 +31,7 @@ TEST(work_comes_out_in_order_and_then_the_end)
 	CHECK_EQ(writer_queue_take(l, 0, &w), -EPIPE);
 }
 
-TEST(a_full_link_has_no_room_and_refuses)
+TEST(a_full_queue_has_no_room_and_refuses)
 {
 	AUTO(writer_queue_free) struct writer_queue *l = writer_queue_new();
 	int sent = 0, with_room = 0, r;
@@ -48,7 +48,7 @@ TEST(a_full_link_has_no_room_and_refuses)
 		sent++;
 	}
 	CHECK_EQ(r, -EAGAIN);
-	CHECK(sent > with_room); /* the last places are not for batches */
+	CHECK(sent > with_room); /* the last places are reserved for other work */
 }
 
 TEST(bytes_of_batches_are_bounded_too)
@@ -70,7 +70,7 @@ TEST(bytes_of_batches_are_bounded_too)
 	work_free(w);
 }
 
-TEST(a_note_rings_until_it_is_heard)
+TEST(a_note_keeps_the_descriptor_readable_until_it_is_cleared)
 {
 	AUTO(writer_queue_free) struct writer_queue *l = writer_queue_new();
 	struct note n = { .kind = NOTE_STORED, .node = 3 };
@@ -78,7 +78,7 @@ TEST(a_note_rings_until_it_is_heard)
 	CHECK(!rings(l));
 	writer_queue_note(l, &n);
 	CHECK(rings(l));
-	writer_queue_hear(l);
+	writer_queue_clear_signal(l);
 	CHECK(!rings(l));
 	n.node = 0;
 	CHECK(writer_queue_take_note(l, &n));
@@ -115,7 +115,7 @@ TEST(two_threads_lose_nothing)
 			sent++;
 		else
 			work_free(w);
-		writer_queue_hear(l);
+		writer_queue_clear_signal(l);
 		while (writer_queue_take_note(l, &n)) {
 			heard++;
 			sum += n.node;

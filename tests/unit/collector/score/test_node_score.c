@@ -269,12 +269,12 @@ TEST(samples_cover_the_last_minute_and_a_missing_value_is_unknown)
 TEST(an_ongoing_event_counts_once_and_an_info_event_not)
 {
 	static struct score_node n;
-	struct event_item e = { .kind = "io.stall", .severity = EVENT_WARNING, .told = 1 };
+	struct event_item e = { .kind = "io.stall", .severity = EVENT_WARNING, .update = 1 };
 	struct node_score_facts f;
 
 	memset(&n, 0, sizeof(n));
 	score_node_event(&n, &e, 600 * SEC);
-	e.told = 2;
+	e.update = 2;
 	e.severity = EVENT_CRITICAL;
 	score_node_event(&n, &e, 660 * SEC);
 	e.kind = "note";

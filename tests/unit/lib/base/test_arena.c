@@ -91,7 +91,7 @@ TEST(a_reset_arena_gives_all_again_and_all_zero)
 	}
 }
 
-TEST(a_copied_string_ends_where_it_was_told)
+TEST(a_copied_string_has_the_given_length)
 {
 	AUTO(arena_free) struct arena *a = arena_new(1000);
 

@@ -182,7 +182,7 @@ TEST(a_file_whose_path_is_as_long_as_a_key_is_a_file)
 	place_clean();
 }
 
-TEST(a_key_that_a_collector_told_is_trusted_after_a_restart)
+TEST(a_key_announced_by_a_collector_is_trusted_after_a_restart)
 {
 	struct keyring ring;
 	struct keyring_config cfg = trusting(A);

@@ -12,8 +12,8 @@ struct world {
 	int64_t ours_ns, theirs_ns; /* by how much the clocks are ahead */
 	uint64_t there_ns, back_ns, stores_ns; /* how long the ways take, and the answer */
 	struct exchange last;
-	struct clock_item told;
-	int tellings;
+	struct clock_item reported;
+	int reports;
 };
 
 static struct world world(void)
@@ -42,8 +42,8 @@ static bool ask(struct world *w)
 	x->mono_ns = w->now_ns;
 	if (!offset_add(&w->o, x))
 		return false;
-	if (offset_news(&w->o, x, &w->told))
-		w->tellings++;
+	if (offset_news(&w->o, x, &w->reported))
+		w->reports++;
 	return true;
 }
 
@@ -58,21 +58,21 @@ static void ask_often(struct world *w, int n)
 /* What was told holds: the truth is within the uncertainty. */
 static bool is_true(const struct world *w)
 {
-	int64_t off = w->told.offset_us - (w->theirs_ns - w->ours_ns) / 1000;
+	int64_t off = w->reported.offset_us - (w->theirs_ns - w->ours_ns) / 1000;
 
-	return (uint64_t)(off < 0 ? -off : off) <= w->told.uncertainty_us;
+	return (uint64_t)(off < 0 ? -off : off) <= w->reported.uncertainty_us;
 }
 
-TEST(the_offset_is_told_with_the_first_exchange)
+TEST(the_offset_is_reported_with_the_first_exchange)
 {
 	struct world w = world();
 
 	w.ours_ns = 5 * (int64_t)SEC;
 	CHECK(ask(&w));
-	CHECK_EQ(w.tellings, 1);
-	CHECK(w.told.offset_us == -5000000);
-	CHECK(w.told.uncertainty_us >= 1000 && w.told.uncertainty_us < 1100);
-	CHECK_EQ(w.told.since_ns, w.last.heard_ns);
+	CHECK_EQ(w.reports, 1);
+	CHECK(w.reported.offset_us == -5000000);
+	CHECK(w.reported.uncertainty_us >= 1000 && w.reported.uncertainty_us < 1100);
+	CHECK_EQ(w.reported.since_ns, w.last.heard_ns);
 }
 
 TEST(how_long_the_answer_was_made_makes_nothing_uncertain)
@@ -81,7 +81,7 @@ TEST(how_long_the_answer_was_made_makes_nothing_uncertain)
 
 	w.stores_ns = 30 * SEC;
 	CHECK(ask(&w));
-	CHECK(is_true(&w) && w.told.uncertainty_us < 1100);
+	CHECK(is_true(&w) && w.reported.uncertainty_us < 1100);
 }
 
 TEST(however_unlike_both_ways_are_the_truth_is_within_the_uncertainty)
@@ -94,7 +94,7 @@ TEST(however_unlike_both_ways_are_the_truth_is_within_the_uncertainty)
 		w.theirs_ns = -65 * (int64_t)SEC;
 		CHECK(ask(&w));
 		CHECK(is_true(&w));
-		CHECK(w.told.uncertainty_us >= 50000 && w.told.uncertainty_us < 50100);
+		CHECK(w.reported.uncertainty_us >= 50000 && w.reported.uncertainty_us < 50100);
 	}
 }
 
@@ -104,18 +104,18 @@ TEST(of_the_last_few_the_one_with_the_least_delay_counts)
 
 	w.there_ns = 80 * MS;
 	ask_often(&w, 3);
-	CHECK_EQ(w.tellings, 1);
-	CHECK(w.told.uncertainty_us > 40000);
+	CHECK_EQ(w.reports, 1);
+	CHECK(w.reported.uncertainty_us > 40000);
 	w.there_ns = MS;
 	ask_often(&w, 1);
-	CHECK_EQ(w.tellings, 2);
-	CHECK(is_true(&w) && w.told.uncertainty_us < 1100);
+	CHECK_EQ(w.reports, 2);
+	CHECK(is_true(&w) && w.reported.uncertainty_us < 1100);
 	w.there_ns = 80 * MS;
 	ask_often(&w, 20);
-	CHECK_EQ(w.tellings, 2);
+	CHECK_EQ(w.reports, 2);
 }
 
-TEST(a_clock_that_is_set_is_told_with_the_next_exchange)
+TEST(a_clock_step_is_reported_with_the_next_exchange)
 {
 	static const int64_t steps[] = { 60, -60, -3600, 1 };
 
@@ -127,27 +127,27 @@ TEST(a_clock_that_is_set_is_told_with_the_next_exchange)
 		before = w.last.mono_ns;
 		w.ours_ns += steps[i] * (int64_t)SEC;
 		CHECK(ask(&w));
-		CHECK_EQ(w.tellings, 2);
-		CHECK(is_true(&w) && w.told.uncertainty_us < 1100);
+		CHECK_EQ(w.reports, 2);
+		CHECK(is_true(&w) && w.reported.uncertainty_us < 1100);
 		/* by the clock that was set: no later than it was, and not before the last look */
-		CHECK_EQ(w.told.since_ns, w.last.heard_ns - (w.last.mono_ns - before));
+		CHECK_EQ(w.reported.since_ns, w.last.heard_ns - (w.last.mono_ns - before));
 		ask_often(&w, 20);
-		CHECK_EQ(w.tellings, 2);
+		CHECK_EQ(w.reports, 2);
 	}
 }
 
-TEST(the_others_clock_that_is_set_is_told_as_well)
+TEST(a_step_of_the_other_clock_is_reported_too)
 {
 	struct world w = world();
 
 	ask_often(&w, 10);
 	w.theirs_ns = -3 * (int64_t)SEC;
 	ask_often(&w, 1);
-	CHECK_EQ(w.tellings, 2);
+	CHECK_EQ(w.reports, 2);
 	CHECK(is_true(&w));
 }
 
-TEST(an_exchange_in_which_a_clock_was_set_tells_nothing_false)
+TEST(a_clock_step_during_an_exchange_gives_no_wrong_offset)
 {
 	struct world w = world();
 	struct exchange x;
@@ -165,7 +165,7 @@ TEST(an_exchange_in_which_a_clock_was_set_tells_nothing_false)
 	x = w.last;
 	x.heard_ns += 60 * SEC;
 	CHECK(offset_add(&w.o, &x));
-	CHECK(!offset_news(&w.o, &x, &w.told));
+	CHECK(!offset_news(&w.o, &x, &w.reported));
 }
 
 TEST(numbers_that_no_clock_has_do_no_harm)
@@ -181,11 +181,11 @@ TEST(numbers_that_no_clock_has_do_no_harm)
 	x = w.last;
 	x.received_ns = x.answered_ns = INT64_MAX;
 	CHECK(offset_add(&w.o, &x));
-	CHECK(offset_news(&w.o, &x, &w.told));
-	CHECK(w.told.offset_us > 0);
+	CHECK(offset_news(&w.o, &x, &w.reported));
+	CHECK(w.reported.offset_us > 0);
 }
 
-TEST(a_clock_that_drifts_is_told_when_it_is_another)
+TEST(a_drifting_clock_is_reported_when_its_offset_has_changed)
 {
 	struct world w = world();
 
@@ -193,30 +193,30 @@ TEST(a_clock_that_drifts_is_told_when_it_is_another)
 		ask_often(&w, 1);
 		w.ours_ns += 40000;
 	}
-	CHECK(w.tellings >= 10 && w.tellings <= 50);
-	w.told.uncertainty_us += 3000; /* till it is certain that it is another */
+	CHECK(w.reports >= 10 && w.reports <= 50);
+	w.reported.uncertainty_us += 3000; /* till it is certain that it is another */
 	CHECK(is_true(&w));
 }
 
-TEST(what_does_not_change_is_told_once_an_hour)
+TEST(an_unchanged_offset_is_reported_once_an_hour)
 {
 	struct world w = world();
 
 	ask_often(&w, 1750);
-	CHECK_EQ(w.tellings, 1);
+	CHECK_EQ(w.reports, 1);
 	ask_often(&w, 50);
-	CHECK_EQ(w.tellings, 2);
-	CHECK(w.told.since_ns > 1760000000 * SEC + 3500 * SEC);
+	CHECK_EQ(w.reports, 2);
+	CHECK(w.reported.since_ns > 1760000000 * SEC + 3500 * SEC);
 }
 
-TEST(who_forgot_it_is_told_again)
+TEST(a_forgotten_offset_is_reported_again)
 {
 	struct world w = world();
 
 	ask_often(&w, 3);
-	CHECK_EQ(w.tellings, 1);
+	CHECK_EQ(w.reports, 1);
 	offset_forget(&w.o);
 	ask_often(&w, 1);
-	CHECK_EQ(w.tellings, 2);
+	CHECK_EQ(w.reports, 2);
 	CHECK(is_true(&w));
 }

@@ -29,13 +29,13 @@ TEST(a_batch_says_when_it_was_sent)
 	play_close(&s);
 }
 
-TEST(the_first_ack_with_times_tells_the_clock)
+TEST(the_first_ack_with_times_reports_the_clock)
 {
 	static struct play s;
 
 	play_open(&s, 1 << 20);
 	play_meet(&s);
-	s.tells_times = true;
+	s.sends_times = true;
 	s.ahead_ns = -5 * (int64_t)SEC;
 	exchange(&s, 4 * MS);
 	CHECK_EQ(s.clocks, 1);
@@ -47,7 +47,7 @@ TEST(the_first_ack_with_times_tells_the_clock)
 	play_close(&s);
 }
 
-TEST(a_collector_of_before_tells_no_times_and_no_clock_is_told)
+TEST(an_older_collector_sends_no_times_and_no_clock_is_reported)
 {
 	static struct play s;
 
@@ -59,13 +59,13 @@ TEST(a_collector_of_before_tells_no_times_and_no_clock_is_told)
 	play_close(&s);
 }
 
-TEST(a_clock_that_was_set_is_told_with_the_next_ack)
+TEST(a_clock_step_is_reported_with_the_next_ack)
 {
 	static struct play s;
 
 	play_open(&s, 1 << 20);
 	play_meet(&s);
-	s.tells_times = true;
+	s.sends_times = true;
 	exchange(&s, 4 * MS);
 	s.ahead_ns = -65 * (int64_t)SEC;
 	exchange(&s, 4 * MS);
@@ -74,13 +74,13 @@ TEST(a_clock_that_was_set_is_told_with_the_next_ack)
 	play_close(&s);
 }
 
-TEST(a_collector_that_has_lost_all_is_told_the_clock_again)
+TEST(a_collector_that_lost_its_state_gets_the_clock_again)
 {
 	static struct play s;
 
 	play_open(&s, 1 << 20);
 	play_meet(&s);
-	s.tells_times = true;
+	s.sends_times = true;
 	exchange(&s, 4 * MS);
 	CHECK_EQ(s.clocks, 1);
 	uplink_close(s.u);

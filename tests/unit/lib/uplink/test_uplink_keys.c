@@ -15,7 +15,7 @@ static void refuse(struct play *s, uint8_t why)
 	play_say(&s->c);
 }
 
-static void tell_keys(struct play *s, const char *collector, bool rotate, const char *taken)
+static void send_keys(struct play *s, const char *collector, bool rotate, const char *taken)
 {
 	wire_keys_encode(&s->c.frame,
 			 &(struct wire_keys){ hash_node_id(NODE), spool_epoch(s->spool), collector,
@@ -105,7 +105,7 @@ TEST(a_next_key_of_the_collector_is_trusted_beside_the_one_of_now)
 	CHECK_EQ(place_run("true"), 0);
 	snprintf(s.keys.dir, sizeof(s.keys.dir), "%s", place());
 	play_meet(&s);
-	tell_keys(&s, OTHER_KEY, false, "");
+	send_keys(&s, OTHER_KEY, false, "");
 	UNTIL(&s, s.keys.collectors.n == 2);
 	CHECK(keys_has(&s.keys.collectors, OTHER_KEY) &&
 	      keys_has(&s.keys.collectors, s.c.key.public));
@@ -114,7 +114,7 @@ TEST(a_next_key_of_the_collector_is_trusted_beside_the_one_of_now)
 	place_clean();
 }
 
-TEST(a_node_that_is_told_to_changes_its_key_without_losing_a_batch)
+TEST(a_node_rotates_its_key_on_request_without_losing_a_batch)
 {
 	static struct play s;
 	char next[KEY_TEXT];
@@ -125,17 +125,17 @@ TEST(a_node_that_is_told_to_changes_its_key_without_losing_a_batch)
 	snprintf(s.keys.dir, sizeof(s.keys.dir), "%s", place());
 	play_append(&s, STREAM_EVENT, 3, 10);
 	play_meet(&s);
-	tell_keys(&s, "", true, "");
+	send_keys(&s, "", true, "");
 	UNTIL(&s, s.c.hellos == 2);
 	CHECK(key_is_text(s.c.next_key));
 	CHECK_STR(s.c.next_key, s.keys.next.public);
 	memcpy(next, s.c.next_key, KEY_TEXT);
 	play_welcome(&s, 1, 0);
 	UNTIL(&s, uplink_up(s.u));
-	tell_keys(&s, "", true, OTHER_KEY); /* not the one that was asked for */
+	send_keys(&s, "", true, OTHER_KEY); /* not the one that was asked for */
 	play_settle(&s);
 	CHECK_EQ(s.c.peers, 1);
-	tell_keys(&s, "", true, next);
+	send_keys(&s, "", true, next);
 	UNTIL(&s, s.c.peers == 2);
 	CHECK_STR(s.keys.own.public, next);
 	CHECK_STR(s.c.next_key, "");
@@ -153,7 +153,7 @@ TEST(a_change_of_key_that_cannot_be_written_is_left)
 	play_open(&s, 1 << 20);
 	snprintf(s.keys.dir, sizeof(s.keys.dir), "/proc/nowhere");
 	play_meet(&s);
-	tell_keys(&s, "", true, "");
+	send_keys(&s, "", true, "");
 	play_settle(&s);
 	CHECK_EQ(s.c.hellos, 1);
 	CHECK(uplink_up(s.u));

@@ -119,7 +119,7 @@ TEST(a_collector_that_knows_more_than_there_was_makes_the_probe_go_on_under_a_ne
 	play_close(&s);
 }
 
-TEST(a_collector_that_has_forgotten_this_probe_is_told_about_its_sources_again)
+TEST(a_collector_that_has_forgotten_this_probe_gets_its_sources_again)
 {
 	static struct play s;
 
@@ -140,7 +140,7 @@ TEST(a_collector_that_has_forgotten_this_probe_is_told_about_its_sources_again)
 	play_close(&s);
 }
 
-static int told(const char *what)
+static int log_lines(const char *what)
 {
 	static FILE *file;
 	static int err = -1;
@@ -170,18 +170,18 @@ TEST(a_collector_that_greets_and_does_not_store_is_not_called_back)
 	play_append(&s, STREAM_EVENT, 1, 10);
 	play_meet(&s);
 	UNTIL(&s, play_count(&s.c, WIRE_BATCH) == 1);
-	told(NULL);
+	log_lines(NULL);
 	for (uint32_t i = 2; i < 6; i++) {
 		clock_set_ns((1000 + 40 * i) * SEC);
 		UNTIL(&s, s.c.hellos == i);
 		play_welcome(&s, 0, 0);
 		UNTIL(&s, play_count(&s.c, WIRE_BATCH) == i);
 	}
-	CHECK_EQ(told("is back"), 0);
-	told(NULL);
+	CHECK_EQ(log_lines("is back"), 0);
+	log_lines(NULL);
 	play_mark(&s, WIRE_ACK, STREAM_EVENT, 1);
 	UNTIL(&s, spool_batches(s.spool) == 0);
-	CHECK_EQ(told("is back"), 1);
+	CHECK_EQ(log_lines("is back"), 1);
 	play_close(&s);
 }
 

@@ -198,7 +198,7 @@ TEST(the_type_of_every_message_is_known_from_its_frame)
 	}
 }
 
-TEST(a_message_of_an_unknown_type_is_told_from_a_damaged_one)
+TEST(a_message_of_an_unknown_type_differs_from_a_damaged_one)
 {
 	struct vector v = vector_of("unknown");
 	enum wire_type type = WIRE_HELLO;

@@ -50,7 +50,7 @@ TEST(times_of_the_reference_are_written_and_read)
 	CHECK_EQ(got.answered_ns, m.answered_ns);
 }
 
-TEST(who_says_no_time_is_told_none_and_a_nack_tells_none)
+TEST(a_batch_without_a_time_gets_none_and_a_nack_has_none)
 {
 	struct vector batch = vector_of("batch"), old = vector_of("ack");
 	struct wire_batch_head h = { .sent_ns = 1 };
@@ -93,7 +93,7 @@ TEST(the_clock_of_the_reference_is_written_and_read)
 		CHECK_EQ(wire_body_decode(a, v.b, len, &body), -EBADMSG);
 }
 
-TEST(an_offset_comes_back_as_it_was_told_and_no_larger_than_a_century)
+TEST(an_offset_comes_back_unchanged_and_no_larger_than_a_century)
 {
 	static const int64_t offsets[] = {
 		0, 1, -1, 1234567891, -1234567891, 4000000000000000, -4000000000000000

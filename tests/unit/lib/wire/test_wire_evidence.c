@@ -331,11 +331,11 @@ static struct event_item lasting(void)
 				    .comm = "python3",
 				    .reason = 28,
 				    .id = 0x123456789abcdee,
-				    .told = 3,
+				    .update = 3,
 				    .going_on = true };
 }
 
-TEST(an_event_that_lasts_has_its_id_and_which_telling_it_is)
+TEST(an_ongoing_event_has_its_id_and_update_number)
 {
 	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
 	struct event_item e = lasting();
@@ -344,7 +344,7 @@ TEST(an_event_that_lasts_has_its_id_and_which_telling_it_is)
 
 	CHECK_EQ(decode(a, "event_lasting", &b), 0);
 	CHECK_EQ(b.events[0].id, e.id);
-	CHECK_EQ(b.events[0].told, 3);
+	CHECK_EQ(b.events[0].update, 3);
 	CHECK(b.events[0].going_on);
 	wire_put_event(&f, &e);
 	CHECK(is_vector(&f, "event_lasting"));
@@ -357,19 +357,19 @@ TEST(an_event_that_lasts_has_its_id_and_which_telling_it_is)
 	buf_free(&f);
 }
 
-TEST(an_event_of_the_first_form_is_told_once)
+TEST(an_event_of_the_first_form_has_no_update_number)
 {
 	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
 	struct wire_body b = { 0 };
 
 	CHECK_EQ(decode(a, "event", &b), 0);
 	CHECK_EQ(b.events[0].id, 0);
-	CHECK_EQ(b.events[0].told, 0);
+	CHECK_EQ(b.events[0].update, 0);
 	CHECK(!b.events[0].going_on);
 }
 
 /* Of a probe that appends less. */
-TEST(a_telling_without_its_number_is_the_first_and_over)
+TEST(an_update_without_a_number_is_the_first_and_over)
 {
 	static const uint8_t less[] = { 2, 1 }; /* fields, and bytes: told and going_on */
 	struct vector v = vector_of("event_lasting");
@@ -381,7 +381,7 @@ TEST(a_telling_without_its_number_is_the_first_and_over)
 		v.b[0] = (uint8_t)(0x9f - less[i]);
 		CHECK_EQ(wire_body_decode(a, v.b, v.len - less[i], &b), 0);
 		CHECK_EQ(b.events[0].id, lasting().id);
-		CHECK_EQ(b.events[0].told, less[i] == 2 ? 1 : 3);
+		CHECK_EQ(b.events[0].update, less[i] == 2 ? 1 : 3);
 		CHECK(!b.events[0].going_on);
 	}
 }

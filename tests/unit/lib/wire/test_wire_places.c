@@ -31,7 +31,7 @@ static const struct {
 	uint16_t port;
 	const char *app;
 	uint64_t netns;
-} told[] = { { PLACE_ADDRESS, ip4, 4, 0, "", 0 },
+} sent[] = { { PLACE_ADDRESS, ip4, 4, 0, "", 0 },
 	     { PLACE_LISTENER, all4, 4, 80, "nginx", 0 },
 	     { PLACE_CONTAINER, ip6, 16, 0, "", 0xf0000141 },
 	     { PLACE_FORWARD, all4, 4, 8080, "app", 0 } };
@@ -39,14 +39,14 @@ static const struct {
 TEST(places_of_the_reference_are_written_and_read)
 {
 	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
-	struct place places[ARRAY_SIZE(told)];
+	struct place places[ARRAY_SIZE(sent)];
 	struct wire_body b = { 0 };
 	struct buf body = { 0 };
 
-	for (size_t i = 0; i < ARRAY_SIZE(told); i++)
-		places[i] = (struct place){ told[i].kind,
-					    addr_make(told[i].ip, told[i].len, told[i].port),
-					    told[i].app, told[i].netns, false };
+	for (size_t i = 0; i < ARRAY_SIZE(sent); i++)
+		places[i] = (struct place){ sent[i].kind,
+					    addr_make(sent[i].ip, sent[i].len, sent[i].port),
+					    sent[i].app, sent[i].netns, false };
 	wire_put_place(&body, &(struct place_item){ true, 2, ARRAY_SIZE(places), places });
 	CHECK(is_vector(&body, "place"));
 	places[1].gone = true;
@@ -58,14 +58,14 @@ TEST(places_of_the_reference_are_written_and_read)
 	CHECK_EQ(b.nplaces, 1);
 	CHECK(b.places[0].whole);
 	CHECK_EQ(b.places[0].left_out, 2);
-	CHECK_EQ(b.places[0].n, ARRAY_SIZE(told));
-	for (size_t i = 0; i < ARRAY_SIZE(told); i++) {
+	CHECK_EQ(b.places[0].n, ARRAY_SIZE(sent));
+	for (size_t i = 0; i < ARRAY_SIZE(sent); i++) {
 		const struct place *p = &b.places[0].places[i];
 
-		CHECK_EQ(p->kind, told[i].kind);
+		CHECK_EQ(p->kind, sent[i].kind);
 		CHECK(addr_equal(&p->addr, &places[i].addr));
-		CHECK_STR(p->app, told[i].app);
-		CHECK_EQ(p->netns, told[i].netns);
+		CHECK_STR(p->app, sent[i].app);
+		CHECK_EQ(p->netns, sent[i].netns);
 		CHECK(!p->gone);
 	}
 	CHECK_EQ(decode(a, "place_change", &b), 0);

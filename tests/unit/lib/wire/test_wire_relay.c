@@ -19,7 +19,7 @@ static const struct tag_item tag = { 0, "rack", "r7", "command", 1000, 0 };
 static const struct seen_node seen = { 0x1122334455667788, 1000 };
 static const struct node_item node = { "web-1", "m", "0.2.0", WALL, 1, &tag };
 
-static const struct told_signal told = {
+static const struct signal_item sent = {
 	0x1122334455667788, "shop", "/buy", "io", R_IO_SLOW, 1760000000000000u,
 	1760000020000000u,  7,	    3000000
 };
@@ -32,7 +32,7 @@ static const struct incident_item incident = { .id = EPOCH,
 					       .hops = 2,
 					       .region = { "eu", "emea" },
 					       .nsignals = 1,
-					       .signals = &told };
+					       .signals = &sent };
 static const struct incident_item merged = { .id = 7,
 					     .onset_us = 1,
 					     .last_us = 2,
@@ -106,10 +106,10 @@ TEST(the_bytes_of_the_reference_decode_to_their_values)
 	CHECK_EQ(b.nodes[0].tags[0].since_us, 1000);
 }
 
-TEST(an_incident_is_told_with_its_signals_and_without)
+TEST(an_incident_is_sent_with_its_signals_and_without)
 {
 	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
-	const struct told_signal *s;
+	const struct signal_item *s;
 	struct wire_body b;
 
 	CHECK_EQ(decode(a, "incident", &b), 0);
@@ -123,11 +123,11 @@ TEST(an_incident_is_told_with_its_signals_and_without)
 	CHECK_STR(b.incidents[0].region[0], "eu");
 	CHECK_EQ(b.incidents[0].nsignals, 1);
 	s = b.incidents[0].signals;
-	CHECK_EQ(s->node, told.node);
+	CHECK_EQ(s->node, sent.node);
 	CHECK_STR(s->route, "/buy");
 	CHECK_STR(s->class, "io");
 	CHECK_EQ(s->reason, R_IO_SLOW);
-	CHECK_EQ(s->last_us, told.last_us);
+	CHECK_EQ(s->last_us, sent.last_us);
 	CHECK_EQ(s->n, 7);
 	CHECK_EQ(s->excess_us, 3000000);
 	CHECK_EQ(decode(a, "incident_merged", &b), 0);

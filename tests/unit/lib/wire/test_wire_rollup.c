@@ -6,7 +6,7 @@
 
 static const struct wire_metric busy[] = { { "busy", "s", METRIC_COUNTER } };
 static const struct rolled_entity sda[] = { { 0x1122334455667788, "sda" } };
-static const struct rollup_item told = { .hour_s = 0x690db180,
+static const struct rollup_item sent = { .hour_s = 0x690db180,
 					 .part = 7,
 					 .whole = true,
 					 .kind = "disk",
@@ -25,12 +25,12 @@ TEST(an_hour_of_the_reference_is_written_and_read)
 	struct wire_body b = { 0 };
 	struct buf body = { 0 };
 
-	wire_put_rollup(&body, &told);
+	wire_put_rollup(&body, &sent);
 	CHECK(body.len == v.len && memcmp(body.data, v.b, v.len) == 0);
 	buf_free(&body);
 	CHECK_EQ(wire_body_decode(a, v.b, v.len, &b), 0);
 	CHECK_EQ(b.nrollups, 1);
-	CHECK_EQ(b.rollups[0].hour_s, told.hour_s);
+	CHECK_EQ(b.rollups[0].hour_s, sent.hour_s);
 	CHECK_EQ(b.rollups[0].part, 7);
 	CHECK(b.rollups[0].whole);
 	CHECK_STR(b.rollups[0].kind, "disk");

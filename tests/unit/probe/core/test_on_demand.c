@@ -3,16 +3,16 @@
 #include "probe/source/sources.h"
 #include "tests/lib/test.h"
 
-TEST(a_list_names_what_is_asked_for)
+TEST(a_source_is_enabled_by_its_name_or_by_all)
 {
-	CHECK(on_demand_asked("vfs", "vfs"));
-	CHECK(on_demand_asked("locks, vfs", "vfs"));
-	CHECK(on_demand_asked("all", "vfs"));
-	CHECK(!on_demand_asked("", "vfs"));
-	CHECK(!on_demand_asked("vfsx,vf", "vfs"));
+	CHECK(on_demand_enabled("vfs", "vfs"));
+	CHECK(on_demand_enabled("locks, vfs", "vfs"));
+	CHECK(on_demand_enabled("all", "vfs"));
+	CHECK(!on_demand_enabled("", "vfs"));
+	CHECK(!on_demand_enabled("vfsx,vf", "vfs"));
 }
 
-TEST(what_is_always_measured_is_not_among_them)
+TEST(sources_that_always_run_are_not_on_demand)
 {
 	CHECK(on_demand_is("vfs"));
 	CHECK(!on_demand_is("proc"));
@@ -20,7 +20,7 @@ TEST(what_is_always_measured_is_not_among_them)
 	CHECK(!on_demand_is(""));
 }
 
-TEST(a_list_of_anything_else_is_refused)
+TEST(a_list_with_an_unknown_word_is_refused)
 {
 	CHECK(on_demand_known(""));
 	CHECK(on_demand_known("all"));
@@ -29,21 +29,21 @@ TEST(a_list_of_anything_else_is_refused)
 	CHECK(!on_demand_known("vfs,nothing"));
 }
 
-TEST(all_of_them_are_a_list_that_is_known)
+TEST(the_list_of_all_names_is_valid)
 {
 	char all[256], little[6];
 
 	on_demand_names(all, sizeof(all));
 	CHECK(all[0] && on_demand_known(all));
 	for (size_t i = 0; i < sources_count(); i++)
-		CHECK_EQ(on_demand_asked(all, sources_at(i)->name),
+		CHECK_EQ(on_demand_enabled(all, sources_at(i)->name),
 			 on_demand_is(sources_at(i)->name));
 	on_demand_names(little, sizeof(little));
 	CHECK(memchr(little, 0, sizeof(little)));
 }
 
-/* Of a source's own line: why it is off, and that nobody minds. */
-TEST(what_nobody_asked_for_is_off_and_says_how_to_ask)
+/* The reason is the source's own, and a source that is not enabled is not a problem. */
+TEST(a_source_that_is_not_enabled_is_off_and_names_the_option)
 {
 	static const struct probe_config none, all = { .on_demand = "all" };
 	char why[WHY_LEN];
@@ -61,6 +61,6 @@ TEST(what_nobody_asked_for_is_off_and_says_how_to_ask)
 		CHECK(sources_try(i, &env, NULL) < 0);
 		CHECK_STR(why, want);
 		CHECK(!sources_required(i, &none));
-		CHECK_EQ(sources_required(i, &all), !sources_at(i)->of_hardware);
+		CHECK_EQ(sources_required(i, &all), !sources_at(i)->needs_hardware);
 	}
 }

@@ -16,7 +16,7 @@ static void on_full(void *arg, enum wire_stream stream)
 	full++;
 }
 
-TEST(a_stack_and_an_event_travel_as_events_in_their_order)
+TEST(a_stack_and_an_event_go_into_the_event_stream_in_order)
 {
 	AUTO(arena_free) struct arena *a = arena_new(1 << 16);
 	struct sink s = { 0 };
@@ -34,7 +34,7 @@ TEST(a_stack_and_an_event_travel_as_events_in_their_order)
 	buf_free(&s.event);
 }
 
-TEST(a_body_that_fills_up_with_stacks_or_events_is_handed_on_in_time)
+TEST(a_body_full_of_stacks_or_events_goes_to_on_full_in_time)
 {
 	struct sink s = { .on_full = on_full };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* When sources are read that rest, by a clock that is turned by hand. */
+/* Reads of sources that rest, with a clock set by hand. */
 #include <sys/eventfd.h>
 
 #include "probe/core/source_scheduler.h"
@@ -12,7 +12,7 @@ static const struct source lazy = { .period_ms = 50, .rest_ms = 500 };
 
 struct scene {
 	struct loop *loop;
-	int wakes, reads, busy; /* busy: so many reads more find something */
+	int wakes, reads, busy; /* busy: the number of further reads that find something */
 	uint64_t until_ns, at[64];
 };
 
@@ -45,7 +45,7 @@ static void play(struct scene *s, uint64_t until_ms)
 	CHECK_EQ(loop_run(s->loop), 0);
 }
 
-TEST(a_source_that_rests_is_read_rarer_and_at_once_when_it_is_woken)
+TEST(a_resting_source_is_read_less_often_and_at_once_when_woken)
 {
 	AUTO(loop_free) struct loop *l = loop_new();
 	AUTO_CLOSE int hand = eventfd(1, 0), wakes = eventfd(0, EFD_NONBLOCK);
@@ -69,7 +69,7 @@ TEST(a_source_that_rests_is_read_rarer_and_at_once_when_it_is_woken)
 	source_scheduler_free(r);
 }
 
-TEST(what_has_no_time_to_rest_goes_on_at_its_pace_whatever_is_said_of_it)
+TEST(a_source_without_rest_ms_keeps_its_period)
 {
 	static const struct source eager = { .period_ms = 50 };
 	AUTO(loop_free) struct loop *l = loop_new();
@@ -86,7 +86,7 @@ TEST(what_has_no_time_to_rest_goes_on_at_its_pace_whatever_is_said_of_it)
 	source_scheduler_free(r);
 }
 
-TEST(what_is_awake_is_not_woken)
+TEST(a_source_that_does_not_rest_is_not_woken)
 {
 	AUTO(loop_free) struct loop *l = loop_new();
 	AUTO_CLOSE int hand = eventfd(1, 0), wakes = eventfd(0, EFD_NONBLOCK);

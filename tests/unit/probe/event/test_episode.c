@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Waiting that lasts, in virtual time: when it begins, when it is over, and what it teaches. */
+/* Episodes of waiting in virtual time: their start, their end, and the learnt limit. */
 #include <math.h>
 
 #include "probe/event/episode.h"
@@ -38,7 +38,7 @@ static void step(struct play *p, double share)
 	p->now_ns += S / 2;
 	is = episode_step(&p->e, share, p->now_ns);
 	p->seen[is]++;
-	if (is == EPISODE_OPENS || is == EPISODE_AGAIN)
+	if (is == EPISODE_OPENS || is == EPISODE_REOPENS)
 		p->opened_s = clock_s(p);
 	if (is == EPISODE_ENDS)
 		p->ended_s = clock_s(p);
@@ -67,10 +67,10 @@ TEST(a_fault_opens_within_two_seconds_and_ends_some_seconds_after_it)
 	CHECK(fabs((double)p.e.start_ns / 1e9 - began) < 0.01);
 	CHECK(fabs((double)p.e.last_high_ns / 1e9 - over) < 0.01);
 	CHECK(fabs(p.e.waited_s / p.e.of_s - 0.9) < 0.1);
-	CHECK_EQ(p.e.told, 2);
+	CHECK_EQ(p.e.reports, 2);
 }
 
-TEST(one_that_barely_passes_the_limit_is_seen_too_and_one_below_it_never)
+TEST(a_share_just_above_the_limit_opens_and_one_below_it_never_does)
 {
 	struct play p = with_floor(0.3), q = with_floor(0.3);
 
@@ -91,7 +91,7 @@ TEST(a_burst_of_a_second_is_no_fault)
 	CHECK_EQ(p.seen[EPISODE_OPENS], 0);
 }
 
-TEST(while_it_goes_on_it_is_told_less_and_less_often)
+TEST(an_ongoing_episode_is_reported_at_growing_intervals)
 {
 	struct play p = with_floor(0.3);
 
@@ -99,11 +99,11 @@ TEST(while_it_goes_on_it_is_told_less_and_less_often)
 	CHECK_EQ(p.seen[EPISODE_OPENS], 1);
 	/* after 30 s, 90, 210, 450, 930, 1530, 2130, 2730, 3330 */
 	CHECK_EQ(p.seen[EPISODE_GOES_ON], 9);
-	CHECK_EQ(p.e.told, 10);
+	CHECK_EQ(p.e.reports, 10);
 	CHECK_EQ(p.seen[EPISODE_ENDS], 0);
 }
 
-TEST(what_flickers_is_one_event_that_ends_when_it_is_quiet)
+TEST(flickering_is_one_event_that_ends_when_it_is_quiet)
 {
 	struct play p = with_floor(0.3);
 
@@ -113,14 +113,14 @@ TEST(what_flickers_is_one_event_that_ends_when_it_is_quiet)
 		last(&p, 0, 10);
 	}
 	CHECK_EQ(p.seen[EPISODE_OPENS], 1);
-	CHECK(p.seen[EPISODE_AGAIN] <= 2);
-	CHECK(p.e.told <= 15);
+	CHECK(p.seen[EPISODE_REOPENS] <= 2);
+	CHECK(p.e.reports <= 15);
 	last(&p, 0, 10 * MINUTE);
 	CHECK(!p.e.open);
-	CHECK_EQ(p.seen[EPISODE_ENDS], p.seen[EPISODE_OPENS] + p.seen[EPISODE_AGAIN]);
+	CHECK_EQ(p.seen[EPISODE_ENDS], p.seen[EPISODE_OPENS] + p.seen[EPISODE_REOPENS]);
 }
 
-TEST(one_that_comes_back_soon_is_the_same_and_later_another)
+TEST(an_episode_that_returns_soon_is_the_same_and_later_a_new_one)
 {
 	struct play p = with_floor(0.3);
 	uint64_t start_ns;
@@ -129,18 +129,18 @@ TEST(one_that_comes_back_soon_is_the_same_and_later_another)
 	start_ns = p.e.start_ns;
 	last(&p, 0, 2 * MINUTE);
 	last(&p, 1, 10);
-	CHECK_EQ(p.seen[EPISODE_AGAIN], 1);
+	CHECK_EQ(p.seen[EPISODE_REOPENS], 1);
 	CHECK(p.e.start_ns == start_ns);
 	CHECK_EQ(p.e.times, 2);
-	CHECK_EQ(p.e.told, 3);
+	CHECK_EQ(p.e.reports, 3);
 	last(&p, 0, 10 * MINUTE);
 	last(&p, 1, 10);
 	CHECK_EQ(p.seen[EPISODE_OPENS], 2);
 	CHECK(p.e.start_ns > start_ns);
-	CHECK_EQ(p.e.told, 1);
+	CHECK_EQ(p.e.reports, 1);
 }
 
-TEST(what_is_usual_here_is_learnt_and_forgotten_slowly)
+TEST(the_usual_share_is_learnt_and_forgotten_slowly)
 {
 	struct play p = with_floor(0.3);
 
@@ -158,7 +158,7 @@ TEST(what_is_usual_here_is_learnt_and_forgotten_slowly)
 	CHECK(episode_limit(&p.e) == 0.3);
 }
 
-TEST(a_fault_teaches_nothing)
+TEST(nothing_is_learnt_during_a_fault)
 {
 	struct play p = with_floor(0.3);
 	double usual;
@@ -173,19 +173,19 @@ TEST(a_fault_teaches_nothing)
 	CHECK(episode_limit(&p.e) == 0.3);
 }
 
-TEST(what_has_lasted_for_a_day_is_how_the_node_is)
+TEST(a_level_that_lasts_for_a_day_becomes_usual)
 {
 	struct play p = with_floor(0.3);
 
 	last(&p, 0.7, DAY + 10);
 	CHECK_EQ(p.seen[EPISODE_ENDS], 1);
 	last(&p, 0.7, DAY);
-	CHECK_EQ(p.seen[EPISODE_OPENS] + p.seen[EPISODE_AGAIN], 1);
+	CHECK_EQ(p.seen[EPISODE_OPENS] + p.seen[EPISODE_REOPENS], 1);
 	last(&p, 1, 30);
 	CHECK_EQ(p.seen[EPISODE_OPENS], 2);
 }
 
-TEST(what_is_not_known_yet_opens_nothing_and_counts_once_it_is)
+TEST(an_unknown_share_opens_nothing_and_counts_once_it_is_known)
 {
 	struct play p = with_floor(0.4);
 	double began = clock_s(&p);
@@ -200,7 +200,7 @@ TEST(what_is_not_known_yet_opens_nothing_and_counts_once_it_is)
 	CHECK(clock_s(&p) - began <= 33);
 }
 
-TEST(a_clock_that_stood_still_for_long_opens_by_what_was_waited_meanwhile)
+TEST(a_long_step_opens_by_the_share_waited_in_it)
 {
 	struct play p = with_floor(0.3);
 

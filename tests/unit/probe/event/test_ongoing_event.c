@@ -4,7 +4,7 @@
 
 #define SECOND 1000000000ull
 
-TEST(it_is_told_at_once_then_after_half_a_minute_and_twice_as_long_each_time)
+TEST(it_is_reported_at_once_then_after_half_a_minute_then_at_doubled_intervals)
 {
 	static const uint64_t want[] = { 0, 30, 90, 210, 450, 930, 1530, 2130 };
 	struct ongoing_event l = { 0 };
@@ -18,8 +18,8 @@ TEST(it_is_told_at_once_then_after_half_a_minute_and_twice_as_long_each_time)
 		if (!ongoing_event_due(&l, (5 + t) * SECOND))
 			continue;
 		CHECK(n < ARRAY_SIZE(want) && t == want[n]);
-		ongoing_event_tell(&l, (5 + t) * SECOND, true, &e);
-		CHECK_EQ(e.told, ++n);
+		ongoing_event_report(&l, (5 + t) * SECOND, true, &e);
+		CHECK_EQ(e.update, ++n);
 		CHECK_EQ(e.us, t * 1000000);
 		CHECK_EQ(e.start_ns, 1000);
 		CHECK(e.going_on && e.id == l.id);
@@ -27,23 +27,23 @@ TEST(it_is_told_at_once_then_after_half_a_minute_and_twice_as_long_each_time)
 	CHECK_EQ(n, ARRAY_SIZE(want));
 }
 
-TEST(its_end_is_told_whole_and_then_nothing_goes_on)
+TEST(its_end_is_reported_and_then_nothing_is_ongoing)
 {
 	struct ongoing_event l = { 0 };
 	struct event_item first = { 0 }, last = { 0 };
 
 	ongoing_event_begin(&l, "io.stall", "sda", 0, 1000);
-	ongoing_event_tell(&l, 0, true, &first);
-	ongoing_event_tell(&l, 7 * SECOND, false, &last);
+	ongoing_event_report(&l, 0, true, &first);
+	ongoing_event_report(&l, 7 * SECOND, false, &last);
 	CHECK_EQ(last.id, first.id);
-	CHECK_EQ(last.told, 2);
+	CHECK_EQ(last.update, 2);
 	CHECK_EQ(last.us, 7000000);
 	CHECK(!last.going_on);
 	CHECK_EQ(l.id, 0);
 	CHECK(!ongoing_event_due(&l, 100 * SECOND));
 }
 
-TEST(two_that_go_on_at_a_time_have_ids_of_their_own_and_so_has_the_next_one)
+TEST(concurrent_events_and_the_next_one_have_different_ids)
 {
 	struct ongoing_event a, b, c;
 

@@ -13,7 +13,7 @@ static uint32_t taken(struct token_bucket *a, double per_minute, uint32_t tries,
 	return n;
 }
 
-TEST(after_a_quiet_time_ten_minutes_worth_is_told_at_once)
+TEST(after_a_quiet_time_ten_minutes_worth_is_allowed_at_once)
 {
 	struct token_bucket a = { 0 };
 
@@ -22,7 +22,7 @@ TEST(after_a_quiet_time_ten_minutes_worth_is_told_at_once)
 	CHECK_EQ(taken(&a, 60, 10000, 10000 * SEC), 600);
 }
 
-TEST(a_flood_that_goes_on_is_told_so_many_times_a_minute)
+TEST(a_lasting_flood_is_limited_to_the_rate)
 {
 	struct token_bucket a = { 0 };
 	uint32_t n = 0;
@@ -33,7 +33,7 @@ TEST(a_flood_that_goes_on_is_told_so_many_times_a_minute)
 	CHECK_EQ(n, 59);
 }
 
-TEST(a_clock_that_stands_still_or_goes_back_gives_nothing)
+TEST(a_clock_that_stands_still_or_goes_back_adds_no_tokens)
 {
 	struct token_bucket a = { 0 };
 
@@ -42,7 +42,7 @@ TEST(a_clock_that_stands_still_or_goes_back_gives_nothing)
 	CHECK_EQ(taken(&a, 60, 10, 50 * SEC), 0);
 }
 
-TEST(none_a_minute_is_no_limit)
+TEST(a_rate_of_0_is_no_limit)
 {
 	struct token_bucket a = { 0 };
 

@@ -5,30 +5,30 @@
 enum { FIELDS = 7 };
 
 static struct {
-	const char *name; /* that is asked for */
-	uint32_t n, times; /* told at all, of this name */
+	const char *name; /* the expected one */
+	uint32_t n, times; /* reports in all, and of this name */
 	double since[FIELDS], all[FIELDS];
-} told;
+} got;
 
-static void on_tell(void *arg, const char *name, const double *since, const double *all)
+static void on_report(void *arg, const char *name, const double *since, const double *all)
 {
-	CHECK(arg == &told);
-	told.n++;
-	if (strcmp(name, told.name) != 0)
+	CHECK(arg == &got);
+	got.n++;
+	if (strcmp(name, got.name) != 0)
 		return;
-	told.times++;
-	memcpy(told.since, since, sizeof(told.since));
-	memcpy(told.all, all, sizeof(told.all));
+	got.times++;
+	memcpy(got.since, since, sizeof(got.since));
+	memcpy(got.all, all, sizeof(got.all));
 }
 
-/* What is told at a tick; false: nothing of this name. */
-static bool tell(struct sums *t, const char *name)
+/* Reports one tick into got; false: nothing of this name. */
+static bool report(struct sums *t, const char *name)
 {
-	memset(&told, 0, sizeof(told));
-	told.name = name;
-	sums_tell(t, on_tell, &told);
-	CHECK(told.times <= 1);
-	return told.times;
+	memset(&got, 0, sizeof(got));
+	got.name = name;
+	sums_report(t, on_report, &got);
+	CHECK(got.times <= 1);
+	return got.times;
 }
 
 static const __u64 *sums_of(__u64 first)
@@ -53,53 +53,53 @@ static struct sums empty(void)
 	return (struct sums){ .nkey = sizeof(uint64_t), .nfields = FIELDS };
 }
 
-TEST(what_came_since_the_last_tick_is_told)
+TEST(the_change_since_the_last_tick_is_reported)
 {
 	struct sums t = empty();
 
 	CHECK(!sums_knows(&t, key(1)));
 	sums_seen(&t, key(1), "/a", sums_of(100), false);
 	CHECK(sums_knows(&t, key(1)));
-	CHECK(tell(&t, "/a") && told.since[0] == 100 && told.since[6] == 106);
+	CHECK(report(&t, "/a") && got.since[0] == 100 && got.since[6] == 106);
 	sums_seen(&t, key(1), NULL, sums_of(1100), false);
-	CHECK(tell(&t, "/a") && told.since[0] == 1000 && told.since[6] == 1000);
-	CHECK(told.all[0] == 1100);
+	CHECK(report(&t, "/a") && got.since[0] == 1000 && got.since[6] == 1000);
+	CHECK(got.all[0] == 1100);
 	sums_seen(&t, key(1), NULL, sums_of(1090), false);
-	CHECK(tell(&t, "/a") && told.since[0] == -10 && told.all[6] == 1096);
+	CHECK(report(&t, "/a") && got.since[0] == -10 && got.all[6] == 1096);
 	sums_free(&t);
 }
 
-TEST(two_keys_of_one_name_are_one)
+TEST(two_keys_of_one_name_are_reported_as_one)
 {
 	struct sums t = empty();
 
 	sums_seen(&t, key(9), "/a", sums_of(1), false);
 	sums_seen(&t, key(5), "/b", sums_of(10), false);
 	sums_seen(&t, key(7), "/a", sums_of(100), false);
-	CHECK(tell(&t, "/a") && told.since[0] == 101 && told.all[0] == 101);
-	CHECK_EQ(told.n, 2);
+	CHECK(report(&t, "/a") && got.since[0] == 101 && got.all[0] == 101);
+	CHECK_EQ(got.n, 2);
 	sums_free(&t);
 }
 
-TEST(one_that_is_idle_is_no_longer_told_then_forgotten_and_one_that_is_held_never)
+TEST(an_idle_key_is_no_longer_reported_then_removed_unless_it_is_held)
 {
 	struct sums t = empty();
 	int ticks = 0, kept = 0;
 
 	sums_seen(&t, key(0), "(others)", sums_of(5), true);
 	sums_seen(&t, key(1), "/a", sums_of(5), false);
-	while (tell(&t, "/a") && ++ticks < 100) {
+	while (report(&t, "/a") && ++ticks < 100) {
 		sums_seen(&t, key(0), NULL, sums_of(5), true);
 		CHECK(sums_seen(&t, key(1), NULL, sums_of(5), false));
 	}
-	CHECK_EQ(ticks, SUMS_TOLD_TICKS);
+	CHECK_EQ(ticks, SUMS_REPORTED_TICKS);
 	while (sums_seen(&t, key(1), NULL, sums_of(5), false) && ++kept < 100)
 		sums_seen(&t, key(0), NULL, sums_of(5), true);
-	CHECK_EQ(kept, SUMS_KEPT_TICKS - SUMS_TOLD_TICKS - 1);
+	CHECK_EQ(kept, SUMS_KEPT_TICKS - SUMS_REPORTED_TICKS - 1);
 	CHECK(!sums_knows(&t, key(1)));
 	for (int i = 0; i < 2 * SUMS_KEPT_TICKS; i++)
 		CHECK(sums_seen(&t, key(0), NULL, sums_of(5), true));
 	sums_seen(&t, key(0), NULL, sums_of(6), true);
-	CHECK(tell(&t, "(others)") && told.since[0] == 1);
+	CHECK(report(&t, "(others)") && got.since[0] == 1);
 	sums_free(&t);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A source whose reads cost what they cost, in virtual time, read at each of its periods. */
+/* A source with reads of a given cost, in virtual time, read on its period. */
 #include "probe/overhead/budget.h"
 #include "tests/lib/test.h"
 
@@ -34,7 +34,7 @@ static void play(struct scene *s, int seconds)
 	}
 }
 
-TEST(what_is_cheap_is_read_at_each_period)
+TEST(a_cheap_source_is_read_at_each_period)
 {
 	struct scene s = { .cost = 0.019 };
 
@@ -43,7 +43,7 @@ TEST(what_is_cheap_is_read_at_each_period)
 	CHECK_EQ(s.b.step, 0);
 }
 
-TEST(what_costs_more_than_its_share_is_read_rarer_until_it_does_not)
+TEST(a_source_over_its_share_is_read_less_often_until_it_is_within)
 {
 	struct scene s = { .cost = 0.07 }; /* 3.5 %, so each fourth time is within 1 % */
 
@@ -141,7 +141,7 @@ TEST(programs_that_cost_too_much_twice_in_a_row_look_at_half)
 	CHECK_EQ(s.oftener, 0);
 }
 
-TEST(what_was_not_counted_decides_nothing)
+TEST(a_look_without_counts_decides_nothing)
 {
 	struct scene s = { .b = { .patience = 1 } };
 
@@ -152,7 +152,7 @@ TEST(what_was_not_counted_decides_nothing)
 	CHECK_EQ(s.b.step, 1);
 }
 
-TEST(programs_get_back_what_they_were_denied_when_the_load_is_over)
+TEST(programs_process_all_again_when_the_load_is_over)
 {
 	struct scene s = { .b = { .patience = 1 } };
 
@@ -163,7 +163,7 @@ TEST(programs_get_back_what_they_were_denied_when_the_load_is_over)
 	CHECK_EQ(s.oftener, 4);
 }
 
-TEST(a_look_is_as_long_as_is_said)
+TEST(a_look_has_the_configured_length)
 {
 	struct scene s = { .b = { .look_s = 4 }, .cost = 0.07 };
 

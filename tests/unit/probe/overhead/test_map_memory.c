@@ -26,7 +26,7 @@ static double charged(int fd)
 	return (double)bytes;
 }
 
-TEST(what_maps_take_is_what_the_kernel_charges)
+TEST(the_computed_memory_is_what_the_kernel_charges)
 {
 	static const struct map_shape shapes[] = {
 		{ .type = BPF_MAP_TYPE_HASH, .entries = 5000, .key = 8, .value = 700 },
@@ -43,17 +43,17 @@ TEST(what_maps_take_is_what_the_kernel_charges)
 	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
 		const struct map_shape *m = &shapes[i];
 		int fd = bpf_map_create(m->type, "m", m->key, m->value, m->entries, NULL);
-		double told = (double)map_memory(m, ncpu, ncpu);
+		double computed = (double)map_memory(m, ncpu, ncpu);
 
 		CHECK(fd >= 0);
-		if (fabs(told - charged(fd)) > 0.1 * charged(fd))
-			printf("    type %u: %.0f, not %.0f\n", m->type, told, charged(fd));
-		CHECK(fabs(told - charged(fd)) <= 0.1 * charged(fd));
+		if (fabs(computed - charged(fd)) > 0.1 * charged(fd))
+			printf("    type %u: %.0f, not %.0f\n", m->type, computed, charged(fd));
+		CHECK(fabs(computed - charged(fd)) <= 0.1 * charged(fd));
 		close(fd);
 	}
 }
 
-TEST(what_each_processor_has_of_its_own_grows_with_them)
+TEST(per_cpu_memory_grows_with_the_number_of_cpus)
 {
 	const struct map_shape own = {
 		.type = BPF_MAP_TYPE_ARRAY, .entries = 4, .key = 4, .value = 128, .each_cpu = true
@@ -63,7 +63,7 @@ TEST(what_each_processor_has_of_its_own_grows_with_them)
 				       .key = 4,
 				       .value = 128,
 				       .each_cpu = true,
-				       .entries_most = 64 };
+				       .entries_max = 64 };
 	const struct map_shape percpu = {
 		.type = BPF_MAP_TYPE_PERCPU_ARRAY, .entries = 1, .key = 4, .value = 1024
 	};
@@ -74,7 +74,7 @@ TEST(what_each_processor_has_of_its_own_grows_with_them)
 	CHECK_EQ(map_memory(&few, 4, 8), 8 * 128);
 	CHECK_EQ(map_memory(&percpu, 4, 256) - map_memory(&percpu, 4, 255), 1024);
 	CHECK_EQ(map_memory(&ring, 2, 256), map_memory(&ring, 2, 2));
-	ring.ring_most = 4 << 20;
+	ring.ring_max = 4 << 20;
 	CHECK(map_memory(&ring, 2, 8) >= 512 << 10 && map_memory(&ring, 2, 8) < 600 << 10);
 	CHECK(map_memory(&ring, 2, 256) >= 4 << 20 && map_memory(&ring, 2, 256) < 5 << 20);
 }
@@ -93,11 +93,11 @@ TEST(the_maps_of_a_probe_with_its_defaults_are_within_their_cap)
 	snprintf(source_config.nginx, sizeof(source_config.nginx), "auto");
 	for (size_t i = 0; i < sources_count() && geteuid() == 0; i++)
 		if (!on_demand_is(sources_at(i)->name))
-			CHECK(sources_try(i, &env, &sum) == 0 || sources_at(i)->of_hardware);
+			CHECK(sources_try(i, &env, &sum) == 0 || sources_at(i)->needs_hardware);
 	printf("    MiB: %.2f here, %.2f with 2 processors, %.2f with 256\n",
 	       (double)sum.here / (1 << 20), (double)sum.few / (1 << 20),
 	       (double)sum.many / (1 << 20));
 	CHECK(geteuid() != 0 || sum.few > 4 << 20);
-	CHECK(sum.few <= MAP_MEMORY_FEW_MOST);
-	CHECK(sum.many <= MAP_MEMORY_MANY_MOST);
+	CHECK(sum.few <= MAP_MEMORY_FEW_MAX);
+	CHECK(sum.many <= MAP_MEMORY_MANY_MAX);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the meter tells of a source that opened real kernel objects, beside what the kernel says. */
+/* The meter's report of a source with real kernel objects, compared with the kernel's counts. */
 #include <bpf/bpf.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -46,18 +46,18 @@ static const struct sample_item *sample(const struct wire_body *b, const struct 
 	return NULL;
 }
 
-static struct wire_body told(struct meter *m, uint64_t now, const bool *on, struct arena *a)
+static struct wire_body report(struct meter *m, uint64_t now, const bool *on, struct arena *a)
 {
 	struct sink out = { 0 };
 	struct wire_body b;
 
-	meter_tell(m, now, names, on, "/proc", &out);
+	meter_report(m, now, names, on, "/proc", &out);
 	CHECK_EQ(wire_body_decode(a, out.metric.data, out.metric.len, &b), 0);
 	buf_free(&out.metric);
 	return b;
 }
 
-TEST(reads_are_counted_for_their_source_since_the_last_telling)
+TEST(reads_are_counted_for_their_source_since_the_last_report)
 {
 	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
 	const bool on[] = { true, false };
@@ -68,7 +68,7 @@ TEST(reads_are_counted_for_their_source_since_the_last_telling)
 	meter_read(m, 0, 1500000, false);
 	meter_read(m, 0, 500000, true);
 	meter_skipped(m, 0);
-	b = told(m, 0, on, a);
+	b = report(m, 0, on, a);
 	s = sample(&b, &layout_cost, "a");
 	CHECK(s != NULL);
 	CHECK_EQ(s->v[COST_READS], 2);
@@ -77,13 +77,13 @@ TEST(reads_are_counted_for_their_source_since_the_last_telling)
 	CHECK(fabs(s->v[COST_CPU] - 0.002) < 1e-9);
 	CHECK(isnan(s->v[COST_RUNS]));
 	CHECK(sample(&b, &layout_cost, "b") == NULL);
-	b = told(m, 0, on, a);
+	b = report(m, 0, on, a);
 	CHECK_EQ(sample(&b, &layout_cost, "a")->v[COST_READS], 0);
 	meter_free(m);
 	meter_free(NULL);
 }
 
-TEST(the_process_is_told_as_proc_has_it)
+TEST(the_process_is_reported_with_the_values_of_proc)
 {
 	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
 	const bool on[] = { true, true };
@@ -95,7 +95,7 @@ TEST(the_process_is_told_as_proc_has_it)
 
 	CHECK(f && fscanf(f, "%*u %lu", &pages) == 1);
 	fclose(f);
-	b = told(m, 0, on, a);
+	b = report(m, 0, on, a);
 	s = sample(&b, &layout_process, "");
 	CHECK(s->v[PROCESS_CPU] > 0);
 	CHECK(fabs(s->v[PROCESS_RSS] / (double)(pages * 4096) - 1) < 0.5);
@@ -125,7 +125,7 @@ TEST(programs_and_maps_belong_to_the_source_that_opened_them)
 	CHECK_EQ(meter_count(m, SECOND, WINDOW_S), 0);
 	run(program, 1000);
 	clock_set_ns(2 * SECOND);
-	b = told(m, 2 * SECOND, on, a);
+	b = report(m, 2 * SECOND, on, a);
 	s = sample(&b, &layout_cost, "b");
 	CHECK_EQ(s->v[COST_PROGRAMS], 1);
 	CHECK(s->v[COST_MAP_BYTES] >= 8 * 1024 && s->v[COST_MAP_BYTES] < 64 * 1024);
@@ -133,7 +133,7 @@ TEST(programs_and_maps_belong_to_the_source_that_opened_them)
 	CHECK(s->v[COST_RUN_SECONDS] > 0 && s->v[COST_RUN_SECONDS] < 1);
 	CHECK_EQ(sample(&b, &layout_cost, "a")->v[COST_PROGRAMS], 0);
 	clock_set_ns(3 * SECOND);
-	b = told(m, 3 * SECOND, on, a);
+	b = report(m, 3 * SECOND, on, a);
 	CHECK_EQ(sample(&b, &layout_cost, "b")->v[COST_RUNS], 0);
 	close(map);
 	close(program);
@@ -157,7 +157,7 @@ static int faulting(void)
 			     ARRAY_SIZE(program), NULL);
 }
 
-TEST(what_the_kernel_left_out_is_told_also_while_nothing_is_counted)
+TEST(skipped_runs_are_reported_even_while_nothing_is_counted)
 {
 	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
 	LIBBPF_OPTS(bpf_test_run_opts, o);
@@ -177,12 +177,12 @@ TEST(what_the_kernel_left_out_is_told_also_while_nothing_is_counted)
 		for (int i = 0; i < 10; i++)
 			CHECK_EQ(bpf_prog_test_run_opts(program, &o), 0);
 		clock_set_ns(SECOND);
-		missed = sample((struct wire_body[]){ told(m, SECOND, on, a) }, &layout_cost, "a")
+		missed = sample((struct wire_body[]){ report(m, SECOND, on, a) }, &layout_cost, "a")
 				 ->v[COST_RUNS_MISSED];
 		CHECK(missed >= 10); /* who else has such a fault counts, too */
 		close(link);
-		(void)told(m, 2 * SECOND, on, a);
-		CHECK_EQ(sample((struct wire_body[]){ told(m, 3 * SECOND, on, a) }, &layout_cost,
+		(void)report(m, 2 * SECOND, on, a);
+		CHECK_EQ(sample((struct wire_body[]){ report(m, 3 * SECOND, on, a) }, &layout_cost,
 				"a")
 				 ->v[COST_RUNS_MISSED],
 			 0);
@@ -242,7 +242,7 @@ static void await(bool counts)
 	CHECK_EQ(has_it_count(), counts);
 }
 
-TEST(what_ran_while_it_was_counted_stands_for_all_of_the_time)
+TEST(runs_counted_in_windows_are_extrapolated_to_the_whole_time)
 {
 	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
 	const bool on[] = { true };
@@ -265,7 +265,7 @@ TEST(what_ran_while_it_was_counted_stands_for_all_of_the_time)
 	clock_set_ns(11 * SECOND);
 	CHECK(meter_watch(m, 11 * SECOND));
 	await(false);
-	(void)told(m, 11 * SECOND, on, a);
+	(void)report(m, 11 * SECOND, on, a);
 	runs = meter_runs_of(m, 0);
 	CHECK_EQ(runs.counted_ns, 10 * SECOND);
 
@@ -281,7 +281,7 @@ TEST(what_ran_while_it_was_counted_stands_for_all_of_the_time)
 	CHECK(meter_watch(m, 29 * SECOND + SECOND / 2));
 	await(false);
 	clock_set_ns(31 * SECOND);
-	b = told(m, 31 * SECOND, on, a);
+	b = report(m, 31 * SECOND, on, a);
 	s = sample(&b, &layout_cost, "a");
 	CHECK_EQ(s->v[COST_RUNS], 100 * 40); /* half a second of twenty */
 	CHECK(s->v[COST_RUN_SECONDS] > 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A source whose kernel programs cost what they cost, in virtual time: what is done and told. */
+/* A source with kernel programs of a given cost, in virtual time: throttling and its reports. */
 #include <math.h>
 
 #include "lib/wire/reason.h"
@@ -41,7 +41,8 @@ static int play(struct scene *s, const struct source *of, int seconds, double sh
 		clock_set_ns(s->now_ns);
 		s->runs.counted_ns += SECOND / 2;
 		s->runs.ns += (uint64_t)(share * NCPU * (double)SECOND / 2) >> asked_step;
-		changes += source_throttle_programs(&s->t, of, &asked_step, 1, &s->runs, NCPU, &s->out);
+		changes += source_throttle_programs(&s->t, of, &asked_step, 1, &s->runs, NCPU,
+						    &s->out);
 	}
 	return changes;
 }
@@ -56,7 +57,7 @@ static struct scene begin(void)
 	return s;
 }
 
-static struct wire_body told(struct scene *s, struct arena *a)
+static struct wire_body seal(struct scene *s, struct arena *a)
 {
 	struct wire_body b;
 
@@ -85,8 +86,8 @@ TEST(programs_over_their_share_of_all_processors_look_at_less_and_an_event_says_
 	CHECK_EQ(play(&s, &can, 50, 0.017), 1);
 	CHECK_EQ(asked_step, 1);
 	CHECK(source_throttle_why(&s.t, &can, 1, why));
-	CHECK(strstr(why, "1 % of all processors: they look at 1 in 2 of calls") != NULL);
-	b = told(&s, a);
+	CHECK(strstr(why, "1 % of all CPUs: they process 1 in 2 of calls") != NULL);
+	b = seal(&s, a);
 	CHECK_EQ(b.nevents, 1);
 	CHECK_EQ(strcmp(b.events[0].kind, "probe.budget"), 0);
 	CHECK_EQ(b.events[0].reason, R_PROBE_SAMPLED);
@@ -108,7 +109,7 @@ TEST(they_look_at_all_again_when_the_load_is_over_and_the_event_ends)
 	CHECK_EQ(play(&s, &can, 800, 0.0001), 2);
 	CHECK_EQ(asked_step, 0);
 	CHECK(!source_throttle_why(&s.t, &can, 1, why));
-	b = told(&s, a);
+	b = seal(&s, a);
 	CHECK(b.nevents >= 4);
 	for (uint32_t i = 0; i < b.nevents; i++) {
 		CHECK_EQ(b.events[i].id, b.events[0].id);
@@ -117,7 +118,7 @@ TEST(they_look_at_all_again_when_the_load_is_over_and_the_event_ends)
 	CHECK_EQ(number(&b.events[b.nevents - 1], "of"), 1);
 }
 
-TEST(a_source_that_must_see_all_is_let_be_whatever_it_costs)
+TEST(a_source_without_sampling_is_never_throttled)
 {
 	struct scene s = begin();
 
@@ -125,7 +126,7 @@ TEST(a_source_that_must_see_all_is_let_be_whatever_it_costs)
 	CHECK_EQ(s.out.event.len, 0);
 }
 
-TEST(that_it_is_read_rarer_and_looks_at_less_are_two_events_and_one_state)
+TEST(throttled_reads_and_throttled_programs_are_two_events_and_one_state)
 {
 	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
 	struct scene s = begin();
@@ -140,7 +141,7 @@ TEST(that_it_is_read_rarer_and_looks_at_less_are_two_events_and_one_state)
 	CHECK_EQ(s.t.reads.step, 1);
 	CHECK(source_throttle_why(&s.t, &can, 1, why));
 	CHECK(strstr(why, "read every 2000 ms, not 1000; its kernel programs") != NULL);
-	b = told(&s, a);
+	b = seal(&s, a);
 	CHECK_EQ(b.nevents, 2);
 	CHECK_EQ(b.events[1].reason, R_PROBE_BUDGET);
 	CHECK_EQ(number(&b.events[1], "every_ms"), 2000);

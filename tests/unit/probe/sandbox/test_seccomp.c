@@ -45,7 +45,7 @@ static int enter_and_do(void)
 	return seccomp_enter() < 0 ? NO_FILTER : confined_to();
 }
 
-/* What it returned: 0, or an errno; minus the signal that ended it. */
+/* The result of the child: 0, an errno, or minus the signal that ended it. */
 static int confined(int (*what)(void))
 {
 	int status;
@@ -357,7 +357,7 @@ static int without_filters(void)
 	return r < 0 && !seccomp_possible() ? read_a_file() : 1;
 }
 
-TEST(a_kernel_without_filters_is_told_and_nothing_else_happens)
+TEST(a_kernel_without_filters_is_reported_and_nothing_else_happens)
 {
 	CHECK(seccomp_possible());
 	CHECK_EQ(status_of(without_filters), 0);

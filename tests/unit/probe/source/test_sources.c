@@ -72,7 +72,7 @@ static void live_all(const char *procfs, const char *sysfs, bool must_open)
 		bool opened = live_and_close(sources_at(i), &env);
 
 		if (must_open && geteuid() == 0)
-			CHECK(opened || sources_at(i)->of_hardware);
+			CHECK(opened || sources_at(i)->needs_hardware);
 	}
 }
 
@@ -103,7 +103,7 @@ TEST(trying_a_source_leaves_no_fd_and_says_what_is_missing)
 
 		int r = sources_try(i, &here, NULL);
 
-		CHECK(r == 0 || sources_at(i)->of_hardware);
+		CHECK(r == 0 || sources_at(i)->needs_hardware);
 		CHECK_EQ(r < 0, why[0] != 0);
 	}
 	CHECK_EQ(test_open_fds(), fds);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probe/cgroup/cgroup_record.h"
+#include "probe/cgroup/cgroup_record_text.h"
 #include "tests/lib/test.h"
 
 static void path_is(const void *names, size_t len, uint32_t cut, const char *expected)
@@ -19,7 +19,7 @@ static void path_is(const void *names, size_t len, uint32_t cut, const char *exp
 
 TEST(a_path_is_assembled_from_its_end)
 {
-	char much[CGROUP_TOLD_PATH], text[ITEM_MAX_TEXT] = "~0000000000000042";
+	char much[CGROUP_RECORD_PATH], text[ITEM_MAX_TEXT] = "~0000000000000042";
 
 	PATH_IS("\0", "/");
 	PATH_IS("a\0", "/a");

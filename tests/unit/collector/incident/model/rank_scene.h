@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* rank_scene.h - hosts and what red counted of them, for the tests of the ranking. */
+/* rank_scene.h - hosts and the sums red counted for them, for tests of the ranking. */
 #pragma once
 
 #include "tests/lib/test.h"
 
 #include "collector/incident/model/incident_rank.h"
 
-/* Hosts of the scenes: a front, two apps behind it, a database behind the first, one unknown. */
+/* Hosts of the scenes: a front, two apps behind it, a database behind the first app, an external
+ * host. */
 enum { FRONT, APP, OTHER, DB, OUTSIDE, HOSTS };
 
 enum { MOST = 32 };
@@ -26,7 +27,7 @@ static struct rank_sum *add(struct scene *s, enum rank_role role, int host, int 
 	return sum;
 }
 
-/* Of 100 requests now, each ms too long; of 1,000 before, each before_ms. */
+/* 100 requests now, each ms too long; 1,000 before, each before_ms. */
 static void time_of(struct scene *s, enum rank_role role, int host, int other, double ms,
 		    double before_ms)
 {
@@ -55,7 +56,8 @@ static const struct rank *ranked(struct scene *s, bool errors)
 	return &s->rank;
 }
 
-/* FRONT calls APP, which calls DB; where each ms arose is told, and what all above it saw of it. */
+/* FRONT calls APP, which calls DB. The arguments give where each ms arose; all hosts above saw
+ * it. */
 static UNUSED void chain(struct scene *s, double front, double app, double db, double way)
 {
 	double at_db = db, at_app = app + way + at_db, at_front = front + at_app;

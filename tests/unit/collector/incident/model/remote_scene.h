@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* remote_scene.h - for tests of incidents that a region tells of: times, limits, rows. Seconds after
- * T. */
+/* remote_scene.h - fixtures for incidents that a region reports: times, limits, rows. Seconds
+ * after T. */
 #pragma once
 
 #include "collector/incident/model/incident_remote.h"
@@ -23,8 +23,8 @@ static inline int64_t us(int s)
 	return (T + s) * INCIDENT_SEC;
 }
 
-/* One a second, 100 ms too slow, which are one signal. */
-static inline void rows(struct incident_set *s, uint64_t node, int from, int until)
+/* One request per second, 100 ms too slow; all belong to one signal. */
+static inline void add_rows(struct incident_set *s, uint64_t node, int from, int until)
 {
 	bool full;
 
@@ -54,12 +54,12 @@ static inline struct incident *open_here(struct incident_set *s, uint64_t region
 				 &(struct incident_place){ region, "x", &node, 1, us(at) });
 }
 
-/* As the engine does with the next telling of what it took. */
-static inline struct incident *again(struct incident_set *s, struct incident_telling *t,
-				     int64_t closed_us)
+/* Imports an update of the report, as the engine does. */
+static inline struct incident *import_update(struct incident_set *s, struct incident_report *t,
+					     int64_t closed_us)
 {
 	t->was_open = !t->closed_us;
 	t->has_row = true;
 	t->closed_us = closed_us;
-	return incident_set_take(s, t);
+	return incident_set_import(s, t);
 }

@@ -3,13 +3,13 @@
 
 #include "collector/incident/model/incident_calls.h"
 
-/* As of a time that is as long as the one before: both counts vary. */
+/* As for a time as long as the one before: both counts vary. */
 static struct calls_edge edge(const char *from, const char *to, double made, double expected)
 {
 	return (struct calls_edge){ from, to, false, made, expected, 2 * expected };
 }
 
-TEST(who_makes_as_many_calls_as_before_misses_none)
+TEST(a_host_with_as_many_calls_as_before_misses_none)
 {
 	struct calls_edge e[] = { edge("web", "shop", 970, 1000), edge("web", "ads", 1010, 1000) };
 	struct calls_rank r;
@@ -20,7 +20,7 @@ TEST(who_makes_as_many_calls_as_before_misses_none)
 	CHECK_EQ(r.n, 0);
 }
 
-TEST(of_few_calls_a_tenth_is_chance)
+TEST(a_tenth_of_few_calls_is_chance)
 {
 	struct calls_edge e[] = { edge("web", "shop", 30, 50) };
 	struct calls_rank r;
@@ -32,7 +32,7 @@ TEST(of_few_calls_a_tenth_is_chance)
 	CHECK_EQ(r.n, 1);
 }
 
-TEST(who_answers_early_misses_calls_to_all_the_most_first)
+TEST(a_host_that_answers_early_misses_calls_to_all_callees_most_first)
 {
 	struct calls_edge e[] = { edge("shop", "stock", 1000, 1000), edge("web", "ads", 400, 900),
 				  edge("web", "shop", 500, 1500), edge("web", "pay", 20, 19) };
@@ -48,7 +48,7 @@ TEST(who_answers_early_misses_calls_to_all_the_most_first)
 	CHECK_STR(r.best[0].part[1]->to, "ads");
 }
 
-TEST(who_calls_another_one_instead_misses_none)
+TEST(a_host_that_calls_another_callee_instead_misses_none)
 {
 	struct calls_edge e[] = { edge("web", "10.0.0.1:80", 0, 1000),
 				  edge("web", "10.0.0.2:80", 1000, 0) };
@@ -58,7 +58,7 @@ TEST(who_calls_another_one_instead_misses_none)
 	CHECK_EQ(r.n, 0);
 }
 
-TEST(of_several_it_is_because_of_whom_all_of_them_call)
+TEST(the_cause_for_several_hosts_is_their_common_callee)
 {
 	struct calls_edge e[] = { edge("shop", "catalog", 500, 1000), edge("shop", "mail", 90, 100),
 				  edge("web", "ads", 100, 1000), edge("web", "catalog", 400, 900) };
@@ -74,7 +74,7 @@ TEST(of_several_it_is_because_of_whom_all_of_them_call)
 	CHECK_STR(r.best[2].name, "shop");
 }
 
-TEST(three_are_named_at_most)
+TEST(at_most_three_are_named)
 {
 	struct calls_edge e[] = { edge("a", "x", 0, 1000), edge("b", "x", 0, 2000),
 				  edge("c", "y", 0, 4000), edge("d", "y", 0, 3000) };

@@ -13,7 +13,7 @@ static const struct incident_limits limits = {
 	.window_s = 300,
 };
 
-static void rows(struct signal *g, double from_s, double until_s, double every_s)
+static void add_rows(struct signal *g, double from_s, double until_s, double every_s)
 {
 	for (double t = from_s; t < until_s - .001; t += every_s) {
 		const struct incident_row r = { .begin_us = (int64_t)((T + t) * 1000000),
@@ -27,19 +27,19 @@ static void rows(struct signal *g, double from_s, double until_s, double every_s
 }
 
 /* Seconds after T, to a tenth. */
-static double begins(const struct signal *g)
+static double fault_start(const struct signal *g)
 {
-	return (double)(signal_begins(g, &limits) - T * INCIDENT_SEC) / 1000000;
+	return (double)(signal_fault_start(g, &limits) - T * INCIDENT_SEC) / 1000000;
 }
 
-TEST(a_request_that_was_slow_by_itself_is_not_where_a_fault_begins)
+TEST(a_single_slow_request_before_is_not_the_begin_of_a_fault)
 {
 	for (int before = 20; before <= 280; before += 20) {
 		struct signal g = { .kind = SIGNAL_SLOW };
 
-		rows(&g, -before, -before + 1, 1);
-		rows(&g, 0, 15, 1);
-		CHECK_EQ(begins(&g), 0);
+		add_rows(&g, -before, -before + 1, 1);
+		add_rows(&g, 0, 15, 1);
+		CHECK_EQ(fault_start(&g), 0);
 		signal_begin(&g, &limits, NULL);
 		CHECK_EQ(g.first_us, T * INCIDENT_SEC);
 		CHECK_EQ(g.n, 15);
@@ -47,63 +47,63 @@ TEST(a_request_that_was_slow_by_itself_is_not_where_a_fault_begins)
 	}
 }
 
-TEST(nor_are_some_of_minutes_before_if_they_came_now_and_then)
+TEST(nor_are_occasional_slow_requests_minutes_before)
 {
 	struct signal g = { .kind = SIGNAL_SLOW };
 
-	rows(&g, -240, -30, 50);
-	rows(&g, 3, 23, .5);
-	CHECK_EQ(begins(&g), 3);
+	add_rows(&g, -240, -30, 50);
+	add_rows(&g, 3, 23, .5);
+	CHECK_EQ(fault_start(&g), 3);
 }
 
-TEST(five_within_some_seconds_are_enough_to_begin_it)
+TEST(five_events_within_some_seconds_are_enough_to_begin_a_fault)
 {
 	struct signal g = { .kind = SIGNAL_SLOW };
 
-	rows(&g, -18, -17, 1);
-	rows(&g, 1, 6, 1);
-	CHECK_EQ(begins(&g), 1);
+	add_rows(&g, -18, -17, 1);
+	add_rows(&g, 1, 6, 1);
+	CHECK_EQ(fault_start(&g), 1);
 }
 
-TEST(a_fault_that_few_requests_meet_begins_with_the_first_of_them)
+TEST(a_fault_with_few_requests_begins_with_the_first)
 {
 	for (int every = 2; every <= 60; every++) {
 		struct signal g = { .kind = SIGNAL_ERROR };
 
-		rows(&g, 0, 280, every);
-		CHECK_EQ(begins(&g), 0);
+		add_rows(&g, 0, 280, every);
+		CHECK_EQ(fault_start(&g), 0);
 	}
 }
 
-TEST(one_that_begins_at_the_end_of_ten_seconds_begins_there)
+TEST(a_fault_may_begin_at_the_end_of_a_bucket)
 {
 	for (int tenth = 0; tenth < 100; tenth += 7) {
 		struct signal g = { .kind = SIGNAL_SLOW };
 
-		rows(&g, tenth / 10., 60, .5);
-		CHECK_EQ(begins(&g) * 10, tenth);
+		add_rows(&g, tenth / 10., 60, .5);
+		CHECK_EQ(fault_start(&g) * 10, tenth);
 	}
 }
 
-TEST(one_that_grows_begins_with_its_first)
+TEST(a_fault_that_grows_begins_with_its_first_event)
 {
 	struct signal g = { .kind = SIGNAL_SLOW };
 
 	for (int i = 0; i < 6; i++) /* 2, 3, 5, 8, 12, 18 of ten seconds */
-		rows(&g, i * 10, i * 10 + 10, 10 / (2 + i * (i + 1) * .55));
-	CHECK_EQ(begins(&g), 0);
+		add_rows(&g, i * 10, i * 10 + 10, 10 / (2 + i * (i + 1) * .55));
+	CHECK_EQ(fault_start(&g), 0);
 }
 
-TEST(one_that_stops_for_a_while_is_not_begun_by_its_second_half)
+TEST(a_fault_with_a_pause_does_not_begin_with_its_second_half)
 {
 	struct signal g = { .kind = SIGNAL_SLOW };
 
-	rows(&g, 0, 30, 1);
-	rows(&g, 120, 150, .5);
-	CHECK_EQ(begins(&g), 0);
+	add_rows(&g, 0, 30, 1);
+	add_rows(&g, 120, 150, .5);
+	CHECK_EQ(fault_start(&g), 0);
 }
 
-TEST(what_is_told_by_counts_begins_with_the_first_of_them)
+TEST(a_fault_found_by_counts_begins_with_the_first_count)
 {
 	struct signal g = { .kind = SIGNAL_SLOW, .class = SIGNAL_MEAN };
 
@@ -113,5 +113,5 @@ TEST(what_is_told_by_counts_begins_with_the_first_of_them)
 							 .end_us = (T + i * 10 + 10) * INCIDENT_SEC,
 							 .n = 200,
 							 .excess_us = 200 * 30000 });
-	CHECK_EQ(begins(&g), 0);
+	CHECK_EQ(fault_start(&g), 0);
 }

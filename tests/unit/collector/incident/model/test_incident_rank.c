@@ -21,7 +21,7 @@ TEST(a_slow_callee_is_first_and_its_callers_have_nothing)
 	CHECK(r->clear);
 }
 
-TEST(a_slow_way_is_its_callee_s)
+TEST(a_slow_way_counts_for_its_callee)
 {
 	struct scene s = { 0 };
 	const struct rank *r;
@@ -38,7 +38,7 @@ TEST(a_slow_way_is_its_callee_s)
 	CHECK(r->clear);
 }
 
-TEST(a_way_is_found_by_means_where_its_callee_varies_more_than_it)
+TEST(a_slow_way_is_found_by_means_if_its_callee_varies_more)
 {
 	struct scene s = { 0 };
 	const struct rank *r;
@@ -55,7 +55,7 @@ TEST(a_way_is_found_by_means_where_its_callee_varies_more_than_it)
 	CHECK_EQ(r->best[0].edge, 100 * 20 * 1000);
 }
 
-TEST(a_way_that_nobody_took_before_is_told_by_what_was_too_much)
+TEST(a_new_way_is_measured_by_its_excess)
 {
 	struct scene s = { 0 };
 
@@ -65,7 +65,7 @@ TEST(a_way_that_nobody_took_before_is_told_by_what_was_too_much)
 	CHECK_EQ(ranked(&s, false)->best[0].edge, 100 * 400 * 1000);
 }
 
-TEST(a_caller_whose_calls_are_all_slow_on_the_way_is_to_blame)
+TEST(a_caller_whose_calls_are_all_slow_on_the_way_is_blamed)
 {
 	struct scene s = { 0 };
 	const struct rank *r;
@@ -96,7 +96,7 @@ TEST(a_caller_with_one_call_that_stands_out_is_not)
 	CHECK_EQ(r->n, 3);
 }
 
-TEST(half_a_millisecond_of_each_of_many_calls_is_nothing_where_they_vary_by_more)
+TEST(half_a_millisecond_per_call_within_the_noise_counts_as_nothing)
 {
 	struct scene s = { 0 };
 
@@ -114,7 +114,7 @@ TEST(half_a_millisecond_of_each_of_many_calls_is_nothing_where_they_vary_by_more
 	CHECK_EQ(ranked(&s, false)->n, 0);
 }
 
-TEST(whom_it_asked_before_only_says_nothing_of_its_ways)
+TEST(callees_of_before_only_do_not_count_for_the_common_way)
 {
 	struct scene s = { 0 };
 
@@ -129,7 +129,7 @@ TEST(whom_it_asked_before_only_says_nothing_of_its_ways)
 	CHECK_EQ(s.rank.best[0].host, APP);
 }
 
-TEST(who_has_no_probe_is_never_before_one_with_evidence)
+TEST(a_host_without_a_probe_never_ranks_before_one_with_evidence)
 {
 	struct scene s = { 0 };
 	const struct rank *r;
@@ -143,7 +143,7 @@ TEST(who_has_no_probe_is_never_before_one_with_evidence)
 	CHECK(!r->clear);
 }
 
-TEST(what_is_left_of_noise_is_no_evidence_against_a_probed_host)
+TEST(remaining_noise_is_no_evidence_against_a_probed_host)
 {
 	struct scene s = { 0 };
 
@@ -153,7 +153,7 @@ TEST(what_is_left_of_noise_is_no_evidence_against_a_probed_host)
 	CHECK(s.rank.clear);
 }
 
-TEST(what_was_usual_before_is_taken_off)
+TEST(the_usual_time_before_is_subtracted)
 {
 	struct scene s = { 0 };
 	const struct rank *r;
@@ -178,7 +178,7 @@ TEST(below_half_there_is_no_clear_cause)
 	CHECK_EQ(s.rank.best[0].host, DB);
 }
 
-TEST(what_clients_waited_for_and_nobody_had_is_not_explained)
+TEST(time_that_clients_waited_and_no_host_had_is_unexplained)
 {
 	struct scene s = { 0 };
 
@@ -192,7 +192,7 @@ TEST(what_clients_waited_for_and_nobody_had_is_not_explained)
 	CHECK(!s.rank.clear);
 }
 
-TEST(an_event_of_the_node_decides_between_two_that_are_equal)
+TEST(an_event_of_the_node_decides_between_two_equal_hosts)
 {
 	struct scene s = { 0 };
 
@@ -207,7 +207,7 @@ TEST(an_event_of_the_node_decides_between_two_that_are_equal)
 	CHECK_EQ(ranked(&s, false)->best[0].host, APP);
 }
 
-TEST(without_the_own_time_of_a_probe_it_is_that_of_its_requests_less_its_calls)
+TEST(without_a_reported_own_time_it_is_requests_minus_calls)
 {
 	struct scene s = { 0 };
 
@@ -220,7 +220,7 @@ TEST(without_the_own_time_of_a_probe_it_is_that_of_its_requests_less_its_calls)
 	CHECK_EQ(s.rank.best[1].own, 100 * 50 * 1000);
 }
 
-TEST(errors_are_whose_they_are)
+TEST(errors_count_for_the_host_that_failed)
 {
 	struct scene s = { 0 };
 	const struct rank *r;
@@ -236,7 +236,7 @@ TEST(errors_are_whose_they_are)
 	CHECK(r->clear);
 }
 
-TEST(calls_that_fail_and_were_never_served_are_the_callee_s)
+TEST(failed_calls_that_were_never_served_count_for_the_callee)
 {
 	struct scene s = { 0 };
 
@@ -245,7 +245,7 @@ TEST(calls_that_fail_and_were_never_served_are_the_callee_s)
 	CHECK_EQ(s.rank.best[0].edge, 40);
 }
 
-TEST(nothing_is_nothing)
+TEST(no_sums_give_an_empty_ranking)
 {
 	struct scene s = { 0 };
 

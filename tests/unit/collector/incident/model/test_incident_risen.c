@@ -12,7 +12,7 @@ static uint64_t ids;
 
 static int64_t took_us = 110000;
 
-static struct signal *slow_at(struct incident_set *s, int64_t at_us, int64_t took, int64_t normal)
+static struct signal *add_slow(struct incident_set *s, int64_t at_us, int64_t took, int64_t normal)
 {
 	const struct incident_row r = { .begin_us = T * INCIDENT_SEC + at_us,
 					.total_us = took,
@@ -28,13 +28,13 @@ static struct signal *slow_at(struct incident_set *s, int64_t at_us, int64_t too
 	return incident_set_count(s, &r, &full);
 }
 
-/* So many a second, each 100 ms too slow. */
-static struct signal *slow(struct incident_set *s, int from_s, int until_s, int each)
+/* `each` requests a second, each 100 ms too slow. */
+static struct signal *add_slow_rows(struct incident_set *s, int from_s, int until_s, int each)
 {
 	struct signal *g = NULL;
 
 	for (int i = from_s * each; i < until_s * each; i++)
-		g = slow_at(s, i * INCIDENT_SEC / each, took_us, 10000);
+		g = add_slow(s, i * INCIDENT_SEC / each, took_us, 10000);
 	return g;
 }
 
@@ -46,198 +46,199 @@ static void no_step(void *arg UNUSED, struct incident *i UNUSED, int64_t at_us U
 
 static struct incident_set *set_new(void)
 {
-	static const struct incident_steps steps = { .take = no_step };
+	static const struct incident_steps steps = { .on_step = no_step };
 
 	return incident_set_new(&limits, &steps);
 }
 
-/* In the window there are thousands. */
-static bool judged(struct signal *g, int at_s, double risen)
+/* The window has thousands of requests. */
+static bool is_sufficient(struct signal *g, int at_s, double risen)
 {
-	struct incident_asked asked = { 6000, (T + at_s) * INCIDENT_SEC, risen };
+	struct signal_requests asked = { 6000, (T + at_s) * INCIDENT_SEC, risen };
 
 	return signal_judge(g, &limits, asked, (T + at_s) * INCIDENT_SEC);
 }
 
-TEST(a_tenth_of_a_busy_route_that_is_slow_for_ten_seconds_is_enough)
+TEST(a_tenth_of_a_busy_route_slow_for_ten_seconds_is_enough)
 {
 	struct incident_set *s = set_new();
-	struct signal *g = slow(s, 0, 8, 4);
+	struct signal *g = add_slow_rows(s, 0, 8, 4);
 
-	CHECK(!judged(g, 10, 200)); /* what lasts for eight seconds is over, as far as is known */
-	slow(s, 8, 20, 4);
-	CHECK(!judged(g, 20, 1600)); /* a twentieth */
-	CHECK(!judged(g, 20, 0)); /* nobody counts it */
-	CHECK(judged(g, 20, 400));
+	CHECK(!is_sufficient(g, 10, 200)); /* eight seconds are too short */
+	add_slow_rows(s, 8, 20, 4);
+	CHECK(!is_sufficient(g, 20, 1600)); /* a twentieth */
+	CHECK(!is_sufficient(g, 20, 0)); /* no counts */
+	CHECK(is_sufficient(g, 20, 400));
 	incident_set_free(s);
 }
 
-TEST(what_was_enough_since_it_rose_is_so_while_it_goes_on)
+TEST(a_signal_sufficient_since_its_rise_stays_so_while_it_lasts)
 {
 	struct incident_set *s = set_new();
-	struct signal *g = slow(s, 0, 20, 2);
+	struct signal *g = add_slow_rows(s, 0, 20, 2);
 
-	CHECK(judged(g, 20, 400));
+	CHECK(is_sufficient(g, 20, 400));
 	for (int t = 40; t <= 120; t += 20) {
-		slow(s, t - 20, t, 2);
+		add_slow_rows(s, t - 20, t, 2);
 		g->active = true;
-		CHECK(judged(g, t, 20 * t));
+		CHECK(is_sufficient(g, t, 20 * t));
 		g->active = false;
 	}
 	incident_set_free(s);
 }
 
-/* It was enough, and is a part of an incident. */
-static bool goes_on(struct signal *g, int at_s, double n)
+/* Whether a sufficient signal of an incident stays sufficient. */
+static bool stays_sufficient(struct signal *g, int at_s, double n)
 {
 	int64_t at_us = (T + at_s) * INCIDENT_SEC;
 	bool on;
 
 	g->active = true;
-	on = signal_judge(g, &limits, (struct incident_asked){ n, at_us, 0 }, at_us);
+	on = signal_judge(g, &limits, (struct signal_requests){ n, at_us, 0 }, at_us);
 	g->active = false;
 	return on;
 }
 
-TEST(what_comes_now_and_then_after_a_fault_is_not_that_fault)
+TEST(occasional_slow_requests_after_a_fault_do_not_prolong_it)
 {
 	struct incident_set *s = set_new();
-	struct signal *g = slow(s, 0, 40, 8);
+	struct signal *g = add_slow_rows(s, 0, 40, 8);
 
-	CHECK(goes_on(g, 40, 2400));
-	CHECK(goes_on(g, 60, 2400)); /* of twenty seconds that is not said yet */
-	slow(s, 50, 51, 1);
-	slow(s, 65, 66, 1);
-	CHECK(!goes_on(g, 80, 2400));
+	CHECK(stays_sufficient(g, 40, 2400));
+	CHECK(stays_sufficient(g, 60, 2400)); /* too early after twenty seconds */
+	add_slow_rows(s, 50, 51, 1);
+	add_slow_rows(s, 65, 66, 1);
+	CHECK(!stays_sufficient(g, 80, 2400));
 	incident_set_free(s);
 }
 
-TEST(a_fault_after_which_nothing_comes_is_over_too)
+TEST(a_fault_followed_by_silence_has_ended_too)
 {
 	struct incident_set *s = set_new();
-	struct signal *g = slow(s, 0, 40, 8);
+	struct signal *g = add_slow_rows(s, 0, 40, 8);
 
-	CHECK(!goes_on(g, 80, 2400));
-	slow(s, 140, 141, 1);
-	CHECK(!goes_on(g, 150, 2400));
-	g->active = true; /* of a route that nobody counts that is not known */
-	CHECK(signal_judge(g, &limits, (struct incident_asked){ 0 }, (T + 150) * INCIDENT_SEC));
+	CHECK(!stays_sufficient(g, 80, 2400));
+	add_slow_rows(s, 140, 141, 1);
+	CHECK(!stays_sufficient(g, 150, 2400));
+	g->active = true; /* unknown for a route without counts */
+	CHECK(signal_judge(g, &limits, (struct signal_requests){ 0 }, (T + 150) * INCIDENT_SEC));
 	incident_set_free(s);
 }
 
-TEST(a_fault_that_goes_on_at_a_third_of_its_rate_or_was_rare_is_not_over)
+TEST(a_fault_at_a_third_of_its_rate_or_a_rare_one_has_not_ended)
 {
 	struct incident_set *s = set_new();
-	struct signal *g = slow(s, 0, 40, 9);
+	struct signal *g = add_slow_rows(s, 0, 40, 9);
 
-	slow(s, 40, 80, 3);
-	CHECK(goes_on(g, 80, 2400));
+	add_slow_rows(s, 40, 80, 3);
+	CHECK(stays_sufficient(g, 80, 2400));
 	incident_set_free(s);
 	s = set_new();
 	for (int i = 0; i < 12; i++)
-		g = slow(s, 10 * i, 10 * i + 1, 2);
-	CHECK(goes_on(g, 150, 600));
+		g = add_slow_rows(s, 10 * i, 10 * i + 1, 2);
+	CHECK(stays_sufficient(g, 150, 600));
 	incident_set_free(s);
 }
 
-/* Each takes 40 s, and is told then: of the last half minute there is none yet. */
-TEST(a_fault_whose_requests_take_long_goes_on_though_those_that_began_last_are_not_told_yet)
+/* Each takes 40 s and is reported at its end: none of the last half minute is known yet. */
+TEST(a_fault_of_long_requests_lasts_while_the_latest_are_not_reported)
 {
 	struct incident_set *s = set_new();
 	struct signal *g = NULL;
 
 	took_us = 40000000;
-	g = slow(s, 0, 40, 8);
+	g = add_slow_rows(s, 0, 40, 8);
 	took_us = 110000;
-	CHECK(goes_on(g, 80, 2400));
+	CHECK(stays_sufficient(g, 80, 2400));
 	incident_set_free(s);
 }
 
-TEST(a_fault_that_began_at_the_end_of_ten_seconds_was_not_more_frequent_then)
+TEST(a_fault_that_began_late_in_a_bucket_has_no_higher_rate)
 {
 	struct incident_set *s = set_new();
 	struct signal *g = NULL;
 
 	for (int i = 0; i < 60; i++)
-		g = slow_at(s, i * INCIDENT_SEC + 9800000, 110000, 10000);
+		g = add_slow(s, i * INCIDENT_SEC + 9800000, 110000, 10000);
 	for (int t = 40; t <= 60; t += 10)
-		CHECK(goes_on(g, t, 60));
+		CHECK(stays_sufficient(g, t, 60));
 	incident_set_free(s);
 }
 
-/* 25 s are usual; of the last half minute a sixth is told. */
-TEST(a_fault_of_requests_that_always_take_long_goes_on)
+/* 25 s are usual; a sixth of the last half minute is known. */
+TEST(a_fault_of_requests_that_always_take_long_lasts)
 {
 	struct incident_set *s = set_new();
 	struct signal *g = NULL;
 
 	for (int i = 0; i < 45 * 8; i++)
-		g = slow_at(s, i * INCIDENT_SEC / 8, 35000000, 25000000);
-	CHECK(goes_on(g, 80, 2400));
+		g = add_slow(s, i * INCIDENT_SEC / 8, 35000000, 25000000);
+	CHECK(stays_sufficient(g, 80, 2400));
 	incident_set_free(s);
 }
 
-/* Others of it go on, and so its last time is later than what comes now. */
-TEST(what_has_ended_in_an_incident_that_goes_on_may_begin_anew_there)
+/* The incident's other signals go on, so its last time is later than the new events. */
+TEST(a_signal_that_ended_may_begin_again_in_its_open_incident)
 {
 	struct incident_set *s = set_new();
-	struct signal *g = slow(s, 0, 20, 4);
+	struct signal *g = add_slow_rows(s, 0, 20, 4);
 	struct incident i = { .last_us = (T + 100) * INCIDENT_SEC };
 
 	g->of = &i;
 	signal_end(g);
-	slow(s, 10, 11, 4); /* comes late */
+	add_slow_rows(s, 10, 11, 4); /* late rows */
 	CHECK_EQ(g->n, 4);
 	CHECK(!signal_is_due(g, &limits, (T + 100) * INCIDENT_SEC));
-	slow(s, 60, 80, 4);
+	add_slow_rows(s, 60, 80, 4);
 	CHECK_EQ(g->n, 4);
 	CHECK(signal_is_due(g, &limits, (T + 100) * INCIDENT_SEC));
-	CHECK(judged(g, 80, 400));
+	CHECK(is_sufficient(g, 80, 400));
 	i.closed_us = i.last_us + 1;
-	slow(s, 90, 91, 4); /* of one that is closed all that began before its end is late */
+	add_slow_rows(s, 90, 91,
+		      4); /* for a closed incident all rows that began before its end are late */
 	CHECK_EQ(g->n, 8);
 	g->of = NULL;
 	incident_set_free(s);
 }
 
-/* Others of it have kept it open since. */
-TEST(what_comes_after_a_part_of_an_incident_ended_is_kept_when_that_is_closed)
+/* Other signals have kept the incident open since. */
+TEST(events_after_a_signal_ended_survive_the_close_of_its_incident)
 {
 	struct incident_set *s = set_new();
-	struct signal *g = slow(s, 0, 20, 4);
+	struct signal *g = add_slow_rows(s, 0, 20, 4);
 	struct incident i = { .last_us = (T + 70) * INCIDENT_SEC, .signal = &g, .nsignals = 1 };
 
 	g->of = &i;
 	signal_end(g);
-	slow(s, 60, 80, 4);
+	add_slow_rows(s, 60, 80, 4);
 	incident_set_close(s, &i, (T + 80) * INCIDENT_SEC);
 	CHECK(signal_is_due(g, &limits, (T + 80) * INCIDENT_SEC));
 	g->of = NULL;
 	incident_set_free(s);
 }
 
-TEST(those_of_before_are_not_held_against_it)
+TEST(requests_before_the_rise_do_not_lower_the_share)
 {
 	struct incident_set *s = set_new();
-	struct signal *g = slow(s, -240, -239, 2);
+	struct signal *g = add_slow_rows(s, -240, -239, 2);
 
-	slow(s, 0, 20, 4);
-	CHECK_EQ(signal_rises(g, &limits), T * INCIDENT_SEC);
-	CHECK(judged(g, 20, 400));
+	add_slow_rows(s, 0, 20, 4);
+	CHECK_EQ(signal_rise_start(g, &limits), T * INCIDENT_SEC);
+	CHECK(is_sufficient(g, 20, 400));
 	incident_set_free(s);
 }
 
-TEST(a_few_of_a_busy_route_are_not_asked_about_each_time_and_many_are)
+TEST(few_rows_of_a_busy_route_cause_no_query_and_many_do)
 {
 	struct incident_set *s = set_new();
-	struct signal *due[2], *g = slow(s, 0, 6, 1);
+	struct signal *due[2], *g = add_slow_rows(s, 0, 6, 1);
 	int64_t now = (T + 11) * INCIDENT_SEC;
 
 	CHECK_EQ(incident_set_due(s, now, due, 2), 1);
-	CHECK(!judged(g, 11, 6000));
+	CHECK(!is_sufficient(g, 11, 6000));
 	now += 6 * INCIDENT_SEC;
 	CHECK_EQ(incident_set_due(s, now, due, 2), 0);
-	slow(s, 12, 17, 4);
+	add_slow_rows(s, 12, 17, 4);
 	CHECK_EQ(incident_set_due(s, now, due, 2), 1);
 	incident_set_free(s);
 }

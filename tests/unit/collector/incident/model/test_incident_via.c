@@ -3,7 +3,7 @@
 
 #include "collector/incident/model/incident_via.h"
 
-/* FRONT calls OUTSIDE, a balancer, which asks APP and OTHER in turn; the second is slow. */
+/* FRONT calls OUTSIDE, a balancer, which calls APP and OTHER in turn; the second is slow. */
 static void balanced(struct scene *s, double way)
 {
 	time_of(s, RANK_OWN, FRONT, -1, 0, 0);
@@ -18,7 +18,7 @@ static void balanced(struct scene *s, double way)
 	}
 }
 
-TEST(what_a_balancer_without_a_probe_passes_on_arose_behind_it)
+TEST(the_time_a_balancer_without_a_probe_forwards_arose_behind_it)
 {
 	struct scene s = { 0 };
 	const struct rank *r;
@@ -32,7 +32,7 @@ TEST(what_a_balancer_without_a_probe_passes_on_arose_behind_it)
 	CHECK(r->clear);
 }
 
-TEST(what_it_took_itself_is_its_own)
+TEST(the_time_a_balancer_takes_itself_is_its_own)
 {
 	struct scene s = { 0 };
 	const struct rank *r;
@@ -46,7 +46,7 @@ TEST(what_it_took_itself_is_its_own)
 	CHECK_EQ(r->whole, 100 * 500 * 1000);
 }
 
-TEST(a_balancer_that_is_slow_itself_is_first_when_those_behind_it_are_not)
+TEST(a_slow_balancer_is_first_if_the_hosts_behind_it_are_not_slow)
 {
 	struct scene s = { 0 };
 	const struct rank *r;
@@ -58,7 +58,7 @@ TEST(a_balancer_that_is_slow_itself_is_first_when_those_behind_it_are_not)
 	CHECK_EQ(r->best[0].share, 1);
 }
 
-TEST(two_that_call_one_balancer_have_nothing_of_what_is_behind_it)
+TEST(two_callers_of_one_balancer_get_nothing_of_the_time_behind_it)
 {
 	struct scene s = { 0 };
 	const struct rank *r;
@@ -73,9 +73,9 @@ TEST(two_that_call_one_balancer_have_nothing_of_what_is_behind_it)
 	CHECK_EQ(r->whole, 100 * 400 * 1000);
 }
 
-/* A virtual address, or a NAT on the way there: DB sees who asked, and never was called by its own.
- */
-TEST(behind_a_virtual_address_it_is_told_by_who_asked)
+/* A virtual address, or a NAT on the way to it: DB sees its caller, and is never called by its
+ * own address. */
+TEST(a_host_behind_a_virtual_address_is_found_by_its_caller)
 {
 	struct scene s = { 0 };
 	const struct rank *r;
@@ -90,7 +90,7 @@ TEST(behind_a_virtual_address_it_is_told_by_who_asked)
 	CHECK_EQ(r->best[0].share, 1);
 }
 
-TEST(a_host_that_is_called_by_its_own_address_takes_nothing_off_another)
+TEST(a_host_called_by_its_own_address_subtracts_nothing_from_another)
 {
 	struct scene s = { 0 };
 	const struct rank *r;
@@ -102,7 +102,7 @@ TEST(a_host_that_is_called_by_its_own_address_takes_nothing_off_another)
 	CHECK_EQ(r->best[1].edge, 100 * 500 * 1000);
 }
 
-TEST(errors_that_are_passed_on_are_of_who_made_them)
+TEST(forwarded_errors_count_for_the_host_that_made_them)
 {
 	struct scene s = { 0 };
 	const struct rank *r;
@@ -117,7 +117,7 @@ TEST(errors_that_are_passed_on_are_of_who_made_them)
 	CHECK_EQ(r->whole, 40);
 }
 
-TEST(an_address_is_called_with_a_port_and_asks_without)
+TEST(a_called_address_has_a_port_and_a_caller_none)
 {
 	CHECK(rank_is_at("10.0.0.1:80", "10.0.0.1"));
 	CHECK(rank_is_at("[2001:db8::1]:80", "2001:db8::1"));

@@ -64,7 +64,7 @@ TEST(a_throttled_cgroup_is_one_event_until_it_is_over)
 	CHECK_EQ(tick(box, 100, 80), 1);
 	CHECK_STR(sent.events[0].kind, "cpu.quota");
 	CHECK_EQ(sent.events[0].reason, R_CPU_QUOTA);
-	CHECK(sent.events[0].going_on && sent.events[0].told == 1);
+	CHECK(sent.events[0].going_on && sent.events[0].update == 1);
 	CHECK_STR(param(&sent.events[0], "cgroup")->text, box);
 	CHECK_STR(param(&sent.events[0], "name")->text, "box.service");
 	CHECK(param(&sent.events[0], "cpus")->number == 0.5);

@@ -82,7 +82,7 @@ TEST(a_hung_task_is_reported_at_once_with_call_and_file)
 	CHECK_EQ(pass(&r, 1, 991 * SEC), 1);
 	e = r.b.events;
 	CHECK_STR(e->kind, "task.stuck");
-	CHECK(e->going_on && e->told == 1 && e->id);
+	CHECK(e->going_on && e->update == 1 && e->id);
 	CHECK_EQ(e->start_ns, 1790000991 * SEC);
 	CHECK_EQ(e->us, 10000000);
 	CHECK_EQ(e->error_us, 1000000);
@@ -109,7 +109,7 @@ TEST(updates_are_rare_and_the_end_is_reported)
 	CHECK_EQ(pass(&r, 0, 0), 1);
 	CHECK(!r.b.events[0].going_on);
 	CHECK_EQ(r.b.events[0].id, id);
-	CHECK_EQ(r.b.events[0].told, 4);
+	CHECK_EQ(r.b.events[0].update, 4);
 	CHECK_EQ(r.b.events[0].us, 130500000);
 	CHECK_EQ(r.b.events[0].severity, EVENT_CRITICAL);
 	CHECK_EQ(pass(&r, 0, 0), 0);

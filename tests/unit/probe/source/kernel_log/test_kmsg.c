@@ -201,7 +201,7 @@ TEST(a_single_line_is_an_event_that_is_over_at_once)
 	CHECK_STR(e->kind, "fs.error");
 	CHECK_EQ(e->severity, EVENT_CRITICAL);
 	CHECK_EQ(e->start_ns, WALL_S * SEC + 1000 * SEC);
-	CHECK(!e->going_on && e->id && e->told == 1);
+	CHECK(!e->going_on && e->id && e->update == 1);
 	CHECK_STR(param(e, "dev")->text, "loop0");
 	CHECK(param(e, "lines")->number == 1);
 	CHECK(strstr(param(e, "line")->text, "comm ls: bad") != NULL);
@@ -223,7 +223,7 @@ TEST(repeats_are_one_event_that_ends_after_a_quiet_minute)
 			hear(&r, "ata1: hard resetting link");
 		e = event_after(&r, 1);
 		updates += e != NULL;
-		CHECK(!e || (e->going_on && e->id == id && e->told == updates + 1));
+		CHECK(!e || (e->going_on && e->id == id && e->update == updates + 1));
 	}
 	CHECK_EQ(updates, 2); /* after 30 s, and 60 s later */
 	e = event_after(&r, 60);

@@ -62,7 +62,7 @@ TEST(the_process_that_takes_the_cpus_is_named_until_the_stall_ends)
 	CHECK_STR(e->kind, "cpu.stall");
 	CHECK_EQ(e->reason, R_CPU_STALL);
 	CHECK(e->going_on);
-	CHECK_EQ(e->told, 1);
+	CHECK_EQ(e->update, 1);
 	CHECK_EQ(e->start_ns, start_ns);
 	CHECK_EQ(e->pid, 90);
 	CHECK_STR(e->comm, "hog (of 1)");
@@ -74,12 +74,12 @@ TEST(the_process_that_takes_the_cpus_is_named_until_the_stall_ends)
 	check_sentence(e);
 	id = e->id;
 	e = stall_until(&h, 31); /* an update: it goes on */
-	CHECK(e && e->going_on && e->id == id && e->told == 2 && e->start_ns == start_ns);
+	CHECK(e && e->going_on && e->id == id && e->update == 2 && e->start_ns == start_ns);
 	stall_host_end(&h, hog);
 	app->wait = 0;
 	h.share[STALL_CPU] = 0;
 	e = stall_until(&h, 10);
-	CHECK(e && !e->going_on && e->id == id && e->told == 3 && e->start_ns == start_ns);
+	CHECK(e && !e->going_on && e->id == id && e->update == 3 && e->start_ns == start_ns);
 	CHECK_STR(e->comm, "hog (of 1)"); /* it has ended by now */
 	CHECK(e->us > 30000000 && e->us < 34000000);
 	quiet(&h, MINUTE);

@@ -93,7 +93,7 @@ TEST(lost_segments_are_one_event_while_they_last)
 		return;
 	CHECK_STR(e->kind, "net.retransmits");
 	CHECK_EQ(e->reason, R_NET_RETRANSMITS);
-	CHECK(e->going_on && e->told == 1);
+	CHECK(e->going_on && e->update == 1);
 	CHECK_EQ(e->start_ns, WALL + start_ns);
 	CHECK_STR(e->comm, "web");
 	CHECK_STR(text(e, "peer"), "10.0.0.3:80");
@@ -103,12 +103,12 @@ TEST(lost_segments_are_one_event_while_they_last)
 	check_sentence(e);
 	id = e->id;
 	e = until(40, 100, 1000);
-	CHECK(e && e->id == id && e->told == 2 && e->going_on);
+	CHECK(e && e->id == id && e->update == 2 && e->going_on);
 	e = until(12, 0, 1000);
-	CHECK(e && e->id == id && e->told == 3 && !e->going_on);
+	CHECK(e && e->id == id && e->update == 3 && !e->going_on);
 	CHECK(!until(60, 1, 2000));
 	e = until(3, 100, 1000); /* back soon: the same event */
-	CHECK(e && e->id == id && e->told == 4 && e->going_on);
+	CHECK(e && e->id == id && e->update == 4 && e->going_on);
 }
 
 TEST(few_losses_a_small_share_or_the_usual_share_are_no_event)

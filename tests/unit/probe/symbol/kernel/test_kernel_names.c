@@ -209,7 +209,7 @@ TEST(the_real_table_is_read_in_pieces)
 	snprintf(path, sizeof(path), "%s/kallsyms", dir);
 	CHECK_EQ(mkdir(dir, 0700), 0);
 	CHECK_EQ(symlink("/proc/kallsyms", path), 0);
-	k = ksyms_new(dir); /* of /proc itself the kernel would be asked */
+	k = ksyms_new(dir); /* for /proc itself the kernel program would be used */
 	ksyms_begin(k, asked, 6);
 	for (; !ksyms_step(k, 64 * 1024); pieces++)
 		;
@@ -226,7 +226,7 @@ static struct stacks *play(const __u64 *frames, uint32_t n, struct sink *out, ui
 	return s;
 }
 
-TEST(a_stack_is_told_once_and_again_after_an_hour)
+TEST(a_stack_is_sent_once_and_again_after_an_hour)
 {
 	const __u64 frames[] = { 0xffffffff8100011a, 0xffffffff81000200 };
 	struct sink out = { 0 };
@@ -242,15 +242,15 @@ TEST(a_stack_is_told_once_and_again_after_an_hour)
 	CHECK_EQ(stacks_id(s, frames, 2, STACKS_CUT, 3000000000), id);
 	stacks_step(s, &out, 5000000000);
 	CHECK_EQ(out.event.len, once);
-	CHECK_EQ(stacks_id(s, frames, 2, STACKS_CUT, TOLD_AGAIN_NS + 1000000000), id);
+	CHECK_EQ(stacks_id(s, frames, 2, STACKS_CUT, DEDUP_RESEND_NS + 1000000000), id);
 	for (uint64_t i = 0; i < 3; i++)
-		stacks_step(s, &out, TOLD_AGAIN_NS + 5000000000);
+		stacks_step(s, &out, DEDUP_RESEND_NS + 5000000000);
 	CHECK_EQ(out.event.len, 2 * once);
 	CHECK_EQ(stacks_id(s, frames, 0, STACKS_CUT, 1), 0);
 	buf_free(&out.event);
 }
 
-TEST(the_frames_of_the_interrupt_that_looked_are_not_told)
+TEST(the_frames_of_the_sampling_interrupt_are_not_sent)
 {
 	const __u64 frames[] = { 0xffffffff81000301, 0xffffffff81000402, 0xffffffff8100011a };
 	struct sink out = { 0 };
@@ -267,7 +267,7 @@ TEST(the_frames_of_the_interrupt_that_looked_are_not_told)
 	buf_free(&out.event);
 }
 
-TEST(more_stacks_than_can_wait_are_left_for_later)
+TEST(stacks_beyond_the_pending_limit_get_no_id_yet)
 {
 	struct sink out = { 0 };
 	__u64 frame = 1;
@@ -294,7 +294,7 @@ static bool known(struct accept_overflow *o, uint32_t pid, uint64_t now, uint64_
 	return accept_overflow_known(o, 0, pid, from, to, full);
 }
 
-TEST(an_accept_queue_that_overflows_is_told_of_who_waited_then)
+TEST(an_accept_queue_overflow_is_known_for_requests_that_waited_then)
 {
 	AUTO(accept_overflow_free) struct accept_overflow *o;
 	bool full;

@@ -9,7 +9,7 @@
 
 #define AT 0xffffffff81234567ull
 
-TEST(what_the_kernel_says_is_a_place)
+TEST(the_kernels_text_is_parsed_into_a_place)
 {
 	struct ksym_place p;
 
@@ -23,7 +23,7 @@ TEST(what_the_kernel_says_is_a_place)
 	CHECK_STR(p.name, "operator+.part.0");
 }
 
-TEST(what_says_no_symbol_is_none)
+TEST(text_without_a_symbol_is_no_place)
 {
 	static const char *const texts[] = { "0xffffffff81234567",
 					     "",
@@ -69,8 +69,8 @@ static void whole_pass(struct ksyms *k, const uint64_t *addr, size_t n)
 		;
 }
 
-/* Another file of the same text is never asked the kernel for. */
-TEST(the_kernel_says_what_its_file_says)
+/* For another file with the same text the kernel program is not used. */
+TEST(the_kernel_program_and_kallsyms_agree)
 {
 	char dir[] = "/tmp/seismo-ksym.XXXXXX", path[64];
 	struct ksyms *kernel, *file;

@@ -55,12 +55,12 @@ TEST(a_function_has_its_name_after_some_reads_and_keeps_it)
 	n = ksym_cache_new(dir);
 	CHECK(!ksym_cache_of(n, 0xffffffff81000100));
 	CHECK_STR(until_known(n, 0xffffffff81000100), "first");
-	gone(); /* nobody looks again */
+	gone(); /* no further lookup */
 	CHECK_STR(ksym_cache_of(n, 0xffffffff81000100), "first");
 	ksym_cache_free(n);
 }
 
-TEST(of_two_that_are_asked_for_at_different_times_each_has_its_own)
+TEST(two_functions_looked_up_at_different_times_have_their_own_names)
 {
 	struct ksym_cache *n;
 
@@ -74,7 +74,7 @@ TEST(of_two_that_are_asked_for_at_different_times_each_has_its_own)
 	gone();
 }
 
-TEST(no_name_is_known_where_the_kernel_shows_none)
+TEST(without_visible_addresses_no_name_is_known)
 {
 	struct ksym_cache *n = ksym_cache_new("/nonexistent");
 

@@ -10,7 +10,7 @@
 
 enum { BASE = 0x401000, CODE_AT = 0x1000, CODE = 0x2000 };
 
-/* A file of one's own making, with each mistake one likes. */
+/* A generated file that can contain any error. */
 static struct small {
 	Elf64_Ehdr h;
 	Elf64_Phdr ph[2];
@@ -84,17 +84,17 @@ static int file_of(const void *data, size_t len)
 	return fd;
 }
 
-static const struct symbol_asked *look_up(uint64_t offset, bool *code)
+static const struct symbol_lookup *look_up(uint64_t offset, bool *code)
 {
 	AUTO_CLOSE int fd = file_of(&s, sizeof(s));
-	static struct symbol_asked a;
+	static struct symbol_lookup a;
 	struct elf_file e;
 
-	a = (struct symbol_asked){ 0 };
+	a = (struct symbol_lookup){ 0 };
 	*code = false;
 	if (elf_file_open(&e, fd) < 0)
 		return &a;
-	*code = elf_file_ask(&e, offset, &a);
+	*code = elf_file_lookup(&e, offset, &a);
 	while (*code && !elf_file_step(&e, &a, 1, 1))
 		;
 	return &a;
@@ -103,7 +103,7 @@ static const struct symbol_asked *look_up(uint64_t offset, bool *code)
 static const char *name_at(uint64_t offset)
 {
 	bool code;
-	const struct symbol_asked *a = look_up(offset, &code);
+	const struct symbol_lookup *a = look_up(offset, &code);
 
 	return a->found ? a->name : code ? "nothing" : "no code";
 }
@@ -119,7 +119,7 @@ TEST(an_address_has_the_name_of_the_function_that_it_lies_in)
 
 TEST(between_two_functions_there_is_no_name_but_their_bounds)
 {
-	const struct symbol_asked *a;
+	const struct symbol_lookup *a;
 	bool code;
 
 	make();
@@ -205,7 +205,7 @@ static int open_it(size_t len)
 	return elf_file_open(&e, fd);
 }
 
-TEST(what_is_no_elf_file_of_this_kind_is_refused)
+TEST(other_files_than_64_bit_elf_are_refused)
 {
 	make();
 	CHECK_EQ(open_it(sizeof(s)), 0);
@@ -245,24 +245,24 @@ TEST(tables_that_lie_name_nothing_and_break_nothing)
 TEST(a_file_that_is_cut_while_it_is_read_ends_there)
 {
 	AUTO_CLOSE int fd = -1;
-	struct symbol_asked a;
+	struct symbol_lookup a;
 	struct elf_file e;
 
 	make();
 	fd = file_of(&s, sizeof(s));
 	CHECK_EQ(elf_file_open(&e, fd), 0);
-	CHECK(elf_file_ask(&e, CODE_AT + 0x100, &a));
+	CHECK(elf_file_lookup(&e, CODE_AT + 0x100, &a));
 	CHECK_EQ(ftruncate(fd, 100), 0);
 	CHECK_EQ(elf_file_step(&e, &a, 1, 1 << 20), 1);
 	CHECK(!a.found);
 }
 
-TEST(a_file_made_by_a_linker_tells_of_its_own_functions)
+TEST(a_file_made_by_a_linker_names_its_own_functions)
 {
 	AUTO_CLOSE int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	static const uint8_t none[ELF_FILE_ID];
 	uint64_t at = (uint64_t)(uintptr_t)make, start, end, from;
-	struct symbol_asked a = { 0 };
+	struct symbol_lookup a = { 0 };
 	FILE *maps = fopen("/proc/self/maps", "re");
 	struct elf_file e;
 	char line[512], mode[5];
@@ -272,7 +272,7 @@ TEST(a_file_made_by_a_linker_tells_of_its_own_functions)
 	while (fgets(line, sizeof(line), maps))
 		if (sscanf(line, "%lx-%lx %4s %lx", &start, &end, mode, &from) == 4 &&
 		    start <= at && at < end)
-			CHECK(elf_file_ask(&e, at - start + from + 4, &a));
+			CHECK(elf_file_lookup(&e, at - start + from + 4, &a));
 	fclose(maps);
 	while (!elf_file_step(&e, &a, 1, 4096))
 		;

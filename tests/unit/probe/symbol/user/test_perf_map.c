@@ -10,7 +10,7 @@ static char name[SYMBOL_NAME];
 static const char *look_up_in(const char *text, size_t len, uint64_t addr, size_t bytes)
 {
 	AUTO_CLOSE int fd = memfd_create("map", MFD_CLOEXEC);
-	struct symbol_asked a = { .addr = addr };
+	struct symbol_lookup a = { .addr = addr };
 	static struct perf_map m;
 
 	CHECK_EQ(write(fd, text, len), len);

@@ -105,7 +105,7 @@ TEST(files_are_looked_for_in_the_root_of_the_process_and_nowhere_else)
 	CHECK_EQ(open_at(43, 1, "/lib/fifo", false), -ENOENT);
 }
 
-TEST(one_that_must_be_the_same_has_its_number)
+TEST(a_file_that_must_be_the_same_has_its_inode)
 {
 	struct stat st;
 

@@ -17,12 +17,12 @@ static struct req_stack stack_at(uint64_t addr)
 				   .frame = { { .status = 2, .where = addr } } };
 }
 
-static bool told_of(const struct sink *out, const char *text)
+static bool was_sent(const struct sink *out, const char *text)
 {
 	return out->event.len && memmem(out->event.data, out->event.len, text, strlen(text));
 }
 
-TEST(a_stack_is_told_once_and_again_after_an_hour)
+TEST(a_stack_is_sent_once_and_again_after_an_hour)
 {
 	AUTO(ustacks_free) struct ustacks *s = ustacks_new("/proc");
 	struct req_stack stack = stack_at(1);
@@ -33,12 +33,12 @@ TEST(a_stack_is_told_once_and_again_after_an_hour)
 	CHECK(id != 0 && id <= INT64_MAX);
 	ustacks_step(s, &out, SEC);
 	once = out.event.len;
-	CHECK(told_of(&out, "0x1"));
+	CHECK(was_sent(&out, "0x1"));
 	CHECK_EQ(ustacks_id(s, &stack, 2 * SEC), id);
 	ustacks_step(s, &out, 2 * SEC);
 	CHECK_EQ(out.event.len, once);
-	CHECK_EQ(ustacks_id(s, &stack, TOLD_AGAIN_NS + SEC), id);
-	ustacks_step(s, &out, TOLD_AGAIN_NS + SEC);
+	CHECK_EQ(ustacks_id(s, &stack, DEDUP_RESEND_NS + SEC), id);
+	ustacks_step(s, &out, DEDUP_RESEND_NS + SEC);
 	CHECK_EQ(out.event.len, 2 * once);
 	buf_free(&out.event);
 }
@@ -69,7 +69,7 @@ TEST(more_than_can_wait_have_no_id)
 	buf_free(&out.event);
 }
 
-/* Longer than one step reads; its last line is what is asked for. */
+/* Longer than one step; the last line is the one to find. */
 static void write_long_map(const char *path, const void *at)
 {
 	FILE *f = fopen(path, "we");
@@ -80,7 +80,7 @@ static void write_long_map(const char *path, const void *at)
 	fclose(f);
 }
 
-TEST(a_name_that_takes_too_long_to_find_is_gone_without)
+TEST(a_stack_is_sent_without_a_name_that_takes_too_long)
 {
 	AUTO(ustacks_free) struct ustacks *s = ustacks_new("/proc");
 	char *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -93,17 +93,17 @@ TEST(a_name_that_takes_too_long_to_find_is_gone_without)
 	ustacks_id(s, &stack, SEC);
 	for (int i = 0; i < 20; i++)
 		ustacks_step(s, &out, SEC);
-	CHECK(told_of(&out, "the_last"));
+	CHECK(was_sent(&out, "the_last"));
 	buf_reset(&out.event);
-	ustacks_id(s, &stack, TOLD_AGAIN_NS + SEC);
-	ustacks_step(s, &out, TOLD_AGAIN_NS + SEC);
+	ustacks_id(s, &stack, DEDUP_RESEND_NS + SEC);
+	ustacks_step(s, &out, DEDUP_RESEND_NS + SEC);
 	CHECK_EQ(out.event.len, 0);
-	ustacks_step(s, &out, TOLD_AGAIN_NS + 7 * SEC);
-	CHECK(told_of(&out, "0x7") && !told_of(&out, "the_last"));
-	ustacks_step(s, &out, TOLD_AGAIN_NS + 7 * SEC); /* nothing waits any more */
-	ustacks_id(s, &other, TOLD_AGAIN_NS + 7 * SEC);
-	ustacks_step(s, &out, TOLD_AGAIN_NS + 7 * SEC);
-	CHECK(told_of(&out, "0x2"));
+	ustacks_step(s, &out, DEDUP_RESEND_NS + 7 * SEC);
+	CHECK(was_sent(&out, "0x7") && !was_sent(&out, "the_last"));
+	ustacks_step(s, &out, DEDUP_RESEND_NS + 7 * SEC); /* nothing waits any more */
+	ustacks_id(s, &other, DEDUP_RESEND_NS + 7 * SEC);
+	ustacks_step(s, &out, DEDUP_RESEND_NS + 7 * SEC);
+	CHECK(was_sent(&out, "0x2"));
 	unlink(path);
 	buf_free(&out.event);
 }

@@ -82,7 +82,7 @@ TEST(a_call_at_the_end_of_a_function_is_still_that_function_s)
 	end();
 }
 
-TEST(what_has_no_name_keeps_its_build_id_and_offset)
+TEST(a_frame_without_a_name_keeps_its_build_id_and_offset)
 {
 	struct req_frame f = { 1, { 0xeb, 0xea, 0x12, [19] = 0x99 }, 0x1d51214 };
 	struct req_frame vdso = raw((void *)1);
@@ -94,7 +94,7 @@ TEST(what_has_no_name_keeps_its_build_id_and_offset)
 	end();
 }
 
-TEST(what_no_code_lies_at_is_no_frame)
+TEST(an_address_without_code_is_no_frame)
 {
 	struct req_frame f[] = { by_id(IN(somewhere, 2)), raw((void *)0x3e8),
 				 by_id(IN(somewhere, 2)) };
