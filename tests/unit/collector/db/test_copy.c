@@ -66,7 +66,7 @@ TEST(an_array_has_one_dimension_from_1_and_an_empty_one_none)
 	      "\0\0\0\14\0\0\0\0\0\0\0\0\0\0\2\275");
 }
 
-TEST(what_a_column_cannot_hold_is_cut_to_its_largest)
+TEST(a_number_out_of_range_becomes_the_largest_of_its_column)
 {
 	CHECK_EQ(copy_bigint(UINT64_MAX), INT64_MAX);
 	CHECK_EQ(copy_int(UINT32_MAX), INT32_MAX);
@@ -74,7 +74,7 @@ TEST(what_a_column_cannot_hold_is_cut_to_its_largest)
 	CHECK_EQ(copy_bigint(5), 5);
 }
 
-TEST(an_array_that_is_filled_says_how_much_it_holds)
+TEST(a_filled_array_has_its_number_of_elements)
 {
 	array_begin(&b, ARRAY_INT2);
 	copy_int2(&b, 7);
