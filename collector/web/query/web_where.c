@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/web/query/web_where.h"
+#include "collector/incident/model/rank_sums.h"
 
 #include "lib/base/log.h"
 #include "lib/base/text.h"

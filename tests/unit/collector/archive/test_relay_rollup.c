@@ -75,7 +75,7 @@ TEST(a_larger_chunk_is_split_with_each_entity_in_one_piece)
 
 		CHECK_EQ(q->part, 512 + i);
 		CHECK_EQ(q->whole, i == 0);
-		CHECK(q->chunk.len <= MOST);
+		CHECK(q->chunk.len <= MAX_CHUNK);
 		CHECK_EQ(chunk_unpack(a, q->chunk.data, q->chunk.len, &c), 0);
 		CHECK_EQ(c.nentities, q->n);
 		for (uint32_t k = 0; k < q->n; k++)
