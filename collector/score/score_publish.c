@@ -4,10 +4,10 @@
 #include <math.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/json.h"
 #include "lib/base/log.h"
 #include "collector/db/columns.h"
 #include "collector/core/counters.h"
-#include "collector/db/jsonb.h"
 #include "collector/core/pairmap.h"
 #include "collector/score/score_node.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/store/content_store.h"
 
+#include "lib/base/json.h"
 #include "lib/base/log.h"
 #include "lib/wire/reason.h"
 #include "collector/db/columns.h"
 #include "collector/core/counters.h"
-#include "collector/db/jsonb.h"
 #include "collector/core/pairmap.h"
 
 /* Limits for new contents per node and day: a faulty probe must not fill the database. */

@@ -6,10 +6,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "collector/store/row/dims.h"
 #include "collector/incident/model/incident.h"
-#include "collector/db/jsonb.h"
 
 /* Limit for one signal, in requests or us, so that sums of many signals fit a bigint. */
 static const uint64_t MOST = 1000000000000000;

@@ -4,11 +4,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "lib/base/json.h"
 #include "collector/core/counters.h"
 #include "collector/incident/engine/incident_engine.h"
 #include "collector/incident/model/incident_graph.h"
 #include "collector/incident/model/incident_share.h"
-#include "collector/db/jsonb.h"
 
 enum {
 	SETTLE_S = 20, /* counts are reported and stored up to this late */

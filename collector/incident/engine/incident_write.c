@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "lib/base/json.h"
 #include "collector/core/counters.h"
 #include "collector/incident/engine/incident_engine.h"
-#include "collector/db/jsonb.h"
 
 static void begin_row(struct buf *j)
 {

@@ -6,10 +6,10 @@
 
 #include "lib/base/cgroup_name.h"
 #include "lib/base/hash.h"
+#include "lib/base/json.h"
 #include "lib/base/log.h"
 #include "collector/db/columns.h"
 #include "collector/core/counters.h"
-#include "collector/db/jsonb.h"
 #include "collector/core/pairmap.h"
 
 /* Limits for new names per node and day: a faulty probe must not fill the database. */

@@ -4,8 +4,8 @@
 #include "collector/store/row/store.h"
 
 #include "lib/base/hash.h"
+#include "lib/base/json.h"
 #include "collector/db/copy.h"
-#include "collector/db/jsonb.h"
 
 enum { EVENT_FIELDS = 17, EVIDENCE_FIELDS = 14 };
 

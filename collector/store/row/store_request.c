@@ -3,10 +3,10 @@
 #include "collector/store/row/store.h"
 
 #include "lib/base/hash.h"
+#include "lib/base/json.h"
 #include "lib/wire/reason.h"
 #include "collector/db/copy.h"
 #include "collector/core/counters.h"
-#include "collector/db/jsonb.h"
 
 enum { REQUEST_FIELDS = 35 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/web/query/web_where.h"
 
+#include "lib/base/json.h"
 #include "lib/base/log.h"
 #include "lib/base/text.h"
 #include "collector/incident/model/incident_calls.h"
 #include "collector/incident/model/incident_graph.h"
-#include "collector/db/jsonb.h"
 
 enum { HOST_NAME = 15, OTHER_NAME, EVENTS, NODES, USUAL_SINCE, USUAL_UNTIL };
 

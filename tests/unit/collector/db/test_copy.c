@@ -3,8 +3,8 @@
 
 #include <math.h>
 
+#include "lib/base/json.h"
 #include "collector/db/copy.h"
-#include "collector/db/jsonb.h"
 
 static struct buf b;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * jsonb.h - JSON that PostgreSQL takes for certain: texts escaped, numbers finite.
+ * json.h - JSON that PostgreSQL takes for certain: texts escaped, numbers finite.
  *
  * Texts must be valid UTF-8. Everything is appended; commas are the writer's business.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collector/db/jsonb.h"
+#include "lib/base/json.h"
 
 #include <inttypes.h>
 #include <math.h>
