@@ -5,12 +5,18 @@
 #include <math.h>
 #include <stdio.h>
 
-void jsonb_raw(struct buf *b, const char *json)
+#include "lib/base/log.h"
+#include "lib/base/text_clean.h"
+
+/* text_clean_into makes four bytes of one at most: \xNN, or \u{NNNN} of a character of two. */
+enum { CLEAN_GROWTH = 4 };
+
+void json_raw(struct buf *b, const char *json)
 {
 	buf_put(b, json, strlen(json));
 }
 
-void jsonb_text(struct buf *b, const char *s)
+void json_text(struct buf *b, const char *s)
 {
 	char hex[8];
 
@@ -28,30 +34,41 @@ void jsonb_text(struct buf *b, const char *s)
 	buf_put(b, "\"", 1);
 }
 
+void json_clean_text(struct buf *b, const char *s)
+{
+	const size_t len = strlen(s), size = CLEAN_GROWTH * len + 1;
+	AUTO_FREE char *clean = malloc(size);
+
+	if (!clean)
+		die("out of memory");
+	text_clean_into(clean, size, s, len);
+	json_text(b, clean);
+}
+
 /* Six digits are enough for a sentence, and an exact whole number stays one. */
-void jsonb_number(struct buf *b, double v)
+void json_number(struct buf *b, double v)
 {
 	char text[32];
 
 	if (!isfinite(v)) {
-		jsonb_raw(b, "null");
+		json_raw(b, "null");
 		return;
 	}
 	snprintf(text, sizeof(text), fabs(v) < 1e15 && v == (double)(int64_t)v ? "%.0f" : "%.6g",
 		 v);
-	jsonb_raw(b, text);
+	json_raw(b, text);
 }
 
-void jsonb_uint(struct buf *b, uint64_t v)
+void json_uint(struct buf *b, uint64_t v)
 {
 	char text[24];
 
 	snprintf(text, sizeof(text), "%" PRIu64, v);
-	jsonb_raw(b, text);
+	json_raw(b, text);
 }
 
-void jsonb_member(struct buf *b, const char *json, double v)
+void json_member(struct buf *b, const char *json, double v)
 {
-	jsonb_raw(b, json);
-	jsonb_number(b, v);
+	json_raw(b, json);
+	json_number(b, v);
 }
