@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/store/content_store.h"
 
+#include "lib/base/json.h"
 #include "lib/base/log.h"
 #include "lib/wire/reason.h"
 #include "collector/db/columns.h"
 #include "collector/core/counters.h"
-#include "collector/db/jsonb.h"
 #include "collector/core/pairmap.h"
 
 /* Limits for new contents per node and day: a faulty probe must not fill the database. */
@@ -101,21 +101,21 @@ static const char *code_of(uint16_t id)
 static void put_check(struct buf *t, const struct check_item *c)
 {
 	if (t->len > 1)
-		jsonb_raw(t, ",");
-	jsonb_raw(t, c->why ? "{\"code\":" : "");
-	jsonb_text(t, code_of(c->reason));
+		json_raw(t, ",");
+	json_raw(t, c->why ? "{\"code\":" : "");
+	json_text(t, code_of(c->reason));
 	if (!c->why)
 		return;
-	jsonb_raw(t, ",\"why\":");
-	jsonb_text(t, c->why);
-	jsonb_raw(t, "}");
+	json_raw(t, ",\"why\":");
+	json_text(t, c->why);
+	json_raw(t, "}");
 }
 
 /* The checks that were made (checked), or those that could not be made. */
 static void put_list(struct buf *column, struct buf *t, const struct request_item *q, bool checked)
 {
 	buf_reset(t);
-	jsonb_raw(t, "[");
+	json_raw(t, "[");
 	for (uint32_t i = 0; i < q->nchecks; i++)
 		if (checked == !q->checks[i].why)
 			put_check(t, &q->checks[i]);

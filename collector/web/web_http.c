@@ -2,6 +2,7 @@
 #include "collector/web/web_http.h"
 #include "collector/web/web_routes.h"
 
+#include "lib/base/json.h"
 #include "lib/base/log.h"
 #include "collector/web/web_asset.h"
 #include "collector/web/call/web_call.h"
@@ -254,9 +255,9 @@ static enum MHD_Result send_health(struct http_exchange *x)
 	struct buf b = { 0 };
 
 	web_put(&b, "{\"status\":\"%s\",\"version\":", well ? "ok" : "degraded");
-	web_json_text(&b, x->http->version);
+	json_clean_text(&b, x->http->version);
 	web_put(&b, ",\"parts\":{\"web\":\"ok\",\"database\":");
-	web_json_text(&b, well ? "ok" : why);
+	json_clean_text(&b, well ? "ok" : why);
 	web_put(&b, "}}\n");
 	return send_body(x, well ? 200 : 503, json, &b);
 }

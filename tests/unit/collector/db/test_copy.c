@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/lib/test.h"
 
-#include <math.h>
-
 #include "collector/db/copy.h"
-#include "collector/db/jsonb.h"
 
 static struct buf b;
 
@@ -81,30 +78,4 @@ TEST(a_filled_array_has_its_number_of_elements)
 	copy_int2(&b, 8);
 	array_end(&b, 2);
 	HOLDS("\0\0\0\1\0\0\0\0\0\0\0\25\0\0\0\2\0\0\0\1\0\0\0\2\0\7\0\0\0\2\0\10");
-}
-
-TEST(json_text_cannot_end_early)
-{
-	jsonb_text(&b, "a\"b\\c\n\x7f\xc3\xa4");
-	HOLDS("\"a\\\"b\\\\c\\u000a\\u007f\xc3\xa4\"");
-}
-
-TEST(json_numbers_are_finite_and_whole_ones_stay_whole)
-{
-	jsonb_number(&b, 12);
-	jsonb_raw(&b, " ");
-	jsonb_number(&b, 0.125);
-	jsonb_raw(&b, " ");
-	jsonb_number(&b, NAN);
-	jsonb_raw(&b, " ");
-	jsonb_number(&b, -INFINITY);
-	jsonb_raw(&b, " ");
-	jsonb_number(&b, 1e300);
-	HOLDS("12 0.125 null null 1e+300");
-}
-
-TEST(json_holds_the_largest_unsigned_number)
-{
-	jsonb_uint(&b, UINT64_MAX);
-	HOLDS("18446744073709551615");
 }
