@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * block.h - what bpf/disk/block.bpf.c and probe/source/src_block.c agree on: per disk and CPU, how many
- * requests of which kind took how long, and how big they were. Slots are powers of two; the upper
- * edge belongs to its slot, the last slot has none.
+ * block.h - what bpf/disk/block.bpf.c and probe/source/src_block.c agree on: per disk and CPU, how
+ * many requests of which kind took how long, and how big they were. Slots are powers of two; the
+ * upper edge belongs to its slot, the last slot has none.
  */
 #pragma once
 

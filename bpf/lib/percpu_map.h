@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * percpu_map.h - an entry for each CPU, which alone writes there and which user space maps
- * (probe/kernel/kernel_counts.h). Define EACH_CPU, its type, before it; and EACH_CPU_MOST where so many
- * are enough, and those beyond share them.
+ * (probe/kernel/kernel_counts.h). Define EACH_CPU, its type, before it; and EACH_CPU_MOST where so
+ * many are enough, and those beyond share them.
  */
 #pragma once
 

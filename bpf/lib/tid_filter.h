@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * tid_filter.h - whether anything is kept of a thread: what hooks that see every thread ask first. A
- * bit for each number that is left of a tid, so that threads with the same share it: what is kept
+ * tid_filter.h - whether anything is kept of a thread: what hooks that see every thread ask first.
+ * A bit for each number that is left of a tid, so that threads with the same share it: what is kept
  * says by itself of which it is. All bits lie in one page, most in few lines of the cache.
  *
  * Whoever keeps something sets the bit behind it. Whoever drops the last thing clears the bit, and

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* oom.h - what bpf/memory/oom.bpf.c and probe/source/kernel_log/src_oom.c agree on: who was killed for want of memory. */
+/* oom.h - what bpf/memory/oom.bpf.c and probe/source/kernel_log/src_oom.c agree on: who was killed
+ * for want of memory. */
 #pragma once
 
 enum { OOM_COMM = 16, OOM_FRAMES = 24, OOM_RING = 16 * 1024 };

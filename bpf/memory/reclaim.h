@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * reclaim.h - what bpf/memory/reclaim.bpf.c and probe/source/src_reclaim.c agree on: how long tasks that wanted
- * memory had to free some, or to move pages together, themselves. Slots as in block.h.
+ * reclaim.h - what bpf/memory/reclaim.bpf.c and probe/source/src_reclaim.c agree on: how long tasks
+ * that wanted memory had to free some, or to move pages together, themselves. Slots as in block.h.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * tcp.h - what bpf/net/tcp.bpf.c and probe/source/tcp/src_tcp.c agree on: what the TCP connections of each
- * application did. Slots as in block.h.
+ * tcp.h - what bpf/net/tcp.bpf.c and probe/source/tcp/src_tcp.c agree on: what the TCP connections
+ * of each application did. Slots as in block.h.
  */
 #pragma once
 

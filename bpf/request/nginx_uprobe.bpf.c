@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * nginx_uprobe.bpf.c - nginx's own word on a request: one uprobe on ngx_http_free_request(r, rc), which
- * every request passes when it is over, in the worker's thread.
+ * nginx_uprobe.bpf.c - nginx's own word on a request: one uprobe on ngx_http_free_request(r, rc),
+ * which every request passes when it is over, in the worker's thread.
  *
  * r and what it points to is memory of the process, found by offsets that user space has worked
- * out (probe/request/nginx/nginx_offsets.c). Until it has, the struct is sent as it is. Each read of user memory
- * costs 90 ns whatever its length, so the struct is read in one piece.
+ * out (probe/request/nginx/nginx_offsets.c). Until it has, the struct is sent as it is. Each read
+ * of user memory costs 90 ns whatever its length, so the struct is read in one piece.
  */
 #include "bpf/lib/kernel.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * nginx_uprobe.h - what bpf/request/nginx_uprobe.bpf.c and probe/nginx*.c agree on: what nginx itself says of a request
- * that it has done with. The records travel in the ring of request.h, beside those of the sockets.
+ * nginx_uprobe.h - what bpf/request/nginx_uprobe.bpf.c and probe/nginx*.c agree on: what nginx
+ * itself says of a request that it has done with. The records travel in the ring of request.h,
+ * beside those of the sockets.
  */
 #pragma once
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request.h - what bpf/request_*.bpf.c and probe/request/src_request.c agree on: the records in the ring
- * and the counters. Times are nanoseconds of CLOCK_MONOTONIC; addresses in network order, ports in
- * host order. A record is as long as its kind says; a request without calls ends with its line.
+ * request.h - what bpf/request_*.bpf.c and probe/request/src_request.c agree on: the records in the
+ * ring and the counters. Times are nanoseconds of CLOCK_MONOTONIC; addresses in network order,
+ * ports in host order. A record is as long as its kind says; a request without calls ends with its
+ * line.
  */
 #pragma once
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* hung_task.h - what bpf/sched/hung_task.bpf.c and probe/source/kernel_log/src_hung_task.c agree on. Times are of CLOCK_MONOTONIC. */
+/* hung_task.h - what bpf/sched/hung_task.bpf.c and probe/source/kernel_log/src_hung_task.c agree
+ * on. Times are of CLOCK_MONOTONIC. */
 #pragma once
 
 #include "bpf/lib/path.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * oncpu.h - what bpf/sched/oncpu.bpf.c and probe/source/profile/src_profile.c agree on: what was running when a timer
- * looked. A record is as long as it has user frames.
+ * oncpu.h - what bpf/sched/oncpu.bpf.c and probe/source/profile/src_profile.c agree on: what was
+ * running when a timer looked. A record is as long as it has user frames.
  */
 #pragma once
 

@@ -67,7 +67,8 @@ static void explain(struct migrate_run *r, const char *what)
 }
 
 /* "" and 0 are returned where there is no row. */
-static int ask_value(struct migrate_run *r, const char *sql, const char *arg, char *out, size_t size)
+static int ask_value(struct migrate_run *r, const char *sql, const char *arg, char *out,
+		     size_t size)
 {
 	AUTO(PQclear) PGresult *res = NULL;
 	struct pg_args a = { 0 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* reason.h - the tables of reasons and of parts, spelt once in schema/def/reasons.def and parts.def. */
+/* reason.h - the tables of reasons and of parts, spelt once in schema/def/reasons.def and
+ * parts.def. */
 #pragma once
 
 #include "lib/base/base.h"

@@ -41,7 +41,8 @@ static inline void put_str(msgpack_packer *pk, const char *s, size_t max)
 	msgpack_pack_str_with_body(pk, s, strnlen(s, max));
 }
 
-/* lib/wire/wire_put.c: begins an item, with as many fields as it has always had and so many more. */
+/* lib/wire/wire_put.c: begins an item, with as many fields as it has always had and so many more.
+ */
 msgpack_packer wire_item(struct buf *body, enum item_kind kind, uint32_t more);
 
 static inline void put_name(msgpack_packer *pk, const char *s)
