@@ -200,7 +200,7 @@ static void on_frame(struct uplink *u, const void *frame, size_t len)
 	else if (r == 0 && type == WIRE_KEYS)
 		uplink_keys(u, frame, len);
 	else
-		u->stat.ignored++; /* of a later version, or damaged: acks that stay away tell */
+		u->stat.ignored++; /* from a later version, or damaged; missing ACKs reveal it */
 }
 
 int uplink_input(void *uplink)
