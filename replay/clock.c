@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* clock.c - stands in for lib/base/clock.c. */
+/* clock.c - replaces lib/base/clock.c. */
 #include "replay/clock.h"
 
 #include <time.h>

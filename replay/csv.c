@@ -11,7 +11,7 @@ int csv_bad(struct csv *c, const char *what)
 	return -EINVAL;
 }
 
-/* One field from *at on, its quotes taken off; -1: a quote is not closed. */
+/* Takes one field from *at on and removes its quotes; -1: a quote is not closed. */
 static char *take_field(char **at)
 {
 	char *from = *at, *to = *at, *value = *at;
@@ -51,7 +51,7 @@ static int split(struct csv *c, char *field[static FIELDS], int *n)
 	return 0;
 }
 
-/* By a NUL: it ends before the line does. */
+/* True: a NUL ends the text before the end of the line. */
 static bool is_cut(const struct csv *c)
 {
 	size_t len = strlen(c->text);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * csv.h - a file of comma separated values with a header, line by line: columns in any order, and
- * those that nobody asked for are passed over. Errors name the file and the line.
+ * csv.h - reads comma separated values with a header, line by line: columns may have any order, and
+ * unknown columns are skipped. Errors name the file and the line.
  */
 #pragma once
 
@@ -20,10 +20,10 @@ struct csv {
 	FILE *file;
 	const char *path;
 	unsigned long line;
-	int place[CSV_COLUMNS]; /* of each wanted column in the file; -1: it has none */
-	const char *value[CSV_COLUMNS]; /* of the line; "" where there is none */
+	int place[CSV_COLUMNS]; /* index of each wanted column in the file; -1: absent */
+	const char *value[CSV_COLUMNS]; /* of the current line; "": absent */
 	char text[CSV_LINE];
-	char *why; /* CSV_WHY bytes */
+	char *why; /* buffer of CSV_WHY bytes */
 };
 
 int csv_open(struct csv *c, const char *path, const struct csv_column *wanted, size_t n,
@@ -31,6 +31,6 @@ int csv_open(struct csv *c, const char *path, const struct csv_column *wanted, s
 int csv_next(struct csv *c, size_t n) MUST_CHECK; /* 1: a line; 0: the end; < 0 */
 void csv_close(struct csv *c);
 
-/* Of the line: a whole number of at most max. "" is 0 if it may be. */
+/* A whole number of the current line, at most max. "" is 0 if the column is optional. */
 int csv_number(struct csv *c, int column, const char *name, uint64_t max, uint64_t *out) MUST_CHECK;
-int csv_bad(struct csv *c, const char *what); /* -EINVAL, and says where */
+int csv_bad(struct csv *c, const char *what); /* -EINVAL, with file and line */

@@ -123,7 +123,10 @@ void host_close(struct host *h)
 	free(h);
 }
 
-/* All its calls are one: of which each took how long is not always known, but the sum is. */
+/*
+ * All calls of a request are put into one: the duration of each is not always known, but the sum
+ * is.
+ */
 static void put_up(struct request_item *r, struct addr upstream, uint64_t us)
 {
 	if (!us)
@@ -216,7 +219,7 @@ static void send_coverage(struct host *h)
 	h->seen = h->rows = 0;
 }
 
-/* As a probe does: at its start, and again from time to time. */
+/* Like a probe: at the start, and again from time to time. */
 static void send_places(struct host *h)
 {
 	struct place places[] = {

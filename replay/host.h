@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * host.h - one recorded host as a node of its own: the probe's detect, red, spool and uplink over
- * what was recorded there. Its address follows from its number: 10.0.0.1 is the first.
+ * host.h - one recorded host as a node of its own: the probe's detect, red, spool and uplink, fed
+ * with that host's records. Its address follows from its number: 10.0.0.1 is the first.
  */
 #pragma once
 
@@ -15,17 +15,18 @@ struct host_config {
 	const char *name;
 	uint32_t number; /* from 0 */
 	const struct endpoints *collectors;
-	const char *keys, *collector_key, *token; /* keys: a directory, with one for each host */
+	const char *keys, *collector_key, *token; /* keys: directory, one per host in it */
 	struct loop *loop;
-	double slow_ms; /* as the probe's */
+	double slow_ms; /* as in the probe */
 };
 
 int host_open(struct host **out, const struct host_config *cfg, char *why) MUST_CHECK;
-void host_close(struct host *h); /* NULL is fine */
+void host_close(struct host *h); /* NULL is allowed */
 
 struct addr host_addr(uint32_t number, uint16_t port);
 
-/* Recorded; wall_ns: when it is over, by the clock of the replay. other: who asked, or was asked.
+/*
+ * Replays a record. wall_ns: its end, by the clock of the replay. other: the caller or the callee.
  */
 void host_request(struct host *h, const struct recording *r, const struct record *q,
 		  struct addr client, struct addr upstream, uint64_t wall_ns);
@@ -33,10 +34,10 @@ void host_call(struct host *h, const struct recording *r, const struct record *q
 	       struct addr callee, uint64_t wall_ns);
 void host_event(struct host *h, const struct recording *r, const struct record *q,
 		uint64_t wall_ns);
-/* The end of so many seconds; all: of known keys, too, what was counted. */
+/* Ends a tick of the given number of seconds; all: also flush the counts of known keys. */
 void host_tick(struct host *h, uint64_t wall_ns, bool all);
-void host_look(struct host *h); /* every UPLINK_TICK_MS */
+void host_look(struct host *h); /* call every UPLINK_TICK_MS */
 
 bool host_is_up(const struct host *h);
-uint32_t host_waiting(const struct host *h); /* batches that are not stored yet */
-uint64_t host_lost(const struct host *h); /* batches that never will be */
+uint32_t host_waiting(const struct host *h); /* batches not stored yet */
+uint64_t host_lost(const struct host *h); /* batches lost for good */

@@ -134,7 +134,7 @@ const struct config_program replay_program = {
 	.nnotes = ARRAY_SIZE(notes),
 };
 
-/* What a type cannot express. */
+/* Checks beyond the options' types. */
 static int check(const struct replay_options *o, char *err, size_t errlen)
 {
 	if (!*o->requests && !*o->calls && !*o->events)

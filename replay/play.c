@@ -13,9 +13,9 @@
 #define PATIENCE_NS (30 * SEC)
 
 enum {
-	FLUSH_TICKS = 5, /* as the probe's: counts of known keys travel so rarely */
+	FLUSH_TICKS = 5, /* as in the probe: how often counts of known keys are sent */
 	STEP_MS = 2,
-	WAITING = 8, /* batches: four ticks, of two streams */
+	WAITING = 8, /* batches: four ticks of two streams */
 	HOSTS_MAX = 100,
 };
 
@@ -34,10 +34,10 @@ struct player {
 	size_t nwindows;
 	size_t *list, nlist, room; /* windows to play */
 	struct host **host; /* by name; NULL: this one only asks or is asked */
-	uint32_t *number; /* by name: of its address */
+	uint32_t *number; /* by name: number in its address */
 	uint32_t nhosts, nothers;
-	size_t at, next; /* of the list, and of the records of that window */
-	uint64_t base_ns; /* where that window begins now */
+	size_t at, next; /* index in the list, and in the records of that window */
+	uint64_t base_ns; /* where the window begins in replay time */
 	uint64_t now_ns, length_ns, tick, began_ns, asked_ns;
 	bool over;
 	char *why;
@@ -52,7 +52,7 @@ static void find_windows(struct player *p)
 {
 	const struct recording *r = p->r;
 
-	p->window = calloc(r->n, sizeof(*p->window)); /* as many at most */
+	p->window = calloc(r->n, sizeof(*p->window)); /* upper bound */
 	if (!p->window)
 		die("out of memory");
 	for (size_t i = 0; i < r->n; i++) {
@@ -119,7 +119,7 @@ static int make_list(struct player *p)
 	return r;
 }
 
-/* 198.18/15 is for measurements: nobody has a node there. */
+/* 198.18/15 is reserved for measurements: no real node has such an address. */
 static struct addr addr_of(const struct player *p, uint32_t name, uint16_t port)
 {
 	uint32_t n = p->number[name];
@@ -211,7 +211,10 @@ static void play_records(struct player *p, const struct window *w, uint64_t unti
 	}
 }
 
-/* What is over within the next two seconds, and their end; with the last ones all is told. */
+/*
+ * Plays the records that end within the next two seconds, and ends the tick; the last tick flushes
+ * everything.
+ */
 static void play_tick(struct player *p)
 {
 	const struct window *w = &p->window[p->list[p->at]];
@@ -306,7 +309,7 @@ static int run(struct player *p)
 	return -EIO;
 }
 
-/* So that it ends when it should. */
+/* Sets the start so that the replay ends at the requested time. */
 static void begin(struct player *p)
 {
 	uint64_t until_ns = p->cfg->until_ns ? p->cfg->until_ns : clock_wall_ns();

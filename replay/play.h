@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * play.h - plays windows of a recording one after the other, all hosts in step: none is more than a
- * few seconds of the recording ahead of what is stored of another.
+ * play.h - plays windows of a recording one after the other, all hosts in step: no host is more
+ * than a few seconds of the recording ahead of the stored records of another.
  *
- * Says on standard output which address stands for which host ("host NAME ADDRESS"), and as each
- * window begins "window NAME BEGIN END RECORDED", in microseconds since 1970: where it is in time
- * now, and when it was recorded.
+ * Prints the address of each host to standard output ("host NAME ADDRESS"), and at the start of
+ * each window "window NAME BEGIN END RECORDED", in microseconds since 1970: its times in the
+ * replay, and when it was recorded.
  */
 #pragma once
 

@@ -8,7 +8,7 @@
 #define DAY_US (24 * 3600 * UINT64_C(1000000))
 #define LAST_NS (UINT64_C(1) << 62)
 
-enum { LOOK_BACK = 256 }; /* so many requests of a host at a time */
+enum { LOOK_BACK = 256 }; /* requests of a host searched backwards */
 
 static void *grown(void *p, size_t n, size_t size)
 {
@@ -140,7 +140,7 @@ static int compare(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* The requests of a host before the calls that they make. */
+/* A host's requests before the calls made by them. */
 static int by_start(const void *a, const void *b)
 {
 	const struct record *x = a, *y = b;
@@ -162,8 +162,8 @@ static int by_end(const void *a, const void *b)
 }
 
 /*
- * A call is of the request that was going on at its host all that time, if it was the only one; and
- * of the route of all those that were, if they are of one. Else it is nobody's.
+ * Joins a call to a request of its host: to the only one that was in progress for the whole call.
+ * If there are several, the call gets their route if they share one; otherwise it stays unassigned.
  */
 static void join_call(struct recording *r, size_t i, uint64_t *longest_us, uint32_t nobody)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * recording.h - requests, calls and events as they were recorded, in memory and in order.
+ * recording.h - recorded requests, calls and events, in memory and in order.
  *
- * The form of the files is in replay/README.md. What is wrong with one is told with file and line.
+ * replay/README.md describes the files. Errors in a file are reported with file and line.
  */
 #pragma once
 
@@ -14,20 +14,20 @@ enum { NOBODY = UINT32_MAX };
 
 struct record {
 	uint64_t start_ns, end_ns; /* wall, as recorded */
-	uint64_t up_us; /* of a request: in its calls */
-	uint32_t window, host, other; /* other: who asked, or was asked; of names */
-	uint32_t what; /* operation, or kind of event; of a call, whose request's */
-	uint32_t longest; /* of a request: whom its longest call asked, if it is known; or NOBODY */
+	uint64_t up_us; /* of a request: time in its calls */
+	uint32_t window, host, other; /* indices of names; other: the caller or the callee */
+	uint32_t what; /* operation, or kind of event; of a call: operation of its request */
+	uint32_t longest; /* of a request: callee of its longest call; NOBODY: not known */
 	uint16_t status;
 	uint8_t kind, severity;
 };
 
 struct recording {
-	struct record *record; /* by window and end */
+	struct record *record; /* sorted by window and end */
 	size_t n, room;
 	char **name;
 	uint32_t nnames;
-	uint32_t *place; /* of names by hash */
+	uint32_t *place; /* hash table of names */
 	size_t places;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * block.bpf.c - latency and size of every request to a disk, from the moment the driver got it to
- * the moment it was done. One hook: the kernel has noted the start itself where it keeps statistics
- * of a queue. Where it does not (untimed grows), on_issue is attached too and notes it.
+ * block.bpf.c - latency and size of every disk request, from the moment the driver got it to its
+ * completion. One hook: the kernel itself notes the start where I/O statistics of the queue are on.
+ * Where they are off (untimed grows), on_issue is attached too and notes the start.
  */
 #include "bpf/lib/kernel.h"
 
@@ -23,7 +23,7 @@ enum { STARTS = 4096 };
 /* include/linux/blk_types.h; the same in every version */
 enum { OP_MASK = 0xff, OP_READ = 0, OP_WRITE = 1, OP_FLUSH = 2, OP_ZONE_APPEND = 7 };
 
-/* Requests that a driver has, by their address; empty as long as on_issue is not attached. */
+/* Start of each request that a driver has, by its address; empty while on_issue is not attached. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, STARTS);
@@ -31,20 +31,20 @@ struct {
 	__type(value, __u64);
 } starts SEC(".maps");
 
-const volatile __u32 issue_args = 1; /* of the tracepoint: before 5.11 the queue comes first */
+const volatile __u32 issue_args = 1; /* of the tracepoint; before 5.11 the queue is the first */
 const volatile bool shared; /* there are more CPUs than BLOCK_CPUS */
 struct block_lost lost;
 __u32 by_hand; /* BLOCK_BY_HAND: on_issue is attached */
 
-/* A disk is near where its key falls: user space frees the place of one that is no more. */
+/* A disk is stored at or near the hash of its key; user space frees the slots of removed disks. */
 struct block_disk disks[BLOCK_DISKS];
 
-/* Who took a place first: kernels before 5.12 have no compare-and-swap for programs. */
+/* Claims of slots by the first disk: kernels before 5.12 have no compare-and-swap for programs. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, BLOCK_DISKS);
-	__type(key, __u32); /* of disks[] */
-	__type(value, __u32); /* of block_disk */
+	__type(key, __u32); /* index in disks[] */
+	__type(value, __u32); /* key of block_disk */
 } taken SEC(".maps");
 
 static __always_inline struct gendisk *disk_of(struct request *rq)
@@ -61,7 +61,7 @@ static __always_inline __u32 place_of(__u32 key)
 
 _Static_assert(BLOCK_DISKS == 1 << (32 - 25), "place_of()");
 
-/* False: another disk was faster. */
+/* False: another disk claimed the slot first. */
 static __always_inline bool take(__u32 place, __u32 key)
 {
 	__u32 *by;
@@ -71,7 +71,7 @@ static __always_inline bool take(__u32 place, __u32 key)
 	return by && *by == key;
 }
 
-/* Not where it falls, or not there yet. BLOCK_DISKS: there is no place left. */
+/* The disk is not at its hash, or not stored yet. BLOCK_DISKS: no slot is left. */
 static __noinline __u32 find(struct gendisk *disk, __u32 key)
 {
 	__u32 place;
@@ -98,7 +98,7 @@ static __always_inline __u32 key_of(struct gendisk *disk)
 	return (__u32)disk->major << 20 | (__u32)disk->first_minor;
 }
 
-/* When the driver got it; 0: not known. */
+/* When the driver got the request; 0: not known. */
 static __always_inline __u64 noted_start(struct request *rq)
 {
 	__u64 key = (__u64)rq, at = rq->io_start_time_ns, *noted;
@@ -111,7 +111,7 @@ static __always_inline __u64 noted_start(struct request *rq)
 	return at;
 }
 
-/* BLOCK_OPS: none that is counted here. Of a flush with data only the data's own part has bytes. */
+/* BLOCK_OPS: not counted. Of a flush with data only the data part has bytes. */
 static __always_inline __u32 kind_of(struct request *rq, __u32 bytes)
 {
 	__u32 op = rq->cmd_flags & OP_MASK;
@@ -153,7 +153,7 @@ static __always_inline void count(struct block_counts *c, __u32 kind, __u32 byte
 	ADD(is_shared, c->ns[kind][slot], 1);
 }
 
-/* The first of a disk on this CPU, one that failed, and whatever else is not as most are. */
+/* Rare cases: the first request of a disk on this CPU, a failed one, and other exceptions. */
 static __noinline int seldom(struct request *rq, int error, __u32 bytes)
 {
 	__u32 kind = kind_of(rq, bytes), key, place;
@@ -187,7 +187,7 @@ int BPF_PROG(on_complete, struct request *rq, int error, unsigned int bytes)
 	struct block_counts *c;
 	__u32 kind, key;
 
-	if (bytes < rq->__data_len) /* a part of it; its end is still to come */
+	if (bytes < rq->__data_len) /* partial completion; the request's end is still to come */
 		return 0;
 	kind = kind_of(rq, bytes);
 	if (!cpu || !disk || kind >= BLOCK_OPS)
@@ -200,7 +200,7 @@ int BPF_PROG(on_complete, struct request *rq, int error, unsigned int bytes)
 	return 0;
 }
 
-/* Attached when a queue was found that keeps no statistics. */
+/* Attached when a queue without I/O statistics was found. */
 SEC("tp_btf/block_rq_issue")
 int on_issue(__u64 *ctx)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * dentries.bpf.c - names of files that the dentry cache had not, by cgroup: each is a dentry that
- * is made. Those of sockets, pipes and the like have no name that anybody looks for; they are told
- * by who makes them. The hook is where any object of the kernel's caches is made: on demand only.
+ * dentries.bpf.c - dentry cache misses by cgroup: each miss creates a dentry. Dentries of sockets,
+ * pipes and the like have no name to look up; they are recognized by the function that creates them
+ * and not counted. The hook runs for every object from any of the kernel's caches, so this source
+ * is on demand only.
  */
 #include "bpf/lib/kernel.h"
 
@@ -35,7 +36,7 @@ static __always_inline bool is_nameless(void *ctx)
 	return false;
 }
 
-/* The cache is one for all the time; it is known by its name once. */
+/* There is one dentry cache for the life of the kernel; it is identified by its name once. */
 static __always_inline bool is_dentry(const struct kmem_cache *cache)
 {
 	char name[8] = {};
@@ -49,7 +50,7 @@ static __always_inline bool is_dentry(const struct kmem_cache *cache)
 	return true;
 }
 
-/* What was made, or that it was not, is not looked at: 6.1 gives no program a const void *. */
+/* The allocated object (or NULL on failure) is not read: 6.1 gives no program a const void *. */
 SEC("tp_btf/kmem_cache_alloc")
 int BPF_PROG(on_alloc, unsigned long site, const void *object, struct kmem_cache *cache)
 {

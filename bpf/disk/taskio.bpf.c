@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * taskio.bpf.c - bytes and calls of I/O by cgroup and by program, from what the kernel counts of
- * each thread itself: no hook where I/O is done.
+ * taskio.bpf.c - bytes and calls of I/O by cgroup and by program, from the kernel's own counters of
+ * each thread: no hook on any I/O.
  *
- * Every thread is looked at when user space asks, and once more when it ends; what came since the
- * last look is its cgroup's and its program's, which are those it has then. What a thread did
- * before this began is nobody's.
+ * Every thread is read when user space asks, and once more when it ends; the difference since the
+ * last reading is added to the cgroup and the program that the thread has then. What a thread did
+ * before the program was loaded is not counted.
  */
 #include "bpf/lib/kernel.h"
 
@@ -17,9 +17,9 @@
 
 enum { PF_EXITING = 0x4, PF_KTHREAD = 0x200000 };
 
-const volatile __u64 begin_ns = 0; /* threads that are older have a past */
-__u64 lost = 0; /* threads that could not be remembered */
-bool not_counted = false; /* without CONFIG_TASK_IO_ACCOUNTING: nothing is */
+const volatile __u64 begin_ns = 0; /* threads started earlier have counters from before */
+__u64 lost = 0; /* threads not followed for lack of room */
+bool not_counted = false; /* without CONFIG_TASK_IO_ACCOUNTING: no counters */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -42,7 +42,7 @@ struct {
 	__type(value, struct taskio);
 } programs SEC(".maps");
 
-/* What a new entry begins with: too large for the stack. */
+/* Initial value of a new entry: too large for the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -76,7 +76,7 @@ static __always_inline struct taskio_cgroup *cgroup_entry(struct cgroup *g)
 			cgroup_emit(&c->at, n);
 		return c;
 	}
-	c = bpf_map_lookup_elem(&cgroups, &id); /* somebody else's, just now */
+	c = bpf_map_lookup_elem(&cgroups, &id); /* another CPU has just added it */
 	if (c)
 		return c;
 	id = CGROUP_OTHERS;
@@ -106,9 +106,9 @@ static __always_inline struct taskio *program_entry(struct task_struct *t)
 }
 
 /*
- * What read calls returned, less what was read from disks for this thread meanwhile: from the page
- * cache, or of no disk at all. Of each thread alone: who reads a disk by a mapping, which counts as
- * no call, takes nothing from what others found.
+ * Bytes returned by read calls, less the bytes read from disks for this thread meanwhile: they came
+ * from the page cache, or from no disk. Computed per thread: a thread that reads a disk through a
+ * mapping, without a read call, does not reduce the cached bytes of others.
  */
 static __always_inline __u64 cached(const struct taskio *io)
 {
@@ -153,7 +153,7 @@ static __always_inline void read_io(struct task_struct *t, struct taskio *io)
 	io->v[6] = t->ioac.syscw;
 }
 
-/* An exchange: if a thread ends while it is looked at, both looks together count it once. */
+/* Atomic exchange: if a thread ends while it is being read, the two readings count it once. */
 static __always_inline void since(struct taskio *last, struct taskio *io)
 {
 	for (int i = 0; i < TASKIO_KERNEL; i++)

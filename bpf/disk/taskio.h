@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* taskio.h - what bpf/disk/taskio.bpf.c and probe/source/src_taskio.c agree on. */
+/* taskio.h - the counters shared by bpf/disk/taskio.bpf.c and probe/source/src_taskio.c. */
 #pragma once
 
 #include "bpf/lib/cgroup_record.h"
 
 enum {
-	TASKIO_KERNEL = 7, /* as the kernel counts them */
-	TASKIO_CACHED = TASKIO_KERNEL, /* bytes that were read and came from no disk */
+	TASKIO_KERNEL = 7, /* in the kernel's order */
+	TASKIO_CACHED = TASKIO_KERNEL, /* bytes read without a disk */
 	TASKIO_FIELDS,
-	TASKIO_NAME = 16, /* of a program, as the kernel keeps it */
-	TASKIO_CGROUPS = 512, /* and programs: with those beyond, one for all of them */
+	TASKIO_NAME = 16, /* of a program's name in the kernel */
+	TASKIO_CGROUPS = 512, /* same for programs; including one entry shared by all others */
 };
 
-/* In the order of the layout. */
+/* The layout of the counters. */
 struct taskio {
 	__u64 v[TASKIO_FIELDS];
 };

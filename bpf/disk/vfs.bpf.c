@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * vfs.bpf.c - calls that read, write, open, unlink and sync files, by cgroup and mount: how many,
- * how many failed, what they moved and how long they took. From the system calls, so it counts what
- * strace does; what io_uring, libaio and mappings move passes elsewhere. Two hooks that every
- * system call of the host passes: on demand only.
+ * vfs.bpf.c - calls that read, write, open, unlink and sync files, by cgroup and mount: their
+ * number, errors, bytes and duration. It hooks system calls, so it counts what strace does; I/O
+ * through io_uring, libaio and mappings is not seen. Every system call of the host passes its two
+ * hooks, so this source is on demand only.
  */
 #include "bpf/lib/kernel.h"
 
@@ -28,17 +28,19 @@ enum { ERESTART_LAST = 516, MAX_ERRNO = 4095 };
 #define IS_COMPAT(t) false
 #endif
 
-const volatile struct vfs_call call_of[VFS_NRS]; /* by the number of the system call */
+const volatile struct vfs_call call_of[VFS_NRS]; /* indexed by system call number */
 
-__u64 missed; /* calls that found no room */
+__u64 missed; /* calls not counted for lack of room */
 
-/* The call a task is in, and its cgroup, whose id costs more to find than all the rest. */
+/*
+ * The current call of a task, and the task's cgroup, whose id is the most expensive part to find.
+ */
 struct task {
 	__u64 begin_ns; /* 0: none */
 	__u64 nr;
-	__u64 of; /* it counts for so many */
-	const void *set; /* of cgroups */
-	__u64 cgroup; /* its id, of that set */
+	__u64 of; /* sampling weight */
+	const void *set; /* the task's css_set */
+	__u64 cgroup; /* cgroup id of that set */
 };
 
 struct {
@@ -55,7 +57,7 @@ struct {
 	__type(value, struct vfs_entry);
 } entries SEC(".maps");
 
-/* What a new entry begins with: too large for the stack. */
+/* Initial value of a new entry: too large for the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -63,16 +65,16 @@ struct {
 	__type(value, struct vfs_entry);
 } nothing SEC(".maps");
 
-/* What a call was, as it is counted. */
+/* A finished call, ready to be counted. */
 struct done {
 	__u32 op;
 	long ret;
 	__u64 ns;
-	__u64 of; /* it counts for so many */
+	__u64 of; /* sampling weight */
 	struct file *file; /* NULL: not known */
 };
 
-/* NULL: an unnamed mount: internal to the kernel (memfd), or unmounted. */
+/* NULL: an unnamed mount: kernel-internal (memfd), or unmounted. */
 static __always_inline struct mount *mount_of(struct file *f)
 {
 	struct mount *m = (void *)((__u64)BPF_CORE_READ(f, f_path.mnt) -
@@ -110,7 +112,7 @@ static __noinline struct vfs_entry *entry_add(struct task_struct *t, struct vfs_
 		cgroup_emit(&e->cgroup, BPF_CORE_READ(cgroup_of(t), kn));
 		return e;
 	}
-	e = bpf_map_lookup_elem(&entries, key); /* somebody else's, just now */
+	e = bpf_map_lookup_elem(&entries, key); /* another CPU has just added it */
 	if (e)
 		return e;
 	key->cgroup = CGROUP_OTHERS;
@@ -163,7 +165,7 @@ static __noinline int add_call(struct task_struct *t, struct task *s, struct don
 	return 0;
 }
 
-/* A file of data or a directory: no pipe, socket or device of characters. */
+/* Only regular files, directories and block devices: no pipe, socket or character device. */
 static __noinline int on_fd(struct task_struct *t, struct task *s, struct done *d, __u64 fd)
 {
 	struct file *f = file_of_fd(t, fd);
@@ -231,7 +233,7 @@ static __always_inline void on_call(struct task_struct *t, struct task *s, struc
 	}
 }
 
-/* The number and the arguments of a call are still in its registers. */
+/* The number and the arguments of the call are still in its registers. */
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
 {
@@ -250,7 +252,7 @@ int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
 	s->begin_ns = 0;
 	d.of = s->of;
 	if (ret <= -ERESTARTSYS && ret >= -ERESTART_LAST)
-		return 0; /* it is called again */
+		return 0; /* the call will be restarted */
 	if (removes_directory(regs, nr))
 		return 0;
 	d.op = call_of[nr].op;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* vfs.h - what bpf/disk/vfs.bpf.c and probe/source/src_vfs.c agree on. */
+/* vfs.h - the counters shared by bpf/disk/vfs.bpf.c and probe/source/src_vfs.c. */
 #pragma once
 
 #include "bpf/lib/cgroup_record.h"
@@ -7,13 +7,13 @@
 
 enum vfs_op { VFS_READ, VFS_WRITE, VFS_OPEN, VFS_UNLINK, VFS_SYNC, VFS_OPS };
 
-/* How a call names its file. */
+/* Which argument of a call names its file. */
 enum vfs_way {
-	VFS_NONE, /* no call that is counted */
-	VFS_FD, /* its first argument is the file's descriptor */
-	VFS_SECOND, /* its second one */
-	VFS_BOTH, /* it reads its first and writes its third one */
-	VFS_BY_NAME, /* the file is known only if it was opened */
+	VFS_NONE, /* the call is not counted */
+	VFS_FD, /* the first argument is a descriptor */
+	VFS_SECOND, /* the second argument is a descriptor */
+	VFS_BOTH, /* reads the first descriptor, writes the third */
+	VFS_BY_NAME, /* the file is only known if the open succeeds */
 };
 
 struct vfs_call {
@@ -22,26 +22,25 @@ struct vfs_call {
 };
 
 enum {
-	VFS_NRS = 512, /* numbers of system calls */
+	VFS_NRS = 512, /* upper bound for system call numbers */
 	VFS_FIRST = 12, /* up to 2^12 ns = 4 us, then twice as long each ... */
 	VFS_SLOTS = 20, /* ... up to 2^30 ns = 1.07 s; the last: more */
-	VFS_ENTRIES = 512, /* with those beyond, one for all of them */
+	VFS_ENTRIES = 512, /* including one entry shared by all others */
 };
 
-/* Of each operation, in the order of the layout. */
+/* Counters per operation, in the order of the layout. */
 enum vfs_field {
 	VFS_CALLS, /* errors included */
 	VFS_ERRORS = VFS_CALLS + VFS_OPS,
 	VFS_NS = VFS_ERRORS + VFS_OPS,
-	VFS_CREATED = VFS_NS + VFS_OPS, /* of the opened ones */
+	VFS_CREATED = VFS_NS + VFS_OPS, /* opens that created the file */
 	VFS_BYTES_IN,
 	VFS_BYTES_OUT,
 	VFS_LATENCY,
 	VFS_FIELDS = VFS_LATENCY + VFS_OPS * VFS_SLOTS,
 };
 
-/* A mount by itself and where it is mounted: what is mounted somewhere else later is another one.
- */
+/* A mount and its mount point: the same file system mounted elsewhere later has another key. */
 struct vfs_key {
 	__u64 cgroup;
 	__u64 mount, point; /* addresses; 0: not known */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * runqlat.bpf.c - how long tasks that could run waited for a processor, by their cgroup. It stands
- * by itself, as a program of your own would; runqlat.conf beside it declares the metrics.
+ * runqlat.bpf.c - how long runnable tasks waited for a processor, by cgroup. It is self-contained,
+ * like a program of your own; runqlat.conf beside it declares the metrics.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -11,8 +11,7 @@
 
 enum { SLOTS = 20, FIRST = 0 }; /* up to 1 us, 2, 4, ... 262,144 us, more */
 
-/* What we read of the kernel's own; where it is in the one that runs is found when this is loaded.
- */
+/* The kernel types that are read; CO-RE finds their offsets in the running kernel at load time. */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct kernfs_node {
 	__u64 id;
@@ -34,18 +33,18 @@ struct task_struct {
 #pragma clang attribute pop
 
 struct waits {
-	__u64 us[SLOTS]; /* how many ended after so long */
+	__u64 us[SLOTS]; /* waits by duration */
 	__u64 sum_ns;
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
-	__type(key, __u64); /* id of a cgroup: the inode of its directory */
+	__type(key, __u64); /* cgroup id: the inode of its directory */
 	__type(value, struct waits);
 } waits SEC(".maps");
 
-/* Since when a task could run. It goes with the task. */
+/* Since when a task is runnable. Freed with the task. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -54,13 +53,13 @@ struct {
 } since SEC(".maps");
 
 const struct waits none = {};
-__u64 missed; /* waits that found no room */
+__u64 missed; /* waits not counted for lack of room */
 
 static __always_inline void begin(struct task_struct *t)
 {
 	__u64 *at;
 
-	if (!t->pid) /* idle: it never waits */
+	if (!t->pid) /* the idle task never waits */
 		return;
 	at = bpf_task_storage_get(&since, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (at)
@@ -121,7 +120,7 @@ int BPF_PROG(on_wakeup_new, struct task_struct *t)
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempted, struct task_struct *prev, struct task_struct *next)
 {
-	if (preempted || prev->__state == 0) /* it could have gone on: it waits from now */
+	if (preempted || prev->__state == 0) /* still runnable: it waits from now on */
 		begin(prev);
 	end(next);
 	return 0;

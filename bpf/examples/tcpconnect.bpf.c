@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * tcpconnect.bpf.c - how long it took to connect by TCP, and how often it failed, by the port that
- * was called. It stands by itself, as a program of your own would; tcpconnect.conf beside it says
- * the metrics.
+ * tcpconnect.bpf.c - time of TCP connects and failed connects, by the remote port. It is
+ * self-contained, like a program of your own; tcpconnect.conf beside it declares the metrics.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -14,8 +13,7 @@
 enum { SLOTS = 18, FIRST = 5 }; /* up to 32 us, 64, ... 2,097,152 us, more */
 enum { TCP_ESTABLISHED = 1, TCP_SYN_SENT = 2, TCP_CLOSE = 7 }; /* include/net/tcp_states.h */
 
-/* What we read of the kernel's own; where it is in the one that runs is found when this is loaded.
- */
+/* The kernel types that are read; CO-RE finds their offsets in the running kernel at load time. */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct sock_common {
 	__be16 skc_dport;
@@ -28,18 +26,18 @@ struct sock {
 
 struct called {
 	__u16 port;
-	__u8 _unused[6]; /* a member that begins with _ is no label */
+	__u8 _unused[6]; /* a member that begins with _ becomes no label */
 };
 
 struct connects {
-	__u64 us[SLOTS]; /* how many were there after so long */
+	__u64 us[SLOTS]; /* established connections by time to connect */
 	__u64 sum_ns;
-	__u64 failed; /* refused, without an answer, or given up by the caller */
-	__u64 calling; /* that wait for an answer now */
+	__u64 failed; /* refused, timed out, or given up by the caller */
+	__u64 calling; /* connects in progress */
 };
 
 struct call {
-	__u64 ns; /* when it began */
+	__u64 ns; /* when the connect began */
 	struct called to;
 };
 
@@ -50,7 +48,7 @@ struct {
 	__type(value, struct connects);
 } connects SEC(".maps");
 
-/* Of a socket that calls. It goes with the socket. */
+/* State of a connecting socket. Freed with the socket. */
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -59,7 +57,7 @@ struct {
 } calls SEC(".maps");
 
 const struct connects none = {};
-__u64 missed; /* calls that found no room */
+__u64 missed; /* connects not counted for lack of room */
 
 static __always_inline struct connects *connects_to(const struct called *to)
 {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * files.bpf.c - file operations that take long, found without a hook on system calls.
+ * files.bpf.c - finds slow file operations without a hook on system calls.
  *
- * A thread is looked at when it loses its CPU in the kernel in uninterruptible sleep or by
- * preemption, when one that is in such a call loses or gets a CPU, and by a clock on every CPU:
- * its saved registers say in which call it is. The first look that finds it in a call begins an
- * operation, the first that finds it elsewhere ends it; the time between two looks is what is not
- * known of its begin and end. A switch between two other threads costs two reads of slots[].
+ * A thread is looked at in three cases: it loses its CPU in the kernel, in uninterruptible sleep or
+ * by preemption; it loses or gets a CPU while it is known to be in a file call; a timer on its CPU
+ * fires. Its saved registers show the call it is in. The first look that finds it in a call begins
+ * an operation, the first one that finds it elsewhere ends it; begin and end are uncertain by the
+ * time between two looks. A switch between two other threads costs two reads of slots[].
  */
 #include "bpf/files/files_slots.h"
 #include "bpf/lib/switch_clock.h"
 
 struct cpu {
-	__u64 sampled_ns; /* when the clock last looked at this CPU */
+	__u64 sampled_ns; /* time of the timer's last look at this CPU */
 	struct switch_clock clock;
 };
 
@@ -23,7 +23,7 @@ struct {
 	__type(value, struct cpu);
 } cpus SEC(".maps");
 
-/* Who else looks at each switch: probe/kernel/switch_chain.h. */
+/* Other programs at each switch: probe/kernel/switch_chain.h. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
@@ -31,7 +31,7 @@ struct {
 	__type(value, __u32);
 } second SEC(".maps");
 
-const volatile bool jumps = false; /* the kernel lets a program that has functions do so */
+const volatile bool jumps = false; /* the kernel allows tail calls from programs with functions */
 
 static __always_inline struct cpu *this_cpu(void)
 {
@@ -40,7 +40,10 @@ static __always_inline struct cpu *this_cpu(void)
 	return bpf_map_lookup_elem(&cpus, &zero);
 }
 
-/* The same operation as before. Of a call that nobody counts it is not certain before it slept. */
+/*
+ * The operation goes on. For a call that the kernel does not count this is only certain if it
+ * slept.
+ */
 static __always_inline void op_goes_on(struct op *o, __u64 now)
 {
 	if (!is_counted(o->call) && !o->switched)
@@ -48,7 +51,7 @@ static __always_inline void op_goes_on(struct op *o, __u64 now)
 	o->last_ns = now;
 }
 
-/* Of a thread that has an operation: the same, the next, or none. */
+/* A thread that has an operation: the same one, the next one, or none. */
 static __always_inline struct op *op_look(struct task_struct *t, struct op *o, struct look *l)
 {
 	struct file_slot *g = slot_at(t);
@@ -66,7 +69,10 @@ static __always_inline struct op *op_look(struct task_struct *t, struct op *o, s
 	return NULL;
 }
 
-/* NULL: the thread is in none, or a slot is enough. What most looks need stays together. */
+/*
+ * NULL: the thread is in no call, or a slot is enough. The code that most looks need is kept
+ * together.
+ */
 static __always_inline struct op *look(struct task_struct *t, struct file_slot *g, struct op *o,
 				       struct look *l)
 {
@@ -80,13 +86,13 @@ static __always_inline struct op *look(struct task_struct *t, struct file_slot *
 	return slot_begin(t, g, l) ? NULL : op_begin(t, NULL, l);
 }
 
-/* It may become slow before it is looked at again. */
+/* True: it may become slow before the next look. */
 static __always_inline bool is_worth_a_name(const struct op *o)
 {
 	return !o->named && !o->done && may_be_slow(o->last_ns - o->out_ns);
 }
 
-/* A thread had the CPU for so long; before, it was elsewhere, or in an operation that is known. */
+/* How long the thread has had the CPU; before that it was elsewhere, or in a known operation. */
 static __always_inline __u64 ran_since(struct task_struct *t, const struct cpu *cpu, __u64 now)
 {
 	__u64 ran = t->se.sum_exec_runtime - t->se.prev_sum_exec_runtime;
@@ -94,7 +100,7 @@ static __always_inline __u64 ran_since(struct task_struct *t, const struct cpu *
 	return now - ran > cpu->sampled_ns ? now - ran : cpu->sampled_ns;
 }
 
-/* When the thread was last looked at; 0: it is not known. */
+/* Time of the thread's last look; 0: not known. */
 static __always_inline __u64 last_look(struct task_struct *t, const struct file_slot *g,
 				       const struct op *o)
 {
@@ -103,7 +109,7 @@ static __always_inline __u64 last_look(struct task_struct *t, const struct file_
 	return is_mine(g, t) ? g->at_ns : 0;
 }
 
-/* Two clocks that are a little apart told these. */
+/* The two times come from clocks that differ a little. */
 static __always_inline __u64 not_before(__u64 then, __u64 now)
 {
 	return now < then ? then : now;
@@ -112,7 +118,7 @@ static __always_inline __u64 not_before(__u64 then, __u64 now)
 static __noinline void op_leaves(struct op *o, struct task_struct *t, struct look *l, bool runnable)
 {
 	if (l->done && !o->named && file_of(t, l, o) == (struct file *)o->file)
-		emit_name(o, t); /* the last chance: what it waits for now may make it slow */
+		emit_name(o, t); /* the last chance: its present wait may make it slow */
 	o->done = l->done;
 	o->off_ns = l->now_ns;
 	o->off_runnable = runnable;
@@ -148,9 +154,9 @@ static __noinline void leaves_seldom(struct task_struct *t, struct file_slot *g,
 }
 
 /*
- * What nearly all do that get here: a thread that has a slot is in its next call, and the one
- * before was not slow. As leaves_seldom() would do it, in a third of the code: what runs once in
- * each call is in no cache, and its lines cost more than what they do. False: nothing was done.
+ * The most frequent case: a thread that has a slot is in its next call, and the one before was not
+ * slow. Same result as leaves_seldom(), in a third of the code: code that runs once per call is not
+ * in the cache, and loading its lines costs more than running it. False: nothing was done.
  */
 static __always_inline bool slot_next(struct task_struct *t, struct file_slot *g, bool runnable)
 {
@@ -219,7 +225,7 @@ static __noinline void returns_seldom(struct task_struct *t, struct file_slot *g
 		op_returns(o, t, now);
 }
 
-/* The same of one that comes back, and is not slow yet. */
+/* The same for a thread that gets a CPU again and is not slow yet. */
 static __always_inline bool slot_back(struct task_struct *t, struct file_slot *g)
 {
 	struct cpu *cpu = this_cpu();
@@ -269,9 +275,9 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 }
 
 /*
- * Nobody was looked at on this CPU before that but who had it then: the time of the sample before,
- * or when this thread began to run, which the scheduler's own account of it, as old as the last
- * tick, does not say more exactly. 0 with the first.
+ * Since when this CPU's thread may have been running unseen: the time of the sample before, or when
+ * the thread began to run. The scheduler's own account of the latter is only as fresh as the last
+ * tick. 0 at the first sample.
  */
 static __always_inline __u64 unseen_since(struct task_struct *t, __u64 before, __u64 now)
 {
@@ -284,7 +290,7 @@ static __always_inline __u64 unseen_since(struct task_struct *t, __u64 before, _
 	return now - ran;
 }
 
-/* irq: FILE_IN_IRQ if the stack has the interrupt's own frames on top. */
+/* irq: FILE_IN_IRQ if the stack has the frames of the sampling interrupt on top. */
 static __always_inline void sample(void *ctx, __u32 irq, __u64 before, __u64 now)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
@@ -325,7 +331,7 @@ static __always_inline void clock(void *ctx, __u32 irq)
 	sample(ctx, irq, before, now);
 }
 
-/* Any timer of the kernel's that runs out, above all its tick: that is there anyway. */
+/* Any expiring hrtimer of the kernel, mainly its tick, which runs anyway. */
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(on_tick)
 {
@@ -333,7 +339,7 @@ int BPF_PROG(on_tick)
 	return 0;
 }
 
-/* A timer of our own, where the tick is too slow, or does not come. */
+/* A timer of our own, where the tick is too slow or stopped. */
 SEC("perf_event")
 int on_sample(struct bpf_perf_event_data *ctx)
 {

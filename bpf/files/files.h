@@ -8,7 +8,7 @@
 
 #include "bpf/lib/path.h"
 
-enum file_call { /* every value has its line in probe/source/files/files_calls.c */
+enum file_call { /* each value has a line in probe/source/files/files_calls.c */
 		 FILE_NONE,
 		 FILE_READ,
 		 FILE_WRITE,
@@ -32,7 +32,7 @@ enum file_call { /* every value has its line in probe/source/files/files_calls.c
 enum {
 	FILE_NRS = 512, /* above every system call number */
 	FILE_FRAMES = 24,
-	FILE_FRAMES_IRQ = 16, /* frames of an interrupt, on top of those */
+	FILE_FRAMES_IRQ = 16, /* frames of an interrupt, on top of FILE_FRAMES */
 	FILE_COMM = 16,
 	FILE_ID = 32,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * files_op.h - the file operation a thread is in: which call on which file, whether it is the same
- * one as at the last look, and since when.
+ * files_op.h - the file operation of a thread: the call and its file, whether it is the same
+ * operation as at the last look, and its times.
  */
 #pragma once
 
@@ -33,7 +33,7 @@ struct op {
 	__u64 out_ns, first_ns, last_ns; /* see struct file_end */
 	__u64 off_ns; /* not 0: off its CPU since then */
 	__u64 blocked_ns, runq_ns, longest_ns;
-	__u32 off_runnable; /* off its CPU, but it could run */
+	__u32 off_runnable; /* off its CPU, but runnable */
 	__u32 switched; /* it has been off its CPU in this call */
 	__u32 named, sampled; /* pieces already sent */
 	__u32 done; /* its file may be gone */
@@ -84,7 +84,7 @@ struct look {
 	bool done; /* it has its result and is returning to user mode */
 	__u64 arg[5];
 	__u64 counter, bytes;
-	__u64 inode; /* by file_of() */
+	__u64 inode; /* set by file_of() */
 	__u64 now_ns; /* time of the look */
 	__u64 out_ns; /* last time it was not in the call; 0: unknown */
 };
@@ -112,7 +112,7 @@ static __always_inline void look_at(struct task_struct *t, struct look *l)
 	l->bytes = t->ioac.rchar + t->ioac.wchar;
 }
 
-/* The kernel counts it when it ends. */
+/* The kernel counts the call when it ends. */
 static __always_inline bool is_counted(__u32 call)
 {
 	return call < FILE_FSYNC;
@@ -130,7 +130,7 @@ static __always_inline bool was_in_user(struct task_struct *t, const struct op *
 	return o->switched && bits && !(t->thread_info.flags & bits);
 }
 
-/* What the counter is while it is in the call, and when that is done. */
+/* The kernel's counter during the call, and after it. */
 static __always_inline __u64 counter_in(const struct op *o, const struct look *l)
 {
 	if (!l->done || !is_counted(o->call))
@@ -138,7 +138,7 @@ static __always_inline __u64 counter_in(const struct op *o, const struct look *l
 	return o->counter + (o->call == FILE_SENDFILE || o->call == FILE_COPY ? 2 : 1);
 }
 
-/* It has certainly not been in user mode since it lost its CPU. */
+/* The thread has certainly not been in user mode since it lost its CPU. */
 static __always_inline void learn_bits(struct task_struct *t)
 {
 	__u64 flags = t->thread_info.flags;
@@ -163,7 +163,7 @@ static __always_inline bool is_same(struct task_struct *t, const struct op *o, c
 	return true;
 }
 
-/* Not of the kernel's own file systems, whose files are no data: procfs, sysfs, cgroup, ... */
+/* False for kernel-internal file systems, whose files are no data: procfs, sysfs, cgroup, ... */
 static __always_inline bool is_storage(__u64 magic)
 {
 	switch (magic) {
@@ -184,7 +184,7 @@ static __always_inline bool is_storage(__u64 magic)
 	return true;
 }
 
-/* Of a regular file, and data. Global, as extent_of: the verifier reads it once. */
+/* True for data in a regular file. Global, like extent_of, so that the verifier checks it once. */
 __noinline int is_data(__u64 inode)
 {
 	struct inode *i = (struct inode *)inode;
@@ -193,7 +193,7 @@ __noinline int is_data(__u64 inode)
 	       is_storage(BPF_CORE_READ(i, i_sb, s_magic));
 }
 
-/* o: an operation of this thread, or NULL; what its file is need not be looked at again. */
+/* o: an operation of this thread, or NULL; the type of its file is not checked again. */
 static __always_inline struct file *file_of(struct task_struct *t, struct look *l,
 					    const struct op *o)
 {
@@ -201,7 +201,7 @@ static __always_inline struct file *file_of(struct task_struct *t, struct look *
 
 	if (l->call == FILE_MSYNC)
 		f = file_of_address(t, l->arg[0]);
-	else /* of what copies between two, the one that is read */
+	else /* copies between two files: the one that is read */
 		f = file_of_fd(t, l->call == FILE_SENDFILE ? l->arg[1] : l->arg[0]);
 	if (!f)
 		return NULL;
@@ -211,7 +211,9 @@ static __always_inline struct file *file_of(struct task_struct *t, struct look *
 	return is_data(l->inode) ? f : NULL;
 }
 
-/* Of this thread's own memory; FILE_NOWHERE: it is not there, or they are too many to be added up.
+/*
+ * Total length of a vector in this thread's memory; FILE_NOWHERE: not readable, or too many
+ * entries.
  */
 static __always_inline __u64 bytes_of_vector(__u64 at, __u64 n)
 {
@@ -228,7 +230,7 @@ static __always_inline __u64 bytes_of_vector(__u64 at, __u64 n)
 	return sum;
 }
 
-/* Of a call that moves no bytes. */
+/* For calls that move no bytes. */
 static __always_inline void extent_of_range(struct op *o, const struct look *l)
 {
 	switch (l->call) {
@@ -249,7 +251,9 @@ static __always_inline void extent_of_range(struct op *o, const struct look *l)
 	}
 }
 
-/* Where in o's file, and how much. Of a vector: the thread is the current one. */
+/*
+ * Offset and length of the operation in its file. For a vector the thread must be the current one.
+ */
 __noinline int extent_of(struct op *o, const struct look *l)
 {
 	struct file *f;

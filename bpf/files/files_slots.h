@@ -24,8 +24,8 @@ struct file_slot {
 	__u32 args; /* of the call, hashed */
 	__u8 call; /* enum file_call */
 	__u8 off; /* enum off: since at_ns */
-	__u8 switched, unused; /* as of struct op */
-	__u64 counter, bytes; /* the same */
+	__u8 switched, unused; /* as in struct op */
+	__u64 counter, bytes; /* as in struct op */
 	__u64 out_ns, first_ns;
 	__u64 at_ns; /* time of the last look */
 	__u32 blocked_ns, runq_ns;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* bound.h - a bound on a value, as the verifier of each kernel sees it. */
+/* bound.h - bounds a value so that every kernel's verifier accepts it. */
 #pragma once
 
 /*
- * value, but at most top, a constant. Said to the verifier on the register that is then used:
- * before 6.3 it forgets a bound that was tested on another copy of the value.
+ * value, limited to top, a constant. The test is made on the register that is then used: before 6.3
+ * the verifier forgets a bound that was tested on another copy of the value.
  */
 #define at_most(value, top)                                                                        \
 	({                                                                                         \

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* cgroup.h - which cgroup a task is in: of the memory controller, of version 1 or of the only one;
- * and of version 2. */
+/*
+ * cgroup.h - finds the cgroup of a task: that of the memory controller (version 1 or version 2),
+ * and that of version 2.
+ */
 #pragma once
 
 #include "bpf/lib/kernel.h"
@@ -13,7 +15,7 @@ static __always_inline __u64 id_of_cgroup(struct cgroup *g)
 	return BPF_CORE_READ(g, kn, id);
 }
 
-/* NULL: this kernel has no such controller. */
+/* NULL: this kernel has no memory controller. */
 static __always_inline struct cgroup *memory_cgroup_of(struct task_struct *t)
 {
 	struct cgroup_subsys_state *css = NULL;
@@ -36,8 +38,8 @@ static __always_inline struct kernfs_node *parent_of(struct kernfs_node *n)
 }
 
 /*
- * Its cgroup of version 2; if that is the root, which has whatever is in none, the one of version
- * 1's memory controller (of version 2 that is the root again).
+ * The task's version 2 cgroup. If that is the root, which holds all tasks without another one: the
+ * cgroup of version 1's memory controller (on version 2 that is the root again).
  */
 static __always_inline struct cgroup *cgroup_of(struct task_struct *t)
 {

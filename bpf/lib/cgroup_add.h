@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * cgroup_add.h - what is counted by cgroup, each with its path from when it is first seen. Whoever
- * includes this says of what type its entries are (CGROUP_ENTRY, with a struct cgroup_record at)
- * and how many have a place of their own (CGROUP_ENTRIES); those beyond share one.
+ * cgroup_add.h - a map of counters per cgroup; stores the cgroup's path when it is first seen. The
+ * including file defines the type of the entries (CGROUP_ENTRY, with a struct cgroup_record at) and
+ * how many cgroups have an entry of their own (CGROUP_ENTRIES); all others share one.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ struct {
 	__type(value, CGROUP_ENTRY);
 } cgroups SEC(".maps");
 
-/* What a new entry begins with: too large for the stack. */
+/* Initial value of a new entry: too large for the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -38,7 +38,7 @@ static __noinline CGROUP_ENTRY *cgroup_add(struct task_struct *t, __u64 id)
 			cgroup_emit(&c->at, n);
 		return c;
 	}
-	c = bpf_map_lookup_elem(&cgroups, &id); /* somebody else's, just now */
+	c = bpf_map_lookup_elem(&cgroups, &id); /* another CPU has just added it */
 	if (c)
 		return c;
 	id = CGROUP_OTHERS;

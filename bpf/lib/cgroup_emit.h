@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* cgroup_emit.h - the path of a cgroup, put down where user space finds it (cgroup_record.h). */
+/*
+ * cgroup_emit.h - writes the path of a cgroup into the record that user space reads
+ * (cgroup_record.h).
+ */
 #pragma once
 
 #include "bpf/lib/cgroup.h"
@@ -28,5 +31,5 @@ static __noinline void cgroup_emit(struct cgroup_record *c, struct kernfs_node *
 	}
 	if (parent_of(n))
 		c->cut = 1;
-	c->len = len ? len : 1; /* the root's one name is "" */
+	c->len = len ? len : 1; /* the root's only component is "" */
 }

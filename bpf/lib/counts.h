@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * counts.h - counters that user space reads without a system call (percpu_map.h). Define COUNTS,
- * how many, before it.
+ * their number, before including it.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* fd.h - from a file descriptor of a thread to its file, and from the file to its path. */
+/* fd.h - finds a thread's file by its descriptor or by an address, and the path of a file. */
 #pragma once
 
 #include "bpf/lib/kernel.h"
@@ -32,11 +32,14 @@ struct mapped {
 
 static long on_mapping(struct task_struct *t, struct vm_area_struct *vma, struct mapped *m)
 {
-	BPF_CORE_READ_INTO(&m->file, vma, vm_file); /* a number, as all other files are here */
+	BPF_CORE_READ_INTO(&m->file, vma, vm_file); /* as a number, like all other files here */
 	return 0;
 }
 
-/* The file behind an address; NULL also before 5.17, and while the map of the thread changes. */
+/*
+ * The file mapped at an address; NULL also before 5.17, and while the thread's address space is
+ * being changed.
+ */
 static __always_inline struct file *file_of_address(struct task_struct *t, __u64 address)
 {
 	struct mapped m = {};
@@ -46,13 +49,15 @@ static __always_inline struct file *file_of_address(struct task_struct *t, __u64
 	return m.file;
 }
 
-/* Where a walk from a file to the root of the mounts is. */
+/* Position of a walk from a file to the root of the mounts. */
 struct walk {
 	struct dentry *d;
 	struct mount *m;
 };
 
-/* One step towards the root; 0: there is none any more. Global: the verifier reads it once. */
+/*
+ * One step towards the root; 0: the root is reached. Global, so that the verifier checks it once.
+ */
 __noinline int path_step(struct path_parts *p, struct walk *w)
 {
 	struct dentry *d, *parent;

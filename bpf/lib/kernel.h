@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * kernel.h - every kernel type and field our programs read, and no other.
+ * kernel.h - every kernel type and field that our programs read, and no others.
  *
- * CO-RE finds them by name in the running kernel's BTF, so this page is both what we depend on and
- * all that a build needs: no vmlinux.h, no BTF. Offsets here mean nothing.
+ * CO-RE finds them by name in the running kernel's BTF, so this file lists all dependencies on the
+ * kernel, and a build needs neither vmlinux.h nor BTF. The offsets here mean nothing.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 enum { AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, IPPROTO_TCP = 6, SOCK_STREAM = 1, MSG_PEEK = 2 };
-enum { EINTR = 4, EAGAIN = 11, EPIPE = 32, ERESTARTSYS = 512 }; /* and the like, above 512 */
+enum { EINTR = 4, EAGAIN = 11, EPIPE = 32, ERESTARTSYS = 512 }; /* and its variants, above 512 */
 enum { S_IFMT = 0170000, S_IFSOCK = 0140000 };
 enum { S_IFREG = 0100000, O_APPEND = 02000 };
 enum { TS_COMPAT = 2 }; /* arch/x86: the thread is in a 32-bit system call */
@@ -85,7 +85,7 @@ struct request {
 	struct gendisk *rq_disk; /* before 5.17 */
 	unsigned int cmd_flags;
 	unsigned int __data_len;
-	__u64 io_start_time_ns; /* 0: its queue keeps no statistics */
+	__u64 io_start_time_ns; /* 0: its queue has no I/O statistics */
 };
 
 struct file_system_type {
@@ -96,14 +96,14 @@ struct super_block {
 	__u32 s_dev; /* major << 20 | minor */
 	struct file_system_type *s_type;
 	unsigned long s_magic;
-	char s_id[32]; /* of one on a disk: that disk's name */
+	char s_id[32]; /* on a disk: the disk's name */
 };
 
 struct inode {
 	unsigned short i_mode;
 	unsigned int i_nlink;
 	unsigned long i_ino;
-	__u32 i_rdev; /* of a device: major << 20 | minor */
+	__u32 i_rdev; /* of a device node: major << 20 | minor */
 	struct super_block *i_sb;
 	long long i_size;
 };
@@ -113,7 +113,7 @@ struct qstr {
 };
 
 struct dentry {
-	struct dentry *d_parent; /* of a root: itself */
+	struct dentry *d_parent; /* a root's parent is itself */
 	struct qstr d_name;
 };
 
@@ -122,10 +122,10 @@ struct vfsmount {
 };
 
 struct mount {
-	struct mount *mnt_parent; /* of the first: itself */
+	struct mount *mnt_parent; /* the first mount's parent is itself */
 	struct dentry *mnt_mountpoint;
 	struct vfsmount mnt;
-	const void *mnt_ns; /* NULL: it is gone; -EINVAL: of the kernel's own */
+	const void *mnt_ns; /* NULL: unmounted; -EINVAL: kernel-internal */
 };
 
 struct path {
@@ -135,9 +135,9 @@ struct path {
 
 struct file {
 	struct path f_path;
-	struct hlist_head *f_ep; /* not NULL: some epoll watches this file */
+	struct hlist_head *f_ep; /* not NULL: an epoll watches this file */
 	const void *f_op;
-	void *private_data; /* of a socket: its struct socket */
+	void *private_data; /* of a socket file: its struct socket */
 	struct inode *f_inode;
 	unsigned int f_flags;
 	unsigned int f_mode; /* FMODE_... */
@@ -145,7 +145,7 @@ struct file {
 };
 
 struct vm_area_struct {
-	struct file *vm_file; /* NULL: it maps none */
+	struct file *vm_file; /* NULL: anonymous mapping */
 };
 
 struct fdtable {
@@ -168,11 +168,11 @@ struct sock {
 	__u16 sk_type;
 	int sk_err;
 	struct socket *sk_socket;
-	struct dst_entry *sk_dst_cache; /* the way to the peer; NULL: not known just now */
+	struct dst_entry *sk_dst_cache; /* route to the peer; NULL: currently not known */
 };
 
 struct inet_sock {
-	__be16 inet_sport; /* local port, also of a socket at TCP_CLOSE */
+	__be16 inet_sport; /* local port, still set at TCP_CLOSE */
 };
 
 struct inet_connection_sock {
@@ -184,22 +184,23 @@ struct inet_connection_sock {
 };
 
 struct tcp_sock {
-	__u32 chrono_stat[3]; /* jiffies: sending, held up by the peer's window, by the own buffer
-			       */
+	__u32 chrono_stat[3]; /* jiffies that sending was limited by the peer's window, by the own
+				 buffer */
 	__u32 chrono_start;
-	__u8 chrono_type : 2; /* which of them goes on, from 1; 0: none */
+	__u8 chrono_type : 2; /* the running one, from 1; 0: none */
 	__u32 srtt_us; /* smoothed round trip time << 3 */
 	__u32 total_retrans;
 	__u32 rcv_ooopack;
-	__u64 bytes_sent, bytes_retrans; /* of the stream: all, and of these what was sent again */
-	__u64 bytes_received; /* of the stream, and the FIN */
-	__u32 write_seq; /* behind the last byte that was written, sent or not */
-	__u32 copied_seq; /* before the first one that was not read */
+	__u64 bytes_sent, bytes_retrans; /* bytes of the stream: sent, retransmissions included;
+					    retransmitted */
+	__u64 bytes_received; /* bytes of the stream, plus 1 for the FIN */
+	__u32 write_seq; /* after the last byte written, sent or not */
+	__u32 copied_seq; /* the first byte not yet read */
 	__u32 segs_in, segs_out, data_segs_out;
 };
 
 struct unix_address {
-	int len; /* of name, with its family */
+	int len; /* of name, including its family */
 	struct {
 		unsigned short sun_family;
 		char sun_path[108];
@@ -207,7 +208,7 @@ struct unix_address {
 };
 
 struct unix_sock {
-	struct unix_address *addr; /* where it is bound; an accepted one has its listener's */
+	struct unix_address *addr; /* the bound address; an accepted socket has its listener's */
 	struct sock *peer;
 };
 
@@ -217,7 +218,7 @@ struct thread_info {
 };
 
 struct kernfs_node {
-	struct kernfs_node *parent; /* of a root: NULL */
+	struct kernfs_node *parent; /* NULL for a root */
 	const char *name;
 	__u64 id;
 };
@@ -234,16 +235,17 @@ struct cgroup_subsys_state {
 	struct cgroup *cgroup;
 };
 
-enum cgroup_subsys_id { memory_cgrp_id = 4 }; /* the kernel's own is asked for */
+enum cgroup_subsys_id { memory_cgrp_id = 4 }; /* CO-RE uses the running kernel's value */
 
 struct css_set {
-	struct cgroup *dfl_cgrp; /* of version 2, also where that is not mounted */
-	struct cgroup_subsys_state *subsys[1]; /* more */
+	struct cgroup *dfl_cgrp; /* version 2 cgroup, set even where version 2 is not mounted */
+	struct cgroup_subsys_state *subsys[1]; /* a longer array */
 };
 
 struct cfs_bandwidth {
-	__u64 quota; /* ns; all ones: none */
-	__u64 throttled_time; /* ns that its queues stood still, of all CPUs, once they went on */
+	__u64 quota; /* ns; all ones: unlimited */
+	__u64 throttled_time; /* ns that its queues were throttled, over all CPUs, added at each
+				 unthrottle */
 };
 
 struct task_group {
@@ -253,19 +255,19 @@ struct task_group {
 };
 
 struct sched_entity {
-	__u64 sum_exec_runtime, prev_sum_exec_runtime; /* ns; and when it last got a CPU */
+	__u64 sum_exec_runtime, prev_sum_exec_runtime; /* ns; the value when it last got a CPU */
 };
 
 struct sched_info {
 	unsigned long pcount; /* times it was given a CPU */
-	unsigned long long run_delay; /* ns in all that it could run and had none */
+	unsigned long long run_delay; /* total ns runnable without a CPU */
 };
 
 struct task_io_accounting {
-	__u64 rchar, wchar; /* bytes, as system calls returned them */
+	__u64 rchar, wchar; /* bytes, as returned by system calls */
 	__u64 syscr, syscw; /* calls, counted when they end */
-	__u64 read_bytes, write_bytes; /* from disks; to be written to them */
-	__u64 cancelled_write_bytes; /* of these, thrown away before they were */
+	__u64 read_bytes, write_bytes; /* read from disks; to be written to disks */
+	__u64 cancelled_write_bytes; /* part of write_bytes truncated before it was written */
 };
 
 struct timer_list {
@@ -281,7 +283,7 @@ struct kmem_cache {
 };
 
 struct percpu_counter {
-	__s64 count; /* without what CPUs have not added yet: a few pages each */
+	__s64 count; /* without the CPUs' pending deltas: a few pages each */
 };
 
 struct mm_struct {
@@ -312,13 +314,13 @@ struct task_struct {
 	int tgid;
 	struct task_struct *group_leader;
 	char comm[16];
-	unsigned long nvcsw; /* times it gave up the CPU by itself */
-	unsigned long nivcsw; /* and by force */
-	__u64 start_time; /* ns, of the monotonic clock */
-	struct mm_struct *mm; /* NULL: a kernel thread, or one that has given it up */
+	unsigned long nvcsw; /* voluntary switches */
+	unsigned long nivcsw; /* involuntary switches */
+	__u64 start_time; /* ns of CLOCK_MONOTONIC */
+	struct mm_struct *mm; /* NULL: a kernel thread, or an exited one */
 	struct task_io_accounting ioac;
 	struct sched_info sched_info;
-	int exit_code; /* as wait() tells it */
+	int exit_code; /* in the form of wait()'s status */
 };
 
 struct task_struct___old { /* before 5.14 */
@@ -327,7 +329,7 @@ struct task_struct___old { /* before 5.14 */
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-	unsigned long ax; /* in a system call, until it has its result: -ENOSYS */
+	unsigned long ax; /* during a system call, until it has a result: -ENOSYS */
 	unsigned long orig_ax;
 	unsigned long di;
 	unsigned long si;
@@ -379,7 +381,7 @@ struct bpf_iter__bpf_map_elem {
 
 #pragma clang attribute pop
 
-/* uapi: fixed layouts, read from the memory of the process */
+/* uapi: fixed layouts, read from process memory */
 struct user_iovec {
 	__u64 base;
 	__u64 len;
@@ -395,6 +397,6 @@ struct user_msghdr {
 
 struct user_mmsghdr {
 	struct user_msghdr hdr;
-	__u32 len; /* what was sent of it */
+	__u32 len; /* bytes sent of this message */
 	__u32 unused;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * sample.h - what happens too often to look at all of it: 1 in 2^sample_step is, by chance, and
- * counts for as many. So what is counted is right on the average whatever the step was when: of C
- * that happened, C +- sqrt(C * (2^step - 1)) in two of three cases.
+ * sample.h - samples frequent events: 1 in 2^sample_step, at random, counted with that weight. So
+ * sums are unbiased even if the step changes: for C events the result is C +- sqrt(C * (2^step -
+ * 1)) in two of three cases.
  */
 #pragma once
 
@@ -10,9 +10,9 @@
 
 #include <bpf/bpf_helpers.h>
 
-__u32 sample_step; /* set by user space while it runs; 0: all is looked at */
+__u32 sample_step; /* set by user space at run time; 0: every event */
 
-/* For how many this one counts; 0: it is not looked at. */
+/* The weight of this event; 0: not sampled. */
 static __always_inline __u64 sampled(void)
 {
 	__u64 of = 1ull << (*(volatile __u32 *)&sample_step & 15);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * slot.h - the slot of a value in a histogram whose slots are powers of two: slot 0 holds what is
- * up to 2^first, an upper edge belongs to its slot, and the last has none. Up to 2^(first + 4)
- * without a branch that depends on the value: the processor foretells those wrong often, which took
- * 40 ns of the end of a request to a disk (tests/bench/RESULTS.md).
+ * slot.h - the slot of a value in a histogram whose slots are powers of two: slot 0 holds values up
+ * to 2^first, an upper edge belongs to its slot, and the last slot has no upper edge. Up to
+ * 2^(first + 4) there is no branch that depends on the value: such branches are often mispredicted,
+ * which took 40 ns at the end of each disk request (tests/bench/RESULTS.md).
  */
 #pragma once
 
@@ -11,13 +11,16 @@
 
 #include <bpf/bpf_helpers.h>
 
-/* How many bits v has, which is below 16: it is the place of a digit here. */
+/* Number of significant bits of v < 16, from a constant used as a table of digits. */
 static __always_inline __u32 bits_of(__u64 v)
 {
 	return 0x4444444433332210ULL >> (v * 4) & 15;
 }
 
-/* Of what has more. Global, so that the verifier reads it once, and no combination of two calls. */
+/*
+ * Values with more bits. Global, so that the verifier checks it once, and no combination of two
+ * calls.
+ */
 __u32 slot_beyond(__u64 v, __u32 slots);
 
 __noinline __u32 slot_beyond(__u64 v, __u32 slots)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * switch_clock.h - what time it is at a switch of the scheduler, cheaper than by the clock. The
- * scheduler has just read its own for this (rq->clock, kernel/sched/core.c, update_rq_clock()); how
- * far that is from CLOCK_MONOTONIC is looked at once in a millisecond. The clock itself took 95 ns
- * of a switch where a CPU had slept before it (6.18, kvm-clock), the rest of the hook about 50.
+ * switch_clock.h - the time at a scheduler switch, cheaper than from the clock. The scheduler has
+ * just read its own clock for the switch (rq->clock, kernel/sched/core.c, update_rq_clock()); its
+ * distance from CLOCK_MONOTONIC is measured once per millisecond. Reading the clock itself took 95
+ * ns per switch on a CPU that had slept before (6.18, kvm-clock); the rest of the hook takes about
+ * 50.
  */
 #pragma once
 
@@ -12,7 +13,8 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-#define SWITCH_CLOCK_NS 1000000 /* clocks part by 500 ppm at most (NTP): half a microsecond */
+#define SWITCH_CLOCK_NS 1000000 /* the clocks drift by at most 500 ppm (NTP): half a microsecond   \
+				 */
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct rq {
@@ -32,14 +34,14 @@ struct task_struct___queued {
 };
 #pragma clang attribute pop
 
-/* Both clocks at one time, of one CPU. */
+/* Both clocks at the same moment, per CPU. */
 struct switch_clock {
 	__u64 queue_ns, mono_ns;
 };
 
 /*
- * Nanoseconds of CLOCK_MONOTONIC, on the CPU that the thread leaves or gets. Half a microsecond
- * off, so that it may be before a time that the clock said earlier.
+ * Nanoseconds of CLOCK_MONOTONIC, on the CPU that the thread leaves or gets. Half a microsecond of
+ * error, so it may be before a time read from the clock earlier.
  */
 static __always_inline __u64 switch_clock_ns(struct switch_clock *c, struct task_struct *thread)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * syscall.h - numbers and arguments of the system calls we tell apart, by architecture. An
- * architecture that does not have a call has no number for it here.
+ * syscall.h - numbers and arguments of the system calls that our programs distinguish, by
+ * architecture. A call that an architecture lacks has no number here.
  */
 #pragma once
 
@@ -120,14 +120,14 @@ enum {
 };
 #define REGS_NR(r) ((r)->syscallno)
 #define REGS_HAS_RESULT(r) ((r)->regs[0] != (r)->orig_x0)
-#define REGS_ARG1(r) ((r)->orig_x0) /* regs[0] is the return value by now */
+#define REGS_ARG1(r) ((r)->orig_x0) /* regs[0] already holds the return value */
 #define REGS_ARG2(r) ((r)->regs[1])
 #define REGS_ARG3(r) ((r)->regs[2])
 #define REGS_ARG4(r) ((r)->regs[3])
 #define REGS_ARG5(r) ((r)->regs[4])
 #endif
 
-enum { /* of all architectures, since 5.0 */
+enum { /* the same on all architectures since 5.0 */
        NR_IO_URING_ENTER = 426,
        NR_EPOLL_PWAIT2 = 441,
        NR_FUTEX_WAITV = 449,

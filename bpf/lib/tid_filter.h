@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * tid_filter.h - whether anything is kept of a thread: what hooks that see every thread ask first.
- * A bit for each number that is left of a tid, so that threads with the same share it: what is kept
- * says by itself of which it is. All bits lie in one page, most in few lines of the cache.
+ * tid_filter.h - a bitmap of threads that have an entry in some map: the first, cheap test of hooks
+ * that see every thread. The bit is the tid modulo their number, so threads may share one; the
+ * entry itself identifies its thread. All bits lie in one page, most in a few cache lines.
  *
- * Whoever keeps something sets the bit behind it. Whoever drops the last thing clears the bit, and
- * sets it again if something is kept by then.
+ * Set the bit after adding an entry. Clear it after removing the last entry, and set it again if an
+ * entry was added meanwhile.
  */
 #pragma once
 

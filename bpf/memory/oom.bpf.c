@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * oom.bpf.c - each process that the kernel kills for want of memory, as it is chosen: by then it
- * still has all that it held. Older kernels (before 6.10) only say its number.
+ * oom.bpf.c - records each process that the kernel kills for lack of memory, at its selection,
+ * while it still holds all its memory. Before 6.10 the tracepoint only has its pid.
  */
 #include "bpf/lib/kernel.h"
 
@@ -17,8 +17,8 @@ struct {
 	__uint(max_entries, OOM_RING);
 } ring SEC(".maps");
 
-const volatile __u32 victim_args = 2; /* of the tracepoint: 1: only a number */
-__u64 lost; /* victims that found no room */
+const volatile __u32 victim_args = 2; /* arguments of the tracepoint; 1: only a pid */
+__u64 lost; /* victims dropped: no room */
 
 enum { FILES = 0, ANONYMOUS = 1, SHARED = 3 };
 
@@ -27,8 +27,10 @@ static __always_inline __u64 pages_of(struct mm_struct *mm, int i)
 	struct mm_struct___old *old = (struct mm_struct___old *)mm;
 	__s64 n = 0;
 
-	/* not whether the type exists: for one that does not libbpf reads modules' types, as root
-	 * only */
+	/*
+	 * Not a test for the type's existence: for a missing type libbpf reads modules' types, as
+	 * root only.
+	 */
 	if (bpf_core_field_exists(old->rss_stat.count))
 		bpf_probe_read_kernel(&n, sizeof(n), &old->rss_stat.count[i]);
 	else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * reclaim.bpf.c - how long direct reclaim and compaction take, by the tracepoints around them. They
- * come when memory is short, and then seldom beside what they cost.
+ * reclaim.bpf.c - duration of direct reclaim and compaction, from the tracepoints around them. They
+ * fire when memory is short, and rarely in relation to their cost.
  */
 #include "bpf/lib/kernel.h"
 
@@ -24,7 +24,7 @@ struct {
 	__type(value, struct reclaim_counts);
 } counts SEC(".maps");
 
-__u64 full; /* that found no room in began */
+__u64 full; /* not counted: no room in began */
 
 static __always_inline __u64 key_of(__u32 kind)
 {

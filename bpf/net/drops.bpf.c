@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * drops.bpf.c - packets that the kernel threw away, by the reason that it gives itself
- * (since 5.17). What is freed because it has been used up does not come here.
+ * drops.bpf.c - packets dropped by the kernel, by the kernel's own drop reason (since 5.17).
+ * Packets freed after normal use do not pass here.
  */
 #include "bpf/lib/kernel.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * rdma.bpf.c - ioctl calls on RDMA devices (uverbs), by program, device and error: what a job that
- * uses them asks of the kernel, and what of it is refused. One hook that every system call of the
- * host passes: on demand only.
+ * rdma.bpf.c - ioctl calls on RDMA devices (uverbs), by program, device and error: what a job asks
+ * of the kernel, and what the kernel refuses. Every system call of the host passes its hook, so
+ * this source is on demand only.
  */
 #include "bpf/lib/kernel.h"
 
@@ -16,7 +16,7 @@
 
 enum { S_IFCHR = 0020000, MAX_ERRNO = 4095 };
 
-const volatile __u32 devices[RDMA_DEVICES]; /* major << 20 | minor; 0: no more */
+const volatile __u32 devices[RDMA_DEVICES]; /* major << 20 | minor; 0: end of the list */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * tcp.bpf.c - what the TCP connections of each application do: how long it took to connect, why
- * that failed, bytes, segments, round trips and what was sent again.
+ * tcp.bpf.c - TCP connections per application: time to connect, failed connects by cause, bytes,
+ * segments, round trips and retransmissions.
  *
- * Nothing is hooked that a packet passes. A socket is looked at when it begins and when it ends,
- * when user space asks, and where something is sent again; TCP itself has counted what came
- * between. What a connection did before this began is nobody's.
+ * No hook runs per packet. A socket is read when it begins, when it ends, when user space asks, and
+ * at a retransmission; in between TCP's own counters do the counting. What a connection did before
+ * the program was loaded is not counted.
  */
 #include "bpf/lib/kernel.h"
 
@@ -29,25 +29,25 @@ enum {
 	EHOSTUNREACH = 113,
 };
 
-__u64 lost = 0; /* sockets that could not be remembered */
+__u64 lost = 0; /* sockets not followed for lack of room */
 struct tcp_totals totals = {};
 
-/* What TCP has counted so far. */
+/* TCP's counters at the last reading. */
 struct seen {
 	__u64 sent_bytes, received_bytes;
-	__u64 sent, received, sent_data; /* they are 32 bits, and begin again */
+	__u64 sent, received, sent_data; /* 32-bit counters that wrap */
 };
 
 struct of_sock {
 	struct tcp_app_key app;
-	__u64 asked_ns; /* when it asked for a connection; 0: it has one, or never did */
+	__u64 asked_ns; /* time of the connect; 0: connected, or not a caller */
 	struct seen seen;
-	__u32 again; /* up to the last that was sent again */
-	bool asked; /* it is the one that asked */
-	bool counted; /* among the open ones */
+	__u32 again; /* at the last retransmission */
+	bool asked; /* this end opened the connection */
+	bool counted; /* included in the number of open connections */
 };
 
-/* What it accepts begins with a listener's. */
+/* Storage is cloned to accepted sockets, which begin with the listener's. */
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
@@ -55,7 +55,7 @@ struct {
 	__type(value, struct of_sock);
 } socks SEC(".maps");
 
-/* Taken away by user space; what finds no room is only missing among the worst. */
+/* Emptied by user space; a peer without room is only missing among the worst ones. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TCP_PEERS);
@@ -71,14 +71,14 @@ static __always_inline void add(__u64 *to, __u64 n)
 static __always_inline void read_counts(struct seen *now, struct sock *sk, struct tcp_sock *tp)
 {
 	now->sent_bytes = tp->bytes_sent - tp->bytes_retrans;
-	/* The FIN counts as one. */
+	/* The FIN counts as one byte. */
 	now->received_bytes = tp->bytes_received - (sk->__sk_common.skc_flags >> SOCK_DONE & 1);
 	now->sent = tp->segs_out;
 	now->received = tp->segs_in;
 	now->sent_data = tp->data_segs_out;
 }
 
-/* The socket is this task's from here on. */
+/* From now on the socket belongs to this task. */
 static __always_inline struct of_sock *begin(struct sock *sk, struct task_struct *t)
 {
 	struct of_sock *s = bpf_sk_storage_get(&socks, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -101,7 +101,7 @@ static __always_inline struct of_sock *begin(struct sock *sk, struct task_struct
 	return s;
 }
 
-/* An exchange: if a socket ends while it is looked at, both looks together count it once. */
+/* Atomic exchange: if a socket ends while it is being read, the two readings count it once. */
 static __always_inline __u64 since(__u64 *last, __u64 now)
 {
 	return now - __sync_lock_test_and_set(last, now);
@@ -112,7 +112,7 @@ static __always_inline __u64 since_of_32(__u64 *last, __u64 now)
 	return (__u64)(__s64)(__s32)since(last, now);
 }
 
-/* What the connection did since it was last looked at. */
+/* Adds what the connection did since the last reading. */
 static __always_inline void look(struct sock *sk, struct of_sock *s, struct tcp_app *app)
 {
 	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
@@ -162,7 +162,7 @@ static __always_inline void accepted(struct sock *sk, struct of_sock *s, struct 
 {
 	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
 
-	if (tp) /* how often it was answered before */
+	if (tp) /* retransmitted SYN-ACKs are not counted */
 		s->again = tp->total_retrans;
 	add(&app->sockets, 1);
 	add(&app->n.accepts, 1);
@@ -205,7 +205,7 @@ static __always_inline void went_wrong(struct sock *sk, struct of_sock *s, __u32
 		BPF_CORE_READ_STR_INTO(&peer->dev, sk, sk_dst_cache, dev, name);
 }
 
-/* sk_err has why, but not where the caller itself had enough of it. */
+/* The cause is in sk_err, except when the caller itself gave up. */
 static __always_inline __u32 failed_by(struct sock *sk, struct of_sock *s)
 {
 	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
@@ -253,7 +253,10 @@ static __always_inline void ended(struct sock *sk, struct of_sock *s, int from)
 	bpf_sk_storage_delete(&socks, sk);
 }
 
-/* Who connects and who listens does so itself; all else may come with a packet. */
+/*
+ * A connecting or listening task changes the state itself; other changes may come with a packet, in
+ * any task.
+ */
 SEC("tp_btf/inet_sock_set_state")
 int BPF_PROG(on_state, struct sock *sk, int from, int to)
 {
@@ -261,7 +264,7 @@ int BPF_PROG(on_state, struct sock *sk, int from, int to)
 	struct tcp_app *app;
 	struct of_sock *s;
 
-	if (sk->sk_protocol != IPPROTO_TCP) /* they have states, too */
+	if (sk->sk_protocol != IPPROTO_TCP) /* other protocols have states, too */
 		return 0;
 	if (to == TCP_SYN_SENT || to == TCP_LISTEN) {
 		s = in_scope(t) ? begin(sk, t) : NULL;
@@ -290,8 +293,9 @@ int BPF_PROG(on_state, struct sock *sk, int from, int to)
 }
 
 /*
- * One telling may be of several segments. Newer kernels tell of what did not get to the wire, too,
- * which they had counted before they tried; older ones count it and are silent until the next one.
+ * One event may cover several segments. Newer kernels also report segments that could not be sent,
+ * counted before the attempt; older kernels count these without an event until the next
+ * retransmission.
  */
 SEC("tp_btf/tcp_retransmit_skb")
 int on_again(__u64 *ctx)
@@ -328,7 +332,9 @@ static __always_inline bool is_tcp(struct sock *sk)
 	       sk->sk_protocol == IPPROTO_TCP;
 }
 
-/* Once, when the hooks are there: those that were there before, of whoever has them open. */
+/*
+ * Runs once after attaching: the sockets that existed before, under any process that has them open.
+ */
 SEC("iter/task_file")
 int on_file(struct bpf_iter__task_file *ctx)
 {
@@ -365,7 +371,7 @@ static __always_inline void look_at(struct sock *sk)
 		look(sk, s, app);
 }
 
-/* Each that is open, when user space asks. */
+/* Every open socket, when user space asks. */
 SEC("iter/bpf_sk_storage_map")
 int on_look(struct bpf_iter__bpf_sk_storage_map *ctx)
 {
@@ -373,7 +379,7 @@ int on_look(struct bpf_iter__bpf_sk_storage_map *ctx)
 	return 0;
 }
 
-/* Where the kernel does not let programs walk a map. */
+/* For kernels that do not let programs walk this map. */
 SEC("iter/task_file")
 int on_look_files(struct bpf_iter__task_file *ctx)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* tcp_app.h - which application a task is of, and where what its connections do is added up. */
+/* tcp_app.h - finds the application of a task and the entry with the sums of its connections. */
 #pragma once
 
 #include "bpf/lib/bound.h"
@@ -8,9 +8,9 @@
 
 enum { PF_KTHREAD = 0x200000, LEVELS = 24, UNIT_END = 8 };
 
-#define OF_V1 (1ull << 63) /* an id of version 1, which may be another's of version 2 */
+#define OF_V1 (1ull << 63) /* a version 1 id, which may equal another cgroup's version 2 id */
 
-const volatile __u64 scope_id = 0; /* of the cgroup2 whose tasks are watched; 0: all are */
+const volatile __u64 scope_id = 0; /* id of the cgroup2 whose tasks are watched; 0: all tasks */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -19,7 +19,7 @@ struct {
 	__type(value, struct tcp_app);
 } apps SEC(".maps");
 
-/* What a new entry begins with: too large for the stack. */
+/* Initial value of a new entry: too large for the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -50,7 +50,7 @@ static __always_inline bool begins(const char *s, const char *with, int len)
 	return true;
 }
 
-/* The innermost cgroup that is a service, as probe/procfs/app.c finds it in /proc. */
+/* The innermost cgroup that is a service, by the same rule as probe/procfs/app.c. */
 static __noinline void name_unit(struct tcp_app *app, struct kernfs_node *n)
 {
 	for (int i = 0; i < LEVELS && n; i++) {
@@ -74,7 +74,7 @@ static __always_inline struct tcp_app *new_app(const struct tcp_app_key *key, st
 	void *new = bpf_map_lookup_elem(&nothing, &zero);
 
 	if (!new || bpf_map_update_elem(&apps, key, new, BPF_NOEXIST))
-		return bpf_map_lookup_elem(&apps, key); /* somebody else's, just now */
+		return bpf_map_lookup_elem(&apps, key); /* another CPU has just added it */
 	app = bpf_map_lookup_elem(&apps, key);
 	if (app) {
 		name_unit(app, BPF_CORE_READ(cgroup_of(t), kn));
@@ -103,7 +103,7 @@ static __always_inline struct tcp_app *others(struct tcp_app_key *key)
 	return bpf_map_lookup_elem(&apps, key);
 }
 
-/* That of a task, in key; NULL: the map cannot be changed. */
+/* The entry of a task's application, with its key; NULL: the map cannot be changed. */
 static __always_inline struct tcp_app *app_of(struct tcp_app_key *key, struct task_struct *t)
 {
 	struct tcp_app *app;

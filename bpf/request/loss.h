@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* loss.h - why TCP sends a segment again. */
+/* loss.h - classifies why TCP retransmits a segment. */
 #pragma once
 
 #include "bpf/lib/kernel.h"
@@ -11,7 +11,7 @@
 
 enum { CA_RECOVERY = 3, CA_LOSS = 4, TIMER_LOSS_PROBE = 5 }; /* enum tcp_ca_state; ICSK_TIME_... */
 
-/* As it stands at that moment; in this order. */
+/* From the socket's state at the retransmission; the order of the checks matters. */
 static __always_inline __u32 loss_kind(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = (struct inet_connection_sock *)sk;

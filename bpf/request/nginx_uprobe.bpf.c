@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * nginx_uprobe.bpf.c - nginx's own word on a request: one uprobe on ngx_http_free_request(r, rc),
- * which every request passes when it is over, in the worker's thread.
+ * nginx_uprobe.bpf.c - records nginx's own view of a finished request, from one uprobe on
+ * ngx_http_free_request(r, rc), which every request passes at its end, in the worker's thread.
  *
- * r and what it points to is memory of the process, found by offsets that user space has worked
- * out (probe/request/nginx/nginx_offsets.c). Until it has, the struct is sent as it is. Each read
- * of user memory costs 90 ns whatever its length, so the struct is read in one piece.
+ * r and the structs it points to are process memory, read at offsets found by user space
+ * (probe/request/nginx/nginx_offsets.c). Until these are known, the struct is sent unparsed. Each
+ * read of user memory costs 90 ns whatever its length, so the struct is read in one piece.
  */
 #include "bpf/lib/kernel.h"
 
@@ -29,7 +29,7 @@
 
 enum {
 	SIGNATURE = 0x50545448, /* "HTTP" */
-	START_WORDS = 6, /* start_sec, start_msec, method, http_version, length and place of line */
+	START_WORDS = 6, /* start_sec, start_msec, method, http_version, length and data of line */
 	STATES_MAX = 1000,
 	ROOMS = 4,
 };
@@ -41,14 +41,14 @@ struct {
 	__type(value, struct nginx_layout);
 } layouts SEC(".maps");
 
-struct { /* the one of the sockets, put in its place before this is loaded */
+struct { /* replaced by the map of the socket hooks before loading */
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
 } ring SEC(".maps");
 
 /*
- * As long as any offset can reach, which the verifier can see. Where the kernel can be preempted, a
- * worker may come here on a processor where another one has been interrupted: each takes one.
+ * As long as any offset can reach, for the verifier. On a preemptible kernel a worker may enter on
+ * a CPU where another worker was interrupted: each takes one room.
  */
 struct room {
 	__u64 taken;
@@ -98,7 +98,7 @@ static __always_inline struct sock *sock_of_fd(__u32 fd)
 	return s ? BPF_CORE_READ(s, sk) : NULL;
 }
 
-/* As the sockets' records have them: a record finds its other half by them. */
+/* Addresses in the form of the sockets' records, which are matched by them. */
 static __always_inline bool addrs_of(struct nginx_head *h, struct sock *sk)
 {
 	struct sock_common *c = &sk->__sk_common;
@@ -124,7 +124,7 @@ static __always_inline bool addrs_of(struct nginx_head *h, struct sock *sk)
 	       !BPF_CORE_READ_INTO(&h->local.ip, c, skc_v6_rcv_saddr);
 }
 
-/* Who, when, and on which connection. False: on none that the sockets could tell of. */
+/* Process, time and connection. False: the connection is not one that the socket hooks see. */
 static __always_inline bool head_of(struct nginx_head *h, const struct nginx_layout *l,
 				    __u64 connection)
 {
@@ -163,7 +163,7 @@ static __always_inline void try_read(struct room *x, __u32 i, __u64 size)
 		t->peer_len = peer.len;
 }
 
-/* The first ones, and the last instead of those that find no place. */
+/* The first tries; the last one replaces those for which there is no room. */
 static __always_inline void tries_read(struct room *x, __u64 at)
 {
 	struct array a;
@@ -189,7 +189,7 @@ static __always_inline void tries_read(struct room *x, __u64 at)
 			try_read(x, i, size);
 }
 
-/* The end, as nginx's log has it: its clock stands still while its loop works. */
+/* The end as in nginx's log: its clock stands still while its loop works. */
 static __always_inline void clock_read(struct nginx_event *e, __u64 at)
 {
 	__u64 now[2] = {};

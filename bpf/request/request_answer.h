@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_answer.h - is an answer whole? The hooks keep its first bytes and the last ones; the head
- * is searched when an answer takes more than one send, or when the sweep finds that nothing else
- * (the next request, a close) has ended it. RFC 9112, 6.3.
+ * request_answer.h - detects the end of an answer (RFC 9112, 6.3). The hooks store its first bytes
+ * and its last ones. The head is parsed when an answer takes more than one send, or when the sweep
+ * finds that nothing else (the next request, a close) has ended the answer.
  */
 #pragma once
 
@@ -13,7 +13,7 @@ enum {
 	HEAD_END = 0x0a0d0a0d,
 };
 
-/* What may still become a status line: too few bytes to say. */
+/* Too few bytes to decide whether they begin a status line. */
 static __always_inline bool answer_is_short(const struct conn *c)
 {
 	__u32 n = c->answer_len;
@@ -26,7 +26,7 @@ static __always_inline bool answer_is_short(const struct conn *c)
 	return n < 7 ? w == (ANSWER_WORD & ((1ull << (n * 8)) - 1)) : is_answer(w);
 }
 
-/* The bytes kept end with the end of a head. */
+/* The first n stored bytes end with the end of a head. */
 static __always_inline bool answer_head_ends(const struct conn *c, __u64 n)
 {
 	__u32 w;
@@ -38,7 +38,7 @@ static __always_inline bool answer_head_ends(const struct conn *c, __u64 n)
 	return w == HEAD_END;
 }
 
-/* Adds to what is kept of the answer, up to the end of its head. Global. */
+/* Appends to the stored bytes of the answer, up to the end of its head. Global. */
 __noinline int answer_add(struct conn *c, const struct span *s)
 {
 	struct scratch *x = scratch_of(HOOK_SEND);
@@ -85,25 +85,25 @@ static __always_inline void answer_keep(struct conn *c, struct sock *sk, const s
 	}
 }
 
-/* The last chunk may be the end of what was just sent. */
+/* The bytes just sent may end with the last chunk. */
 static __always_inline void answer_tail(struct conn *c, const struct span *s)
 {
 	__u64 n = at_most(c->answer_len, REQ_ANSWER);
 
 	if (s->total == n && n >= 5)
-		__builtin_memcpy(&c->tail, c->answer + (n - 5), 4); /* it is all there */
+		__builtin_memcpy(&c->tail, c->answer + (n - 5), 4); /* all of it is stored */
 	else
 		c->tail = span_tail(s);
 }
 
 /*
- * What the search has found so far. In a map and volatile, because the verifier does not follow
- * what is stored there: of a loop over registers it would follow each combination of findings.
+ * State of the search. In a map and volatile, because the verifier does not track values stored
+ * there: with registers it would follow every combination of findings through the loop.
  */
 struct scan {
 	__u64 last; /* the last eight bytes, letters in lower case */
 	__u64 length;
-	__u32 raw; /* the last four bytes, as they are */
+	__u32 raw; /* the last four bytes, unchanged */
 	__u32 head_len; /* 0: the end of the head has not been seen */
 	__u32 found; /* enum scan_found */
 };
@@ -122,7 +122,7 @@ struct {
 #define SCAN_CHUNKED 0x206368756e6b6564ull
 #define SCAN_EVENTS 0x6578742f6576656eull
 
-/* The bit of lower case is set in every byte: none of those looked for lacks it. */
+/* The lower-case bit is set in every byte; all patterns searched for have it set, too. */
 static __always_inline void scan_byte(volatile struct scan *x, __u8 b)
 {
 	__u32 found = x->found;
@@ -161,9 +161,8 @@ static __always_inline enum framing framing_of(const struct conn *c, const volat
 enum { SCAN_BYTES = 16 };
 
 /*
- * Searches SCAN_BYTES of what is kept, from at on; 0: no more are to be searched. Global, and few
- * at a time: the verifier reads each turn of its loop anew, but reads it once, and not from every
- * caller.
+ * Searches SCAN_BYTES of the stored bytes from `at`; 0: done. Global, with few bytes per call: the
+ * verifier walks every iteration of a loop, but checks a global function once, not once per caller.
  */
 __noinline int scan_some(const struct conn *c, __u32 hook, __u32 at)
 {
@@ -184,7 +183,7 @@ __noinline int scan_some(const struct conn *c, __u32 hook, __u32 at)
 	return 1;
 }
 
-/* Global, so that the verifier reads it once. */
+/* Global, so that the verifier checks it once. */
 __noinline int answer_scan(struct conn *c, __u32 hook)
 {
 	volatile struct scan *x = bpf_map_lookup_elem(&scans, &hook);
@@ -205,7 +204,7 @@ __noinline int answer_scan(struct conn *c, __u32 hook)
 	return 0;
 }
 
-/* One that was not whole may be by now. */
+/* An incomplete head may be complete by now. */
 static __always_inline enum framing answer_framing(struct conn *c, enum hook hook)
 {
 	if (c->framing <= FRAMING_OPEN)
@@ -231,8 +230,8 @@ static __always_inline bool answer_is_whole(struct conn *c, enum hook hook)
 }
 
 /*
- * More went out than the answer has. nginx holds an answer back while it has another request read
- * already, calls for that one, and sends both at once.
+ * More bytes were sent than the answer has. nginx can hold an answer back while it has already read
+ * another request, calls upstream for that one, and then sends both answers at once.
  */
 static __always_inline bool answer_has_more(struct conn *c, enum hook hook)
 {

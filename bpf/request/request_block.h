@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_block.h - emits a record of a thread that was off its CPU for long: its kernel stack, the
- * file it waited for, and the holder of what it waited for. Runs at the switch to that thread,
- * rarely.
+ * request_block.h - emits a record of a thread that was off its CPU for long: its kernel stack, its
+ * file, and the thread that held the lock or the CPU. Runs at the switch to that thread, rarely.
  */
 #pragma once
 
@@ -11,7 +10,7 @@
 
 enum { SLICES = 16, SLICE_NS = 500000, NAMES = 8, NAME = 48 };
 
-/* Who had this CPU lately, in slices that are worth a name. */
+/* Threads that recently had this CPU, for slices long enough to record. */
 struct slice {
 	__u64 end_ns, ran_ns;
 	__u32 tgid, tid;
@@ -19,7 +18,7 @@ struct slice {
 };
 
 struct slices {
-	__u64 longest_ns; /* while one is looked for; here the verifier does not follow it */
+	__u64 longest_ns; /* used during the search; the verifier does not track values here */
 	__u32 next;
 	__u32 unused;
 	struct slice slice[SLICES];
@@ -49,8 +48,8 @@ static __always_inline void slice_keep(struct task_struct *t, __u64 now, __u64 r
 }
 
 /*
- * Who else had this CPU for the longest in one go since the wait began, in which the thread itself
- * may have run in between; who has it yet, if nobody had it for long.
+ * The other thread that had this CPU for the longest slice since the wait began (the waiting thread
+ * itself may have run in between). If no slice was long: the thread that has the CPU now.
  */
 static __always_inline void who_ran(struct req_block *b)
 {
@@ -93,7 +92,9 @@ static __always_inline struct file *file_of(struct task_struct *t, __u64 fd)
 	return f;
 }
 
-/* Names from the file's own up to its file system's root, which is called "/". */
+/*
+ * Path components from the file's own name up to the root of its file system, which is called "/".
+ */
 static __always_inline void block_file(struct req_block *b, struct file *f)
 {
 	struct dentry *d = BPF_CORE_READ(f, f_path.dentry), *up;
@@ -140,7 +141,7 @@ static __always_inline __u64 cgroup_of_memory(struct task_struct *t)
 	return g ? id_of_cgroup(g) : 0;
 }
 
-/* Whom it waited for. */
+/* The thread or cgroup that caused the wait. */
 static __always_inline void block_who(struct req_block *b, const struct thread *th,
 				      struct task_struct *t)
 {
@@ -164,8 +165,8 @@ static __always_inline void block_who(struct req_block *b, const struct thread *
 }
 
 /*
- * All of it but the stack; where the thread's struct task_struct lies, stands in frame[0]. Global,
- * so that the verifier reads its loops once and not for each way to come here.
+ * Fills the record except for the stack; passes the address of the thread's struct task_struct in
+ * frame[0]. Global, so that the verifier checks its loops once, not on each path to here.
  */
 __noinline int block_fill(struct req_block *b, const struct thread *th, const struct waiting *w,
 			  __u64 now)
@@ -200,7 +201,10 @@ __noinline int block_fill(struct req_block *b, const struct thread *th, const st
 	return 0;
 }
 
-/* t: the thread itself, off or on its CPU. For WAIT_RUNQ: who has this CPU yet, had it before t. */
+/*
+ * t: the thread itself, off or on its CPU. For WAIT_RUNQ: the thread that still has this CPU or had
+ * it before t.
+ */
 static __always_inline void block_emit(struct thread *th, struct waiting *w, struct task_struct *t,
 				       __u64 now)
 {

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_call.h - the client side: calls to an upstream, and whose they are.
+ * request_call.h - the client side: upstream calls and the request that each belongs to.
  *
- * A call belongs to the request its thread is working on when it connects, or when it writes first
- * on a connection that was kept. Everything that then happens on that connection, but its close
- * once there is an answer, makes its request the thread's current one again. A parent must be
- * unanswered; without one for sure, a call is reported by itself and counted: never a guess.
+ * A call belongs to the request on which its thread works when it connects, or at its first write
+ * on a kept-alive connection. Every later action on that connection, except its close once there is
+ * an answer, makes the call's request the thread's current one again. The parent must be
+ * unanswered. Without a certain parent a call is reported by itself and counted: there is no
+ * guessing.
  *
- * A loop that expires timers between two events (nginx's limit_req) can call for a request other
- * than the one it read last, and nothing shows it then. It shows when that request is answered:
- * what the loop did last was to read the answer of a call that is bound to another one, and was
- * sent when this one had been read. Then the calls of both are doubtful (answer_begins).
+ * A loop that runs timers between two events (nginx's limit_req) can call for another request than
+ * the one it read last, and this cannot be seen at the call. It is seen when that request is
+ * answered: the loop's last action was to read the answer of a call that is bound to another
+ * request and was sent after this request was read. Then the calls of both are doubtful
+ * (answer_begins).
  */
 #pragma once
 
 #include "bpf/request/request_time.h"
 
-/* Write the call through to its request. Returns NULL when that one is over. */
+/* Copies the call into its request. NULL: the request is over. */
 static __always_inline struct req_calls *call_store(struct conn *c, __u64 now)
 {
 	struct req_calls *cs;
@@ -33,7 +35,10 @@ static __always_inline struct req_calls *call_store(struct conn *c, __u64 now)
 	return cs;
 }
 
-/* The thread does something for this call: its request is what it works on, and has done. */
+/*
+ * The thread acts for this call: the call's request is its current one, and was since its last
+ * action.
+ */
 static __always_inline void call_is_current(struct conn *c, struct req_calls *cs, __u64 now,
 					    enum req_wait bytes)
 {
@@ -49,7 +54,7 @@ static __always_inline void call_is_current(struct conn *c, struct req_calls *cs
 		time_leave(th, cur, now);
 	thread_works_on(th, cs && !cs->answered ? c->parent : CUR_NOBODY, c->loop);
 	th->by_call = bytes == WAIT_UPSTREAM ? BY_CALL_READ : BY_CALL_SENT;
-	th->call_ns = c->sent_ns ? c->sent_ns : c->call.start_ns; /* refused, it is never sent */
+	th->call_ns = c->sent_ns ? c->sent_ns : c->call.start_ns; /* a refused call is never sent */
 }
 
 static __always_inline void call_report(struct conn *c)
@@ -67,7 +72,7 @@ static __always_inline void call_report(struct conn *c)
 	bpf_ringbuf_submit(e, 0);
 }
 
-/* One more call for request id; its place, or -1 when there is no such request any more. */
+/* Adds a call to request id. Returns its index, or -1 if the request no longer exists. */
 static __always_inline int calls_add(__u64 id, __u64 now)
 {
 	struct req_calls *cs = calls_make(id);
@@ -80,7 +85,7 @@ static __always_inline int calls_add(__u64 id, __u64 now)
 	return n < REQ_CALLS ? n : REQ_CALLS - 1;
 }
 
-/* A call begins: find its request. */
+/* A call begins: finds its request. */
 static __always_inline void call_begin(struct conn *c, struct sock *sk, __u32 flags, __u64 now)
 {
 	__u32 loop = 0, tgid = bpf_get_current_pid_tgid() >> 32;
@@ -117,7 +122,7 @@ static __always_inline void call_facts(struct conn *c, struct sock *sk)
 	c->call.srtt_us = TCP_READ(sk, srtt_us) >> 3;
 }
 
-/* The call is over: by itself if nobody owns it. */
+/* The call is over. Without a request it is reported by itself. */
 static __always_inline void call_end(struct conn *c)
 {
 	__u32 state = c->state;
@@ -147,7 +152,7 @@ static __always_inline void client_connected(struct conn *c, struct sock *sk)
 	call_store(c, c->call.connect_ns);
 }
 
-/* The first write decides whether this is HTTP at all. */
+/* The first write decides whether the connection speaks HTTP. */
 static __always_inline void client_send(struct conn *c, struct sock *sk, int len)
 {
 	__u64 now = bpf_ktime_get_ns();
@@ -203,13 +208,13 @@ static __always_inline void client_gone(struct conn *c, struct sock *sk, int err
 	wake();
 }
 
-/* Nothing to read yet, or a signal came first. */
+/* Nothing to read yet, or interrupted by a signal. */
 static __always_inline bool is_to_be_tried_again(int ret)
 {
 	return ret == -EAGAIN || ret == -EINTR || ret <= -ERESTARTSYS;
 }
 
-/* So long lay unread what was read now: one jiffy is within the error of the clock. */
+/* How long the bytes just read lay unread; one jiffy is within the clock's error. */
 static __always_inline __u64 unread_ns(struct sock *sk)
 {
 	__u32 jiffies = (__u32)bpf_jiffies64() - ICSK_READ(sk, icsk_ack.lrcvtime);
@@ -232,7 +237,7 @@ static __always_inline void client_recv(struct conn *c, struct sock *sk, int ret
 	call_is_current(c, cs, now, WAIT_UPSTREAM);
 }
 
-/* What the peer's last segments bring about, in whatever thread they interrupt. */
+/* State changes caused by the peer's last segments, in whatever thread they interrupt. */
 static __always_inline bool is_last_ack(int from, int to)
 {
 	return to == TCP_CLOSE && from != TCP_SYN_SENT && from != TCP_ESTABLISHED &&
@@ -240,15 +245,17 @@ static __always_inline bool is_last_ack(int from, int to)
 }
 
 /*
- * To close a connection whose call has no answer is work on its request. One that was kept makes
- * room for that of another request, at which the thread is and stays.
+ * Closing a connection with an unanswered call is work on its request. Closing a kept-alive one
+ * makes room for a call of another request, which stays the current one.
  */
 static __always_inline bool close_is_work(const struct conn *c)
 {
 	return c->call.flags & CALL_NO_ANSWER;
 }
 
-/* close() by its owner, or the end of the connection in interrupt context (then sk_err says why).
+/*
+ * close() by the owner, or the end of the connection in interrupt context (sk_err then has the
+ * cause).
  */
 static __always_inline void client_state(struct conn *c, struct sock *sk, int from, int to)
 {

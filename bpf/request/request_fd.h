@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_fd.h - from the file descriptor of a system call to its socket, for the hooks on system
- * calls. Four reads of kernel memory for a socket, two for any other file.
+ * request_fd.h - finds the socket behind the file descriptor of a system call, for the syscall
+ * hooks. Takes four reads of kernel memory for a socket, two for any other file.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #define LOCAL_STALE_NS (3600 * 1000000000ull)
 
-/* Processes that use io_uring, each told once. */
+/* Processes that use io_uring; each is reported once. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
@@ -17,7 +17,7 @@ struct {
 	__type(value, __u32);
 } uring_users SEC(".maps");
 
-/* A 32-bit system call has other numbers. */
+/* A 32-bit system call has different numbers. */
 static __always_inline bool is_compat(void)
 {
 #if defined(__TARGET_ARCH_x86)
@@ -27,7 +27,7 @@ static __always_inline bool is_compat(void)
 #endif
 }
 
-/* Sockets are told from other files by their operations, which are learnt from the first one. */
+/* Sockets are recognized by their file operations, which are learnt from the first socket seen. */
 static __always_inline bool is_socket(struct file *f)
 {
 	const void *fops = BPF_CORE_READ(f, f_op);
@@ -54,7 +54,7 @@ static __always_inline struct sock *sock_of_fd(__u64 fd)
 	return s ? BPF_CORE_READ(s, sk) : NULL;
 }
 
-/* AF_UNIX: nobody tells of its end. */
+/* The end of an AF_UNIX socket is not visible. */
 static __always_inline bool conn_is_stale(const struct conn *c, __u64 now)
 {
 	__u64 last = c->role == ROLE_CLIENT ? c->call.last_ns : c->head.last_ns;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_hooks.h - the state machine as the hooks call it, whichever they are: bytes read from a
- * socket, bytes written to it, its TCP state, its end, and the sweep.
+ * request_hooks.h - the entry points of the state machine for both kinds of hooks: bytes read from
+ * a socket, bytes written to it, its TCP state, its end, and the sweep.
  */
 #pragma once
 
 #include "bpf/request/request_peer.h"
 #include "bpf/request/request_serve.h"
 
-/* This thread is in the cgroup that is watched, or below it, and is not the probe's. */
+/* This thread is in the watched cgroup or below it, and not the probe's. */
 static __always_inline bool in_scope(void)
 {
 	if (bpf_get_current_task_btf()->tgid == (int)control.own_tgid)
@@ -67,7 +67,7 @@ static __always_inline void sock_written(struct sock *sk, int len)
 
 	if (!c) {
 		if (is_candidate(sk) && in_scope())
-			client_first(sk, len); /* connected before the probe came, or AF_UNIX */
+			client_first(sk, len); /* connected before the probe started, or AF_UNIX */
 	} else if (c->role == ROLE_SERVER) {
 		server_send(c, sk, len);
 		if (c->head.status == 101)
@@ -100,8 +100,8 @@ static __always_inline void sock_state(struct sock *sk, int from, int to)
 }
 
 /*
- * This call had failed, and nobody looked yet: the loop was busy with another request, or had been
- * woken by that and waited for a CPU.
+ * This call had already failed unnoticed: the loop was busy with another request, or had been woken
+ * by the failure and waited for a CPU.
  */
 static __always_inline void call_lay(const struct conn *c, struct req_calls *cs, __u64 now)
 {
@@ -122,7 +122,7 @@ static __always_inline void call_lay(const struct conn *c, struct req_calls *cs,
 
 /*
  * For a client socket that had ended in interrupt context this is close(): no state changes any
- * more, yet this is where its owner turns to the next upstream.
+ * more, but here its owner turns to the next upstream.
  */
 static __always_inline void sock_destroyed(struct sock *sk)
 {
@@ -141,7 +141,10 @@ static __always_inline void sock_destroyed(struct sock *sk)
 	conn_drop(sk);
 }
 
-/* Requests that were read together: the next answer, which is on its way, would tell. */
+/*
+ * Requests that were read together: only the next answer, still in flight, will show whether there
+ * are two.
+ */
 static __always_inline bool may_be_two(const struct conn *c)
 {
 	const struct req_calls *cs;
@@ -152,7 +155,10 @@ static __always_inline bool may_be_two(const struct conn *c)
 	return c->crowded || (cs && cs->n > 1);
 }
 
-/* Nobody tells when an AF_UNIX socket is closed: silence ends what only a close would. */
+/*
+ * The close of an AF_UNIX socket is not visible: silence ends an answer that only a close would
+ * end.
+ */
 static __always_inline void sweep_server(struct conn *c, struct sock *sk, __u64 silent_ns)
 {
 	bool whole = answer_is_whole(c, HOOK_SWEEP);
@@ -163,13 +169,13 @@ static __always_inline void sweep_server(struct conn *c, struct sock *sk, __u64 
 		request_sweep(c, sk, silent_ns <= REQ_SWEEP_NS);
 }
 
-/* Another CPU may have seen it since now was asked for. */
+/* Another CPU may have updated last_ns after `now` was read. */
 static __always_inline __u64 silent_since(__u64 last_ns, __u64 now)
 {
 	return now > last_ns ? now - last_ns : 0;
 }
 
-/* An answer that is whole, and that nothing else has ended. */
+/* Reports a whole answer that nothing else has ended. */
 static __always_inline void sweep_conn(struct conn *c, struct sock *sk, __u64 now)
 {
 	if (c->state != CONN_ANSWERED)
@@ -191,7 +197,7 @@ static __always_inline __u64 sweep_time(void)
 	return now;
 }
 
-/* Of TCP, whichever way bytes are seen. */
+/* TCP states, for both kinds of hooks. */
 SEC("tp_btf/inet_sock_set_state")
 int BPF_PROG(on_state, struct sock *sk, int from, int to)
 {

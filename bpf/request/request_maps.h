@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_maps.h - the state behind requests: one struct conn per socket that speaks HTTP and one
- * struct req_calls per request in flight that has called upstream. Counters; the ring. How a socket
- * finds its struct conn is in request_sock.h, what is kept of threads in request_thread.h.
+ * request_maps.h - the maps of the request state machine: one struct conn per socket that speaks
+ * HTTP, one struct req_calls per request in flight that has called upstream, the counters and the
+ * ring. request_sock.h finds the struct conn of a socket; request_thread.h has the state of
+ * threads.
  */
 #pragma once
 
@@ -23,52 +24,53 @@ enum conn_role { ROLE_NEW, ROLE_SERVER, ROLE_CLIENT, ROLE_IGNORED };
 
 /*
  * A server's connection: IDLE -> OPEN (request read) -> ANSWERED (first byte of the answer) ->
- * IDLE. The sweep claims an ANSWERED one by SWEEPING; whoever moves the state away from ANSWERED or
- * SWEEPING, atomically, is the one who reports the request.
- * A client's: IDLE -> OPEN (request sent, or connecting) -> ANSWERED -> IDLE.
+ * IDLE. The sweep claims an ANSWERED one by setting SWEEPING. State changes are atomic: the hook
+ * that moves the state away from ANSWERED or SWEEPING reports the request. A client's connection:
+ * IDLE -> OPEN (request sent, or connecting) -> ANSWERED -> IDLE.
  */
 enum conn_state { CONN_IDLE, CONN_OPEN, CONN_ANSWERED, CONN_SWEEPING };
 
-/* How the end of an answer can be told (RFC 9112, 6.3). */
+/* What determines the end of an answer (RFC 9112, 6.3). */
 enum framing {
-	FRAMING_UNREAD, /* nobody has looked yet */
-	FRAMING_OPEN, /* its head is not whole in what is kept of it */
+	FRAMING_UNREAD, /* not examined yet */
+	FRAMING_OPEN, /* the stored bytes do not hold the whole head */
 	FRAMING_NONE, /* no body: the head is all */
 	FRAMING_LENGTH, /* whole at whole_at bytes */
-	FRAMING_CHUNKED, /* whole when the last chunk has gone out */
-	FRAMING_CLOSE, /* the end of the connection is its end */
+	FRAMING_CHUNKED, /* whole after the last chunk */
+	FRAMING_CLOSE, /* ends with the connection */
 };
 
-/* Can an answer be another request's than the one it is laid to? */
+/* Could an answer be assigned to the wrong request? */
 enum pipelined {
 	PIPELINED_NOT,
-	UNSEEN_BEFORE, /* it could in an earlier one: until one has been seen whole */
-	UNSEEN_HERE, /* something of this one was read or written, and its hook left out */
-	PIPELINED, /* the peer does not wait: for good */
+	UNSEEN_BEFORE, /* yes, from an earlier request: until one has been seen whole */
+	UNSEEN_HERE, /* yes: a read or write of this request was missed by the hooks */
+	PIPELINED, /* yes, permanently: the peer does not wait for answers */
 };
 
 struct conn {
 	__u32 state; /* enum conn_state */
 	__u8 role;
-	__u8 loop; /* watched by an epoll: its thread serves many */
+	__u8 loop; /* watched by an epoll: its thread serves many connections */
 	__u8 pipelined; /* enum pipelined */
-	__u8 has_body; /* the request may be followed by bytes that are not a request */
-	__u8 unsure; /* fewer than eight bytes have come: it may not be a request at all */
+	__u8 has_body; /* the next bytes may be the request's body */
+	__u8 unsure; /* fewer than eight bytes so far: it may not be a request */
 	__u8 has_calls;
 	__u8 fresh; /* client: connected, nothing sent yet */
-	__u8 dead; /* client: ended in interrupt context, its owner has not been told */
-	__u8 slot; /* client: place of the call in its request */
+	__u8 dead; /* client: ended in interrupt context; its owner has not noticed yet */
+	__u8 slot; /* client: index of the call in its request */
 	__u8 local; /* AF_UNIX: there is no struct tcp_sock behind it */
 	__u8 framing; /* enum framing */
 	__u8 stream; /* the answer is an event stream; known once framing is */
-	__u8 head_whole; /* so is this: all of its head is kept */
-	__u8 other; /* ignored: to whom it was opened from here, by another protocol than HTTP */
+	__u8 head_whole; /* valid once framing is known: the whole head is stored */
+	__u8 other; /* ignored: an outgoing connection of another protocol than HTTP */
 	__u8 crowded; /* the first send had so many pieces that it may hold two answers */
-	__u32 retrans0, ooo0; /* of the socket, when the request began */
+	__u32 retrans0, ooo0; /* the socket's values when the request began */
 	__u32 chrono0[3];
-	__u32 write0, copied0; /* before the answer, and before the request */
+	__u32 write0, copied0; /* the socket's values before the answer, and before the request */
 	__u64 parent; /* client: id of the request it works for; 0: not known */
-	__u64 owner_ino; /* AF_UNIX, hooks on system calls: whose the address sk was */
+	__u64 owner_ino; /* AF_UNIX, syscall hooks: inode of the owner, as the address sk may be
+			    reused */
 	union {
 		struct {
 			struct req_head
@@ -77,19 +79,19 @@ struct conn {
 			char answer[REQ_ANSWER] __attribute__((aligned(8)));
 			__u32 answer_len;
 			__u32 tail; /* the four bytes before the last one sent */
-			__u64 whole_at; /* bytes_out of a whole answer, if its head is whole and
-					   tells */
+			__u64 whole_at; /* bytes_out of a whole answer, where its head gives the
+					   length */
 		};
 		struct {
 			struct req_call call;
-			__u64 sent_ns; /* when its request was written; 0: not yet */
+			__u64 sent_ns; /* when the call's request was written; 0: not yet */
 			char comm[REQ_COMM];
 			__u32 tgid;
 		};
 	};
 };
 
-/* Bytes on their way; twice as long as what is ever put there, which the verifier can see. */
+/* Bytes in transit. Twice the length ever stored there, so that the verifier accepts the bound. */
 struct scratch {
 	char b[2 * REQ_ANSWER] __attribute__((aligned(8)));
 };
@@ -101,7 +103,9 @@ struct {
 	__type(value, struct req_calls);
 } calls_of SEC(".maps");
 
-/* Processes that answer from another thread than the one that read: no association by thread. */
+/*
+ * Processes that answer from another thread than the reading one: nothing is associated by thread.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
@@ -129,7 +133,10 @@ struct {
 	__type(value, struct req_calls);
 } empty_calls SEC(".maps");
 
-/* A program does not run twice at a time on one processor, but one may interrupt another. */
+/*
+ * Per-CPU scratch needs one slot per hook: a program cannot run twice at the same time on one CPU,
+ * but one program may interrupt another.
+ */
 enum hook { HOOK_RECV, HOOK_SEND, HOOK_STATE, HOOK_SWEEP, HOOK_END };
 
 struct {
@@ -142,8 +149,8 @@ struct {
 struct req_control control;
 
 /*
- * The first record in an empty ring wakes a reader that rests; one that is awake does not wait on
- * it. An answer that only the sweep will find to be whole has no record yet: this is one.
+ * Wakes the resting reader with the first record in an empty ring; an awake reader is not waiting.
+ * An answer whose end only the sweep can find has no record yet, so this sends one.
  */
 static __always_inline void wake(void)
 {

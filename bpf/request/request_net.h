@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_net.h - what TCP itself says of a request's connections: how long sending was held up and
- * by whom (the chronographs of struct tcp_sock), and what was sent again, and why.
+ * request_net.h - TCP's own account of a request's connections: how long sending was limited and by
+ * which side (the chronographs of struct tcp_sock), and the retransmissions by cause.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 enum { CHRONO_BUSY = 1, CHRONO_RWND = 2, CHRONO_SNDBUF = 3 }; /* enum tcp_chrono */
 
-/* Of one chronograph, the period that goes on included. */
+/* One chronograph, its running period included. */
 static __always_inline __u32 chrono_of(struct sock *sk, __u32 which, __u32 running, __u32 since)
 {
 	return TCP_READ(sk, chrono_stat[which - 1]) + (which == running ? since : 0);
@@ -23,29 +23,37 @@ static __always_inline void net_begin(struct conn *c, struct sock *sk)
 	TCP_READ_INTO(&c->chrono0, sk, chrono_stat);
 }
 
-/* What the hooks will see is held against TCP's own counts; len: of the request, just read. */
+/*
+ * Notes TCP's byte counts, to compare with the bytes seen by the hooks; len: of the request just
+ * read.
+ */
 static __always_inline void net_count(struct conn *c, struct sock *sk, int len)
 {
 	c->write0 = TCP_READ(sk, write_seq);
 	c->copied0 = TCP_READ(sk, copied_seq) - len;
 }
 
-/* More was written since the request was read, than was seen; now: bytes that are not counted yet.
+/*
+ * More bytes were written since the request was read than the hooks saw; now: bytes not counted
+ * yet.
  */
 static __always_inline bool net_unsent(const struct conn *c, struct sock *sk, int now)
 {
 	return !c->local && TCP_READ(sk, write_seq) - c->write0 != (__u32)c->head.bytes_out + now;
 }
 
-/* More was read since it began, than was seen; next: bytes of the one behind it. */
+/*
+ * More bytes were read since the request began than the hooks saw; next: bytes of the following
+ * request.
+ */
 static __always_inline bool net_unread(const struct conn *c, struct sock *sk, int next)
 {
 	return !c->local && TCP_READ(sk, copied_seq) - c->copied0 != (__u32)c->head.bytes_in + next;
 }
 
 /*
- * Two requests, or two answers, in a row: a peer that does not wait, or a hook that did not run, as
- * kernel 7 leaves them out. In the first case TCP has counted what the hooks have seen.
+ * Two requests, or two answers, in a row: the peer does not wait, or a hook did not run (kernel 7
+ * skips some). In the first case TCP's counts equal those of the hooks.
  */
 static __always_inline void net_out_of_order(struct conn *c, bool unseen)
 {
@@ -55,7 +63,7 @@ static __always_inline void net_out_of_order(struct conn *c, bool unseen)
 		c->pipelined = UNSEEN_HERE;
 }
 
-/* The request and its answer were seen to the last byte: what went before is forgiven. */
+/* The request and its answer were seen to the last byte: earlier doubts are cleared. */
 static __always_inline void net_trust(struct conn *c, struct sock *sk, int next)
 {
 	if (c->pipelined == UNSEEN_BEFORE && c->head.status && !net_unsent(c, sk, 0) &&
@@ -70,7 +78,7 @@ static __always_inline __u32 us_of(__u32 jiffies)
 	return us < ~0u ? us : ~0u;
 }
 
-/* Who held up the answer, and for how long bytes of it were on their way. */
+/* How long the answer's sending was limited by each side, and how long its bytes were in flight. */
 static __always_inline void net_held(struct conn *c, struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -92,8 +100,8 @@ static __always_inline void net_facts(struct conn *c, struct sock *sk)
 	h->retrans = TCP_READ(sk, total_retrans) - c->retrans0;
 	h->srtt_us = TCP_READ(sk, srtt_us) >> 3;
 	h->rcv_ooo = TCP_READ(sk, rcv_ooopack) - c->ooo0;
-	/* From the read on: an answer in one blocking call has begun when it ends. */
-	if (h->last_ns - h->read_ns > REQ_HELD_NS) /* shorter: nothing to ask for */
+	/* From the read on: an answer sent in one blocking call began when that call ended. */
+	if (h->last_ns - h->read_ns > REQ_HELD_NS) /* shorter: not worth reading the chronographs */
 		net_held(c, sk);
 }
 
@@ -127,7 +135,7 @@ int BPF_PROG(on_retransmit, struct sock *sk)
 	return 0;
 }
 
-/* Newer kernels tell of what could not be sent, too. */
+/* Newer kernels also report segments that could not be sent. */
 SEC("tp_btf/tcp_retransmit_skb")
 int BPF_PROG(on_retransmit_tried, struct sock *sk, void *skb, int err)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_peek.h - the first bytes of what a system call moved, read from its own buffer, and what
- * they say. No read goes past the call's return value: what lies behind it is the last message.
+ * request_peek.h - reads the first bytes moved by a system call, from the caller's buffer, and
+ * classifies them. Never reads beyond the call's return value: the bytes after it belong to the
+ * previous message.
  */
 #pragma once
 
@@ -9,20 +10,20 @@
 #include "bpf/lib/syscall.h"
 
 /*
- * Where a call's bytes lie: the first piece, and where the others are told. What costs is each
- * read of the process's memory (90 ns where SMAP is on and a hypervisor below), not its length: so
- * as few as can be, and the second entry of an iovec comes with the first.
+ * The bytes of a call: the first piece, and the iovec with the other pieces. The cost is per read
+ * of the process's memory (90 ns with SMAP under a hypervisor), not per byte, so the reads are few
+ * and the second entry of an iovec is read with the first.
  */
 struct span {
 	const void *p;
 	__u32 len; /* of this piece */
-	__u32 total; /* of it and all behind it */
-	const struct user_iovec *iov; /* its entry; NULL: there is one piece */
-	__u32 niov; /* entries from there on */
+	__u32 total; /* of this piece and all following ones */
+	const struct user_iovec *iov; /* the piece's entry; NULL: a single piece */
+	__u32 niov; /* entries from iov on */
 	struct user_iovec second;
 };
 
-enum { SPAN_PIECES = 8 }; /* looked at, when the first ones are too short to be of use */
+enum { SPAN_PIECES = 8 }; /* pieces read when the first ones are too short */
 
 /* s: all zero. */
 static __always_inline void span_of_iov(struct span *s, const struct user_iovec *iov, __u64 niov,
@@ -53,10 +54,10 @@ static __always_inline void span_of_msg(struct span *s, const void *arg, __u32 l
 }
 
 /*
- * s is all zero, and becomes where the bytes lie that this thread's call has moved. Of several
- * messages in one call the first is taken, as which one this is cannot be told: calls_many says
- * that it may be another. Global, as are others here: the verifier reads each once, and not in
- * every state that a caller may be in.
+ * Fills s, which is all zero, with the place of the bytes that the current call moved. If the call
+ * moved several messages the first one is taken, as the one behind this event is unknown;
+ * calls_many reports that it may be another. Global, like others here, so that the verifier checks
+ * it once and not in every state of its callers.
  */
 __noinline int span_of_call(struct span *s, __u32 len)
 {
@@ -99,7 +100,7 @@ static __always_inline bool span_has_next(const struct span *s)
 	return s->p && s->iov && s->len < s->total && s->niov > 1;
 }
 
-/* What lies behind its first piece; p is NULL if that cannot be read. */
+/* Moves on to the next piece; p is NULL if it cannot be read. */
 __noinline int span_next(struct span *s)
 {
 	const struct user_iovec *iov;
@@ -115,7 +116,7 @@ __noinline int span_next(struct span *s)
 	return 0;
 }
 
-/* Adds its first piece, and moves on to the next; p is NULL if there is none to be added. */
+/* Adds the first piece and moves on to the next; p is NULL if there is nothing to add. */
 __noinline int span_add(__u32 hook, __u32 at, __u32 max, struct span *s)
 {
 	struct scratch *x = scratch_of(hook);
@@ -142,8 +143,8 @@ __noinline int span_add(__u32 hook, __u32 at, __u32 max, struct span *s)
 }
 
 /*
- * Adds the call's bytes behind the at bytes of the hook's scratch, until there are max, at most
- * half of what it holds; returns how many there are. s is used up.
+ * Appends the call's bytes to the first `at` bytes of the hook's scratch, up to max, at most half
+ * of its size. Returns the number of bytes there. Consumes s.
  */
 static __always_inline __u32 span_gather(__u32 hook, __u32 at, __u32 max, struct span *s)
 {
@@ -152,7 +153,7 @@ static __always_inline __u32 span_gather(__u32 hook, __u32 at, __u32 max, struct
 	return at;
 }
 
-/* The four bytes before the last one that was sent; 0: not known. */
+/* The four bytes before the last one sent; 0: not known. */
 static __always_inline __u32 span_tail(const struct span *s)
 {
 	struct user_iovec last = { (__u64)s->p, s->len };
@@ -161,7 +162,7 @@ static __always_inline __u32 span_tail(const struct span *s)
 	if (span_has_next(s)) {
 		last = s->second;
 		if (s->niov == 2 && s->len + last.len != s->total)
-			return 0; /* it did not all go out */
+			return 0; /* the call did not send all of it */
 		if (s->niov > 2 && bpf_probe_read_user(&last, sizeof(last), s->iov + (s->niov - 1)))
 			return 0;
 	}
@@ -170,7 +171,7 @@ static __always_inline __u32 span_tail(const struct span *s)
 	return tail;
 }
 
-/* The first eight bytes; fewer are filled up with zeroes. */
+/* The first eight bytes, padded with zeroes. */
 static __always_inline __u64 first_word(const struct span *s)
 {
 	__u64 w = 0;
@@ -249,7 +250,7 @@ static __always_inline bool is_client_hello(__u64 w)
 
 enum { STATUS_LINE = 12 }; /* "HTTP/1.1 200" */
 
-/* The status in the first STATUS_LINE bytes of an answer; 0: this is none. */
+/* The status in the first STATUS_LINE bytes of an answer; 0: not a status line. */
 static __always_inline __u16 status_in(const char *h)
 {
 	if (!is_answer(word_of(h)) || h[8] != ' ' || h[9] < '1' || h[9] > '5' || h[10] < '0' ||

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_peer.h - whom a request waited for by another protocol than HTTP: what its thread waited
- * for bytes until it read some, on a connection that was opened from here.
+ * request_peer.h - waits of a request for a peer of another protocol than HTTP: the time its thread
+ * waited for bytes until it read some, on an outgoing connection.
  *
- * Only of threads that serve one request at a time: a loop waits for all at once. It is what its
- * split has as waits for bytes, and who they came from.
+ * Only for threads that serve one request at a time, as a loop waits for all at once. The request's
+ * split has this time as waits for bytes; this adds where the bytes came from.
  */
 #pragma once
 
 #include "bpf/request/request_call.h"
 
-/* Of a connection from before the probe: which end opened it is told by the ports, where Linux
- * gives those who connect one from here on. */
+/*
+ * A connection older than the probe: the ports show which end opened it, as Linux gives connecting
+ * sockets ports from here on.
+ */
 enum { PORTS_OF_CALLERS = 32768 };
 
 static __always_inline bool was_opened_here(struct sock *sk)
@@ -36,7 +38,7 @@ static __always_inline void peer_add(struct req_peer *to, const struct req_peer 
 		*to = *p;
 }
 
-/* Bytes of it were read. */
+/* Bytes were read from the peer. */
 static __always_inline void peer_read(struct sock *sk)
 {
 	struct thread *th = thread_get();

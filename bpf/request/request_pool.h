@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_pool.h - pieces of work that a loop gives to helper threads of its process (a thread pool
- * for files, as libuv has one), and gets back.
+ * request_pool.h - jobs that a loop gives to helper threads of its process (a thread pool for
+ * files, as in libuv), and gets back.
  *
  * A loop that wakes a helper from a futex while it works on a request hands that request over: the
- * helper's time, up to where it wakes the loop again, is the request's. The loop is then said whose
- * piece came back, so that the next piece is this request's, too. Only time is told by this, never
- * whose a call is.
+ * helper's time until it wakes the loop again belongs to the request. The loop then records which
+ * request's job came back, so that its next piece of work belongs to this request, too. This only
+ * assigns time, never calls.
  */
 #pragma once
 
 #include "bpf/request/request_hooks.h"
 #include "bpf/request/request_wait.h"
 
-/* t, a helper that waits, is woken by this thread. */
+/* This thread wakes t, a waiting helper. */
 static __always_inline void job_given(struct thread *th, const struct task_struct *t)
 {
 	struct task_struct *by = bpf_get_current_task_btf();
@@ -26,10 +26,10 @@ static __always_inline void job_given(struct thread *th, const struct task_struc
 	if (!w || !w->loop)
 		return;
 	th->job = thread_work(w);
-	w->calls = 1; /* there is more to be found at the answer */
+	w->calls = 1; /* the answer has to look for this time */
 }
 
-/* The helper's time up to now is its job's. */
+/* Assigns the helper's time up to now to its job. */
 static __always_inline void job_account(struct thread *helper, __u64 now)
 {
 	struct req_calls *cs = calls_make(helper->job);
@@ -41,7 +41,7 @@ static __always_inline void job_account(struct thread *helper, __u64 now)
 	time_to(helper, &cs->help, now, WAIT_RECV);
 }
 
-/* th, a loop that waits, is woken by this thread, which may be its helper. */
+/* This thread, perhaps a helper of it, wakes th, a waiting loop. */
 static __always_inline void job_back(struct thread *th, const struct task_struct *t, __u64 now)
 {
 	struct task_struct *by = bpf_get_current_task_btf();
@@ -56,7 +56,7 @@ static __always_inline void job_back(struct thread *th, const struct task_struct
 	job_account(w, now);
 }
 
-/* Makes room for the threads of processes that have a loop, before they are given anything. */
+/* Creates entries for the threads of processes that have a loop, before they get any job. */
 SEC("iter/task")
 int adopt(struct bpf_iter__task *ctx)
 {
@@ -73,7 +73,7 @@ int adopt(struct bpf_iter__task *ctx)
 	if (!th)
 		return 0;
 	th->helper = 1;
-	if (t->__state & TASK_INTERRUPTIBLE) { /* as it will be seen from its next switch on */
+	if (t->__state & TASK_INTERRUPTIBLE) { /* the state its next switch will find */
 		th->wait = WAIT_LOCK;
 		th->out_ns = bpf_ktime_get_ns();
 	}

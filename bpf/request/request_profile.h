@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_profile.h - what a thread is doing that has worked on one request for long without
- * touching a socket: its user stack, at each tick of a timer. Every tick of an idle or an unwatched
- * thread ends after one lookup.
+ * request_profile.h - profiles a thread that has worked on one request for long without touching a
+ * socket: samples its user stack at each tick of a timer. A tick in an idle or an unwatched thread
+ * ends after one lookup.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_report.h - what goes into the ring: a finished request with the calls it made, and
- * connections that are not read.
+ * request_report.h - writes the ring records of finished requests with their calls, and of
+ * connections that cannot be read.
  */
 #pragma once
 
@@ -54,7 +54,7 @@ static __always_inline void event_fill(struct req_event *e, const struct conn *c
 		e->head.flags |= REQ_CALLS_CUT;
 }
 
-/* Its calls are not all its own when requests were answered together. */
+/* Requests that were answered together may have mixed their calls. */
 static __always_inline void calls_check(struct conn *c, const struct req_calls *cs, enum hook hook)
 {
 	if (cs && (c->crowded || cs->n > 1) && answer_has_more(c, hook))
@@ -80,8 +80,8 @@ static __always_inline void request_report_with_calls(struct conn *c, enum hook 
 }
 
 /*
- * The caller has just moved the state away from ANSWERED, SWEEPING or OPEN, alone. Global, so that
- * the verifier reads it once.
+ * The caller alone has just moved the state away from ANSWERED, SWEEPING or OPEN. Global, so that
+ * the verifier checks it once.
  */
 __noinline int request_report(struct conn *c, enum hook hook)
 {
@@ -104,7 +104,7 @@ __noinline int request_report(struct conn *c, enum hook hook)
 	return 0;
 }
 
-/* next: bytes of the request behind it, if that has been read. */
+/* next: bytes of the following request, if it was already read. */
 static __always_inline void request_facts(struct conn *c, struct sock *sk, enum hook hook, int next)
 {
 	struct req_head *h = &c->head;

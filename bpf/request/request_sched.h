@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_sched.h - the hooks on the scheduler: of threads that serve requests, how long they were
- * off a CPU and why. Of all others a switch costs two reads and no clock.
+ * request_sched.h - the scheduler hooks: how long a serving thread was off its CPU, and why. For
+ * any other thread a switch costs two reads and no clock.
  */
 #pragma once
 
 #include "bpf/request/request_block.h"
 #include "bpf/request/request_pool.h"
 
-#define WAIT_KNOWN_NS 1000000 /* shorter, the quota of a cgroup is not asked for */
+#define WAIT_KNOWN_NS 1000000 /* for shorter waits the throttled time is not read */
 #define LOOP_CLOCK_NS 1000000
 
-enum { FUTEX_PRIVATE = 128 }; /* the lock is this process's alone */
+enum { FUTEX_PRIVATE = 128 }; /* the futex is private to its process */
 
-/* For how long the quotas of a thread's cgroups have stopped it and others, since ever. */
+/* Total time that quotas have throttled the thread's cgroups. */
 static __always_inline __u64 throttled_of(struct task_struct *t)
 {
 	struct task_group *g;
@@ -30,7 +30,7 @@ static __always_inline __u64 throttled_of(struct task_struct *t)
 	return ns;
 }
 
-/* How long a wait for one of many lasts at most; 0: for as long as it takes, or not known. */
+/* The timeout of a wait for one of many; 0: none, or not known. */
 static __always_inline __u64 patience_of(__s32 nr, const struct pt_regs *r)
 {
 	int ms = -1;
@@ -52,8 +52,9 @@ static __always_inline __u64 patience_of(__s32 nr, const struct pt_regs *r)
 }
 
 /*
- * What a thread sleeps for in the midst of its work. Not a lock: runtimes park their loops on one;
- * but one inside the kernel, as its address space's, which no signal interrupts.
+ * True for a sleep in the midst of work. Not for a lock, since runtimes park their loops on one,
+ * unless it is a lock inside the kernel (that of the address space, say), which no signal
+ * interrupts.
  */
 static __always_inline bool goes_on_after(__u32 wait, unsigned int state)
 {
@@ -70,7 +71,7 @@ static __always_inline bool goes_on_after(__u32 wait, unsigned int state)
 	}
 }
 
-/* Behind the lock it may be at another request; what it did before was for this one. */
+/* After the lock the loop may work on another request; the time before belongs to this one. */
 static __always_inline void loop_locks(struct thread *th, __u64 id, __u64 now)
 {
 #ifndef REQUEST_SYSCALLS
@@ -82,7 +83,7 @@ static __always_inline void loop_locks(struct thread *th, __u64 id, __u64 now)
 #endif
 }
 
-/* The thread could run, and is kept from it. */
+/* The thread was runnable but got no CPU. */
 static __always_inline void thread_kept(struct thread *th, struct task_struct *t, __u64 now)
 {
 	th->out_ns = now;
@@ -92,7 +93,7 @@ static __always_inline void thread_kept(struct thread *th, struct task_struct *t
 }
 
 /*
- * This thread leaves its CPU: the switch is counted already. What it worked on until then. Global,
+ * This thread leaves its CPU; nvcsw already counts the switch. Assigns its work up to now. Global,
  * as is thread_enters.
  */
 __noinline int thread_leaves(struct thread *th, bool preempt, unsigned int state, __u64 now)
@@ -116,7 +117,7 @@ __noinline int thread_leaves(struct thread *th, bool preempt, unsigned int state
 	goes_on = goes_on_after(th->wait, state);
 	if (th->wait == WAIT_POLL && th->loop) {
 		th->patience_ns = patience_of(nr, r);
-		/* by its clock, which has whole milliseconds, and was read when it got its CPU */
+		/* By the loop's clock: whole milliseconds, read when it got its CPU. */
 		th->due_ns = th->patience_ns && th->in_ns
 				     ? th->in_ns + th->patience_ns - LOOP_CLOCK_NS
 				     : 0;
@@ -128,8 +129,8 @@ __noinline int thread_leaves(struct thread *th, bool preempt, unsigned int state
 		job_account(th, now);
 	}
 	if (th->loop && goes_on && th->nvcsw + 1 == t->nvcsw)
-		th->nvcsw++; /* it is still at this request */
-	th->out_ns = now; /* not before: up to here it has its CPU */
+		th->nvcsw++; /* it still works on this request */
+	th->out_ns = now; /* only now: up to here it has its CPU */
 	if (th->off.wait == th->wait && th->off.nr == nr && th->off.arg[0] == REGS_ARG1(r) &&
 	    th->off.off_ns)
 		return 0;
@@ -143,7 +144,7 @@ __noinline int thread_leaves(struct thread *th, bool preempt, unsigned int state
 	return 0;
 }
 
-/* Waiting for bytes or for the next piece of work has no culprit on this thread. */
+/* A wait for bytes or for the next piece of work has no cause in this thread. */
 static __always_inline bool is_reported(__u32 wait)
 {
 	return wait != WAIT_RECV && wait != WAIT_POLL && wait != WAIT_UPSTREAM && wait != WAIT_SEND;
@@ -162,7 +163,10 @@ static __always_inline bool wait_add(struct waiting *w, __u64 ns, __u64 now)
 	return false;
 }
 
-/* Runnable for ns, of that without a quota left for stopped: counted apart from the rest. */
+/*
+ * The thread was runnable for ns, `stopped` of them throttled; the throttled part is counted
+ * separately.
+ */
 static __always_inline bool wait_add_runnable(struct thread *th, __u64 ns, __u64 stopped, __u64 now)
 {
 	__u32 wait = stopped * 2 > ns ? WAIT_THROTTLED : WAIT_RUNQ;
@@ -179,8 +183,8 @@ static __always_inline bool wait_add_runnable(struct thread *th, __u64 ns, __u64
 enum { REPORT_OFF = 1, REPORT_RUNQ = 2 };
 
 /*
- * The thread gets a CPU that it did not have, and was woken at the time wake; stopped: for how long
- * quotas stopped it since. Returns which waits are long enough to report: th->off, th->runq.
+ * The thread gets a CPU after a wakeup at `wake`; stopped: throttled time since. Returns which
+ * waits are long enough to report: th->off, th->runq.
  */
 __noinline int thread_enters(struct thread *th, __u64 wake, __u64 stopped, __u64 now)
 {
@@ -239,7 +243,7 @@ static __always_inline void task_enters(struct thread *th, struct task_struct *t
 	if (!out)
 		return; /* it had its CPU when it was first seen */
 	if (wake < out)
-		wake = now; /* nobody was seen to wake it */
+		wake = now; /* its wakeup was not seen */
 	if (now - wake > WAIT_KNOWN_NS)
 		stopped = throttled_of(t) - th->throttled_ns;
 	report = thread_enters(th, wake, stopped, now);
@@ -250,8 +254,8 @@ static __always_inline void task_enters(struct thread *th, struct task_struct *t
 }
 
 /*
- * Kernel 5.18 and later pass the state in which the thread leaves. What it has itself may be
- * another by now, as it may be being woken on another CPU already.
+ * Kernel 5.18 and later pass the state in which the thread leaves. The thread's own field may have
+ * changed by now, as another CPU may already be waking it.
  */
 typedef void (*btf_trace_sched_switch___with_state)(void *, bool, struct task_struct *,
 						    struct task_struct *, unsigned int);
@@ -268,7 +272,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	struct thread *leaves = thread_of(prev), *enters = thread_of(next);
 
 	if (!leaves && ran < SLICE_NS) {
-		barrier(); /* two pointers are not to be tested as one number */
+		barrier(); /* keep the compiler from testing two pointers as one number */
 		if (!enters)
 			return 0;
 	}
@@ -284,7 +288,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
-/* By this thread; unless it cannot have been: then a timeout interrupts it. */
+/* Released by this thread, unless it cannot be: then a timer interrupted it. */
 static __always_inline void lock_released(struct thread *th, const struct task_struct *t)
 {
 	struct task_struct *by = bpf_get_current_task_btf();
@@ -324,7 +328,7 @@ static __always_inline void reclaim_begins(void)
 	th->reclaim_off_ns = 0;
 }
 
-/* While it was off its CPU it has been seen already; what it ran for belongs there too. */
+/* Its time off CPU is already counted; reclaim includes its time on CPU, too. */
 static __always_inline void reclaim_ends(void)
 {
 	struct thread *th = thread_get();

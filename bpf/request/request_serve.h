@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_serve.h - the server side: from the first byte of a request that is read to the last byte
- * of its answer that is written.
+ * request_serve.h - the server side of a request: from its first byte read to the last byte of its
+ * answer written.
  */
 #pragma once
 
 #include "bpf/request/request_report.h"
 
-/* An answer that has begun is finished: true for the one caller that has to report it. */
+/* Ends an answer that has begun: true for the one caller that must report it. */
 static __always_inline bool answer_ends(struct conn *c)
 {
 	__u32 was = __sync_val_compare_and_swap(&c->state, CONN_ANSWERED, CONN_IDLE);
@@ -15,7 +15,7 @@ static __always_inline bool answer_ends(struct conn *c)
 	return was == CONN_ANSWERED;
 }
 
-/* The first bytes of what came; the first eight of them as a word, filled up with zeroes. */
+/* The first bytes received; returns the first eight as a word, padded with zeroes. */
 static __always_inline __u64 line_read(struct scratch *x, struct sock *sk, int len, __u32 *n)
 {
 	struct span s = {};
@@ -30,7 +30,7 @@ static __always_inline __u64 line_read(struct scratch *x, struct sock *sk, int l
 	return *n ? word_of(x->b) : 0;
 }
 
-/* True for a request, and for the few bytes that may become one. */
+/* True for a request, and for a few bytes that may become one. */
 static __always_inline bool begins_request(__u64 w, __u32 n)
 {
 	return n < sizeof(w) ? n > 0 && may_be_request(w, n) : is_request(w);
@@ -70,7 +70,7 @@ static __always_inline void request_begin(struct conn *c, struct sock *sk, const
 		net_count(c, sk, len);
 	}
 	if (!c->loop)
-		c->loop = is_in_epoll(sk) || is_uring(); /* which is a loop of its own */
+		c->loop = is_in_epoll(sk) || is_uring(); /* io_uring is an event loop, too */
 	c->state = CONN_OPEN;
 	__builtin_memset(&h->net, 0, sizeof(h->net) * 2 + sizeof(h->split));
 	if (!th)
@@ -112,7 +112,7 @@ static __always_inline void server_first(struct sock *sk, int len)
 	request_begin(c, sk, x, n, len);
 }
 
-/* The thread goes on with this request. */
+/* The thread works on this request. */
 static __always_inline void server_works(struct conn *c, __u64 now)
 {
 	struct thread *th = thread_make();
@@ -128,7 +128,7 @@ static __always_inline void server_works(struct conn *c, __u64 now)
 	thread_works_on(th, c->head.id, c->loop);
 }
 
-/* The rest of a head, or a body: what is missing of the line is added to it. */
+/* The rest of a head, or a body: adds missing bytes to the stored line. */
 static __always_inline void server_more(struct conn *c, struct scratch *x, int len)
 {
 	__u32 at = c->head.line_len;
@@ -160,7 +160,7 @@ static __always_inline void server_more(struct conn *c, struct scratch *x, int l
 	c->head.split.own_body_ns = c->head.split.own_ns;
 }
 
-/* What comes on a connection that has had a request: more of it, or the next one. */
+/* Bytes on a connection that has had a request: more of that one, or the next one. */
 static __always_inline void server_bytes(struct conn *c, struct sock *sk, int len)
 {
 	struct scratch *x = scratch_of(HOOK_RECV);
@@ -180,7 +180,7 @@ static __always_inline void server_bytes(struct conn *c, struct sock *sk, int le
 	if (!begins_request(w, n))
 		return;
 	was = __sync_lock_test_and_set(&c->state, CONN_IDLE);
-	if (was == CONN_OPEN) /* and without an answer */
+	if (was == CONN_OPEN) /* the last one got no answer */
 		net_out_of_order(c, net_unsent(c, sk, 0));
 	if (was != CONN_IDLE) {
 		request_facts(c, sk, HOOK_RECV, len);
@@ -189,7 +189,7 @@ static __always_inline void server_bytes(struct conn *c, struct sock *sk, int le
 	request_begin(c, sk, x, n, len);
 }
 
-/* Nothing to read: no end of the answer, an event loop may look at any time. */
+/* An empty read does not end the answer, as an event loop may poll at any time. */
 static __always_inline void server_recv(struct conn *c, struct sock *sk, int ret)
 {
 	if (ret > 0)
@@ -200,7 +200,7 @@ static __always_inline void server_recv(struct conn *c, struct sock *sk, int ret
 		cur_clear();
 }
 
-/* Request id has a call that was for another one, or cannot be told from one that was. */
+/* Request id has a call that belongs, or may belong, to another request. */
 static __always_inline void calls_doubt(__u64 id)
 {
 	struct req_calls *cs = bpf_map_lookup_elem(&calls_of, &id);
@@ -212,7 +212,7 @@ static __always_inline void calls_doubt(__u64 id)
 		count(STAT_UNKNOWN);
 }
 
-/* The first bytes of the answer: nothing that starts now can be part of the work on it. */
+/* The first bytes of the answer: nothing that starts later is part of the work on it. */
 static __always_inline void answer_begins(struct conn *c, struct sock *sk, struct thread *th,
 					  __u64 now, int len)
 {
@@ -228,12 +228,12 @@ static __always_inline void answer_begins(struct conn *c, struct sock *sk, struc
 		calls_doubt(c->head.id);
 		calls_doubt(th->cur);
 	}
-	if (hopped || (th && th->calls)) /* a thread that never called has none to look for */
+	if (hopped || (th && th->calls)) /* a thread that never called has no calls to look for */
 		cs = bpf_map_lookup_elem(&calls_of, &c->head.id);
 	if (cs) {
 		cs->answered = 1;
 		c->has_calls = 1;
-		/* One before it was not seen: this may be of the next request, and so may calls. */
+		/* An earlier answer was missed: this one and the calls may be the next one's. */
 		if (cs->n && net_unsent(c, sk, len))
 			net_out_of_order(c, true);
 	}
@@ -248,7 +248,7 @@ static __always_inline void answer_begins(struct conn *c, struct sock *sk, struc
 	wake();
 }
 
-/* False: what was sent is not the beginning of the answer, or not enough of it. */
+/* False: the bytes sent do not begin the answer, or are too few. */
 static __always_inline bool answer_opens(struct conn *c, struct sock *sk, struct thread *th,
 					 __u64 now, int len)
 {
@@ -261,7 +261,7 @@ static __always_inline bool answer_opens(struct conn *c, struct sock *sk, struct
 	if (status >= 100 && status < 200 && status != 101) {
 		c->answer_len = 0;
 		c->write0 += len;
-		server_works(c, now); /* 100 Continue: not yet the answer */
+		server_works(c, now); /* 100 Continue: not the final answer */
 		return false;
 	}
 	if (answer_is_short(c)) {
@@ -277,7 +277,7 @@ static __always_inline bool answer_opens(struct conn *c, struct sock *sk, struct
 	return true;
 }
 
-/* More of an answer that has begun: only where its end is not yet known are bytes read. */
+/* More of an answer: its bytes are only read while its end is not known. */
 static __always_inline void answer_goes_on(struct conn *c, struct sock *sk, int len)
 {
 	enum framing f = answer_framing(c, HOOK_SEND);
@@ -289,7 +289,7 @@ static __always_inline void answer_goes_on(struct conn *c, struct sock *sk, int 
 	span_of_call(&s, len);
 	if (f == FRAMING_OPEN && c->answer_len < REQ_ANSWER)
 		answer_keep(c, sk, &s);
-	else if ((whole || f == FRAMING_OPEN) && is_answer(first_word(&s))) /* without a request */
+	else if ((whole || f == FRAMING_OPEN) && is_answer(first_word(&s))) /* no request */
 		net_out_of_order(c, net_unread(c, sk, 0));
 	c->tail = span_tail(&s);
 }
@@ -301,7 +301,7 @@ static __always_inline void server_send(struct conn *c, struct sock *sk, int len
 	bool first = c->state == CONN_OPEN;
 
 	if (first && !th)
-		th = thread_make(); /* of a pool: from now on its time is known */
+		th = thread_make(); /* a pool thread: its time is measured from now on */
 	if (first) {
 		if (!answer_opens(c, sk, th, now, len))
 			return;
@@ -321,7 +321,7 @@ static __always_inline void server_send(struct conn *c, struct sock *sk, int len
 	th->idle = th->pool;
 }
 
-/* Nobody took the request away meanwhile: it is reported now, one way or the other. */
+/* True: the request is still claimed, and must be reported now. */
 static __always_inline bool sweep_claimed(struct conn *c)
 {
 	if (__sync_val_compare_and_swap(&c->state, CONN_SWEEPING, CONN_IDLE) != CONN_SWEEPING)
@@ -333,9 +333,9 @@ static __always_inline bool sweep_claimed(struct conn *c)
 }
 
 /*
- * From the sweep: report an answer that is whole. The copy is made first and the claim
- * after it, so a request that arrives meanwhile wins and reports this one itself. one_call: with
- * a second one, that may have begun meanwhile, it is to wait.
+ * From the sweep: reports a whole answer. It copies first and claims afterwards, so a request that
+ * arrives in between wins and reports this one itself. one_call: if a second call may have begun in
+ * between, the request must wait.
  */
 static __always_inline void request_sweep(struct conn *c, struct sock *sk, bool one_call)
 {
@@ -347,7 +347,7 @@ static __always_inline void request_sweep(struct conn *c, struct sock *sk, bool 
 	request_facts(c, sk, HOOK_SWEEP, 0);
 	calls_check(c, cs, HOOK_SWEEP);
 	e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
-	if (!e) { /* apart, for before 6.3 the verifier knows it once only */
+	if (!e) { /* a separate test, as verifiers before 6.3 track it once only */
 		if (sweep_claimed(c))
 			count(STAT_RING_FULL);
 		return;
@@ -362,7 +362,7 @@ static __always_inline void request_sweep(struct conn *c, struct sock *sk, bool 
 	bpf_ringbuf_discard(e, 0);
 }
 
-/* An upgraded connection (101) speaks something else from here on. */
+/* An upgraded connection (101) speaks another protocol from here on. */
 static __always_inline void server_upgraded(struct conn *c, struct sock *sk)
 {
 	if (!answer_ends(c))
@@ -373,7 +373,7 @@ static __always_inline void server_upgraded(struct conn *c, struct sock *sk)
 	c->role = ROLE_IGNORED;
 }
 
-/* The connection ends while a request is open or its answer is on the way. */
+/* The connection ends while a request is open or its answer is being sent. */
 static __always_inline void server_state(struct conn *c, struct sock *sk, int from, int to)
 {
 	int error = SOCK_READ(sk, sk_err);
@@ -387,7 +387,7 @@ static __always_inline void server_state(struct conn *c, struct sock *sk, int fr
 		if (cs)
 			c->has_calls = 1;
 		c->head.last_ns = bpf_ktime_get_ns();
-		/* the peer's FIN or RST came first: it gave up */
+		/* the peer's FIN or RST came first: the client gave up */
 		if (from == TCP_CLOSE_WAIT || (to == TCP_CLOSE && error))
 			c->head.flags |= REQ_CLIENT_CLOSED;
 		else

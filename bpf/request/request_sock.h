@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_sock.h - what is read of a socket, and where its struct conn is kept.
+ * request_sock.h - reads the fields of a socket and finds its struct conn.
  *
  * On socket tracepoints (kernel 6.3) the verifier trusts the socket: its fields are plain loads,
- * and the state lies in the socket's own storage and dies with it. On system calls
- * (REQUEST_SYSCALLS, kernel 5.15) the socket was found by its fd: fields are read as any kernel
- * memory, and the state is in a hash by the socket's address, deleted when TCP destroys it.
+ * and the state is in the socket's own storage and freed with it. On system calls
+ * (REQUEST_SYSCALLS, kernel 5.15) the socket was found by its fd: its fields are probed reads of
+ * kernel memory, and the state is in a hash keyed by the socket's address, deleted when TCP
+ * destroys the socket.
  */
 #pragma once
 
@@ -21,7 +22,7 @@
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
-	__uint(map_flags, BPF_F_NO_PREALLOC); /* costs what is used */
+	__uint(map_flags, BPF_F_NO_PREALLOC); /* memory only for used entries */
 	__type(key, __u64);
 	__type(value, struct conn);
 } conns SEC(".maps");
@@ -38,7 +39,7 @@ static __always_inline __u64 owner_of(struct sock *sk)
 	return BPF_CORE_READ(sk, sk_socket, file, f_inode, i_ino);
 }
 
-/* An epoll watches the socket: the thread that reads it serves others too. */
+/* An epoll watches the socket: the reading thread serves others too. */
 static __always_inline bool is_in_epoll(struct sock *sk)
 {
 	return BPF_CORE_READ(sk, sk_socket, file, f_ep) != NULL;
@@ -51,7 +52,7 @@ static __always_inline void conn_drop(struct sock *sk)
 	bpf_map_delete_elem(&conns, &key);
 }
 
-/* Nobody tells of the end of an AF_UNIX socket: its address may be another's by now. */
+/* The end of an AF_UNIX socket is not visible: its address may belong to another socket by now. */
 static __always_inline struct conn *conn_get(struct sock *sk)
 {
 	__u64 key = (__u64)sk;
@@ -76,7 +77,9 @@ static __always_inline struct conn *conn_new(struct sock *sk)
 
 #else
 
-/* Plain loads instead of a helper for each field: kernel 6.2, and this needs 6.3 anyway. */
+/*
+ * Plain loads instead of one helper call per field: needs kernel 6.2; these hooks need 6.3 anyway.
+ */
 extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym;
 
 #define SOCK_AS(sk, type)                                                                          \
@@ -100,7 +103,7 @@ static __always_inline __u64 owner_of(struct sock *sk)
 
 static __always_inline bool is_in_epoll(struct sock *sk)
 {
-	return sk->sk_socket->file->f_ep != NULL; /* a NULL on the way reads as 0 */
+	return sk->sk_socket->file->f_ep != NULL; /* a NULL in the chain reads as 0 */
 }
 
 static __always_inline struct conn *conn_get(struct sock *sk)
@@ -108,7 +111,7 @@ static __always_inline struct conn *conn_get(struct sock *sk)
 	return bpf_sk_storage_get(&conns, sk, 0, 0);
 }
 
-/* TCP sockets are counted, because their end is seen, and no more than conns_max are followed. */
+/* TCP sockets are counted, because their end is seen; at most conns_max are followed. */
 static __always_inline struct conn *conn_new(struct sock *sk)
 {
 	bool counted = SOCK_READ(sk, sk_protocol) == IPPROTO_TCP;
@@ -131,7 +134,7 @@ static __always_inline void conn_drop(struct sock *sk)
 
 #endif
 
-/* NULL: there is no room, and full counts it (STAT_END: nothing is lost yet). */
+/* NULL: no room; the counter `full` is incremented (STAT_END: none, as nothing is lost yet). */
 static __always_inline struct conn *conn_make(struct sock *sk, enum conn_role role, __u32 full)
 {
 	struct conn *c = conn_get(sk);
@@ -151,8 +154,8 @@ static __always_inline struct conn *conn_make(struct sock *sk, enum conn_role ro
 }
 
 /*
- * The address that an AF_UNIX socket's peer, at that place in memory, is bound to, by name. Global,
- * as its stack is too large to be a part of its callers'.
+ * The bound address of an AF_UNIX socket's peer, whose struct is at `peer`, by name. Global, as its
+ * stack does not fit into that of its callers.
  */
 __noinline int unix_addr_of(struct req_addr *a, __u64 peer)
 {

@@ -2,8 +2,8 @@
 /*
  * request_sockets.bpf.c - HTTP/1 requests from the socket tracepoints of kernel 6.3 and later.
  *
- * sock_recv_length and sock_send_length run in the thread that made the call, after it, with its
- * return value; nothing is hooked that other system calls pass.
+ * sock_recv_length and sock_send_length run in the calling thread, at the end of the call, with its
+ * return value; other system calls pass no hook.
  */
 #include "bpf/request/request_hooks.h"
 #include "bpf/request/request_profile.h"
@@ -31,7 +31,7 @@ SEC("cgroup_skb/ingress")
 int on_ingress(struct __sk_buff *skb)
 {
 	packet_keep(skb, false);
-	return 1; /* let it pass */
+	return 1; /* accept the packet */
 }
 
 SEC("cgroup_skb/egress")
@@ -57,7 +57,7 @@ int sweep(struct bpf_iter__bpf_sk_storage_map *ctx)
 	return 0;
 }
 
-/* Where the kernel does not let programs walk a map. */
+/* For kernels that do not let programs walk this map. */
 SEC("iter/task_file")
 int sweep_otherwise(struct bpf_iter__task_file *ctx)
 {

@@ -2,9 +2,10 @@
 /*
  * request_syscalls.bpf.c - HTTP/1 requests from the exits of system calls, kernel 5.15 and later.
  *
- * At the exit the number and the arguments of a call are still in its pt_regs, so nothing is hooked
- * at its entry and nothing is kept between the two. The price: every system call of every process
- * passes here (DESIGN: 70 ns). What io_uring moves passes elsewhere; who uses it is told once.
+ * At its exit the number and the arguments of a call are still in its pt_regs, so no entry is
+ * hooked and nothing is stored between the two. The price: every system call of every process
+ * passes here (DESIGN: 70 ns). Data moved by io_uring does not; a process that uses io_uring is
+ * reported once.
  */
 #define REQUEST_SYSCALLS
 #include "bpf/request/request_hooks.h"
@@ -12,7 +13,7 @@
 #include "bpf/request/request_sched.h"
 #include "bpf/request/request_fd.h"
 
-/* The thread waited for what comes next: a loop, which works on nothing now. */
+/* The thread waited for the next event: if it is a loop, it has no current request now. */
 static __always_inline void thread_waited(bool serves_many)
 {
 	struct thread *th = thread_get();
@@ -25,7 +26,7 @@ static __always_inline void thread_waited(bool serves_many)
 		th->cur = 0;
 }
 
-/* What sendmmsg or recvmmsg moved, in bytes: of the first messages, where a head can be. */
+/* Bytes moved by sendmmsg or recvmmsg: of the first messages, which may hold a head. */
 static __always_inline long mmsg_bytes(const struct pt_regs *r, long messages)
 {
 	const struct user_mmsghdr *m = (const struct user_mmsghdr *)REGS_ARG2(r);
@@ -54,7 +55,7 @@ static __always_inline void uring_entered(void)
 	unread_report(REQ_UNREAD_URING);
 }
 
-/* What a call moved, and between which files: one way, or (splice) both. */
+/* The bytes moved by a call, and between which files: one way, or (splice) both. */
 struct moved {
 	__s64 from, to; /* fd; -1: none */
 	long ret; /* bytes or -errno */
@@ -177,7 +178,7 @@ int sweep(struct bpf_iter__bpf_map_elem *ctx)
 	if (!at)
 		return 0;
 	key = *at;
-	/* what ctx has is not a map's value to all helpers */
+	/* not every helper accepts a pointer from ctx as a map value */
 	c = bpf_map_lookup_elem(&conns, &key);
 	if (c)
 		sweep_key(key, c, now);
@@ -191,8 +192,8 @@ static long sweep_one(struct bpf_map *map, const __u64 *at, struct conn *c, cons
 }
 
 /*
- * Where the kernel does not let programs walk a map from outside: run by user space. Not elsewhere,
- * as older kernels warn of such a program with a map that allocates.
+ * For kernels on which user space cannot attach an iterator to a map: run by user space. Not loaded
+ * elsewhere, as older kernels warn of such a program with a map that allocates.
  */
 SEC("raw_tp")
 int sweep_otherwise(void *ctx)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_thread.h - what is kept of a thread that serves: the request it is working on, and where
- * its time went since the last thing it did for one.
+ * request_thread.h - the state of a serving thread: its current request, and where its time went
+ * since its last action for a request.
  *
- * Whatever a thread does on a socket of a request, the time since the thing before is given to that
- * request (time_to), with what of it the thread was waiting (request_sched.h). What begins
- * something else - the first read of a request, a read for another one, a loop's wait for work -
- * leaves that time to the request before, if there is one (time_leave). All else is nobody's
+ * Every action of a thread on a socket of a request assigns the time since the previous action to
+ * that request (time_to), with its waits (request_sched.h). An action that starts something else -
+ * the first read of a request, a read for another request, a loop's wait for work - assigns that
+ * time to the previous request, if there is one (time_leave). All other time is dropped
  * (time_drop).
  */
 #pragma once
@@ -14,7 +14,7 @@
 #include "bpf/request/request_maps.h"
 #include "bpf/lib/tid_filter.h"
 
-/* One kind of wait as it goes on, until it is long enough to report. */
+/* A wait of one kind that accumulates until it is long enough to report. */
 struct waiting {
 	__u32 wait; /* enum req_wait */
 	__s32 nr;
@@ -27,35 +27,35 @@ enum by_call { BY_CALL_SENT = 1, BY_CALL_READ };
 struct thread {
 	__u64 cur; /* the request it is working on */
 	__u64 nvcsw; /* the thread's voluntary switches when cur was set */
-	__u64 call_ns; /* by_call: when that call was sent, or begun if it was not */
-	__u32 loop; /* an event loop: once it has waited, cur means nothing */
+	__u64 call_ns; /* by_call: when that call was sent, or when it began if it was not sent */
+	__u32 loop; /* an event loop: cur is invalid after its next wait */
 	__u8 calls; /* it has called upstream before */
-	__u8 by_call; /* cur was set by what it did for an upstream call: enum by_call */
-	__u8 pool; /* it answers what others have read */
-	__u8 idle; /* so, and it has answered: its next wait is for work */
+	__u8 by_call; /* cur was set by an action for an upstream call: enum by_call */
+	__u8 pool; /* it answers requests that other threads read */
+	__u8 idle; /* a pool thread that has answered: its next wait is for work */
 	__u8 busy; /* wait_ns is not all zero */
-	__u8 dirty; /* it is about to be slowed down by writeback */
-	__u8 by; /* enum block_flag, of who woke it */
-	__u8 helper; /* of a process with a loop: it may be given pieces of work */
-	__u8 by_timer; /* a loop: its last wait was over because nothing came in time */
+	__u8 dirty; /* about to be throttled by writeback */
+	__u8 by; /* enum block_flag, of the wakeup */
+	__u8 helper; /* in a process with a loop: the loop may give it jobs */
+	__u8 by_timer; /* a loop: its last wait timed out */
 	__u8 wait; /* enum req_wait, while it is off its CPU */
-	__u8 locked; /* a loop: it has waited for a lock since, and may be at another request */
-	__u32 tid; /* by which served[] counts it; 0: not yet */
+	__u8 locked; /* a loop: it has waited for a lock since, and may work on another request */
+	__u32 tid; /* key of its count in served[]; 0: not counted yet */
 	__u32 who_tgid, who_tid;
 	char who[REQ_COMM];
-	__u64 mark_ns; /* up to here its time has been given away; 0: it has not begun */
-	__u64 out_ns, wake_ns; /* off its CPU, and woken; 0: not yet */
-	__u64 throttled_ns; /* of its cgroups, at that moment */
-	__u64 woke_ns, in_ns; /* its last wait for bytes: woken, and on a CPU again */
-	__u64 stopped_ns; /* of the time between these, its cgroup's quota was used up */
-	__u64 held_from_ns, held_to_ns; /* the last time that it was kept from going on for long */
-	__u64 held_stopped_ns; /* of that, by the quota */
-	__u64 reclaim_ns, reclaim_off_ns; /* it frees memory since then; off its CPU meanwhile */
+	__u64 mark_ns; /* its time up to here has been assigned; 0: not started */
+	__u64 out_ns, wake_ns; /* when it left its CPU, when it was woken; 0: not yet */
+	__u64 throttled_ns; /* throttled time of its cgroups at out_ns */
+	__u64 woke_ns, in_ns; /* its last wait for bytes: when it was woken, when it got a CPU */
+	__u64 stopped_ns; /* throttled time between woke_ns and in_ns */
+	__u64 held_from_ns, held_to_ns; /* the last long delay while it was runnable */
+	__u64 held_stopped_ns; /* the throttled part of it */
+	__u64 reclaim_ns, reclaim_off_ns; /* since when it frees memory; time off CPU since then */
 	__u64 wait_ns[WAIT_END]; /* since mark_ns */
-	__u64 job, next_job; /* helper, loop: whose work it was given, or is given back */
-	__u64 patience_ns; /* a loop waits no longer than this; 0: until something comes */
-	__u64 due_ns; /* that was for a timer of then, but something came sooner; 0: neither */
-	struct waiting off, runq; /* blocked, and runnable */
+	__u64 job, next_job; /* helper, loop: request of its current job, of the job handed back */
+	__u64 patience_ns; /* timeout of a loop's wait; 0: none */
+	__u64 due_ns; /* when its timer was due, if an event ended the wait sooner; 0: none */
+	struct waiting off, runq; /* off CPU while blocked, and while runnable */
 };
 
 struct {
@@ -65,12 +65,12 @@ struct {
 	__type(value, struct thread);
 } threads SEC(".maps");
 
-#define CUR_NOBODY (~0ull) /* cur: a call whose request is not known, or has its answer already */
+#define CUR_NOBODY (~0ull) /* cur: a call whose request is not known, or already answered */
 
 /*
- * What this thread is working on; 0 when that cannot be said for sure. A loop's request is
- * forgotten when the loop waits: where system calls are hooked that is seen (thread_waited),
- * elsewhere any sleep is taken for it, but one in the midst of work (goes_on_after).
+ * The current request of this thread; 0 if it is not certain. A loop forgets its request when it
+ * waits: syscall hooks see the wait (thread_waited); without them any sleep counts as one, except a
+ * sleep in the midst of work (goes_on_after).
  */
 static __always_inline __u64 thread_cur_at(const struct thread *th, __u64 nvcsw)
 {
@@ -86,13 +86,13 @@ static __always_inline __u64 thread_cur(const struct thread *th)
 	return thread_cur_at(th, bpf_get_current_task_btf()->nvcsw);
 }
 
-/* What this thread did since mark_ns may be given to this request, for which it does something. */
+/* True: the time since mark_ns may be assigned to this request, on which the thread now acts. */
 static __always_inline bool was_at(const struct thread *th, __u64 cur, __u64 id)
 {
 	return cur ? cur == id : !th->locked || !th->cur || th->cur == id;
 }
 
-/* So, or the piece of work that it was given (request_pool.h); 0: neither. */
+/* The current request, or the request of the thread's job (request_pool.h); 0: neither. */
 static __always_inline __u64 thread_work(const struct thread *th)
 {
 	__u64 id = thread_cur(th);
@@ -101,8 +101,8 @@ static __always_inline __u64 thread_work(const struct thread *th)
 }
 
 /*
- * Of which threads there is an entry in threads. To ask the kernel takes its full way, as taskio
- * keeps something of every thread.
+ * Counts the entries of threads per thread. A lookup in task storage takes its slow path for a
+ * thread without an entry, and taskio has storage for every thread.
  */
 struct served {
 	struct tid_filter any;
@@ -140,7 +140,7 @@ static __always_inline void served_drop(struct served *s, __u32 tid)
 		tid_bit_set(&s->any, tid);
 }
 
-/* A thread that executes a program may get the tid of its process for its own. */
+/* A thread that executes a program may take over the tid of its process. */
 static __always_inline void thread_count(struct thread *th, struct task_struct *t)
 {
 	__u32 tid = (__u32)t->pid, old = th->tid;
@@ -153,7 +153,7 @@ static __always_inline void thread_count(struct thread *th, struct task_struct *
 	served_add(s, tid);
 }
 
-/* For hooks that see every thread. */
+/* The entry of a thread, for hooks that see every thread. */
 static __always_inline struct thread *thread_of(struct task_struct *t)
 {
 	struct served *s = served_all();
@@ -178,7 +178,7 @@ static __always_inline struct thread *thread_make(void)
 	return th;
 }
 
-/* For a new call; loop is set with it. */
+/* The current request for a new call; also sets loop. */
 static __always_inline __u64 cur_get(__u32 *loop)
 {
 	struct thread *th = thread_get();
@@ -191,7 +191,7 @@ static __always_inline __u64 cur_get(__u32 *loop)
 	return id;
 }
 
-/* Processes with a loop: their other threads may be given pieces of its work. */
+/* Processes with a loop: the loop may give jobs to their other threads. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
@@ -219,7 +219,7 @@ static __always_inline void thread_works_on(struct thread *th, __u64 id, __u32 l
 	th->locked = 0;
 }
 
-/* A new request, while the last one has no answer yet: the thread serves many in turn. */
+/* A new request before the last one was answered: the thread serves several in turn. */
 static __always_inline void cur_begin(struct thread *th, __u64 id, __u32 loop)
 {
 	thread_works_on(th, id, loop | (th->cur != 0 && !th->by_call));
@@ -233,7 +233,7 @@ static __always_inline void cur_clear(void)
 		th->cur = 0;
 }
 
-/* The request is over without an answer: its thread works on nothing. */
+/* The request ended without an answer: its thread has no current request. */
 static __always_inline void cur_end(__u64 id)
 {
 	struct thread *th = thread_get();
@@ -242,7 +242,10 @@ static __always_inline void cur_end(__u64 id)
 		th->cur = 0;
 }
 
-/* The wait that ends was for the next piece of work: what came before is nobody's. */
+/*
+ * True: the wait that ends was for the next piece of work, so the time before belongs to no
+ * request.
+ */
 static __always_inline bool was_for_work(const struct thread *th)
 {
 	if (th->wait == WAIT_POLL)
@@ -250,7 +253,7 @@ static __always_inline bool was_for_work(const struct thread *th)
 	return (th->idle || th->helper) && (th->wait == WAIT_LOCK || th->wait == WAIT_RECV);
 }
 
-/* What the thread did up to now is nobody's. */
+/* Drops the time of the thread up to now. */
 static __always_inline void time_drop(struct thread *th, __u64 now)
 {
 	th->mark_ns = now;
@@ -261,7 +264,7 @@ static __always_inline void time_drop(struct thread *th, __u64 now)
 	__builtin_memset(th->wait_ns, 0, sizeof(th->wait_ns));
 }
 
-/* It has a CPU since in_ns, after a wait for the next piece of work, from out_ns on. */
+/* The thread got a CPU at in_ns after waiting for work since out_ns. */
 static __always_inline void work_begins(struct thread *th, __u64 out_ns, __u64 wake_ns, __u64 in_ns)
 {
 	time_drop(th, in_ns);
@@ -275,12 +278,12 @@ static __always_inline void work_begins(struct thread *th, __u64 out_ns, __u64 w
 }
 
 /*
- * The thread runs, and nobody told that it had got a CPU: some switches pass no tracepoint (seen:
- * those away from one task of a virtual machine's agent). How long it has run is in the scheduler's
- * own account, exact at a switch and as of the last tick elsewhere; what came before was its wait.
+ * The thread runs although no hook saw it get a CPU: some switches pass no tracepoint (seen: those
+ * away from one task of a virtual machine's agent). The scheduler's own account has its time on
+ * CPU, exact at a switch and otherwise as of the last tick; the time before that was its wait.
  *
- * Global, as are others here: the verifier reads each once, and not in every state that a caller
- * may be in.
+ * Global, like others here, so that the verifier checks it once and not in every state of its
+ * callers.
  */
 __noinline int thread_is_back(struct thread *th, __u64 now)
 {
@@ -312,14 +315,14 @@ __noinline int thread_is_back(struct thread *th, __u64 now)
 	return 0;
 }
 
-/* th is this thread's. */
+/* th belongs to the current thread. */
 static __always_inline void time_back(struct thread *th, __u64 now)
 {
 	if (th->out_ns)
 		thread_is_back(th, now);
 }
 
-/* What the thread waited for goes to a request. A wait for bytes counts as one for them. */
+/* Assigns the thread's waits to a request. Waits for bytes are added as the kind given in bytes. */
 __noinline int waits_to(struct thread *th, struct req_split *s, enum req_wait bytes)
 {
 	if (!th || !s)
@@ -335,7 +338,7 @@ __noinline int waits_to(struct thread *th, struct req_split *s, enum req_wait by
 	return 0;
 }
 
-/* bytes: enum req_wait, by whose socket it is. */
+/* bytes: enum req_wait for waits for bytes, by the owner of the socket. */
 static __always_inline void time_to(struct thread *th, struct req_split *s, __u64 now,
 				    enum req_wait bytes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_time.h - whose a thread's time is, where that takes more than the socket at hand: what
- * belongs to a request that the thread leaves, what came before its read, and before its answer.
+ * request_time.h - assigns a thread's time where the socket at hand does not decide: when the
+ * thread leaves a request, before a request's read, and before its answer.
  */
 #pragma once
 
@@ -25,10 +25,10 @@ static __always_inline struct req_calls *calls_make(__u64 id)
 	return bpf_map_lookup_elem(&calls_of, &id);
 }
 
-#define TIME_WORTH_NS 1000000 /* less is not worth an entry in a map */
-#define TIME_LITTLE_NS 50000 /* nor, where there may be one already, looking for it */
+#define TIME_WORTH_NS 1000000 /* less time is not worth a map entry */
+#define TIME_LITTLE_NS 50000 /* less time is not worth a lookup either */
 
-/* This thread turns to something else: its time belongs to the request with this id, if to any. */
+/* The thread turns to something else: assigns its time to request id, or drops it. */
 __noinline int time_leave(struct thread *th, __u64 id, __u64 now)
 {
 	struct req_calls *cs;
@@ -54,9 +54,9 @@ __noinline int time_leave(struct thread *th, __u64 id, __u64 now)
 	return 0;
 }
 
-#define QUEUE_FRESH_NS 1000000 /* since it got a CPU: this is what it was woken for */
+#define QUEUE_FRESH_NS 1000000 /* after getting a CPU: the thread was woken for this read */
 
-/* Of the time that the request lay unread: its thread was at work, and was kept from going on. */
+/* The part of the queue time in which the thread was at work but runnable without a CPU. */
 static __always_inline void queue_held(struct req_head *h, const struct thread *th, __u64 now)
 {
 	__u64 from = now - h->queue_jiffies * control.jiffy_ns, ns;
@@ -72,7 +72,7 @@ static __always_inline void queue_held(struct req_head *h, const struct thread *
 		h->split.runq_ns += ns;
 }
 
-/* So: its thread had been woken, and waited for a CPU. */
+/* The part of the queue time in which the thread was woken and waited for a CPU. */
 static __always_inline void queue_time(struct req_head *h, const struct thread *th, __u64 now)
 {
 	bool just_now = now - th->in_ns < QUEUE_FRESH_NS;
@@ -85,7 +85,9 @@ static __always_inline void queue_time(struct req_head *h, const struct thread *
 	h->split.runq_ns += th->in_ns - th->woke_ns - th->stopped_ns;
 }
 
-/* Another thread read it. This one took it up where it had last waited for work, or ended it. */
+/*
+ * Another thread read the request. This one took it after its last wait for work, or finished it.
+ */
 static __always_inline void answer_hopped(struct conn *c, struct thread *th)
 {
 	if (!th)
@@ -95,16 +97,16 @@ static __always_inline void answer_hopped(struct conn *c, struct thread *th)
 		c->head.split.pool_ns = th->mark_ns - c->head.read_ns;
 }
 
-/* A timer was due while the loop was at something else; its own work is not what it waited for. */
+/* A timer expired while the loop worked on something else, not on request id. */
 static __always_inline bool was_due(const struct thread *th, __u64 id, __u64 now)
 {
 	return th->due_ns && th->due_ns <= now && th->cur != id;
 }
 
 /*
- * The loop's last wait was over because nothing came in time, and this is what it did then; or
- * something came, and a timer was due before this was done. The request waited for that timer,
- * since the last thing that was done for it.
+ * The loop's last wait timed out and it then worked on this request; or an event ended the wait,
+ * and a timer expired before this action. Either way the request waited for that timer since the
+ * last action for it.
  */
 static __always_inline void answer_timed(struct conn *c, const struct req_calls *cs,
 					 const struct thread *th)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_uring.h - what io_uring moves. The socket tracepoints see when and how much, but no
- * system call names the bytes: they are taken from the packets, at the root cgroup. The first such
- * call on a socket is told to user space (STAT_URING), which only then attaches on_ingress and
- * on_egress; they look at that port's sockets and no others.
+ * request_uring.h - requests moved by io_uring. The socket tracepoints give time and length, but no
+ * system call has the buffer, so the bytes are copied from the packets, at the root cgroup. The
+ * first such call on a socket is reported to user space (STAT_URING), which only then attaches
+ * on_ingress and on_egress; these only read the packets of that port's sockets.
  */
 #pragma once
 
@@ -11,7 +11,9 @@
 
 enum { PF_IO_WORKER = 0x10 };
 
-/* The first bytes of the last packet that began a message; len 0: taken, or none came. */
+/*
+ * The first bytes of the last packet that began a message; len 0: already taken, or no packet yet.
+ */
 struct packet_head {
 	__u32 len;
 	char b[REQ_ANSWER] __attribute__((aligned(8)));
@@ -25,7 +27,7 @@ struct packet_heads {
 
 static __always_inline bool is_uring(void)
 {
-	return false; /* there is nothing in the exit of a system call that it does */
+	return false; /* io_uring does not show in the exit of a system call */
 }
 
 static __always_inline __u32 packet_head_take(struct sock *sk, bool out, struct scratch *x)
@@ -54,7 +56,7 @@ struct {
 	__type(value, __u32);
 } uring_ports SEC(".maps");
 
-/* In io_uring_enter(), or in one of the threads that work for it. */
+/* In io_uring_enter(), or in one of its worker threads. */
 static __always_inline bool is_uring(void)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
@@ -78,7 +80,7 @@ static __always_inline __u32 packet_head_take(struct sock *sk, bool out, struct 
 	return n;
 }
 
-/* From now on the packets of this port are looked at; what came before was not read. */
+/* From now on the packets of this port are read; earlier ones were missed. */
 static __always_inline void uring_seen(struct sock *sk)
 {
 	__u32 port = sk->__sk_common.skc_num, one = 1;
@@ -88,7 +90,7 @@ static __always_inline void uring_seen(struct sock *sk)
 	bpf_sk_storage_get(&packet_heads, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 }
 
-/* Where the payload begins, counted from the IP header; 0: there is none. */
+/* Offset of the payload from the IP header; 0: no payload. */
 static __always_inline __u32 payload_of(struct __sk_buff *skb)
 {
 	__u32 at;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * request_wait.h - why a thread leaves its CPU: told at the switch from its state and from the
- * system call it is in, whose number and arguments are still in its pt_regs. Nothing is hooked at
- * the entry of any call.
+ * request_wait.h - classifies why a thread leaves its CPU, at the switch, from its state and from
+ * its current system call, whose number and arguments are still in its pt_regs. So no syscall entry
+ * is hooked.
  */
 #pragma once
 
@@ -19,7 +19,7 @@ static __always_inline bool is_in_io(struct task_struct *t)
 	return BPF_CORE_READ_BITFIELD_PROBED(t, in_iowait);
 }
 
-/* Waits that are what the call is for, whatever the thread's state. */
+/* Waits that are the purpose of the call, whatever the thread's state. */
 static __always_inline enum req_wait wait_of_purpose(__s32 nr, const struct pt_regs *r)
 {
 	switch (nr) {
@@ -81,13 +81,13 @@ static __always_inline enum req_wait wait_deep(__s32 nr, bool io)
 	case NR_MPROTECT:
 	case NR_MADVISE:
 	case NR_BRK:
-		return WAIT_LOCK; /* of its address space */
+		return WAIT_LOCK; /* on the lock of its address space */
 	default:
-		return WAIT_IO; /* a file system's */
+		return WAIT_IO; /* of a file system */
 	}
 }
 
-/* One that can be interrupted: what it reads or writes is no regular file. */
+/* An interruptible wait: the call reads or writes something other than a regular file. */
 static __always_inline enum req_wait wait_of_bytes(__s32 nr)
 {
 	switch (nr) {
@@ -131,7 +131,7 @@ static __always_inline enum req_wait wait_of(const struct thread *th, struct tas
 	return io || state & TASK_UNINTERRUPTIBLE ? wait_deep(nr, io) : wait_of_bytes(nr);
 }
 
-/* The file that a call is about, by the number of the argument that has its descriptor; -1: none */
+/* Index of the argument that holds the call's file descriptor; -1: none. */
 static __always_inline int file_arg(__s32 nr)
 {
 	switch (nr) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * exec.bpf.c - programs that are executed and processes that end, by the name of the program, and
- * how they end. Two hooks that are rare: a process is made by some thousand times their cost.
+ * exec.bpf.c - executed programs and ended processes, by program name, and how they ended. The two
+ * hooks run rarely: creating a process costs some thousand times as much.
  */
 #include "bpf/lib/kernel.h"
 
@@ -56,7 +56,7 @@ int BPF_PROG(on_exec, struct task_struct *t)
 	return 0;
 }
 
-/* Of a process once: by its first thread, whose code is what wait() tells. */
+/* Once per process: in its first thread, whose exit code is that of wait(). */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *t)
 {

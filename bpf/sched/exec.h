@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* exec.h - what bpf/sched/exec.bpf.c and probe/source/src_exec.c agree on. */
+/* exec.h - the counters shared by bpf/sched/exec.bpf.c and probe/source/src_exec.c. */
 #pragma once
 
 enum exec_field {
-	START_EXECUTED, /* programs that were executed */
-	START_ENDED, /* processes that ended, */
-	START_FAILED, /* of these by themselves, with a code that is not 0 */
-	START_KILLED, /* by a signal */
+	START_EXECUTED, /* executed programs */
+	START_ENDED, /* ended processes */
+	START_FAILED, /* those that exited with a code other than 0 */
+	START_KILLED, /* those killed by a signal */
 	STARTS_FIELDS
 };
 
 enum {
-	STARTS_NAME = 16, /* of a program, as the kernel keeps it */
-	STARTS_PROGRAMS = 512, /* with those beyond, one for all of them */
+	STARTS_NAME = 16, /* of a program's name in the kernel */
+	STARTS_PROGRAMS = 512, /* including one entry shared by all others */
 };
 
 struct exec_program {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * hung_task.bpf.c - tasks that sleep uninterruptibly and do not move: found by looking at all tasks
- * now and then, with no hook on anything. A task that has not switched between two looks has slept
- * all the time; who does so for long is told, with its stack, its call and that call's file.
+ * hung_task.bpf.c - finds tasks in uninterruptible sleep that make no progress, by iterating over
+ * all tasks now and then, without any hook. A task that has not switched between two passes has
+ * slept all the time; after limit_ns it is reported with its stack, its system call and that call's
+ * file.
  */
 #include "bpf/lib/kernel.h"
 
@@ -37,7 +38,7 @@ struct {
 const volatile __u8 on_fd[STUCK_NRS]; /* calls whose first argument is a descriptor */
 struct hung_task_control control;
 struct hung_task_counts counts;
-struct hung_task_record record; /* one pass at a time */
+struct hung_task_record record; /* passes do not overlap */
 
 static __always_inline __u64 state_of(struct task_struct *t)
 {
@@ -46,7 +47,7 @@ static __always_inline __u64 state_of(struct task_struct *t)
 	return ((struct task_struct___old *)t)->state;
 }
 
-/* How long it has been seen asleep; NULL: only now. */
+/* How long the task has been seen asleep; NULL: not before this pass. */
 static __always_inline struct since *since_of(struct task_struct *t, __u64 now)
 {
 	struct since fresh = { .start_ns = t->start_time,
@@ -56,7 +57,7 @@ static __always_inline struct since *since_of(struct task_struct *t, __u64 now)
 	__u32 tid = (__u32)t->pid;
 	struct since *s = bpf_map_lookup_elem(&asleep, &tid);
 
-	/* A pass may look at a task twice, when what it tells does not fit into one read. */
+	/* A pass may visit a task twice, if its record does not fit into one read. */
 	if (s && s->start_ns == fresh.start_ns && s->switches == fresh.switches &&
 	    control.pass - s->pass <= 1) {
 		s->pass = control.pass;
@@ -79,7 +80,7 @@ static __always_inline void put_file(struct hung_task_record *r, struct file *f)
 	path_of(&r->path, f);
 }
 
-/* The registers that a task entered the kernel with; a kernel thread's say nothing. */
+/* The registers at the task's kernel entry; those of a kernel thread have no meaning. */
 static __always_inline void put_call(struct hung_task_record *r, struct task_struct *t)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(t);

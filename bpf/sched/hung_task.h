@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* hung_task.h - what bpf/sched/hung_task.bpf.c and probe/source/kernel_log/src_hung_task.c agree
- * on. Times are of CLOCK_MONOTONIC. */
+/*
+ * hung_task.h - the records shared by bpf/sched/hung_task.bpf.c and
+ * probe/source/kernel_log/src_hung_task.c. Times are of CLOCK_MONOTONIC.
+ */
 #pragma once
 
 #include "bpf/lib/path.h"
@@ -10,15 +12,15 @@ enum {
 	STUCK_COMM = 16,
 	STUCK_FS = 16,
 	STUCK_DISK = 32,
-	STUCK_NRS = 512, /* system calls are numbered below that */
-	STUCK_FOLLOWED = 1024, /* tasks that sleep so at a time */
+	STUCK_NRS = 512, /* upper bound for system call numbers */
+	STUCK_FOLLOWED = 1024, /* tasks followed at the same time */
 };
 
 enum hung_task_flag {
-	STUCK_IOWAIT = 1, /* for a disk, as the kernel accounts it */
+	STUCK_IOWAIT = 1, /* asleep on I/O, as the kernel accounts it */
 	STUCK_KTHREAD = 2,
 	STUCK_KILLABLE = 4, /* a fatal signal would end its sleep */
-	STUCK_FILE = 8, /* fs, disk and path are of the file that its call is on */
+	STUCK_FILE = 8, /* fs, disk and path describe the file of its call */
 	STUCK_DELETED = 16,
 };
 
@@ -36,14 +38,14 @@ struct hung_task_record {
 };
 
 struct hung_task_control { /* set by user space before each pass over all tasks */
-	__u64 limit_ns; /* who sleeps as long is told */
+	__u64 limit_ns; /* tasks asleep for this long are reported */
 	__u32 pass;
 	__u32 unused;
 };
 
-struct hung_task_counts { /* of a pass; user space sets them back */
+struct hung_task_counts { /* counters of a pass; reset by user space */
 	__u32 asleep; /* tasks in uninterruptible sleep */
-	__u32 full; /* of them, those that found no room */
+	__u32 full; /* those not followed for lack of room */
 };
 
 _Static_assert(sizeof(struct hung_task_record) == 40 + 64 + 8 + 264 + 192, "stuck_record");

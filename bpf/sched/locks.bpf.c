@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * locks.bpf.c - waits for locks of the kernel, by the kind of lock and the function that wanted it.
- * Who gets a lock at once does not pass here; who waits does twice, with a look at its stack: on
+ * locks.bpf.c - waits for kernel locks, by kind of lock and by the function that takes it. An
+ * uncontended lock passes no hook; a wait passes two and costs a stack walk, so this source is on
  * demand only.
  */
 #include "bpf/lib/kernel.h"
@@ -17,20 +17,22 @@
 
 enum { WAITING = 4096, FRAMES = 14 };
 
-/* Code between the hook and who wanted the lock; the first of them, where tasks sleep: not of who
- * spins. */
+/*
+ * Code between the hook and the function that takes the lock. The first range is that of sleeping
+ * waits and does not apply to spinning.
+ */
 const volatile struct locks_range waits[LOCKS_RANGES];
 
-__u64 missed; /* waits that found no room */
+__u64 missed; /* waits not counted for lack of room */
 
 struct wait {
-	__u64 lock; /* 0: there is none */
+	__u64 lock; /* 0: no wait */
 	__u64 begin_ns;
-	__u64 of; /* it counts for so many; 0: it is not looked at */
+	__u64 of; /* sampling weight; 0: not sampled */
 	struct locks_key key;
 };
 
-/* Who spins stays on its CPU; an interrupt that spins meanwhile is not seen. */
+/* Spinning waits: the thread stays on its CPU. An interrupt that spins in between is not seen. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -38,7 +40,7 @@ struct {
 	__type(value, struct wait);
 } spins SEC(".maps");
 
-/* Who sleeps, by its number. Made before: here nothing may ask for memory. */
+/* Sleeping waits, by tid. Preallocated: nothing may allocate memory here. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, WAITING);
@@ -61,7 +63,7 @@ static __always_inline bool is_waiting(__u64 ip, int first)
 	return false;
 }
 
-/* Behind the functions that wait, which are the first such ones of the stack; 0: not seen. */
+/* The first caller above the waiting functions, which are on top of the stack; 0: not found. */
 static __always_inline __u64 caller_of(void *ctx, int first)
 {
 	__u64 ip[FRAMES] = {};
@@ -101,7 +103,7 @@ int BPF_PROG(on_begin, void *lock, unsigned int flags)
 	__u32 zero = 0, pid = (__u32)bpf_get_current_pid_tgid();
 	struct wait *w, new = { .of = sampled() };
 
-	/* Who waits for a mutex passes twice, and what was decided at first holds. */
+	/* A mutex wait passes twice; the first sampling decision holds. */
 	if (!new.of && !(flags & LOCK_MUTEX))
 		return 0;
 	if (is_spin(flags)) {
@@ -113,7 +115,7 @@ int BPF_PROG(on_begin, void *lock, unsigned int flags)
 		return 0;
 	}
 	w = bpf_map_lookup_elem(&sleeps, &pid);
-	if (w) /* it spun for its mutex, and sleeps now */
+	if (w) /* it spun for its mutex and sleeps now */
 		return 0;
 	begin_wait(ctx, &new, (__u64)lock, flags & ~LOCK_SPIN, 0);
 	if (bpf_map_update_elem(&sleeps, &pid, &new, BPF_NOEXIST))

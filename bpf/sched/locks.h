@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* locks.h - what bpf/sched/locks.bpf.c and probe/source/src_locks.c agree on. */
+/* locks.h - the counters shared by bpf/sched/locks.bpf.c and probe/source/src_locks.c. */
 #pragma once
 
 /* include/trace/events/lock.h: the same since 5.19 */
@@ -15,12 +15,12 @@ enum locks_flag {
 enum {
 	LOCKS_FIRST = 10, /* up to 2^10 ns = 1 us, then twice as long each ... */
 	LOCKS_SLOTS = 20, /* ... up to 2^28 ns = 268 ms; the last: more */
-	LOCKS_ENTRIES = 512, /* with those beyond, one for all of them */
-	LOCKS_RANGES = 8, /* of code that waits for locks */
-	LOCKS_OTHERS = ~0u, /* no kind */
+	LOCKS_ENTRIES = 512, /* including one entry shared by all others */
+	LOCKS_RANGES = 8, /* ranges of code that waits for locks */
+	LOCKS_OTHERS = ~0u, /* not a kind: the shared entry */
 };
 
-/* In the order of the layout. */
+/* The layout of the counters. */
 enum locks_field {
 	LOCKS_COUNT,
 	LOCKS_NS,
@@ -29,7 +29,7 @@ enum locks_field {
 };
 
 struct locks_key {
-	__u64 caller; /* an address in the function that wanted the lock; 0: not known */
+	__u64 caller; /* address in the function that takes the lock; 0: not known */
 	__u32 kind; /* enum locks_flag */
 	__u32 unused;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * oncpu.bpf.c - what runs on each CPU, seen by a timer: both stacks of whatever it interrupts, but
- * of the idle task. Nothing is counted here: user space knows which stacks are the same.
+ * oncpu.bpf.c - the CPU profiler: at each tick of a timer, both stacks of the interrupted thread,
+ * except in the idle task. It does not count: user space groups equal stacks.
  */
 #include "bpf/lib/kernel.h"
 
@@ -23,9 +23,11 @@ struct {
 	__uint(max_entries, 128 * 1024);
 } ring SEC(".maps");
 
-__u64 ring_full = 0; /* samples that found no room there */
+__u64 ring_full = 0; /* samples dropped: ring full */
 
-/* Too large for the stack, and in the ring it would take more room than it has frames. */
+/*
+ * Too large for the stack; built here so that the ring record takes no more room than its frames.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * oncpu.h - what bpf/sched/oncpu.bpf.c and probe/source/profile/src_profile.c agree on: what was
- * running when a timer looked. A record is as long as it has user frames.
+ * oncpu.h - the samples shared by bpf/sched/oncpu.bpf.c and probe/source/profile/src_profile.c. The
+ * length of a record depends on its number of user frames.
  */
 #pragma once
 
@@ -16,8 +16,8 @@ enum {
 struct oncpu_sample {
 	__u32 tgid;
 	__u32 nkernel, nuser; /* frames, innermost first */
-	__u32 of_kernel; /* a thread of the kernel's own */
-	__u32 of; /* it counts for so many looks */
+	__u32 of_kernel; /* a kernel thread */
+	__u32 of; /* weight of this sample */
 	__u32 unused;
 	char comm[ONCPU_COMM]; /* of the main thread */
 	__u64 kernel[ONCPU_KERNEL];

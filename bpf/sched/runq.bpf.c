@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * runq.bpf.c - how long tasks that could run waited for a CPU, by cgroup, from what the kernel
- * counts of each task itself: when one leaves its CPU, the wait that got it there is what was added
- * to its sum since it left the last time. One hook, and none where tasks are woken. It is attached
- * only while tasks wait.
+ * runq.bpf.c - time that runnable tasks waited for a CPU, by cgroup, from the kernel's own counters
+ * of each task: when a task leaves its CPU, the increase of its sum since it last left is the wait
+ * before it got the CPU. One hook, none on wakeups; it is attached only while tasks wait.
  */
 #include "bpf/lib/kernel.h"
 
@@ -19,14 +18,14 @@
 #define CGROUP_ENTRIES RUNQ_CGROUPS
 #include "bpf/lib/cgroup_add.h"
 
-__u64 missed; /* waits that found no room */
-bool not_counted; /* without CONFIG_SCHED_INFO: none is */
+__u64 missed; /* waits not counted for lack of room */
+bool not_counted; /* without CONFIG_SCHED_INFO: no counters */
 
-/* As it was when it last left a CPU. To find a cgroup's id costs more than all the rest. */
+/* State when the task last left a CPU. Finding a cgroup's id costs more than all the rest. */
 struct task {
 	struct sched_info counted;
-	const void *set; /* of cgroups */
-	__u64 cgroup; /* its id, of that set */
+	const void *set; /* the task's css_set */
+	__u64 cgroup; /* cgroup id of that set */
 };
 
 struct {
@@ -80,7 +79,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev)
 		last->set = prev->cgroups;
 		last->cgroup = id_of_cgroup(cgroup_of(prev));
 	}
-	if (times == 1) /* more: nobody looked meanwhile, and what each wait was is not known */
+	if (times == 1) /* else switches were missed: the single waits are unknown */
 		add_wait(prev, last->cgroup, ns);
 	return 0;
 }

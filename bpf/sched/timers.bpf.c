@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * timers.bpf.c - timers that fire, by the function that is then called. A CPU that does nothing has
- * some ten a second, a busy one a tick of 250 to 1,000.
+ * timers.bpf.c - expired timers, by the function called. An idle CPU has about ten per second, a
+ * busy one a tick of 250 to 1,000.
  */
 #include "bpf/lib/kernel.h"
 

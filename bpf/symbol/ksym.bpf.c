@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * ksym.bpf.c - the names of addresses, by the kernel's own table: the probe puts addresses there
- * and runs this. It takes some microseconds each; /proc/kallsyms takes tens of milliseconds to
- * read.
+ * ksym.bpf.c - resolves kernel addresses to names with the kernel's own table: the probe writes the
+ * addresses into a map and runs this program. It takes some microseconds per address; reading
+ * /proc/kallsyms takes tens of milliseconds.
  */
 #include "bpf/lib/kernel.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* ksym_record.h - what bpf/symbol/ksym.bpf.c and probe/symbol/kernel/ksym_kernel.c agree on. */
+/*
+ * ksym_record.h - the buffer shared by bpf/symbol/ksym.bpf.c and probe/symbol/kernel/ksym_kernel.c.
+ */
 #pragma once
 
 enum { KSYM_BATCH = 32, KSYM_BATCH_TEXT = 160 };

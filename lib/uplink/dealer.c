@@ -8,11 +8,11 @@
 #include "lib/base/log.h"
 
 enum {
-	LOCAL_RECONNECT_MS = 250, /* a collector on this machine that restarts is found at once */
+	LOCAL_RECONNECT_MS = 250, /* a restarted local collector is found at once */
 	AWAY_RECONNECT_MS = 1000,
-	AWAY_RECONNECT_SPREAD_MS = 4000, /* 1-5 s, so that a fleet does not come back as one */
+	AWAY_RECONNECT_SPREAD_MS = 4000, /* 1-5 s: a fleet does not reconnect at once */
 	AWAY_RECONNECT_MAX_MS = 20000,
-	MAX_ANSWER = 64 * 1024, /* nothing a collector says is longer */
+	MAX_ANSWER = 64 * 1024, /* longest message from a collector */
 };
 
 static uint32_t random32(void)
@@ -79,7 +79,7 @@ static void configure(void *sock, const char *endpoint)
 	const int64_t longest = MAX_ANSWER;
 
 	set(sock, ZMQ_LINGER, 0);
-	set(sock, ZMQ_IMMEDIATE, 1); /* nothing is queued for a collector that is not there */
+	set(sock, ZMQ_IMMEDIATE, 1); /* queue nothing while the collector is not connected */
 	set(sock, ZMQ_IPV6, 1);
 	zmq_setsockopt(sock, ZMQ_MAXMSGSIZE, &longest, sizeof(longest));
 	set(sock, ZMQ_CONNECT_TIMEOUT, 5000);
@@ -92,7 +92,7 @@ static void configure(void *sock, const char *endpoint)
 int dealer_open(void *zmq, const char *endpoint, const struct key_pair *own,
 		const char *collector_key, struct dealer *out)
 {
-	static unsigned number; /* one thread opens them */
+	static unsigned number; /* only one thread opens sockets */
 	struct dealer d = { .sock = zmq_socket(zmq, ZMQ_DEALER) };
 	char name[32];
 	int r;
@@ -126,7 +126,7 @@ int dealer_send(void *sock, const struct buf *frame)
 	return zmq_send(sock, frame->data, frame->len, ZMQ_DONTWAIT) < 0 ? -errno : 0;
 }
 
-/* From libzmq's thread. */
+/* Called from libzmq's thread. */
 static void on_body_sent(void *body UNUSED, void *batch)
 {
 	spool_batch_release(batch);

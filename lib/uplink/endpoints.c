@@ -43,7 +43,7 @@ int endpoints_parse(const char *text, struct endpoints *out)
 	}
 }
 
-/* "127.0.0.1:7470" or "[::1]:7470"; "localhost" is the only name. */
+/* "127.0.0.1:7470" or "[::1]:7470"; the only name allowed is "localhost". */
 static int parse_address(const char *text, struct endpoint *e)
 {
 	const char *colon = strrchr(text, ':');

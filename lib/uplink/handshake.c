@@ -40,7 +40,7 @@ static enum handshake kind_of(uint16_t event, uint32_t value)
 	return HANDSHAKE_PROTOCOL;
 }
 
-/* Two frames: 16 bits of event and 32 of its value, then the address. */
+/* Two frames: a 16-bit event with its 32-bit value, then the address. */
 bool handshake_next(void *watch, enum handshake *out)
 {
 	uint8_t head[6], address[256];

@@ -15,7 +15,7 @@ static int take_word(struct keyring *k, const char *word, char *err, size_t errl
 {
 	int r;
 
-	/* A path of 40 characters may look like a key. */
+	/* A path of 40 characters may look like a key, so test for a file first. */
 	if (key_is_text(word) && access(word, F_OK) < 0) {
 		keys_add(&k->collectors, word);
 		return 0;
@@ -38,7 +38,7 @@ int keyring_collectors(struct keyring *k, const char *dir, const char *collector
 	memset(k, 0, sizeof(*k));
 	snprintf(k->dir, sizeof(k->dir), "%s", dir);
 	snprintf(copy, sizeof(copy), "%s", collector_key);
-	while (r == 0 && (word = strsep(&rest, ","))) { /* a path may have spaces */
+	while (r == 0 && (word = strsep(&rest, ","))) { /* a path may contain spaces */
 		size_t end;
 
 		word += strspn(word, " \t");
@@ -62,7 +62,7 @@ int keyring_collectors(struct keyring *k, const char *dir, const char *collector
 	return -ENOKEY;
 }
 
-/* Without the file there is no token: a fleet tool may take it away again. */
+/* A missing file means no token: a fleet tool may remove it after enrollment. */
 static void take_token(struct keyring *k, const char *path)
 {
 	AUTO_CLOSE int fd = *path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -108,7 +108,8 @@ bool keyring_trust(struct keyring *k, const char *collector_key)
 		learnt.n = 0;
 	keys_add(&learnt, collector_key);
 	if (keys_write(path, &learnt, "Next keys announced by collectors", err, sizeof(err)) < 0)
-		log_warn(0, "%s: the collector's next key is forgotten when this probe ends", err);
+		log_warn(0, "%s: the collector's next key will be lost when this process ends",
+			 err);
 	return true;
 }
 
@@ -123,7 +124,7 @@ int keyring_prepare(struct keyring *k)
 	r = keys_open(k->dir, "node.next", &k->next, &made, err, sizeof(err));
 	if (r < 0) {
 		memset(&k->next, 0, sizeof(k->next));
-		log_warn(0, "%s: this node keeps the key that it has", err);
+		log_warn(0, "%s: this node keeps its present key", err);
 	}
 	return r;
 }
@@ -135,9 +136,7 @@ int keyring_change(struct keyring *k)
 	path_of(next, k, "node.next");
 	path_of(own, k, "node.key");
 	if (rename(next, own) < 0)
-		return log_warn(-errno,
-				"cannot put %s in the place of %s: this node keeps the key "
-				"that it has",
+		return log_warn(-errno, "cannot rename %s to %s: this node keeps its present key",
 				next, own);
 	k->own = k->next;
 	memset(&k->next, 0, sizeof(k->next));

@@ -33,7 +33,7 @@ static int say(int r, const char *what, const char *path, char *err, size_t errl
 	return r;
 }
 
-/* The whole of a small file, as text. */
+/* Reads a whole small file as text. */
 static int read_file(const char *path, char text[static FILE_MAX], struct stat *st)
 {
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -48,7 +48,7 @@ static int read_file(const char *path, char text[static FILE_MAX], struct stat *
 	return 0;
 }
 
-/* Root may make what another user's process is to read: it belongs to whom the place belongs to. */
+/* Root may create the file for another user's process: it gets the owner of its directory. */
 static int give_to_owner(const char *path)
 {
 	char dir[KEYS_PATH];
@@ -86,7 +86,7 @@ static int write_file(const char *path, const char *text, mode_t mode)
 	return r;
 }
 
-/* The next line that says something, without its end; NULL at the end. */
+/* The next line that is neither empty nor a comment, without its newline; NULL at the end. */
 static char *next_line(char **rest)
 {
 	char *line;
@@ -140,7 +140,7 @@ int keys_save(const char *path, const struct key_pair *k, char *err, size_t errl
 	return r < 0 ? say(r, "write a key to", path, err, errlen) : 0;
 }
 
-/* With what leads to it. */
+/* Creates missing parents, too. */
 static int make_dir(const char *dir)
 {
 	char path[KEYS_PATH];
@@ -156,7 +156,7 @@ static int make_dir(const char *dir)
 	}
 	if (mkdir(path, 0755) < 0)
 		return errno == EEXIST ? 0 : -errno;
-	if (chmod(path, 0755) < 0) /* whatever the umask: the secret files are 600 */
+	if (chmod(path, 0755) < 0) /* whatever the umask; the secret files have mode 600 */
 		return -errno;
 	return give_to_owner(path);
 }

@@ -4,8 +4,8 @@
 #define MS 1000000ull
 
 static const uint64_t REPORT_NS = 3600 * 1000 * MS;
-static const uint64_t FINE_NS = 1 * MS; /* better than this nobody needs to know it */
-enum { DRIFT_PPM = 30 }; /* of two clocks, for each of which RFC 5905 has 15 */
+static const uint64_t FINE_NS = 1 * MS; /* no more precision is needed */
+enum { DRIFT_PPM = 30 }; /* of two clocks together; RFC 5905 has 15 ppm for one */
 
 static uint64_t half_now(const struct offset_seen *s, uint64_t mono_ns)
 {
@@ -22,7 +22,9 @@ static bool contradict(const struct offset_seen *a, const struct offset_seen *b,
 	return apart(a->ns, b->ns) > half_now(a, mono_ns) + half_now(b, mono_ns);
 }
 
-/* A clock that was set meanwhile makes one of these negative, or the answer a very vague one. */
+/*
+ * If a clock was set during the exchange, one of these is negative or the result is very imprecise.
+ */
 static bool read_exchange(const struct exchange *x, struct offset_seen *out)
 {
 	uint64_t away = x->heard_ns - x->sent_ns, there = x->answered_ns - x->received_ns;
@@ -36,7 +38,7 @@ static bool read_exchange(const struct exchange *x, struct offset_seen *out)
 	return true;
 }
 
-/* The newest is right: which of the older ones say otherwise, is not so any more. */
+/* The newest exchange is right: older ones that contradict it are dropped. */
 static bool forget_others(struct offset *o, const struct offset_seen *now)
 {
 	uint32_t kept = 0, was = o->n;
@@ -61,8 +63,8 @@ static uint64_t newest(const struct offset *o)
 }
 
 /*
- * When a clock was set is known to one exchange only: since the one before it. That is also said
- * by the wall of now, so that what was written down by the old one is not taken for it.
+ * When a clock was set is only known to be after the previous exchange. That time is expressed in
+ * the present wall clock, so that times written by the old clock do not get the new offset.
  */
 bool offset_add(struct offset *o, const struct exchange *x)
 {
@@ -105,7 +107,7 @@ static bool is_news(const struct offset *o, const struct offset_seen *now)
 
 bool offset_news(struct offset *o, const struct exchange *x, struct clock_item *out)
 {
-	uint64_t since = o->since_ns; /* one that was set back is not what it was then */
+	uint64_t since = o->since_ns; /* in the future if our clock was set back */
 	struct offset_seen now;
 
 	if (!o->n)

@@ -10,8 +10,8 @@
 #include "lib/uplink/dealer.h"
 
 static const uint64_t PATIENCE_MAX_NS = 24000 * MS;
-static const uint64_t RETRY_NS = 1000 * MS; /* with another key */
-static const uint64_t AGAIN_NS = 5000 * MS; /* with the same */
+static const uint64_t RETRY_NS = 1000 * MS; /* to try another key */
+static const uint64_t AGAIN_NS = 5000 * MS; /* to try the same key again */
 
 int uplink_open(struct uplink **out, const struct uplink_config *cfg)
 {
@@ -27,7 +27,7 @@ int uplink_open(struct uplink **out, const struct uplink_config *cfg)
 	u->since_ns = clock_mono_ns();
 	u->offset.since_ns = clock_wall_ns();
 	u->zmq = dealer_context();
-	u->at = (unsigned)(u->node_id % cfg->collectors->n); /* so that a fleet shares them out */
+	u->at = (unsigned)(u->node_id % cfg->collectors->n); /* spreads the fleet */
 	r = uplink_open_dealer(u, &u->dealer);
 	if (r < 0)
 		return r;
@@ -46,7 +46,7 @@ void uplink_close(struct uplink *u)
 	free(u);
 }
 
-/* Each key that is trusted, then the next collector. */
+/* Tries each trusted key, then the next collector. */
 static void try_next(struct uplink *u)
 {
 	u->key++;
@@ -55,7 +55,7 @@ static void try_next(struct uplink *u)
 	uplink_start_over(u);
 }
 
-/* The link may be fine and the collector not: only acks prove that it stores. */
+/* The link may be fine while the collector is not: only acks prove that it stores. */
 static bool out_of_patience(const struct uplink *u, uint64_t now)
 {
 	size_t bytes;
@@ -76,7 +76,7 @@ static void keep_connecting(struct uplink *u, uint64_t now)
 {
 	const bool choice = u->cfg.keys->collectors.n > 1 || u->cfg.collectors->n > 1;
 
-	/* libzmq does not connect again after what it takes for a breach of protocol. */
+	/* libzmq does not reconnect after an error that it takes for a breach of protocol. */
 	if (u->failing && now - u->since_ns >= (choice ? RETRY_NS : AGAIN_NS)) {
 		try_next(u);
 	} else if (now - u->since_ns >= PATIENCE_NS) {

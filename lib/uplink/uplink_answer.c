@@ -8,15 +8,17 @@
 
 enum { MAX_ANSWERS = 256 };
 
-static const uint64_t SETTLE_NS = 200 * MS; /* one loss makes many NACKs: follow the first */
+static const uint64_t SETTLE_NS = 200 * MS; /* one loss causes many NACKs: follow the first */
 
-/* Somebody else uses our epoch: to go on with it would lose what the collector believes to have. */
+/*
+ * Another process uses this epoch. Continuing with it would lose the batches that the collector
+ * believes it has.
+ */
 static void epoch_taken(struct uplink *u, uint64_t mark)
 {
 	log_err(0,
-		"collector at %s has batch %llu of node %s, never made here: is this a copied "
-		"machine? "
-		"Going on under a new epoch",
+		"collector at %s has batch %llu of node %s, which was not made here: is this a "
+		"copied machine? Continuing with a new epoch",
 		uplink_where(u), (unsigned long long)mark, u->cfg.node);
 	spool_renew(u->cfg.spool);
 	uplink_start_over(u);
@@ -53,7 +55,7 @@ static void on_welcome(struct uplink *u, const void *frame, size_t len)
 	uplink_go_on(u);
 }
 
-/* False: it was not for this epoch of this node, or there is nothing more to do. */
+/* False: the mark is not for this epoch of this node, or nothing more is to be done. */
 static bool take_mark(struct uplink *u, const void *frame, size_t len, struct wire_mark *m)
 {
 	struct spool *s = u->cfg.spool;
@@ -77,7 +79,7 @@ static bool take_mark(struct uplink *u, const void *frame, size_t len, struct wi
 	return true;
 }
 
-/* Every batch that was under way behind a hole brings the same NACK: one rewind is enough. */
+/* Every batch in flight after a hole brings the same NACK: one rewind is enough. */
 static void rewind_once(struct uplink *u, const struct wire_mark *m)
 {
 	uint64_t now = clock_mono_ns();
@@ -91,7 +93,9 @@ static void rewind_once(struct uplink *u, const struct wire_mark *m)
 	spool_rewind(u->cfg.spool, m->stream, m->mark);
 }
 
-/* By when the collector had a batch, and when it had stored it: one more look at its clock. */
+/*
+ * Takes the times when the collector received and stored a batch as another exchange of the clocks.
+ */
 static void hear_clock(struct uplink *u, const struct wire_mark *m)
 {
 	const struct exchange x = { .sent_ns = m->sent_ns,
@@ -133,7 +137,7 @@ static void send_dict(struct uplink *u)
 	uplink_send(u);
 }
 
-/* What an earlier version of this program knew, and left on disk with its batches. */
+/* A layout of an earlier version of this program, left on disk with its batches. */
 static void send_old_dict(struct uplink *u, uint64_t layout)
 {
 	if (spool_dict(u->cfg.spool, layout, &u->frame) == 0) {
@@ -141,7 +145,7 @@ static void send_old_dict(struct uplink *u, uint64_t layout)
 		return;
 	}
 	log_err(0,
-		"the layout %016llx of batches that an earlier probe left is gone: its metrics are "
+		"layout %016llx of batches left by an earlier probe is missing: their metrics are "
 		"lost",
 		(unsigned long long)layout);
 	spool_drop_metrics(u->cfg.spool);
@@ -178,7 +182,9 @@ static void on_foreign(struct uplink *u)
 	if (u->foreign)
 		return;
 	u->foreign = true;
-	log_err(0, "collector at %s speaks another version than this probe: update the older one",
+	log_err(0,
+		"collector at %s speaks another protocol version than this probe: update the older "
+		"one",
 		uplink_where(u));
 }
 
@@ -200,7 +206,8 @@ static void on_frame(struct uplink *u, const void *frame, size_t len)
 	else if (r == 0 && type == WIRE_KEYS)
 		uplink_keys(u, frame, len);
 	else
-		u->stat.ignored++; /* from a later version, or damaged; missing ACKs reveal it */
+		u->stat.ignored++; /* from a later version, or damaged: missing acks will show that
+				    */
 }
 
 int uplink_input(void *uplink)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* uplink_keys.c - what the collector says of keys, and what becomes of a handshake. */
+/* uplink_keys.c - handles the collector's messages about keys and the results of handshakes. */
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/base/text.h"
@@ -18,38 +18,38 @@ static void say_refused(const struct uplink *u, uint8_t why, const char *known_a
 	case WHY_TOKEN:
 		log_warn(0,
 			 "collector at %s has to let node %s in%s: seismo-collector node approve "
-			 "'%s' there. Until then everything is kept here",
+			 "'%s' there. Until then all data is kept here",
 			 where, node, why == WHY_TOKEN ? ", and its token is no good any more" : "",
 			 key);
 		break;
 	case WHY_REVOKED:
 		log_err(0,
 			"collector at %s has revoked the key of node %s: if that was a mistake, "
-			"seismo-collector node approve '%s' there",
+			"run seismo-collector node approve '%s' there",
 			where, node, key);
 		break;
 	case WHY_OTHER_NODE:
 		log_err(0,
 			"collector at %s knows this key as node %s, not %s: set node to %s, or "
-			"give "
-			"this node keys of its own (another directory of keys)",
+			"give this node its own keys (another key directory)",
 			where, known_as, node, known_as);
 		break;
 	case WHY_NAME_TAKEN:
 		log_err(0,
-			"collector at %s knows node %s by another key: if this machine was set up "
-			"anew, seismo-collector node approve '%s' there, else give it another name",
+			"collector at %s knows node %s by another key: if this machine was "
+			"reinstalled, run seismo-collector node approve '%s' there, else give it "
+			"another name",
 			where, node, key);
 		break;
 	case WHY_REGION:
 		log_err(0,
 			"collector at %s let the key of node %s in for another region, or as a "
-			"node, and not for region %s: seismo-collector node approve '%s' there, if "
-			"that is right",
+			"node, and not for region %s: if that is right, run seismo-collector node "
+			"approve '%s' there",
 			where, node, u->cfg.relay ? u->cfg.relay : "", key);
 		break;
 	default:
-		log_warn(0, "collector at %s does not take node %s for now (reason %u)", where,
+		log_warn(0, "collector at %s does not accept node %s for now (reason %u)", where,
 			 node, why);
 	}
 }
@@ -67,14 +67,14 @@ void uplink_refused(struct uplink *u, const void *frame, size_t len)
 	u->state = CONNECTING;
 	u->since_ns = clock_mono_ns();
 	u->hello_ns = u->since_ns + REFUSED_NS;
-	u->away = true; /* what was said is why */
+	u->away = true; /* the cause has just been logged */
 	if (r.why == u->refused)
 		return;
 	u->refused = r.why;
 	say_refused(u, r.why, text_clean(a, r.known_as, strlen(r.known_as)));
 }
 
-/* By its next connection the collector hears the new key, and the old one is over. */
+/* The next connection presents the new key to the collector and ends the old one. */
 static void change_key(struct uplink *u)
 {
 	if (keyring_change(u->cfg.keys) < 0)
@@ -109,21 +109,22 @@ static void say_failed(const struct uplink *u, enum handshake h)
 		say_refused(u, WHY_REVOKED, "");
 	else if (h == HANDSHAKE_PLAIN)
 		log_err(0,
-			"what listens at %s has no keys: a collector of before version 0.2 has to "
+			"the listener at %s has no keys: a collector older than version 0.2 must "
 			"be "
 			"updated",
 			uplink_where(u));
 	else
 		log_err(0,
 			"the collector at %s does not have a key that this node trusts: set "
-			"collector_key to what seismo-collector key prints there; or it is one of "
-			"before version 0.2, which has none: update it",
+			"collector_key to the output of seismo-collector key there; a collector "
+			"older than version 0.2 has no key: update it",
 			uplink_where(u));
 }
 
 /*
- * One may break off because the collector ends at that moment: what goes on is said, and once. What
- * listens may hang up as soon as it sees that we have keys, so that is all that is seen of it.
+ * A handshake may break off because the collector ends at that moment, so only a lasting failure is
+ * logged, once. A listener without keys may hang up as soon as it sees that we have keys; then the
+ * hangup is all we see.
  */
 void uplink_hear_handshakes(struct uplink *u)
 {

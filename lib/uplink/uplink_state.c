@@ -41,7 +41,7 @@ void uplink_say_away(struct uplink *u)
 			 uplink_where(u), u->cfg.spool_where);
 }
 
-/* A greeting alone proves nothing: a collector whose database is away greets as well. */
+/* A greeting alone proves nothing: a collector without its database greets as well. */
 void uplink_say_back(struct uplink *u, bool stores)
 {
 	uint32_t n = spool_batches(u->cfg.spool);
@@ -53,8 +53,8 @@ void uplink_say_back(struct uplink *u, bool stores)
 }
 
 /*
- * What the old socket still had queued must never arrive late, so it goes as a whole. When there is
- * no new one (out of descriptors) the old one stays, and the next tick tries again.
+ * Messages queued in the old socket must never arrive late, so the whole socket is closed. If no
+ * new one can be opened (out of descriptors) the old one stays, and the next tick tries again.
  */
 void uplink_start_over(struct uplink *u)
 {
@@ -128,7 +128,7 @@ static int send_batch(struct uplink *u, enum wire_stream stream, struct spool_ba
 	return 0;
 }
 
-/* The next batch that the window lets through; events first. */
+/* The next batch within the window; events first. */
 static struct spool_batch *next_batch(struct uplink *u, enum wire_stream *stream)
 {
 	struct spool_batch *b;
@@ -154,13 +154,13 @@ void uplink_send(struct uplink *u)
 	struct spool_batch *b;
 
 	while (u->state == UP && (b = next_batch(u, &stream))) {
-		/* The window is smaller than any queue of libzmq: no room means no connection. */
+		/* The window is smaller than any libzmq queue: no room means no connection. */
 		if (send_batch(u, stream, b) < 0)
 			uplink_lost(u);
 	}
 }
 
-/* What an earlier process left is stored: from here on it is our own epoch. */
+/* All batches of an earlier process are stored: from here on the uplink uses its own epoch. */
 void uplink_go_on(struct uplink *u)
 {
 	if (u->state == UP && spool_turn(u->cfg.spool)) {

@@ -22,7 +22,7 @@ uint32_t hist_slot(uint64_t us)
 	return slot < ITEM_MAX_SLOTS ? slot : ITEM_MAX_SLOTS - 1;
 }
 
-/* Up to 31 each value has its own slot; then each power of two is cut into 16 equal ones. */
+/* Values up to 31 have a slot each; above, each power of two is cut into 16 equal slots. */
 static uint32_t fine_slot(uint64_t us)
 {
 	uint32_t shift;
@@ -43,8 +43,7 @@ static uint64_t last_of(uint32_t slot)
 	return first + (UINT64_C(1) << shift) - 1;
 }
 
-/* The odd one of a slot is counted in the next that is odd, so the tail is kept, and the sum too.
- */
+/* The odd count of a slot is carried to the next odd slot, so the tail and the sum are kept. */
 void hist_halve(struct hist *h)
 {
 	uint32_t odd = 0, count = 0;

@@ -13,7 +13,7 @@ static uint64_t fail(struct mp *m)
 	return 0;
 }
 
-/* With a size that the compiler knows these are a load and a swap of bytes. */
+/* With a constant size this compiles to a load and a byte swap. */
 static inline uint64_t load(const uint8_t *p, size_t n)
 {
 	uint64_t v = 0;
@@ -125,8 +125,8 @@ double mp_double(struct mp *m)
 }
 
 /*
- * Unsigned numbers of all widths take one way, as which width comes next cannot be foreseen: a load
- * from behind the type, or from the type if that is the number, and a shift.
+ * Unsigned numbers of all widths take the same path, as the next width cannot be predicted: a load
+ * from after the type byte (or of the type byte, if that is the number) and a shift.
  */
 void mp_doubles(struct mp *m, double *v, uint32_t n)
 {
@@ -215,7 +215,8 @@ static void skip(struct mp *m, int depth)
 	skip_n(m, n, depth - 1);
 }
 
-/* Nearly all there is to skip are numbers: how long each is with its type, by that; 0: look closer.
+/*
+ * Most skipped values are numbers: their length with the type byte, indexed by it; 0: not a number.
  */
 static void skip_n(struct mp *m, uint64_t n, int depth)
 {

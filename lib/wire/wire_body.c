@@ -242,7 +242,7 @@ static bool is_known(uint64_t kind)
 	return kind < ARRAY_SIZE(least_fields) && least_fields[kind];
 }
 
-/* First pass: how many there are of each kind, and whether each is whole and wide enough. */
+/* First pass: counts the items of each kind and checks that each is whole and has enough fields. */
 static int count_items(struct mp m, uint32_t n[static ARRAY_SIZE(least_fields)], uint32_t *unknown)
 {
 	while (m.p < m.end) {

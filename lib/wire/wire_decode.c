@@ -3,7 +3,7 @@
 
 #include "lib/wire/wire_read.h"
 
-/* Opens a message: how many fields follow the type. */
+/* Opens a message; more: number of fields after the type. */
 static int open_message(struct mp *m, const void *f, size_t len, enum wire_type *type, uint32_t *n)
 {
 	static const uint8_t fields[] = {
@@ -45,7 +45,7 @@ static int expect(struct mp *m, const void *f, size_t len, enum wire_type wanted
 	return type == wanted ? 0 : -EBADMSG;
 }
 
-/* Closes a message: what a later version appended must be sound, and nothing may come after. */
+/* Closes a message: fields appended by a later version must be valid, and nothing may follow. */
 static int close_message(struct mp *m, uint32_t more)
 {
 	mp_skip_n(m, more);
@@ -60,7 +60,10 @@ int wire_type_of(const void *frame, size_t len, enum wire_type *type)
 	return open_message(&m, frame, len, type, &n);
 }
 
-/* A name that was appended later: absent, or of another form (the vector hello_later), it is "". */
+/*
+ * A text field that was appended later: "" if it is absent or of another type (the vector
+ * hello_later).
+ */
 static const char *read_later(struct mp *m, struct arena *a, uint32_t *n, int *r)
 {
 	bool is_str = m->p < m->end && ((*m->p & 0xe0) == 0xa0 || (*m->p >= 0xd9 && *m->p <= 0xdb));
@@ -169,7 +172,7 @@ int wire_need_dict_decode(const void *f, size_t len, struct wire_need_dict *d)
 	return r;
 }
 
-/* The stream is an index on both sides, so it is checked here and nowhere else. */
+/* The stream is an array index on both sides; it is checked only here. */
 static uint8_t read_stream(struct mp *m)
 {
 	uint64_t stream = mp_uint_max(m, STREAM_END - 1);
@@ -179,7 +182,7 @@ static uint8_t read_stream(struct mp *m)
 	return (uint8_t)stream;
 }
 
-/* The same of a number: it is 0. */
+/* The same for a number: 0 if it is absent or of another type. */
 static uint64_t read_later_u64(struct mp *m, uint32_t *n)
 {
 	bool is_uint = m->p < m->end && (*m->p <= 0x7f || (*m->p >= 0xcc && *m->p <= 0xcf));

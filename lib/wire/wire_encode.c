@@ -5,7 +5,7 @@
 
 #include "lib/base/hash.h"
 
-/* more: fields that were appended later, and that this message has. */
+/* more: number of fields appended later that this message has. */
 static msgpack_packer message_with(struct buf *out, enum wire_type type, uint8_t more)
 {
 	static const uint8_t fields[] = {

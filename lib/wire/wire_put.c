@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* wire_put.c - the items of a body, written. */
+/* wire_put.c - encodes the items of a body. */
 #include "lib/wire/wire_write.h"
 
 #include <assert.h>
@@ -22,7 +22,7 @@ static bool is_exact_float(double v)
 	return isinf(v) || (fabs(v) <= (double)FLT_MAX && (double)(float)v == v);
 }
 
-/* The shortest form that gives the same number back. */
+/* The shortest form that decodes to the same number. */
 static void put_value(msgpack_packer *pk, double v)
 {
 	if (isnan(v))
@@ -149,7 +149,7 @@ static void put_shares(msgpack_packer *pk, const struct request_item *r)
 	}
 }
 
-/* An empty why would say that it was looked for. */
+/* A check has a why or NULL, never an empty text: NULL is sent as "". */
 static void put_checks(msgpack_packer *pk, const struct request_item *r)
 {
 	assert(r->nchecks <= ITEM_MAX_CHECKS);
@@ -226,7 +226,7 @@ static void put_sent_id(msgpack_packer *pk, const struct request_item *r)
 	put_name(pk, r->sent_id ? r->sent_id : "");
 }
 
-/* Of the fields that were appended, as many as have something in them. */
+/* The number of appended fields up to the last one that is not empty. */
 static uint32_t appended(const struct request_item *r)
 {
 	return r->sent_id     ? 6

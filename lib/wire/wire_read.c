@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* wire_read.c - values that several messages and items have: text, addresses, metrics. */
+/* wire_read.c - decodes values shared by several messages and items: text, addresses, metrics. */
 #include "lib/wire/wire_read.h"
 
 const char *wire_read_text(struct mp *m, struct arena *a, size_t max, int *r)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* wire_request.c - the items that say what went wrong, and its evidence, read. */
+/* wire_request.c - decodes the items that describe anomalies and their evidence. */
 #include "lib/wire/wire_read.h"
 
 #include <math.h>
@@ -100,7 +100,9 @@ static void read_request_times(struct mp *m, struct request_item *q)
 	q->reason = (uint16_t)mp_uint_max(m, INT16_MAX);
 }
 
-/* The array of one share, check, ...: how many fields follow those known here. */
+/*
+ * Opens the array of one share, check, ...; returns the number of fields beyond those known here.
+ */
 static uint32_t open_tuple(struct mp *m, uint32_t least)
 {
 	uint32_t width = mp_array(m);
@@ -248,7 +250,7 @@ int wire_read_stack(struct mp *m, struct arena *a, struct stack_item *s)
 	return r;
 }
 
-/* A report without a number counts as the first. */
+/* A report without a number is the first one. */
 static void read_lasting(struct mp *m, struct event_item *e, uint32_t *more)
 {
 	uint64_t later[3] = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Same header as lib/base/clock.c, other hands. */
+/* Replaces lib/base/clock.c, behind the same header; the test sets the time. */
 #include "tests/fake/clock.h"
 
 static uint64_t hand, delay, used, cost;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* frame.h - a frame of a stack in this very program, as the kernel tells of one. */
+/* frame.h - stack frames in the test program itself, in the kernel's form. */
 #pragma once
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include "probe/symbol/user/elf_file.h"
 #include "tests/lib/test.h"
 
-/* As the kernel tells of an address in this program. */
+/* The frame of an address in this program. */
 static struct req_frame by_id(const void *addr)
 {
 	AUTO_CLOSE int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);

@@ -41,7 +41,7 @@ void play_bind(struct collector *c)
 			zmq_getsockopt(c->router, ZMQ_LAST_ENDPOINT, c->endpoint, &len);
 			return;
 		}
-		usleep(10000); /* the last one's port is not free yet */
+		usleep(10000); /* the port of the last one is not free yet */
 	}
 	CHECK(!"bound");
 }
@@ -141,7 +141,7 @@ static void note(struct collector *c, zmq_msg_t *head, zmq_msg_t *body)
 		c->seen[c->n++] = e;
 }
 
-/* All that has come so far. */
+/* Reads everything that has arrived. */
 static void look(struct collector *c)
 {
 	zmq_msg_t part[3];

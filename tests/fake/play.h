@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * play.h - an uplink and the collector that the test plays for it: a real ROUTER, answers by
- * script, and a clock that only the test turns.
+ * play.h - an uplink, and a collector played by the test: a real ROUTER, scripted answers, and a
+ * clock that only the test advances.
  */
 #pragma once
 
@@ -21,14 +21,14 @@ struct seen {
 	size_t len;
 };
 
-/* The one in the middle: what it saw, and whom it answers. */
+/* The fake collector: what it received, and which peer it answers. */
 struct collector {
 	void *zmq, *router;
 	struct key_pair key;
 	char endpoint[64];
 	uint8_t peer[PEER];
 	size_t peer_len;
-	uint32_t peers; /* how many there have been */
+	uint32_t peers; /* peers seen so far */
 	struct seen seen[MAX_SEEN];
 	uint32_t n, hellos;
 	char next_key[KEY_TEXT]; /* of the last HELLO */
@@ -38,34 +38,34 @@ struct collector {
 struct play {
 	struct collector c;
 	struct endpoints at;
-	struct keyring keys; /* of the probe; it has no directory */
+	struct keyring keys; /* the probe's; it has no directory */
 	struct loop *loop;
 	struct spool *spool;
 	struct uplink *u;
 	int fresh;
 	bool sends_times; /* in each ACK, */
-	int64_t ahead_ns; /* by a clock that is so much ahead */
-	struct clock_item clock; /* the last one told */
+	int64_t ahead_ns; /* by a clock that is ahead by this */
+	struct clock_item clock; /* the last one received */
 	int clocks;
 };
 
 extern struct wire_dict play_dict[LAYOUT];
 
 void play_open(struct play *s, size_t cap);
-void play_again(struct play *s); /* another uplink, after uplink_close */
+void play_again(struct play *s); /* opens another uplink, after uplink_close */
 void play_close(struct play *s);
-void play_bind(struct collector *c); /* again at its last address, if it had one */
-void play_turn(struct play *s); /* one round of the probe, and all that has come of it */
-void play_settle(struct play *s); /* long enough for what should not come */
+void play_bind(struct collector *c); /* binds the last address again, if there was one */
+void play_turn(struct play *s); /* one tick of the probe, and reading all that arrives */
+void play_settle(struct play *s); /* waits long enough for what should not arrive */
 void play_meet(struct play *s);
-void play_say(struct collector *c); /* c->frame, to the last one that spoke */
+void play_say(struct collector *c); /* sends c->frame to the peer of the last message */
 void play_welcome(struct play *s, uint64_t event, uint64_t metric);
 void play_mark(struct play *s, enum wire_type type, enum wire_stream stream, uint64_t mark);
 void play_need_dict(struct play *s, uint64_t layout);
 void play_append(struct play *s, enum wire_stream stream, int n, size_t len);
 uint32_t play_count(const struct collector *c, enum wire_type type);
 
-/* Until it is so: seconds of real time at most, none of the probe's. */
+/* Waits until cond holds: a few seconds of real time at most, none of the probe's clock. */
 #define UNTIL(s, cond)                                                                             \
 	do {                                                                                       \
 		for (int i_ = 0; i_ < 1000 && !(cond); i_++) {                                     \

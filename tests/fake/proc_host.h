@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* proc_host.h - source_proc on a host of files: a copy of tests/data/proc, changed as the test
- * likes. */
+/*
+ * proc_host.h - source_proc on a host made of files: a copy of tests/data/proc that the test
+ * changes.
+ */
 #pragma once
 
 #include "probe/core/layout.h"
@@ -22,7 +24,7 @@ struct host {
 
 void host_open(struct host *h, const char *sysfs);
 void host_close(struct host *h);
-int host_tick(struct host *h); /* reads; what came is in h->tick until the next */
+int host_tick(struct host *h); /* reads once; the result is in h->tick until the next call */
 
 void host_put(const struct host *h, const char *name, const char *text);
 void host_put_bytes(const struct host *h, const char *name, const void *data, size_t len);

@@ -60,7 +60,7 @@ static void put_proc(const struct stall_host *h, const struct stall_proc *p)
 	       "0 0 0 0 17 0 0 %d 0 0 0\n",
 	       p->pid, p->comm, 0l, (long)(p->cpu_s * 100), p->nice, p->threads, p->pid,
 	       (long)(p->rss / (double)sysconf(_SC_PAGESIZE)), p->policy);
-	/* of several threads the first waits as little as it can */
+	/* of several threads the first waits as little as possible */
 	put_of(h, p, "schedstat", "1 %.0f 1\n", p->threads > 1 ? 0 : p->wait_s * 1e9);
 	for (int i = 0; i < p->threads && p->threads > 1; i++) {
 		char name[64];

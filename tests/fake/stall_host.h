@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * stall_host.h - source_stalls on a host of files, in virtual time: processes that use CPUs, disks
- * and memory, and wait. What a test sets of them is per second; stall_tick lets half a second pass.
+ * stall_host.h - source_stalls on a host made of files, in virtual time: processes that use CPUs,
+ * disks and memory, and wait. The test sets rates per second; stall_tick advances by half a second.
  */
 #pragma once
 
@@ -11,12 +11,12 @@
 enum { STALL_PROCS = 8 };
 
 struct stall_proc {
-	uint32_t pid; /* 0: there is none */
+	uint32_t pid; /* 0: unused */
 	const char *comm, *cgroup;
 	int nice, policy, threads;
-	double cpu, wait; /* CPUs; waiting for them, as many threads */
+	double cpu, wait; /* CPUs used; threads waiting for a CPU */
 	double read, written, grows; /* bytes */
-	/* so far */
+	/* totals so far */
 	double cpu_s, wait_s, read_bytes, written_bytes, rss;
 };
 
@@ -32,7 +32,7 @@ struct stall_host {
 	void *self;
 	struct sink sink;
 	struct arena *arena;
-	struct wire_body sent; /* by the last tick */
+	struct wire_body sent; /* in the last tick */
 	uint32_t events; /* events sent so far */
 };
 
@@ -41,5 +41,5 @@ void stall_host_close(struct stall_host *h);
 struct stall_proc *stall_host_start(struct stall_host *h, uint32_t pid, const char *comm);
 void stall_host_end(struct stall_host *h, struct stall_proc *p);
 void stall_tick(struct stall_host *h);
-/* Ticks until an event is sent, for at most the given seconds; NULL: none was. */
+/* Ticks until an event is sent, at most for the given seconds; NULL: no event. */
 const struct event_item *stall_until(struct stall_host *h, double seconds);
