@@ -95,7 +95,7 @@ UNPROVED = [
     ("COVERAGE_USER_FAULT", "a page of a server's answer that goes between the call and the hook's look at it"),
     ("COVERAGE_CALLS_FULL", "so many calls at once are not made"),
     ("COVERAGE_CLIENT_FULL", "so many calls at once are not made"),
-    ("COVERAGE_LATE", "a server that sends more of an answer after it was told as over"),
+    ("COVERAGE_LATE", "a server that sends more of an answer after its request was reported"),
     ("COVERAGE_RED_FULL", "so many applications are not run"),
     ("FILELOSS_OPS_FULL", "so many slow operations at once are not made"),
     ("FILELOSS_NAMELESS", "a file whose path is longer than the kernel's program follows"),
