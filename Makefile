@@ -21,10 +21,10 @@ ARCH  := $(shell uname -m)
 export VAR WEB BIND NODE T PROBE_FLAGS DATA MIN
 
 MSGPACK := $(shell pkg-config --exists msgpack 2>/dev/null && echo msgpack || echo msgpack-c)
-PKGS    := libbpf libelf zlib libzmq libseccomp $(MSGPACK) libpq libmicrohttpd inih
+PKGS    := libbpf libelf zlib libzmq libseccomp libmnl $(MSGPACK) libpq libmicrohttpd inih
 pkg      = $(shell pkg-config $(1) 2>/dev/null)
 CFLAGS_PKGS := $(call pkg,--cflags $(PKGS))
-LIBS_PROBE := $(call pkg,--libs libbpf libelf zlib libzmq libseccomp $(MSGPACK) inih) -lm
+LIBS_PROBE := $(call pkg,--libs libbpf libelf zlib libzmq libseccomp libmnl $(MSGPACK) inih) -lm
 LIBS_COLL  := $(call pkg,--libs libzmq $(MSGPACK) libpq libmicrohttpd inih) -lm
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wcast-qual \

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* main.c - seismo-collector: bind, give up privileges, then the writer, the web server, the loop.
- */
+/* main.c - seismo-collector: binds, drops privileges, then starts the threads and the loop. */
 #include <malloc.h>
 #include <stdio.h>
 
@@ -32,26 +31,26 @@ struct collector {
 	int listen_fd, web_fd, signal_fd;
 	struct loop *loop;
 	struct layouts *layouts;
-	struct pipeline *line;
-	struct writer_queue *link;
+	struct pipeline *pipeline;
+	struct writer_queue *queue;
 	struct own_keys own;
-	struct key_registry *roster;
+	struct key_registry *keys;
 	void *zmq;
-	struct zap_auth *gate;
-	struct accept_guard *door;
+	struct zap_auth *auth;
+	struct accept_guard *guard;
 	struct router *router;
 	struct receive *receive;
 	struct web *web;
 	struct writer *writer;
-	struct compact *seal;
+	struct compact *compact;
 	struct red_roll *red_roll;
 	struct correlate *correlate;
-	struct outbox *outbox; /* NULL: nothing is relayed, as relay */
+	struct outbox *outbox; /* NULL, like relay: the region is not relayed */
 	struct relay *relay;
 };
 
-/* Batches come and go by the hundred. Memory that goes back to the kernel in between comes again
- * page by page, which costs more than to read what is in it. */
+/* Batches are allocated and freed by the hundred. Returning their memory to the kernel would cost
+ * page faults, which take longer than decoding the batches. */
 static void keep_memory(void)
 {
 	mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
@@ -71,7 +70,8 @@ static void on_requests(void *arg)
 	web_notify(arg);
 }
 
-/* What may need privileges; and then there are none. No thread and no byte from outside before. */
+/* Does all that may need privileges, then drops them. Before that no thread runs and no byte from
+ * the network is read. */
 static int bind_and_drop(struct collector *c)
 {
 	char err[512];
@@ -95,7 +95,7 @@ static int bind_and_drop(struct collector *c)
 	if (r < 0)
 		return log_err(0, "%s", err), r;
 	if (geteuid() == 0)
-		log_warn(0, "this runs as root, which it does not need: give it --user");
+		log_warn(0, "the collector runs as root, which it does not need; set --user");
 	return 0;
 }
 
@@ -115,7 +115,7 @@ static int start_threads(struct collector *c)
 		.on_command = on_command,
 	};
 	struct writer_config writer = {
-		.link = c->link,
+		.link = c->queue,
 		.session = { .database = c->config.database,
 			     .region = c->config.region,
 			     .keep = c->config.keep },
@@ -129,7 +129,7 @@ static int start_threads(struct collector *c)
 	int r = correlate_start(&c->correlate, &correlate);
 
 	if (r < 0)
-		return log_err(r, "cannot start the thread that makes incidents");
+		return log_err(r, "cannot start the incident thread");
 	web.commands = c->correlate;
 	r = web_start(&c->web, &web);
 	if (r < 0)
@@ -137,18 +137,18 @@ static int start_threads(struct collector *c)
 	writer.arg = c->web;
 	r = writer_start(&c->writer, &writer);
 	if (r < 0)
-		return log_err(r, "cannot start the thread that stores");
-	r = key_registry_start(&c->roster, c->config.database);
+		return log_err(r, "cannot start the writer thread");
+	r = key_registry_start(&c->keys, c->config.database);
 	if (r < 0)
-		return log_err(r, "cannot start the thread that knows the nodes");
-	r = compact_start(&c->seal, c->config.database, c->relay ? c->config.region : NULL);
+		return log_err(r, "cannot start the key registry thread");
+	r = compact_start(&c->compact, c->config.database, c->relay ? c->config.region : NULL);
 	if (r < 0)
-		return log_err(r, "cannot start the thread that packs");
+		return log_err(r, "cannot start the compaction thread");
 	r = red_roll_start(&c->red_roll, c->config.database);
 	if (r < 0)
-		return log_err(r, "cannot start the thread that adds up who calls whom");
+		return log_err(r, "cannot start the topology rollup thread");
 	r = c->relay ? relay_start(c->relay) : 0;
-	return r < 0 ? log_err(r, "cannot start the thread that relays") : 0;
+	return r < 0 ? log_err(r, "cannot start the relay thread") : 0;
 }
 
 static int on_second(void *arg)
@@ -156,12 +156,12 @@ static int on_second(void *arg)
 	struct collector *c = arg;
 
 	own_keys_look(&c->own);
-	accept_guard_look(c->door);
+	accept_guard_look(c->guard);
 	return 0;
 }
 
-/* Nobody is let in before it was seen that nobody else would be. */
-static int open_gate(struct collector *c)
+/* The self-test comes first: no connection is accepted unless wrong keys are refused. */
+static int open_router(struct collector *c)
 {
 	char err[256];
 	int r = zap_auth_try(&c->own.pair, err, sizeof(err));
@@ -169,45 +169,46 @@ static int open_gate(struct collector *c)
 	if (r < 0)
 		return log_err(0, "%s", err), r;
 	c->zmq = router_context();
-	c->gate = zap_auth_open(c->zmq, c->roster);
-	if (!c->gate)
-		return log_err(-errno, "cannot open the gate");
+	c->auth = zap_auth_open(c->zmq, c->keys);
+	if (!c->auth)
+		return log_err(-errno, "cannot open the socket for authentication");
 	r = listen_begin(c->listen_fd);
 	if (r < 0)
 		return log_err(r, "cannot listen on %s; choose another port with --bind",
 			       c->config.bind);
-	r = accept_guard_open(&c->door, c->listen_fd);
+	r = accept_guard_open(&c->guard, c->listen_fd);
 	if (r < 0)
-		return log_err(r, "cannot start the thread at the door");
+		return log_err(r, "cannot start the accept guard thread");
 	c->router = router_open(c->zmq, c->listen_fd, c->config.bind, &c->own.pair);
-	if (!c->router || zap_auth_watch(c->gate, router_socket(c->router), c->door) < 0)
+	if (!c->router || zap_auth_watch(c->auth, router_socket(c->router), c->guard) < 0)
 		return log_err(-errno, "cannot serve %s", c->config.bind);
-	loop_add_zmq(c->loop, zap_auth_socket(c->gate), zap_auth_answer, c->gate);
-	loop_add_zmq(c->loop, zap_auth_events(c->gate), zap_auth_count, c->gate);
+	loop_add_zmq(c->loop, zap_auth_socket(c->auth), zap_auth_answer, c->auth);
+	loop_add_zmq(c->loop, zap_auth_events(c->auth), zap_auth_count, c->auth);
 	return 0;
 }
 
 static int open_wire(struct collector *c)
 {
-	int r = pipeline_open(&c->line, front, ARRAY_SIZE(front),
-			  &(struct stage_env){ .layouts = c->layouts, .region = c->config.region });
+	int r = pipeline_open(
+		&c->pipeline, front, ARRAY_SIZE(front),
+		&(struct stage_env){ .layouts = c->layouts, .region = c->config.region });
 
 	if (r < 0)
-		return log_err(r, "cannot open the line of stages");
-	r = open_gate(c);
+		return log_err(r, "cannot open the pipeline");
+	r = open_router(c);
 	if (r < 0)
 		return r;
 	c->receive = receive_new(
 		&(struct receive_config){ .router = c->router,
-					  .roster = c->roster,
+					  .roster = c->keys,
 					  .own = &c->own,
 					  .rows_per_s = (uint32_t)c->config.node_rows_per_s,
-					  .link = c->link,
+					  .link = c->queue,
 					  .layouts = c->layouts,
-					  .front = c->line });
+					  .front = c->pipeline });
 	loop_add_zmq(c->loop, router_socket(c->router), receive_messages, c->receive);
-	loop_add_fd(c->loop, writer_queue_note_fd(c->link), receive_notes, c->receive);
-	loop_add_fd(c->loop, key_registry_answer_fd(c->roster), receive_answers, c->receive);
+	loop_add_fd(c->loop, writer_queue_note_fd(c->queue), receive_notes, c->receive);
+	loop_add_fd(c->loop, key_registry_answer_fd(c->keys), receive_answers, c->receive);
 	loop_add_timer(c->loop, 1000, on_second, c);
 	loop_add_fd(c->loop, c->signal_fd, on_signal, c);
 	loop_add_timer(c->loop, RECEIVE_TICK_MS, receive_tick, c->receive);
@@ -222,7 +223,7 @@ static int run(struct collector *c)
 		return r;
 	c->loop = loop_new();
 	c->layouts = layouts_new();
-	c->link = writer_queue_new();
+	c->queue = writer_queue_new();
 	if (c->relay)
 		c->outbox = outbox_new(c->config.region);
 	r = start_threads(c);
@@ -233,38 +234,38 @@ static int run(struct collector *c)
 	log_info("probes connect to %s by key %s, the console is http://%s/", c->config.bind,
 		 c->own.pair.public, c->config.web);
 	r = loop_run(c->loop);
-	return r < 0 ? log_err(r, "the loop ended") : 0;
+	return r < 0 ? log_err(r, "the event loop failed") : 0;
 }
 
-/* What is queued is stored, and its probes hear of it, before the socket closes. */
+/* Stores and acknowledges all queued batches before the socket closes. */
 static void stop(struct collector *c)
 {
 	if (c->writer && writer_stop(c->writer) < 0) {
 		log_err(0,
-			"the database hangs in a call; ending without it, probes still have what "
-			"is not stored");
+			"the database hangs in a call; exiting without it. Probes still have the "
+			"batches that are not stored");
 		_exit(EXIT_FAILURE);
 	}
 	if (c->receive)
 		receive_notes(c->receive);
-	/* in the middle of a question: its transaction is given up, and all else is done */
+	/* a query is still running: exiting aborts its transaction; all else is done */
 	if (correlate_stop(c->correlate) < 0)
 		_exit(EXIT_SUCCESS);
-	compact_stop(c->seal);
+	compact_stop(c->compact);
 	red_roll_stop(c->red_roll);
 	relay_stop(c->relay);
 	outbox_free(c->outbox);
 	web_stop(c->web);
 	correlate_free(c->correlate);
 	receive_free(c->receive);
-	accept_guard_close(c->door);
+	accept_guard_close(c->guard);
 	router_close(c->router);
-	zap_auth_close(c->gate);
+	zap_auth_close(c->auth);
 	if (c->zmq)
 		zmq_ctx_term(c->zmq);
-	key_registry_stop(c->roster);
-	pipeline_close(c->line);
-	writer_queue_free(c->link);
+	key_registry_stop(c->keys);
+	pipeline_close(c->pipeline);
+	writer_queue_free(c->queue);
 	layouts_free(c->layouts);
 	loop_free(c->loop);
 	close_autop(&c->signal_fd);

@@ -20,7 +20,7 @@ covers() { # FUZZER: the sources whose reading of outside bytes it tests
 	fuzz_manifest) sources probe custom_manifest.c custom_layout.c && sources lib config.c ;;
 	fuzz_uplink) sources lib uplink.c uplink_state.c uplink_answer.c spool.c spool_queue.c ;;
 	fuzz_spool) sources lib segment.c segment_scan.c spool.c spool_queue.c spool_disk.c ;;
-	fuzz_receive) sources collector receive.c watermarks.c decode.c enrich.c store.c copy.c jsonb.c && sources lib text.c text_clean.c ;;
+	fuzz_receive) sources collector receive.c watermarks.c decode.c enrich.c store.c copy.c && sources lib json.c text.c text_clean.c ;;
 	fuzz_chunk) sources collector chunk.c column.c column_decode.c row_codec.c ;;
 	fuzz_web) sources collector web_param.c web_filter.c web_call.c web_route.c web_file.c ;;
 	esac

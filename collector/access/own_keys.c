@@ -71,7 +71,7 @@ void own_keys_look(struct own_keys *k)
 {
 	if (look(k) && *k->next)
 		log_info(
-			"probes are told to trust the next key of this collector, %.8s..., as well",
+			"probes now also trust the next key of this collector, %.8s...",
 			k->next);
 }
 

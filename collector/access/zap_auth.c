@@ -98,8 +98,8 @@ static void judge(const struct zap_auth *g, const struct request *q, char key[st
 	if (q->n != FIELDS || strcmp(q->field[5], "CURVE") != 0 || q->len[6] != CURVE_KEY)
 		return;
 	zmq_z85_encode(key, (const uint8_t *)q->field[6], CURVE_KEY);
-	if (!g->roster || !key_registry_find(g->roster, key, &e, &loaded) || e.state == ROSTER_APPROVED ||
-	    e.state == ROSTER_WAITS)
+	if (!g->roster || !key_registry_find(g->roster, key, &e, &loaded) ||
+	    e.state == ROSTER_APPROVED || e.state == ROSTER_WAITS)
 		return;
 	counter_add(C_HANDSHAKES_REVOKED, 1);
 	*key = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* zap_auth_try.c - that libzmq keeps its word, tried on a port of its own before anybody may connect.
+/* zap_auth_try.c - that libzmq keeps its word, tried on a port of its own before anybody may
+ * connect.
  */
 #include <stdio.h>
 

@@ -11,15 +11,15 @@ struct series {
 	uint32_t values, n, cap;
 	bool sorted;
 	double *us;
-	double *v; /* by the row */
+	double *v; /* row by row */
 };
 
 struct chunk_builder {
-	struct pairmap *layouts; /* of a node: pairmap of its entities */
+	struct pairmap *layouts; /* by node and layout: a pairmap of the entities */
 	struct series **series;
 	size_t n, cap;
 	uint64_t values;
-	struct arena *arena; /* of the chunk at hand */
+	struct arena *arena; /* of the current chunk */
 };
 
 struct chunk_builder *chunk_builder_new(void)
@@ -63,8 +63,8 @@ static void *grown(void *p, size_t n, size_t size)
 	return p;
 }
 
-static struct series *find(struct chunk_builder *s, uint64_t node, uint64_t layout, uint64_t entity,
-			   uint32_t values)
+static struct series *find_series(struct chunk_builder *s, uint64_t node, uint64_t layout,
+				  uint64_t entity, uint32_t values)
 {
 	struct pairmap **entities = pairmap_add(s->layouts, node, layout);
 	struct series **one, *made;
@@ -90,10 +90,10 @@ static struct series *find(struct chunk_builder *s, uint64_t node, uint64_t layo
 	return made;
 }
 
-void chunk_builder_add(struct chunk_builder *s, uint64_t node, uint64_t layout, uint64_t entity, double us,
-	       const double *v, uint32_t n, uint32_t values)
+void chunk_builder_add(struct chunk_builder *s, uint64_t node, uint64_t layout, uint64_t entity,
+		       double us, const double *v, uint32_t n, uint32_t values)
 {
-	struct series *e = find(s, node, layout, entity, values);
+	struct series *e = find_series(s, node, layout, entity, values);
 	double *to;
 
 	if (e->n == e->cap) {
@@ -135,7 +135,7 @@ static int by_time(const void *a, const void *b, void *us)
 
 	if (x != y)
 		return x < y ? -1 : 1;
-	return i < j ? -1 : i > j; /* of one time: as they came */
+	return i < j ? -1 : i > j; /* equal times keep their order */
 }
 
 static int by_value(const void *a, const void *b)
@@ -145,7 +145,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* All times of these series, each once. */
+/* All distinct times of these series, in order. */
 static void collect_ticks(struct arena *a, struct series *const *s, uint32_t n, struct chunk *c)
 {
 	size_t all = 0, left = 0;
@@ -167,8 +167,8 @@ static void collect_ticks(struct arena *a, struct series *const *s, uint32_t n, 
 	c->nticks = (uint32_t)left;
 }
 
-/* By the column, and in the order of time. */
-static struct chunk_entity turn(struct arena *a, const struct series *s, const struct chunk *c)
+/* Rows to columns, in the order of time. */
+static struct chunk_entity transpose(struct arena *a, const struct series *s, const struct chunk *c)
 {
 	double *tick = arena_alloc(a, (s->n + 1) * sizeof(*tick));
 	double *v = arena_alloc(a, ((size_t)s->n * s->values + 1) * sizeof(*v));
@@ -188,12 +188,12 @@ static struct chunk_entity turn(struct arena *a, const struct series *s, const s
 	return (struct chunk_entity){ .n = s->n, .tick = tick, .v = v };
 }
 
-static int give(struct chunk_builder *s, struct series *const *first, uint32_t n, uint32_t part,
-		chunk_builder_take *take, void *arg)
+static int build_chunk(struct chunk_builder *s, struct series *const *first, uint32_t n,
+		       uint32_t part, chunk_builder_take *take, void *arg)
 {
 	struct chunk_builder_chunk out = { .node = (*first)->node,
-				   .layout = (*first)->layout,
-				   .part = part };
+					   .layout = (*first)->layout,
+					   .part = part };
 	struct chunk_entity *e;
 	uint64_t *id;
 
@@ -204,7 +204,7 @@ static int give(struct chunk_builder *s, struct series *const *first, uint32_t n
 	out.chunk.nentities = n;
 	collect_ticks(s->arena, first, n, &out.chunk);
 	for (uint32_t i = 0; i < n; i++) {
-		e[i] = turn(s->arena, first[i], &out.chunk);
+		e[i] = transpose(s->arena, first[i], &out.chunk);
 		id[i] = first[i]->entity;
 	}
 	out.id = id;
@@ -212,7 +212,7 @@ static int give(struct chunk_builder *s, struct series *const *first, uint32_t n
 	return take(arg, &out);
 }
 
-static bool is_one(const struct series *a, const struct series *b)
+static bool share_chunk(const struct series *a, const struct series *b)
 {
 	return a->node == b->node && a->layout == b->layout && a->values == b->values;
 }
@@ -231,11 +231,11 @@ int chunk_builder_each(struct chunk_builder *s, chunk_builder_take *take, void *
 		if (i &&
 		    !(first[-1]->node == (*first)->node && first[-1]->layout == (*first)->layout))
 			part = 0;
-		while (i < s->n && n < CHUNK_MAX_ENTITIES && is_one(*first, s->series[i])) {
+		while (i < s->n && n < CHUNK_MAX_ENTITIES && share_chunk(*first, s->series[i])) {
 			i++;
 			n++;
 		}
-		r = give(s, first, n, part++, take, arg);
+		r = build_chunk(s, first, n, part++, take, arg);
 	}
 	return r;
 }

@@ -15,13 +15,13 @@
 #include "collector/archive/compact_early.h"
 #include "collector/archive/compact_job.h"
 
-/* Any number will do, if it is always the same, and not that of the migrations. */
+/* Any number that never changes and that no other lock uses (tests/lint/locks.sh). */
 #define SEAL_LOCK "select pg_try_advisory_lock(126879331840368)"
 
 enum {
 	RETRY_MS = 500,
 	RETRY_MAX_MS = 60000,
-	OTHER_MS = 5000, /* another collector packs: who knows for how long */
+	OTHER_MS = 5000, /* between tries while another collector compacts */
 	VACUUM_MS = 60000,
 	SETTLE_S = 5, /* after the full hour */
 	STOP_S = 2,
@@ -35,12 +35,12 @@ struct compact {
 	pthread_t thread;
 	struct pg *pg;
 	struct pairmap *layouts;
-	bool leads, told;
+	bool leads, error_logged;
 	int retry_ms, stop_fd;
 	atomic_bool stopping;
 	uint64_t ensured_day, due_ns, vacuum_ns; /* monotonic; 0: now, and never */
-	uint64_t early_ns; /* and minutes are told to whom this region is relayed; 0: now */
-	const char *region; /* NULL: to nobody */
+	uint64_t early_ns; /* when minutes are next relayed early; 0: now */
+	const char *region; /* NULL: it is not relayed */
 };
 
 static int on_layout(void *arg, const PGresult *row)
@@ -60,7 +60,7 @@ static int read_layouts(struct compact *s)
 		       s->layouts);
 }
 
-static int ensure(struct compact *s, uint64_t hour_s)
+static int ensure_tables(struct compact *s, uint64_t hour_s)
 {
 	char at[32], sql[128];
 	int e;
@@ -82,7 +82,7 @@ static int ensure(struct compact *s, uint64_t hour_s)
 static int run_job(struct compact *s, struct compact_job *job)
 {
 	uint64_t t0 = clock_mono_ns(), values = 0;
-	int e = ensure(s, job->hour_s);
+	int e = ensure_tables(s, job->hour_s);
 
 	if (e == 0)
 		e = compact_job_run(s->pg, s->layouts, job, &values);
@@ -96,7 +96,7 @@ static int run_job(struct compact *s, struct compact_job *job)
 	return e;
 }
 
-/* A node that has more than a transaction takes, by parts of the hour. */
+/* Splits the hour of a node with more values than one transaction takes. */
 static int run_parts(struct compact *s, struct compact_job *job, uint64_t values)
 {
 	uint64_t parts = values / SEAL_JOB_VALUES + 1;
@@ -114,7 +114,7 @@ static int run_parts(struct compact *s, struct compact_job *job, uint64_t values
 static int run_nodes(struct compact *s, const PGresult *list, int from, int until)
 {
 	struct compact_job job = { .hour_s = strtoull(PQgetvalue(list, from, 0), NULL, 10),
-				.region = s->region };
+				   .region = s->region };
 	struct buf nodes = { 0 };
 	uint64_t values = 0;
 	int e;
@@ -131,7 +131,7 @@ static int run_nodes(struct compact *s, const PGresult *list, int from, int unti
 	return e;
 }
 
-/* The end of those from here on that are of one hour and fit into one transaction. */
+/* The end of the rows that are of the same hour and fit into one transaction. */
 static int group_end(const PGresult *list, int from)
 {
 	uint64_t values = 0;
@@ -161,7 +161,7 @@ static int run_each(struct compact *s, const PGresult *list, int from, int until
 	return bad;
 }
 
-/* Rows of "hour, node, values", by hour. A row that cannot be read holds up nobody but its node. */
+/* Rows of "hour, node, values", by hour. An unreadable row only delays its own node. */
 static int run_list(struct compact *s, const PGresult *list)
 {
 	int e = 0, bad = 0, until;
@@ -184,7 +184,7 @@ static int run_list(struct compact *s, const PGresult *list)
 	"select date_bin('1 hour', ts, timestamptz 'epoch') as hour, node_id, sum(" values ") n "  \
 	"from " table " join layout l using (layout_id) where ts < " DUE " group by 1, 2"
 
-static int pass(struct compact *s)
+static int compact_due(struct compact *s)
 {
 	static const char
 		sql[] = "select extract(epoch from hour)::bigint, node_id, sum(n)::bigint from "
@@ -204,8 +204,8 @@ static int pass(struct compact *s)
 }
 
 /*
- * What was packed is deleted, and its room goes back when nobody can see it any more. To truncate
- * an hour would take it from those who began to read before it was packed.
+ * Compacted rows are deleted; vacuum frees their space once no transaction can see them. Truncating
+ * an hour instead would take its rows from readers that began before it was compacted.
  */
 static int vacuum(struct compact *s)
 {
@@ -229,7 +229,7 @@ static int vacuum(struct compact *s)
 	return e;
 }
 
-/* By the wall, as hours are; a clock that is set is followed at the next one. */
+/* Hours follow the wall clock; a clock that was set counts from the next call on. */
 static uint64_t next_ns(uint64_t span_s, uint64_t settle_s)
 {
 	uint64_t now_s = clock_wall_ns() / 1000000000u;
@@ -237,7 +237,7 @@ static uint64_t next_ns(uint64_t span_s, uint64_t settle_s)
 	return clock_mono_ns() + (span_s - now_s % span_s + settle_s) * 1000 * MS;
 }
 
-static int tell_early(struct compact *s)
+static int relay_early(struct compact *s)
 {
 	int e = read_layouts(s);
 
@@ -248,7 +248,7 @@ static int tell_early(struct compact *s)
 	return e;
 }
 
-static int lead(struct compact *s)
+static int take_lock(struct compact *s)
 {
 	AUTO(PQclear) PGresult *res = NULL;
 	int e = 0;
@@ -266,16 +266,16 @@ static int lead(struct compact *s)
 	return e;
 }
 
-static int work(struct compact *s)
+static int run_due(struct compact *s)
 {
-	int e = lead(s);
+	int e = take_lock(s);
 
 	if (e == 0 && s->leads && s->region && clock_mono_ns() >= s->early_ns)
-		e = tell_early(s);
+		e = relay_early(s);
 	if (e < 0 || !s->leads)
 		return e;
 	if (clock_mono_ns() >= s->due_ns) {
-		e = pass(s);
+		e = compact_due(s);
 		if (e == 0)
 			s->due_ns = next_ns(HOUR_S, SETTLE_S);
 	}
@@ -289,21 +289,20 @@ static int work(struct compact *s)
 	return e;
 }
 
-/* While the writer has no database either, it says so, and before it made the tables it is early.
- */
-static void tell(struct compact *s, int e)
+/* The writer logs a database that is away or has no tables yet. */
+static void log_result(struct compact *s, int e)
 {
 	if (e == -ENOTCONN || counter_get(C_DATABASE_UP) == 0)
 		return;
-	if (e < 0 && !s->told)
+	if (e < 0 && !s->error_logged)
 		log_warn(0,
-			 "hours that are over cannot be packed: %s%s%s; they stay as they are, and "
-			 "it is tried again",
-			 e == -EBADMSG ? "a row is not what it should be" : pg_why(s->pg),
+			 "cannot compact finished hours: %s%s%s; their rows stay as they are, and "
+			 "compaction is retried",
+			 e == -EBADMSG ? "a row is malformed" : pg_why(s->pg),
 			 *pg_state(s->pg) ? ", SQLSTATE " : "", pg_state(s->pg));
-	if (e == 0 && s->told)
-		log_info("hours that are over are packed again");
-	s->told = e < 0;
+	if (e == 0 && s->error_logged)
+		log_info("finished hours are compacted again");
+	s->error_logged = e < 0;
 }
 
 static int wait_ms(struct compact *s, int e)
@@ -312,7 +311,7 @@ static int wait_ms(struct compact *s, int e)
 
 	if (e < 0) {
 		s->retry_ms = s->retry_ms < RETRY_MAX_MS / 2 ? 2 * s->retry_ms : RETRY_MAX_MS;
-		return counter_get(C_DATABASE_UP) && s->told ? s->retry_ms : RETRY_MS;
+		return counter_get(C_DATABASE_UP) && s->error_logged ? s->retry_ms : RETRY_MS;
 	}
 	s->retry_ms = RETRY_MS;
 	if (!s->leads)
@@ -329,11 +328,11 @@ static void *run(void *arg)
 	struct compact *s = arg;
 
 	while (!atomic_load(&s->stopping)) {
-		int e = work(s);
+		int e = run_due(s);
 		struct pollfd p[2] = { { .fd = s->stop_fd, .events = POLLIN },
 				       { .fd = pg_socket(s->pg), .events = POLLIN } };
 
-		tell(s, e);
+		log_result(s, e);
 		poll(p, 2, wait_ms(s, e));
 		if (p[1].revents && pg_notified(s->pg))
 			s->due_ns = s->early_ns = 0;
@@ -358,11 +357,10 @@ int compact_start(struct compact **out, const char *database, const char *region
 	e = -pthread_create(&s->thread, NULL, run, s);
 	if (e == 0)
 		*out = s;
-	return e; /* a process that cannot start ends */
+	return e; /* nothing is freed on an error: the process exits */
 }
 
-/* A thread that is in the middle of it is left: the process ends next, and so does its transaction.
- */
+/* A thread in a transaction is not waited for: the process exits next, which aborts it. */
 void compact_stop(struct compact *s)
 {
 	struct timespec until;

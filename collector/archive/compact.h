@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * compact.h - the thread that packs hours that are over, and rolls them up.
+ * compact.h - the thread that compacts finished hours into chunks and rolls them up.
  *
- * An hour is packed one hour after its end; what comes for it later is put to it an hour after
- * that. Of several collectors on one database one packs, and tells what was told by the minute to
- * whom the region is relayed. It has a connection of its own, and a database that is away, or that
- * refuses, is said once and tried again. NOTIFY seismo_seal: do now what is due.
+ * An hour is compacted one hour after its end; samples that arrive later are merged into it an hour
+ * after that. Of several collectors on one database, one compacts; it also puts the minutes into
+ * the outbox if the region is relayed. The thread has a database connection of its own. An error is
+ * logged once and the work is retried. NOTIFY seismo_seal makes it do at once all that is due.
  */
 #pragma once
 
@@ -14,5 +14,5 @@
 struct compact;
 
 int compact_start(struct compact **out, const char *database,
-	       const char *region) MUST_CHECK; /* NULL: it is not relayed; outlives it */
-void compact_stop(struct compact *s); /* NULL is fine; a transaction under way is given up */
+		  const char *region) MUST_CHECK; /* NULL: not relayed; outlives the thread */
+void compact_stop(struct compact *s); /* NULL is fine; aborts a running transaction */

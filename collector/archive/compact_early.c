@@ -13,10 +13,10 @@ struct early {
 	struct pg *pg;
 	const struct pairmap *layouts;
 	const char *region;
-	uint64_t slot_s, node; /* the next to be told; of it those up to this node are */
+	uint64_t slot_s, node; /* the next slot to send; the nodes up to this one are done */
 };
 
-/* Of a region that begins to be relayed what is yet to come is told. */
+/* Without a mark, in a region that was not relayed before, it begins with the last slot. */
 static int read_mark(struct early *e, uint64_t until_s)
 {
 	AUTO(PQclear) PGresult *res = NULL;
@@ -42,7 +42,7 @@ static void mark_text(char text[static 160], uint64_t slot_s, uint64_t node)
 	snprintf(text, 160, "select set_relay_rolled(%" PRIu64 ", %" PRIu64 ")", slot_s, node);
 }
 
-/* Nodes with how much they told, in the order of their ids. */
+/* Nodes with the number of their values, in the order of their ids. */
 static int read_nodes(const struct early *e, PGresult **out)
 {
 	char sql[640], from[32], until[32];
@@ -57,14 +57,14 @@ static int read_nodes(const struct early *e, PGresult **out)
 	return pg_ask(e->pg, sql, &(struct pg_args){ 0 }, out);
 }
 
-static int tell(struct early *e, const char *nodes, uint64_t last)
+static int relay_group(struct early *e, const char *nodes, uint64_t last)
 {
 	struct compact_job job = { .hour_s = e->slot_s / HOUR_S * HOUR_S,
-				.from_s = e->slot_s,
-				.until_s = e->slot_s + SEAL_EARLY_S,
-				.nodes = nodes,
-				.region = e->region,
-				.early = true };
+				   .from_s = e->slot_s,
+				   .until_s = e->slot_s + SEAL_EARLY_S,
+				   .nodes = nodes,
+				   .region = e->region,
+				   .early = true };
 	char then[160];
 	uint64_t values;
 	int r;
@@ -77,7 +77,7 @@ static int tell(struct early *e, const char *nodes, uint64_t last)
 	return r;
 }
 
-static int tell_slot(struct early *e, const PGresult *list, const atomic_bool *stop)
+static int relay_slot(struct early *e, const PGresult *list, const atomic_bool *stop)
 {
 	int r = 0;
 
@@ -95,8 +95,8 @@ static int tell_slot(struct early *e, const PGresult *list, const atomic_bool *s
 		} while (i < PQntuples(list) &&
 			 values + strtoull(PQgetvalue(list, i, 1), NULL, 10) <= SEAL_JOB_VALUES);
 		buf_put(&nodes, "}", 2);
-		r = tell(e, (const char *)nodes.data,
-			 strtoull(PQgetvalue(list, i - 1, 0), NULL, 10));
+		r = relay_group(e, (const char *)nodes.data,
+				strtoull(PQgetvalue(list, i - 1, 0), NULL, 10));
 		buf_free(&nodes);
 	}
 	return r;
@@ -117,7 +117,7 @@ static int next_slot(struct early *e)
 }
 
 int compact_early(struct pg *p, const struct pairmap *layouts, const char *region,
-	       const atomic_bool *stop)
+		  const atomic_bool *stop)
 {
 	struct early e = { .pg = p, .layouts = layouts, .region = region };
 	uint64_t until_s =
@@ -129,7 +129,7 @@ int compact_early(struct pg *p, const struct pairmap *layouts, const char *regio
 
 		r = read_nodes(&e, &list);
 		if (r == 0)
-			r = tell_slot(&e, list, stop);
+			r = relay_slot(&e, list, stop);
 		if (r == 0 && !atomic_load(stop))
 			r = next_slot(&e);
 	}

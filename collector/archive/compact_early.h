@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * compact_early.h - minutes of an hour that is not over, for whom this region is relayed to: every
- * five minutes those before, so that it need not wait for the hour to be packed. What came late for
- * them is told with the hour.
+ * compact_early.h - relays the minutes of an unfinished hour every five minutes, so that the global
+ * collector need not wait until the hour is compacted. Late samples are sent with the whole hour.
  */
 #pragma once
 
@@ -13,6 +12,7 @@
 
 enum { SEAL_EARLY_S = 300, SEAL_EARLY_SETTLE_S = 20 };
 
-/* All that is due of the last two hours. Errors are pg.h's; what was told until then is. */
+/* Relays all that is due of the last two hours. Errors are those of pg.h; minutes that were put
+ * into the outbox before an error stay there. */
 int compact_early(struct pg *p, const struct pairmap *layouts, const char *region,
-	       const atomic_bool *stop) MUST_CHECK;
+		  const atomic_bool *stop) MUST_CHECK;

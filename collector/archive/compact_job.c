@@ -17,15 +17,15 @@
 #define MERGE_BYTES "16777216"
 
 /*
- * MADE_BY: who packs deletes what it packs, and must know each form that a row may have. With a new
- * form comes a new number, and a migration that lets no lower one pack.
+ * MADE_BY: compaction deletes the rows that it read, so it must know every form of a row. A new
+ * form needs a new number, and a migration that keeps lower numbers from compacting.
  */
 enum { TIME_TEXT = 32, MADE_BY = 2 };
 
-/* What is made of an hour: the samples themselves, and by these spans. */
+/* The products of an hour: its samples, and rollups by these spans. */
 static const struct product {
 	const char *table;
-	uint64_t span_us; /* 0: as they are */
+	uint64_t span_us; /* 0: the samples */
 } products[] = {
 	{ "sealed", 0 },
 	{ "sample_1m", MINUTE_US },
@@ -33,16 +33,16 @@ static const struct product {
 	{ "sample_1h", 3600 * SEC_US },
 };
 
-struct run {
+struct job_run {
 	struct pg *pg;
 	const struct compact_job *job;
 	struct compact_read read;
 	struct arena *arena;
-	uint32_t part; /* the first one that is not taken */
-	bool few; /* bytes are in those that are */
+	uint32_t part; /* the first free one */
+	bool few; /* the existing parts are small enough to merge */
 	struct buf rows[ARRAY_SIZE(products)]; /* for COPY */
 	struct buf chunk;
-	struct relay_rollup *relayed; /* NULL: nothing is */
+	struct relay_rollup *relayed; /* NULL: the region is not relayed */
 };
 
 void compact_time_text(uint64_t wall_s, char text[static TIME_TEXT])
@@ -55,15 +55,15 @@ void compact_time_text(uint64_t wall_s, char text[static TIME_TEXT])
 }
 
 /*
- * "WHAT where COLUMN is in the range, and the node one of these REST". Times as texts, so that the
- * partition is known when the query is planned.
+ * The statement "WHAT where COLUMN is in the range and the node is one of the job's REST". Times
+ * are literals, so that the planner can choose the partition.
  */
-struct ask {
+struct job_query {
 	const char *what, *column, *rest;
 	uint64_t from_s, until_s;
 };
 
-static int each(struct run *r, const struct ask *a, pg_row *on_row)
+static int each_row(struct job_run *r, const struct job_query *a, pg_row *on_row)
 {
 	char from[TIME_TEXT], until[TIME_TEXT];
 	char *sql;
@@ -79,42 +79,42 @@ static int each(struct run *r, const struct ask *a, pg_row *on_row)
 	return e;
 }
 
-static int nothing(void *arg UNUSED, const PGresult *row UNUSED)
+static int ignore_row(void *arg UNUSED, const PGresult *row UNUSED)
 {
 	return 0;
 }
 
 #define KNOWN " and layout_id in (select layout_id from layout)"
 
-static int take_rows(struct run *r)
+static int take_rows(struct job_run *r)
 {
 	const struct compact_job *j = r->job;
-	struct ask a = { "delete from sample_raw", "ts",
-			 KNOWN " returning ts, node_id, layout_id, entities, a, b, v", j->from_s,
-			 j->until_s };
-	int e = each(r, &a, compact_read_raw);
+	struct job_query a = { "delete from sample_raw", "ts",
+			       KNOWN " returning ts, node_id, layout_id, entities, a, b, v",
+			       j->from_s, j->until_s };
+	int e = each_row(r, &a, compact_read_raw);
 
 	if (e < 0)
 		return e;
 	a.what = "delete from sample";
 	a.rest = KNOWN " returning ts, node_id, layout_id, entity_id, v";
-	return each(r, &a, compact_read_sample);
+	return each_row(r, &a, compact_read_sample);
 }
 
-/* Of those alone that are expected: what comes late is told with the hour. */
-static int look_at_rows(struct run *r)
+/* Only sample_raw: late samples, in table sample, are sent with the whole hour. */
+static int read_rows(struct job_run *r)
 {
 	const struct compact_job *j = r->job;
-	struct ask a = { "select ts, node_id, layout_id, entities, a, b, v from sample_raw", "ts",
-			 KNOWN, j->from_s, j->until_s };
+	struct job_query a = { "select ts, node_id, layout_id, entities, a, b, v from sample_raw",
+			       "ts", KNOWN, j->from_s, j->until_s };
 
-	return each(r, &a, compact_read_raw);
+	return each_row(r, &a, compact_read_raw);
 }
 
-static int of_packed(void *arg, const PGresult *row)
+static int on_parts(void *arg, const PGresult *row)
 {
 	struct compact_read *read = arg;
-	struct run *r = CONTAINER_OF(read, struct run, read);
+	struct job_run *r = CONTAINER_OF(read, struct job_run, read);
 	uint32_t part;
 
 	memcpy(&part, PQgetvalue(row, 0, 0), sizeof(part));
@@ -123,33 +123,35 @@ static int of_packed(void *arg, const PGresult *row)
 	return 0;
 }
 
-/* What is packed of them comes back, to be packed with the rest; unless it is much, or damaged. */
-static int take_packed(struct run *r)
+/* Takes the existing chunks of these nodes back, to merge them with the new rows, unless they are
+ * large or damaged. */
+static int take_chunks(struct job_run *r)
 {
-	struct ask a = { "select coalesce(max(part) + 1, 0)::int4,"
-			 " coalesce(sum(octet_length(chunk)) <= " MERGE_BYTES ", true) from sealed",
-			 "hour", "", r->job->hour_s, r->job->hour_s + 1 };
-	int e = each(r, &a, of_packed);
+	struct job_query a = { "select coalesce(max(part) + 1, 0)::int4,"
+			       " coalesce(sum(octet_length(chunk)) <= " MERGE_BYTES
+			       ", true) from sealed",
+			       "hour", "", r->job->hour_s, r->job->hour_s + 1 };
+	int e = each_row(r, &a, on_parts);
 
 	if (e < 0 || !r->part || !r->job->merge || !r->few)
 		return e;
 	r->part = 0;
 	a.what = "delete from sealed";
 	a.rest = " returning node_id, layout_id, entities, chunk";
-	e = each(r, &a, compact_read_chunk);
+	e = each_row(r, &a, compact_read_chunk);
 	for (size_t i = 1; i < ARRAY_SIZE(products) && e == 0; i++) {
 		char what[64];
 
 		snprintf(what, sizeof(what), "delete from %s", products[i].table);
 		a.what = what;
 		a.rest = "";
-		e = each(r, &a, nothing);
+		e = each_row(r, &a, ignore_row);
 	}
 	return e;
 }
 
-/* It is read again before what it was made of goes. */
-static void put_row(struct run *r, size_t product, const struct chunk_builder_chunk *s,
+/* Decodes and compares the chunk before its rows are deleted. */
+static void put_row(struct job_run *r, size_t product, const struct chunk_builder_chunk *s,
 		    const struct chunk *c)
 {
 	struct buf *rows = &r->rows[product];
@@ -159,7 +161,8 @@ static void put_row(struct run *r, size_t product, const struct chunk_builder_ch
 	chunk_pack(&r->chunk, c);
 	if (chunk_unpack(r->read.arena, r->chunk.data, r->chunk.len, &back) < 0 ||
 	    !chunk_equal(c, &back))
-		die("a chunk is not what it was made of: nothing was changed, please report it");
+		die("a packed chunk differs from its samples; nothing was changed, please report "
+		    "it");
 	copy_row(rows, 7);
 	copy_time(rows, r->job->hour_s * 1000000000u);
 	copy_int8(rows, (int64_t)s->node);
@@ -172,7 +175,7 @@ static void put_row(struct run *r, size_t product, const struct chunk_builder_ch
 
 static int put_products(void *arg, const struct chunk_builder_chunk *s)
 {
-	struct run *r = arg;
+	struct job_run *r = arg;
 
 	for (size_t i = 0; i < ARRAY_SIZE(products); i++) {
 		struct chunk c = s->chunk;
@@ -191,7 +194,7 @@ static int put_products(void *arg, const struct chunk_builder_chunk *s)
 
 static int put_early(void *arg, const struct chunk_builder_chunk *s)
 {
-	struct run *r = arg;
+	struct job_run *r = arg;
 	const uint32_t slot = (uint32_t)((r->job->from_s - r->job->hour_s) / 60);
 	struct chunk c;
 
@@ -202,7 +205,7 @@ static int put_early(void *arg, const struct chunk_builder_chunk *s)
 	return 0;
 }
 
-static int store(struct run *r)
+static int store_products(struct job_run *r)
 {
 	int e = 0;
 
@@ -231,30 +234,30 @@ static int store(struct run *r)
 	return e;
 }
 
-static int transact(struct run *r)
+static int transact(struct job_run *r)
 {
 	int e = pg_do(r->pg, "begin");
 
 	if (e == 0)
 		e = take_rows(r);
-	if (e == 0 && chunk_builder_values(r->read.shelf))
-		e = take_packed(r);
+	if (e == 0 && chunk_builder_values(r->read.builder))
+		e = take_chunks(r);
 	if (e == 0)
-		e = chunk_builder_each(r->read.shelf, put_products, r);
+		e = chunk_builder_each(r->read.builder, put_products, r);
 	if (e == 0 && r->rows[0].len)
-		e = store(r);
+		e = store_products(r);
 	if (e == 0 && r->relayed)
 		e = relay_rollup_put(r->relayed, r->pg);
 	return e < 0 ? e : pg_commit(r->pg);
 }
 
-/* Read before the transaction: whoever writes into the outbox waits for its end. */
-static int transact_early(struct run *r)
+/* Reads before the transaction begins: other writers of the outbox wait until it ends. */
+static int transact_early(struct job_run *r)
 {
-	int e = look_at_rows(r);
+	int e = read_rows(r);
 
 	if (e == 0)
-		e = chunk_builder_each(r->read.shelf, put_early, r);
+		e = chunk_builder_each(r->read.builder, put_early, r);
 	if (e == 0)
 		e = pg_do(r->pg, "begin");
 	if (e == 0)
@@ -265,12 +268,12 @@ static int transact_early(struct run *r)
 }
 
 int compact_job_run(struct pg *p, const struct pairmap *layouts, const struct compact_job *job,
-		 uint64_t *values)
+		    uint64_t *values)
 {
-	struct run r = {
+	struct job_run r = {
 		.pg = p,
 		.job = job,
-		.read = { .shelf = chunk_builder_new(),
+		.read = { .builder = chunk_builder_new(),
 			  .layouts = layouts,
 			  .hour_us = job->hour_s * SEC_US,
 			  .arena = arena_new(SIZE_MAX) },
@@ -284,9 +287,9 @@ int compact_job_run(struct pg *p, const struct pairmap *layouts, const struct co
 	if (e < 0)
 		pg_rollback(p);
 	else
-		*values = chunk_builder_values(r.read.shelf);
+		*values = chunk_builder_values(r.read.builder);
 	relay_rollup_free(r.relayed);
-	chunk_builder_free(r.read.shelf);
+	chunk_builder_free(r.read.builder);
 	arena_free(r.read.arena);
 	arena_free(r.arena);
 	for (size_t i = 0; i < ARRAY_SIZE(products); i++)

@@ -7,14 +7,14 @@
 #include "collector/codec/row_codec.h"
 
 enum { OID_INT8 = 20, OID_FLOAT4 = 700, OID_FLOAT8 = 701, ARRAY_HEAD = 20, ARRAY_EMPTY = 12 };
-enum { MAX_VALUES = 1 << 16 }; /* of a row: 64 entities of 128 are the most that one is made of */
+enum { MAX_VALUES = 1 << 16 }; /* of a row; the largest ones written have 64 entities of 128 */
 
 static const int64_t EPOCH_US = 946684800000000; /* PostgreSQL counts from 2000-01-01 */
 
-/* An array of one dimension, and what of it was not read yet. */
+/* An array of one dimension, and its unread bytes. */
 struct array {
 	const uint8_t *p, *end;
-	uint32_t n, first; /* first: the place of the first one, from 0 */
+	uint32_t n, first; /* first: index of the first element, from 0 */
 };
 
 static uint32_t be32(const uint8_t *p)
@@ -51,7 +51,7 @@ static bool get_time(const PGresult *row, int column, const struct compact_read 
 	return true;
 }
 
-/* A null is as one that is empty. */
+/* A null counts as an empty array. */
 static bool get_array(const PGresult *row, int column, uint32_t oid, struct array *a)
 {
 	const uint8_t *p = (const uint8_t *)PQgetvalue(row, 0, column);
@@ -72,8 +72,8 @@ static bool get_array(const PGresult *row, int column, uint32_t oid, struct arra
 	return true;
 }
 
-/* The next one: its bytes, NULL if it is null. False: it is not there. */
-static bool next(struct array *a, uint32_t size, const uint8_t **out)
+/* The bytes of the next element, NULL for a null. False: the array is malformed. */
+static bool next_element(struct array *a, uint32_t size, const uint8_t **out)
 {
 	uint32_t len;
 
@@ -101,7 +101,7 @@ static bool get_ids(const PGresult *row, int column, struct arena *arena, uint64
 		return false;
 	*out = arena_alloc(arena, (a.n + 1) * sizeof(**out));
 	for (uint32_t i = 0; i < a.n; i++) {
-		if (!next(&a, sizeof(**out), &p) || !p)
+		if (!next_element(&a, sizeof(**out), &p) || !p)
 			return false;
 		(*out)[i] = be64(p);
 	}
@@ -109,7 +109,7 @@ static bool get_ids(const PGresult *row, int column, struct arena *arena, uint64
 	return true;
 }
 
-/* Into v those that are there; the others stay. */
+/* Sets the elements that the array has; the others keep their value. */
 static bool put_floats(const PGresult *row, int column, uint32_t oid, double *v, uint32_t n)
 {
 	const uint32_t size = oid == OID_FLOAT4 ? 4 : 8;
@@ -122,7 +122,7 @@ static bool put_floats(const PGresult *row, int column, uint32_t oid, double *v,
 		uint64_t bits;
 		float f;
 
-		if (!next(&a, size, &p))
+		if (!next_element(&a, size, &p))
 			return false;
 		if (!p)
 			continue;
@@ -139,7 +139,8 @@ static bool put_floats(const PGresult *row, int column, uint32_t oid, double *v,
 	return true;
 }
 
-/* As bytes, or as a version before had it: in two arrays, and 0 where neither has one. */
+/* Bytes of row_codec.h, or two arrays, as an earlier version wrote it; 0 where neither has a
+ * value. */
 static bool get_values(const PGresult *row, double *v, uint32_t n)
 {
 	const uint8_t *p = (const uint8_t *)PQgetvalue(row, 0, 6);
@@ -169,7 +170,8 @@ int compact_read_raw(void *arg, const PGresult *row)
 	if (!get_values(row, v, n * *values))
 		return -EBADMSG;
 	for (uint32_t i = 0; i < n; i++)
-		chunk_builder_add(s->shelf, node, layout, id[i], us, v + i * *values, *values, *values);
+		chunk_builder_add(s->builder, node, layout, id[i], us, v + i * *values, *values,
+				  *values);
 	return 0;
 }
 
@@ -193,7 +195,7 @@ int compact_read_sample(void *arg, const PGresult *row)
 		v[i] = NAN;
 	if (!put_floats(row, 4, OID_FLOAT8, v, a.first + a.n))
 		return -EBADMSG;
-	chunk_builder_add(s->shelf, node, layout, entity, us, v, a.first + a.n, *values);
+	chunk_builder_add(s->builder, node, layout, entity, us, v, a.first + a.n, *values);
 	return 0;
 }
 
@@ -205,8 +207,8 @@ static void add_entity(struct compact_read *s, uint64_t node, uint64_t layout, u
 	for (uint32_t i = 0; i < e->n; i++) {
 		for (uint32_t j = 0; j < c->ncolumns; j++)
 			v[j] = e->v[(size_t)j * e->n + i];
-		chunk_builder_add(s->shelf, node, layout, id, c->tick_us[(uint32_t)e->tick[i]], v,
-			  c->ncolumns, c->ncolumns);
+		chunk_builder_add(s->builder, node, layout, id, c->tick_us[(uint32_t)e->tick[i]], v,
+				  c->ncolumns, c->ncolumns);
 	}
 }
 

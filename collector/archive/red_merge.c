@@ -35,13 +35,13 @@ static bool get_int2(const PGresult *row, int column, int16_t *out)
 	return true;
 }
 
-static void add(int64_t *to, int64_t v)
+static void add_saturated(int64_t *to, int64_t v)
 {
 	if (__builtin_add_overflow(*to, v, to))
 		*to = INT64_MAX;
 }
 
-/* As SQL would: null elements and those below 1 count nothing, nor do slots that there are not. */
+/* As in SQL: null elements, those below 1 and slots out of range are ignored. */
 static bool add_counts(struct red_merge *m, const PGresult *row, int column, int lo)
 {
 	const uint8_t *p = (const uint8_t *)PQgetvalue(row, 0, column);
@@ -71,13 +71,13 @@ static bool add_counts(struct red_merge *m, const PGresult *row, int column, int
 		v = (int32_t)be32(p + 4);
 		p += ELEMENT;
 		if (v > 0 && slot >= 0 && slot < RED_SLOTS)
-			add(&m->counts[slot], v);
+			add_saturated(&m->counts[slot], v);
 	}
 	return true;
 }
 
-/* The one at hand goes to the rows. */
-static void put(struct red_merge *m)
+/* Appends the current row to rows. */
+static void put_current(struct red_merge *m)
 {
 	uint64_t counts[RED_SLOTS];
 	int16_t slots[RED_SLOTS];
@@ -122,7 +122,7 @@ int red_merge_row(void *arg, const PGresult *row)
 	    !get_int2(row, 5, &lo))
 		return -EBADMSG;
 	if (!m->open || m->node != node || m->key != key || m->status_class != status_class) {
-		put(m);
+		put_current(m);
 		m->node = node;
 		m->key = key;
 		m->status_class = status_class;
@@ -130,15 +130,15 @@ int red_merge_row(void *arg, const PGresult *row)
 		memset(m->counts, 0, sizeof(m->counts));
 		m->open = true;
 	}
-	add(&m->n, (int64_t)n);
-	add(&m->sum_us, (int64_t)us);
+	add_saturated(&m->n, (int64_t)n);
+	add_saturated(&m->sum_us, (int64_t)us);
 	m->nread++;
 	return add_counts(m, row, 6, lo) ? 0 : -EBADMSG;
 }
 
 void red_merge_end(struct red_merge *m)
 {
-	put(m);
+	put_current(m);
 }
 
 void red_merge_taken(struct red_merge *m)

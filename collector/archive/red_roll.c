@@ -16,23 +16,23 @@
 
 enum {
 	MINUTE_S = 60,
-	SETTLE_S = 31, /* more than close_red waits */
+	SETTLE_S = 31, /* longer than close_red waits */
 	FETCH_ROWS = 20000,
 	RETRY_MS = 500,
 	RETRY_MAX_MS = 60000,
-	OTHER_MS = 2000, /* another collector is at it */
+	OTHER_MS = 2000, /* between tries while another collector rolls up */
 	STOP_S = 2,
 };
 
 #define MS 1000000ull
 
 struct span {
-	const char *fact, *late, *part; /* tables, and what one of its partitions is of */
-	const char *name; /* of its partitions, as to_char has it */
+	const char *fact, *late, *part; /* two tables, and the period of a partition */
+	const char *name; /* of a partition, a to_char format */
 	unsigned seconds;
 };
 
-/* The shorter first: that is looked at sooner. */
+/* The shorter one first, since users need it sooner. */
 static const struct span spans[] = {
 	{ "red_1m", "red_late_1m", "hour", "YYYYMMDDHH24", 60 },
 	{ "red_10m", "red_late", "day", "YYYYMMDD", 600 },
@@ -42,8 +42,8 @@ struct red_roll {
 	pthread_t thread;
 	struct pg *pg;
 	struct red_merge merge;
-	struct buf sql, of; /* of: which nodes, as a piece of SQL; "": all */
-	bool told;
+	struct buf sql, of; /* of: an SQL condition that selects nodes; "": all */
+	bool error_logged;
 	int retry_ms, stop_fd;
 	atomic_bool stopping;
 	uint64_t due_ns; /* monotonic; 0: now */
@@ -51,7 +51,7 @@ struct red_roll {
 
 static const char *text(struct buf *b, const char *format, ...) PRINTF(2, 3);
 
-/* Good until the next one. */
+/* The result is valid until the next call with the same buffer. */
 static const char *text(struct buf *b, const char *format, ...)
 {
 	va_list args;
@@ -68,7 +68,7 @@ static const char *text(struct buf *b, const char *format, ...)
 	return (const char *)b->data;
 }
 
-/* -EAGAIN: another collector is at it. */
+/* -EAGAIN: another collector rolls up now. */
 static int take_turn(struct red_roll *s)
 {
 	AUTO(PQclear) PGresult *res = NULL;
@@ -78,8 +78,8 @@ static int take_turn(struct red_roll *s)
 }
 
 /*
- * What is late of this slot is so no more, when this is committed. It is read after that was seen:
- * what comes in between is read, and is late still. *any: something was.
+ * Deletes the marks of late rows of this slot. The rows are read after that, so a row that comes in
+ * between is read and stays marked as well. *any: there were marks.
  */
 static int take_late(struct red_roll *s, const struct span *span, const char *slot, bool *any)
 {
@@ -138,7 +138,7 @@ static int merge_rows(struct red_roll *s, const struct span *span)
 	return r;
 }
 
-/* All of it is read again: what it had before is deleted. */
+/* Deletes the rollup of the slot and makes it again from all rows. */
 static int make_slot(struct red_roll *s, const struct span *span, const char *slot)
 {
 	const char *of = (const char *)s->of.data;
@@ -181,8 +181,8 @@ static int roll_slot(struct red_roll *s, const struct span *span, const char *sl
 	return r;
 }
 
-/* What ranks edges is read from the index alone where all can see all of a page. */
-static int tidy(struct red_roll *s, const struct span *span, const char *slot)
+/* The query that ranks edges reads the index only, which needs an up-to-date visibility map. */
+static int vacuum_slot(struct red_roll *s, const struct span *span, const char *slot)
 {
 	AUTO(PQclear) PGresult *res = NULL;
 	int r = pg_ask(s->pg,
@@ -195,7 +195,7 @@ static int tidy(struct red_roll *s, const struct span *span, const char *slot)
 	return r < 0 ? r : pg_do(s->pg, PQgetvalue(res, 0, 0));
 }
 
-/* The newest first: that is what is looked at. */
+/* The newest slot first, since users look at it. */
 static int roll_span(struct red_roll *s, const struct span *span)
 {
 	AUTO(PQclear) PGresult *slots = NULL;
@@ -209,11 +209,11 @@ static int roll_span(struct red_roll *s, const struct span *span)
 	for (int i = 0; r == 0 && i < PQntuples(slots); i++)
 		r = roll_slot(s, span, PQgetvalue(slots, i, 0));
 	if (r == 0 && PQntuples(slots))
-		r = tidy(s, span, PQgetvalue(slots, 0, 0));
+		r = vacuum_slot(s, span, PQgetvalue(slots, 0, 0));
 	return r;
 }
 
-static int pass(struct red_roll *s)
+static int roll_due(struct red_roll *s)
 {
 	int r = pg_do(s->pg, "select close_red()");
 
@@ -222,7 +222,7 @@ static int pass(struct red_roll *s)
 	return r < 0 ? r : pg_do(s->pg, "select drop_red_minutes()");
 }
 
-/* By the wall, as minutes are; a clock that is set is followed at the next one. */
+/* Minutes follow the wall clock; a clock that was set counts from the next call on. */
 static uint64_t next_ns(void)
 {
 	uint64_t now_s = clock_wall_ns() / 1000000000u,
@@ -231,7 +231,7 @@ static uint64_t next_ns(void)
 	return clock_mono_ns() + (MINUTE_S - ago_s) * 1000 * MS;
 }
 
-static int work(struct red_roll *s)
+static int run_due(struct red_roll *s)
 {
 	int r = 0;
 
@@ -242,28 +242,27 @@ static int work(struct red_roll *s)
 	}
 	if (r < 0 || clock_mono_ns() < s->due_ns)
 		return r;
-	s->due_ns = next_ns(); /* before: what is late meanwhile is due then */
-	r = pass(s);
+	s->due_ns = next_ns(); /* before the work: rows that come late meanwhile are due then */
+	r = roll_due(s);
 	if (r < 0)
 		s->due_ns = 0;
 	return r;
 }
 
-/* While the writer has no database either, it says so, and before it made the tables it is early.
- */
-static void tell(struct red_roll *s, int r)
+/* The writer logs a database that is away or has no tables yet. */
+static void log_result(struct red_roll *s, int r)
 {
 	if (r == -ENOTCONN || r == -EAGAIN || r == -ECANCELED || counter_get(C_DATABASE_UP) == 0)
 		return;
-	if (r < 0 && !s->told)
+	if (r < 0 && !s->error_logged)
 		log_warn(0,
-			 "who calls whom cannot be added up by the minute: %s%s%s; it is told from "
-			 "each row, which takes longer, and it is tried again",
-			 r == -EBADMSG ? "a row is not what it should be" : pg_why(s->pg),
+			 "cannot roll up the topology: %s%s%s; queries read the single rows, which "
+			 "takes longer, and the rollup is retried",
+			 r == -EBADMSG ? "a row is malformed" : pg_why(s->pg),
 			 *pg_state(s->pg) ? ", SQLSTATE " : "", pg_state(s->pg));
-	if (r == 0 && s->told)
-		log_info("who calls whom is added up by the minute again");
-	s->told = r < 0;
+	if (r == 0 && s->error_logged)
+		log_info("the topology is rolled up again");
+	s->error_logged = r < 0;
 }
 
 static int wait_ms(struct red_roll *s, int r)
@@ -274,7 +273,7 @@ static int wait_ms(struct red_roll *s, int r)
 		return OTHER_MS;
 	if (r < 0) {
 		s->retry_ms = s->retry_ms < RETRY_MAX_MS / 2 ? 2 * s->retry_ms : RETRY_MAX_MS;
-		return counter_get(C_DATABASE_UP) && s->told ? s->retry_ms : RETRY_MS;
+		return counter_get(C_DATABASE_UP) && s->error_logged ? s->retry_ms : RETRY_MS;
 	}
 	s->retry_ms = RETRY_MS;
 	return s->due_ns > now ? (int)((s->due_ns - now) / MS) + 1 : 0;
@@ -285,11 +284,11 @@ static void *run(void *arg)
 	struct red_roll *s = arg;
 
 	while (!atomic_load(&s->stopping)) {
-		int r = work(s);
+		int r = run_due(s);
 		struct pollfd p[2] = { { .fd = s->stop_fd, .events = POLLIN },
 				       { .fd = pg_socket(s->pg), .events = POLLIN } };
 
-		tell(s, r);
+		log_result(s, r);
 		poll(p, 2, wait_ms(s, r));
 		if (p[1].revents && pg_notified(s->pg))
 			s->due_ns = 0;
@@ -312,11 +311,10 @@ int red_roll_start(struct red_roll **out, const char *database)
 	r = -pthread_create(&s->thread, NULL, run, s);
 	if (r == 0)
 		*out = s;
-	return r; /* a process that cannot start ends */
+	return r; /* nothing is freed on an error: the process exits */
 }
 
-/* A thread that is in the middle of it is left: the process ends next, and so does its transaction.
- */
+/* A thread in a transaction is not waited for: the process exits next, which aborts it. */
 void red_roll_stop(struct red_roll *s)
 {
 	struct timespec until;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * red_roll.h - the thread that rolls red up by the minute and by ten minutes, for who calls whom:
+ * red_roll.h - the thread that rolls red up by one and by ten minutes, for the topology:
  * schema/sql/049_baseline/60_red.sql and functions/40_red.sql have the rules.
  *
- * It has a connection of its own, so that it waits for nobody's packing, nor anybody for it. Of
- * several collectors on one database one is at it at a time. A database that is away, or that
- * refuses, is said once and tried again. NOTIFY seismo_seal: do now what is due.
+ * The thread has a database connection of its own, so that it and compaction never wait for each
+ * other. Of several collectors on one database, one rolls up at a time. An error is logged once and
+ * the work is retried. NOTIFY seismo_seal makes it do at once all that is due.
  */
 #pragma once
 
@@ -14,4 +14,4 @@
 struct red_roll;
 
 int red_roll_start(struct red_roll **out, const char *database) MUST_CHECK;
-void red_roll_stop(struct red_roll *s); /* NULL is fine; a slot under way is given up */
+void red_roll_stop(struct red_roll *s); /* NULL is fine; aborts a running slot */

@@ -12,7 +12,7 @@
 #include "collector/store/outbox.h"
 #include "collector/core/pairmap.h"
 
-enum { MOST = 640 << 10 /* of a chunk: names come to it, and a frame is 1 MiB */ };
+enum { MAX_CHUNK = 640 << 10 /* names are added, and a frame is 1 MiB */ };
 
 struct piece {
 	uint64_t node, layout;
@@ -94,11 +94,11 @@ struct adding {
 	const struct chunk_builder_chunk *of;
 	const struct chunk *minutes;
 	uint32_t part;
-	bool whole; /* the first of them */
+	bool whole; /* the next piece */
 };
 
-/* By halves, until each fits. */
-static void add(struct adding *a, uint32_t from, uint32_t n)
+/* Halves the entities until each piece fits. */
+static void add_pieces(struct adding *a, uint32_t from, uint32_t n)
 {
 	struct chunk c = *a->minutes;
 	struct buf packed = { 0 };
@@ -107,10 +107,10 @@ static void add(struct adding *a, uint32_t from, uint32_t n)
 	c.entity += from;
 	c.nentities = n;
 	chunk_pack(&packed, &c);
-	if (packed.len > MOST && n > 1) {
+	if (packed.len > MAX_CHUNK && n > 1) {
 		buf_free(&packed);
-		add(a, from, n / 2);
-		add(a, from + n / 2, n - n / 2);
+		add_pieces(a, from, n / 2);
+		add_pieces(a, from + n / 2, n - n / 2);
 		return;
 	}
 	p = new_piece(a->to);
@@ -132,7 +132,7 @@ void relay_rollup_add(struct relay_rollup *r, const struct chunk_builder_chunk *
 {
 	struct adding a = { r, of, minutes, part, whole };
 
-	add(&a, 0, minutes->nentities);
+	add_pieces(&a, 0, minutes->nentities);
 }
 
 static uint64_t number(const PGresult *res, int row, int column)
@@ -140,8 +140,9 @@ static uint64_t number(const PGresult *res, int row, int column)
 	return strtoull(PQgetvalue(res, row, column), NULL, 10);
 }
 
-/* Of each piece its node and layout, or of each of its entities its node and id. */
-static int ask(struct relay_rollup *r, struct pg *p, const char *sql, bool entities, PGresult **out)
+/* Arguments: node and layout of each piece, or node and id of each of its entities. */
+static int ask_names(struct relay_rollup *r, struct pg *p, const char *sql, bool entities,
+		     PGresult **out)
 {
 	static const enum array_type types[] = { ARRAY_INT8, ARRAY_INT8 };
 	AUTO(columns_free) struct columns c = { 0 };
@@ -159,11 +160,12 @@ static int ask(struct relay_rollup *r, struct pg *p, const char *sql, bool entit
 
 static int read_nodes(struct relay_rollup *r, struct pg *p)
 {
-	int e = ask(r, p,
-		    "select n.node_id, n.name, coalesce(g.name, '') from node n left join region g "
-		    "using (region_id) where n.node_id = any($1::bigint[]) and "
-		    "cardinality($2::bigint[]) > 0",
-		    false, &r->nodes);
+	int e = ask_names(
+		r, p,
+		"select n.node_id, n.name, coalesce(g.name, '') from node n left join region g "
+		"using (region_id) where n.node_id = any($1::bigint[]) and "
+		"cardinality($2::bigint[]) > 0",
+		false, &r->nodes);
 
 	for (int i = 0; e == 0 && i < PQntuples(r->nodes); i++)
 		*(struct node *)pairmap_add(r->node, number(r->nodes, i, 0), 0) =
@@ -171,10 +173,10 @@ static int read_nodes(struct relay_rollup *r, struct pg *p)
 	return e;
 }
 
-/* Rows of a metric each, by layout. */
+/* One row per metric, by layout. */
 static int read_metrics(struct relay_rollup *r, struct pg *p)
 {
-	int e = ask(
+	int e = ask_names(
 		r, p,
 		"select l.layout_id, l.entity_kind, m.name, m.unit, m.kind from layout l cross "
 		"join lateral unnest(l.names, l.units, l.kinds) with ordinality m(name, unit, "
@@ -198,11 +200,12 @@ static int read_metrics(struct relay_rollup *r, struct pg *p)
 
 static int read_entities(struct relay_rollup *r, struct pg *p)
 {
-	int e = ask(r, p,
-		    "select e.node_id, e.entity_id, e.name from entity e join (select distinct * "
-		    "from unnest($1::bigint[], $2::bigint[])) u(node_id, entity_id) using "
-		    "(node_id, entity_id)",
-		    true, &r->entities);
+	int e = ask_names(
+		r, p,
+		"select e.node_id, e.entity_id, e.name from entity e join (select distinct * "
+		"from unnest($1::bigint[], $2::bigint[])) u(node_id, entity_id) using "
+		"(node_id, entity_id)",
+		true, &r->entities);
 
 	for (int i = 0; e == 0 && i < PQntuples(r->entities); i++)
 		*(const char **)pairmap_add(r->name, number(r->entities, i, 0),
@@ -222,7 +225,7 @@ static void put_origin(const struct relay_rollup *r, const struct piece *q, cons
 	wire_put_origin(body, &o);
 }
 
-/* An entity whose name nobody kept has none there, either. */
+/* An entity without a stored name is sent without one. */
 static bool put_piece(struct relay_rollup *r, const struct piece *q, struct buf *body)
 {
 	const struct node *n = pairmap_find(r->node, q->node, 0);
@@ -250,7 +253,7 @@ static bool put_piece(struct relay_rollup *r, const struct piece *q, struct buf 
 	return body->len <= WIRE_MAX_FRAME;
 }
 
-static int put_all(struct relay_rollup *r, struct pg *p)
+static int put_pieces(struct relay_rollup *r, struct pg *p)
 {
 	struct outbox_body *b = calloc(r->n, sizeof(*b));
 	uint64_t seq;
@@ -284,5 +287,5 @@ int relay_rollup_put(struct relay_rollup *r, struct pg *p)
 		e = read_metrics(r, p);
 	if (e == 0 && r->n)
 		e = read_entities(r, p);
-	return e < 0 || !r->n ? e : put_all(r, p);
+	return e < 0 || !r->n ? e : put_pieces(r, p);
 }

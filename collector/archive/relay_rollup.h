@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * relay_rollup.h - what nodes told, by the minute, on its way into the outbox: added as it is
- * packed, and put there in the transaction that packs.
+ * relay_rollup.h - puts per-minute rollups into the outbox: they are collected during compaction
+ * and stored in the same transaction.
  *
- * A part of an hour has a number, by which it is in the place of what was told under that number:
- * hours that are over count from 0, what is told before that from ROLLUP_EARLY on, which the first
- * of the hour that is over ends. One that is too large for a frame is several.
+ * Each part of an hour has a number and replaces the part that was sent under that number before.
+ * Parts of finished hours count from 0, early parts from ROLLUP_EARLY; the first part of the
+ * finished hour deletes the early ones. A part that is too large for a frame is split.
  */
 #pragma once
 
@@ -19,8 +19,8 @@ struct relay_rollup;
 struct relay_rollup *relay_rollup_new(const char *region, uint64_t hour_s);
 void relay_rollup_free(struct relay_rollup *r); /* NULL is fine */
 
-/* minutes: of these entities; what it points to may go. whole: in the place of the whole hour. */
+/* minutes: the rollup of these entities; it is copied. whole: replaces the whole hour. */
 void relay_rollup_add(struct relay_rollup *r, const struct chunk_builder_chunk *of,
 		      const struct chunk *minutes, uint32_t part, bool whole);
-/* All that was added, with the names of what it is about. Errors are pg.h's. */
+/* Stores all parts with the names of nodes, metrics and entities. Errors are those of pg.h. */
 int relay_rollup_put(struct relay_rollup *r, struct pg *p) MUST_CHECK;

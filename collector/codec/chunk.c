@@ -13,11 +13,11 @@ enum { CRC_AT = 2, CRC_FROM = 6, DIRECTORY_AT = 10, WIDTH_MAX = 4 };
 
 static const uint64_t NOWHERE = UINT64_MAX;
 
-/* Columns as they are made: equal ones once. */
+/* The columns packed so far, equal ones once. */
 struct making {
 	struct buf columns;
-	struct pairmap *known; /* hash and length: where it begins, + 1 */
-	uint64_t *offset; /* of each place, in columns */
+	struct pairmap *known; /* by hash and length: offset of the column + 1 */
+	uint64_t *offset; /* of each directory entry, in columns */
 	size_t places;
 };
 
@@ -53,7 +53,7 @@ static void add_column(struct making *m, const double *v, uint32_t n)
 	m->offset[m->places++] = from;
 }
 
-/* An entity that is there at each tick says so by having no numbers of them. */
+/* An entity with a row at every tick is stored without a tick column. */
 static bool has_all(const struct chunk *c, const struct chunk_entity *e)
 {
 	for (uint32_t i = 0; i < e->n; i++)
@@ -114,7 +114,7 @@ void chunk_pack(struct buf *out, const struct chunk *c)
 	free(m.offset);
 }
 
-/* A chunk whose bytes are those that were made. */
+/* A chunk whose CRC is right. */
 struct whole {
 	const uint8_t *p;
 	size_t len, places;
@@ -122,7 +122,7 @@ struct whole {
 	uint32_t nentities, ncolumns;
 };
 
-static int look(const uint8_t *p, size_t len, struct whole *w)
+static int check_head(const uint8_t *p, size_t len, struct whole *w)
 {
 	if (len < DIRECTORY_AT || p[0] != CHUNK_VERSION || p[1] < 2 || p[1] > WIDTH_MAX ||
 	    get_be(p + CRC_AT, 4) != crc32c(0, p + CRC_FROM, len - CRC_FROM))
@@ -142,8 +142,8 @@ static uint64_t offset_of(const struct whole *w, size_t place)
 	return get_be(w->p + DIRECTORY_AT + place * w->width, w->width);
 }
 
-/* Its bytes; *len 0: there is none. */
-static const uint8_t *at(const struct whole *w, size_t place, size_t *len)
+/* The bytes of a column; *len 0: there is none. */
+static const uint8_t *column_at(const struct whole *w, size_t place, size_t *len)
 {
 	uint64_t offset = offset_of(w, place);
 
@@ -157,7 +157,7 @@ static int get_some(struct arena *a, const struct whole *w, size_t place, uint32
 		    const double **out)
 {
 	size_t len;
-	const uint8_t *p = at(w, place, &len);
+	const uint8_t *p = column_at(w, place, &len);
 	void *v;
 	int r = len ? column_count(p, len, n) : -EBADMSG;
 
@@ -198,7 +198,7 @@ static int get_entity(struct arena *a, const struct whole *w, size_t place, uint
 		r = arena_try(a, (size_t)e->n * w->ncolumns, sizeof(double), &v);
 	for (uint32_t i = 0; r == 0 && i < w->ncolumns; i++) {
 		size_t len;
-		const uint8_t *p = at(w, place + 1 + i, &len);
+		const uint8_t *p = column_at(w, place + 1 + i, &len);
 
 		r = len ? column_get(p, len, (double *)v + (size_t)i * e->n, e->n) : -EBADMSG;
 	}
@@ -212,7 +212,7 @@ int chunk_unpack(struct arena *a, const void *data, size_t len, struct chunk *ou
 	struct whole w;
 	struct chunk c = { 0 };
 	void *entity = NULL;
-	int r = look(data, len, &w);
+	int r = check_head(data, len, &w);
 
 	if (r == 0)
 		r = get_some(a, &w, 0, &c.nticks, &c.tick_us);

@@ -6,16 +6,16 @@
 
 #include "lib/base/log.h"
 
-enum { WIDTH_FINE = 25 }; /* up to here any width, then whole bytes: four bytes hold one anywhere */
+enum { WIDTH_FINE = 25 }; /* wider ones take whole bytes; up to 25 bits fit 4 bytes at any offset */
 
 static const double EXACT = 0x1p53;
 
 const double column_scale[COLUMN_MAX_DECIMALS + 1] = { 1e0, 1e1, 1e2, 1e3, 1e4,
 						       1e5, 1e6, 1e7, 1e8, 1e9 };
 
-/* A column on its way: the values that are there, as whole numbers, and as what they change by. */
-struct work {
-	uint32_t n; /* of the whole numbers */
+/* A column being encoded: its present values as integers (q), and their differences (r). */
+struct encoding {
+	uint32_t n; /* present values */
 	int64_t *q, *r;
 	enum column_kind kind;
 	unsigned decimals;
@@ -73,7 +73,7 @@ static bool is_whole(double scaled)
 	return fabs(scaled) <= EXACT;
 }
 
-static bool as_decimals(struct work *w, const double *v, unsigned d, bool is_short)
+static bool as_decimals(struct encoding *w, const double *v, unsigned d, bool is_short)
 {
 	const double scale = column_scale[d];
 
@@ -93,7 +93,7 @@ static bool as_decimals(struct work *w, const double *v, unsigned d, bool is_sho
 	return true;
 }
 
-static bool as_floats(struct work *w, const double *v)
+static bool as_floats(struct encoding *w, const double *v)
 {
 	for (uint32_t i = 0; i < w->n; i++) {
 		float f = (float)v[i];
@@ -108,8 +108,8 @@ static bool as_floats(struct work *w, const double *v)
 	return true;
 }
 
-/* The first that holds all: whole numbers, then fractions as probes send them. */
-static void number(struct work *w, const double *v)
+/* The first kind that holds all values: integers, then decimal fractions, then bits. */
+static void number(struct encoding *w, const double *v)
 {
 	if (as_decimals(w, v, 0, false))
 		return;
@@ -122,7 +122,7 @@ static void number(struct work *w, const double *v)
 	w->kind = COLUMN_DOUBLE;
 }
 
-/* The values that a change tells nothing of come first, as they are. */
+/* The number of leading values that have no difference and are stored as they are. */
 static uint32_t leading(enum column_change change, uint32_t n)
 {
 	uint32_t first = change == COLUMN_PLAIN ? 0 : change == COLUMN_DELTA2 ? 2 : 1;
@@ -130,7 +130,7 @@ static uint32_t leading(enum column_change change, uint32_t n)
 	return first < n ? first : n;
 }
 
-static void changes(const struct work *w, enum column_change change)
+static void changes(const struct encoding *w, enum column_change change)
 {
 	const int64_t *q = w->q;
 
@@ -169,7 +169,7 @@ static size_t runs_len(const int64_t *r, uint32_t n)
 	return len;
 }
 
-/* The bits of a double may differ by more than an int64 holds: they are packed as they are. */
+/* The bits of doubles may differ by more than an int64 holds, so they are packed without a base. */
 static void pack_plan(const int64_t *r, uint32_t n, bool whole, struct plan *p)
 {
 	int64_t least = n ? r[0] : 0, most = least;
@@ -185,7 +185,7 @@ static void pack_plan(const int64_t *r, uint32_t n, bool whole, struct plan *p)
 	p->bytes = varint_len(zigzag(p->base)) + 1 + ((size_t)n * p->width + 7) / 8;
 }
 
-static void consider(const struct work *w, enum column_change change, struct plan *best)
+static void consider(const struct encoding *w, enum column_change change, struct plan *best)
 {
 	struct plan p = { .change = change };
 	uint32_t first = leading(change, w->n);
@@ -205,7 +205,7 @@ static void consider(const struct work *w, enum column_change change, struct pla
 		*best = p;
 }
 
-static struct plan choose(const struct work *w)
+static struct plan choose(const struct encoding *w)
 {
 	struct plan best = { 0 };
 
@@ -275,7 +275,7 @@ static void put_missing(struct buf *out, const double *v, uint32_t n)
 	buf_free(&runs);
 }
 
-static void put_values(struct buf *out, const struct work *w, const struct plan *p)
+static void put_values(struct buf *out, const struct encoding *w, const struct plan *p)
 {
 	uint32_t first = leading(p->change, w->n);
 
@@ -289,7 +289,7 @@ static void put_values(struct buf *out, const struct work *w, const struct plan 
 		put_packed(out, p, w->r + first, w->n - first);
 }
 
-static void put_body(struct buf *out, const double *v, uint32_t n, struct work *w,
+static void put_body(struct buf *out, const double *v, uint32_t n, struct encoding *w,
 		     const double *there)
 {
 	struct plan p = { 0 };
@@ -311,8 +311,8 @@ static void put_body(struct buf *out, const double *v, uint32_t n, struct work *
 void column_put(struct buf *out, const double *v, uint32_t n)
 {
 	double *there = malloc((n + 1) * sizeof(*there));
-	struct work w = { .q = malloc((n + 1) * sizeof(*w.q)),
-			  .r = malloc((n + 1) * sizeof(*w.r)) };
+	struct encoding w = { .q = malloc((n + 1) * sizeof(*w.q)),
+			      .r = malloc((n + 1) * sizeof(*w.r)) };
 	struct buf body = { 0 };
 
 	assert(n <= COLUMN_MAX_VALUES);

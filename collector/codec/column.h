@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * column.h - n doubles in a few bytes each: docs/reference/chunk.md has the format.
+ * column.h - n doubles in a few bytes each; docs/reference/chunk.md describes the format.
  *
- * Each comes back bit by bit, but for a NaN, which comes back as any. The form is chosen that takes
- * the least: what number kind holds all of them, what each is told as the difference from, and
- * whether those are packed by bits or come as runs.
+ * Values are restored bit by bit, except that any NaN may come back as another NaN. The encoder
+ * chooses the shortest form: the number kind that holds all values, the kind of difference between
+ * neighbours, and whether differences are bit-packed or stored as runs.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ enum column_kind {
 enum column_change { COLUMN_PLAIN = 0, COLUMN_DELTA = 1, COLUMN_DELTA2 = 2, COLUMN_XOR = 3 };
 
 enum {
-	COLUMN_RUNS = 16, /* bits of the head, beside kind and change << 2 */
+	COLUMN_RUNS = 16, /* flags of the head, beside kind and change << 2 */
 	COLUMN_MISSING = 32,
 	COLUMN_MAX_DECIMALS = 9,
 	COLUMN_MAX_VALUES = 1 << 20,
@@ -28,10 +28,10 @@ enum {
 
 void column_put(struct buf *out, const double *v, uint32_t n);
 
-/* All that is at p is one column of n values, or -EBADMSG. */
+/* -EBADMSG: the bytes at p are not exactly one column of n values. */
 int column_get(const uint8_t *p, size_t len, double *v, uint32_t n) MUST_CHECK;
-int column_count(const uint8_t *p, size_t len, uint32_t *n) MUST_CHECK; /* as it says itself */
-/* The bytes of the column that begins at p, of which so many can be there; 0: none does. */
+int column_count(const uint8_t *p, size_t len, uint32_t *n) MUST_CHECK; /* the stored count */
+/* The length of the column at p, at most room; 0: no valid length. */
 size_t column_len(const uint8_t *p, size_t room);
 
 extern const double column_scale[COLUMN_MAX_DECIMALS + 1]; /* 10^d */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* column_decode.c - the way back. It trusts no byte: whatever does not add up is -EBADMSG. */
+/* column_decode.c - decodes a column. It trusts no byte: any inconsistency is -EBADMSG. */
 #include "collector/codec/column.h"
 
 #include <math.h>
 
 enum { VARINT_BITS = 64, WIDTH_FINE = 25, WIDTH_MAX = 64, HEAD_KNOWN = 63 };
 
-static const double EXACT = 0x1p56; /* of a number in a column: no sum of two overflows */
+static const double EXACT = 0x1p56; /* largest number in a column: no sum overflows */
 
-/* Bytes from the front; the first mistake is remembered, and then all is 0. */
+/* Reads bytes from the front. After the first error every read returns 0. */
 struct in {
 	const uint8_t *p, *end;
 	bool bad;
@@ -49,7 +49,7 @@ static int64_t get_signed(struct in *in)
 	return (int64_t)(v >> 1 ^ (0 - (v & 1)));
 }
 
-/* The lengths of what is there and of what is missing in turn. Returns how many are there. */
+/* Reads alternating run lengths of present and missing values. Returns the number present. */
 static uint32_t get_missing(struct in *in, double *v, uint32_t n)
 {
 	uint64_t runs = get_varint(in);
@@ -122,7 +122,7 @@ static bool is_sane(int64_t q)
 	return fabs((double)q) <= EXACT;
 }
 
-/* What they are, from what they change by. */
+/* Restores the values from their differences. */
 static bool add_up(int64_t *q, uint32_t n, enum column_change change, bool bits)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -177,7 +177,7 @@ static void get_numbers(struct in *in, int64_t *q, uint32_t n, unsigned head)
 		get_packed(in, q + first, n - first);
 }
 
-/* n values, of which those that are there are 0 in v by now. */
+/* Reads the present values, which are 0 in v so far; the missing ones are NaN. */
 static int get_values(struct in *in, unsigned head, unsigned decimals, uint32_t there, double *v,
 		      uint32_t n)
 {
@@ -197,7 +197,7 @@ static int get_values(struct in *in, unsigned head, unsigned decimals, uint32_t 
 	return 0;
 }
 
-/* Numbers have sums, and bits do not. */
+/* Deltas are for numbers, xor is for bits. */
 static bool is_head(unsigned head)
 {
 	enum column_change change = head >> 2 & 3;

@@ -9,8 +9,8 @@ struct sums {
 	double n, min, max, sum;
 };
 
-/* The spans in which anything is, each once. */
-static void spans(struct arena *a, const struct chunk *c, double span_us, struct chunk *out)
+/* The distinct spans that have ticks. */
+static void collect_spans(struct arena *a, const struct chunk *c, double span_us, struct chunk *out)
 {
 	double *us = arena_alloc(a, (c->nticks + 1) * sizeof(*us));
 	uint32_t n = 0;
@@ -25,9 +25,9 @@ static void spans(struct arena *a, const struct chunk *c, double span_us, struct
 	out->nticks = n;
 }
 
-/* The span of each tick, as its number among them. */
-static double *numbers(struct arena *a, const struct chunk *c, double span_us,
-		       const struct chunk *out)
+/* The index of the span of each tick. */
+static double *span_numbers(struct arena *a, const struct chunk *c, double span_us,
+			    const struct chunk *out)
 {
 	double *number = arena_alloc(a, (c->nticks + 1) * sizeof(*number));
 	uint32_t at = 0;
@@ -40,7 +40,7 @@ static double *numbers(struct arena *a, const struct chunk *c, double span_us,
 	return number;
 }
 
-/* As a float, if it is within what a float holds. */
+/* Rounds to a float if that loses no more than a float's precision. */
 static double as_kept(double sum)
 {
 	double kept = (double)(float)sum;
@@ -64,7 +64,7 @@ static struct sums sums_of(const double *v, uint32_t n)
 	return s;
 }
 
-/* Where the rows of each span begin; the last one is where all end. */
+/* The first row of each span, and the end of all rows as the last element. */
 static uint32_t *beginnings(struct arena *a, const struct chunk_entity *e, const double *number,
 			    uint32_t *n)
 {
@@ -78,8 +78,8 @@ static uint32_t *beginnings(struct arena *a, const struct chunk_entity *e, const
 	return from;
 }
 
-static struct chunk_entity roll(struct arena *a, const struct chunk *c,
-				const struct chunk_entity *e, const double *number)
+static struct chunk_entity roll_entity(struct arena *a, const struct chunk *c,
+				       const struct chunk_entity *e, const double *number)
 {
 	struct chunk_entity out;
 	uint32_t *from = beginnings(a, e, number, &out.n);
@@ -110,9 +110,9 @@ void rollup(struct arena *a, const struct chunk *c, uint64_t span_us, struct chu
 
 	out->ncolumns = c->ncolumns * ROLLUP_COLUMNS;
 	out->nentities = c->nentities;
-	spans(a, c, (double)span_us, out);
-	number = numbers(a, c, (double)span_us, out);
+	collect_spans(a, c, (double)span_us, out);
+	number = span_numbers(a, c, (double)span_us, out);
 	for (uint32_t i = 0; i < c->nentities; i++)
-		e[i] = roll(a, c, &c->entity[i], number);
+		e[i] = roll_entity(a, c, &c->entity[i], number);
 	out->entity = e;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * rollup.h - the values of a chunk, by spans of time: of each metric n, min, max and sum.
+ * rollup.h - rolls a chunk up by spans of time: n, min, max and sum of each metric.
  *
- * A value that is missing, or 1e290 and more, is not counted; of a span without any n is 0 and the
- * rest is missing. A sum that is no whole number is a float, as the fractions are that it is of.
+ * Missing values and those of 1e290 and more are not counted. In a span without values, n is 0 and
+ * the rest is missing. A sum that is not an integer is rounded to a float, as its inputs are.
  */
 #pragma once
 
@@ -11,5 +11,5 @@
 
 enum { ROLLUP_COLUMNS = 4 };
 
-/* *out is c's, by span_us; the arrays are the arena's. */
+/* Sets *out to the rollup of c by span_us; the arrays belong to the arena. */
 void rollup(struct arena *a, const struct chunk *c, uint64_t span_us, struct chunk *out);

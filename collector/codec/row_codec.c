@@ -7,14 +7,14 @@
 
 enum { VERSION = 1, HEAD = 3, NARROW_END = 1 << 16 };
 
-static const uint32_t WHOLE = 1u << 31; /* of four bytes: a whole number, else a float */
+static const uint32_t WHOLE = 1u << 31; /* flag of four bytes: an integer, else a float */
 
 static size_t bits_len(uint32_t bits)
 {
 	return (bits + 7) / 8;
 }
 
-/* Written backwards, and always both bytes: the next one takes the place of what was too much. */
+/* Writes backwards and always both bytes; the next value overwrites a surplus one. */
 static void add_narrow(struct row_codec *r, uint32_t u)
 {
 	const uint32_t two = u > UINT8_MAX;
@@ -48,8 +48,8 @@ static void add_float(struct row_codec *r, double v)
 		add_wide(r, bits, 1);
 }
 
-/* -0 is no zero here, and none that is not there is a number. */
-static void add(struct row_codec *r, double v)
+/* -0 does not count as zero; a missing value is a narrow 0. */
+static void add_value(struct row_codec *r, double v)
 {
 	const bool in_range = v >= 1 && v < (double)WHOLE;
 	const uint32_t u = in_range ? (uint32_t)v : 0;
@@ -83,14 +83,14 @@ bool row_codec_add(struct row_codec *r, const double *v, uint32_t n, size_t limi
 		return false;
 	assert(before.wide_bytes + before.narrow_bytes + n * sizeof(*v) <= RAW_MAX_BYTES);
 	for (uint32_t i = 0; i < n; i++)
-		add(r, v[i]);
+		add_value(r, v[i]);
 	if (row_codec_len(r) <= limit)
 		return true;
 	r->at = before;
 	return false;
 }
 
-/* Eight at once: the product has them side by side in its highest byte. */
+/* Eight at once: the multiplication collects them in the highest byte. */
 static uint8_t *put_bits(uint8_t *out, const uint8_t *is, uint32_t n)
 {
 	uint64_t eight;
@@ -123,7 +123,7 @@ void row_codec_put(struct buf *out, const struct row_codec *r)
 	memcpy(p, r->narrow_end + RAW_MAX_BYTES - r->at.narrow_bytes, r->at.narrow_bytes);
 }
 
-/* Bits in bytes, and how many of the n are set; what is left of the last byte must not be. */
+/* A bit field, and how many of its n bits are set; the rest of the last byte must be 0. */
 struct bits {
 	const uint8_t *p;
 	uint32_t n, set;

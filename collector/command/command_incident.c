@@ -21,7 +21,7 @@ static int list(struct command_session *s)
 	return r;
 }
 
-/* Of the incident that was named: its sentence, then tables. */
+/* Prints the sentence of the incident, then its tables. */
 static int show(struct command_session *s)
 {
 	static const char *const questions[] = {
@@ -66,8 +66,8 @@ static int show(struct command_session *s)
 	return r;
 }
 
-/* Whoever is at the terminal, unless another one is named. */
-static const char *whose(struct command_session *s)
+/* The user at the terminal, unless --by names another. */
+static const char *decider(struct command_session *s)
 {
 	const char *user = getenv("SUDO_USER") ? getenv("SUDO_USER") : getenv("USER");
 
@@ -78,10 +78,10 @@ static const char *whose(struct command_session *s)
 	return user && *user ? user : "command";
 }
 
-static int decide(struct command_session *s, const char *verb, const char *text,
-		  const char *signals)
+static int send_decision(struct command_session *s, const char *verb, const char *text,
+			 const char *signals)
 {
-	const char *id = s->arg[0], *by = whose(s);
+	const char *id = s->arg[0], *by = decider(s);
 	const char *values[] = { id, verb, by, text ? text : s->arg[1] ? s->arg[1] : "", signals };
 	int r = command_ask(
 		s,
@@ -100,22 +100,22 @@ static int decide(struct command_session *s, const char *verb, const char *text,
 
 static int acknowledge(struct command_session *s)
 {
-	return decide(s, "acknowledge", "", "");
+	return send_decision(s, "acknowledge", "", "");
 }
 
 static int comment(struct command_session *s)
 {
-	return decide(s, "comment", NULL, "");
+	return send_decision(s, "comment", NULL, "");
 }
 
 static int close_it(struct command_session *s)
 {
-	return decide(s, "close", "", "");
+	return send_decision(s, "close", "", "");
 }
 
 static int merge(struct command_session *s)
 {
-	return decide(s, "merge", NULL, "");
+	return send_decision(s, "merge", NULL, "");
 }
 
 static int split(struct command_session *s)
@@ -129,7 +129,7 @@ static int split(struct command_session *s)
 		buf_put(&ids, " ", 1);
 	}
 	buf_put(&ids, "", 1);
-	r = decide(s, "split", "", (const char *)ids.data);
+	r = send_decision(s, "split", "", (const char *)ids.data);
 	buf_free(&ids);
 	return r;
 }

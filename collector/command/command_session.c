@@ -51,7 +51,7 @@ void command_print(const struct command_session *s)
 	}
 }
 
-/* A collector that is starting creates them now. */
+/* A collector that is just starting may still create the tables. */
 static int await_tables(struct command_session *s)
 {
 	for (int i = 0; i < 100; i++) {
@@ -63,8 +63,8 @@ static int await_tables(struct command_session *s)
 			return 0;
 		usleep(100000);
 	}
-	return log_err(0, "the database has no tables for this: start seismo-collector of this "
-			  "version, which makes them"),
+	return log_err(0, "the database has no tables for this: start a seismo-collector of this "
+			  "version, which creates them"),
 	       -ENOENT;
 }
 

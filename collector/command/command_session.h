@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * command_session.h - a command that asks the database, as the collector's user. What goes wrong is
- * said, so that whoever called only returns it.
+ * command_session.h - a command that queries the database, as the collector's user. All functions
+ * log their errors, so that callers only return them.
  */
 #pragma once
 
@@ -10,18 +10,17 @@
 
 struct command_session {
 	struct pg *pg;
-	PGresult *res; /* of the last question */
-	char *const *arg; /* what was said after the verb; NULL behind the last */
+	PGresult *res; /* of the last query */
+	char *const *arg; /* arguments after the verb; NULL ends them */
 };
 
 struct command_verb {
 	const char *name, *args, *help;
-	int nargs; /* at least */
+	int nargs; /* the least number of arguments */
 	int (*run)(struct command_session *s);
 };
 
-/* What was said behind the command is one of n verbs and what it wants; names: all of them, in a
- * sentence. */
+/* Runs the one of n verbs that the command line names; names: all verbs, for an error message. */
 int command_verb(const struct config *c, const struct command_verb *verb, size_t n,
 		 const char *names) MUST_CHECK;
 /* The verbs of a group for --help; returns n. */
@@ -33,4 +32,4 @@ int command_ask(struct command_session *s, const char *sql, int n,
 		const char *const value[]) MUST_CHECK;
 int command_ask1(struct command_session *s, const char *sql, const char *value) MUST_CHECK;
 const char *command_cell(const struct command_session *s, int row, int column);
-void command_print(const struct command_session *s); /* as a table with names of columns */
+void command_print(const struct command_session *s); /* as a table with column names */

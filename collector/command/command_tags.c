@@ -49,8 +49,8 @@ static int read_file(const char *path, struct buf *out)
 	if (n < 0)
 		return log_err(errno, "%s cannot be read", path), -EINVAL;
 	if (n > 0 || out->len == 0 || memchr(out->data, 0, out->len))
-		return log_err(0, "%s is no inventory: it is empty, longer than %d MiB, or no text",
-			       path, MAX_INVENTORY >> 20),
+		return log_err(0, "%s is no inventory: it is empty, over %d MiB, or not text", path,
+			       MAX_INVENTORY >> 20),
 		       -EINVAL;
 	buf_put(out, "", 1);
 	return 0;
@@ -70,6 +70,6 @@ int command_inventory(struct command_session *s)
 	for (int i = 0; i < PQntuples(s->res); i++)
 		printf("%s %s\n", command_cell(s, i, 0), command_cell(s, i, 1));
 	if (PQntuples(s->res) == 0)
-		puts("all is as the inventory says");
+		puts("nothing changed: all tags match the inventory");
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* command_tags.h - what nodes are, as their keepers say: `node tag` and `inventory FILE`. */
+/* command_tags.h - sets the tags of nodes: `node tag` and `inventory FILE`. */
 #pragma once
 
 #include "collector/command/command_session.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * counters.h - everything the collector counts, spelt once in counters.def.
+ * counters.h - the collector's counters, defined in counters.def.
  *
  * Any thread may add, set and read at any time. counters_text appends all of them in Prometheus'
  * text format.

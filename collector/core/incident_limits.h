@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* incident_limits.h - options from which on abnormal requests are a signal and an incident. */
+/* incident_limits.h - options: when abnormal requests become a signal and an incident. */
 #pragma once
 
 #include "lib/base/base.h"

@@ -64,7 +64,7 @@ static struct pair **slot(struct pair **bucket, size_t n, uint64_t a, uint64_t b
 	return &bucket[(h ^ h >> 32) & (n - 1)];
 }
 
-static struct pair *find(const struct pairmap *m, uint64_t a, uint64_t b)
+static struct pair *find_pair(const struct pairmap *m, uint64_t a, uint64_t b)
 {
 	struct pair *p = *slot(m->bucket, m->nbuckets, a, b);
 
@@ -75,7 +75,7 @@ static struct pair *find(const struct pairmap *m, uint64_t a, uint64_t b)
 
 void *pairmap_find(const struct pairmap *m, uint64_t a, uint64_t b)
 {
-	struct pair *p = find(m, a, b);
+	struct pair *p = find_pair(m, a, b);
 
 	return p ? p->value : NULL;
 }
@@ -101,7 +101,7 @@ static void grow(struct pairmap *m)
 
 void *pairmap_add(struct pairmap *m, uint64_t a, uint64_t b)
 {
-	struct pair *p = find(m, a, b), **to;
+	struct pair *p = find_pair(m, a, b), **to;
 
 	if (p)
 		return p->value;

@@ -35,7 +35,7 @@ int privileges_drop(const char *user, char *err, size_t errlen)
 		pw = getpwnam(user);
 		if (!pw) {
 			snprintf(err, errlen,
-				 "there is no user %s on this machine; make it, or "
+				 "there is no user %s on this machine; create it, or "
 				 "name another with --user",
 				 user);
 			return -ENOENT;
@@ -48,7 +48,7 @@ int privileges_drop(const char *user, char *err, size_t errlen)
 	return r;
 }
 
-/* Four for each node; out of descriptors, nobody comes in. */
+/* Each node needs four; without descriptors no connection is accepted. */
 void privileges_descriptors(void)
 {
 	struct rlimit l;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * privileges.h - become an ordinary user, for good, and take as many descriptors as are allowed.
+ * privileges.h - drops privileges for good, and raises the limit of file descriptors.
  *
- * Before the first thread: what is given up here is given up by threads made later. Errors come
- * with a sentence that says what to do.
+ * Call it before the first thread starts, as threads inherit the result. Errors come with a
+ * sentence that names the remedy.
  */
 #pragma once
 
 #include "lib/base/base.h"
 
-int privileges_drop(const char *user, char *err, size_t errlen) MUST_CHECK; /* "": nobody else */
+int privileges_drop(const char *user, char *err, size_t errlen) MUST_CHECK; /* "": keeps the user */
 void privileges_descriptors(void);

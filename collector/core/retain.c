@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static int64_t days(const struct retain *k, int64_t of)
+static int64_t days_of(const struct retain *k, int64_t of)
 {
 	return of ? of : k->requests;
 }
@@ -15,17 +15,17 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Never longer than what it belongs to: requests and events, which have one table of it. */
+/* Never longer than the requests and events that it belongs to; they share one table. */
 static int64_t evidence_days(const struct retain *k)
 {
-	int64_t events = days(k, k->events);
+	int64_t events = days_of(k, k->events);
 
-	return least(days(k, k->evidence), events > k->requests ? events : k->requests);
+	return least(days_of(k, k->evidence), events > k->requests ? events : k->requests);
 }
 
 int64_t retain_stacks(const struct retain *k)
 {
-	int64_t profiles = days(k, k->profiles), evidence = evidence_days(k);
+	int64_t profiles = days_of(k, k->profiles), evidence = evidence_days(k);
 
 	return profiles > evidence ? profiles : evidence;
 }
@@ -33,7 +33,8 @@ int64_t retain_stacks(const struct retain *k)
 int64_t retain_least(const struct retain *k)
 {
 	return least(least(k->requests, evidence_days(k)),
-		     least(least(days(k, k->events), days(k, k->profiles)), days(k, k->samples)));
+		     least(least(days_of(k, k->events), days_of(k, k->profiles)),
+			   days_of(k, k->samples)));
 }
 
 void retain_text(const struct retain *k, char text[static RETAIN_TEXT])
@@ -47,14 +48,14 @@ void retain_text(const struct retain *k, char text[static RETAIN_TEXT])
 		{ "red_10m", k->requests },
 		{ "unread", k->requests },
 		{ "evidence", evidence_days(k) },
-		{ "event", days(k, k->events) },
-		{ "profile", days(k, k->profiles) },
-		{ "sample", days(k, k->samples) },
-		{ "sample_raw", days(k, k->samples) },
-		{ "sealed", days(k, k->samples) },
-		{ "sample_1m", days(k, k->minutes) },
-		{ "sample_10m", days(k, k->ten_minutes) },
-		{ "sample_1h", days(k, k->hours) },
+		{ "event", days_of(k, k->events) },
+		{ "profile", days_of(k, k->profiles) },
+		{ "sample", days_of(k, k->samples) },
+		{ "sample_raw", days_of(k, k->samples) },
+		{ "sealed", days_of(k, k->samples) },
+		{ "sample_1m", days_of(k, k->minutes) },
+		{ "sample_10m", days_of(k, k->ten_minutes) },
+		{ "sample_1h", days_of(k, k->hours) },
 	};
 	size_t len = 0;
 

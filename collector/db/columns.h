@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * columns.h - many rows as one parameter per column, for "... from unnest($1::bigint[], ...)".
+ * columns.h - many rows as one array parameter per column, for "... from unnest($1::bigint[],
+ * ...)".
  *
- * Fill by copy_X on column[i], then columns_row. A statement is not sent when there is no row.
+ * For each row, fill column[i] with copy_X, then call columns_row. columns_execute sends nothing if
+ * there are no rows.
  */
 #pragma once
 

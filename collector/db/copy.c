@@ -134,7 +134,7 @@ static void array_head(struct buf *b, uint32_t oid, uint32_t n)
 	put32(b, 1);
 }
 
-/* Most of what is stored is this, so all are written at once, each with its length before it. */
+/* Most of the data stored: written in one pass, each value with its length before it. */
 void copy_float8s(struct buf *b, const double *v, uint32_t n)
 {
 	const uint32_t eight = htobe32(8);

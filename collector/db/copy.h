@@ -2,8 +2,8 @@
 /*
  * copy.h - PostgreSQL's binary formats: rows for COPY, and arrays as parameters.
  *
- * Every copy_X appends one field with its length. Wall times are nanoseconds since 1970, as
- * everywhere; texts must be valid UTF-8. An array is begun, filled and then complete at any time.
+ * Every copy_X appends one field with its length. Wall times are nanoseconds since 1970; texts must
+ * be valid UTF-8.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ void copy_text(struct buf *b, const char *s);
 void copy_bytes(struct buf *b, const void *p, size_t len);
 void copy_len(struct buf *b, size_t len); /* of a field whose bytes the caller appends next */
 void copy_jsonb(struct buf *b, const void *json, size_t len);
-void copy_inet(struct buf *b, const struct addr *a); /* null for none */
+void copy_inet(struct buf *b, const struct addr *a); /* null for an empty address */
 void copy_float8s(struct buf *b, const double *v, uint32_t n);
 void copy_int2s(struct buf *b, const int16_t *v, uint32_t n);
 void copy_int4s(struct buf *b, const uint32_t *v, uint32_t n);
@@ -38,11 +38,11 @@ enum array_type {
 	ARRAY_TIME = 1184
 };
 
-/* The elements are appended by the copy_X of the type; array_end sets how many there are. */
+/* The copy_X of the type appends the elements; array_end sets their number. */
 void array_begin(struct buf *b, enum array_type type);
 void array_end(struct buf *b, uint32_t n);
 
-/* What PostgreSQL's bigint and int hold, from numbers off the wire. */
+/* Numbers from the wire, limited to the range of PostgreSQL's types. */
 int64_t copy_bigint(uint64_t v);
 int32_t copy_int(uint64_t v);
 int16_t copy_smallint(uint64_t v);

@@ -20,13 +20,13 @@ static const char tables_sql[] =
 	"create table if not exists schema_file (name text primary key, hash text not null,"
 	" applied timestamptz not null default now())";
 
-struct run {
+struct migrate_run {
 	struct pg *p;
 	const struct schema *schema;
 	char *why;
 };
 
-typedef int locked_work(struct run *r, const void *arg);
+typedef int locked_work(struct migrate_run *r, const void *arg);
 
 static uintptr_t last_number(const struct migration *m)
 {
@@ -60,14 +60,15 @@ int migrate_accepts(const struct schema *s, uintptr_t found, char why[MIGRATE_WH
 	return 0;
 }
 
-static void explain(struct run *r, const char *what)
+static void explain(struct migrate_run *r, const char *what)
 {
 	snprintf(r->why, MIGRATE_WHY, "schema %s failed: %s (SQLSTATE %s)", what, pg_why(r->p),
 		 *pg_state(r->p) ? pg_state(r->p) : "unknown");
 }
 
 /* "" and 0 are returned where there is no row. */
-static int ask_value(struct run *r, const char *sql, const char *arg, char *out, size_t size)
+static int ask_value(struct migrate_run *r, const char *sql, const char *arg, char *out,
+		     size_t size)
 {
 	AUTO(PQclear) PGresult *res = NULL;
 	struct pg_args a = { 0 };
@@ -83,7 +84,7 @@ static int ask_value(struct run *r, const char *sql, const char *arg, char *out,
 }
 
 /* The highest number in table migration; 0: an empty database. */
-static int read_version(struct run *r, uintptr_t *out)
+static int read_version(struct migrate_run *r, uintptr_t *out)
 {
 	char text[24];
 	int e = ask_value(r, "select coalesce(max(number), 0)::text from migration", NULL, text,
@@ -106,7 +107,7 @@ static int record_migration(struct pg *p, const struct migration *m)
 	return pg_execute(p, "insert into migration (number, name) values ($1::int, $2)", &a);
 }
 
-static int apply_migration(struct run *r, const void *arg)
+static int apply_migration(struct migrate_run *r, const void *arg)
 {
 	const struct migration *m = arg;
 	uintptr_t version;
@@ -120,12 +121,12 @@ static int apply_migration(struct run *r, const void *arg)
 	return e < 0 ? e : record_migration(r->p, m);
 }
 
-static int make_tables(struct run *r, const void *arg UNUSED)
+static int make_tables(struct migrate_run *r, const void *arg UNUSED)
 {
 	return pg_do(r->p, tables_sql);
 }
 
-static int are_current(struct run *r, bool *out)
+static int are_current(struct migrate_run *r, bool *out)
 {
 	char hash[80];
 
@@ -155,7 +156,7 @@ static int record_file(struct pg *p, const struct schema_file *f)
 }
 
 /* All or none: a file that did not change may use a view that did. */
-static int apply_files(struct run *r, const void *arg UNUSED)
+static int apply_files(struct migrate_run *r, const void *arg UNUSED)
 {
 	uintptr_t version;
 	bool current;
@@ -175,7 +176,7 @@ static int apply_files(struct run *r, const void *arg UNUSED)
 	return e;
 }
 
-static int try_once(struct run *r, locked_work *work, const void *arg)
+static int try_once(struct migrate_run *r, locked_work *work, const void *arg)
 {
 	int e = pg_do(r->p, "begin; " MIGRATE_LOCK);
 
@@ -188,7 +189,7 @@ static int try_once(struct run *r, locked_work *work, const void *arg)
 }
 
 /* Other collectors and consoles read meanwhile, and lock tables in another order. */
-static int apply(struct run *r, locked_work *work, const void *arg, const char *name)
+static int apply(struct migrate_run *r, locked_work *work, const void *arg, const char *name)
 {
 	int e, tries = 0;
 
@@ -203,7 +204,7 @@ static int apply(struct run *r, locked_work *work, const void *arg, const char *
 
 int migrate(struct pg *p, const struct schema *schema, char why[MIGRATE_WHY])
 {
-	struct run r = { p, schema, why };
+	struct migrate_run r = { p, schema, why };
 	int e = apply(&r, make_tables, NULL, "tables");
 
 	for (const struct migration *m = schema->migrations; e == 0 && m->number; m++)

@@ -38,8 +38,8 @@ void pg_disconnect(struct pg *p)
 	p->conn = NULL;
 }
 
-/* libpq's texts have several lines; the first says what happened. */
-static void explain(struct pg *p, const char *state, const char *text)
+/* libpq's messages have several lines; the first one names the error. */
+static void set_error(struct pg *p, const char *state, const char *text)
 {
 	snprintf(p->state, sizeof(p->state), "%s", state ? state : "");
 	snprintf(p->why, sizeof(p->why), "%.*s", (int)strcspn(text, "\n"), text);
@@ -47,7 +47,7 @@ static void explain(struct pg *p, const char *state, const char *text)
 
 static int gone(struct pg *p, const char *text)
 {
-	explain(p, NULL, text && *text ? text : "the connection was lost");
+	set_error(p, NULL, text && *text ? text : "the connection was lost");
 	pg_disconnect(p);
 	return -ENOTCONN;
 }
@@ -57,7 +57,7 @@ static void on_notice(void *arg UNUSED, const PGresult *res UNUSED)
 {
 }
 
-/* What the operator's conninfo says comes last and wins. A server that has vanished is noticed. */
+/* The operator's conninfo comes last and overrides. Keepalives detect a server that vanished. */
 int pg_connect(struct pg *p)
 {
 	static const char *const keys[] = { "application_name",
@@ -110,7 +110,7 @@ static int judge(struct pg *p, const PGresult *res)
 		return 0;
 	if (PQstatus(p->conn) != CONNECTION_OK || !state)
 		return gone(p, PQerrorMessage(p->conn));
-	explain(p, state, PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY));
+	set_error(p, state, PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY));
 	if (strncmp(state, "57P", 3) == 0 || strncmp(state, "08", 2) == 0) {
 		pg_disconnect(p);
 		return -ENOTCONN;
@@ -153,7 +153,7 @@ int pg_execute(struct pg *p, const char *sql, const struct pg_args *a)
 	return pg_ask(p, sql, a, &res);
 }
 
-/* All of the answer is read, also what nobody looks at any more. */
+/* Reads the whole answer, also after an error. */
 int pg_each(struct pg *p, const char *sql, pg_row *on_row, void *arg)
 {
 	int r = 0;
@@ -227,13 +227,13 @@ int pg_commit(struct pg *p)
 		return -ENOTCONN;
 	}
 	if (strcmp(PQcmdStatus(res), "COMMIT") != 0) {
-		explain(p, NULL, "the transaction was rolled back");
+		set_error(p, NULL, "the transaction was rolled back");
 		return -EIO;
 	}
 	return 0;
 }
 
-/* If even this fails, the connection goes and takes the transaction with it. */
+/* If the rollback fails, closing the connection ends the transaction. */
 void pg_rollback(struct pg *p)
 {
 	AUTO(PQclear) PGresult *res = NULL;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * pg.h - one blocking connection to PostgreSQL, of a thread that may wait.
+ * pg.h - one blocking connection to PostgreSQL, for a thread that may wait.
  *
- * Errors: -ENOTCONN the connection is gone, and whatever was not answered has an unknown outcome;
- * -EINVAL the data was refused (SQLSTATE classes 22, 23, 54); -EIO any other refusal. pg_why says
- * it in words, pg_state by SQLSTATE, both until the next call. A closed connection answers
- * -ENOTCONN.
+ * Errors: -ENOTCONN: the connection is gone, and the outcome of an unanswered statement is unknown;
+ * -EINVAL: the data was refused (SQLSTATE classes 22, 23, 54); -EIO: any other refusal. pg_why
+ * returns the message and pg_state the SQLSTATE, both until the next call. Calls on a closed
+ * connection return -ENOTCONN.
  */
 #pragma once
 
@@ -35,17 +35,17 @@ void pg_arg_binary(struct pg_args *a, const struct buf *b);
 int pg_do(struct pg *p, const char *sql) MUST_CHECK; /* may hold several statements */
 int pg_ask(struct pg *p, const char *sql, const struct pg_args *a, PGresult **out) MUST_CHECK;
 int pg_execute(struct pg *p, const char *sql, const struct pg_args *a) MUST_CHECK;
-/* Each row of the answer in turn, its fields in binary; what on_row says ends it, if it is < 0. */
+/* Calls on_row for each row of the answer, with binary fields, until it returns < 0. */
 typedef int pg_row(void *arg, const PGresult *row);
 int pg_each(struct pg *p, const char *sql, pg_row *on_row, void *arg) MUST_CHECK;
-/* After pg_do("copy ... from stdin"): any pieces, whose errors the end brings, too. */
+/* After pg_do("copy ... from stdin"): any number of pieces. pg_copy_end returns their errors. */
 int pg_copy_put(struct pg *p, const struct buf *rows) MUST_CHECK;
 int pg_copy_end(struct pg *p) MUST_CHECK;
 int pg_commit(struct pg *p) MUST_CHECK;
 void pg_rollback(struct pg *p);
 
 int pg_socket(const struct pg *p); /* readable: pg_notified may be true; -1: not connected */
-bool pg_notified(struct pg *p); /* somebody said NOTIFY since the last look; false also when gone */
+bool pg_notified(struct pg *p); /* a NOTIFY came since the last call; false if not connected */
 
 const char *pg_why(const struct pg *p);
 const char *pg_state(const struct pg *p);

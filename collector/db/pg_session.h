@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * pg_session.h - what each session tells the server first, whoever's it is.
+ * pg_session.h - settings that every session of the collector starts with.
  *
- * It is to notice that a client has vanished, as with its host: what that holds there, rows and who
- * does what, is kept from all other collectors until then; by itself, for two hours.
+ * They make the server notice a client whose host has vanished. Until then its locks on rows and on
+ * tasks block all other collectors, by default for two hours.
  */
 #pragma once
 

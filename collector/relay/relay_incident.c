@@ -30,7 +30,7 @@ static const char sent_sql[] =
 	" $3::bigint[]) u(incident_id, shape, said) order by 1 on conflict (incident_id) do update"
 	" set shape = excluded.shape, said = excluded.said, at = excluded.at";
 
-struct incident_report {
+struct incident_message {
 	PGresult *due, *signals;
 	int next; /* row of signals */
 	struct signal_item signal[ITEM_MAX_SIGNALS];
@@ -41,7 +41,7 @@ static uint64_t number(const PGresult *res, int row, int column)
 	return strtoull(PQgetvalue(res, row, column), NULL, 10);
 }
 
-static uint32_t take_signals(struct incident_report *t, const char *id)
+static uint32_t take_signals(struct incident_message *t, const char *id)
 {
 	uint32_t n = 0;
 
@@ -69,7 +69,7 @@ static uint32_t take_signals(struct incident_report *t, const char *id)
 	return n;
 }
 
-static void put_incident(struct incident_report *t, int row, const char *region,
+static void put_incident(struct incident_message *t, int row, const char *region,
 			 struct outbox_body *b)
 {
 	const PGresult *d = t->due;
@@ -122,7 +122,7 @@ static int ask_lists(struct pg *p, const char *sql, const PGresult *due, const i
 	return r;
 }
 
-static int put_incidents(struct pg *p, struct incident_report *t, const char *region)
+static int put_incidents(struct pg *p, struct incident_message *t, const char *region)
 {
 	size_t n = (size_t)PQntuples(t->due);
 	struct outbox_body *b = calloc(n, sizeof(*b));
@@ -140,7 +140,7 @@ static int put_incidents(struct pg *p, struct incident_report *t, const char *re
 	return r;
 }
 
-static int queue_incidents(struct pg *p, struct incident_report *t, const char *region)
+static int queue_incidents(struct pg *p, struct incident_message *t, const char *region)
 {
 	static const int ids[] = { ID }, sent[] = { ID, SHAPE, SAID };
 	int r = ask_lists(p, signals_sql, t->due, ids, 1, &t->signals);
@@ -152,7 +152,7 @@ static int queue_incidents(struct pg *p, struct incident_report *t, const char *
 
 int relay_incidents(struct pg *p, const char *region, bool up)
 {
-	struct incident_report *t = calloc(1, sizeof(*t));
+	struct incident_message *t = calloc(1, sizeof(*t));
 	struct pg_args a = { 0 };
 	char most[16];
 	int r;

@@ -4,10 +4,10 @@
 #include <math.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/json.h"
 #include "lib/base/log.h"
 #include "collector/db/columns.h"
 #include "collector/core/counters.h"
-#include "collector/db/jsonb.h"
 #include "collector/core/pairmap.h"
 #include "collector/score/score_node.h"
 
@@ -100,23 +100,23 @@ void score_publish_take(struct score_publish *s, const struct batch *b)
 
 static void put_cause(struct buf *j, const struct node_score *s)
 {
-	jsonb_raw(j, "{\"code\":");
-	jsonb_text(j, s->worst.code);
+	json_raw(j, "{\"code\":");
+	json_text(j, s->worst.code);
 	if (s->known) {
-		jsonb_raw(j, ",\"what\":");
+		json_raw(j, ",\"what\":");
 		if (*s->worst.what)
-			jsonb_text(j, s->worst.what);
+			json_text(j, s->worst.what);
 		else
-			jsonb_raw(j, "null");
-		jsonb_raw(j, ",\"value\":");
-		jsonb_number(j, s->worst.value);
+			json_raw(j, "null");
+		json_raw(j, ",\"value\":");
+		json_number(j, s->worst.value);
 	}
-	jsonb_raw(j, ",\"unknown\":[");
+	json_raw(j, ",\"unknown\":[");
 	for (uint32_t i = 0; i < s->nunknown; i++) {
-		jsonb_raw(j, i ? "," : "");
-		jsonb_text(j, s->unknown[i]);
+		json_raw(j, i ? "," : "");
+		json_text(j, s->unknown[i]);
 	}
-	jsonb_raw(j, "]}");
+	json_raw(j, "]}");
 }
 
 static void put_node(struct score_publish *s, uint64_t id, const struct score_node *n)
@@ -131,16 +131,16 @@ static void put_node(struct score_publish *s, uint64_t id, const struct score_no
 	copy_int8(&column[0], (int64_t)id);
 	copy_time(&column[1], clock_wall_ns());
 	for (int i = 0; i < SCORE_CLASSES; i++) {
-		jsonb_raw(&s->json, i ? "," : "{");
-		jsonb_text(&s->json, class_name[i]);
-		jsonb_raw(&s->json, ":");
+		json_raw(&s->json, i ? "," : "{");
+		json_text(&s->json, class_name[i]);
+		json_raw(&s->json, ":");
 		put_cause(&s->json, &score[i]);
 		if (score[i].known)
 			copy_int2(&column[2 + i], (int16_t)lround(score[i].worst.score));
 		else
 			copy_null(&column[2 + i]);
 	}
-	jsonb_raw(&s->json, "}");
+	json_raw(&s->json, "}");
 	buf_put(&s->json, "", 1);
 	copy_text(&column[2 + SCORE_CLASSES], (const char *)s->json.data);
 	columns_row(s->columns);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/store/content_store.h"
 
+#include "lib/base/json.h"
 #include "lib/base/log.h"
 #include "lib/wire/reason.h"
 #include "collector/db/columns.h"
 #include "collector/core/counters.h"
-#include "collector/db/jsonb.h"
 #include "collector/core/pairmap.h"
 
 /* Limits for new contents per node and day: a faulty probe must not fill the database. */
@@ -13,13 +13,13 @@ enum { MAX_STACKS = 16384, MAX_CHECKS = 4096 };
 
 static const uint64_t DAY_NS = 86400000000000u;
 
-struct node_counts {
+struct content_counts {
 	uint32_t stacks, checks;
 };
 
 struct content_store {
 	struct pairmap *stacks, *checks; /* ids written today */
-	struct pairmap *nodes; /* struct node_counts */
+	struct pairmap *nodes; /* struct content_counts */
 	uint64_t day;
 	struct buf text;
 };
@@ -32,7 +32,7 @@ struct content_store *content_store_new(void)
 		die("out of memory");
 	s->stacks = pairmap_new(0);
 	s->checks = pairmap_new(0);
-	s->nodes = pairmap_new(sizeof(struct node_counts));
+	s->nodes = pairmap_new(sizeof(struct content_counts));
 	return s;
 }
 
@@ -70,7 +70,7 @@ static bool is_due(struct pairmap *ids, uint64_t id, uint32_t *count, uint32_t m
 /* Texts have no control characters (decode.c), so an array travels as newline-separated text. */
 static void put_stacks(struct content_store *s, struct columns *c, const struct batch *b)
 {
-	struct node_counts *counts = pairmap_add(s->nodes, b->of.node_id, 0);
+	struct content_counts *counts = pairmap_add(s->nodes, b->of.node_id, 0);
 
 	for (uint32_t i = 0; i < b->items.nstacks; i++) {
 		const struct stack_item *q = &b->items.stacks[i];
@@ -101,21 +101,21 @@ static const char *code_of(uint16_t id)
 static void put_check(struct buf *t, const struct check_item *c)
 {
 	if (t->len > 1)
-		jsonb_raw(t, ",");
-	jsonb_raw(t, c->why ? "{\"code\":" : "");
-	jsonb_text(t, code_of(c->reason));
+		json_raw(t, ",");
+	json_raw(t, c->why ? "{\"code\":" : "");
+	json_text(t, code_of(c->reason));
 	if (!c->why)
 		return;
-	jsonb_raw(t, ",\"why\":");
-	jsonb_text(t, c->why);
-	jsonb_raw(t, "}");
+	json_raw(t, ",\"why\":");
+	json_text(t, c->why);
+	json_raw(t, "}");
 }
 
 /* The checks that were made (checked), or those that could not be made. */
 static void put_list(struct buf *column, struct buf *t, const struct request_item *q, bool checked)
 {
 	buf_reset(t);
-	jsonb_raw(t, "[");
+	json_raw(t, "[");
 	for (uint32_t i = 0; i < q->nchecks; i++)
 		if (checked == !q->checks[i].why)
 			put_check(t, &q->checks[i]);
@@ -125,7 +125,7 @@ static void put_list(struct buf *column, struct buf *t, const struct request_ite
 
 static void put_checks(struct content_store *s, struct columns *c, const struct batch *b)
 {
-	struct node_counts *counts = pairmap_add(s->nodes, b->of.node_id, 0);
+	struct content_counts *counts = pairmap_add(s->nodes, b->of.node_id, 0);
 
 	for (uint32_t i = 0; i < b->items.nrequests; i++) {
 		const struct request_item *q = &b->items.requests[i];

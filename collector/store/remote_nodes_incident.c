@@ -6,24 +6,24 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "collector/store/row/dims.h"
 #include "collector/incident/model/incident.h"
-#include "collector/db/jsonb.h"
 
 /* Limit for one signal, in requests or us, so that sums of many signals fit a bigint. */
 static const uint64_t MOST = 1000000000000000;
 
 static void put_text(struct buf *j, const char *name, const char *s)
 {
-	jsonb_raw(j, name);
-	jsonb_text(j, s);
+	json_raw(j, name);
+	json_text(j, s);
 }
 
 static void put_uint(struct buf *j, const char *name, uint64_t v)
 {
-	jsonb_raw(j, name);
-	jsonb_uint(j, v);
+	json_raw(j, name);
+	json_uint(j, v);
 }
 
 static uint64_t at_most(uint64_t v)
@@ -52,18 +52,18 @@ static void put_signal(struct buf *j, const struct batch *b, const struct signal
 	put_uint(j, ",\"last_us\":", clamp_us(b, s->last_us));
 	put_uint(j, ",\"n\":", at_most(s->n));
 	put_uint(j, ",\"excess_us\":", at_most(s->excess_us));
-	jsonb_raw(j, "}");
+	json_raw(j, "}");
 }
 
 static void put_signals(struct buf *j, const struct batch *b, const struct incident_item *q)
 {
-	jsonb_raw(j, "[");
+	json_raw(j, "[");
 	for (uint32_t i = 0; i < q->nsignals; i++) {
 		if (i)
-			jsonb_raw(j, ",");
+			json_raw(j, ",");
 		put_signal(j, b, &q->signals[i]);
 	}
-	jsonb_raw(j, "]");
+	json_raw(j, "]");
 	buf_put(j, "", 1);
 }
 

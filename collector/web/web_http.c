@@ -2,6 +2,7 @@
 #include "collector/web/web_http.h"
 #include "collector/web/web_routes.h"
 
+#include "lib/base/json.h"
 #include "lib/base/log.h"
 #include "collector/web/web_asset.h"
 #include "collector/web/call/web_call.h"
@@ -16,7 +17,7 @@ enum step {
 	STEP_STREAM, /* a query thread has prepared a stream */
 };
 
-struct exchange {
+struct http_exchange {
 	struct web_job job;
 	struct web_http *http;
 	struct MHD_Connection *conn;
@@ -50,7 +51,7 @@ static const char json[] = "application/json; charset=utf-8";
 void *web_http_on_uri(void *arg, const char *uri, struct MHD_Connection *conn)
 {
 	struct web_http *h = arg;
-	struct exchange *x = calloc(1, sizeof(*x));
+	struct http_exchange *x = calloc(1, sizeof(*x));
 
 	if (!x)
 		die("out of memory");
@@ -65,7 +66,7 @@ void *web_http_on_uri(void *arg, const char *uri, struct MHD_Connection *conn)
 void web_http_on_done(void *arg, struct MHD_Connection *conn, void **context,
 		      enum MHD_RequestTerminationCode code)
 {
-	struct exchange *x = *context;
+	struct http_exchange *x = *context;
 
 	(void)arg, (void)conn, (void)code;
 	if (!x)
@@ -77,12 +78,12 @@ void web_http_on_done(void *arg, struct MHD_Connection *conn, void **context,
 	*context = NULL;
 }
 
-static bool is_file(const struct exchange *x)
+static bool is_file(const struct http_exchange *x)
 {
 	return x->call.route && x->call.route->form != WEB_JSON && x->call.status == 200;
 }
 
-static enum MHD_Result name_file(struct exchange *x, struct MHD_Response *r)
+static enum MHD_Result name_file(struct http_exchange *x, struct MHD_Response *r)
 {
 	char name[WEB_FILE_NAME];
 
@@ -92,7 +93,7 @@ static enum MHD_Result name_file(struct exchange *x, struct MHD_Response *r)
 	return MHD_add_response_header(r, "Content-Disposition", name);
 }
 
-static enum MHD_Result send_response(struct exchange *x, unsigned status, const char *type,
+static enum MHD_Result send_response(struct http_exchange *x, unsigned status, const char *type,
 				     const char *cache, struct MHD_Response *r)
 {
 	enum MHD_Result ok = MHD_YES;
@@ -117,7 +118,7 @@ static enum MHD_Result send_response(struct exchange *x, unsigned status, const 
 	return ok;
 }
 
-static enum MHD_Result send_body(struct exchange *x, unsigned status, const char *type,
+static enum MHD_Result send_body(struct http_exchange *x, unsigned status, const char *type,
 				 struct buf *b)
 {
 	struct MHD_Response *r =
@@ -128,7 +129,7 @@ static enum MHD_Result send_body(struct exchange *x, unsigned status, const char
 	return send_response(x, status, type, "no-store", r);
 }
 
-static enum MHD_Result send_call(struct exchange *x)
+static enum MHD_Result send_call(struct http_exchange *x)
 {
 	return send_body(x, x->call.status, is_file(x) ? web_file_type(x->call.route->form) : json,
 			 &x->call.body);
@@ -136,7 +137,7 @@ static enum MHD_Result send_call(struct exchange *x)
 
 static void on_query(struct web_job *job, struct web_db *db)
 {
-	struct exchange *x = CONTAINER_OF(job, struct exchange, job);
+	struct http_exchange *x = CONTAINER_OF(job, struct http_exchange, job);
 
 	web_call_run(&x->call, db);
 	x->step = STEP_ANSWER;
@@ -145,7 +146,7 @@ static void on_query(struct web_job *job, struct web_db *db)
 
 static void on_backlog(struct web_job *job, struct web_db *db)
 {
-	struct exchange *x = CONTAINER_OF(job, struct exchange, job);
+	struct http_exchange *x = CONTAINER_OF(job, struct http_exchange, job);
 
 	if (web_live_backlog(db, x->since, x->upto, &x->backlog) < 0)
 		x->backlog = NULL;
@@ -154,7 +155,7 @@ static void on_backlog(struct web_job *job, struct web_db *db)
 }
 
 /* Suspends first: the pool may be done with x before this returns. */
-static enum MHD_Result hand_over(struct exchange *x,
+static enum MHD_Result hand_over(struct http_exchange *x,
 				 void (*run)(struct web_job *job, struct web_db *db))
 {
 	x->job.run = run;
@@ -172,7 +173,7 @@ static enum MHD_Result hand_over(struct exchange *x,
 static enum MHD_Result collect_arg(void *arg, enum MHD_ValueKind kind, const char *name,
 				   size_t name_len, const char *text, size_t len)
 {
-	struct exchange *x = arg;
+	struct http_exchange *x = arg;
 
 	(void)kind;
 	if (x->nargs == WEB_ARGS || strlen(name) != name_len)
@@ -181,7 +182,7 @@ static enum MHD_Result collect_arg(void *arg, enum MHD_ValueKind kind, const cha
 	return MHD_YES;
 }
 
-static enum MHD_Result start_query(struct exchange *x, const char *rest)
+static enum MHD_Result start_query(struct http_exchange *x, const char *rest)
 {
 	int n = MHD_get_connection_values_n(x->conn, MHD_GET_ARGUMENT_KIND, collect_arg, x);
 
@@ -196,7 +197,7 @@ static enum MHD_Result start_query(struct exchange *x, const char *rest)
 }
 
 /* An EventSource gives up after an error, but reconnects with its last id after a normal end. */
-static enum MHD_Result send_retry(struct exchange *x)
+static enum MHD_Result send_retry(struct http_exchange *x)
 {
 	static char later[] = "retry: 1000\n\n: the database is away; reconnect\n\n";
 
@@ -205,7 +206,7 @@ static enum MHD_Result send_retry(struct exchange *x)
 		MHD_create_response_from_buffer(strlen(later), later, MHD_RESPMEM_PERSISTENT));
 }
 
-static enum MHD_Result start_stream(struct exchange *x)
+static enum MHD_Result start_stream(struct http_exchange *x)
 {
 	struct MHD_Response *r;
 
@@ -221,7 +222,7 @@ static enum MHD_Result start_stream(struct exchange *x)
 	return send_response(x, 200, "text/event-stream", "no-store", r);
 }
 
-static enum MHD_Result open_stream(struct exchange *x)
+static enum MHD_Result open_stream(struct http_exchange *x)
 {
 	const char *id = MHD_lookup_connection_value(x->conn, MHD_HEADER_KIND, "Last-Event-ID");
 	int r;
@@ -239,7 +240,7 @@ static enum MHD_Result open_stream(struct exchange *x)
 	return r < 0 ? send_retry(x) : start_stream(x);
 }
 
-static enum MHD_Result send_metrics(struct exchange *x)
+static enum MHD_Result send_metrics(struct http_exchange *x)
 {
 	struct buf b = { 0 };
 
@@ -247,21 +248,21 @@ static enum MHD_Result send_metrics(struct exchange *x)
 	return send_body(x, 200, "text/plain; version=0.0.4; charset=utf-8", &b);
 }
 
-static enum MHD_Result send_health(struct exchange *x)
+static enum MHD_Result send_health(struct http_exchange *x)
 {
 	char why[160];
 	bool well = web_live_is_healthy(x->http->live, why);
 	struct buf b = { 0 };
 
 	web_put(&b, "{\"status\":\"%s\",\"version\":", well ? "ok" : "degraded");
-	web_json_text(&b, x->http->version);
+	json_clean_text(&b, x->http->version);
 	web_put(&b, ",\"parts\":{\"web\":\"ok\",\"database\":");
-	web_json_text(&b, well ? "ok" : why);
+	json_clean_text(&b, well ? "ok" : why);
 	web_put(&b, "}}\n");
 	return send_body(x, well ? 200 : 503, json, &b);
 }
 
-static enum MHD_Result send_asset(struct exchange *x, const struct web_asset *a)
+static enum MHD_Result send_asset(struct http_exchange *x, const struct web_asset *a)
 {
 	const char *seen = MHD_lookup_connection_value(x->conn, MHD_HEADER_KIND, "If-None-Match");
 	bool same = seen && strstr(seen, a->etag);
@@ -281,7 +282,7 @@ static enum MHD_Result send_asset(struct exchange *x, const struct web_asset *a)
 		web_asset_is_page(a) ? "no-cache" : "public, max-age=31536000, immutable", r);
 }
 
-static enum MHD_Result route_request(struct exchange *x, const char *url)
+static enum MHD_Result route_request(struct http_exchange *x, const char *url)
 {
 	const struct web_asset *a = web_asset_find(url);
 	const char *rest;
@@ -318,7 +319,7 @@ static const char *error_code(unsigned status)
 /* Runs in the thread that executed the command. */
 static void on_command_done(struct incident_command *c)
 {
-	struct exchange *x = CONTAINER_OF(c, struct exchange, cmd);
+	struct http_exchange *x = CONTAINER_OF(c, struct http_exchange, cmd);
 
 	x->call.status = c->status;
 	if (c->status == 200)
@@ -332,7 +333,7 @@ static void on_command_done(struct incident_command *c)
 	MHD_resume_connection(x->conn);
 }
 
-static enum MHD_Result run_command(struct exchange *x)
+static enum MHD_Result run_command(struct http_exchange *x)
 {
 	struct web_http *h = x->http;
 
@@ -349,7 +350,7 @@ static enum MHD_Result run_command(struct exchange *x)
 }
 
 /* The body arrives in pieces; size 0 marks its end. */
-static enum MHD_Result on_body(struct exchange *x, const char *upload, size_t *size)
+static enum MHD_Result on_body(struct http_exchange *x, const char *upload, size_t *size)
 {
 	struct buf *b = &x->cmd.body;
 
@@ -370,7 +371,7 @@ enum MHD_Result web_http_on_request(void *arg, struct MHD_Connection *conn, cons
 				    const char *method, const char *version, const char *upload,
 				    size_t *upload_size, void **context)
 {
-	struct exchange *x = *context;
+	struct http_exchange *x = *context;
 
 	(void)version;
 	switch (x->step) {

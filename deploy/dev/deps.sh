@@ -8,7 +8,7 @@ policy=/usr/sbin/policy-rc.d clusters=/etc/postgresql-common/createcluster.conf
 
 # To build and to run.
 build=(gcc libc6-dev make "pkg-config|pkgconf" clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev
-	libzmq3-dev "libmsgpack-dev|libmsgpack-c-dev" libpq-dev libmicrohttpd-dev libinih-dev libseccomp-dev
+	libzmq3-dev "libmsgpack-dev|libmsgpack-c-dev" libpq-dev libmicrohttpd-dev libinih-dev libseccomp-dev libmnl-dev
 	util-linux procps iproute2 passwd)
 # To test, besides.
 test=(nginx-light wrk curl python3 cppcheck clang-format "chromium-headless-shell|chromium" nftables python3-zmq python3-msgpack faketime strace xz-utils "libclang-rt-dev|libclang-rt-14-dev" lld)

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.." || exit 1
 B=${B:-build} VAR=${VAR:-var} WEB=${WEB:-127.0.0.1:8080} BIND=${BIND:-tcp://127.0.0.1:7470} NODE=${NODE:-}
 addr='(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}'
 
-# One stack is one VAR. The root directory and the pid namespace tell containers and chroots apart.
+# One stack is one VAR. The root directory and the pid namespace distinguish containers and chroots.
 place() {
 	VAR=$(cd "$VAR" && pwd -P) || exit 1
 	HASH=$(printf '%s' "$(readlink /proc/self/ns/pid)$(stat -c %d:%i /)$VAR" | sha256sum | cut -c1-8)
@@ -33,7 +33,7 @@ check() {
 	[[ $WEB =~ ^$addr$ ]] || fail "WEB=$WEB is not host:port, for example WEB=127.0.0.1:8080"
 	[[ $BIND =~ ^tcp://$addr$ ]] || fail "BIND=$BIND is not tcp://host:port, for example BIND=tcp://127.0.0.1:7470"
 	[ -r /sys/kernel/btf/vmlinux ] ||
-		fail "this kernel tells no types (/sys/kernel/btf/vmlinux), so the probe cannot read requests: boot one built with CONFIG_DEBUG_INFO_BTF=y, such as Debian's"
+		fail "this kernel has no type information (/sys/kernel/btf/vmlinux), so the probe cannot read requests: boot one built with CONFIG_DEBUG_INFO_BTF=y, such as Debian's"
 	pg_unshare ||
 		fail "this root may not make a mount namespace, which PostgreSQL runs in: a container needs CAP_SYS_ADMIN for it, and the probe does, too"
 	getent passwd seismo >/dev/null || fail "there is no user seismo: run make deps"
@@ -60,7 +60,7 @@ start() {
 	part_start probe "$B/seismo-probe" --state "$VAR/probe.state" --spool "$VAR/spool" --collector "$BIND" \
 		--collector-key "$VAR/keys/collector/collector.pub" --keys "$VAR/keys/probe" --token "$VAR/keys/token" ${NODE:+--node "$NODE"} ${PROBE_FLAGS:-}
 	await probe 30 node_is_seen
-	tell
+	print_address
 }
 
 # The probe's key, as the comment in its file says it.
@@ -106,7 +106,7 @@ node_is_seen() {
 		-v n="$(node_name)")" = 1 ]
 }
 
-tell() {
+print_address() {
 	pg_ask "select 'Note: source ' || name || ' is off: ' || why from source
 		join node using (node_id) where node.name = :'n' and state = 0 and why not like 'not asked for: %'" -v n="$(node_name)" | sed '/^$/d'
 	cat <<-END

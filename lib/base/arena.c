@@ -5,15 +5,15 @@
 
 enum { CHUNK = 64 * 1024, ALIGN = 16 };
 
-struct chunk {
-	struct chunk *next;
+struct arena_chunk {
+	struct arena_chunk *next;
 	size_t size;
 	size_t used;
 	_Alignas(ALIGN) unsigned char data[];
 };
 
 struct arena {
-	struct chunk *head;
+	struct arena_chunk *head;
 	size_t used;
 	size_t limit;
 };
@@ -32,7 +32,7 @@ void arena_free(struct arena *a)
 {
 	if (!a)
 		return;
-	for (struct chunk *c = a->head, *next; c; c = next) {
+	for (struct arena_chunk *c = a->head, *next; c; c = next) {
 		next = c->next;
 		free(c);
 	}
@@ -42,10 +42,10 @@ void arena_free(struct arena *a)
 /* Keep the first chunk, so a steady stream of batches stops calling malloc. */
 void arena_reset(struct arena *a)
 {
-	struct chunk *c = a->head;
+	struct arena_chunk *c = a->head;
 
 	while (c && c->next) {
-		struct chunk *next = c->next;
+		struct arena_chunk *next = c->next;
 
 		free(c);
 		c = next;
@@ -58,7 +58,7 @@ void arena_reset(struct arena *a)
 
 static void *take(struct arena *a, size_t size)
 {
-	struct chunk *c = a->head;
+	struct arena_chunk *c = a->head;
 	size_t want = (size + ALIGN - 1) & ~(size_t)(ALIGN - 1);
 	void *p;
 
@@ -68,7 +68,7 @@ static void *take(struct arena *a, size_t size)
 		c = malloc(sizeof(*c) + room);
 		if (!c)
 			die("out of memory");
-		*c = (struct chunk){ .next = a->head, .size = room };
+		*c = (struct arena_chunk){ .next = a->head, .size = room };
 		a->head = c;
 	}
 	p = c->data + c->used;

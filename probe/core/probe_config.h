@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* collector_config.h - the options of seismo-probe, set by file and by flag. deploy/conf/probe.conf is the sample.
+/* collector_config.h - the options of seismo-probe, set by file and by flag. deploy/conf/probe.conf
+ * is the sample.
  */
 #pragma once
 

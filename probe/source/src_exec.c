@@ -115,7 +115,7 @@ static const struct wire_dict *const layouts[] = { &layout_starts, &layout_progr
 
 const struct source source_starts = {
 	.name = "starts",
-	.help = "programs that are started and processes that end, and how they end",
+	.help = "program starts and process exits, by outcome",
 	.period_ms = 10000,
 	.steady = true,
 	.size = sizeof(struct starts_source),

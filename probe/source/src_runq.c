@@ -203,7 +203,7 @@ static const struct wire_dict *const layouts[] = { &layout_cpuwait, &layout_cpuw
 
 const struct source source_runq = {
 	.name = "runq",
-	.help = "how long tasks of each cgroup waited for a CPU, while some wait",
+	.help = "waits of tasks for a CPU by cgroup, while there are any",
 	.period_ms = PERIOD_MS,
 	.steady = true,
 	.size = sizeof(struct runq_source),

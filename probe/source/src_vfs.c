@@ -171,7 +171,7 @@ static const struct wire_dict *const layouts[] = { &layout_vfs, &layout_vfsloss 
 
 const struct source source_vfs = {
 	.name = "vfs",
-	.help = "calls on files by mount and cgroup: how many, how long, how many failed",
+	.help = "file operations by mount and cgroup: count, time, failures",
 	.period_ms = 10000,
 	.steady = true,
 	.size = sizeof(struct vfs_source),
@@ -180,6 +180,6 @@ const struct source source_vfs = {
 	.open = vfs_open,
 	.read = vfs_read,
 	.close = vfs_close,
-	.sampled = "calls on files",
+	.sampled = "file operations",
 	.sample = vfs_sample,
 };

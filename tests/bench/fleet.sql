@@ -14,7 +14,7 @@ vacuum analyze;
 
 -- Each node has two applications of five hundred, at :8000 and :8001, and each of these calls ten addresses of others: :edges in all. Of the
 -- last hour each has six rows of counts, but the calls of app-7, those to it, and what it and those it calls served have one every ten
--- seconds, as a probe tells them.
+-- seconds, as a probe sends them.
 delete from red_key;
 insert into place select i, inet '10.0.0.0' + i, 0, 1, 0, '', now() - interval '1 day', null from generate_series(1, :nodes) i;
 insert into place select i, inet '0.0.0.0', 8000 + k, 2, 0, 'app-' || (i + k * 37) % 500, now() - interval '1 day', null from generate_series(1, :nodes) i, generate_series(0, 1) k;

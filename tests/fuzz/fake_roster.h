@@ -22,7 +22,8 @@ static const struct key_registry_entry roster[] = {
 	  .name = "n1" },
 };
 
-bool key_registry_find(struct key_registry *r UNUSED, const char *key, struct key_registry_entry *out, bool *loaded)
+bool key_registry_find(struct key_registry *r UNUSED, const char *key,
+		       struct key_registry_entry *out, bool *loaded)
 {
 	*loaded = true;
 	for (size_t i = 0; i < ARRAY_SIZE(roster); i++)

@@ -44,8 +44,8 @@ static void make_head(struct buf *b, uint64_t epoch, uint32_t number, enum wire_
 	unsigned char head[HEAD], *p = head;
 
 	memcpy(p, SEGMENT_MAGIC, 8);
-	p = put(put(put(p + 8, 8, epoch), 4, number), 4, stream);
-	put(p, 4, crc32c(0, head, HEAD - 4));
+	p = put_le(put_le(put_le(p + 8, 8, epoch), 4, number), 4, stream);
+	put_le(p, 4, crc32c(0, head, HEAD - 4));
 	buf_put(b, head, HEAD);
 }
 
@@ -54,7 +54,7 @@ static void make_record(struct buf *b, uint64_t seq, const uint8_t *body, uint32
 	const struct segment_record r = { .seq = seq, .wall_ns = seq, .rows = 1, .len = len };
 	unsigned char head[RECORD];
 
-	encode(head, &r, body);
+	encode_head(head, &r, body);
 	buf_put(b, head, RECORD);
 	buf_put(b, body, len);
 }

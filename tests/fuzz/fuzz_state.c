@@ -20,7 +20,7 @@ static void file(const uint8_t *data, size_t len)
 	int r;
 
 	buf_put(&b, data, len);
-	r = check(&b);
+	r = check_frame(&b);
 	must(r == 0 || r == -ENOENT || r == -EEXIST || r == -EBADMSG);
 	must((r == -ENOENT) == (len == 0));
 	must(r != 0 || (b.len == len - HEAD - TAIL && memcmp(b.data, data + HEAD, b.len) == 0));
@@ -43,7 +43,7 @@ static void whole(const uint8_t *data, size_t len)
 	b.data[len % b.len] ^= 1;
 	must(!is_whole(&b));
 	b.data[len % b.len] ^= 1;
-	must(check(&b) == 0 && b.len == len && (!len || memcmp(b.data, data, len) == 0));
+	must(check_frame(&b) == 0 && b.len == len && (!len || memcmp(b.data, data, len) == 0));
 	buf_free(&b);
 }
 

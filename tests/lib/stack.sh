@@ -133,6 +133,10 @@ ask() { # SQL
 	ask_all <<<"$1" # PostgreSQL was stopped, or begins
 }
 
+in_last_report() { # EXPRESSION: SQL for its value in the last report of an event
+	echo "(array_agg($1 order by told desc))[1]"
+}
+
 part_place() {
 	tr '\0' '\n' <"/proc/$(part_pid_of postgres)/cmdline" | sed -n 's|^/run/seismo-\([0-9a-f]*\)/pg$|\1|p'
 }

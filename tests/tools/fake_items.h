@@ -83,13 +83,13 @@ static UNUSED void put_whole(struct buf *body, const char *path, uint64_t queue_
 	wire_put_event(body, &e);
 }
 
-/* "goes-on-2-1760000000": the second telling of the event that began in that second. */
+/* "goes-on-2-1760000000": the second report of the event that began in that second. */
 static UNUSED void put_lasting(struct buf *body, const char *what)
 {
-	unsigned told;
+	unsigned update;
 	unsigned long began_s;
 
-	if (sscanf(what + strlen("goes-on-"), "%u-%lu", &told, &began_s) != 2)
+	if (sscanf(what + strlen("goes-on-"), "%u-%lu", &update, &began_s) != 2)
 		abort();
 	wire_put_event(body,
 		       &(struct event_item){ .start_ns = began_s * 1000 * MS,
@@ -98,10 +98,10 @@ static UNUSED void put_lasting(struct buf *body, const char *what)
 					     .severity = EVENT_WARNING,
 					     .comm = "fake",
 					     .nevidence = 1,
-					     .evidence = { { began_s * 1000 * MS, told, PART_IO, 7,
-							     8, "fake", "fsync", "/a", "", 0 } },
+					     .evidence = { { began_s * 1000 * MS, update, PART_IO,
+							     7, 8, "fake", "fsync", "/a", "", 0 } },
 					     .id = 4711,
-					     .update = told,
+					     .update = update,
 					     .going_on = *what == 'g' });
 }
 

@@ -50,11 +50,14 @@ struct engine {
 	bool merged; /* merged incidents must be folded, and everything is read again */
 };
 
-void engine_open(struct engine *e, struct pg *pg, const struct incident_limits *limits);
+/* incident_engine.c */
 void engine_forget(struct engine *e);
+void engine_forget_reports(struct engine *e);
 void engine_close(struct engine *e);
 
-/* incident_load.c. engine_begin starts a transaction that locks out other writers. */
+/* incident_load.c */
+void engine_open(struct engine *e, struct pg *pg, const struct incident_limits *limits);
+/* engine_begin starts a transaction that locks out other writers. */
 int engine_begin(struct engine *e) MUST_CHECK;
 int engine_load(struct engine *e) MUST_CHECK;
 /* incident_read.c */
@@ -75,7 +78,6 @@ bool engine_waits_for_region(const struct engine *e, struct signal *g,
 /* incident_import.c. Read the reports before everything else, import them after. */
 int engine_read_reports(struct engine *e) MUST_CHECK;
 int engine_import_reports(struct engine *e) MUST_CHECK;
-void engine_forget_reports(struct engine *e);
 /* Call it after a pass that returned r, outside of its transaction. If the database seems to
  * refuse the imported reports, they are skipped until their region sends an update. Returns 1 if
  * so. */

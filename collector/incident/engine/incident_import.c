@@ -35,22 +35,6 @@ enum {
 	CLOCK_US,
 };
 
-void engine_forget_reports(struct engine *e)
-{
-	for (size_t i = 0; i < e->nreports; i++) {
-		struct incident_report *t = &e->reports[i];
-
-		for (size_t k = 0; k < t->nsignals; k++) {
-			free(t->signal[k].app);
-			free(t->signal[k].route);
-		}
-		free(t->signal);
-	}
-	free(e->reports);
-	e->reports = NULL;
-	e->nreports = 0;
-}
-
 static void *grow_list(void *p, size_t n, size_t size)
 {
 	p = realloc(p, n * size);

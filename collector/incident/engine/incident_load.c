@@ -12,27 +12,6 @@ void engine_open(struct engine *e, struct pg *pg, const struct incident_limits *
 	e->nodes = pairmap_new(sizeof(struct engine_node));
 }
 
-void engine_forget(struct engine *e)
-{
-	incident_set_free(e->set);
-	e->set = NULL;
-	pairmap_forget(e->seen);
-	pairmap_forget(e->nodes);
-	buf_reset(&e->step_rows);
-	engine_forget_reports(e);
-	e->newest_us = e->nodes_us = e->forgot_us = e->slowdowns_us = 0;
-	e->full = e->merged = false;
-}
-
-void engine_close(struct engine *e)
-{
-	engine_forget(e);
-	pairmap_free(e->seen);
-	pairmap_free(e->nodes);
-	free(e->region);
-	buf_free(&e->step_rows);
-}
-
 static int on_lock(void *arg, const PGresult *row)
 {
 	struct engine *e = arg;

@@ -4,11 +4,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "lib/base/json.h"
 #include "collector/core/counters.h"
 #include "collector/incident/engine/incident_engine.h"
 #include "collector/incident/model/incident_graph.h"
 #include "collector/incident/model/incident_share.h"
-#include "collector/db/jsonb.h"
 
 enum {
 	SETTLE_S = 20, /* counts are reported and stored up to this late */
@@ -76,23 +76,23 @@ static void put_candidates(const struct rank_job *b, const struct rank *r, int r
 		const struct rank_candidate *c = &r->best[i];
 		const struct graph_host *h = &b->graph.host[c->host];
 
-		jsonb_raw(j, j->len > 1 ? ",{\"incident_id\":" : "{\"incident_id\":");
-		jsonb_uint(j, b->of->id);
-		jsonb_member(j, ",\"ranking\":", ranking);
-		jsonb_member(j, ",\"place\":", i + 1);
-		jsonb_raw(j, ",\"host_id\":");
+		json_raw(j, j->len > 1 ? ",{\"incident_id\":" : "{\"incident_id\":");
+		json_uint(j, b->of->id);
+		json_member(j, ",\"ranking\":", ranking);
+		json_member(j, ",\"place\":", i + 1);
+		json_raw(j, ",\"host_id\":");
 		if (h->node)
-			jsonb_uint(j, h->node);
+			json_uint(j, h->node);
 		else
-			jsonb_raw(j, "null");
-		jsonb_raw(j, ",\"address\":");
-		jsonb_text(j, h->address);
-		jsonb_member(j, ",\"own\":", c->own);
-		jsonb_member(j, ",\"edge\":", c->edge);
-		jsonb_member(j, ",\"share\":", c->share);
-		jsonb_raw(j, ",\"parts\":");
+			json_raw(j, "null");
+		json_raw(j, ",\"address\":");
+		json_text(j, h->address);
+		json_member(j, ",\"own\":", c->own);
+		json_member(j, ",\"edge\":", c->edge);
+		json_member(j, ",\"share\":", c->share);
+		json_raw(j, ",\"parts\":");
 		graph_put_parts(&b->graph, c->part, c->nparts, j);
-		jsonb_raw(j, "}");
+		json_raw(j, "}");
 	}
 }
 
@@ -108,10 +108,10 @@ static int write_candidates(struct rank_job *b, const struct rank *time, const s
 
 	snprintf(gone, sizeof(gone), "delete from incident_candidate where incident_id = %" PRIu64,
 		 b->of->id);
-	jsonb_raw(&j, "[");
+	json_raw(&j, "[");
 	put_candidates(b, time, 0, &j);
 	put_candidates(b, errors, 1, &j);
-	jsonb_raw(&j, "]");
+	json_raw(&j, "]");
 	buf_put(&j, "", 1);
 	pg_arg_text(&a, (const char *)j.data);
 	r = pg_do(b->e->pg, gone);
@@ -179,10 +179,10 @@ static int set_result(struct rank_job *b, struct incident *i, const struct rank 
 	i->whole_us = r->whole;
 	i->dirty = true;
 	if (r->n && (host != i->first_host || clear != i->clear)) {
-		jsonb_raw(&detail, "{\"first\":");
-		jsonb_text(&detail, host_name(b, r->best[0].host));
-		jsonb_member(&detail, ",\"share\":", r->best[0].share);
-		jsonb_raw(&detail, "}");
+		json_raw(&detail, "{\"first\":");
+		json_text(&detail, host_name(b, r->best[0].host));
+		json_member(&detail, ",\"share\":", r->best[0].share);
+		json_raw(&detail, "}");
 		engine_add_step(b->e, i, b->e->newest_us, "ranked", "", &detail);
 		buf_free(&detail);
 	}

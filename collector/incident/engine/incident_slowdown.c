@@ -29,7 +29,7 @@ struct key {
 	struct run_count count[COUNTS];
 };
 
-struct run {
+struct slowdown_run {
 	uint64_t node;
 	char *app, *route, *label; /* label: for a call, with its peer */
 	struct incident_slowdown whole, last; /* last: the last count alone */
@@ -39,7 +39,7 @@ struct slowdown_scan {
 	struct engine *e;
 	int64_t since_us;
 	struct key key;
-	struct run run[RUNS_MAX];
+	struct slowdown_run run[RUNS_MAX];
 	size_t nruns;
 };
 
@@ -62,7 +62,7 @@ static void find_runs(struct slowdown_scan *k)
 
 		if (!incident_run(key->count, i, k->e->limits, &whole) || c->ts_us <= k->since_us)
 			continue;
-		k->run[k->nruns++] = (struct run){
+		k->run[k->nruns++] = (struct slowdown_run){
 			.node = key->node,
 			.app = copy_text(key->app),
 			.route = copy_text(key->route),
@@ -108,7 +108,7 @@ static int on_count(void *arg, const PGresult *row)
 }
 
 /* Until when a signal of rows covers the same slowdown; INT64_MAX: still. */
-static int64_t covered_until(const struct signal *g, const struct run *r)
+static int64_t covered_until(const struct signal *g, const struct slowdown_run *r)
 {
 	if (g->kind != SIGNAL_SLOW || g->node != r->node || strcmp(g->class, SIGNAL_MEAN) == 0 ||
 	    strcmp(g->app, r->app) != 0 || strcmp(g->route, r->route) != 0)
@@ -117,7 +117,7 @@ static int64_t covered_until(const struct signal *g, const struct run *r)
 }
 
 /* Abnormal rows show the same and more, also of a fault that is over. */
-static int64_t rows_cover_until(const struct incident_set *s, const struct run *r)
+static int64_t rows_cover_until(const struct incident_set *s, const struct slowdown_run *r)
 {
 	int64_t until = 0;
 
@@ -133,7 +133,7 @@ static int64_t rows_cover_until(const struct incident_set *s, const struct run *
 	return until;
 }
 
-static int take_run(struct engine *e, const struct run *r)
+static int take_run(struct engine *e, const struct slowdown_run *r)
 {
 	struct signal *g = incident_set_signal(e->set, r->node, r->app, r->label, SIGNAL_MEAN);
 	const struct engine_node *node = engine_node(e, r->node);
@@ -158,7 +158,7 @@ static int take_run(struct engine *e, const struct run *r)
 
 static int by_end(const void *a, const void *b)
 {
-	const struct run *x = a, *y = b;
+	const struct slowdown_run *x = a, *y = b;
 
 	return x->last.end_us < y->last.end_us ? -1 : x->last.end_us > y->last.end_us;
 }

@@ -3,25 +3,25 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "lib/base/json.h"
 #include "collector/core/counters.h"
 #include "collector/incident/engine/incident_engine.h"
-#include "collector/db/jsonb.h"
 
 static void begin_row(struct buf *j)
 {
-	jsonb_raw(j, j->len > 1 ? ",{" : "{");
+	json_raw(j, j->len > 1 ? ",{" : "{");
 }
 
 static void put_id(struct buf *j, const char *name, uint64_t v)
 {
-	jsonb_raw(j, name);
-	jsonb_uint(j, v);
+	json_raw(j, name);
+	json_uint(j, v);
 }
 
 static void put_text(struct buf *j, const char *name, const char *s)
 {
-	jsonb_raw(j, name);
-	jsonb_text(j, s);
+	json_raw(j, name);
+	json_text(j, s);
 }
 
 void engine_add_step(struct engine *e, struct incident *i, int64_t at_us, const char *kind,
@@ -30,19 +30,19 @@ void engine_add_step(struct engine *e, struct incident *i, int64_t at_us, const 
 	struct buf *j = &e->step_rows;
 
 	if (!j->len)
-		jsonb_raw(j, "[");
+		json_raw(j, "[");
 	begin_row(j);
 	put_id(j, "\"incident_id\":", i->id);
 	put_id(j, ",\"step\":", (uint64_t)++i->steps);
 	put_id(j, ",\"at_us\":", (uint64_t)at_us);
 	put_text(j, ",\"kind\":", kind);
 	put_text(j, ",\"who\":", who);
-	jsonb_raw(j, ",\"detail\":");
+	json_raw(j, ",\"detail\":");
 	if (detail)
 		buf_put(j, detail->data, detail->len);
 	else
-		jsonb_raw(j, "{}");
-	jsonb_raw(j, "}");
+		json_raw(j, "{}");
+	json_raw(j, "}");
 }
 
 void engine_on_step(void *engine, struct incident *i, int64_t at_us, const char *kind,
@@ -52,7 +52,7 @@ void engine_on_step(void *engine, struct incident *i, int64_t at_us, const char 
 	const struct engine_node *node = g ? engine_node(e, g->node) : NULL;
 	struct buf d = { 0 };
 
-	jsonb_raw(&d, "{");
+	json_raw(&d, "{");
 	if (g) {
 		put_text(&d, "\"node\":", node ? node->name : "");
 		put_text(&d, ",\"app\":", g->app);
@@ -63,14 +63,14 @@ void engine_on_step(void *engine, struct incident *i, int64_t at_us, const char 
 	if (other) {
 		put_text(&d, i->into ? "\"into\":" : "\"from\":", "");
 		d.len -= 2;
-		jsonb_raw(&d, "\"");
+		json_raw(&d, "\"");
 		buf_reserve(&d, 40);
 		d.len += (size_t)snprintf((char *)d.data + d.len, 40, "%" PRIx64 "-%016" PRIx64,
 					  (uint64_t)other->onset_us, other->id);
-		jsonb_raw(&d, "\"");
+		json_raw(&d, "\"");
 		e->merged = true;
 	}
-	jsonb_raw(&d, "}");
+	json_raw(&d, "}");
 	engine_add_step(e, i, at_us, kind, "", &d);
 	buf_free(&d);
 	if (strcmp(kind, "opened") == 0)
@@ -91,15 +91,15 @@ static void put_signal(struct signal *g, struct buf *j)
 	put_id(j, ",\"last_us\":", (uint64_t)g->last_us);
 	put_id(j, ",\"n\":", g->n);
 	put_id(j, ",\"excess_us\":", (uint64_t)g->excess_us);
-	jsonb_raw(j, ",\"worst\":[");
+	json_raw(j, ",\"worst\":[");
 	for (int i = 0; i < SIGNAL_WORST && g->worst[i].id; i++) {
 		put_id(j, i ? ",[" : "[", (uint64_t)g->worst[i].begin_us);
 		put_id(j, ",", g->worst[i].id);
-		jsonb_raw(j, ",");
-		jsonb_number(j, g->worst[i].value);
-		jsonb_raw(j, "]");
+		json_raw(j, ",");
+		json_number(j, g->worst[i].value);
+		json_raw(j, "]");
 	}
-	jsonb_raw(j, "]}");
+	json_raw(j, "]}");
 	g->dirty = false;
 }
 
@@ -115,16 +115,16 @@ static void put_incident(struct incident *i, struct buf *j)
 		put_id(j, ",\"closed_us\":", (uint64_t)i->closed_us);
 	if (i->into)
 		put_id(j, ",\"merged_into\":", i->into);
-	jsonb_raw(j, ",\"whole_us\":");
-	jsonb_number(j, i->whole_us);
-	jsonb_raw(j, i->clear ? ",\"clear\":true" : ",\"clear\":false");
+	json_raw(j, ",\"whole_us\":");
+	json_number(j, i->whole_us);
+	json_raw(j, i->clear ? ",\"clear\":true" : ",\"clear\":false");
 	if (i->headline)
 		put_id(j, ",\"headline\":", i->headline);
 	put_text(j, ",\"shared\":", i->shared);
 	put_id(j, ",\"shared_hosts\":", (uint64_t)i->shared_hosts);
 	if (i->first_host)
 		put_id(j, ",\"first_host\":", i->first_host);
-	jsonb_raw(j, "}");
+	json_raw(j, "}");
 	i->dirty = false;
 }
 
@@ -135,7 +135,7 @@ static int insert_json(struct engine *e, const char *sql, struct buf *j)
 
 	if (j->len <= 1)
 		return 0;
-	jsonb_raw(j, "]");
+	json_raw(j, "]");
 	buf_put(j, "", 1);
 	pg_arg_text(&a, (const char *)j->data);
 	return pg_execute(e->pg, sql, &a);
@@ -176,7 +176,7 @@ static int write_incidents(struct engine *e)
 	struct buf j = { 0 };
 	int r;
 
-	jsonb_raw(&j, "[");
+	json_raw(&j, "[");
 	for (size_t k = 0; k < incident_set_count_of(e->set); k++)
 		if (incident_set_at(e->set, k)->dirty)
 			put_incident(incident_set_at(e->set, k), &j);
@@ -211,7 +211,7 @@ static int write_signals(struct engine *e)
 	struct buf j = { 0 };
 	int r;
 
-	jsonb_raw(&j, "[");
+	json_raw(&j, "[");
 	for (size_t k = 0; k < incident_set_count_of(e->set); k++) {
 		const struct incident *i = incident_set_at(e->set, k);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/incident/model/incident_graph.h"
 
+#include "lib/base/json.h"
 #include "lib/base/log.h"
 #include "lib/base/text.h"
 #include "collector/incident/model/incident_via.h"
-#include "collector/db/jsonb.h"
 
 static void *grow_graph(void *p, size_t n, size_t size)
 {
@@ -101,27 +101,27 @@ static void put_name(const struct graph *s, int host, struct buf *j)
 {
 	const struct graph_host *h = &s->host[host];
 
-	jsonb_text(j, *h->name ? h->name : h->address);
+	json_text(j, *h->name ? h->name : h->address);
 }
 
 void graph_put_parts(const struct graph *s, const struct rank_part *part, int n, struct buf *j)
 {
-	jsonb_raw(j, "[");
+	json_raw(j, "[");
 	for (int i = 0; i < n; i++) {
-		jsonb_raw(j, i ? ",{\"from\":" : "{\"from\":");
+		json_raw(j, i ? ",{\"from\":" : "{\"from\":");
 		put_name(s, part[i].from, j);
-		jsonb_raw(j, ",\"to\":");
+		json_raw(j, ",\"to\":");
 		if (part[i].to < 0)
-			jsonb_raw(j, "null");
+			json_raw(j, "null");
 		else
 			put_name(s, part[i].to, j);
-		jsonb_raw(j, ",\"value\":");
-		jsonb_number(j, part[i].value);
-		jsonb_raw(j, ",\"net\":");
-		jsonb_number(j, part[i].net);
-		jsonb_raw(j, "}");
+		json_raw(j, ",\"value\":");
+		json_number(j, part[i].value);
+		json_raw(j, ",\"net\":");
+		json_number(j, part[i].net);
+		json_raw(j, "}");
 	}
-	jsonb_raw(j, "]");
+	json_raw(j, "]");
 }
 
 void graph_free(struct graph *s)

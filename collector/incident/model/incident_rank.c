@@ -5,6 +5,7 @@
 
 #include "lib/base/log.h"
 #include "collector/incident/model/incident_via.h"
+#include "collector/incident/model/rank_sums.h"
 
 /* A caller is blamed for the ways to its callees if at least EDGES_LEAST exist, this share of
  * them is slow, and none has more than ONE_MOST of the sum. */
@@ -31,20 +32,6 @@ static void *calloc_or_die(size_t n, size_t size)
 	if (!p)
 		die("out of memory");
 	return p;
-}
-
-static double excess_over_before(double now, double n, double before, double n_before)
-{
-	double net_of = now - (n_before > 0 ? n * before / n_before : 0);
-
-	return net_of > 0 ? net_of : 0;
-}
-
-double rank_net(const struct rank_sum *s, bool errors)
-{
-	if (errors)
-		return excess_over_before(s->errors, s->n, s->errors_before, s->n_before);
-	return excess_over_before(s->excess, s->judged, s->excess_before, s->judged_before);
 }
 
 static double net_of(const struct ranking *w, const struct rank_sum *s)
@@ -103,22 +90,6 @@ static double own_time(const struct ranking *w, int host)
 		own = sum_of(w, RANK_SERVER, host, -1, net_of, NULL) -
 		      sum_of(w, RANK_CALL, host, -1, net_of, NULL);
 	return own > 0 ? own : 0;
-}
-
-void rank_add_times(struct rank_times *t, const struct rank_sum *s)
-{
-	t->n += s->n;
-	t->n_before += s->n_before;
-	t->us += s->us;
-	t->us_before += s->us_before;
-}
-
-bool rank_slower_by(const struct rank_times *t, double *us)
-{
-	if (t->n <= 0 || t->n_before <= 0)
-		return false;
-	*us = t->us / t->n - t->us_before / t->n_before;
-	return true;
 }
 
 /* other -1: all */

@@ -78,12 +78,6 @@ struct rank_input {
 	int nhosts;
 };
 
-/* The excess of a sum over what it was before. */
-double rank_net(const struct rank_sum *s, bool errors);
-void rank_add_times(struct rank_times *t, const struct rank_sum *s);
-/* How much longer a request took than before, on average. False: nothing to compare. */
-bool rank_slower_by(const struct rank_times *t, double *us);
-
 /* In microseconds. */
 void rank_time(const struct rank_input *in, struct rank *out);
 /* In failed requests. */

@@ -6,10 +6,10 @@
 
 #include "lib/base/cgroup_name.h"
 #include "lib/base/hash.h"
+#include "lib/base/json.h"
 #include "lib/base/log.h"
 #include "collector/db/columns.h"
 #include "collector/core/counters.h"
-#include "collector/db/jsonb.h"
 #include "collector/core/pairmap.h"
 
 /* Limits for new names per node and day: a faulty probe must not fill the database. */
@@ -133,21 +133,21 @@ static void put_labels(struct buf *out, const char *kind, const char *name)
 	struct buf json = { 0 };
 	struct cgroup_name labels;
 
-	jsonb_raw(&json, "{");
+	json_raw(&json, "{");
 	if (strcmp(kind, "cgroup") == 0 && name[0] == '/') {
 		cgroup_name_read(name, &labels);
-		jsonb_raw(&json, "\"path\":");
-		jsonb_text(&json, name);
+		json_raw(&json, "\"path\":");
+		json_text(&json, name);
 		for (int i = 0; i < LABEL_END; i++) {
 			if (!labels.value[i][0])
 				continue;
-			jsonb_raw(&json, ",\"");
-			jsonb_raw(&json, cgroup_keys[i]);
-			jsonb_raw(&json, "\":");
-			jsonb_text(&json, labels.value[i]);
+			json_raw(&json, ",\"");
+			json_raw(&json, cgroup_keys[i]);
+			json_raw(&json, "\":");
+			json_text(&json, labels.value[i]);
 		}
 	}
-	jsonb_raw(&json, "}");
+	json_raw(&json, "}");
 	buf_put(&json, "", 1);
 	copy_text(out, (const char *)json.data);
 	buf_free(&json);

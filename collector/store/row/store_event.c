@@ -4,8 +4,8 @@
 #include "collector/store/row/store.h"
 
 #include "lib/base/hash.h"
+#include "lib/base/json.h"
 #include "collector/db/copy.h"
-#include "collector/db/jsonb.h"
 
 enum { EVENT_FIELDS = 17, EVIDENCE_FIELDS = 14 };
 
@@ -24,19 +24,19 @@ uint64_t store_id(const struct wire_batch_head *h, const char *of, uint32_t plac
 
 void store_params(struct buf *j, const struct param *param, uint32_t n)
 {
-	jsonb_raw(j, "{");
+	json_raw(j, "{");
 	for (uint32_t i = 0; i < n; i++) {
 		const struct param *p = &param[i];
 
-		jsonb_raw(j, i ? "," : "");
-		jsonb_text(j, p->key);
-		jsonb_raw(j, ":");
+		json_raw(j, i ? "," : "");
+		json_text(j, p->key);
+		json_raw(j, ":");
 		if (p->text)
-			jsonb_text(j, p->text);
+			json_text(j, p->text);
 		else
-			jsonb_number(j, p->number);
+			json_number(j, p->number);
 	}
-	jsonb_raw(j, "}");
+	json_raw(j, "}");
 }
 
 static void put_block(struct batch *b, const struct store_owner *o, const struct evidence_item *e,

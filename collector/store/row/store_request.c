@@ -3,19 +3,19 @@
 #include "collector/store/row/store.h"
 
 #include "lib/base/hash.h"
+#include "lib/base/json.h"
 #include "lib/wire/reason.h"
 #include "collector/db/copy.h"
 #include "collector/core/counters.h"
-#include "collector/db/jsonb.h"
 
 enum { REQUEST_FIELDS = 35 };
 
 static void number_member(struct buf *j, const char *name, uint64_t v)
 {
-	jsonb_raw(j, ",");
-	jsonb_text(j, name);
-	jsonb_raw(j, ":");
-	jsonb_uint(j, v);
+	json_raw(j, ",");
+	json_text(j, name);
+	json_raw(j, ":");
+	json_uint(j, v);
 }
 
 static void up_json(struct buf *j, const struct up_item *u)
@@ -23,10 +23,10 @@ static void up_json(struct buf *j, const struct up_item *u)
 	const char *error = u->error ? strerrordesc_np(u->error) : "";
 	char text[ADDR_TEXT];
 
-	jsonb_raw(j, "{\"addr\":");
-	jsonb_text(j, up_addr_text(u, text));
-	jsonb_raw(j, ",\"error\":");
-	jsonb_text(j, error ? error : "Unknown error");
+	json_raw(j, "{\"addr\":");
+	json_text(j, up_addr_text(u, text));
+	json_raw(j, ",\"error\":");
+	json_text(j, error ? error : "Unknown error");
 	number_member(j, "startUs", (uint64_t)copy_bigint(u->start_us));
 	number_member(j, "connectUs", (uint64_t)copy_bigint(u->connect_us));
 	number_member(j, "responseUs", (uint64_t)copy_bigint(u->response_us));
@@ -35,17 +35,17 @@ static void up_json(struct buf *j, const struct up_item *u)
 	number_member(j, "srttUs", u->srtt_us);
 	number_member(j, "flags", u->flags & INT32_MAX);
 	number_member(j, "localPort", u->local_port);
-	jsonb_raw(j, "}");
+	json_raw(j, "}");
 }
 
 static void ups_json(struct buf *j, const struct request_item *q)
 {
-	jsonb_raw(j, "[");
+	json_raw(j, "[");
 	for (uint32_t i = 0; i < q->nups; i++) {
-		jsonb_raw(j, i ? "," : "");
+		json_raw(j, i ? "," : "");
 		up_json(j, &q->ups[i]);
 	}
-	jsonb_raw(j, "]");
+	json_raw(j, "]");
 }
 
 static void put_peers(struct buf *o, const struct request_item *q)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "lib/base/text.h"
+#include "lib/base/json.h"
 #include "collector/web/call/web_file.h"
 
 enum { EXTRA_MS = 1000, FILE_MS = 15000 };
@@ -25,21 +25,6 @@ void web_put(struct buf *b, const char *fmt, ...)
 	buf_put(b, text, (size_t)n);
 }
 
-/* The text may be invalid UTF-8: a name from a URL, or a message cut inside a character. */
-void web_json_text(struct buf *b, const char *text)
-{
-	char clean[4 * WEB_SENTENCE];
-
-	text_clean_into(clean, sizeof(clean), text, strlen(text));
-	buf_put(b, "\"", 1);
-	for (const char *s = clean; *s; s++) {
-		if (*s == '"' || *s == '\\')
-			buf_put(b, "\\", 1);
-		buf_put(b, s, 1);
-	}
-	buf_put(b, "\"", 1);
-}
-
 void web_call_fail(struct web_call *c, unsigned status, const char *code, const char *fmt, ...)
 {
 	char message[WEB_SENTENCE];
@@ -51,7 +36,8 @@ void web_call_fail(struct web_call *c, unsigned status, const char *code, const 
 	c->status = status;
 	buf_reset(&c->body);
 	web_put(&c->body, "{\"error\":{\"code\":\"%s\",\"message\":", code);
-	web_json_text(&c->body, message);
+	/* A name from a URL, or a message cut inside a character. */
+	json_clean_text(&c->body, message);
 	web_put(&c->body, "}}");
 }
 

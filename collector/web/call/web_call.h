@@ -37,6 +37,4 @@ void web_call_free(struct web_call *c);
 void web_call_fail(struct web_call *c, unsigned status, const char *code, const char *fmt, ...)
 	PRINTF(4, 5);
 
-/* A JSON string: cleaned (text.h), escaped and quoted. */
-void web_json_text(struct buf *b, const char *sentence);
 void web_put(struct buf *b, const char *fmt, ...) PRINTF(2, 3); /* up to 1 KiB */

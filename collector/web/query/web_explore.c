@@ -94,7 +94,7 @@ const char web_sql_groups[] =
 	"page as materialized (select g, max(app) as app, max(route) as route, max(n) as n, max(first) as first, max(last) as last,"
 	"  max(newest) as newest, max(p50) as p50, max(top) as top, max(statuses)::json as statuses, max(bins)::jsonb as bins"
 	"  from every group by 1),"
-	"told as materialized (select *, (select r.body from api.request r where " WEB_RANGE_SQL
+	"listed as materialized (select *, (select r.body from api.request r where " WEB_RANGE_SQL
 	"   and r.ts = last and r.request_id = newest limit 1) as body from page)"
 	"select coalesce(json_agg(json_build_object('region', body -> 'region', 'node', body -> 'node', 'app', app,"
 	"  'route', route, 'reason', body -> 'reason',"
@@ -102,4 +102,4 @@ const char web_sql_groups[] =
 	"  'totalTimeP50', api.ms(p50), 'totalTimeMax', api.ms(top), 'statuses', statuses,"
 	"  'spark', (select json_agg(coalesce((bins ->> b::text)::int, 0) order by b) from generate_series(0, 19) b),"
 	"  'newest', api.id_text(last, newest)) order by g), '[]') as groups,"
-	" (select coalesce(max(o), 0) from m) as total, " CUT " from told";
+	" (select coalesce(max(o), 0) from m) as total, " CUT " from listed";

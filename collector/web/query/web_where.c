@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/web/query/web_where.h"
+#include "collector/incident/model/rank_sums.h"
 
+#include "lib/base/json.h"
 #include "lib/base/log.h"
 #include "lib/base/text.h"
 #include "collector/incident/model/incident_calls.h"
 #include "collector/incident/model/incident_graph.h"
-#include "collector/db/jsonb.h"
 
 enum { HOST_NAME = 15, OTHER_NAME, EVENTS, NODES, USUAL_SINCE, USUAL_UNTIL };
 
@@ -56,11 +57,11 @@ static void own_errors(struct graph *s)
 
 static void put_text(struct buf *j, const char *name, const char *text)
 {
-	jsonb_raw(j, name);
+	json_raw(j, name);
 	if (text && *text)
-		jsonb_text(j, text);
+		json_text(j, text);
 	else
-		jsonb_raw(j, "null");
+		json_raw(j, "null");
 }
 
 /* As for an incident: own and edge are ms, or failed requests. */
@@ -72,34 +73,34 @@ static void put_candidates(const struct graph *s, const struct rank *r, bool err
 		const struct rank_candidate *c = &r->best[i];
 		const struct graph_host *h = &s->host[c->host];
 
-		jsonb_raw(j, j->data[j->len - 1] == '[' ? "" : ",");
+		json_raw(j, j->data[j->len - 1] == '[' ? "" : ",");
 		put_text(j, "{\"ranking\":", errors ? "errors" : "time");
-		jsonb_member(j, ",\"place\":", i + 1);
+		json_member(j, ",\"place\":", i + 1);
 		put_text(j, ",\"node\":", h->name);
 		put_text(j, ",\"address\":", h->address);
-		jsonb_raw(j, h->node ? ",\"external\":false" : ",\"external\":true");
-		jsonb_member(j, ",\"own\":", c->own / unit);
-		jsonb_member(j, ",\"edge\":", c->edge / unit);
-		jsonb_member(j, ",\"share\":", c->share);
-		jsonb_raw(j, ",\"parts\":");
+		json_raw(j, h->node ? ",\"external\":false" : ",\"external\":true");
+		json_member(j, ",\"own\":", c->own / unit);
+		json_member(j, ",\"edge\":", c->edge / unit);
+		json_member(j, ",\"share\":", c->share);
+		json_raw(j, ",\"parts\":");
 		graph_put_parts(s, c->part, c->nparts, j);
-		jsonb_raw(j, "}");
+		json_raw(j, "}");
 	}
 }
 
 static void put_calls_parts(const struct calls_candidate *c, struct buf *j)
 {
-	jsonb_raw(j, ",\"parts\":[");
+	json_raw(j, ",\"parts\":[");
 	for (int i = 0; i < c->nparts; i++) {
 		const struct calls_edge *e = c->part[i];
 
 		put_text(j, i ? ",{\"from\":" : "{\"from\":", e->from);
 		put_text(j, ",\"to\":", e->to);
-		jsonb_member(j, ",\"value\":", e->expected - e->made);
-		jsonb_member(j, ",\"net\":", e->expected);
-		jsonb_raw(j, "}");
+		json_member(j, ",\"value\":", e->expected - e->made);
+		json_member(j, ",\"net\":", e->expected);
+		json_raw(j, "}");
 	}
-	jsonb_raw(j, "]}");
+	json_raw(j, "]}");
 }
 
 /* own: calls that the host did not make itself; edge: missing calls to it. */
@@ -108,14 +109,14 @@ static void put_calls(const struct calls_rank *r, struct buf *j)
 	for (int i = 0; i < r->n; i++) {
 		const struct calls_candidate *c = &r->best[i];
 
-		jsonb_raw(j, j->data[j->len - 1] == '[' ? "" : ",");
-		jsonb_member(j, "{\"ranking\":\"calls\",\"place\":", i + 1);
+		json_raw(j, j->data[j->len - 1] == '[' ? "" : ",");
+		json_member(j, "{\"ranking\":\"calls\",\"place\":", i + 1);
 		put_text(j, ",\"node\":", c->external ? NULL : c->name);
 		put_text(j, ",\"address\":", c->external ? c->name : NULL);
-		jsonb_raw(j, c->external ? ",\"external\":true" : ",\"external\":false");
-		jsonb_member(j, ",\"own\":", c->callee ? 0 : c->missing);
-		jsonb_member(j, ",\"edge\":", c->callee ? c->missing : 0);
-		jsonb_member(j, ",\"share\":", c->missing / c->expected);
+		json_raw(j, c->external ? ",\"external\":true" : ",\"external\":false");
+		json_member(j, ",\"own\":", c->callee ? 0 : c->missing);
+		json_member(j, ",\"edge\":", c->callee ? c->missing : 0);
+		json_member(j, ",\"share\":", c->missing / c->expected);
 		put_calls_parts(c, j);
 	}
 }
@@ -157,16 +158,16 @@ void web_where_put(struct buf *body, const PGresult *res, const PGresult *calls)
 	rank_errors(&in, &errors);
 	put_text(body, "{\"usual\":{\"from\":", some ? PQgetvalue(res, 0, USUAL_SINCE) : NULL);
 	put_text(body, ",\"to\":", some ? PQgetvalue(res, 0, USUAL_UNTIL) : NULL);
-	jsonb_member(body, "},\"nodes\":", some ? strtod(PQgetvalue(res, 0, NODES), NULL) : 0);
-	jsonb_raw(body, time.clear ? ",\"clear\":true" : ",\"clear\":false");
-	jsonb_member(body, ",\"whole\":", time.whole);
-	jsonb_raw(body, ",\"candidates\":[");
+	json_member(body, "},\"nodes\":", some ? strtod(PQgetvalue(res, 0, NODES), NULL) : 0);
+	json_raw(body, time.clear ? ",\"clear\":true" : ",\"clear\":false");
+	json_member(body, ",\"whole\":", time.whole);
+	json_raw(body, ",\"candidates\":[");
 	put_candidates(&s, &time, false, body);
 	put_candidates(&s, &errors, true, body);
 	rank_calls(calls, body);
-	jsonb_raw(body, calls ? "],\"missed\":[]" : "],\"missed\":[\"calls\"]");
-	jsonb_raw(body, ",\"graph\":");
+	json_raw(body, calls ? "],\"missed\":[]" : "],\"missed\":[\"calls\"]");
+	json_raw(body, ",\"graph\":");
 	graph_put_parts(&s, time.graph, time.ngraph, body);
-	jsonb_raw(body, "}\n");
+	json_raw(body, "}\n");
 	graph_free(&s);
 }

@@ -6,7 +6,7 @@
 
 enum {
 	BUCKETS = 2048, /* of each index */
-	STEPS = 1024, /* limit of one look-up */
+	STEPS = 1024, /* limit of one lookup */
 	CANDIDATES = 32,
 	CPU_HOLDERS = 24,
 };
@@ -15,7 +15,7 @@ enum {
 #define DISORDER_NS 100000000ull
 #define APART_NS 2000000ull /* largest gap between pieces of one wait */
 
-struct kept {
+struct kept_wait {
 	struct req_block b;
 	uint32_t before_id, before_tid; /* the previous one in the same bucket */
 };
@@ -25,7 +25,7 @@ struct evidence {
 	uint32_t newest;
 	uint64_t pushed_out;
 	uint32_t by_id[BUCKETS], by_tid[BUCKETS]; /* the newest of each; 0: none */
-	struct kept kept[EVIDENCE_BLOCKS];
+	struct kept_wait kept[EVIDENCE_BLOCKS];
 };
 
 _Static_assert(sizeof(struct evidence) <= 4 << 20, "the budget");
@@ -56,7 +56,7 @@ static uint32_t bucket_of(uint64_t key)
 
 _Static_assert(BUCKETS == 1 << (64 - 53), "bucket");
 
-static const struct kept *kept_at(const struct evidence *e, uint32_t number)
+static const struct kept_wait *kept_at(const struct evidence *e, uint32_t number)
 {
 	bool there = number && e->newest - number < EVIDENCE_BLOCKS;
 
@@ -67,11 +67,11 @@ void evidence_push(struct evidence *e, const struct req_block *b)
 {
 	uint32_t *id = &e->by_id[bucket_of(b->id)], *tid = &e->by_tid[bucket_of(b->tid)];
 	uint32_t number = ++e->newest ? e->newest : ++e->newest;
-	struct kept *k = &e->kept[number % EVIDENCE_BLOCKS];
+	struct kept_wait *k = &e->kept[number % EVIDENCE_BLOCKS];
 
 	if (k->b.kind && k->b.end_ns + EVIDENCE_KEPT_NS > b->end_ns)
 		e->pushed_out++;
-	*k = (struct kept){ .b = *b, .before_id = *id, .before_tid = *tid };
+	*k = (struct kept_wait){ .b = *b, .before_id = *id, .before_tid = *tid };
 	if (b->who_tid == b->tid) /* a thread cannot block itself */
 		k->b.flags &= ~(uint32_t)BLOCK_HAS_WHO;
 	*id = *tid = number;
@@ -204,7 +204,7 @@ void evidence_find(const struct evidence *e, const struct req_head *h, uint64_t 
 		   struct evidence_found *out)
 {
 	struct candidates c = { 0 };
-	const struct kept *k;
+	const struct kept_wait *k;
 	uint32_t steps = 0;
 
 	*out = (struct evidence_found){ 0 };

@@ -199,7 +199,8 @@ static void put_culprits(struct explain *x, const struct evidence_found *found,
 		if (!found->longest[p])
 			continue;
 		wait_text(x, found->longest[p], t);
-		f->culprit[p] = (struct culprit){ t->call, t->file, t->dev, t->who, t->cgroup };
+		f->culprit[p] =
+			(struct culprit_names){ t->call, t->file, t->dev, t->who, t->cgroup };
 	}
 }
 

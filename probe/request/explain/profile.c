@@ -8,12 +8,12 @@
 enum {
 	SLOTS = 8, /* a stack is stored in one of these, starting at the one of its hash */
 	BUCKETS = 1024,
-	STEPS = 2048, /* limit of one look-up */
+	STEPS = 2048, /* limit of one lookup */
 	KINDS = 64, /* distinct stacks counted for one request */
 	PART = 12, /* address bits that are ignored when lone frames are compared */
 };
 
-struct kept {
+struct kept_stack {
 	uint64_t key, used; /* used: number of its latest sample */
 	struct req_stack stack;
 };
@@ -27,7 +27,7 @@ struct sample {
 struct profile {
 	uint32_t newest;
 	uint32_t bucket[BUCKETS];
-	struct kept kept[PROFILE_STACKS];
+	struct kept_stack kept[PROFILE_STACKS];
 	struct sample sample[PROFILE_SAMPLES];
 };
 
@@ -64,12 +64,12 @@ static uint64_t key_of(const struct req_stack *s, uint32_t n)
 }
 
 /* The slot of this key, or the slot that has been unused for longest. */
-static struct kept *slot_of(struct profile *p, uint64_t key)
+static struct kept_stack *slot_of(struct profile *p, uint64_t key)
 {
-	struct kept *oldest = NULL;
+	struct kept_stack *oldest = NULL;
 
 	for (size_t i = 0; i < SLOTS; i++) {
-		struct kept *k = &p->kept[(key + i) % PROFILE_STACKS];
+		struct kept_stack *k = &p->kept[(key + i) % PROFILE_STACKS];
 
 		if (k->key == key)
 			return k;
@@ -105,7 +105,7 @@ void profile_push(struct profile *p, const struct req_stack *s)
 {
 	uint32_t max = s->nframes < STACK_FRAMES ? s->nframes : STACK_FRAMES;
 	uint32_t n = user_frames_count(s->frame, max), number, *before;
-	struct kept *k;
+	struct kept_stack *k;
 	uint64_t key;
 
 	if (!n || !s->id)
@@ -114,7 +114,7 @@ void profile_push(struct profile *p, const struct req_stack *s)
 	k = slot_of(p, key);
 	number = ++p->newest ? p->newest : ++p->newest;
 	if (k->key != key) {
-		*k = (struct kept){ .key = key, .stack = *s };
+		*k = (struct kept_stack){ .key = key, .stack = *s };
 		k->stack.nframes = n;
 		k->stack.flags = n < s->nframes ? STACK_CUT : 0;
 	}

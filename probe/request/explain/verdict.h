@@ -13,11 +13,11 @@
 #include "probe/request/judge/part_baseline.h"
 
 /* Names for the longest wait of a part. NULL: not known. */
-struct culprit {
+struct culprit_names {
 	const char *call, *file, *dev, *who, *cgroup;
 };
 
-struct verdict_facts { /* what is known beside the item */
+struct verdict_facts { /* facts besides the item */
 	struct breakdown split; /* as judged */
 	const struct part_baseline_part *usual; /* [part] of the route */
 	uint64_t up_normal_us; /* for upstreams, until usual knows them */
@@ -27,7 +27,7 @@ struct verdict_facts { /* what is known beside the item */
 	bool lossy; /* the kernel dropped records at that time */
 	bool alone, unseen; /* its sockets reported nothing of it; or not all of its calls */
 	bool accept_known, accept_full; /* whether the accept queue overflowed */
-	struct culprit culprit[PART_END];
+	struct culprit_names culprit[PART_END];
 };
 
 struct verdict_text { /* storage for the texts of params */

@@ -121,7 +121,7 @@ void verdict_check(struct request_item *r, const struct verdict_facts *f)
 	r->nchecks = 0;
 	check_loss(r, f);
 	if (item_judged_us(r) <= r->limit_us)
-		return; /* it failed, and was not slow: there is no time to look for */
+		return; /* it failed but was not slow: no time to explain */
 	check_client(r, f, tenth);
 	for (size_t i = 0; i < ARRAY_SIZE(families); i++) {
 		const struct family *c = &families[i];

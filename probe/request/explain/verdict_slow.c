@@ -89,7 +89,7 @@ static enum reason_id rule_cpu_throttled(struct request_item *r, const struct ve
 static enum reason_id rule_io_block(struct request_item *r, const struct verdict_facts *f,
 				    struct excess_time e UNUSED, struct verdict_text *t UNUSED)
 {
-	const struct culprit *c = &f->culprit[PART_IO];
+	const struct culprit_names *c = &f->culprit[PART_IO];
 
 	put_known(r, "call", c->call, NO_CALL);
 	put_known(r, "file", c->file, NO_FILE);

@@ -6,7 +6,8 @@
 
 #include "lib/wire/item.h"
 
-/* queueTime + requestTime. Of a stream, which is judged by its first byte, the time to that byte. */
+/* queueTime + requestTime. Of a stream, which is judged by its first byte, the time to that byte.
+ */
 uint64_t item_judged_us(const struct request_item *r);
 
 /* The response time of one upstream call. Of a stream, only the part before the first byte. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* nginx_kernel.h - the kernel half: loads bpf/request/nginx_uprobe.bpf.c and attaches it to a program. */
+/* nginx_kernel.h - the kernel half: loads bpf/request/nginx_uprobe.bpf.c and attaches it to a
+ * program. */
 #pragma once
 
 #include <linux/types.h>

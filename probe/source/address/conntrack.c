@@ -7,15 +7,15 @@
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
-#include <linux/netlink.h>
 #include <netinet/in.h>
 #include <stdio.h>
-#include <sys/socket.h>
 
 #include "probe/procfs/proc_text.h"
+#include "probe/source/address/netlink.h"
 
 enum {
-	ANSWER = 16384,
+	REQUEST = 64,
+	CHUNK = 16384,
 	ANSWERS_MOST = 1024, /* of the own namespace; some 60 flows each */
 	LINES_MOST = 1024, /* of another namespace: before 6.16 each page of the file costs a walk
 			      over all before it */
@@ -23,164 +23,137 @@ enum {
 	WORD = 64,
 };
 
-/* A netlink attribute. next_attr returns where the following one begins; NULL: no more. */
-struct attr {
-	uint16_t type;
-	const uint8_t *p;
-	size_t len;
+/* The attributes of one level, by type. One without a rule, or not of its rule's length, is
+ * ignored. */
+struct attr_rule {
+	enum mnl_attr_data_type type; /* MNL_TYPE_UNSPEC: no rule */
+	size_t len; /* 0: any */
 };
 
-static const uint8_t *next_attr(const uint8_t *p, const uint8_t *end, struct attr *a)
-{
-	struct nlattr head;
-	size_t step;
+struct attrs {
+	const struct attr_rule *rule;
+	uint16_t max; /* type */
+	const struct nlattr *by_type[CTA_MAX + 1];
+};
 
-	if ((size_t)(end - p) < sizeof(head))
-		return NULL;
-	memcpy(&head, p, sizeof(head));
-	if (head.nla_len < sizeof(head) || head.nla_len > end - p)
-		return NULL;
-	*a = (struct attr){ head.nla_type & NLA_TYPE_MASK, p + sizeof(head),
-			    head.nla_len - sizeof(head) };
-	step = NLA_ALIGN(head.nla_len);
-	return step < (size_t)(end - p) ? p + step : end;
-}
-
-static void take_ip(const struct attr *in, struct addr *src, struct addr *dst)
-{
-	const uint8_t *end = in->p + in->len, *p = in->p;
-	struct attr a;
-
-	while ((p = next_attr(p, end, &a))) {
-		bool four = a.type == CTA_IP_V4_SRC || a.type == CTA_IP_V4_DST;
-		bool to = a.type == CTA_IP_V4_DST || a.type == CTA_IP_V6_DST;
-
-		if (a.type >= CTA_IP_V4_SRC && a.type <= CTA_IP_V6_DST && a.len == (four ? 4 : 16))
-			*(to ? dst : src) = addr_make(a.p, a.len, 0);
+static const struct attr_rule flow_rules[] = {
+	[CTA_TUPLE_ORIG] = { MNL_TYPE_NESTED, 0 },
+	[CTA_TUPLE_REPLY] = { MNL_TYPE_NESTED, 0 },
+};
+static const struct attr_rule tuple_rules[] = {
+	[CTA_TUPLE_IP] = { MNL_TYPE_NESTED, 0 },
+	[CTA_TUPLE_PROTO] = { MNL_TYPE_NESTED, 0 },
+};
+static const struct attr_rule ip_rules[] = {
+	[CTA_IP_V4_SRC] = { MNL_TYPE_U32, 4 },
+	[CTA_IP_V4_DST] = { MNL_TYPE_U32, 4 },
+	[CTA_IP_V6_SRC] = { MNL_TYPE_BINARY, 16 },
+	[CTA_IP_V6_DST] = { MNL_TYPE_BINARY, 16 },
+};
+static const struct attr_rule proto_rules[] = {
+	[CTA_PROTO_NUM] = { MNL_TYPE_U8, 1 },
+	[CTA_PROTO_SRC_PORT] = { MNL_TYPE_U16, 2 },
+	[CTA_PROTO_DST_PORT] = { MNL_TYPE_U16, 2 },
+};
+#define ATTRS(rules)                                                                               \
+	{                                                                                          \
+		.rule = (rules), .max = ARRAY_SIZE(rules) - 1                                      \
 	}
+
+static int keep_attr(const struct nlattr *a, void *ctx)
+{
+	const uint16_t type = mnl_attr_get_type(a);
+	struct attrs *all = ctx;
+
+	if (mnl_attr_type_valid(a, all->max) < 0 || all->rule[type].type == MNL_TYPE_UNSPEC)
+		return MNL_CB_OK;
+	if (mnl_attr_validate2(a, all->rule[type].type, all->rule[type].len) == 0)
+		all->by_type[type] = a;
+	return MNL_CB_OK;
 }
 
-static bool take_ports(const struct attr *in, uint16_t *src, uint16_t *dst)
+static void take_ip(const struct nlattr *in, struct addr *src, struct addr *dst)
 {
-	const uint8_t *end = in->p + in->len, *p = in->p;
-	bool tcp = false;
-	struct attr a;
+	struct attrs ip = ATTRS(ip_rules);
+	const struct nlattr **a = ip.by_type;
 
-	while ((p = next_attr(p, end, &a))) {
-		if (a.type == CTA_PROTO_NUM && a.len == 1)
-			tcp = *a.p == IPPROTO_TCP;
-		if (a.len != 2)
-			continue;
-		if (a.type == CTA_PROTO_SRC_PORT)
-			*src = (uint16_t)(a.p[0] << 8 | a.p[1]);
-		if (a.type == CTA_PROTO_DST_PORT)
-			*dst = (uint16_t)(a.p[0] << 8 | a.p[1]);
-	}
-	return tcp;
+	mnl_attr_parse_nested(in, keep_attr, &ip);
+	if (a[CTA_IP_V4_SRC])
+		*src = addr_make(mnl_attr_get_payload(a[CTA_IP_V4_SRC]), 4, 0);
+	else if (a[CTA_IP_V6_SRC])
+		*src = addr_make(mnl_attr_get_payload(a[CTA_IP_V6_SRC]), 16, 0);
+	if (a[CTA_IP_V4_DST])
+		*dst = addr_make(mnl_attr_get_payload(a[CTA_IP_V4_DST]), 4, 0);
+	else if (a[CTA_IP_V6_DST])
+		*dst = addr_make(mnl_attr_get_payload(a[CTA_IP_V6_DST]), 16, 0);
 }
 
-static bool take_tuple(const struct attr *in, struct addr *src, struct addr *dst)
+static bool take_ports(const struct nlattr *in, uint16_t *src, uint16_t *dst)
 {
-	const uint8_t *end = in->p + in->len, *p = in->p;
+	struct attrs proto = ATTRS(proto_rules);
+	const struct nlattr **a = proto.by_type;
+
+	mnl_attr_parse_nested(in, keep_attr, &proto);
+	if (a[CTA_PROTO_SRC_PORT])
+		*src = ntohs(mnl_attr_get_u16(a[CTA_PROTO_SRC_PORT]));
+	if (a[CTA_PROTO_DST_PORT])
+		*dst = ntohs(mnl_attr_get_u16(a[CTA_PROTO_DST_PORT]));
+	return a[CTA_PROTO_NUM] && mnl_attr_get_u8(a[CTA_PROTO_NUM]) == IPPROTO_TCP;
+}
+
+static bool take_tuple(const struct nlattr *in, struct addr *src, struct addr *dst)
+{
+	struct attrs tuple = ATTRS(tuple_rules);
+	const struct nlattr **a = tuple.by_type;
 	uint16_t from = 0, to = 0;
 	bool tcp = false;
-	struct attr a;
 
-	while ((p = next_attr(p, end, &a))) {
-		if (a.type == CTA_TUPLE_IP)
-			take_ip(&a, src, dst);
-		else if (a.type == CTA_TUPLE_PROTO)
-			tcp = take_ports(&a, &from, &to);
-	}
+	mnl_attr_parse_nested(in, keep_attr, &tuple);
+	if (a[CTA_TUPLE_IP])
+		take_ip(a[CTA_TUPLE_IP], src, dst);
+	if (a[CTA_TUPLE_PROTO])
+		tcp = take_ports(a[CTA_TUPLE_PROTO], &from, &to);
 	src->port = from;
 	dst->port = to;
 	return tcp && src->len && dst->len;
 }
 
-static void take_flow(struct nat *n, const uint8_t *p, const uint8_t *end)
+/* Not mnl_attr_parse, whose end of a message is rounded up beyond its length. */
+static void take_flow(const struct nlmsghdr *m, void *n)
 {
+	const char *body = mnl_nlmsg_get_payload_offset(m, sizeof(struct nfgenmsg));
+	struct attrs flow = ATTRS(flow_rules);
+	const struct nlattr **a = flow.by_type;
 	struct nat_flow f = { 0 };
-	bool there = false, back = false;
-	struct attr a;
 
-	while ((p = next_attr(p, end, &a))) {
-		if (a.type == CTA_TUPLE_ORIG)
-			there = take_tuple(&a, &f.from, &f.to);
-		else if (a.type == CTA_TUPLE_REPLY)
-			back = take_tuple(&a, &f.answers, &f.hears);
-	}
-	if (there && back)
+	mnl_attr_parse_payload(body, mnl_nlmsg_get_payload_len(m) - sizeof(struct nfgenmsg),
+			       keep_attr, &flow);
+	if (a[CTA_TUPLE_ORIG] && take_tuple(a[CTA_TUPLE_ORIG], &f.from, &f.to) &&
+	    a[CTA_TUPLE_REPLY] && take_tuple(a[CTA_TUPLE_REPLY], &f.answers, &f.hears))
 		nat_add(n, &f, 0);
 }
 
 int conntrack_message(struct nat *n, const void *data, size_t len)
 {
-	const uint8_t *p = data;
-
-	while (len >= sizeof(struct nlmsghdr)) {
-		const size_t body = NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(struct nfgenmsg));
-		struct nlmsghdr head;
-		int error;
-		size_t step;
-
-		memcpy(&head, p, sizeof(head));
-		if (head.nlmsg_type == NLMSG_DONE)
-			return 0;
-		if (head.nlmsg_len < body || head.nlmsg_len > len)
-			return -EBADMSG;
-		if (head.nlmsg_type == NLMSG_ERROR) {
-			memcpy(&error, p + NLMSG_HDRLEN, sizeof(error));
-			return error == -EPERM ? error : -EOPNOTSUPP;
-		}
-		take_flow(n, p + body, p + head.nlmsg_len);
-		step = NLMSG_ALIGN(head.nlmsg_len);
-		p += step < len ? step : len;
-		len -= step < len ? step : len;
-	}
-	return 1;
+	return netlink_parse(data, len, sizeof(struct nfgenmsg), take_flow, n);
 }
 
-/* Requests all flows with this status bit; kernels before 5.18 ignore the filter and send all. */
-static int send_request(int fd, uint32_t status)
-{
-	const struct {
-		struct nlmsghdr head;
-		struct nfgenmsg of;
-		struct nlattr status;
-		uint32_t value;
-		struct nlattr mask;
-		uint32_t bits;
-	} m = { .head = { .nlmsg_len = sizeof(m),
-			  .nlmsg_type = NFNL_SUBSYS_CTNETLINK << 8 | IPCTNL_MSG_CT_GET,
-			  .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
-		.of = { .nfgen_family = AF_UNSPEC, .version = NFNETLINK_V0 },
-		.status = { sizeof(struct nlattr) + sizeof(uint32_t), CTA_STATUS },
-		.value = htonl(status),
-		.mask = { sizeof(struct nlattr) + sizeof(uint32_t), CTA_STATUS_MASK },
-		.bits = htonl(status) };
-
-	return send(fd, &m, sizeof(m), 0) < 0 ? -errno : 0;
-}
-
+/* All flows with this status bit; kernels before 5.18 ignore the filter and send all. */
 static int dump_flows(struct nat *n, uint32_t status)
 {
-	AUTO_CLOSE int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER);
-	char answer[ANSWER];
-	int r = fd < 0 ? -EOPNOTSUPP : send_request(fd, status);
+	_Alignas(struct nlmsghdr) char buf[REQUEST];
+	struct nlmsghdr *m =
+		netlink_dump_request(buf, NFNL_SUBSYS_CTNETLINK << 8 | IPCTNL_MSG_CT_GET);
+	struct nfgenmsg *of = mnl_nlmsg_put_extra_header(m, sizeof(*of));
+	int r;
 
-	if (r < 0)
-		return r;
-	for (int i = 0; i < ANSWERS_MOST; i++) {
-		ssize_t len = recv(fd, answer, sizeof(answer), 0);
-
-		if (len <= 0)
-			return len < 0 ? -errno : -EBADMSG;
-		r = conntrack_message(n, answer, (size_t)len);
-		if (r <= 0)
-			return r;
-	}
-	n->left_out++;
-	return 0;
+	of->nfgen_family = AF_UNSPEC;
+	of->version = NFNETLINK_V0;
+	mnl_attr_put_u32(m, CTA_STATUS, htonl(status));
+	mnl_attr_put_u32(m, CTA_STATUS_MASK, htonl(status));
+	r = netlink_dump(NETLINK_NETFILTER, m, ANSWERS_MOST, sizeof(*of), take_flow, n);
+	n->left_out += r > 0;
+	return r > 0 ? 0 : r;
 }
 
 /* Dumps only if connections are tracked: otherwise the kernel would load a module to answer. */
@@ -268,7 +241,7 @@ static unsigned long tracked_by(struct buf *text, const char *procfs, const char
 
 static void take_lines(struct nat *n, int fd, uint64_t netns)
 {
-	char chunk[ANSWER];
+	char chunk[CHUNK];
 	size_t have = 0;
 	ssize_t got;
 

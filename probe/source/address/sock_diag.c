@@ -3,35 +3,21 @@
 
 #include <arpa/inet.h>
 #include <linux/inet_diag.h>
-#include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <netinet/tcp.h>
-#include <sys/socket.h>
 
-enum { ANSWER = 16384 };
+#include "probe/source/address/netlink.h"
 
-static int send_request(int fd, uint8_t family)
+enum { REQUEST = 128 };
+
+static void add_listener(const struct nlmsghdr *m, void *ctx)
 {
-	const struct {
-		struct nlmsghdr head;
-		struct inet_diag_req_v2 req;
-	} m = { .head = { .nlmsg_len = sizeof(m),
-			  .nlmsg_type = SOCK_DIAG_BY_FAMILY,
-			  .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
-		.req = { .sdiag_family = family,
-			 .sdiag_protocol = IPPROTO_TCP,
-			 .idiag_states = 1u << TCP_LISTEN } };
-
-	return send(fd, &m, sizeof(m), 0) < 0 ? -errno : 0;
-}
-
-static void add_listener(struct addr_list *l, const struct inet_diag_msg *d)
-{
+	const struct inet_diag_msg *d = mnl_nlmsg_get_payload(m);
 	struct found_addr *f;
 
 	if (d->idiag_state != TCP_LISTEN)
 		return;
-	f = addr_list_add(l);
+	f = addr_list_add(ctx);
 	if (!f)
 		return;
 	f->kind = PLACE_LISTENER;
@@ -40,53 +26,26 @@ static void add_listener(struct addr_list *l, const struct inet_diag_msg *d)
 	f->inode = d->idiag_inode;
 }
 
-/* 1: more follows. */
-static int add_listeners(struct addr_list *l, const char *data, size_t len)
+static int dump_listeners(struct addr_list *l, uint8_t family)
 {
-	while (len >= sizeof(struct nlmsghdr)) {
-		struct nlmsghdr head;
-		struct inet_diag_msg d;
-		size_t step;
+	_Alignas(struct nlmsghdr) char buf[REQUEST];
+	struct nlmsghdr *m = netlink_dump_request(buf, SOCK_DIAG_BY_FAMILY);
+	struct inet_diag_req_v2 *req = mnl_nlmsg_put_extra_header(m, sizeof(*req));
 
-		memcpy(&head, data, sizeof(head));
-		if (head.nlmsg_type == NLMSG_DONE)
-			return 0;
-		if (head.nlmsg_type == NLMSG_ERROR)
-			return -EOPNOTSUPP;
-		if (head.nlmsg_len < NLMSG_HDRLEN + sizeof(d) || head.nlmsg_len > len)
-			return -EBADMSG;
-		memcpy(&d, data + NLMSG_HDRLEN, sizeof(d));
-		add_listener(l, &d);
-		step = NLMSG_ALIGN(head.nlmsg_len);
-		data += step < len ? step : len;
-		len -= step < len ? step : len;
-	}
-	return 1;
-}
-
-static int dump_listeners(int fd, struct addr_list *l, uint8_t family)
-{
-	char answer[ANSWER];
-	int r = send_request(fd, family);
-
-	if (r < 0)
-		return r;
-	do {
-		ssize_t n = recv(fd, answer, sizeof(answer), 0);
-
-		r = n < 0 ? -errno : n == 0 ? -EBADMSG : add_listeners(l, answer, (size_t)n);
-	} while (r > 0);
-	return r;
+	req->sdiag_family = family;
+	req->sdiag_protocol = IPPROTO_TCP;
+	req->idiag_states = 1u << TCP_LISTEN;
+	return netlink_dump(NETLINK_SOCK_DIAG, m, UINT32_MAX, sizeof(struct inet_diag_msg),
+			    add_listener, l);
 }
 
 int sock_diag_read(struct addr_list *l)
 {
-	AUTO_CLOSE int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 	const uint32_t n = l->n;
-	int r = fd < 0 ? -errno : dump_listeners(fd, l, AF_INET);
+	int r = dump_listeners(l, AF_INET);
 
 	if (r == 0)
-		r = dump_listeners(fd, l, AF_INET6);
+		r = dump_listeners(l, AF_INET6);
 	if (r < 0)
 		l->n = n;
 	return r;

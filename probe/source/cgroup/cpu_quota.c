@@ -14,8 +14,9 @@
 
 enum { FEWEST = 10 }; /* fewer active periods in a tick are not judged */
 
-#define KEPT_NS (300 * 1000000000ull) /* an episode that returns within this time is the same one  \
-				       */
+#define KEPT_NS                                                                                    \
+	(300 * 1000000000ull) /* an episode that returns within this time is the same one          \
+			       */
 
 static const double least = 0.25; /* share of the periods; less is no trouble */
 

@@ -269,7 +269,7 @@ static void add_program(const char *file, size_t len)
 	memcpy(p->name, file, len);
 	snprintf(p->title, sizeof(p->title), "own.%s", p->name);
 	p->source = (struct source){ .name = p->title,
-				     .help = "a program of your own",
+				     .help = "a custom program",
 				     .period_ms = PERIOD_MS,
 				     .steady = true,
 				     .size = sizeof(struct custom_source),
@@ -313,7 +313,7 @@ size_t custom_find(const char *dir, const struct source *out[static CUSTOM_SOURC
 	for (size_t i = 0; i < programs.n; i++)
 		out[n++] = &programs.program[i]->source;
 	programs.whole = (struct source){ .name = "own",
-					  .help = "programs of your own",
+					  .help = "custom programs",
 					  .period_ms = PERIOD_MS,
 					  .size = 1,
 					  .open = whole_open,

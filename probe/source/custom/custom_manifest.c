@@ -307,7 +307,7 @@ int custom_manifest_read(FILE *f, const char *path, struct custom_manifest *m, c
 
 	if (!r)
 		return -ENOMEM;
-	*m = (struct custom_manifest){ .period_ms = 2000, .help = "a program of your own" };
+	*m = (struct custom_manifest){ .period_ms = 2000, .help = "a custom program" };
 	r->m = m;
 	r->path = path;
 	bad = config_read_file(f, path, &visit, err, errlen);

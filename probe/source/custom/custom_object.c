@@ -119,7 +119,7 @@ static int check_calls(const struct bpf_object *o, char *why)
 				if (!insn[i].src_reg && insn[i].imm == acting[h].id)
 					return refuse(why, -EPERM,
 						      "program %s calls %s: a program may observe, "
-						      "not change what it sees",
+						      "not change the system",
 						      bpf_program__name(p), acting[h].name);
 		}
 	}

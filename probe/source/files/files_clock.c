@@ -48,7 +48,7 @@ int files_clock_choose(const char *wish, uint64_t tick_ns, const char *sysfs,
 		return 0;
 	if (!tick_ns) {
 		snprintf(why, WHY_LEN,
-			 "this kernel's tick cannot be seen (no high resolution timers); give "
+			 "this kernel's tick cannot be observed (no high resolution timers); give "
 			 "slow_file_clock = timer");
 		return -EOPNOTSUPP;
 	}

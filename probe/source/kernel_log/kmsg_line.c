@@ -32,7 +32,7 @@ static bool parse_number(const char **p, const char *end, char until, uint64_t *
 	return true;
 }
 
-static int hex(char c)
+static int hex_digit(char c)
 {
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
@@ -43,9 +43,9 @@ static size_t unescape(char *out, size_t size, const char *s, const char *end)
 	size_t n = 0;
 
 	while (s < end && n < size) {
-		if (end - s >= 4 && s[0] == '\\' && s[1] == 'x' && hex(s[2]) >= 0 &&
-		    hex(s[3]) >= 0) {
-			out[n++] = (char)(hex(s[2]) << 4 | hex(s[3]));
+		if (end - s >= 4 && s[0] == '\\' && s[1] == 'x' && hex_digit(s[2]) >= 0 &&
+		    hex_digit(s[3]) >= 0) {
+			out[n++] = (char)(hex_digit(s[2]) << 4 | hex_digit(s[3]));
 			s += 4;
 		} else {
 			out[n++] = *s++;

@@ -23,7 +23,7 @@ static void put_top(const struct oom_report *r, char out[static ITEM_MAX_TEXT])
 				      (double)r->top[i].rss_bytes / (1 << 20));
 }
 
-static void clean(char out[static OOM_NAME], const char *s, size_t size)
+static void clean_name(char out[static OOM_NAME], const char *s, size_t size)
 {
 	text_clean_into(out, OOM_NAME, s, strnlen(s, size));
 }
@@ -73,8 +73,12 @@ void oom_event_send(const struct oom_seen *o, struct sink *out)
 				.reason = R_MEM_OOM };
 	struct texts t;
 
-	clean(t.comm, r->comm[0] ? r->comm : v ? v->comm : "", r->comm[0] ? OOM_NAME : OOM_COMM);
-	clean(t.by, r->by[0] ? r->by : v ? v->by_comm : "", r->by[0] ? OOM_NAME : OOM_COMM);
+	clean_name(t.comm,
+		   r->comm[0] ? r->comm
+		   : v	      ? v->comm
+			      : "",
+		   r->comm[0] ? OOM_NAME : OOM_COMM);
+	clean_name(t.by, r->by[0] ? r->by : v ? v->by_comm : "", r->by[0] ? OOM_NAME : OOM_COMM);
 	put_top(r, t.top);
 	e.tid = e.pid;
 	e.comm = t.comm;

@@ -256,7 +256,7 @@ static const struct wire_dict *const layouts[] = { &layout_tasks, &layout_tasksl
 
 const struct source source_stuck = {
 	.name = "stuck",
-	.help = "tasks that sleep uninterruptibly and do not move: with stack, call and file",
+	.help = "hung tasks in uninterruptible sleep, with stack, call and file",
 	.period_ms = PERIOD_MS,
 	.rest_ms = 1000,
 	.steady = true,

@@ -184,7 +184,7 @@ static const struct wire_dict *const layouts[] = { &layout_klog, &layout_kloglos
 
 const struct source source_kmsg = {
 	.name = "kmsg",
-	.help = "the kernel's log: errors of disks, file systems, memory, network, hardware",
+	.help = "the kernel log: errors of disks, file systems, memory, network, hardware",
 	.period_ms = 500,
 	.rest_ms = 2000,
 	.size = sizeof(struct kmsg_source),

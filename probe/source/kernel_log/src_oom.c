@@ -211,7 +211,7 @@ static const struct wire_dict *const layouts[] = { &layout_oom, &layout_oomloss 
 
 const struct source source_oom = {
 	.name = "oom",
-	.help = "processes that are killed for want of memory",
+	.help = "processes killed by the OOM killer",
 	.period_ms = 500,
 	.rest_ms = 2000,
 	.size = sizeof(struct oom_source),

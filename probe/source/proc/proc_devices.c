@@ -12,9 +12,9 @@ void devices_begin(struct devices *d)
 		d->device[i].seen = false;
 }
 
-static struct device *find_device(struct devices *d, const char *name)
+static struct proc_device *find_device(struct devices *d, const char *name)
 {
-	struct device *v;
+	struct proc_device *v;
 
 	for (uint32_t i = 0; i < d->n; i++)
 		if (strcmp(d->device[i].name, name) == 0)
@@ -46,7 +46,7 @@ void devices_sample(struct devices *d, const struct words *name, const struct wi
 {
 	double v[DEVICE_VALUES];
 	char text[DEVICE_NAME];
-	struct device *device = take_name(name, text) ? find_device(d, text) : NULL;
+	struct proc_device *device = take_name(name, text) ? find_device(d, text) : NULL;
 
 	assert(layout->n <= DEVICE_VALUES);
 	if (!device || device->seen) {

@@ -13,14 +13,14 @@
 
 enum { MAX_DEVICES = 128, DEVICE_NAME = 33, DEVICE_VALUES = 24 };
 
-struct device {
+struct proc_device {
 	char name[DEVICE_NAME];
 	bool seen;
 	double last[DEVICE_VALUES];
 };
 
 struct devices {
-	struct device device[MAX_DEVICES];
+	struct proc_device device[MAX_DEVICES];
 	uint32_t n;
 	uint32_t cut; /* not reported in this tick */
 };

@@ -18,7 +18,7 @@ enum {
 #define REPEAT_NS (60 * SEC) /* between passes */
 #define CROWDED_NS (30 * SEC)
 
-struct waiting {
+struct unnamed_stack {
 	uint64_t id; /* the pending id */
 	uint32_t n;
 	__u64 frame[ONCPU_KERNEL];
@@ -32,7 +32,7 @@ struct fold_kernel {
 	size_t nasked;
 	uint64_t asked[KSYM_MAX];
 	uint32_t n;
-	struct waiting one[FOLD_KERNEL];
+	struct unnamed_stack one[FOLD_KERNEL];
 };
 
 struct fold_kernel *fold_kernel_new(const char *procfs, struct fold_common *c)
@@ -81,7 +81,7 @@ static bool resolve_frames(const struct function_cache *f, const __u64 *frame, u
 
 static uint64_t add_pending(struct fold_kernel *k, uint64_t id, const __u64 *frame, uint32_t n)
 {
-	struct waiting *w;
+	struct unnamed_stack *w;
 
 	for (uint32_t i = 0; i < k->n; i++)
 		if (k->one[i].id == id)
@@ -91,7 +91,7 @@ static uint64_t add_pending(struct fold_kernel *k, uint64_t id, const __u64 *fra
 	if (!k->n)
 		k->first_ns = k->common->now_ns;
 	w = &k->one[k->n++];
-	*w = (struct waiting){ .id = id, .n = n };
+	*w = (struct unnamed_stack){ .id = id, .n = n };
 	memcpy(w->frame, frame, n * sizeof(*frame));
 	return id;
 }
@@ -121,7 +121,7 @@ static void send_known(struct fold_kernel *k)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < k->n; i++) {
-		const struct waiting *w = &k->one[i];
+		const struct unnamed_stack *w = &k->one[i];
 		struct stack_item s;
 
 		if (resolve_frames(c->functions, w->frame, w->n, &s))

@@ -193,7 +193,7 @@ static const struct wire_dict *const layouts[] = { &layout_profileloss };
 
 const struct source source_profile = {
 	.name = "profile",
-	.help = "what runs on the CPUs, by stacks: a profile of each app and minute",
+	.help = "continuous CPU profile: stacks by app and minute",
 	.period_ms = PERIOD_MS,
 	.steady = true,
 	.size = sizeof(struct profile_source),

@@ -30,7 +30,7 @@ static const struct {
 	[STALL_MEMORY] = { "memory", "memory" },
 };
 
-struct watch {
+struct stall_watch {
 	struct pressure pressure; /* fd -1: not reported */
 	struct episode episode;
 	struct culprits *culprits; /* NULL: nothing waits */
@@ -41,7 +41,7 @@ struct watch {
 };
 
 struct stalls {
-	struct watch watch[KINDS];
+	struct stall_watch watch[KINDS];
 	char procfs[PATH_MAX], sysfs[PATH_MAX], below[BELOW];
 	struct buf text;
 	double cpus;
@@ -80,7 +80,7 @@ static int open_pressure(struct stalls *s, enum stall_resource what, const struc
 	return pressure_open(&s->watch[what].pressure, path);
 }
 
-static void stop_scanning(struct watch *w)
+static void stop_scanning(struct stall_watch *w)
 {
 	culprits_free(w->culprits);
 	disk_watch_free(w->disks);
@@ -144,7 +144,7 @@ static int stalls_open(void *self, const struct probe_env *env)
 
 static void scan_culprits(struct stalls *s, enum stall_resource what, uint64_t now_ns)
 {
-	struct watch *w = &s->watch[what];
+	struct stall_watch *w = &s->watch[what];
 
 	if (!w->culprits)
 		w->culprits = culprits_new(s->procfs, what, s->below);
@@ -173,7 +173,7 @@ static double ordinary_share(const struct stalls *s, double share)
 
 static void fill_cgroup(struct stalls *s, enum stall_resource what, struct stall *to)
 {
-	struct watch *w = &s->watch[what];
+	struct stall_watch *w = &s->watch[what];
 	uint32_t pid = to->nworst ? to->worst[0].pid : 0;
 
 	if (pid && pid != w->cgroup_of) {
@@ -189,7 +189,7 @@ static void fill_cgroup(struct stalls *s, enum stall_resource what, struct stall
 static void report_stall(struct stalls *s, enum stall_resource what, bool going_on,
 			 struct sink *out)
 {
-	struct watch *w = &s->watch[what];
+	struct stall_watch *w = &s->watch[what];
 	struct stall now = { .what = what,
 			     .episode = &w->episode,
 			     .going_on = going_on,
@@ -212,7 +212,7 @@ static void report_stall(struct stalls *s, enum stall_resource what, bool going_
 static void on_episode(struct stalls *s, enum stall_resource what, enum episode_is is,
 		       uint64_t now_ns, struct sink *out)
 {
-	struct watch *w = &s->watch[what];
+	struct stall_watch *w = &s->watch[what];
 
 	switch (is) {
 	case EPISODE_NOTHING:
@@ -233,7 +233,7 @@ static void on_episode(struct stalls *s, enum stall_resource what, enum episode_
 
 static int watch_one(struct stalls *s, enum stall_resource what, uint64_t now_ns, struct sink *out)
 {
-	struct watch *w = &s->watch[what];
+	struct stall_watch *w = &s->watch[what];
 	bool waits;
 	double share;
 	int r = pressure_read(&w->pressure, now_ns, &share);
@@ -276,7 +276,7 @@ static int stalls_read(void *self, struct sink *out)
 
 const struct source source_stalls = {
 	.name = "stalls",
-	.help = "waiting for a CPU, a disk or memory that lasts, and who causes it",
+	.help = "lasting waits for a CPU, a disk or memory, and the processes that cause them",
 	.period_ms = PERIOD_MS,
 	.size = sizeof(struct stalls),
 	.open = stalls_open,

@@ -3,7 +3,7 @@
  * tcp_watch.h - detects when more segments are lost, or more connects fail, than usual on this
  * node, and with which peers. No system calls.
  *
- * A step: tcp_watch_suspicious tells whether there may be trouble; if so, the peers are added by
+ * A step: tcp_watch_suspicious says whether there may be trouble; if so, the peers are added by
  * tcp_watch_add; then tcp_watch_step.
  */
 #pragma once

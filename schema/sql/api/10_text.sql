@@ -74,13 +74,13 @@ select reason_id, code from reason;
 create or replace function api.reason_text(keys text[], en text, zh text, params jsonb) returns text language plpgsql stable parallel safe as $$
 declare
 	key text;
-	told text[] := '{}';
+	texts text[] := '{}';
 begin
 	foreach key in array keys loop
-		told := told || case when jsonb_typeof(params -> key) = 'number' then api.number_text((params -> key)::numeric)
+		texts := texts || case when jsonb_typeof(params -> key) = 'number' then api.number_text((params -> key)::numeric)
 			else coalesce(params ->> key, '{' || key || '}') end;
 	end loop;
-	return concat('{"en":', to_json(format(en, variadic told)), ',"zh":', to_json(format(zh, variadic told)), '}');
+	return concat('{"en":', to_json(format(en, variadic texts)), ',"zh":', to_json(format(zh, variadic texts)), '}');
 end $$;
 
 create or replace function api.reason_body(id int, code text, en text, zh text, params jsonb) returns json language sql stable parallel safe as $$

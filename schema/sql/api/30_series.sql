@@ -41,7 +41,7 @@ begin
 	with who as materialized (select entity_id, entity_kind, entity from api.entity_key
 		where node_id = any(nodes) and entity_kind = any(kinds) and (the_entity is null or entity = the_entity)),
 	place as materialized (select layout_id, metric, i, width from api.layout_place where layout_id = any(layouts) and metric = any(metrics)),
-	told as (
+	delivered as (
 		select s.entity_id, s.layout_id, s.ts, s.v, null::bytea as raw, null::float4[] as a, null::float8[] as b, 0 as k from api.sample_row s
 		where s.node_id = any(nodes) and s.layout_id = any(layouts) and s.ts >= since and s.ts < until
 			and s.entity_id = any(array(select entity_id from who))
@@ -51,7 +51,7 @@ begin
 		where r.node_id = any(nodes) and r.layout_id = any(layouts) and r.ts >= since and r.ts < until),
 	value as (select who.entity_kind, who.entity, p.metric, d.ts, -- no NaN: it is above all
 			nullif(case when d.v is not null then d.v[p.i] else api.sample_value(d.raw, d.a, d.b, d.k * p.width + p.i) end, 'NaN') as value
-		from told d join who using (entity_id) join place p using (layout_id))
+		from delivered d join who using (entity_id) join place p using (layout_id))
 	select entity_kind, entity, metric, date_bin(step, ts, timestamptz 'epoch'), count(*), count(value) filter (where abs(value) < 1e290),
 		sum(value) filter (where abs(value) < 1e290), min(value) filter (where abs(value) < 1e290), max(value) filter (where abs(value) < 1e290), min(ts), max(ts)
 	from value group by 1, 2, 3, 4;

@@ -26,13 +26,13 @@ $$;
 -- Floats print a whole number of microseconds exactly, at a tenth of the cost of numerics.
 create or replace function api.shares(shares bigint[], knows_normal bool, codes text[]) returns json language plpgsql stable parallel safe as $$
 declare
-	told text := '';
+	listed text := '';
 begin
 	for i in 1 .. cardinality(shares) - 2 by 3 loop
-		told := concat(told, case when i > 1 then ',{"code":"' else '{"code":"' end, coalesce(codes[shares[i] + 1], 'part' || shares[i]),
+		listed := concat(listed, case when i > 1 then ',{"code":"' else '{"code":"' end, coalesce(codes[shares[i] + 1], 'part' || shares[i]),
 			'","ms":', shares[i + 1] / float8 '1000', ',"normal":', case when knows_normal then (shares[i + 2] / float8 '1000')::text else 'null' end, '}');
 	end loop;
-	return concat('[', told, ']');
+	return concat('[', listed, ']');
 end $$;
 
 -- A request that was judged by the first byte of its answer: its total cannot be compared with its normal time.
@@ -49,14 +49,14 @@ declare
 	t jsonb;
 	flag int;
 	error text;
-	told text := '';
+	listed text := '';
 begin
 	for i in 0 .. jsonb_array_length(tries) - 1 loop
 		t := tries -> i;
 		flag := coalesce((t -> 'flags')::int, 0);
 		error := coalesce(nullif(nullif(t ->> 'error', '0'), ''), case
 			when flag & 2 <> 0 then 'no connection' when flag & 4 <> 0 then 'no answer' end);
-		told := concat(told, case when i > 0 then ',' end, '{"addr":', coalesce((t -> 'addr')::text, 'null'),
+		listed := concat(listed, case when i > 0 then ',' end, '{"addr":', coalesce((t -> 'addr')::text, 'null'),
 			',"startTime":', api.json_ms((t -> 'startUs')::bigint),
 			',"connectTime":', case when flag & 3 = 0 then api.json_ms((t -> 'connectUs')::bigint) else 'null' end,
 			',"responseTime":', api.json_ms((t -> 'responseUs')::bigint),
@@ -67,7 +67,7 @@ begin
 			',"rtt":', case when flag & 2 = 0 then api.json_ms((t -> 'srttUs')::bigint) else 'null' end,
 			',"localPort":', coalesce(nullif(t ->> 'localPort', '0'), 'null'), '}');
 	end loop;
-	return concat('[', told, ']');
+	return concat('[', listed, ']');
 end $$;
 
 -- Request bodies for the API. A page makes a hundred, so null fields are skipped at once, and the codes of parts are read

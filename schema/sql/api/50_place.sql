@@ -157,14 +157,14 @@ begin
 		union all select 2 * k.i + 1, api.peer_ip(k.upstream), api.peer_port(k.upstream), k.ts, k.node_id from k where k.upstream <> ''),
 	asked as (select array_agg(e order by e) as e, array_agg(addr order by e) as addrs, array_agg(port order by e) as ports,
 		array_agg(ts order by e) as ats, array_agg(node_id order by e) as asking from ends),
-	told as materialized (
+	resolved as materialized (
 		select a.e[r.i] as e, api.place_text(n.node, r.app, r.how) as place
 		from asked a, api.resolve_all(a.addrs, a.ports, a.ats, a.asking) r left join api.node_key n on n.node_id = r.node_id)
 	select k.i, k.id, concat(left(k.body, -1), ',"remotePlace":',
-			case when k.client is null then 'null' else coalesce((select place from told where e = 2 * k.i), '{"node":null,"app":null,"how":"external"}') end,
+			case when k.client is null then 'null' else coalesce((select place from resolved where e = 2 * k.i), '{"node":null,"app":null,"how":"external"}') end,
 			',"upstreamPlace":', case when k.upstream = '' then 'null'
 				when k.upstream like 'unix:%' then (select api.place_text(n.node, null, 'unix') from api.node_key n where n.node_id = k.node_id)
-				else coalesce((select place from told where e = 2 * k.i + 1), '{"node":null,"app":null,"how":"external"}') end, '}')
+				else coalesce((select place from resolved where e = 2 * k.i + 1), '{"node":null,"app":null,"how":"external"}') end, '}')
 	from k;
 end $$;
 

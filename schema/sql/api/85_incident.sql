@@ -92,16 +92,16 @@ create or replace function api.incident_order(of bigint) returns json language s
 			k.uncertainty_us + case g.class when 'slow' then 10000000 else 0 end as unsure
 		from api.incident_signal g join api.node_name n using (node_id) left join lateral api.clock_here(g.node_id, g.first, true) k on true
 		where g.incident_id = of),
-	b as materialized (select s.node, min(s.us) as us, min(s.us - s.unsure) as least, min(s.us + s.unsure) as most, bool_and(s.unsure is not null) as told from s group by s.node),
+	b as materialized (select s.node, min(s.us) as us, min(s.us - s.unsure) as least, min(s.us + s.unsure) as most, bool_and(s.unsure is not null) as has_clock from s group by s.node),
 	a as materialized (select b.* from b order by b.us, b.node limit 1),
-	o as materialized (select b.* from b where b.node <> (select a.node from a) order by b.told, b.least, b.node limit 1),
-	d as (select a.node as first, o.node as next, o.us - a.us as apart, case when a.told and o.told then o.us - a.us - (o.least - a.most) end as within,
-			coalesce(a.told and o.told and a.most < o.least, false) as known, case when a.told then o.node else a.node end as whose from a, o),
+	o as materialized (select b.* from b where b.node <> (select a.node from a) order by b.has_clock, b.least, b.node limit 1),
+	d as (select a.node as first, o.node as next, o.us - a.us as apart, case when a.has_clock and o.has_clock then o.us - a.us - (o.least - a.most) end as within,
+			coalesce(a.has_clock and o.has_clock and a.most < o.least, false) as known, case when a.has_clock then o.node else a.node end as whose from a, o),
 	p as (select d.*, jsonb_build_object('first', d.first, 'next', d.next, 'apart', api.span_text(d.apart::float8), 'within', api.span_text(d.within::float8), 'whose', d.whose) as params from d)
 	select json_build_object('first', p.first, 'next', p.next, 'apart', api.ms(p.apart), 'within', api.ms(p.within), 'known', p.known, 'text', json_build_object(
 		'en', api.sentence(case when p.known then '{first} went wrong first, {apart} before {next}; that is exact to {within}.'
 			when p.within is not null then 'Which of {first} and {next} went wrong first is not known: the {apart} between them are exact to {within} only.'
-			else 'Which of {first} and {next} went wrong first is not known: nobody told how far the clock of {whose} is off.' end, p.params),
+			else 'Which of {first} and {next} went wrong first is not known: the clock offset of {whose} is not known.' end, p.params),
 		'zh', api.sentence(case when p.known then '{first} 最先出错，比 {next} 早 {apart}，误差不超过 {within}。'
 			when p.within is not null then '无法确定 {first} 与 {next} 谁先出错：二者相差 {apart}，而误差可达 {within}。'
 			else '无法确定 {first} 与 {next} 谁先出错：{whose} 的时钟偏差未知。' end, p.params)))

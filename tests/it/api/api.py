@@ -220,7 +220,7 @@ def check_numbers(c, db, web):
     c.ok('percentiles lie in their slot', 0.512 < r['p50'] < 1.024 and 2.048 < r['p99'] < 4.096, r)
     status, a = web.json('/api/v1/nodes')
     n = next(n for n in a['nodes'] if n['name'] == 'web-1')
-    c.ok('a node tells its sources', [(s['name'], s['state'], s['why']) for s in n['sources']] == [('proc', 'off', 'no /proc'), ('request', 'attached', '')], n)
+    c.ok('a node has the state of each of its sources', [(s['name'], s['state'], s['why']) for s in n['sources']] == [('proc', 'off', 'no /proc'), ('request', 'attached', '')], n)
     c.ok('and its coverage of the hour', n['coverage'].get('requests_seen') == 1000, n)
     c.ok('and what it could not read', n['unread'] == [{'app': 'nginx', 'kind': 'tls', 'count': 6}], n)
     c.ok('a region filters nodes', [n['name'] for n in web.json('/api/v1/nodes?region=away')[1]['nodes']] == ['db-1'])

@@ -10,6 +10,7 @@ from api import ROWS, request  # noqa: E402
 from webtest import check_api, pages  # noqa: E402
 
 TOP = 2 ** 63 - 1
+UPDATE = 'told'  # the API's name for the number of a report of an event, from 1
 MORE = '''
 insert into part values (1, 0, 'queue', 'arrived, not yet read', 'q'), (3, 2, 'cpu', 'on a CPU', 'c'), (6, 1, 'io', 'block I/O', 'i');
 insert into reason values (7, 'net.loss', 'lost', 'lost'), (22, 'lock', 'lock', 'lock'), (27, 'io.slow', '{comm}: {ms}', '{comm}');
@@ -78,7 +79,7 @@ def check_events(c, db, web):
     c.ok('the last hour, newest first', status == 200 and len(page['events']) == 5 and page['next'] is None
          and [e['id'] for e in page['events']] == sorted((e['id'] for e in page['events']), reverse=True), page)
     e = next(e for e in page['events'] if e['kind'] == 'io.slow' and e['evidence'])
-    want = {'goingOn': False, 'endSeen': True, 'told': None, 'region': 'home', 'node': 'web-1', 'severity': 'warning', 'pid': 7, 'tid': 8, 'comm': 'py', 'ms': 250, 'errorMs': 100,
+    want = {'goingOn': False, 'endSeen': True, UPDATE: None, 'region': 'home', 'node': 'web-1', 'severity': 'warning', 'pid': 7, 'tid': 8, 'comm': 'py', 'ms': 250, 'errorMs': 100,
             'params': {'comm': 'c', 'ms': 1}, 'diagnosis': '/events/' + e['id'],
             'reason': {'code': 'io.slow', 'params': {'comm': 'c', 'ms': 1}, 'text': {'en': 'c: 1', 'zh': 'c'}}}
     for key, value in want.items():
@@ -108,34 +109,34 @@ def check_events(c, db, web):
         c.ok(f'kind={text!r} is only a text', status == 200 and page['events'] == [], page)
 
 
-def telling(n, told, going_on, ts, us=1000, epoch=8, stored='now()'):
-    return (f"insert into event values ({ts}, 11, {n}, {stored}, 'lasting', 2, 7, 8, 'py', {us}, 0, 27, '{{}}', {told}, {going_on}, {epoch}, {n}000 + {told});\n"
-            + block(n * 1000 + told, 0, ts, us=told * 1000))
+def report(n, update, going_on, ts, us=1000, epoch=8, stored='now()'):
+    return (f"insert into event values ({ts}, 11, {n}, {stored}, 'lasting', 2, 7, 8, 'py', {us}, 0, 27, '{{}}', {update}, {going_on}, {epoch}, {n}000 + {update});\n"
+            + block(n * 1000 + update, 0, ts, us=update * 1000))
 
 
 def check_lasting(c, db, web):
     at = "timestamptz '" + db.sql("select now() - interval '2 minutes'") + "'"
     alive = "insert into ingest_mark values (11, {}, 1, 1, 0, {}) on conflict (node_id, epoch, stream) do update set updated = excluded.updated;"
     one = lambda: web.json('/api/v1/events?kind=lasting')[1]['events']  # noqa: E731
-    db.sql("delete from ingest_mark where node_id = 11; " + alive.format(8, 'now()') + telling(7001, 1, 1, at) + telling(7001, 2, 1, at, 30000000))
+    db.sql("delete from ingest_mark where node_id = 11; " + alive.format(8, 'now()') + report(7001, 1, 1, at) + report(7001, 2, 1, at, 30000000))
     e = one()[0]
-    c.ok('one that goes on is there once, as it was last told', len(one()) == 1 and (e['goingOn'], e['endSeen'], e['told'], e['ms']) == (True, False, 2, 30000), e)
-    c.ok('with the evidence of that telling', [b['ms'] for b in e['evidence']] == [2], e['evidence'])
-    c.ok('the time is its begin, the end that of the telling', e['end'] > e['time'], e)
+    c.ok('an ongoing event is there once, as last reported', len(one()) == 1 and (e['goingOn'], e['endSeen'], e[UPDATE], e['ms']) == (True, False, 2, 30000), e)
+    c.ok('with the evidence of the last report', [b['ms'] for b in e['evidence']] == [2], e['evidence'])
+    c.ok('its time is its begin, its end that of the last report', e['end'] > e['time'], e)
     db.sql(alive.format(8, "now() - interval '2 minutes'"))
     c.ok('of a node that is silent it does not go on, and its end was not seen', (one()[0]['goingOn'], one()[0]['endSeen']) == (False, False), one())
     db.sql(alive.format(8, 'now()') + alive.format(9, 'now()'))
     db.sql("update event set stored = now() - interval '10 s' where kind = 'lasting'")
-    c.ok('nor when the process that told it was followed by another', (one()[0]['goingOn'], one()[0]['endSeen']) == (False, False), one())
+    c.ok('nor when another process has followed the one that reported it', (one()[0]['goingOn'], one()[0]['endSeen']) == (False, False), one())
     db.sql("delete from ingest_mark where epoch = 9; update event set stored = now() - interval '16 minutes' where kind = 'lasting'")
-    c.ok('nor when nobody told it for long', (one()[0]['goingOn'], one()[0]['endSeen']) == (False, False), one())
-    db.sql(telling(7001, 3, 0, at, 31000000))
+    c.ok('nor when no report of it came for long', (one()[0]['goingOn'], one()[0]['endSeen']) == (False, False), one())
+    db.sql(report(7001, 3, 0, at, 31000000))
     c.ok('when it is over that is said', (len(one()), one()[0]['goingOn'], one()[0]['endSeen'], one()[0]['ms']) == (1, False, True, 31000), one())
-    c.ok('and its id is the same', one()[0]['id'] == e['id'] and web.json('/api/v1/events/' + e['id'])[1]['told'] == 3, one())
+    c.ok('and its id is the same', one()[0]['id'] == e['id'] and web.json('/api/v1/events/' + e['id'])[1][UPDATE] == 3, one())
     db.sql(f"insert into event select {at}, 11, 9000 + i / 3, now(), 'many', 1, 1, 1, '', 1, 0, 0, '{{}}', 1 + i % 3 from generate_series(0, 899) i")
     for limit in (1000, 99):
         ids = pages(web, 'events', 'kind=many', limit)
-        c.ok(f'300 of three tellings come once each by {limit}', len(ids) == 300 and len(set(ids)) == 300, len(ids))
+        c.ok(f'300 of three reports come once each by {limit}', len(ids) == 300 and len(set(ids)) == 300, len(ids))
 
 
 def fill(db):

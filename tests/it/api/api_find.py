@@ -57,10 +57,11 @@ class Plans:
         self.path, self.at = f'{db.dir}/log', 0
 
     def of_pages(self):
-        with open(self.path, encoding='utf-8') as f:
+        with open(self.path, 'rb') as f:
             f.seek(self.at)
-            text = f.read()
-            self.at = f.tell()
+            added = f.read()
+        self.at += len(added)
+        text = added.decode()
         found = [json.loads(m) for m in re.findall(r'plan:\n(\t\{\n.*?\n\t\})\n', text + '\n', re.S)]
         return [p for p in found if p['Query Text'].startswith('with page') or 'unnest(times' in p['Query Text']]
 

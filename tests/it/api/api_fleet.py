@@ -74,7 +74,7 @@ def check_filters(a):
                         ((('app', '!shop'), ('region', 'home')), ['db-2', 'db-1', 'new']), ((('q', 'B-1'),), ['db-1', 'web-1']), ((('app', 'nobody'),), [])):
         ok(f'{query} finds {want}', a.names(*query) == want, a.names(*query))
     v = a.web.json('/api/v1/fleet/values')[1]['facets']
-    ok('what can be chosen is told, with how many nodes have it', v == {'region': [{'value': 'home', 'count': 4}, {'value': 'away', 'count': 2}], 'app': [{'value': 'shop', 'count': 2}, {'value': 'postgres', 'count': 1}],
+    ok('each value that can be chosen is listed with the number of its nodes', v == {'region': [{'value': 'home', 'count': 4}, {'value': 'away', 'count': 2}], 'app': [{'value': 'shop', 'count': 2}, {'value': 'postgres', 'count': 1}],
         'tag': [{'value': '-', 'count': 4}, {'value': 'role=web', 'count': 2}, {'value': 'rack=a', 'count': 1}]}, v)
     ok('what is counted is what fits', a.fleet(('tag', 'role=web'))['bad']['any'] == 2)
 

@@ -44,7 +44,7 @@ def check_sums(c, web):
     c.ok('and all of them', (a['samples'], a['ms'], a['otherSamples'], a['baseMs']) == (20, 1200, 0, None), a)
     a = web.json(f'/api/v1/profile?{when()}&node=web-2')[1]
     c.ok('of one node only its own', (a['samples'], a['ms']) == (9, 650), a)
-    c.ok('a stack that nobody told is not known', [None] == [s['user'] for s in a['stacks'] if s['samples'] == 5], a['stacks'])
+    c.ok('a stack that was never sent is unknown', [None] == [s['user'] for s in a['stacks'] if s['samples'] == 5], a['stacks'])
     a = web.json(f'/api/v1/profile?{when(BEGIN + 3600, BEGIN + 7200)}')[1]
     c.ok('of a time without samples nothing', a['samples'] == 0 and a['stacks'] == [], a)
 
@@ -74,7 +74,7 @@ def check_limits(c, db, web):
     db.sql(f"""insert into profile select to_timestamp({BEGIN}), 12, 'wide', 50000, array_fill(0::bigint, array[100]),
         array(select (i * 100 + k)::bigint + 1000 from generate_series(1, 100) k), array_fill(1, array[100]) from generate_series(1, 60) i""")
     a = web.json(f'/api/v1/profile?{when()}&app=wide')[1]
-    c.ok('of six thousand stacks five thousand are told, and how much the rest was',
+    c.ok('of six thousand stacks five thousand are listed, with the sum of the rest',
          (len(a['stacks']), a['samples'], a['otherSamples'], a['otherMs']) == (5000, 6000, 1000, 50000), (len(a['stacks']), a['samples'], a['otherSamples']))
     text = web.ask(f'/api/v1/profile.folded?{when()}&app=wide')[2].decode().splitlines()
     c.ok('also as text', text == ['(unknown) 5000', '(other) 1000'], text[:3])

@@ -43,7 +43,7 @@ def fill(db):
     text += ''.join(f"insert into red_key values ({n}, {k}, '{a}', '{r}', '{p}', {role});\n" for n, k, a, r, p, role in KEYS)
     text += ''.join(f"insert into red values (to_timestamp({ts}), {node}, {key}, {status}, {n}, {n * 1000}, {lo}, '{{{','.join(map(str, b))}}}');\n"
                     for ts, node, key, status, n, lo, b in rows())
-    for role, route, peer in ((2, 'route', 'peer'), (3, "''", "'10.0.0.9'")): # the same requests told again, which nothing counts twice
+    for role, route, peer in ((2, 'route', 'peer'), (3, "''", "'10.0.0.9'")): # the same requests reported again: no sum counts them twice
         text += (f"insert into red_key select node_id, key_id + {role}000, app, {route}, {peer}, {role} from red_key where role = 0;\n"
                  f"insert into red select ts, node_id, key_id + {role}000, status_class, n, sum_us, lo, b, 1000, n from red join red_key using (node_id, key_id) where role = 0;\n")
     db.sql(text)

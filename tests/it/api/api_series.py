@@ -149,7 +149,7 @@ def check_values(c, web):
              [(n, a, b) for n, (a, b) in enumerate(zip(one['switches_total']['values'], rates(step))) if not near(a, b)][:3])
         c.ok('no rate is above its most or below its least', all(v is None or low - 1e-6 <= v <= high + 1e-6 for v, low, high in
              zip(*(one['switches_total'][k] for k in ('values', 'min', 'max')))))
-        c.ok('kind and unit are told', [(s['kind'], s['unit'], s['entity'], s['labels']) for s in (one['load1'], one['switches_total'])] ==
+        c.ok('kind and unit are given', [(s['kind'], s['unit'], s['entity'], s['labels']) for s in (one['load1'], one['switches_total'])] ==
              [('gauge', 'threads', '', {'kind': 'node'}), ('rate', 'switches', '', {'kind': 'node'})], one)
     silent = ask(web, f'{when()}&node=web-1&metric=load1&step=60')['series'][0]['values']
     c.ok('a node that was silent is a gap, not a line', [n for n, v in enumerate(silent) if v is None] == list(range(20, 25)), silent)
@@ -163,11 +163,11 @@ def check_entities(c, web):
     a = ask(web, f'{when()}&node=web-1&metric=disk_*&kind=disk&entity=sd3&step=600&top=1')
     c.ok('one kind and one entity', [(s['metric'], s['entity']) for s in a['series']] == [('disk_io_now', 'sd3'), ('disk_read_bytes_total', 'sd3')] and a['cut'] == [], a)
     a = ask(web, f'{when()}&node=web-1&metric=skb_drops_total&step=60')
-    c.ok('what tells changes only is by the whole step', same([v for v in a['series'][0]['values'] if v is not None], [2, 1]) and a['series'][0]['onlyChanges'] is True, a)
+    c.ok('a metric that is sent only when it changes is by the whole step', same([v for v in a['series'][0]['values'] if v is not None], [2, 1]) and a['series'][0]['onlyChanges'] is True, a)
     a = ask(web, f'{when()}&node=web-1&metric=oom_killed_processes_total&step=60')
     c.ok('also where that is known by the metric', same([v for v in a['series'][0]['values'] if v is not None], [0.2, 0.1]) and a['series'][0]['onlyChanges'] is True, a)
     names = web.json('/api/v1/series/names?node=web-1')[1]['kinds']
-    c.ok('what there is to ask for is told by kind', [(k['kind'], len(k['metrics']), len(k['entities']), k['total']) for k in names] ==
+    c.ok('the metrics and entities of a node are listed by kind', [(k['kind'], len(k['metrics']), len(k['entities']), k['total']) for k in names] ==
          [('disk', 2, 12, 12), ('diskio', 5, 1, 1), ('drop', 1, 1, 1), ('node', 3, 1, 1)], names)
     c.ok('with the labels of those that have some', [k['labels'] for k in names] == [{'sd3': {'rack': 'r1'}}, {}, {}, {}], names)
     c.ok('of a node alone', [k['kind'] for k in web.json('/api/v1/series/names?node=web-2')[1]['kinds']] == ['node'])

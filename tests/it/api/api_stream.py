@@ -174,7 +174,7 @@ def check_slow(c, web, rows):
     c.ok('a slow page does not slow the others', len(numbers(quick)) == total, len(numbers(quick)))
     pump([slow], lambda: numbers(slow)[-1:] == [rows.n], 90)
     got, skipped = numbers(slow), sum(e[2]['count'] for e in slow.of('skipped'))
-    c.ok('it is told how much it missed', skipped > 0 and len(got) + skipped == total, (len(got), skipped, total))
+    c.ok('it gets the number of the rows that it missed', skipped > 0 and len(got) + skipped == total, (len(got), skipped, total))
     c.ok('what it gets is in order and once', got == sorted(set(got)))
     slow.close()
     quick.close()
@@ -195,7 +195,7 @@ def check_away(c, db, web, rows):
     c.ok('the stream says so', pump([s], lambda: s.of('status')[-1][2]['database'] == 'away'))
     late = Stream(web)
     c.ok('a new stream opens', pump([late], lambda: late.of('status')))
-    time.sleep(2.5) # what does not last is not told
+    time.sleep(2.5) # a short outage is not announced
     db.start()
     want = rows.commit(5)
     c.ok('what comes after is on the same stream', pump([s, late], lambda: numbers(s) == numbers(late) == want), (numbers(s), numbers(late)))

@@ -84,7 +84,7 @@ def check_nodes(a):
     def names(q):
         return [n['name'] for n in a.web.json(f'/api/v1/nodes?{q}')[1]['nodes']]
     a.c.ok('nodes are found by what they are now', (names('tag=rack=b'), names('tag=rack=a'), names('tag=-')) == (['web-1', 'web-2'], [], ['db-1']))
-    a.c.ok('each node tells its tags', [n['tags'] for n in a.web.json('/api/v1/nodes?tag=rack=b')[1]['nodes']] == [{'rack': 'b'}, {'rack': 'b'}])
+    a.c.ok('each node is listed with its tags', [n['tags'] for n in a.web.json('/api/v1/nodes?tag=rack=b')[1]['nodes']] == [{'rack': 'b'}, {'rack': 'b'}])
     a.c.ok('what a node was at a moment can be asked', [a.web.json(f'/api/v1/tags?node=web-1&at={when(t)}')[1]['tagged'] for t in (NOW - 3 * WEEK, NOW - WEEK, NOW)] ==
            [[], [{'kind': 'node', 'entity': '', 'tags': {'rack': 'a'}}], [{'kind': 'node', 'entity': '', 'tags': {'rack': 'b'}}]])
 
@@ -103,10 +103,10 @@ def check_commands(a):
 def check_inventory(a):
     want = {'nodes': {'web-1': {'tags': {'az': 'eu-1a', 'rack': 'b'}}, 'db-1': {'tags': {'az': 'eu-1b'}, 'entities': {'disk/sda': {'array': 'san-1'}, 'disk/sdz': {'array': 'san-1'}}}, 'later': {'tags': {'az': 'x'}}}}
     r = a.run(text=json.dumps(want))
-    a.c.ok('an inventory is taken, and each change told', r[0] == 0 and 'web-1 is az=eu-1a' in r[1] and 'db-1 disk/sda is array=san-1' in r[1], r)
-    a.c.ok('who is not known is told', 'later is not known' in r[1] and 'db-1 has no disk/sdz' in r[1], r)
+    a.c.ok('an inventory is applied, and each change is printed', r[0] == 0 and 'web-1 is az=eu-1a' in r[1] and 'db-1 disk/sda is array=san-1' in r[1], r)
+    a.c.ok('unknown nodes and entities are printed', 'later is not known' in r[1] and 'db-1 has no disk/sdz' in r[1], r)
     r = a.run(text=json.dumps(want))
-    a.c.ok('what is so already is not told again', r[0] == 0 and ' is az=' not in r[1] and 'no more' not in r[1], r)
+    a.c.ok('a tag that is set already is not printed again', r[0] == 0 and ' is az=' not in r[1] and 'no more' not in r[1], r)
     t = a.web.json('/api/v1/tags?node=db-1')[1]['tagged']
     a.c.ok('an entity has tags of its own', t == [{'kind': 'node', 'entity': '', 'tags': {'az': 'eu-1b'}}, {'kind': 'disk', 'entity': 'sda', 'tags': {'array': 'san-1'}}], t)
     del want['nodes']['db-1'], want['nodes']['later']

@@ -19,10 +19,10 @@ says() { # SENTENCE ARG...: it ends with an error, and says one line with these 
 printf '[collector]\nregion = north\nretention = 5\n' >"$dir/bad.conf"
 printf '[collector]\nregion = north\nkeep_days = 5\n' >"$dir/good.conf"
 ok "a bind that is no address is refused" says "is not tcp://address:port" --bind ipc://x
-ok "an unknown key is told with file and line" says "bad.conf:3: .*retention" --config "$dir/bad.conf" --check-config
+ok "an unknown key is refused with file and line" says "bad.conf:3: .*retention" --config "$dir/bad.conf" --check-config
 ok "a good configuration is found good" "$collector" --config "$dir/good.conf" --check-config
-ok "an unknown flag is told" says "bogus is not a flag" --bogus
-ok "a user that does not exist is told" says "no user nobody-here" --bind "tcp://127.0.0.1:$port" --web "127.0.0.1:$web" --user nobody-here
+ok "an unknown flag is refused" says "bogus is not a flag" --bogus
+ok "a user that does not exist is refused" says "no user nobody-here" --bind "tcp://127.0.0.1:$port" --web "127.0.0.1:$web" --user nobody-here
 
 read_long() { # a transaction that has looked into each of these and goes on
 	sql -c "begin; select 1 from request limit 1; select 1 from event limit 1; select pg_sleep(600)" >/dev/null 2>&1 &
@@ -38,7 +38,7 @@ end_reading() {
 # It starts without a database, and two may migrate one.
 start one "$port" "$web" --region north --user seismo
 ok "it runs while there is no database" await 300 grep -q "does not store" "$dir/one.log"
-ok "a taken port is told" says "Address already in use; .*--bind" --bind "tcp://127.0.0.1:$port" --web "127.0.0.1:$web2"
+ok "a port in use is reported" says "Address already in use; .*--bind" --bind "tcp://127.0.0.1:$port" --web "127.0.0.1:$web2"
 pg_make
 start two "$port2" "$web2"
 ok "the database is found when it comes" await 300 grep -q "stores again" "$dir/one.log"
@@ -74,7 +74,7 @@ ok "the counts of requests are stored" probe "$port" "$n" "send 2 2 1 red" "want
 ok "under their key" is "3|900|4|{1,2}|:80" "select n, sum_us, lo, b, peer from red join red_key using (node_id, key_id)"
 ok "and of what is over the usual nothing is known" is "t|0" "select excess_us is null, judged from red"
 ok "who asked, and by how much it was over the usual, is stored" probe "$port" "$n" "send 2 3 1 served" "want ack 2 3"
-ok "as told" is "3|10.0.0.9||1000|2" "select role, peer, route, excess_us, judged from red join red_key using (node_id, key_id) where role > 1"
+ok "with the values that were sent" is "3|10.0.0.9||1000|2" "select role, peer, route, excess_us, judged from red join red_key using (node_id, key_id) where role > 1"
 ok "and counted once" is "3|server" "select sum(n), min(role) from api.red"
 ok "a source's state is kept" probe "$port" "$n" "send 1 8 1 source" "want ack 1 8"
 ok "with its reason" is "request|0|no BTF" "select name, state, why from source"
@@ -88,7 +88,7 @@ sql -c "alter table request add constraint poison check (path <> '/poison')"
 ok "what PostgreSQL refuses is found among the others" probe "$port" "$n" "send 1 10 1 request" "send 1 11 1 a=/good" "send 1 12 1 b=/poison" "send 1 13 1 c=/good" "want ack 1 13"
 ok "the rest is stored" is 2 "select count(*) from request where path = '/good'"
 ok "and the culprit kept aside" is "12|23514" "select seq, sqlstate from quarantine where sqlstate <> ''"
-ok "it is told, once" [ "$(grep -c "of node n1 cannot be stored and is in table quarantine" "$dir/one.log")" = 1 ]
+ok "the quarantine is logged once" [ "$(grep -c "of node n1 cannot be stored and is in table quarantine" "$dir/one.log")" = 1 ]
 ok "a clock that is far off still gets its rows" probe "$port" "$n" "send 1 14 1 future" "want ack 1 14"
 ok "at the time of their arrival" is t "select ts between now() - interval '1 min' and now() from request where app = 'future'"
 ok "bytes that are no text are shown as such" probe "$port" "$n" "send 1 15 1 dirty" "want ack 1 15"
@@ -111,7 +111,7 @@ ok "the other collector knows the marks" probe "$port2" "$n" hello "want welcome
 ok "the first one finds that a mark has moved" probe "$port" "$n" "send 1 17 1 d=/two" "want ack 1 17" "send 1 18 1 d=/two" "want ack 1 18"
 ok "and stores nothing twice" is 2 "select count(*) from request where path = '/two'"
 halt two TERM
-ok "it ends cleanly when told to" [ $? = 0 ]
+ok "SIGTERM ends it cleanly" [ $? = 0 ]
 
 # Retention.
 sql -c "set role seismo; create table request_20200101 partition of request for values from ('2020-01-01') to ('2020-01-02')"
@@ -167,9 +167,9 @@ ok "the hash of each file is recorded" test "$(late "select count(*) from schema
 halt late TERM
 db_flag=--database=$db
 
-# A node that tells more than a node may.
+# A node that sends more rows than it may.
 timeout 60 "$fake" "tcp://127.0.0.1:$port" deliver noisy 1 200 2000 >"$dir/noisy"
-ok "every batch of a node that tells too much is acked" grep -q '^sent' "$dir/noisy"
+ok "every batch of a node that sends too many rows is acked" grep -q '^sent' "$dir/noisy"
 ok "of each second so many rows are kept, and the rest is counted" await 300 is "200|t" "select (select count(*) from request join node using (node_id) where name = 'noisy')
 	+ (select sum(value) from api.coverage where node = 'noisy' and name = 'rows_withheld'), (select count(*) from request join node using (node_id) where name = 'noisy') < 20"
 ok "which shows in the coverage of its page" eval 'curl -s "http://127.0.0.1:$web/api/v1/coverage?node=noisy" | grep -qE "withheld\" ?: ?1[89][0-9]"'

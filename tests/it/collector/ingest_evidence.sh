@@ -45,7 +45,7 @@ ok "one request is the same, with evidence" api "requests/$id" "a['shares'][1]['
 ok "evidence says what, when and how long" api "requests/$id" "[a['evidence'][0][k] for k in ('ms', 'startTime', 'part', 'pid', 'tid', 'comm', 'call', 'what', 'who')] ==
 	[0.9, 1, 'io', 7, 8, 'fake', 'fsync', '/a\"b on vda1', None]"
 ok "with its stack" api "requests/$id" "a['evidence'][0]['stack'] == ['do_fsync+0x1a', 'f' + chr(92) + 'x0a' + chr(92) + 'xff'] and a['evidence'][0]['stackFlags'] == ['cut']"
-ok "a stack that nobody told is not known" api "requests/$id" "a['evidence'][1]['stack'] is None and a['evidence'][1]['stackFlags'] == []"
+ok "a stack that was never sent is unknown" api "requests/$id" "a['evidence'][1]['stack'] is None and a['evidence'][1]['stackFlags'] == []"
 ok "events are there" api events "len(a['events']) == 1 and a['next'] is None and a['events'][0]['kind'] == 'io.slow' and a['events'][0]['severity'] == 'warning'"
 ok "with time, error, reason and evidence" api events "(lambda e: (e['ms'], e['errorMs'], e['reason']['code'], e['params'], len(e['evidence']), e['node'], e['region'], e['pid'], e['comm']))(a['events'][0])
 	== (250, 100, 'io.slow', {'file': '/a'}, 1, 'n1', 'local', 7, 'fake')"
@@ -66,12 +66,12 @@ sql -c "alter table evidence drop constraint poison"
 ok "sent once more it is a repetition" probe "$port" "$n" "send 1 5 1 whole" "want ack 1 6"
 ok "rows are counted by table" [ "$(counter "$web" 'seismo_rows_total{table="event"}') $(counter "$web" 'seismo_rows_total{table="evidence"}')" = "2 6" ]
 
-# An event that lasts: each telling is a row, the last one counts.
-l="[e for e in a['events'] if e['kind'] == 'fake.lasting']" began=$(($(date +%s) - 1))
-ok "an event that goes on is told twice" probe "$port" "node n3 13" hello "want welcome 0 0" "send 1 1 1 goes-on-1-$began" "send 1 2 1 goes-on-2-$began" "want ack 1 2"
-ok "it is there once, and goes on" api events "[(e['goingOn'], e['endSeen'], e['told'], e['evidence'][0]['ms'], e['ms'] >= 1000) for e in $l] == [(True, False, 2, 0.002, True)]"
-ok "its end is told" probe "$port" "node n3 13" hello "want welcome 2 0" "send 1 3 1 is-over-3-$began" "want ack 1 3"
-ok "then it is over, and still there once" api events "[(e['goingOn'], e['endSeen'], e['told']) for e in $l] == [(False, True, 3)]"
+# An ongoing event: each report is a row, the last one counts.
+l="[e for e in a['events'] if e['kind'] == 'fake.lasting']" state="e['goingOn'], e['endSeen'], e['told']" began=$(($(date +%s) - 1))
+ok "an ongoing event is reported twice" probe "$port" "node n3 13" hello "want welcome 0 0" "send 1 1 1 goes-on-1-$began" "send 1 2 1 goes-on-2-$began" "want ack 1 2"
+ok "it is there once, and goes on" api events "[($state, e['evidence'][0]['ms'], e['ms'] >= 1000) for e in $l] == [(True, False, 2, 0.002, True)]"
+ok "its end is reported" probe "$port" "node n3 13" hello "want welcome 2 0" "send 1 3 1 is-over-3-$began" "want ack 1 3"
+ok "then it is over, and still there once" api events "[($state) for e in $l] == [(False, True, 3)]"
 
 # Exactly once, for every table that a batch has rows in.
 sql -c "truncate request, event, evidence, stack, checks"

@@ -23,7 +23,7 @@ seismo node tag web-1 rack=r7 az=a >/dev/null
 # An incident, as in tests/it/incident/incidents.sh.
 sql -f tests/it/incident/incidents.sql >/dev/null
 sql <<'END' >/dev/null
-select tell_node(name, addr::inet) from (values ('front', '10.0.0.1'), ('app', '10.0.0.2'), ('db', '10.0.0.3')) v(name, addr);
+select add_node(name, addr::inet) from (values ('front', '10.0.0.1'), ('app', '10.0.0.2'), ('db', '10.0.0.3')) v(name, addr);
 create table began as select now() - interval '30 minutes' as t;
 select traffic(t - interval '30 minutes', t, 0) from began;
 select abnormal('front', 36, 'up.slow', 60, 10, t - interval '30 minutes', t) from began;
@@ -57,7 +57,7 @@ declare
 	f regprocedure;
 begin
 	for f in select oid::regprocedure from pg_proc where pronamespace = 'public'::regnamespace
-		and proname in ('node_of', 'tell_node', 'count_red', 'abnormal', 'traffic', 'happened') loop
+		and proname in ('node_of', 'add_node', 'count_red', 'abnormal', 'traffic', 'happened') loop
 		execute 'drop function ' || f;
 	end loop;
 end $$;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# red_roll.sh - who calls whom is told the same from counts of ten minutes as from each row, also while rows come late, over a
+# red_roll.sh - the topology from counts of ten minutes is the same as from each row, also while rows come late, over a
 # real collector and a real PostgreSQL.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
@@ -52,7 +52,7 @@ made() { # WHOSE: which transactions made these rows of ten minutes and of minut
 	sql -c "select sum(xmin::text::bigint), count(*) from red_10m where $1" -c "select sum(xmin::text::bigint), count(*) from red_1m where $1"
 }
 
-# How many rows it reads to tell of an app, in the range of an hour.
+# The number of rows that the topology of an application reads, in the range of an hour.
 read_for() { # APP
 	sql <<-END
 	begin;
@@ -89,15 +89,15 @@ insert into red (ts, node_id, key_id, status_class, n, sum_us, lo, b)
 update red_closed set since = date_bin('10 minutes', now() - interval '170 minutes', timestamptz 'epoch'), until = date_bin('10 minutes', now() - interval '170 minutes', timestamptz 'epoch'),
 	since_1m = date_bin('1 minute', now() - interval '100 minutes', timestamptz 'epoch'), until_1m = date_bin('1 minute', now() - interval '100 minutes', timestamptz 'epoch');
 END
-ok "there is something to tell" is t "select json_array_length(api.topology(now() - interval '1 hour', now(), null, null, null, 1000) -> 'edges') > 20"
-ok "without slots it is told from each row" is 0 "select count(*) from red_10m"
+ok "the topology has edges" is t "select json_array_length(api.topology(now() - interval '1 hour', now(), null, null, null, 1000) -> 'edges') > 20"
+ok "without slots the topology comes from each row" is 0 "select count(*) from red_10m"
 ok "and as before" same
 sql -c "notify seismo_seal"
 ok "what is over is rolled up" await 300 is_rolled 14
 ok "but not what goes on" is t "select max(ts) < now() - interval '10 minutes' from red_10m"
 ok "by the minute, too" is t "select count(distinct ts) > 90 and max(ts) < now() - interval '1 minute' from red_1m"
 ok "of calls and of what was served, nothing else" is 0 "select count(*) from (select * from red_10m union all select * from red_1m) r join red_key using (node_id, key_id) where role > 1"
-ok "it is told the same" same
+ok "the topology is the same" same
 ok "from the slots: without them it is another" is t "begin; delete from red_10m; select api.topology(now() - interval '2 hours', now(), null, null, null, 9)::text <> api.topology_by_rows(now() - interval '2 hours', now(), null, null, null, 9)::text; rollback"
 
 # What comes late: as the writer stores it, for a slot that is closed already.
@@ -107,13 +107,13 @@ ok "what goes on may be closed, too" await 300 is_rolled 15
 sql -c "insert into red_late_1m (slot) select m from red_closed c, generate_series(c.until_1m, date_bin('1 minute', now(), timestamptz 'epoch') + interval '4 minutes', interval '1 minute') m" \
 	-c "update red_closed set until_1m = date_bin('1 minute', now(), timestamptz 'epoch') + interval '5 minutes'" -c "notify seismo_seal"
 ok "so may minutes" await 300 is_rolled 15
-ok "it is told from them, too: without them it is another" is t "begin; delete from red_1m; select api.topology(f, now(), null, null, null, 9)::text <> api.topology_by_rows(f, now(), null, null, null, 9)::text
+ok "the topology is from them, too: without them it is another" is t "begin; delete from red_1m; select api.topology(f, now(), null, null, null, 9)::text <> api.topology_by_rows(f, now(), null, null, null, 9)::text
 	from (select date_bin('10 minutes', now() - interval '1 hour', timestamptz 'epoch') + interval '200 s' as f) r; rollback"
 hold
 ok "a batch of a closed slot" probe "$port" "node z 1" hello "want welcome 0 0" "send 1 1 1 red" "want ack 1 1"
 ok "says so with its rows" late
 ok "and of which node it is" is t "select count(*) = 2 and bool_and(node_id = (select node_id from node where name = 'z')) from (select node_id from red_late union all select node_id from red_late_1m) l"
-ok "and is told at once" same
+ok "and the topology has it at once" same
 sql -c "insert into red (ts, node_id, key_id, status_class, n, sum_us, lo, b) select now() - interval '90 minutes', 2, 2111, 2, 5000, 5000, 3, array[5000]" \
 	-c "select take_red_of(array[now() - interval '90 minutes'], array[2])" >/dev/null
 ok "so is one of another hour" same
@@ -126,7 +126,7 @@ let_go
 ok "they are rolled up anew" await 300 counted "$web" seismo_red_rolls_total "$((rolls + 2))"
 ok "and none is left" await 300 is_rolled 15
 ok "with all of it" is t "select max(n) between 5000 and 6000 from red_10m where key_id = 2111"
-ok "it is told the same again" same
+ok "the topology is the same again" same
 ok "each row is counted once" is 0 "select count(*) from (select from red_10m group by ts, node_id, key_id, status_class having count(*) > 1 union all select from red_1m group by ts, node_id, key_id, status_class having count(*) > 1) d"
 ok "of the other nodes nothing is made anew" test "$(made "node_id in (1, 3, 4)")" = "$was"
 
@@ -136,7 +136,7 @@ sql -c "insert into red (ts, node_id, key_id, status_class, n, sum_us, lo, b) se
 	-c "insert into red (ts, node_id, key_id, status_class, n, sum_us, lo, b) select now() - interval '58 minutes', 3, 3111, 2, 500, 500, 3, array[500]" \
 	-c "select take_red(array[now() - interval '50 minutes', now() - interval '58 minutes'])" \
 	-c "select take_red_of(array[now() - interval '58 minutes'], array[3])" >/dev/null
-ok "what one of before stores late is told at once" same
+ok "the topology has a late row of an older collector at once" same
 let_go
 ok "and rolled up" await 300 is_rolled 15
 sql -c "select roll_red(ts) from (select distinct ts from red_10m where ts < now() - interval '40 minutes') s" >/dev/null
@@ -161,7 +161,7 @@ ok "closing waits for who stores" await 600 waits
 touch "$dir/go"
 wait "$holder"
 ok "and has what was stored meanwhile" await 300 is t "select coalesce(max(n), 0) >= 77777 and not exists (select from red_late) from red_10m where key_id = 2111"
-ok "which is told the same" same
+ok "and the topology is the same" same
 
 # Among a thousand nodes that have nothing to do with it.
 sql >/dev/null <<'END'
@@ -173,13 +173,13 @@ insert into red_late_1m (slot) select m from red_closed c, generate_series(date_
 notify seismo_seal;
 END
 ok "more is rolled up" await 600 is_rolled 15
-ok "and told the same" same 2
+ok "and the topology is the same" same 2
 few() {
 	local n
 	n=$(read_for app-3)
 	[ "$n" -gt 500 ] && [ "$n" -lt 12000 ] || { echo "$n rows of $(sql -c "select (select count(*) from red) + (select count(*) from red_10m) + (select count(*) from red_1m)")" >&2; return 1; }
 }
-ok "to tell of one app only its edges are read" few
+ok "the topology of one application reads only its edges" few
 sql -c "analyze" >/dev/null
 ok "also by who knows how many there are of all" few
 sql -c "delete from red_10m where ts > now() - interval '30 minutes'" -c "update red_closed set until = date_bin('10 minutes', now() - interval '30 minutes', timestamptz 'epoch'), until_1m = date_bin('1 minute', now() - interval '30 minutes', timestamptz 'epoch')" >/dev/null

@@ -46,7 +46,7 @@ begin
 		min(low + (2 ^ slot - low) * greatest(0, 0.50 * whole - (upto - c)) / c) filter (where upto >= 0.50 * whole) as p50,
 		min(low + (2 ^ slot - low) * greatest(0, 0.99 * whole - (upto - c)) / c) filter (where upto >= 0.99 * whole) as p99 from run group by 1, 2),
 	every as (select kind, s, n, us, errors, null::float8 as p50, null::float8 as p99, null::float8 as most_us from total
-		union all select kind, s, null, null, null, p50, p99, most_us from mark), -- no join: nobody could tell the planner how many there are
+		union all select kind, s, null, null, null, p50, p99, most_us from mark), -- no join: the planner could not know how many there are
 	figure as materialized (select t.kind, t.s, max(t.n) as n, json_build_object('count', max(t.n), 'rate', round(max(t.n) / greatest(extract(epoch from least(to_at, now()) - from_at), 1), 3),
 		'errors', max(t.errors), 'errorRatio', round(max(t.errors) / nullif(max(t.n), 0), 5), 'mean', api.ms(round(max(t.us) / nullif(max(t.n), 0))),
 		'p50', api.ms(round(max(t.p50)::numeric)), 'p99', api.ms(round(max(t.p99)::numeric)), 'max', api.ms(round(max(t.most_us)::numeric))) as body

@@ -24,7 +24,7 @@ stale() { # FACT SPAN NAME BEGIN SLOTS SECONDS: statistics are of the first slot
 	sql -c "vacuum $part"
 }
 
-few() { # MOST FROM UNTIL [APP]: how many rows at most are read to tell of an application, or of all
+few() { # MOST FROM UNTIL [APP]: the most rows that the topology of an application, or of all, reads
 	local n
 	n=$(sql <<-END
 	begin;

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../../.." || exit 1
 [ -d web/node_modules/playwright-core ] || (cd web && npm ci --silent >/dev/null) || { echo "npm ci failed in web/"; echo "0 passed, 1 failed"; exit 1; }
 stack_open
 read -r port < <(free_ports 1)
-"$B/tools/server" "$port" & server=$! # after the probe: found without being told
+"$B/tools/server" "$port" & server=$! # after the probe, which finds it by itself
 on_exit() { kill $server 2>/dev/null; }
 listening "$port"
 node tests/it/console/visible.mjs "http://$WEB" "$port" "${N:-120}" | tee "$tmp/visible"

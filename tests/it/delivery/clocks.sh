@@ -42,7 +42,7 @@ set_ahead() { # SECONDS: the clock of the second host, within a second
 	echo "+$1" >"$dir/ahead.new" && mv "$dir/ahead.new" "$dir/ahead"
 }
 
-is_told() { # NODE SECONDS: that it is so much ahead, within what is uncertain, which is not much
+is_reported() { # NODE SECONDS: its clock is stored as so much ahead, within the uncertainty, which is below 1 s
 	is t "select abs(-offset_us - $2 * 1000000) <= uncertainty_us and uncertainty_us < 1000000 from clock join node using (node_id) where name = '$1' order by told desc limit 1"
 }
 
@@ -85,7 +85,7 @@ api() { # PATH PYTHON: true of the answer a
 	curl -s "http://127.0.0.1:$web/api/v1/$1" | python3 -c "import datetime, json, sys; a = json.load(sys.stdin); sys.exit(not ($2))"
 }
 
-moment() { # EXPRESSION: of a time as the API tells it, in seconds
+moment() { # EXPRESSION: a time as the API gives it, in seconds
 	echo "datetime.datetime.fromisoformat($1[:-1] + '+00:00').timestamp()"
 }
 
@@ -98,8 +98,8 @@ watch 1 & pids+=($!)
 watch 2 LD_PRELOAD="$faketime" FAKETIME_TIMESTAMP_FILE="$dir/ahead" FAKETIME_CACHE_DURATION=1 FAKETIME_DONT_RESET=1 DONT_FAKE_MONOTONIC=1 FAKETIME_DONT_FAKE_MONOTONIC=1 & pids+=($!)
 calls warm
 ok "both hosts are watched, and say who listens there" await 600 ready
-ok "a clock that is right is told to be so" await 200 is_told h1 0
-ok "and one that is 5 s ahead, too" await 200 is_told h2 5
+ok "a clock that is right is reported as right" await 200 is_reported h1 0
+ok "and one that is 5 s ahead, too" await 200 is_reported h2 5
 calls five
 ok "of 20 calls each is a row of both" await 400 has "20 20" rows five
 ok "each is joined, from both ends, and none wrongly" has "20 0 20 0" joined five
@@ -115,7 +115,7 @@ ok "and so did it, with one of them" api "incidents/$id" "min(abs($(moment "a['o
 ok "who was first is said only beyond what is not known of the clocks" api "incidents/$id" "a['order']['within'] is not None and a['order']['known'] == (a['order']['apart'] > a['order']['within'])"
 
 set_ahead 65
-ok "a clock that is set is told anew" await 300 is_told h2 65
+ok "a clock that is set is reported again" await 300 is_reported h2 65
 calls more
 ok "of 20 calls each is a row of both, again" await 400 has "20 20" rows more
 ok "each is joined, though they are 65 s apart" has "20 0 20 0" joined more
@@ -124,7 +124,7 @@ ok "who was called is named, in spite of its clock" is "h2 server 20" "select (c
 	json_array_elements(api.calls(ts, request_id)) c where n.name = 'h1' and path like '/more/%' group by c ->> 'node', c ->> 'app'"
 
 set_ahead 0
-ok "so is one that is set back" await 300 is_told h2 0
+ok "so is one that is set back" await 300 is_reported h2 0
 calls back
 ok "of 20 calls each is a row of both, once more" await 400 has "20 20" rows back
 ok "and each is joined" has "20 0 20 0" joined back

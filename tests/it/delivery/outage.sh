@@ -74,7 +74,7 @@ pg_start
 is_behind() {
 	[ "$(lag)" -ge $((away * 900)) ]
 }
-ok "the console tells how far behind the nodes are" await 300 is_behind
+ok "the console shows how far behind the nodes are" await 300 is_behind
 sql -c "alter role seismo login"
 ok "and that they have come back" await $((away * 10 + 300)) is_well
 ok "the collector says that the database stores again" await 300 grep -q "stores again" "$dir/one.log"
@@ -86,7 +86,7 @@ start one "$port" "$web"
 ok "the collector comes back and the nodes with it" await $((away * 10 + 300)) is_well
 ok "nodes end with all delivered" each node_ends
 ok "every event is there, once and in order" each whole
-ok "no gap was told" is 0 "select count(*) from gap"
+ok "no gap was reported" is 0 "select count(*) from gap"
 
 # Over its cap.
 halt one TERM

@@ -88,7 +88,7 @@ for i in 1 2 3 4; do
 	fail_n /full 100
 	sleep 3
 done
-ok "a full disk is told once" [ "$(said 'cannot write to the spool.*No space left')" = 1 ]
+ok "a full disk is logged once" [ "$(said 'cannot write to the spool.*No space left')" = 1 ]
 ok "the collector comes back" stack_start
 ok "every request is a row, from disk and from memory" await_value "400 400" rows_of /full
 done_checking

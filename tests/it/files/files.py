@@ -155,7 +155,7 @@ def others(directory, disk):
 
 
 def loop(directory):
-    """One sync after the other, most of them fast: how many were slow for certain, perhaps, and told; the longest."""
+    """One sync after the other, most of them fast: how many were slow for certain, perhaps, and reported; the longest."""
     path = f"{directory}/loop"
     fd = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
     began = time.time_ns()
@@ -166,14 +166,14 @@ def loop(directory):
     least = [took - WAITED[at] for _, took, at in calls]
     time.sleep(2.5)
     sure = sum(m > LIMIT_MS + 3 for m in least)
-    told = awaited(lambda: events_of(path, began), lambda found: len(found) >= sure)
+    reported = awaited(lambda: events_of(path, began), lambda found: len(found) >= sure)
     perhaps = sum(m > LIMIT_MS - 3 for m in ms)
-    longest = max(told, key=lambda e: e["ms"] - e["errorMs"], default={"ms": 0, "errorMs": 0})
-    print(len(ms), sure, perhaps, len(told), round(max(ms)), round(longest["ms"]), round(longest["errorMs"]), sep="\t")
+    longest = max(reported, key=lambda e: e["ms"] - e["errorMs"], default={"ms": 0, "errorMs": 0})
+    print(len(ms), sure, perhaps, len(reported), round(max(ms)), round(longest["ms"]), round(longest["errorMs"]), sep="\t")
 
 
 def twins(directory):
-    """What bpf/files/files_slots.h keeps of one of them must not be in the way of the other: how many were slow, and told, of each."""
+    """What bpf/files/files_slots.h keeps of one of them must not be in the way of the other: how many were slow, and reported, of each."""
     data, slow, began = bytes(SIZE), {"a": 0, "b": 0}, time.time_ns()
 
     def write(name):
@@ -196,8 +196,8 @@ def twins(directory):
         other.join()
     first.join()
     time.sleep(2.5)
-    told = {n: len(awaited(lambda n=n: events_of(f"{directory}/twin-{n}", began), lambda found, n=n: len(found) * 2 >= slow[n])) for n in slow}
-    print(slow["a"], told["a"], slow["b"], told["b"], sep="\t")
+    reported = {n: len(awaited(lambda n=n: events_of(f"{directory}/twin-{n}", began), lambda found, n=n: len(found) * 2 >= slow[n])) for n in slow}
+    print(slow["a"], reported["a"], slow["b"], reported["b"], sep="\t")
 
 
 def quiet():

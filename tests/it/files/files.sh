@@ -63,7 +63,7 @@ within() { # COMMAND...: in the cgroup that is watched
 	(cgroup_join && "$@")
 }
 
-left_over() { # slow ones that are neither told nor counted as lost
+left_over() { # slow operations that are neither reported nor counted as lost
 	echo $(($(total file_slow_operations_total) - $(total file_slow_told_total) - $(lost)))
 }
 
@@ -108,14 +108,14 @@ ok "every other call has the caller's time" others_are 4 within
 ok "every other call has a kernel stack" others_are 4 stack
 
 # A second sync that begins while nobody looks is not the first one's end.
-read -r syncs sure perhaps told longest told_longest error < <(within chrt -f 1 python3 tests/it/files/files.py "$WEB" "$tmp/data" loop)
-ok "of $syncs syncs in a row, $sure to $perhaps slow, $told are told" test "$told" -ge "$sure" -a "$told" -le "$perhaps"
-ok "and none is longer than the longest was ($longest ms, $told_longest told, within $error)" test $((told_longest - error)) -le $((longest + 3))
+read -r syncs sure perhaps reported longest reported_longest error < <(within chrt -f 1 python3 tests/it/files/files.py "$WEB" "$tmp/data" loop)
+ok "of $syncs syncs in a row, $sure to $perhaps slow, $reported are reported" test "$reported" -ge "$sure" -a "$reported" -le "$perhaps"
+ok "and none is longer than the longest was ($longest ms, $reported_longest reported, within $error)" test $((reported_longest - error)) -le $((longest + 3))
 
-read -r slow told other_slow other_told < <(within python3 tests/it/files/files.py "$WEB" "$tmp/data" twins)
+read -r slow reported other_slow other_reported < <(within python3 tests/it/files/files.py "$WEB" "$tmp/data" twins)
 # Not all: its own clock also runs while the other has its CPU before and after a call.
-ok "of two threads whose numbers fall on one place slow writes are told, of either ($told of $slow, $other_told of $other_slow)" \
-	test "${slow:-0}" -gt 0 -a "${other_slow:-0}" -gt 0 -a $((${told:-0} * 2)) -ge "${slow:-1}" -a $((${other_told:-0} * 2)) -ge "${other_slow:-1}"
+ok "the slow writes of two threads that share one slot are reported, of either ($reported of $slow, $other_reported of $other_slow)" \
+	test "${slow:-0}" -gt 0 -a "${other_slow:-0}" -gt 0 -a $((${reported:-0} * 2)) -ge "${slow:-1}" -a $((${other_reported:-0} * 2)) -ge "${other_slow:-1}"
 
 since=0
 (cgroup_join && exec python3 tests/it/files/files.py - quiet) >"$tmp/quiet" & quiet=$!
@@ -131,9 +131,9 @@ storm 4 3 "$tmp/data" & outside=$!
 within storm 32 3 "$tmp/data"
 wait $outside
 settle
-ok "of hundreds in a second only some are told" test "$(total file_slow_withheld)" -gt 100
-ok "each of $(total file_slow_operations_total) is told, or counted as lost" test "$(left_over)" = 0
-ok "those that are told are there, and none of who is outside" test "$(rows)" = "$(total file_slow_told_total)"
+ok "of hundreds in a second only some are reported" test "$(total file_slow_withheld)" -gt 100
+ok "each of $(total file_slow_operations_total) is reported, or counted as lost" test "$(left_over)" = 0
+ok "the reported ones are stored, and none of a process outside" test "$(rows)" = "$(total file_slow_told_total)"
 # Who starts it is in the cgroup, too: a shell that writes its script, and may be several that look for the right python.
 ok "they are all of one process" test "$(ask "select count(distinct pid) from event where ts > to_timestamp($since) and params ->> 'file' like '%/storm-%'")" = 1
 
@@ -150,6 +150,6 @@ stack_start
 since=$(date +%s)
 storm 4 2 "$tmp/data"
 sleep 3
-ok "turned off, it tells nothing" test "$(rows)" = 0
+ok "turned off, it reports nothing" test "$(rows)" = 0
 ok "turned off, it says so" await 100 sh -c "curl -sf 'http://$WEB/api/v1/nodes' | grep -q 'turned off by slow_file_ms'"
 done_checking

@@ -38,7 +38,7 @@ start one "$port" "$web" --incidents-quiet-s 120 --incidents-join-s 60 --inciden
 await 300 counted "$web" seismo_database_up 1
 sql -f tests/it/incident/incidents.sql >/dev/null
 began=$(sql -c "select now() - interval '30 minutes'")
-sql -c "select tell_node(name, addr::inet) from (values ('front', '10.0.0.1'), ('app', '10.0.0.2'), ('db', '10.0.0.3')) v(name, addr)" >/dev/null
+sql -c "select add_node(name, addr::inet) from (values ('front', '10.0.0.1'), ('app', '10.0.0.2'), ('db', '10.0.0.3')) v(name, addr)" >/dev/null
 
 ok "an address of a call is read, and what is none is none" is "10.0.0.1,::1,2001:db8::2,1:2:3:4:5:6:7:8,-,-,-,-,-" "select string_agg(coalesce(host(api.peer_ip(p)), '-'), ',' order by i)
 	from unnest(array['10.0.0.1:80', '[::1]:80', '[2001:db8::2]:443', '[1:2:3:4:5:6:7:8]:1', 'unix:/run/app.sock', '300.0.0.1:80', '[1::2::3]:80', '[1:2:3:4:5:6:7:8:9]:80', '[:::]:80'])
@@ -68,7 +68,7 @@ ok "each with requests that show it" api "requests/$(sql -c "select api.id_text(
 ok "which say of what they are a part" api "requests?from=2020-01-01T00:00:00Z&node=db" "{q['incident'] for q in a['requests']} == {'$id'}"
 ok "also one by one" api "requests/$(sql -c "select api.id_text(worst[1], worst_ids[1]) from incident_signal where class = 'io'")" "a['incident'] == '$id'"
 ok "those of before are a part of none" api "requests?from=2020-01-01T00:00:00Z&to=$(sql -c "select api.rfc3339('$began')")" "len(a['requests']) == 36 and {q['incident'] for q in a['requests']} == {None}"
-ok "what else the node told is beside it" api "incidents/$id" "[(e['node'], e['kind'], e['count']) for e in a['events']] == [('db', 'io.slow', 1)]"
+ok "the other events of the node are beside it" api "incidents/$id" "[(e['node'], e['kind'], e['count']) for e in a['events']] == [('db', 'io.slow', 1)]"
 ok "where time arose, and where it only passed" api "incidents/$id" "sorted((p['from'], p['to'], p['value'] > 0) for p in a['graph']) == [('app', 'db', False), ('db', None, True), ('front', 'app', False)]"
 ok "and each step" api "incidents/$id" "[s['kind'] for s in a['steps']] == ['opened', 'joined', 'joined', 'ranked']"
 ok "it is found by its number, whatever its link says of when it began" api "incidents/$(printf %x $((0x${id%-*} + 83)))-${id#*-}" "a['id'] == '$id'"
@@ -92,7 +92,7 @@ traffic 240 400 0
 ok "it is over again" await 300 is 0 "select count(*) from incident where closed is null"
 
 # Another node, far from all: its own incident, by errors.
-sql -c "select tell_node('lone', '10.0.0.9'), count_red('lone', 0, ':80', 20, 0, $(at 300), $(at 430)), count_red('lone', 0, ':80', 10, 0, $(at 400), $(at 430), 5)" \
+sql -c "select add_node('lone', '10.0.0.9'), count_red('lone', 0, ':80', 20, 0, $(at 300), $(at 430)), count_red('lone', 0, ':80', 10, 0, $(at 400), $(at 430), 5)" \
 	-c "update node set last_seen = $(at 430) where name = 'lone'" >/dev/null
 abnormal lone 30 app.error 5 500 400 420
 ok "errors are an incident of their own" await 300 api "$all&node=lone" "len(a['incidents']) == 1 and $one['first']"
@@ -149,7 +149,7 @@ mild() { # FROM UNTIL MS
 		count_red('cart', 2, ':80', 20, $3, $(at "$1"), $(at "$2")), count_red('cart', 3, '10.0.1.1', 20, $3, $(at "$1"), $(at "$2"))" \
 		-c "update node set last_seen = $(at "$2") where name in ('shop', 'cart')" >/dev/null
 }
-sql -c "select tell_node('shop', '10.0.1.1'), tell_node('cart', '10.0.1.2')" >/dev/null
+sql -c "select add_node('shop', '10.0.1.1'), add_node('cart', '10.0.1.2')" >/dev/null
 mild 440 1000 0
 mild 1000 1020 30
 mild 1020 1100 0
@@ -174,7 +174,7 @@ waits() { # FROM UNTIL MS
 		-c "update red r set sum_us = r.n * 10000 + r.excess_us from red_key k where (k.node_id, k.key_id) = (r.node_id, r.key_id) and k.role = 4" \
 		-c "update node set last_seen = $(at "$2") where name in ('till', 'solo', 'ledger')" >/dev/null
 }
-sql -c "select tell_node('till', '10.0.1.3'), tell_node('ledger', '10.0.1.4'), tell_node('solo', '10.0.1.5')" >/dev/null
+sql -c "select add_node('till', '10.0.1.3'), add_node('ledger', '10.0.1.4'), add_node('solo', '10.0.1.5')" >/dev/null
 waits 900 1420 0
 waits 1420 1480 100
 abnormal till 30 net.wait 130 30 1420 1480
@@ -189,7 +189,7 @@ passes() { # FROM UNTIL MS
 		count_red('shelf', 2, ':80', 20, $3, $(at "$1"), $(at "$2")), count_red('shelf', 3, '10.0.2.9', 20, $3, $(at "$1"), $(at "$2"))" \
 		-c "update node set last_seen = $(at "$2") where name in ('edge', 'shelf')" >/dev/null
 }
-sql -c "select tell_node('edge', '10.0.2.1'), tell_node('shelf', '10.0.2.3')" >/dev/null
+sql -c "select add_node('edge', '10.0.2.1'), add_node('shelf', '10.0.2.3')" >/dev/null
 passes 1000 1500 0
 abnormal edge 60 up.slow 450 200 1500 1530
 abnormal shelf 60 io.block 430 200 1500 1530
@@ -207,11 +207,11 @@ off() { # FROM UNTIL MS
 		count_red('north', 2, ':80', 20, $3, $(at $(($1 + 100))), $(at $(($2 + 100)))), count_red('north', 3, '10.0.3.1', 20, $3, $(at $(($1 + 100))), $(at $(($2 + 100))))" \
 		-c "update node set last_seen = $(at "$2") where name in ('south', 'north')" >/dev/null
 }
-told() { # UNCERTAINTY_US: of the one that is ahead
+clocks_are_known() { # UNCERTAINTY_US: of the one that is ahead
 	sql -c "select take_clocks(array[node_of('south'), node_of('north')], array[$(at 900), $(at 1000)], array[0, -100000000], array[2000, $1])" >/dev/null
 }
-sql -c "select tell_node('south', '10.0.3.1'), tell_node('north', '10.0.3.2')" >/dev/null
-told 3000
+sql -c "select add_node('south', '10.0.3.1'), add_node('north', '10.0.3.2')" >/dev/null
+clocks_are_known 3000
 off 900 1640 0
 abnormal south 60 up.slow 450 200 1640 1670
 abnormal north 60 io.block 430 200 1739.96 1769.96
@@ -221,23 +221,23 @@ ok "of who made it, as what both counted at the same time is compared" await 100
 ok "since the first request, by the collector's clock" api "$all&node=south" "$one['onset'] == '$(sql -c "select api.rfc3339($(at 1639.96))")'"
 off=$(sql -c "select id from api.incident where 'south' = any(nodes)")
 ok "its evidence has both times, and how far the clock was off" api "incidents/$off" "[(e['first'], e['began'], e['clock']) for e in a['evidence'] if e['node'] == 'north'] == [('$(sql -c "select api.rfc3339($(at 1739.96))")', '$(sql -c "select api.rfc3339($(at 1639.96))")', {'ahead': 100000, 'uncertainty': 3})]"
-ok "who was first is said where the clocks tell it" api "incidents/$off" "a['order']['known'] and a['order']['text']['en'] == 'north went wrong first, 40 ms before south; that is exact to 5.0 ms.'"
+ok "the first host is named where the clocks are exact enough" api "incidents/$off" "a['order']['known'] and a['order']['text']['en'] == 'north went wrong first, 40 ms before south; that is exact to 5.0 ms.'"
 ok "in a terminal, too" grep -q 'north went wrong first' < <(seismo incident show "$off")
-told 45000
+clocks_are_known 45000
 ok "and not where they do not" api "incidents/$off" "not a['order']['known'] and a['order']['text']['en'] == 'Which of north and south went wrong first is not known: the 40 ms between them are exact to 47 ms only.'"
 sql -c "delete from clock where node_id = node_of('south')"
-ok "nor where nobody knows one of them" api "incidents/$off" "not a['order']['known'] and a['order']['within'] is None and a['order']['text']['en'].endswith('nobody told how far the clock of south is off.')"
+ok "nor where nobody knows one of them" api "incidents/$off" "not a['order']['known'] and a['order']['within'] is None and a['order']['text']['en'].endswith(' how far the clock of south is off.')"
 ok "of one host alone there is no order" api "incidents/$(sql -c "select id from api.incident where nodes = '{solo}'")" "a['order'] is None"
 
-# Its probe has told failed requests and an event, but no counts yet.
-sql -c "select tell_node('bare', '10.0.0.8'), happened('bare', 'io.slow', $(at 1705))" >/dev/null
+# Its probe has sent failed requests and an event, but no counts yet.
+sql -c "select add_node('bare', '10.0.0.8'), happened('bare', 'io.slow', $(at 1705))" >/dev/null
 abnormal bare 30 app.error 5 500 1700 1720
 sql -c "update node set last_seen = $(at 1760) where name = 'bare'" >/dev/null
 ok "an event of a host without counts is beside its incident" await 300 api "$all&node=bare" "len(a['incidents']) == 1 and a['incidents'][0]['signals'] == 1"
 ok "and nothing ended by it" await 300 is "io.slow" "select string_agg(kind, ',') from incident_event where host_id = node_of('bare')"
 
 # One whose probe knows its route by its first hundred requests: of the next ones some take longer than any of these.
-sql -c "select tell_node('fresh', '10.0.5.1'), count_red('fresh', 0, ':80', 20, 0, $(at 1700), $(at 1810))" \
+sql -c "select add_node('fresh', '10.0.5.1'), count_red('fresh', 0, ':80', 20, 0, $(at 1700), $(at 1810))" \
 	-c "update node set last_seen = $(at 1810) where name = 'fresh'" >/dev/null
 abnormal fresh 6 cpu.own 60 10 1750 1790
 before=$(counter "$web" seismo_correlate_passes_total)
@@ -248,16 +248,16 @@ ok "but some that are slower than what it is known by are no incident" is 0 "sel
 mint() { # FROM UNTIL MS
 	sql -c "select count_red('mint', 0, ':80', 20, $3, $(at "$1"), $(at "$2")), count_red('mint', 2, ':80', 20, $3, $(at "$1"), $(at "$2"))" >/dev/null
 }
-until_now() { # LAST NOW: up to NOW all is told, and the incident of mint went on until LAST
+until_now() { # LAST NOW: up to NOW all is stored, and the incident of mint went on until LAST
 	sql -c "update node set last_seen = $(at "$2") where name = 'mint'"
 	await 300 is t "select coalesce(bool_and(last = $(at "$1")), false) from incident_signal where host_id = node_of('mint')"
 }
-sql -c "select tell_node('mint', '10.0.4.1')" >/dev/null
+sql -c "select add_node('mint', '10.0.4.1')" >/dev/null
 mint 780 1380 0; mint 1380 1620 200; mint 1620 1740 0
 ok "one that is slow on the whole is seen" until_now 1620 1740
 mint 1740 1780 30
 ok "and once more, though a quarter of what was before is of the first time" until_now 1780 1780
-ok "an incident that is over, of whose rows counts say the same, is not told of again" is "0" "select count(*) from incident_step s join incident_signal g using (incident_id)
+ok "an incident that is over is not opened again by counts of the same requests" is "0" "select count(*) from incident_step s join incident_signal g using (incident_id)
 	where (s.kind = 'reopened' or g.class = 'slow') and g.host_id in (node_of('edge'), node_of('shelf'))"
 
 ok "nothing of it failed" [ "$(counter "$web" seismo_correlate_failures_total)" = 0 ]

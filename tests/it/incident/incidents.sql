@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What three probes would have told: front calls app, app calls db; a minute is six times of counts.
+-- What three probes would have sent: front calls app, app calls db; a minute is six times of counts.
 create function node_of(name text) returns bigint language sql as $$ select node_id from node n where n.name = $1 $$;
 
-create function tell_node(name text, address inet) returns void language sql as $$
-	insert into node (node_id, region_id, name, last_seen) -- what is told of it says how late it is, else an incident of half an hour ago is over at once
+create function add_node(name text, address inet) returns void language sql as $$
+	insert into node (node_id, region_id, name, last_seen) -- its rows say how late it is, else an incident of half an hour ago is over at once
 		values (hashtextextended(name, 1) & 9223372036854775807, (select region_id from region limit 1), name, now() - interval '2 days');
 	insert into place values (node_of(name), address, 0, 1, 0, '', now() - interval '2 days')
 $$;
@@ -26,7 +26,7 @@ returns void language sql as $$
 			(select reason_id from reason r where r.code = $3), '{}', '[]' from generate_series(0, count - 1) i
 $$;
 
--- Each server: all that was told of a time in which db was so much too slow, by itself.
+-- Each server: all that its probe sent of a time in which db was so much too slow, by itself.
 create function traffic(since timestamptz, until timestamptz, slow_ms float8) returns void language sql as $$
 	select count_red(name, 0, ':80', 20, slow_ms, since, until) from unnest(array['front', 'app', 'db']) name;
 	select count_red('front', 1, '10.0.0.2:80', 20, slow_ms, since, until), count_red('app', 1, '10.0.0.3:80', 20, slow_ms, since, until);

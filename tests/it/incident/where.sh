@@ -30,7 +30,7 @@ began=$(date -ud '-20 min' +%s)
 named="[(c['node'], c['ranking'], round(c['share'], 2)) for c in a['candidates']]"
 
 ok "of no node there is nothing, and that is no error" where 0 60 "" "a['candidates'] == [] and a['nodes'] == 0 and a['graph'] == [] and a['usual'] == {'from': None, 'to': None}"
-sql -c "select tell_node(name, addr::inet) from (values ('front', '10.0.0.1'), ('app', '10.0.0.2'), ('db', '10.0.0.3'), ('lone', '10.0.0.9')) v(name, addr)" \
+sql -c "select add_node(name, addr::inet) from (values ('front', '10.0.0.1'), ('app', '10.0.0.2'), ('db', '10.0.0.3'), ('lone', '10.0.0.9')) v(name, addr)" \
 	-c "update node set last_seen = now()" >/dev/null
 traffic -1800 0 0
 ok "a time like any other has nobody" where -120 0 "" "a['candidates'] == [] and a['nodes'] == 4"

@@ -3,7 +3,7 @@
 # nginx_compare.py LOG PORT PREFIX path|order [GATE] <rows - rows of the store beside nginx's own log, field by field.
 # LOG has lines port|remote|method|uri|status|request_time|upstream_addr|upstream_status|upstream_response_time. A row's
 # line is that of its path, or of its place on its connection. GATE: an upstream that a subrequest calls first, which
-# the log does not tell. A time is equal if it lies within the log's millisecond. Prints "name value" lines.
+# the log does not have. A time is equal if it lies within the log's millisecond. Prints "name value" lines.
 import json, sys
 from collections import Counter, defaultdict
 

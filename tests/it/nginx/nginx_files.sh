@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # nginx_files.sh - which programs are taken for an nginx: also one of another name, one that takes the place of the
-# last one, and the workers of a reload; not what only has its symbol, whatever that tells, nor a library; and none
+# last one, and the workers of a reload; not a program that only has its symbol, nor a library; and none
 # where it is switched off.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
@@ -52,7 +52,7 @@ ok "what came by TLS has rows" await_value 5 rows "$tls" /tls/
 ok "so has what came by HTTP/2" await_value 5 rows "$tls" /h2/
 ok "with status, client, and what their upstream did" test "$(ask "select count(*) from request where local_port = $tls and status = 200
 	and host(remote) = '127.0.0.1' and upstreams -> 0 ->> 'addr' = '127.0.0.1:$b1' and (upstreams -> 0 ->> 'status')::int = 200")" = 10
-ok "and neither is told as not read" test "$(ask "select count(*) from unread where kind in ('tls', 'http2') and app = 'nginx'")" = 0
+ok "and neither is reported as not read" test "$(ask "select count(*) from unread where kind in ('tls', 'http2') and app = 'nginx'")" = 0
 old=$(pgrep -P "$pid" | tr '\n' ' ')
 kill -HUP "$pid"
 await 300 workers_replaced

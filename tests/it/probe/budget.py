@@ -96,11 +96,11 @@ class Thrifty(reads.Reads):
         return next((int(n["of"]) for s, _, n in reversed(self.events) if s == source), 1)
 
 
-def total(told, layout, metric):
-    return sum(v[metric] for v in told[layout].values())
+def total(values, layout, metric):
+    return sum(v[metric] for v in values[layout].values())
 
 
-def told(reader, source, metric):
+def counted(reader, source, metric):
     """How many since the last time, and what they took of its kernel programs, in s."""
     many = total(reader.ask(source), source, metric)
     return many, reader.ask("cost")["cost"][source]["source_program_seconds_total"]
@@ -110,9 +110,9 @@ def compared(exact, thrifty, source, metric):
     """Of the same seconds."""
     for _ in range(8):  # names are looked up a few at a time
         for reader in (exact, thrifty):
-            told(reader, source, metric)
+            counted(reader, source, metric)
     thrifty.until(lambda: False, SECONDS)
-    return told(exact, source, metric), told(thrifty, source, metric)
+    return counted(exact, source, metric), counted(thrifty, source, metric)
 
 
 def over(exact, thrifty, source, metric, load, enough, part):

@@ -50,9 +50,9 @@ doctor "$probe"
 ok "as root every source attaches" [ $status = 0 ]
 ok "a source is a line with what it does" says ok request "attached and read: HTTP/1"
 ok "every line begins with ok or off, a name and a sentence" eval '! grep -vqE "^(ok |off)  [^ ].{24}  [^ ].*" "$tmp/out"'
-ok "what nobody asked for would work, and how to ask is told" says ok vfs "would work: .*; on_demand = vfs enables it"
+ok "a source that is not enabled would work, and its option is named" says ok vfs "would work: .*; on_demand = vfs enables it"
 ok "what kernel programs cost can be counted" says ok "cost of programs" "counted by the kernel a twentieth of the time; its hook makes each run [-+][0-9]"
-ok "the memory of maps is told, here and for many processors" says ok "map memory" "MiB of kernel memory here; .* with 256"
+ok "the memory of maps is printed, here and for many processors" says ok "map memory" "MiB of kernel memory here; .* with 256"
 for name in proc 'hooks sockets' 'hooks syscalls' privileges seccomp BTF sys_exit sock_send_length sock_recv_length inet_sock_set_state tcp_destroy_sock sk_storage task_storage \
 	iter/bpf_sk_storage_map iter/bpf_map_elem ancestor_cgroup_id task_pt_regs bpf_rdonly_cast 'ring buffer' /proc/stat /proc/pressure/io; do
 	ok "as root $name is there" says ok "$name"
@@ -62,37 +62,37 @@ unit_capabilities() {
 }
 
 ok "a collector that listens is reached" says ok collector "tcp://127.0.0.1:$port took a connection"
-ok "the clock is told" grep -qE '^(ok |off)  clock +20[0-9-]+T' "$tmp/out"
+ok "the clock is printed" grep -qE '^(ok |off)  clock +20[0-9-]+T' "$tmp/out"
 ok "nothing is said beside the lines" test ! -s "$tmp/doctor.err"
 ok "no BPF object is left behind" nothing_new_is_left
 
 "$probe" doctor --collector "tcp://127.0.0.1:$deaf" >"$tmp/out"
-ok "a collector that does not listen is told, with what to do" says off collector "Connection refused; start seismo-collector"
+ok "a collector that does not listen is reported with its remedy" says off collector "Connection refused; start seismo-collector"
 ok "sources that attach do not need one" [ "$("$probe" doctor --collector "tcp://127.0.0.1:$deaf" >/dev/null; echo $?)" = 0 ]
 
 "$probe" doctor --keys "$tmp/keys" --collector-key "$nobodys_key" >"$tmp/out"
-ok "the key that this node is known by is told" says ok key "collectors know this node by $(sed -n 's/^# Its public key is //p' "$tmp/keys/node.key" | sed 's/[][^$.*?+(){}|/]/\\&/g')"
+ok "the key of this node is printed" says ok key "collectors know this node by $(sed -n 's/^# Its public key is //p' "$tmp/keys/node.key" | sed 's/[][^$.*?+(){}|/]/\\&/g')"
 ok "and that a collector's is known" says ok trust "1 collector key is known"
 "$probe" doctor --keys "$tmp/none" >"$tmp/out"
 ok "no key yet is well, and the doctor makes none" eval 'says ok key "the first start makes one" && [ ! -e "$tmp/none" ]'
-ok "that no collector could be trusted is told, with what to do" says off trust "set collector_key to what seismo-collector key prints"
+ok "a node without a trusted collector is reported with its remedy" says off trust "set collector_key to what seismo-collector key prints"
 echo "not a key" >"$tmp/pub"
 "$probe" doctor --collector-key "$tmp/pub" >"$tmp/out"
-ok "a file of keys that holds none is told" says off trust "\"not\" is not a public key of 40 characters"
+ok "a key file without a key is reported" says off trust "\"not\" is not a public key of 40 characters"
 
 "$probe" doctor --state "$tmp/state" >"$tmp/out"
 ok "a state file that is not there yet is well, and the doctor makes none" eval 'says ok state "will be made" && [ ! -e "$tmp/state" ]'
 "$probe" doctor --state /etc/passwd >"$tmp/out"
-ok "somebody else's file is told" says off state "/etc/passwd is not a file of seismo-probe"
+ok "a foreign state file is reported" says off state "/etc/passwd is not a file of seismo-probe"
 "$probe" doctor --state "$tmp/none/state" >"$tmp/out"
-ok "a place that is not there is told" says off state "No such file or directory; make its directory"
+ok "a missing directory is reported" says off state "No such file or directory; make its directory"
 
 "$probe" doctor --spool "$tmp/spool" >"$tmp/out"
 ok "a spool that is not there yet is well, and the doctor makes none" eval 'says ok spool "will be made" && [ ! -e "$tmp/spool" ]'
 "$probe" doctor --spool "$tmp" >"$tmp/out"
-ok "one that is there is told with its room" says ok spool "$tmp can be written, [0-9]* MiB are free"
+ok "an existing one is reported with its free space" says ok spool "$tmp can be written, [0-9]* MiB are free"
 "$probe" doctor --spool "$tmp/none/spool" >"$tmp/out"
-ok "one that cannot be made is told" says off spool "No such file or directory; what waits for a collector will be kept in memory"
+ok "one that cannot be made is reported" says off spool "No such file or directory; what waits for a collector will be kept in memory"
 
 doctor setpriv_nobody "$probe"
 ok "without root it ends with status 1" [ $status = 1 ]

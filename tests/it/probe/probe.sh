@@ -94,11 +94,11 @@ ok "a probe on a machine with BTF and root has every source" [ "$(sources_off)" 
 ok "every thread keeps five capabilities, or the one that it is for, and can get no more" only_five
 ok "every thread is behind a filter of system calls" only_filtered
 sleep 5
-ok "a collector that is not there is told once" [ "$(grep -c 'does not answer' "$tmp/err")" = 1 ]
+ok "a collector that does not answer is logged once" [ "$(grep -c 'does not answer' "$tmp/err")" = 1 ]
 ok "its memory is below 10 MiB, the kernel's ring aside ($(resident) KiB)" [ "$(resident)" -le 10240 ]
 ok "it holds no more descriptors than before ($(wc -l <<<"$before"))" no_more_fds
 ok "SIGTERM ends it with status 0 within a second" stops
-ok "what was not delivered is told at the end" grep -q 'were not delivered' "$tmp/err"
+ok "undelivered batches are logged at the end" grep -q 'were not delivered' "$tmp/err"
 
 start setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/seismo-probe"
 await 100 grep -q 'source request is off' "$tmp/err"

@@ -55,7 +55,7 @@ seismo node token --for 1d --uses 9 >"$dir/anybody"
 relays us "$us_port" "$us_web" "$url" --relay-token "$dir/lets-us"
 token_of eu; token_of us
 
-ok "a relay that nobody approved is told to wait, and whom to ask" says eu "has to let node relay-eu in: seismo-collector node approve '"
+ok "a relay that nobody approved logs that it waits, and the command that approves it" says eu "has to let node relay-eu in: seismo-collector node approve '"
 ok "so is the operator, who reads for what" says one "node relay-eu (key .* waits to be let in to relay all of region eu: seismo"
 ok "one with a token that was made for it comes in" await 150 eval 'seismo node list | grep -q "^approved .*relay of us"'
 as_node eu "$eu_port" "node web-1 7" hello "want welcome 0 0" "send 1 1 1 whole" "want ack 1 1" "send 2 1 1 red" "want ack 2 1" \
@@ -71,11 +71,11 @@ ok "and all of both is at the global collector, row for row" await 200 all_there
 ok "of the region that it is of" is "eu web-1,us web-2" "select string_agg(g.name || ' ' || n.name, ',' order by n.name) from node n join region g using (region_id) where n.name like 'web-%'"
 ok "a request has the same permalink there" eval '[ "$(curl -s "http://127.0.0.1:$web/api/v1/requests" | grep -o "\"id\":\"[0-9a-z-]*\"" | sort | head -2)" = "$(for w in $eu_web $us_web; do curl -s "http://127.0.0.1:$w/api/v1/requests" | grep -o "\"id\":\"[0-9a-z-]*\""; done | sort)" ]'
 ok "an event that goes on in a region goes on there" eval 'curl -s "http://127.0.0.1:$web/api/v1/events?kind=fake.lasting" | grep -q "\"goingOn\" *: *true"'
-ok "regions are told with their console, and a lag of seconds" await 100 eval '[ "$(lag_ms eu)" -lt 15000 ] && curl -s "http://127.0.0.1:$web/api/v1/regions" | grep -q "\"name\" : \"eu\", \"relay\" : true, \"console\" : \"http://127.0.0.1:$eu_web\""'
+ok "regions are listed with their console, and a lag of seconds" await 100 eval '[ "$(lag_ms eu)" -lt 15000 ] && curl -s "http://127.0.0.1:$web/api/v1/regions" | grep -q "\"name\" : \"eu\", \"relay\" : true, \"console\" : \"http://127.0.0.1:$eu_web\""'
 ok "nodes were heard there when they were heard in their region" await 100 eval '[ "$(sql -c "select last_seen::timestamptz(3) from node where name = \$\$web-1\$\$")" = "$(of eu "select last_seen::timestamptz(3) from node where name = \$\$web-1\$\$")" ]'
 ok "who relays looks for incidents, too" await 200 eval 'counted "$eu_web" seismo_relay_up 1 && counted "$eu_web" seismo_correlate_passes_total 1'
-ok "the clock of a node is told as its region knows it" await 100 eval '[ "$(sql -c "select offset_us from clock join node using (node_id) where name = \$\$web-1\$\$")" = -5000000 ]'
-ok "and each relay tells its own" await 100 eval '[ "$(sql -c "select count(distinct name) from clock join node using (node_id) where name like \$\$relay-%\$\$ and abs(offset_us) <= uncertainty_us")" = 2 ]'
+ok "the clock of a node is off there by what its region measured" await 100 eval '[ "$(sql -c "select offset_us from clock join node using (node_id) where name = \$\$web-1\$\$")" = -5000000 ]'
+ok "and each relay reports its own clock" await 100 eval '[ "$(sql -c "select count(distinct name) from clock join node using (node_id) where name like \$\$relay-%\$\$ and abs(offset_us) <= uncertainty_us")" = 2 ]'
 at_region eu node tag web-1 --since "$(date -u -d '5 days ago' +%FT%TZ)" rack=r3 >/dev/null
 at_region eu node tag web-1 --since "$(date -u -d '12 hours ago' +%FT%TZ)" rack=r7 >/dev/null
 as_node eu "$eu_port" "node web-1 7" hello "want welcome 3 1" "send 1 4 1 slow@3/310/86400" "want ack 1 4"
@@ -114,7 +114,7 @@ ok "the lag is small again" await 150 eval '[ "$(lag_ms eu)" -lt 15000 ]'
 
 # Who may not.
 as_node us "$us_port" "node web-1 9" hello "want welcome 0 0" "send 1 1 1 request" "want ack 1 1"
-ok "a region cannot speak of a node of another one" await 100 eval "is 1 \"select count(*) from quarantine where message like '%node web-1 is of region eu here, and region us relays one%'\""
+ok "a region cannot speak of a node of another one" await 100 eval "is 1 \"select count(*) from quarantine where message like '%node web-1 belongs to region eu here, but region us relays a node of the same name%'\""
 COLLECTOR_PUB=$dir/keys/collector.pub TOKEN=$dir/anybody "$fake" "$url" script >/dev/null <<<$'node thief 1\nhello\nwant welcome 0 0\nsend 1 1 1 origin\nwant ack 1 1'
 ok "a node cannot speak for another" is "1 0" "select (select count(*) from quarantine where message = 'only a relay may speak for others') || ' ' || (select count(*) from node where name = 'stolen')"
 halt us TERM
@@ -130,5 +130,5 @@ ok "what is of the global region itself is a loop, dropped and counted" await 15
 ok "it is said" says one "a relay loop, or a chain of more than"
 ok "nothing of it is stored" is 0 "select count(*) from node where name = 'loop-1'"
 ok "a collector that relays nowhere writes no outbox" is 0 "select count(*) from outbox_head"
-ok "a relay without a key is told so" eval '! "$collector" --check-config --relay-to "$url" 2>"$dir/err" && grep -q "relay.key is missing" "$dir/err"'
+ok "a relay without a key is refused, and relay.key is named" eval '! "$collector" --check-config --relay-to "$url" 2>"$dir/err" && grep -q "relay.key is missing" "$dir/err"'
 done_checking

@@ -40,7 +40,7 @@ ok "a fault of the first is an incident" await 400 eval '[ "$(ids "$eu_web" | wc
 eu=$(ids "$eu_web")
 ok "which has the same id in the next region" await 400 eval '[ "$(ids "$emea_web")" = "$eu" ]'
 ok "and in the one behind that" await 400 eval '[ "$(ids "$web")" = "$eu" ]'
-ok "it is told there to be of the first" is "eu|emea" "select g.name, t.via from incident_told t join region g using (region_id)"
+ok "it is stored there as of the first region, by way of the second" is "eu|emea" "select g.name, t.via from incident_told t join region g using (region_id)"
 ok "and is a part of itself" is t "select told_id = incident_id from incident_part"
 
 # An hour of two batches a second, while the first is cut off.
@@ -75,6 +75,6 @@ halt one TERM
 at_region eu node token --for 1d --node relay-global >"$dir/lets-global"
 start one "$port" "$web" --region global "${limits[@]}" --relay-to "tcp://127.0.0.1:$eu_port" --relay-key "$dir/keys.eu/collector.pub" --relay-token "$dir/lets-global"
 ok "what goes round is refused where it came from" await 400 counted "$eu_web" seismo_relay_loops_total 1
-ok "its incident, too" await 400 grep -q "an incident that is of region eu and came through 2 regions" "$dir/eu.log"
+ok "its incident, too" await 400 grep -q "sent an incident of region eu that passed 2 regions" "$dir/eu.log"
 ok "of which nothing is taken" eval '[ "$(of eu "select count(*) from incident_told")" = 0 ] && [ "$(of eu "select count(*) from request")" = 7520 ]'
 done_checking

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# relay_claims.sh - relays that tell of incidents what is not theirs, not known, or not to be believed: nobody else's
-# incidents are changed by it, held up, or lost. The relays are written from docs/reference/wire.md.
+# relay_claims.sh - relays that report incidents that are not theirs, not known, or not to be believed: no incident of
+# another region is changed, delayed or lost by them. The relays are written from docs/reference/wire.md.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/lib/check.sh
@@ -36,19 +36,19 @@ start one "$port" "$web" --region global
 await 300 eval '[ "$(grep -c "is ready" "$dir/one.log")" = 2 ]'
 ok "processes that were not heard of for longer than rows are kept are forgotten" is "2" "select string_agg(epoch::text, ' ') from relayed where node_id = 1"
 
-ok "a region tells its nodes" relay eu nodes web-1 "$long"
+ok "a region reports its nodes" relay eu nodes web-1 "$long"
 ok "and another its own" relay us nodes store-1 store-2 old/old-1
 ok "an incident with numbers and texts that are beyond all" relay eu wild 7001 "$long"
 ok "is taken" await 100 here 7001 "$long"
 ok "it is of now, and no number is one that sums do not hold" is t "select i.last <= now() and i.opened <= now() and s.last <= now() and s.n = 1e15 and s.excess_us = 1e15
 	from incident i join incident_signal s using (incident_id) where incident_id = 7001"
 ok "what is cut of it is cut between characters" is "aééééééé" "select class from incident_signal where incident_id = 7001"
-ok "it is told again, and another one after it" eval 'relay eu wild 7001 "$long" && relay eu incident 7002 web-1'
+ok "it is reported again, and another one after it" eval 'relay eu wild 7001 "$long" && relay eu incident 7002 web-1'
 ok "which is taken, too" await 100 here 7002 web-1
 ok "the console has both" eval 'curl -s "http://127.0.0.1:$web/api/v1/incidents" | $python -c "import json, sys; sys.exit(len(json.load(sys.stdin)[\"incidents\"]) != 2)"'
 
 ok "a region whose node has the name of another's" relay us incident 8001 web-1 store-1
-ok "tells of its own alone" await 100 here 8001 store-1
+ok "reports its own alone" await 100 here 8001 store-1
 ok "and nothing of the other is changed" untouched
 
 ok "a hundred of nodes that nobody knows" relay us unknown 120
@@ -57,12 +57,12 @@ ok "which is not behind them" await 100 here 8002 store-2
 ok "and they are not asked for again and again" is 0 "select count(*) from incidents_told()"
 
 sql -c "insert into region_relay select region_id, 1, '', now(), now() from region where name = 'old'"
-ok "of a region with a relay of its own another one tells" relay us incident old/8003 old-1
-ok "nothing" is 0 "select count(*) from incident_told where incident_id = 8003"
+ok "an incident of a region with a relay of its own, reported by another relay," relay us incident old/8003 old-1
+ok "is not stored" is 0 "select count(*) from incident_told where incident_id = 8003"
 sql -c "update region_relay set heard = now() - interval '25 hours' where relay_id = 1"
-ok "until that was silent for a day" eval 'relay us incident old/8003 old-1 && await 100 here 8003 old-1'
+ok "until that relay was silent for a day" eval 'relay us incident old/8003 old-1 && await 100 here 8003 old-1'
 
-# As the collector itself opened one before it was told of it, and that became a part of one that became a part of another.
+# An incident that the collector itself opened before the report came, and that was merged into one that was merged into another.
 sql -c "insert into incident (incident_id, region_id, onset, last, opened, closed, merged_into) select id, region_id, now(), now(), now(), now(), nullif(into_id, 0) from region,
 	(values (9001, 9002), (9002, 9003), (9003, 0)) v(id, into_id) where name = 'us'" -c "insert into incident_step values (9001, 1, now(), now(), 'opened', '', '{}')"
 ok "one that was merged twice here" relay us incident 9001 store-2
@@ -84,7 +84,7 @@ sql -c "alter table incident_signal add constraint no_evil check (app <> 'evil')
 ok "an incident that is refused where it is written down" relay us evil 8004 store-1
 ok "and one that is not" relay eu incident 7003 web-1
 ok "is left out, and that is said" await 200 grep -q "are skipped until their next update, because they cannot be stored: .*no_evil.*SQLSTATE 23514" "$dir/one.log"
-ok "others are taken when they are told again" eval 'relay eu incident 7003 web-1 && await 100 here 7003 web-1'
+ok "others are taken when they are reported again" eval 'relay eu incident 7003 web-1 && await 100 here 7003 web-1'
 sql -c "alter table incident_signal drop constraint no_evil"
 ok "and that one, too, when it can be" eval 'relay us evil 8004 store-1 && await 100 here 8004 store-1'
 done_checking

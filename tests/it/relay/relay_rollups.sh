@@ -18,7 +18,7 @@ starts_emea() {
 	relays emea "$emea_port" "$emea_web" "tcp://127.0.0.1:$port" "$@"
 }
 
-told() { # HOURS_AGO FROM UNTIL: a sample each 10 s, in the hour that began so long ago
+sampled() { # HOURS_AGO FROM UNTIL: stores a sample each 10 s, in the hour that began so long ago
 	of eu "select ensure_partition('sample_raw', 'hour', t - $1 * interval '1 hour') from base" >/dev/null
 	of eu "insert into sample_raw (ts, node_id, layout_id, entities, a) select t - $1 * interval '1 hour' + i * interval '10 s', e.node_id, l.layout_id, array[e.entity_id], array[i * 31 % 200 / 100.0, i % 7]::float4[]
 		from base, entity e join layout l on l.entity_kind = e.kind, generate_series($2, $3) i where e.kind = 'fake'"
@@ -68,7 +68,7 @@ of eu "create table base as select date_bin('1 hour', now(), timestamptz 'epoch'
 t=$(of eu "select t from base")
 read -r from to < <(of eu "select api.rfc3339(t) || ' ' || api.rfc3339(t + interval '1 hour') from base")
 
-told 0 0 359
+sampled 0 0 359
 packs
 ok "an hour that is over is the same in all three" await 400 same 1
 ok "each sample once" counted_in 360 seismo 0
@@ -77,27 +77,27 @@ ok "the global console draws the same of it" alike 60
 ok "and also if it was asked for less than minutes" alike 10
 ok "no sample was relayed" is "0|0" "select (select count(*) from sample_unsealed join entity using (node_id, entity_id) where kind = 'fake'), (select count(*) from sealed)"
 
-# What was told of an hour before it was over ends with it, and it is told anew with what came late.
+# Rollups that were sent before their hour was over are replaced by those of the whole hour, which is sent again with late samples.
 for r in emea seismo; do
 	of $r "insert into sample_1m (hour, node_id, layout_id, part, entities, chunk, made_by) select hour, node_id, layout_id, 16777216 + 5 * 65536, entities, chunk, 2 from sample_1m"
 done
 ok "an hour that is not over is added up with the rest" counted_in 720 seismo 0
 of eu "insert into sample (ts, node_id, entity_id, layout_id, v) select t + interval '33 s', e.node_id, e.entity_id, l.layout_id, array[9, 1] from base, entity e join layout l on l.entity_kind = e.kind where e.kind = 'fake'"
 packs
-ok "what came late is told with its hour" await 400 counted_in 361 seismo 0
+ok "a late sample is sent with its hour" await 400 counted_in 361 seismo 0
 ok "which is the same in all three" await 100 same 1
 ok "nothing else is left of it" is 1 "select count(*) from sample_1m where hour = '$t'"
 
 # Cut off, and killed before and after it packs.
 sever
-told 1 0 359
+sampled 1 0 359
 packs
-ok "a region that is cut off packs, and keeps what it has to tell" await 300 eval '[ "$(hours eu | wc -l)" = 2 ] && [ "$(of eu "select count(*) from outbox where stream = 2")" -ge 1 ]'
+ok "a region that is cut off packs, and keeps the hour in its outbox" await 300 eval '[ "$(hours eu | wc -l)" = 2 ] && [ "$(of eu "select count(*) from outbox where stream = 2")" -ge 1 ]'
 halt eu KILL
 halt emea KILL
 starts_emea
 starts_eu
-told 2 0 359
+sampled 2 0 359
 packs
 wire_up "$way" "$emea_port"
 halt one KILL
@@ -118,14 +118,14 @@ early() { # of how many samples, and their sum
 unpacked=$(of eu "select count(value), sum(value) from api.series where metric = 'speed' and ts >= to_timestamp($slot) and ts < to_timestamp($slot + 300)")
 await 300 eval '[ $(date +%s) -ge $((slot + 320)) ]'
 packs
-ok "five minutes of an hour that is not over are told" await 400 eval '[ "$(early seismo)" = "$unpacked" ]'
+ok "five minutes of an hour that is not over are sent" await 400 eval '[ "$(early seismo)" = "$unpacked" ]'
 ok "there are some" test "${unpacked%%|*}" -ge 30
 packs
 sleep 1
 ok "once" eval '[ "$(early seismo)" = "$unpacked" ] && [ "$(early emea)" = "$unpacked" ]'
 
-# Each collector keeps what it is told to keep, and what it does not keep goes through it.
-told 120 0 359
+# Each collector keeps rollups for as long as it is configured to, and relays those that it does not keep.
+sampled 120 0 359
 packs
 ok "an hour of five days ago is in all three" await 400 same 4
 halt emea TERM
@@ -137,14 +137,14 @@ of eu "insert into sample (ts, node_id, entity_id, layout_id, v) select t - inte
 packs
 ok "and have what comes late for it" await 400 eval 'counted_in 361 seismo 120 && [ "$(hours seismo)" = "$(hours eu)" ]'
 
-# What a region had to tell for longer than it keeps anything is gone, and that is said.
+# Rows that waited in the outbox for longer than the region keeps anything are dropped, and the gap is recorded.
 sever
-await 600 eval '[ "$(counter "$eu_web" seismo_relay_up)" = 0 ]' # from now on it tells nothing of itself
+await 600 eval '[ "$(counter "$eu_web" seismo_relay_up)" = 0 ]' # from now on it sends nothing about itself
 deliver eu "$eu_port" app-1 70 20 100000 request
 halt eu TERM
 of eu "update outbox set made = now() - interval '40 days' where stream = 1 and seq <= (select max(seq) - 10 from outbox where stream = 1)"
 starts_eu
-ok "what a region had to tell for longer than it keeps anything goes" await 300 eval '[ "$(of eu "select count(*) from outbox where stream = 1")" = 10 ]'
+ok "rows that waited in the outbox for longer than a region keeps anything are dropped" await 300 eval '[ "$(of eu "select count(*) from outbox where stream = 1")" = 10 ]'
 lost=$(of eu "select min(seq) from outbox where stream = 1")
 halt eu TERM # which may have read it before
 starts_eu
@@ -157,5 +157,5 @@ ok "and so does what comes next" await 300 is 15 "select count(*) from request"
 # Who may not, and what is none.
 seismo node token --for 1d --uses 9 >"$dir/anybody"
 COLLECTOR_PUB=$dir/keys/collector.pub TOKEN=$dir/anybody "$fake" "tcp://127.0.0.1:$port" script >/dev/null <<<$'node thief 1\nhello\nwant welcome 0 0\nsend 2 1 1 rollup@\nwant ack 2 1'
-ok "a node cannot tell of an hour" is "only a relay may speak for others" "select message from quarantine"
+ok "a node cannot send rollups" is "only a relay may speak for others" "select message from quarantine"
 done_checking

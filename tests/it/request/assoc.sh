@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # assoc.sh - which upstream call belongs to which request, for each way to see them, by the logs of the servers that
-# were called: all is known where it can be, and what is doubtful is not told. LONG=1: ten seconds of each, as a table.
+# were called: all is known where it can be, and a doubtful call is given to no request. LONG=1: ten seconds of each, as a table.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/lib/check.sh
@@ -57,7 +57,7 @@ pipelined() { # at a depth of 4
 	ok "$name: they are counted" await 300 eval '[ "$(coverage pipelined)" -gt "$((before + 40))" ]'
 	expected=$(rows "$piped" "$prefix") measure "$name" "$piped" "$prefix" path
 	ok "$name: all were answered" figure "$(awk '{ print $4 }' "$tmp/load")" = "$sent" -a "${f[lines]:-0}" = "$sent"
-	ok "$name: their connections are told as not read" await_value t piped_counted
+	ok "$name: their connections are counted as not read" await_value t piped_counted
 	ok "$name: a row that there is is right" figure "${f[matched]:-1}" = "${f[rows]:-0}" -a "${f[unequal]:-1}" = 0
 	ok "$name: none has the call of another" figure "${f[wrong]:-1}" = 0 -a "${f[upstream_wrong]:-1}" = 0
 	row_of pipelined

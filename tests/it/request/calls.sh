@@ -31,7 +31,7 @@ for rung in $(rungs); do
 	ok "$rung, an answer whose body is spliced out has its status" await_value 502 row "/out/$rung" status
 	ok "$rung, and ends with its last byte" test "$(row "/out/$rung" "request_us between 480000 and $((10#$took))")" = t
 	get "/all/$rung"
-	ok "$rung, of an answer that is spliced out altogether no status is told but its own" \
+	ok "$rung, an answer that is spliced out altogether has its own status or none" \
 		await_value t row "/all/$rung" "status in (0, 503)"
 	ok "$rung, there is nothing else" test "$(ask "select count(*) from request where local_port = $port and path like '%/$rung'")" = 3
 done

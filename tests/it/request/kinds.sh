@@ -67,7 +67,7 @@ counted() { # KIND APP: one connection at least; other tests have some, too
 	ask "select 'so' from unread where kind = '$1' and app = '$2' limit 1"
 }
 
-get "http://127.0.0.1:$ng/warm" # a thread that waits for its own pages has a call that cannot be told
+get "http://127.0.0.1:$ng/warm" # a thread that waits for its own pages has a call that cannot be read
 get "http://[::1]:$c/v6?s=500"
 ok "a request over IPv6 is a row with its addresses" row_is "$c" /v6 "status || ' ' || host(remote) || ' ' || host(local)" "500 ::1 ::1"
 get "http://[::ffff:127.0.0.1]:$c/mapped?s=500"

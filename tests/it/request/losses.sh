@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# losses.sh - what a probe cannot take is counted, exactly, and told, and what it takes is right: the reader of a
+# losses.sh - requests that a probe cannot take are counted exactly and reported, and those it takes are right: the reader of a
 # small ring is stopped for 20,000 requests, and a thousand clients come where 64 connections are followed. For each way to see
 # requests; the probe watches a cgroup with nothing but the server in it.
 set -u
@@ -66,7 +66,7 @@ memory() {
 	echo $(($(awk '/^VmRSS/ { print $2 }' "/proc/$pid/status") + $(cat "/proc/$pid"/fdinfo/* 2>/dev/null | awk '/^memlock/ { n += $2 } END { printf "%d", n / 1024 }')))
 }
 
-api_tells() { # COUNTER N: the coverage of the last minutes, and the page of the nodes
+api_reports() { # COUNTER N: the coverage of the last minutes, and the page of the nodes
 	curl -s "http://$WEB/api/v1/coverage" | python3 -c '
 import json, sys
 c = json.load(sys.stdin)["coverage"]
@@ -114,7 +114,7 @@ ring_full() {
 	ok "$name: there were losses, and not only" test $lost -gt 5000 -a $lost -lt $((sent * 9 / 10))
 	ok "$name: every row is right" right "$prefix"
 	ok "$name: no more memory than before" test "$(memory)" -le $((memory + 2048 + (more > 0 ? more : 0) / 2))
-	ok "$name: the console is told" api_tells ring_full "$(coverage ring_full)"
+	ok "$name: the API reports the losses" api_reports ring_full "$(coverage ring_full)"
 }
 
 conns_full() {
@@ -131,7 +131,7 @@ conns_full() {
 	ok "$name: all of theirs" test "$(on_survivors "$prefix")" = "$(rows "$prefix")"
 	ok "$name: every row is right" right "$prefix"
 	ok "$name: no more memory than before" test "$(memory)" -le $((memory + 2048))
-	ok "$name: the console is told" api_tells conn_full "$(coverage conn_full)"
+	ok "$name: the API reports the losses" api_reports conn_full "$(coverage conn_full)"
 	load "/$rung-again/" 1000 1 50
 	ok "$name: there is room again when they are gone" await_value "$sent" rows "/$rung-again/"
 }

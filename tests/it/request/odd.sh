@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # odd.sh - servers that move their bytes by recvmmsg and sendmmsg, and one that moves its bytes by io_uring: read by the sockets'
-# tracepoints, and told as not read by those of the system calls; and of a connection of which those see all but one answer, or one
+# tracepoints, and counted as not read by those of the system calls; and of a connection of which those see all but one answer, or one
 # request, only what is next to it is missing, and nobody has the call of another. Over a whole stack.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
@@ -41,7 +41,7 @@ for rung in $(rungs); do
 	curl -s -o /dev/null -m 10 "http://127.0.0.1:$port/$rung/[1-10]"
 	curl -s -o /dev/null -m 10 "http://127.0.0.1:$port/worker-$rung/[1-10]"
 	if [ "$rung" = syscalls ]; then
-		ok "$rung, its connections are told as not read" await_value yes more_unread "$before"
+		ok "$rung, its connections are counted as not read" await_value yes more_unread "$before"
 		ok "$rung, and nothing else is" test "$(rows "/%$rung/" | cut -d' ' -f1)" = 0
 	else
 		ok "$rung, its requests are rows with their status" await_value "10 500 500 1" rows "/$rung/"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # older.sh - connections that were there before the probe, idle and with a request under way, of a server and of nginx
-# with its kept upstreams: the next request on each is a right row, and of what it did not see begin nothing is told.
-# For each way to see requests, over a whole stack. nginx's own records are off: they tell of what was under way, too, if
+# with its kept upstreams: the next request on each is a right row, and a request that it did not see begin has none.
+# For each way to see requests, over a whole stack. nginx's own records are off: they include requests under way, too, if
 # the probe knows them already, as another nginx of this build had requests.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
@@ -25,8 +25,8 @@ served() { # PORT: how many requests its server has read
 	wc -l <"$tmp/served.$1"
 }
 
-# Connections of a client to each, which have been used; half of them have a request under way, which ends when its server is
-# told to: the probe that is still there would tell of one that ended before.
+# Connections of a client to each, which have been used; half of them have a request under way, which ends when its server gets
+# a signal: the probe that is still there would report one that ended before.
 begin() { # PORT...
 	local port n=$(served "$behind") m=$(served "$direct")
 	for port; do
@@ -57,7 +57,7 @@ for rung in $(rungs); do # each probe comes when all have their connections: wha
 	ok "$rung, so has each of nginx's" await_value "20 20" next "$ng" "count(*), count(distinct remote_port)"
 	ok "$rung, with its call on a connection that was kept" \
 		test "$(next "$ng" "count(*) filter (where upstreams -> 0 ->> 'addr' = '127.0.0.1:$behind' and upstreams -> 0 ->> 'status' = '503')")" = 20
-	ok "$rung, nothing is told of what was under way" test "$(ask "select count(*) from request where path = '/begun'")" = 0
+	ok "$rung, a request that was under way has no row" test "$(ask "select count(*) from request where path = '/begun'")" = 0
 	ok "$rung, and there is nothing else" await_value 60 ask "select count(*) from request where local_port in ($ng, $behind, $direct) and path <> '/before'"
 done
 done_checking

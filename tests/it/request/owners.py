@@ -30,7 +30,7 @@ def answer(fd, status):
     os.write(fd, b"HTTP/1.1 %d Test\r\nContent-Length: 2\r\n\r\nok" % status)
 
 
-def told(s, path, status, pid):
+def report(s, path, status, pid):
     got = client.submit(s.recv, 4096).result()
     assert got.startswith(b"HTTP/1.1 %d " % status), got
     print(path, status, s.getsockname()[1], pid, flush=True)
@@ -51,7 +51,7 @@ def forked(path):
     pid = in_child(lambda: (read(fd), answer(fd, 501)))
     os.close(fd)
     os.waitpid(pid, 0)
-    told(s, path, 501, pid)
+    report(s, path, 501, pid)
 
 
 def handed(path):
@@ -62,7 +62,7 @@ def handed(path):
     pid = in_child(lambda: answer(fd, 502))
     os.close(fd)
     os.waitpid(pid, 0)
-    told(s, path, 502, os.getpid())
+    report(s, path, 502, os.getpid())
 
 
 def swapped():
@@ -72,13 +72,13 @@ def swapped():
     ask(a, "/swap-a")
     read(fa)
     answer(fa, 503)
-    told(a, "/swap-a", 503, os.getpid())
+    report(a, "/swap-a", 503, os.getpid())
     os.dup2(fb, fa)
     os.close(fb)
     ask(b, "/swap-b")
     read(fa)
     answer(fa, 504)
-    told(b, "/swap-b", 504, os.getpid())
+    report(b, "/swap-b", 504, os.getpid())
     os.close(fa)
 
 
@@ -96,8 +96,8 @@ def exchanged():
     os.close(spare)
     answer(fa, 505)
     answer(fb, 506)
-    told(a, "/change-a", 506, os.getpid())
-    told(b, "/change-b", 505, os.getpid())
+    report(a, "/change-a", 506, os.getpid())
+    report(b, "/change-b", 505, os.getpid())
     os.close(fa)
     os.close(fb)
 
@@ -116,11 +116,11 @@ def outlived():
     ask(a, "/outlive-a")
     waiting.join()
     answer(spare, 507)
-    told(a, "/outlive-a", 507, os.getpid())
+    report(a, "/outlive-a", 507, os.getpid())
     ask(b, "/outlive-b")
     read(fa)
     answer(fa, 508)
-    told(b, "/outlive-b", 508, os.getpid())
+    report(b, "/outlive-b", 508, os.getpid())
     os.close(spare)
     os.close(fa)
 

@@ -23,11 +23,11 @@ owner() { # PATH
 # The last one first: when its row is there, so are the others.
 every_owner() {
 	local path status client pid row bad=0 n=0
-	await_value "$(sed -n '$s/^[^ ]* //p' "$tmp/told")" owner "$(sed -n '$s/ .*//p' "$tmp/told")"
+	await_value "$(sed -n '$s/^[^ ]* //p' "$tmp/reported")" owner "$(sed -n '$s/ .*//p' "$tmp/reported")"
 	while read -r path status client pid; do
 		n=$((n + 1)) row=$(owner "$path")
 		[ "$row" = "$status $client $pid" ] || [ -z "$row$(may_be_missed "$path")" ] || { echo "$path: $row"; bad=1; }
-	done <"$tmp/told"
+	done <"$tmp/reported"
 	[ $n = 11 ] && [ $bad = 0 ]
 }
 
@@ -76,7 +76,7 @@ used_again() {
 	kill $number
 	wait $as
 	ok "$rung, what it answered before is its own" await_value "501 server $number" row "$port" "/$rung-before" "status || ' ' || app || ' ' || pid"
-	ok "$rung, what it never answered is told, and lasted as long as it lived" \
+	ok "$rung, the request it never answered has a row, and lasted as long as the server lived" \
 		await_value "0 server true" row "$port" "/$rung-killed" "status || ' ' || app || ' ' || (request_us between 490000 and $lived_us + 10000)"
 	ok "$rung, the next process of that number has a name and requests of its own" \
 		await_value "502 another $number true" row "$port" "/$rung-after" "status || ' ' || app || ' ' || pid || ' ' || (request_us < 300000)"
@@ -85,7 +85,7 @@ used_again() {
 for rung in $(rungs); do
 	probe_by "$rung" --slow-ms 0 --rows-per-s 50000
 	read -r port < <(free_ports 1)
-	timeout 60 python3 tests/it/request/owners.py "$port" >"$tmp/told" 2>"$tmp/errors" || cat "$tmp/errors"
+	timeout 60 python3 tests/it/request/owners.py "$port" >"$tmp/reported" 2>"$tmp/errors" || cat "$tmp/errors"
 	ok "$rung, each request has its status, its client and the process that read it" every_owner
 	ok "$rung, and there are no others" test "$(ask "select count(*) from request where local_port = $port")" -le 11
 

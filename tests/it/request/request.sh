@@ -36,7 +36,7 @@ nginx_of() { # WORKERS
 # Answers with a bad status, refused, broken off, too late, given up by the client after 30 ms.
 mix=(--every 89,s=503 --every 79,r=1 --every 83,x=1 --every 101,d=900 --every 97,d=900,30)
 
-# The log tells times by whole milliseconds at both ends, of the clock of nginx's loop: of exact ones so much is off by .9 ms at p99,
+# The log has times in whole milliseconds at both ends, by the clock of nginx's loop: of exact ones so much is off by .9 ms at p99,
 # and by nothing in the middle. The median of three thirds: where the machine holds nginx up, its clock stands still with it; what
 # other suites do may cost it a quarter of a millisecond (LONG=1, alone: 1 ms in all). Where another guest of the host holds it up
 # for longer, the times alone are taken anew, and everything else must hold each time.

@@ -43,7 +43,7 @@ http {
 END
 within in/child nginx -c "$tmp/nginx.conf" -e "$tmp/error.log"
 listening "$in" "$child" "$out" "$ng"
-# Before anybody watches: a thread that waits for its own pages meanwhile has a call that cannot be told.
+# Before anybody watches: a thread that waits for its own pages meanwhile has a call that cannot be read.
 curl -s -o /dev/null -m 5 "http://127.0.0.1:$ng/warm"
 stack_open --slow-ms 0 --scope "cgroup=$top/in"
 
@@ -72,9 +72,9 @@ ok "it is not even counted: four requests, and one call of a client in the cgrou
 doctor() { # SCOPE
 	"$B/seismo-probe" doctor --collector tcp://127.0.0.1:1 --scope "$1"
 }
-ok "a directory that is not there is told, with what to do" eval 'doctor cgroup=$top/none | grep -q "^off  request .*$top/none is not a cgroup2 directory.*name one"'
-ok "a directory that is no cgroup is told" eval 'doctor cgroup=/tmp | grep -q "^off  request .*/tmp is not a cgroup2 directory"'
-ok "a file in a cgroup is told" eval 'doctor cgroup=$top/cgroup.procs | grep -q "^off  request .*is not a cgroup2 directory"'
+ok "a directory that is not there is refused, with the remedy" eval 'doctor cgroup=$top/none | grep -q "^off  request .*$top/none is not a cgroup2 directory.*name one"'
+ok "a directory that is no cgroup is refused" eval 'doctor cgroup=/tmp | grep -q "^off  request .*/tmp is not a cgroup2 directory"'
+ok "a file in a cgroup is refused" eval 'doctor cgroup=$top/cgroup.procs | grep -q "^off  request .*is not a cgroup2 directory"'
 ok "the hierarchy itself is a scope, too" eval 'doctor "cgroup=${top%/*}/" | grep -q "^ok   request"'
 ok "a scope that is nothing we know is refused" eval '! doctor container=1'
 done_checking

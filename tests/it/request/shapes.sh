@@ -16,13 +16,13 @@ row() { # PATH COLUMNS
 	ask "select $2 from request join reason using (reason_id) where local_port = $port and path = '$1'"
 }
 
-told() { # PATH FIELD
-	awk -v p="$1" -v f="$2" '$1 == p { print $f }' "$tmp/told"
+printed() { # PATH FIELD: of the line that shapes.py printed
+	awk -v p="$1" -v f="$2" '$1 == p { print $f }' "$tmp/printed"
 }
 
 near() { # PATH: the row's time is the server's own, within 30 ms
 	local a b
-	a=$(row "$1" request_us) b=$(told "$1" 3)
+	a=$(row "$1" request_us) b=$(printed "$1" 3)
 	[ -n "$a" ] && [ -n "$b" ] && [ $((a - b)) -lt 30000 ] && [ $((b - a)) -lt 30000 ]
 }
 
@@ -35,7 +35,7 @@ for rung in $(rungs); do
 	probe_by "$rung" --slow-ms 0 --rows-per-s 50000 --scope "cgroup=$cgroup"
 	missed=$(coverage head_missed)
 	began=$(date +%s%N)
-	(cgroup_join && exec timeout 100 python3 tests/it/request/shapes.py "$port") >"$tmp/told" 2>"$tmp/errors" || cat "$tmp/errors"
+	(cgroup_join && exec timeout 100 python3 tests/it/request/shapes.py "$port") >"$tmp/printed" 2>"$tmp/errors" || cat "$tmp/errors"
 	wall_us=$((($(date +%s%N) - began) / 1000))
 	await_value "$storm $storm" storm_rows
 	ok "$rung, a storm of accepts and closes gives each request its row, on fds used again and again" test "$(storm_rows)" = "$storm $storm"
@@ -44,7 +44,7 @@ for rung in $(rungs); do
 		sendfile:"a file sent by sendfile" chunked:"a chunked stream" dup:"an fd that was dup'ed meanwhile" head:"a HEAD answered with a length" \
 		not-modified:"a 304 with a length" continue:"a 100 Continue before the answer"; do
 		path=/${shape%%:*}
-		ok "$rung, ${shape#*:} is one row with its status" test "$(row "$path" status)" = "$(told "$path" 2)" -a -n "$(told "$path" 2)"
+		ok "$rung, ${shape#*:} is one row with its status" test "$(row "$path" status)" = "$(printed "$path" 2)" -a -n "$(printed "$path" 2)"
 	done
 	ok "$rung, the end of a sendfile is its last byte" near /sendfile
 	ok "$rung, the end of a chunked stream is its last chunk" near /chunked

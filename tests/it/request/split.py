@@ -70,7 +70,7 @@ def add(groups, row, done):
     g['n'] += 1
     r = done.get(row['path'], {})
     if m[2] != 'stop' and m[1] != 'nginx' and 'wall' not in r:
-        return  # the client gave up, and the server has not told yet
+        return  # the client gave up, and the server has no line for it yet
     ms = ms_of(r)
     right = is_right(row, ms, codes)
     g['right'] += right

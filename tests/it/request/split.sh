@@ -122,11 +122,11 @@ await_value 1 ask "select count(*) from request where path = '/threaded-settled/
 
 # The very first request of a server, and nobody looks before it is over.
 get "$new" /new/1 "f=lock&ms=400"
-told_of() { # PATH: its reason, and whether a wait of that kind is there with who ended it and a stack
+reason_of() { # PATH: its reason, and whether a wait of that kind is there with who ended it and a stack
 	ask "select distinct reason.code || ' ' || (e.who like 'lockholder%' and e.stack_id is not null) from request r join reason using (reason_id)
 		join evidence e on e.owner_id = r.request_id and e.ts = r.ts join part p using (part_id) where r.path = '$1' and p.code = 'lock'"
 }
-ok "the first request that ever met a fault has its reason and its evidence" await_value "lock true" told_of /new/1
+ok "the first request that ever met a fault has its reason and its evidence" await_value "lock true" reason_of /new/1
 
 python3 tests/it/request/split.py "http://$WEB" "$tmp" >"$tmp/judged"
 cat "$tmp/judged"

@@ -103,21 +103,21 @@ class Honest(Client):
 
 
 def honest(url, prefix, n, per_s, out):
-    """PREFIX0 and so on deliver until told to end; says how many batches, and how many connections it took."""
-    told = []
-    signal.signal(signal.SIGTERM, lambda *_: told.append(1))
+    """PREFIX0 and so on deliver until SIGTERM; prints how many batches, and how many connections it took."""
+    ending = []
+    signal.signal(signal.SIGTERM, lambda *_: ending.append(1))
     with open(out, 'w', 1) as f:
         nodes = [Honest(url, f'{prefix}{i}', f) for i in range(int(n))]
         first, made = time.monotonic(), 0
         poller = zmq.Poller()
-        while not told or any(c.waiting for c in nodes):
+        while not ending or any(c.waiting for c in nodes):
             for s, _ in poller.sockets[:]:
                 poller.unregister(s)
             for c in nodes:
                 poller.register(c.sock, zmq.POLLIN)
             poller.poll(2)
             now = time.monotonic()
-            while not told and made < (now - first) * int(per_s):
+            while not ending and made < (now - first) * int(per_s):
                 nodes[made % len(nodes)].make()
                 made += 1
             for c in nodes:

@@ -105,7 +105,7 @@ act half "$url" 50 >"$dir/half" & silent=$!
 
 hostile wrong_key handshakes_refused/wrong_key 20 "who expects another key of the collector does not come in"
 hostile no_key handshakes_refused/plain 20 "who has no key does not come in"
-hostile unknown refused/key 6 "a key that nobody approved is told so, and is heard in nothing else"
+hostile unknown refused/key 6 "a key that is not approved gets that answer, and nothing else is accepted from it"
 hostile other_name refused/identity 20 "an approved key does not get another node's name, nor does one with a token" honest0
 hostile replay refused/identity 20 "recorded batches are refused from another key, and acked again to the one that sent them"
 ok "and stored once" is 3 "select count(*) from request where path like '/replay%'"
@@ -160,9 +160,9 @@ sleep 0.5
 read -r _ since until <<<"${phases[0]}"
 read -r _ _ normal _ < <(p99 "$since" "$until")
 for p in "${phases[@]}"; do
-	in_time_or_again $p >>"$dir/told"
+	in_time_or_again $p >>"$dir/in_time"
 	slow=$?
-	tail -n 1 "$dir/told"
+	tail -n 1 "$dir/in_time"
 	[ -z "${LONG:-}" ] || ok "${p%% *}: acks of honest nodes come in time (p99 $normal ms without)" test $slow = 0
 done
 kill $honest

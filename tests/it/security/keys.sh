@@ -18,7 +18,7 @@ node_start() { # NAME [KEYS [TOKEN [URLS [PUB]]]]
 }
 
 node_ends() { # NAME SIGNAL: with all that it has delivered, if it is asked to
-	disown "${node[$1]}" # or the shell tells who was killed
+	disown "${node[$1]}" # or the shell prints the killed job
 	kill "-$2" "${node[$1]}" && await 300 eval "! kill -0 ${node[$1]}"
 }
 
@@ -72,7 +72,7 @@ ok "a command waits for the tables that a collector is about to make" eval 'wait
 
 # Let in by a person.
 node_start alone
-ok "a key that nobody approved is told to wait, and whom to ask" says alone.alone "has to let node alone in: seismo-collector node approve '"
+ok "a key that is not approved is asked to wait, with the command that approves it" says alone.alone "has to let node alone in: seismo-collector node approve '"
 ok "so is the operator" says one "node alone (key .* waits to be let in: seismo-collector node approve '"
 ok "it is among those that wait" eval 'seismo node list --waiting | grep -q "^waits .*alone"'
 ok "nothing of it is stored" is 0 "select count(*) from node where name = 'alone'"
@@ -98,19 +98,19 @@ node_ends second KILL; node_ends third KILL; node_ends fourth KILL
 seismo node token --for 1min >"$dir/any"
 node_start first thief "$dir/any"
 ok "a name that has another key is refused, whatever the token" says first.thief "knows node first by another key"
-ok "and the operator is told" says one "says that it is node first, which has another key"
+ok "and the collector logs it" says one "says that it is node first, which has another key"
 ok "the node itself goes on" flows first
 ok "a key may not speak for another node" eval 'printf "node n9 1\nhello\nwant welcome 0 0\n" | "$fake" "$url" script; let_in; probe "$port" "node n9 1" hello "want welcome 0 0"'
 node_ends thief KILL
 rm -rf "$dir/keys.other" && cp -r "$dir/keys.first" "$dir/keys.other"
 node_start other other
-ok "a node that takes another name with its key is told whose key it is" says other.other "knows this key as node first, not other"
+ok "a node that takes another name with its key learns whose key it is" says other.other "knows this key as node first, not other"
 node_ends other KILL
 seismo node token --for 1min --node first >"$dir/for-first"
 node_start first anew "$dir/for-first"
 ok "a machine that was set up anew comes in by a token for its name" await 300 eval 'state approved "$(key_of anew)"'
 ok "and the key before is over" state replaced "$(key_of first)"
-ok "which its holder is told" says first.first "has revoked the key of node first"
+ok "and its holder learns so" says first.first "has revoked the key of node first"
 node_ends first KILL; node_ends anew TERM
 
 # Revoked under load.
@@ -137,7 +137,7 @@ node_start turn turn "$TOKEN"
 ok "a node delivers under its first key" flows turn
 was=$(key_of turn)
 seismo node rotate turn >/dev/null
-ok "told to, it has another key" await 300 eval '[ -n "$(key_of turn)" ] && [ "$(key_of turn)" != "$was" ]'
+ok "a rotated node has another key" await 300 eval '[ -n "$(key_of turn)" ] && [ "$(key_of turn)" != "$was" ]'
 ok "which is approved" await 300 eval 'state approved "$(key_of turn)"'
 ok "and the first one is over" await 300 state replaced "$was"
 ok "it delivers under that" flows turn
@@ -145,7 +145,7 @@ ok "no key is left over" test ! -e "$dir/keys.turn/node.next"
 
 # The key of the collector, under load.
 next=$(seismo key next | cut -d' ' -f1)
-ok "the next key of a collector is told to its nodes" says turn.turn "will go on with key"
+ok "the nodes learn the next key of their collector" says turn.turn "will go on with key"
 ok "both are what new nodes are given" [ "$(seismo key | wc -l)" = 2 ]
 await 300 grep -qF -- "$next" "$dir/keys.alone/collectors.pub"
 seismo key rotate >/dev/null
@@ -170,7 +170,7 @@ read -r old < <(free_ports 1)
 "$B/tools/fakecollector" "tcp://127.0.0.1:$old" - >"$dir/old.out" & running[old]=$!
 node_start new new "$TOKEN" "tcp://127.0.0.1:$old"
 ok "a probe says that an older collector has to be updated" says new.new "before version 0.2"
-ok "and tells it nothing" test ! -s "$dir/old.out"
+ok "and sends it nothing" test ! -s "$dir/old.out"
 node_ends new KILL
 halt old KILL
 
@@ -194,9 +194,9 @@ ok "nor of the node that had to wait" whole alone
 # Commands.
 ok "a node is tagged" eval 'seismo node tag alone rack=b7 role=web && seismo node tag alone role= && seismo node list | grep -q "alone .*rack=b7$"'
 ok "and shown by another name, under which it stays" eval 'seismo node name alone lone && seismo node list | grep -q "lone .*rack=b7$"'
-ok "a node that is not there is told" eval '! seismo node approve nobody 2>"$dir/err" && grep -q "no key of nobody waits" "$dir/err"'
-ok "a command that is none is told" eval '! seismo node frobnicate 2>"$dir/err" && grep -q "seismo-collector node are list, approve, revoke" "$dir/err"'
-ok "a database that is away is told" eval '! "$collector" --database "host=$dir/nowhere dbname=x" node list 2>"$dir/err" && grep -q "cannot be reached" "$dir/err"'
+ok "an unknown node is reported" eval '! seismo node approve nobody 2>"$dir/err" && grep -q "no key of nobody waits" "$dir/err"'
+ok "an unknown command is refused" eval '! seismo node frobnicate 2>"$dir/err" && grep -q "seismo-collector node are list, approve, revoke" "$dir/err"'
+ok "an unreachable database is reported" eval '! "$collector" --database "host=$dir/nowhere dbname=x" node list 2>"$dir/err" && grep -q "cannot be reached" "$dir/err"'
 ok "the web's role sees no key and changes nothing" eval '! sql -U seismo_web -c "select * from node_key" 2>/dev/null && ! sql -U seismo_web -c "insert into request select * from request limit 1" 2>/dev/null &&
 	! sql -U seismo_web -c "select public.approve(key, 1::text) from (values (1::text)) k(key)" 2>/dev/null'
 done_checking

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# block.sh - what is told of a disk against what its own counters say: a loop device, read and written directly.
+# block.sh - the metrics of a disk against its own counters: a loop device, read and written directly.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/lib/check.sh
@@ -33,13 +33,13 @@ new_disk() {
 	loop=${loop#/dev/}
 }
 
-# What the probe told of it, all ticks together: the sum of the metrics like this.
-told() { # PATTERN
+# The sum of what the probe reported of the disk in the metrics like this, over all ticks.
+reported() { # PATTERN
 	ask "select round(coalesce(sum(value), 0)::numeric, 6)::float8 from api.series where entity = '$loop' and metric like '$1'"
 }
 
 slots() { # read|write|flush: requests in all slots of latency
-	told "disk_$1_latency_us_%"
+	reported "disk_$1_latency_us_%"
 }
 
 counted() { # COLUMN of /sys/block/DISK/stat
@@ -69,30 +69,30 @@ new_disk || { echo "no loop device here"; echo "0 passed, 1 failed"; exit 1; }
 reads=$(counted 1) # of those who had this device before
 move read 64k 300
 move write 4k 200
-ok "every read is in the slot of its size" almost 300 told disk_read_size_bytes_65536
-ok "every write is in the slot of its size" almost 200 told disk_write_size_bytes_4096
+ok "every read is in the slot of its size" almost 300 reported disk_read_size_bytes_65536
+ok "every write is in the slot of its size" almost 200 reported disk_write_size_bytes_4096
 ok "every read has a latency" almost $(($(counted 1) - reads)) slots read
 ok "every write has a latency" almost 200 slots write
-ok "no other size is told of" test "$(told disk_write_size_bytes_65536)" = 0
+ok "no other size is reported" test "$(reported disk_write_size_bytes_65536)" = 0
 flushes=$(slots flush) before=$(counted 16)
 python3 -c 'import os, sys; f = os.open(sys.argv[1], os.O_RDWR); [os.fsync(f) for _ in range(25)]' "/dev/$loop"
 ok "every flush has a latency" almost $((${flushes%.*} + $(counted 16) - before)) slots flush
 ok "and there were some" test "$(counted 16)" -ge $((before + 20))
-device_ms=$(awk -v s="$(told disk_read_device_seconds_total)" 'BEGIN { print s * 1000 }')
+device_ms=$(awk -v s="$(reported disk_read_device_seconds_total)" 'BEGIN { print s * 1000 }')
 # the disk counts from when a request was made; in whole milliseconds
 ok "the time of the reads ($device_ms ms) is within that of the disk ($(counted 4) ms)" \
 	awk -v a="$device_ms" -v b="$(counted 4)" 'BEGIN { exit !(a > 0 && a <= b + 300) }'
-ok "nothing went wrong there" test "$(told disk_errors_total)" = 0
+ok "no request failed" test "$(reported disk_errors_total)" = 0
 
 # Another disk that the kernel's map has to put elsewhere.
 first=${loop#loop} other=$(same_place "${loop#loop}")
 ok "a disk of a number that falls on the same place ($other) is made" control add "$other"
 losetup "/dev/loop$other" "$tmp/disk.img"
-of_first=$(told disk_read_size_bytes_8192)
+of_first=$(reported disk_read_size_bytes_8192)
 loop=loop$other move read 8k 70
 loop=loop$first move read 8k 30
-ok "it is told of under its own name" almost 70 eval 'loop=loop$other told disk_read_size_bytes_8192'
-ok "and the first under its own" almost $((${of_first%.*} + 30)) told disk_read_size_bytes_8192
+ok "the second disk is reported under its own name" almost 70 eval 'loop=loop$other reported disk_read_size_bytes_8192'
+ok "and the first under its own" almost $((${of_first%.*} + 30)) reported disk_read_size_bytes_8192
 
 # A kernel that keeps no times of requests: they are noted by hand. This one does; the other way is tried apart.
 coproc hand { "$B/tools/byhand" "$loop"; }

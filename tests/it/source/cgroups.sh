@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# cgroups.sh - what is told of cgroups against their own files: CPU time, throttling (an event, too), memory limit and OOM kills, the names
+# cgroups.sh - the metrics of cgroups against their own files: CPU time, throttling (an event, too), memory limit and OOM kills, the names
 # of containers, pods and jobs, and 600 of them at once; and the I/O of their tasks against /proc/PID/io.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
@@ -27,7 +27,7 @@ on_exit() {
 	done
 }
 
-told() { # ENTITY METRIC: all ticks together
+reported() { # ENTITY METRIC: the sum over all ticks
 	ask "select round(coalesce(sum(value), 0)::numeric, 6)::float8 from api.series where entity like '$1' and entity_kind = 'cgroup' and metric = '$2'"
 }
 
@@ -35,13 +35,13 @@ is_about() { # A B: as near as float32 is
 	awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; if (d < 0) d = -d; exit !(d <= 0.00001 + b * 0.00001) }'
 }
 
-await_about() { # VALUE ENTITY METRIC: until that much of it was told, for 40 s
+await_about() { # VALUE ENTITY METRIC: until that much of it is reported, for 40 s
 	local i
 	for ((i = 0; i < 40; i++)); do
-		is_about "$(told "$2" "$3")" "$1" && return
+		is_about "$(reported "$2" "$3")" "$1" && return
 		sleep 1
 	done
-	echo "$3 of $2: $(told "$2" "$3"), not $1"
+	echo "$3 of $2: $(reported "$2" "$3"), not $1"
 	return 1
 }
 
@@ -86,7 +86,7 @@ io_in() { # CGROUP_DIR NAME READS WRITES: $live is stopped
 	io=$(awk '{ v[$1] = $2 } END { print v["read_bytes:"], v["write_bytes:"], v["cancelled_write_bytes:"], v["rchar:"], v["wchar:"], v["syscr:"], v["syscw:"] }' "/proc/$live/io")
 }
 
-io_told() { # KIND ENTITY: the same, all ticks together
+io_reported() { # KIND ENTITY: the same seven numbers as stored, each the sum over all ticks
 	ask "select coalesce(sum(value) filter (where metric = 'task_read_bytes_total'), 0), sum(value) filter (where metric = 'task_write_bytes_total'),
 		sum(value) filter (where metric = 'task_cancelled_write_bytes_total'), sum(value) filter (where metric = 'task_rchar_bytes_total'),
 		sum(value) filter (where metric = 'task_wchar_bytes_total'), sum(value) filter (where metric = 'task_read_calls_total'),
@@ -96,10 +96,10 @@ io_told() { # KIND ENTITY: the same, all ticks together
 io_is_right() { # KIND ENTITY
 	local i
 	for ((i = 0; i < 40; i++)); do
-		[ "$(io_told "$@")" = "$io" ] && return
+		[ "$(io_reported "$@")" = "$io" ] && return
 		sleep 1
 	done
-	echo "$2: $(io_told "$@"), not $io"
+	echo "$2: $(io_reported "$@"), not $io"
 	return 1
 }
 
@@ -113,7 +113,7 @@ new_disk || { echo "no loop device here"; echo "0 passed, 1 failed"; exit 1; }
 has_root() {
 	ask "select count(*) > 0 from entity where kind = 'cgroup' and name = '/'"
 }
-ok "the root is told of" await_value t has_root
+ok "the root cgroup is reported" await_value t has_root
 
 # One with a quota, in which somebody burns CPU; one with a memory limit, in which somebody takes more; and names.
 for d in "$cpu" "$cpuacct" "$v2"; do mkdir -p "$d/$mine/hog"; done
@@ -132,7 +132,7 @@ mkdir -p "$memory$docker" "$memory$pod" "$memory$job"
 ok "a container is found by its id" has_label "container=$id" "$docker"
 ok "a pod by its uid" has_label "pod=$uid" "$pod"
 ok "a job by its number" has_label "job=$$" "$job"
-ok "with all that its path tells" test "$(labels_of "pod=${uid%-*}*" "container=${id//0/f}")" = \
+ok "a pod has all labels that its path gives" test "$(labels_of "pod=${uid%-*}*" "container=${id//0/f}")" = \
 	"{\"container\": \"${id//0/f}\", \"kind\": \"cgroup\", \"path\": \"$pod\", \"pod\": \"$uid\", \"qos\": \"burstable\", \"runtime\": \"containerd\", \"slice\": \"kubepods-burstable-pod${uid//-/_}.slice\"}"
 
 # I/O: of one that is made and gone between two looks, and of one that lives, in either version.
@@ -158,7 +158,7 @@ ok "and of the program" io_is_right program "live$$"
 ok "the bytes are those that were read and written" test "${io%% 0 *}" = "$((300 * 65536)) $((200 * 4096))"
 io=$made_io
 ok "of one that is made and removed meanwhile" test "$made" = 1
-ok "bytes and calls are told under its name" io_is_right cgroup "/$mine/io/made"
+ok "bytes and calls are stored under its name" io_is_right cgroup "/$mine/io/made"
 ok "and under that of the program" io_is_right program "made$$"
 io=$live_io
 kill -9 "$live"
@@ -195,7 +195,7 @@ total_is_right() {
 	return 1
 }
 ok "somebody was throttled in them ($all s)" awk -v a="$all" 'BEGIN { exit !(a > 0.5) }'
-ok "what was throttled in all of them is told, listed or not" total_is_right
+ok "throttled time is complete over listed cgroups and others" total_is_right
 ok "no count ever ran backwards" test "$(ask "select count(*) from api.series where entity_kind = 'cgroup' and counter and value < 0")" = 0
 ok "no more than 512 are listed" test "$(ask "select count(distinct entity) <= 512 from api.series where entity like '/%' and entity_kind = 'cgroup' and metric = 'container_cgroups'
 	and ts = (select max(ts) from api.series where entity = '(others)')")" = t
@@ -210,13 +210,13 @@ ok "the CPU time of a cgroup is its own ($used s)" await_about "$used" "/$mine/h
 ok "the time that its quota stopped it as well ($throttled s)" await_about "$throttled" "/$mine/hog" container_cpu_cfs_throttled_seconds_total
 ok "and there was some" awk -v a="$throttled" 'BEGIN { exit !(a > 1) }'
 ok "and the periods" await_about "$(line "$cpu/$mine/hog/cpu.stat" nr_periods)" "/$mine/hog" container_cpu_cfs_periods_total
-ok "the quota is told" test "$(ask "select max(value) from api.series where entity = '/$mine/hog' and metric = 'container_spec_cpu_quota'")" = 10000
+ok "the quota is reported" test "$(ask "select max(value) from api.series where entity = '/$mine/hog' and metric = 'container_spec_cpu_quota'")" = 10000
 ok "nothing is counted twice at the end of a program" io_is_right cgroup "/$mine/io"
 ok "hits of a memory limit are counted" await_about "$(cat "$memory/$mine/mem/memory.failcnt")" "/$mine/mem" container_memory_failcnt
 ok "OOM kills are counted" await_about "$(line "$memory/$mine/mem/memory.oom_control" oom_kill)" "/$mine/mem" container_oom_events_total
-ok "the limit is told" test "$(ask "select max(value) from api.series where entity = '/$mine/mem' and metric = 'container_spec_memory_limit_bytes'")" = 16777216
+ok "the memory limit is reported" test "$(ask "select max(value) from api.series where entity = '/$mine/mem' and metric = 'container_spec_memory_limit_bytes'")" = 16777216
 throttled_is_over() {
-	[ "$(throttled_event "(array_agg(going_on order by told desc))[1]")" = 0 ]
+	[ "$(throttled_event "$(in_last_report going_on)")" = 0 ]
 }
-ok "and it is closed when that is over" await 450 throttled_is_over
+ok "and the event is closed when the throttling is over" await 450 throttled_is_over
 done_checking

@@ -1,18 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# drops.sh - packets that the kernel throws away are told by its reason: as many as were sent and did not arrive.
-# And, as this stack has little to do: what the probe says that it costs, and that a source keeps to its budget.
+# drops.sh - packets that the kernel drops are counted by its reason: as many as were sent and did not arrive.
+# As this stack has little to do, also the overhead that the probe reports, and that a source keeps to its budget.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/lib/check.sh
 . tests/lib/stack.sh
 
-told() { # REASON: all ticks together
+reported() { # REASON: the sum over all ticks
 	ask "select coalesce(sum(value), 0)::int from api.series where entity = '$1' and metric = 'skb_drops_total'"
 }
 
-told_at_least() { # REASON N: others may send to nobody, too
-	[ "$(told "$1")" -ge "$2" ] && echo so
+reported_at_least() { # REASON N: others may send to nobody, too
+	[ "$(reported "$1")" -ge "$2" ] && echo so
 }
 
 # 2,000 datagrams to a socket with no room for them, and to one that is not there. Prints how many did not arrive.
@@ -58,19 +58,19 @@ is_about() { # VALUE OF PART: within this part of it
 }
 
 # Each of these asks the database, which is dearer than to wait for it.
-process_told() { # what /proc says, and what a collector knows of the last ten seconds
+process_reported() { # PID: as /proc has it, within the part that ten seconds may change
 	sleep 1
 	is_about "$(latest process_resident_memory_bytes "")" "$(awk '/^VmRSS/ { print $2 * 1024 }' "/proc/$1/status")" 0.2 &&
 		is_about "$(sum_of process_cpu_seconds_total "")" "$(cpu_of "$1")" 0.3
 }
 
-programs_told() { # of a source as many as the kernel has of its descriptors, with maps and runs
+programs_reported() { # of a source as many as the kernel has of its descriptors, with maps and runs
 	sleep 1
 	[ "$(latest source_programs drops)" -ge 1 ] && [ "$(latest source_map_bytes drops)" -gt 1000 ] &&
 		[ "$(sum_of source_program_runs_total drops)" -ge 1000 ]
 }
 
-reads_told() {
+reads_reported() {
 	sleep 1
 	[ "$(sum_of source_reads_total proc)" -gt 2 ]
 }
@@ -82,18 +82,18 @@ throttled() {
 }
 
 stack_open
-full=$(told SOCKET_RCVBUFF) gone=$(told NO_SOCKET)
+full=$(reported SOCKET_RCVBUFF) gone=$(reported NO_SOCKET)
 dropped=$(send)
-ok "a datagram that finds no room ($dropped) is told, each" await_value $((full + dropped)) told SOCKET_RCVBUFF
+ok "each datagram that finds no room ($dropped) is counted" await_value $((full + dropped)) reported SOCKET_RCVBUFF
 ok "and there were some" test "$dropped" -gt 1000
-ok "so is one that nobody listens for" await_value so told_at_least NO_SOCKET $((gone + 2000))
+ok "so is one that nobody listens for" await_value so reported_at_least NO_SOCKET $((gone + 2000))
 ok "the API names them" eval 'curl -sf "http://$WEB/api/v1/series?metric=skb_drops_total&entity=SOCKET_RCVBUFF" | grep -q SOCKET_RCVBUFF'
 probe_pid=$(part_pid_of probe)
-ok "the probe tells its memory and its CPU time as /proc has them" await 300 process_told "$probe_pid"
-ok "and the kernel programs, maps and runs of a source" await 300 programs_told
-ok "reads are told" await 300 reads_told
+ok "the probe reports its memory and its CPU time as /proc has them" await 300 process_reported "$probe_pid"
+ok "and the kernel programs, maps and runs of a source" await 300 programs_reported
+ok "reads of a source are counted" await 300 reads_reported
 ok "and none failed" test "$(sum_of source_read_errors_total proc)" = 0
 PROBE_FLAGS="--budget-percent 0.0001" stack_start
-ok "a source that costs more than it may is read rarer, which an event and the node tell" await 900 throttled
+ok "a source that exceeds its budget is read less often, shown by an event and by the node" await 900 throttled
 ok "and what it left out is counted" await 900 eval 'sleep 1; [ "$(sum_of source_reads_skipped_total proc)" -ge 1 ]'
 done_checking

@@ -24,7 +24,7 @@ link() {
 		ip -n "$here" link set lossy0 up && ip -n "$there" link set eth0 up
 }
 
-tellings() { # KIND WHAT...: of the events of this kind
+reports() { # KIND COLUMNS: over all reports of the events of this kind
 	ask "select ${*:2} from event where kind = '$1'"
 }
 
@@ -34,11 +34,11 @@ in_ns() { # NETNS NAME WHAT...: a program of the test, in the cgroup
 }
 
 going_on() { # KIND
-	tellings "$1" "coalesce((array_agg(going_on order by told desc))[1], -1)"
+	reports "$1" "coalesce($(in_last_report going_on), -1)"
 }
 
-param() { # KIND KEY: as it was told last
-	tellings "$1" "(array_agg(params ->> '$2' order by told desc))[1]"
+param() { # KIND KEY: its value in the last report
+	reports "$1" "$(in_last_report "params ->> '$2'")"
 }
 
 sent_again() { # APP
@@ -46,8 +46,8 @@ sent_again() { # APP
 }
 
 check_kind() { # KIND APP PEER
-	ok "$1: it is told while it goes on" await_value 1 going_on "$1"
-	ok "$1: by less than 3 s of it ($(tellings "$1" "min(us) / 1000") ms)" test "$(tellings "$1" "min(us) < 3000000")" = t
+	ok "$1: it is reported while it goes on" await_value 1 going_on "$1"
+	ok "$1: by less than 3 s of it ($(reports "$1" "min(us) / 1000") ms)" test "$(reports "$1" "min(us) < 3000000")" = t
 	ok "$1: it names the application" test "$(param "$1" app)" = "$2"
 	ok "$1: and its peer" test "$(param "$1" peer)" = "$3"
 	ok "$1: and the interface" test "$(param "$1" dev)" = lossy0
@@ -55,8 +55,8 @@ check_kind() { # KIND APP PEER
 
 check_end() { # KIND
 	ok "$1: it is closed when it is over" await_value 0 going_on "$1"
-	ok "$1: it is one event" test "$(tellings "$1" "count(distinct event_id)")" = 1
-	ok "$1: each telling of it is told once" test "$(tellings "$1" "count(*) between 2 and 8 and count(distinct told) = count(*)")" = t
+	ok "$1: it is one event" test "$(reports "$1" "count(distinct event_id)")" = 1
+	ok "$1: each report of it is stored once" test "$(reports "$1" "count(*) between 2 and 8 and count(distinct told) = count(*)")" = t
 }
 
 cgroup_make
@@ -95,5 +95,5 @@ read -r -t 60 _ <&"${keeping[0]}"
 dropped "$here" output # it cannot be sent again
 echo >&"${keeping[1]}"
 read -r -t 60 again <&"${keeping[0]}"
-ok "what did not even leave the host is told as the kernel counts it ($again)" await_value "${again:-some}" sent_again "stuck$$"
+ok "segments that did not leave the host are counted as by the kernel ($again)" await_value "${again:-some}" sent_again "stuck$$"
 done_checking

@@ -80,7 +80,7 @@ def by_strace(calls, mount):
     return on, none
 
 
-def told(vfs, mount):
+def reported(vfs, mount):
     found = [v for e, v in vfs.items() if e == f"mount={mount},cgroup=/{os.path.basename(CGROUP)}"]
     return collections.Counter(found[0] if found else {})
 
@@ -95,14 +95,14 @@ def calls_on_files(sources):
     calls = traced("calls")
     vfs = sources.ask("vfs")["vfs"]
     for at, want in zip((mount, "?"), by_strace(calls, mount)):
-        seen = told(vfs, at)
+        seen = reported(vfs, at)
         where = "on its mount" if at == mount else "that name no file there is"
         ok(f"strace counted some calls {where}", sum(want.values()) > 5, want)
         for op in (READ, WRITE, OPEN, UNLINK, SYNC):
             ok(f"{op}s {where} are as many as strace counts: {want[op]}", seen[f"vfs_{op}s_total"] == want[op], seen[f"vfs_{op}s_total"])
             ok(f"failed {op}s {where} are as many", seen[f"vfs_{op}_errors_total"] == want[f"{op} error"], seen[f"vfs_{op}_errors_total"])
-            ok(f"of each of the {op}s {where} it is told how long it took", slots(seen, op) == want[op], slots(seen, op))
-            ok(f"the time of {op}s {where} is told if there were any", (seen[f"vfs_{op}_seconds_total"] > 0) == (want[op] > 0))
+            ok(f"each of the {op}s {where} has a latency", slots(seen, op) == want[op], slots(seen, op))
+            ok(f"the total time of {op}s {where} is above 0 exactly if there were any", (seen[f"vfs_{op}_seconds_total"] > 0) == (want[op] > 0))
         if at == mount:
             ok("bytes that were read are those that calls returned", seen["vfs_read_bytes_total"] == want["read bytes"], seen["vfs_read_bytes_total"])
             ok("so are bytes that were written", seen["vfs_written_bytes_total"] == want["write bytes"], seen["vfs_written_bytes_total"])
@@ -113,13 +113,13 @@ def calls_on_files(sources):
 def call_that_lasts(sources):
     sources.ask("vfs")
     subprocess.run(load("waits"), check=True, timeout=60)
-    seen = told(sources.ask("vfs")["vfs"], f"{TMP}/mnt")
-    ok("a call that lasted 0.3 s is told as such", slots(seen, OPEN, 262144) >= 1, seen)
+    seen = reported(sources.ask("vfs")["vfs"], f"{TMP}/mnt")
+    ok("a call that lasted 0.3 s is in a slot of that latency", slots(seen, OPEN, 262144) >= 1, seen)
     ok("and its time is in the sum", seen["vfs_open_seconds_total"] >= 0.3, seen["vfs_open_seconds_total"])
 
 
 def io_of(sources, what):
-    """What its thread is told to have read, and its own word of it."""
+    """What the source reports, also for the cgroup, and what the thread itself counted."""
     sources.ask("taskio")
     p = subprocess.Popen(load(what), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     own = dict(pair.split("=") for pair in p.stdout.readline().split())
@@ -157,9 +157,9 @@ def timers(sources):
     ok("the function of a timer of a process has its name", until_named(sources, "timers", "timerfn", lambda e: e == "it_real_fn"))
     sources.ask("timers")
     done = subprocess.run(load("timers"), check=True, timeout=60, capture_output=True, text=True)
-    told, fired = sources.ask("timers"), int(done.stdout)
-    node = told["timers"][""]
-    near("a timer of a process is told as often as it fired, by its function", told["timerfn"].get("it_real_fn", {}).get("timer_function_expirations_total", 0), fired, fired + 20)
+    seen, fired = sources.ask("timers"), int(done.stdout)
+    node = seen["timers"][""]
+    near("a timer of a process is counted as often as it fired, by its function", seen["timerfn"].get("it_real_fn", {}).get("timer_function_expirations_total", 0), fired, fired + 20)
     ok("the node has them, too", node["hrtimer_expirations_total"] >= fired, node)
     ok("and timers of the other kind", node["timer_expirations_total"] > 0, node)
 
@@ -173,9 +173,9 @@ def locks(sources):
     ok(f"who writes to a file that another writes to waits for its lock: {waited:.3f} s in {writes} writes", waited >= 0.1 and seconds >= waited / 2, found)
     for values in found.values():
         slots_of = sum(n for name, n in values.items() if name.startswith("lock_wait_us_"))
-        ok("of each wait it is told how long it was", slots_of == values["lock_waits_total"] > 0, values)
+        ok("each lock wait is in one slot of its length", slots_of == values["lock_waits_total"] > 0, values)
     long = [n for values in found.values() for name, n in values.items() if re.fullmatch(r"lock_wait_us_(\d{4,}|more)", name)]
-    ok("long waits are told as such", sum(long) > 0, long)
+    ok("long waits are in slots of that length", sum(long) > 0, long)
 
 
 def dentries(sources):

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# ondemand.sh - what sources tell that are measured only where somebody asks for them: calls on files are those that strace
-# counts, by mount and cgroup; and of always, that what came from the page cache is told from what came from the disk.
+# ondemand.sh - the sources that are measured only on demand: calls on files are those that strace counts, by mount and
+# cgroup. And of a source that always runs: reads from the page cache are counted apart from reads from the disk.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/lib/check.sh

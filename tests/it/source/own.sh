@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# own.sh - kernel programs of the operator's own: the two that are shipped tell what is so, and each that is broken, may be
-# anybody's or would change what it sees is off with a sentence that says why, while all others run.
+# own.sh - kernel programs of the operator's own: the two shipped ones report correct metrics. Each that is broken, that others
+# may write or that would change what it sees is off with a sentence that says why, while all others run.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/lib/check.sh
@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../../.." || exit 1
 B=${B:-build}
 tmp=$(mktemp -d) || exit 1
 chmod 755 "$tmp"
-dir=$tmp/programs told=$tmp/told
+dir=$tmp/programs received=$tmp/received
 read -r port calls refuses hangs < <(free_ports 4 | tr '\n' ' ')
 pids=
 cgroup_make
@@ -50,14 +50,14 @@ programs() {
 	mv "$dir/plain.conf" "$tmp"
 }
 
-value() { # ENTITY METRIC: all that was told of it, together
+value() { # ENTITY METRIC: the sum of all its samples
 	awk -F '\t' -v e="$1" -v m="$2" '$1 == "sample" && $3 == e { n = split($4, v, " ")
-		for (i = 1; i <= n; i++) { split(v[i], p, "="); if (p[1] ~ "^" m "$") s += p[2] } } END { printf "%.6g\n", s }' "$told"
+		for (i = 1; i <= n; i++) { split(v[i], p, "="); if (p[1] ~ "^" m "$") s += p[2] } } END { printf "%.6g\n", s }' "$received"
 }
 
-last() { # ENTITY METRIC: as it was told last
+last() { # ENTITY METRIC: its last sample
 	awk -F '\t' -v e="$1" -v m="$2" '$1 == "sample" && $3 == e { n = split($4, v, " ")
-		for (i = 1; i <= n; i++) { split(v[i], p, "="); if (p[1] == m) s = p[2] } } END { print s }' "$told"
+		for (i = 1; i <= n; i++) { split(v[i], p, "="); if (p[1] == m) s = p[2] } } END { print s }' "$received"
 }
 
 await() { # VALUE COMMAND...
@@ -81,8 +81,8 @@ within() { # LOW HIGH COMMAND...
 	return 1
 }
 
-off() { # NAME TEXT: what the collector and the doctor hear
-	grep -F "source	own.$1	off	" "$told" | grep -qF -- "$2" && grep -E "^off  own.$1 " "$tmp/doctor" | grep -qF -- "$2"
+off() { # NAME TEXT: the collector received this reason, and the doctor prints it
+	grep -F "source	own.$1	off	" "$received" | grep -qF -- "$2" && grep -E "^off  own.$1 " "$tmp/doctor" | grep -qF -- "$2"
 }
 
 # 37 that are taken, 11 that are refused, and one that nobody answers until the end of input.
@@ -146,13 +146,13 @@ waiter() {
 }
 
 programs || { echo "0 passed, 1 failed"; exit 1; }
-"$B/tools/fakecollector" "tcp://127.0.0.1:$port" "$tmp/collector" >"$told" 2>"$tmp/collector.err" & pids=$!
+"$B/tools/fakecollector" "tcp://127.0.0.1:$port" "$tmp/collector" >"$received" 2>"$tmp/collector.err" & pids=$!
 listening "$port"
 probe=("$B/seismo-probe" --collector "tcp://127.0.0.1:$port" --collector-key "$tmp/collector/collector.pub" --keys "$tmp/keys" --programs "$dir")
 "${probe[@]}" --node own --scope "cgroup=$cgroup" --nginx off 2>"$tmp/err" & pids+=" $!"
 probe_pid=$!
 i=0
-until grep -qE '^source	own.tcpconnect' "$told" || [ $((++i)) -gt 300 ]; do sleep 0.1; done
+until grep -qE '^source	own.tcpconnect' "$received" || [ $((++i)) -gt 300 ]; do sleep 0.1; done
 mkfifo "$tmp/hang"
 coproc caller { call; }
 caller_pid=$!
@@ -160,45 +160,45 @@ read -r -t 20 _ <&"${caller[0]}"
 read -r least most seconds_least seconds_most unseen < <(waiter)
 id=$(stat -c %i "$cgroup")
 
-ok "each connect is told by its port" await 37 value "port=$calls" 'tcp_connect_latency_us_.*'
+ok "each connect is counted by its port" await 37 value "port=$calls" 'tcp_connect_latency_us_.*'
 ok "none of them failed" await 0 value "port=$calls" tcp_connect_failed_total
 ok "they took some time ($(value "port=$calls" tcp_connect_seconds_total) s)" within 0.0001 10 value "port=$calls" tcp_connect_seconds_total
-ok "each that was refused is told" await 11 value "port=$refuses" tcp_connect_failed_total
+ok "each refused connect is counted" await 11 value "port=$refuses" tcp_connect_failed_total
 ok "and is no connect" await 0 value "port=$refuses" 'tcp_connect_latency_us_.*'
-ok "one that waits for an answer is told as waiting" within 1 2 last "port=$hangs" tcp_connecting
+ok "one that waits for an answer is reported as connecting" within 1 2 last "port=$hangs" tcp_connecting
 waiting=$(last "port=$hangs" tcp_connecting)
 echo >"$tmp/hang"
-ok "when it is given up it is told as failed" await "$waiting" value "port=$hangs" tcp_connect_failed_total
+ok "when it is given up it is counted as failed" await "$waiting" value "port=$hangs" tcp_connect_failed_total
 ok "and waits no more" await 0 last "port=$hangs" tcp_connecting
 ok "none was missed" test "$(value "" tcp_connect_missed_total)" = 0
-ok "each wait for a processor is told by its cgroup (${least:-none} to ${most:-none}), but for what process 1 hides (${unseen:-none} at most)" \
+ok "each wait for a processor is counted by its cgroup (${least:-none} to ${most:-none}), but for what process 1 hides (${unseen:-none} at most)" \
 	within $((${least:-1} - ${unseen:-0})) "${most:-0}" value "cgroup=$id" 'runqueue_latency_us_.*'
 ok "there were some" test "${least:-0}" -ge 300
 ok "they took as long as the kernel says (${seconds_least:-none} to ${seconds_most:-none} s)" \
 	within "$(awk -v s="${seconds_least:-9}" 'BEGIN { print s * 0.9 - 0.01 }')" "$(awk -v s="${seconds_most:-0}" 'BEGIN { print s * 1.1 + 0.01 }')" \
 	value "cgroup=$id" runqueue_wait_seconds_total
 ok "none of these was missed" test "$(value "" runqueue_missed_total)" = 0
-ok "keys beyond those that may be told are counted" within 1 1000 last own.plenty program_keys_untold
+ok "keys beyond the limit are counted" within 1 1000 last own.plenty program_keys_untold
 ok "and said once, with what to do" test "$(grep -c 'source own.plenty: map counts has [0-9]* keys beyond the limit of 2; raise entities = in plenty.conf' "$tmp/err")" = 1
 ok "all that under the filter of system calls" grep -qx "Seccomp:[[:space:]]2" "/proc/$probe_pid/status"
 
 "${probe[@]}" doctor >"$tmp/doctor" 2>"$tmp/doctor.err"
 for name in proc own.plenty own.runqlat own.tcpconnect; do
-	ok "$name runs" eval 'grep -q "^source	$name	attached" "$told" && grep -qE "^ok   $name " "$tmp/doctor"'
+	ok "$name runs" eval 'grep -q "^source	$name	attached" "$received" && grep -qE "^ok   $name " "$tmp/doctor"'
 done
-ok "maps that are too big are told with their figures" off BIG "its maps take more than 4 MiB: counts is 1048576 entries of 20 + 72 bytes"
-ok "a pinned map is told" off PINNED "map counts is pinned: leave out LIBBPF_PIN_BY_NAME"
-ok "a map that nobody would read is told" off RING "map ring is of a type, 27, that is not allowed"
-ok "a helper that sends signals is told, also in a function" off SIGNAL "calls bpf_send_signal: a program may observe"
-ok "a program for packets is told" off TRAFFIC 'program on_call in SEC("xdp") is not of a kind that is allowed'
-ok "a section that says no place is told" off NOWHERE 'on_call in SEC("tracepoint") cannot be attached by its section alone'
-ok "what the verifier refuses is told in its words" off REFUSED "the kernel's verifier refused program on_call: R"
-ok "an object without types is told" off untyped "BTF"
-ok "one of another byte order is told" off eb "is no object that libbpf can read"
-ok "one that is cut is told" off torn "torn.bpf.o is"
-ok "one that others may write is told, with what to do" off whose "others may write $dir/whose.bpf.o, which goes into the kernel: chmod go-w it"
-ok "a field that there is not is told with those that there are, file and line" off field "field.conf:2: the value has no member m; it has slots, n"
-ok "one without a manifest is told" off plain "plain.conf cannot be read: No such file or directory"
+ok "maps that are too big are refused with their sizes" off BIG "its maps take more than 4 MiB: counts is 1048576 entries of 20 + 72 bytes"
+ok "a pinned map is refused" off PINNED "map counts is pinned: leave out LIBBPF_PIN_BY_NAME"
+ok "a map that nobody would read is refused" off RING "map ring is of a type, 27, that is not allowed"
+ok "a helper that sends signals is refused, also in a function" off SIGNAL "calls bpf_send_signal: a program may observe"
+ok "a program for packets is refused" off TRAFFIC 'program on_call in SEC("xdp") is not of a kind that is allowed'
+ok "a section without a target is refused" off NOWHERE 'on_call in SEC("tracepoint") cannot be attached by its section alone'
+ok "a program that the verifier refuses is off with the reason that the verifier gives" off REFUSED "the kernel's verifier refused program on_call: R"
+ok "an object without types is refused" off untyped "BTF"
+ok "one of another byte order is refused" off eb "is no object that libbpf can read"
+ok "a truncated one is refused" off torn "torn.bpf.o is"
+ok "one that others may write is refused, with the remedy" off whose "others may write $dir/whose.bpf.o, which goes into the kernel: chmod go-w it"
+ok "an unknown field is refused with file, line and the known fields" off field "field.conf:2: the value has no member m; it has slots, n"
+ok "one without a manifest is refused" off plain "plain.conf cannot be read: No such file or directory"
 silent() { # FILE, or what it says
 	[ ! -s "$1" ] || { cat "$1" >&2; return 1; }
 }
@@ -210,11 +210,11 @@ cp "$dir/plain.bpf.o" "$dir/zlast.bpf.o"
 manifest field 's/counter/count/'
 "${probe[@]}" doctor >"$tmp/doctor" 2>&1
 ok "a mended one is attached" grep -qE '^ok   own.plain ' "$tmp/doctor"
-ok "a kind that there is not is told, file and line" \
+ok "an unknown kind is refused with file and line" \
 	grep -qE '^off  own.field +field.conf:2: kind = "count": counter, gauge or histogram is allowed' "$tmp/doctor"
-ok "of too many the last is told" grep -qE '^off  own  .*has more than 16 programs: zlast is one too many' "$tmp/doctor"
+ok "the program beyond the limit is named" grep -qE '^off  own  .*has more than 16 programs: zlast is one too many' "$tmp/doctor"
 chmod g+w "$dir"
 "${probe[@]}" doctor >"$tmp/doctor" 2>&1
-ok "a directory that others may write is told" grep -qE '^off  own  .*others may write .*/programs, .*: chmod go-w it' "$tmp/doctor"
+ok "a directory that others may write is refused" grep -qE '^off  own  .*others may write .*/programs, .*: chmod go-w it' "$tmp/doctor"
 ok "and nothing of it is loaded" eval '! grep -q "own\." "$tmp/doctor"'
 done_checking

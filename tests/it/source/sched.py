@@ -32,7 +32,7 @@ def work(until):
 
 group, seconds = sys.argv[1], float(sys.argv[2])
 before = schedstat("self")
-time.sleep(0.01)  # what it waited until here is told of where it was; a wait is told when the CPU is left again
+time.sleep(0.01)  # a wait is counted when the task leaves the CPU: those until here still for its old cgroup
 with open(group + "/cgroup.procs", "w") as f:
     f.write("0")
 children = []

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # sched.sh - how long tasks of a cgroup waited for a CPU is what the kernel itself has counted of them (schedstat), within
-# 1 %; and programs that are started and processes that end are all told, by name and by how they ended.
+# 1 %; and program starts and process ends are all counted, by name and by how they ended.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/lib/check.sh
@@ -15,7 +15,7 @@ on_exit() {
 }
 trap 'on_exit; rm -rf "$tmp"' EXIT
 
-told() { # ENTITY METRIC: all ticks together; one that ends in % is the whole histogram
+reported() { # ENTITY METRIC: the sum over all ticks; a metric that ends in % is the whole histogram
 	ask "select coalesce(sum(value), 0) from api.series where entity like '$1' and metric like '$2'"
 }
 
@@ -23,12 +23,12 @@ within() { # VALUE LEAST MOST
 	awk -v v="$1" -v least="$2" -v most="$3" 'BEGIN { print v, "of", least, "to", most; exit !(v >= least && v <= most) }'
 }
 
-waits_told() { # the last ones come with the next read
-	within "$(told "%${cgroup##*/}" 'cpu\_wait\_latency\_us\_%')" "$(awk -v n="$times" 'BEGIN { print n * 0.99 }')" $((times + 100))
+waits_reported() { # the last ones come with the next read
+	within "$(reported "%${cgroup##*/}" 'cpu\_wait\_latency\_us\_%')" "$(awk -v n="$times" 'BEGIN { print n * 0.99 }')" $((times + 100))
 }
 
-seconds_told() {
-	within "$(told "%${cgroup##*/}" cpu_wait_seconds_total)" "$(awk -v ns="$waited" 'BEGIN { print ns * 0.99e-9 }')" \
+seconds_reported() {
+	within "$(reported "%${cgroup##*/}" cpu_wait_seconds_total)" "$(awk -v ns="$waited" 'BEGIN { print ns * 0.99e-9 }')" \
 		"$(awk -v ns="$((waited + own))" 'BEGIN { print ns * 1.01e-9 }')"
 }
 
@@ -44,9 +44,9 @@ for ((i = 0; i <= $(nproc); i++)); do
 done
 ok "waiting for a CPU is watched when there is some" await 150 is_watched
 read -r times waited own < <(python3 tests/it/source/sched.py "$cgroup" 3)
-ok "as many waits are told as the kernel gave its tasks a CPU: $times" await 100 waits_told
-ok "and all of their time: $((waited / 1000000)) ms" await 20 seconds_told
-ok "none was missed" test "$(told % cpu_waits_missed)" = 0
+ok "as many waits are counted as the kernel gave its tasks a CPU: $times" await 100 waits_reported
+ok "and all of their time: $((waited / 1000000)) ms" await 20 seconds_reported
+ok "none was missed" test "$(reported % cpu_waits_missed)" = 0
 kill "${hogs[@]}"
 wait "${hogs[@]}" 2>/dev/null
 hogs=()
@@ -66,17 +66,17 @@ for ((i = 0; i < 10; i++)); do
 	wait $killed 2>/dev/null
 done
 while read -r name execs exits failed kills; do
-	ok "$name: programs executed" await_value "$execs" told "$name" program_execs_total
-	ok "$name: processes ended" await_value "$exits" told "$name" program_exits_total
-	ok "$name: with an error" await_value "$failed" told "$name" program_exits_failed_total
-	ok "$name: by a signal" await_value "$kills" told "$name" program_exits_killed_total
+	ok "$name: programs executed" await_value "$execs" reported "$name" program_execs_total
+	ok "$name: processes ended" await_value "$exits" reported "$name" program_exits_total
+	ok "$name: with an error" await_value "$failed" reported "$name" program_exits_failed_total
+	ok "$name: by a signal" await_value "$kills" reported "$name" program_exits_killed_total
 done <<END
 $good 40 40 0 0
 $bad 30 30 30 0
 $ended 10 10 0 10
 END
 while read -r metric least; do
-	ok "the node has them all, and others: $metric" await 200 eval 'within "$(told % "$metric")" "$least" 1000000'
+	ok "the node has them all, and others: $metric" await 200 eval 'within "$(reported % "$metric")" "$least" 1000000'
 done <<END
 process_execs_total 80
 process_exits_total 80

@@ -28,16 +28,16 @@ fault() { # KIND SECONDS PATH CGROUP...
 	python3 tests/it/source/stalls.py "$@" "$cgroup" & hog=$!
 }
 
-tellings() { # KIND WHAT...: of the events of this kind
+reports() { # KIND COLUMNS: over all reports of the events of this kind
 	ask "select ${*:2} from event where kind = '$1'"
 }
 
-one_event() { # KIND: what is told of it so far, as the API has it
+one_event() { # KIND: its last report so far, as the API has it
 	ask "select body from api.event where kind = '$1'"
 }
 
 going_on() { # KIND
-	tellings "$1" "coalesce((array_agg(going_on order by told desc))[1], -1)"
+	reports "$1" "coalesce($(in_last_report going_on), -1)"
 }
 
 named() { # KIND WHO
@@ -45,8 +45,8 @@ named() { # KIND WHO
 }
 
 check_kind() { # KIND
-	ok "$1: it is told while it goes on" await_value 1 going_on "$1"
-	ok "$1: by less than 3 s of it" test "$(tellings "$1" "min(us) < 3000000")" = t
+	ok "$1: it is reported while it goes on" await_value 1 going_on "$1"
+	ok "$1: by less than 3 s of it" test "$(reports "$1" "min(us) < 3000000")" = t
 	ok "$1: it names who does it" named "$1" python3
 }
 
@@ -54,8 +54,8 @@ check_end() { # KIND
 	wait $hog
 	hog=
 	ok "$1: it is closed when it is over" await_value 0 going_on "$1"
-	ok "$1: it is one event" test "$(tellings "$1" "count(distinct event_id)")" = 1
-	ok "$1: told when it began and when it was over" test "$(tellings "$1" "count(*)")" = 2
+	ok "$1: it is one event" test "$(reports "$1" "count(distinct event_id)")" = 1
+	ok "$1: it is reported when it began and when it was over" test "$(reports "$1" "count(*)")" = 2
 }
 
 cgroup_make
@@ -76,7 +76,7 @@ check_end io.stall
 
 fault cpu 4 3
 check_kind cpu.stall
-ok "cpu.stall: and who waits" test "$(tellings cpu.stall "max(params ->> 'waiter') like 'python3[%'")" = t
+ok "cpu.stall: and who waits" test "$(reports cpu.stall "max(params ->> 'waiter') like 'python3[%'")" = t
 check_end cpu.stall
 
 # Memory for half of what is read all the time, from a disk that is made slow.
@@ -85,7 +85,7 @@ echo "$(stat -c '%Hd:%Ld' "$tmp") 16777216" >"$blkio/blkio.throttle.read_bps_dev
 fault memory 12 "$tmp/file" "$memory" "$blkio"
 check_kind mem.stall
 ok "mem.stall: it names the cgroup" named mem.stall "${memory##*/}"
-ok "mem.stall: and its limit" test "$(tellings mem.stall "max((params ->> 'limit_mb')::float) between 10 and 11")" = t
+ok "mem.stall: and its limit" test "$(reports mem.stall "max((params ->> 'limit_mb')::float) between 10 and 11")" = t
 wait $hog
 hog=
 ok "mem.stall: it is closed when it is over" await_value 0 going_on mem.stall

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # switches.sh - at a switch of the scheduler two sources look, and join: one goes on where the other ends, but in the windows
-# in which each is counted. Here twice a second: no wait of a request is lost or told twice meanwhile. And who serves is known
+# in which each is counted. Here twice a second: no wait of a request is lost or reported twice meanwhile. And who serves is known
 # by a count, which is right when threads end, and when one takes the place of its process. The probe watches a cgroup with
 # nothing but the servers in it.
 set -u

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# walk.sh - where the kernel refuses programs that walk a map of sockets (here by a library that says so), what is looked at by
-# the files that processes have open is told as elsewhere: a request whose end only the sweep finds, and what connections do
-# that stay open.
+# walk.sh - where the kernel refuses programs that walk a map of sockets (here a preloaded library reports that), the probe finds
+# sockets by the open files of processes and reports the same: a request whose end only the sweep finds, and the counts of
+# connections that stay open.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/lib/check.sh
@@ -31,7 +31,7 @@ read -r port < <(free_ports 1)
 listening "$port"
 echo >&"${opened[1]}"
 
-told() { # APP METRIC
+reported() { # APP METRIC
 	ask "select coalesce(sum(value) filter (where counter), max(value), 0)::bigint from api.series where entity_kind = 'app' and entity = '$1' and metric = '$2'"
 }
 
@@ -46,6 +46,6 @@ for i in 1 2 3; do
 	ok "request $i on a connection that stays open has its row" answered "$i"
 done
 while read -r app metric n; do
-	ok "connections that stay open: $metric is $n" await_value "$n" told "$app" "$metric"
+	ok "connections that stay open: $metric is $n" await_value "$n" reported "$app" "$metric"
 done < <(head -n 7 <&"${opened[0]}")
 done_checking

@@ -51,7 +51,7 @@ rows() {
 whose() { # ADDR PORT
 	ask "select n.name, r.app, r.kind from resolve('$1', $2, now()) r join node n using (node_id)"
 }
-ok "who listens in another network namespace is told" await_value "test server listener" whose $net.2 8000
+ok "a listener in another network namespace is reported" await_value "test server listener" whose $net.2 8000
 ok "and nginx in its own" await_value "test nginx listener" whose $net.1 80
 ok "an address without a listener is the node's" [ "$(whose $net.2 40000)" = "test  address" ]
 ok "the source says that it is on" [ "$(ask "select state from source where name = 'places'")" = 1 ]
@@ -97,6 +97,6 @@ waited() {
 	ask "select sum(n), sum(sum_us) between 20 * 100000 and sum(o) from (select n, sum_us, 0 as o from red join red_key k using (node_id, key_id) where k.role = 4 and k.peer = '$net.2:5432'
 		union all select 0, 0, sum(request_us) from request where $mine and local_port = 8080) w"
 }
-ok "whom a request waits for by another protocol is told, with how long" await_value "20 t" waited
+ok "the wait of a request for a server of another protocol is counted with its time" await_value "20 t" waited
 ok "and that is not its own" await_value t ask "select sum(r.sum_us) < 20 * 50000 from red r join red_key k using (node_id, key_id) where k.role = 2 and k.peer = ':8080'"
 done_checking

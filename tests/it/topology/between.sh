@@ -91,12 +91,12 @@ slowed() { # PREFIX: for 8 s, but not as the last thing that anybody hears of, n
 	ask "${1%/*}/9" 3 d=1
 }
 
-told() {
+are_watched() {
 	is 4 "select count(*) from source where name = 'request' and state = 1" &&
 		is 4 "select count(distinct p.node_id) from place p join node n using (node_id) where (n.name, p.port) in (('h1', 80), ('h2', 8000), ('h3', 8000), ('h4', 9000))"
 }
 
-held_by() { # NODE...: as it is told
+held_by() { # NODE...: as their probes report it
 	is "$*" "select coalesce(string_agg(n.name, ' ' order by n.name), '') from place p join node n using (node_id) where p.addr = '$vip' and p.until is null"
 }
 
@@ -157,7 +157,7 @@ let_in
 for n in 1 2 3 4; do
 	watch $n & pids+=($!)
 done
-ok "the four hosts are watched, and say who listens there" await 600 told
+ok "the four hosts are watched, and say who listens there" await 600 are_watched
 ask /v/1 75 d=1 20 & u=$! # what is usual is learnt by the minute
 ask /n/1 75 d=1 20 & u+=" $!"
 ask /p/1 75 d=1 20
@@ -165,7 +165,7 @@ wait $u
 
 # A virtual address, which moves, and then another host has it, too, that does not answer for it, as behind a balancer that passes
 # packets on.
-ok "a virtual address is told by who has it" await 300 held_by h2
+ok "a virtual address is reported by the host that has it" await 300 held_by h2
 ask /v/2000 3 d=12
 ok "a call of it is followed to that host" await 200 eval 'rows /v/2000 h1 100 && rows /v/2000 h2 100 && joined /v/2000 h1 h2'
 ip -n "$ns-h2" address del "$vip/32" dev e
@@ -195,17 +195,17 @@ nat masquerade
 ask /n/5000 3 d=12
 ok "so does one of which both ends are" await 200 eval 'rows /n/5000 h4 100 && ends /n/5000 $net.254:8080'
 
-# It gets one, and tells what it translates: both at first, then the destination alone.
+# It gets one, which reports its translations: both at first, then the destination alone.
 in_router() { # COMMAND...
 	ip netns exec "$ns-h254" "$@"
 }
-ok "the doctor there tells by netlink how many ways there are" eval 'in_router "$B/seismo-probe" doctor --keys "$dir/keys.d" --collector-key "$COLLECTOR_PUB" 2>/dev/null | grep -qE "^ok +NAT +[0-9]+ connections are tracked here, 2 ways of translation"'
+ok "the doctor there counts the ways of translation by netlink" eval 'in_router "$B/seismo-probe" doctor --keys "$dir/keys.d" --collector-key "$COLLECTOR_PUB" 2>/dev/null | grep -qE "^ok +NAT +[0-9]+ connections are tracked here, 2 ways of translation"'
 ok "and that it cannot, without the capability" eval 'in_router setpriv --bounding-set -net_admin --inh-caps -net_admin "$B/seismo-probe" doctor --keys "$dir/keys.d" --collector-key "$COLLECTOR_PUB" 2>/dev/null |
 	grep -qE "^off +NAT +needs CAP_NET_ADMIN"'
 there 254 sleep 1000 & pids+=($!)
 watch 254 & pids+=($!)
 watched=5
-ok "the ways of a network namespace are told" await 600 is 2 "select count(*) from nat where until is null and ((kind, seen, seen_port, behind, behind_port) = (1, '$net.254', 8080, '$far.4', 9000)
+ok "the ways of a network namespace are reported" await 600 is 2 "select count(*) from nat where until is null and ((kind, seen, seen_port, behind, behind_port) = (1, '$net.254', 8080, '$far.4', 9000)
 	or (kind, seen, behind) = (2, '$far.254', '$net.1'))"
 slowed /n/6000
 ok "a call that a router with a probe translates is followed to whom it reaches" await 200 eval 'rows /n/6000 h4 100 && joined /n/6000 h1 h4'

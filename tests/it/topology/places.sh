@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# places.sh - whose an address is: what probes tell of their nodes, from a batch to the answer, over a real collector and
-# a real PostgreSQL.
+# places.sh - the owner of an address: from a probe's batch to the answer, over a real collector and a real
+# PostgreSQL.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/lib/check.sh
@@ -40,7 +40,7 @@ ok "one at :: has those of IPv4, too" whose "b|postgres|listener" 10.0.0.2 5432
 ok "one at 0.0.0.0 has none of IPv6" whose "a|-|address" 2001:db8::1 80
 ok "what nobody has is external" whose "" 198.51.100.1 80
 ok "of two the one that listens is meant" whose "c|vip|listener" 10.0.0.9 443
-ok "where none of two listens it cannot be told" whose "-|-|ambiguous" 10.0.0.9 444
+ok "where none of two listens the owner is ambiguous" whose "-|-|ambiguous" 10.0.0.9 444
 ok "an address that every docker host has is the asking node's" whose "b|-|address" 172.17.0.1 80 b
 ok "and with its listener" whose "a|nginx|listener" 172.17.0.1 80 a
 ok "to others it is ambiguous, unless only one listens" whose "a|nginx|listener" 172.17.0.1 80 c
@@ -56,12 +56,12 @@ ok "a place that is somebody else's now, one that has gone, one that is new" pro
 ok "the app is another now" whose "a|caddy|listener" 10.0.0.1 80
 ok "and was what it was" whose "a|nginx|listener" 10.0.0.1 80 "" "'$before'"
 ok "what has gone was there" eval 'whose "a|own|listener" 10.0.0.1 9000 "" "'"'\$before'"'" && whose "a|-|address" 10.0.0.1 9000'
-ok "what is new counts for what was just before it was told" whose "a|new|listener" 10.0.0.1 9001 "" "'$before'"
+ok "a new place counts for a time just before its report, too" whose "a|new|listener" 10.0.0.1 9001 "" "'$before'"
 ok "and for nothing of a minute ago" whose "" 10.0.0.1 9001 "" "timestamptz '$before' - interval '1 minute'"
 sql -c "update node set last_seen = now() - interval '1 hour' where name = 'a'"
 ok "an address of a silent node that another has now is the other's" probe "$port" "node d 4" hello "want welcome 0 0" "send 1 1 1 all@1/10.0.0.1/0//0," "want ack 1 1"
 ok "even if the silent one listened" whose "d|-|address" 10.0.0.1 80
-ok "all told anew ends what is not among it" probe "$port" "node d 4" hello "want welcome 1 0" "send 1 2 1 all@1/10.0.0.7/0//0," "want ack 1 2"
+ok "a complete report ends each place that is not in it" probe "$port" "node d 4" hello "want welcome 1 0" "send 1 2 1 all@1/10.0.0.7/0//0," "want ack 1 2"
 ok "then the silent one has it" whose "a|caddy|listener" 10.0.0.1 80
 ok "nothing at all ends everything" probe "$port" "node d 4" hello "want welcome 2 0" "send 1 3 1 all@" "want ack 1 3"
 ok "which is history" is "2|0" "select count(*), count(*) filter (where until is null) from place join node using (node_id) where name = 'd'"
@@ -75,7 +75,7 @@ asks_from() { # EXPECTED ADDR
 	[ "$(from "$2")" = "$1" ] || { echo "$2: $(from "$2"), not $1" >&2; return 1; }
 }
 sql -c "update node set last_seen = now() where name = 'a'"
-ok "before it is told nobody is there" whose "" 10.96.0.1 80 c
+ok "without a report nobody is there" whose "" 10.96.0.1 80 c
 ok "a way is stored" probe "$port" "node a 1" hello "want welcome 2 0" "send 1 3 1 nat@1/10.96.0.1/80/10.0.0.2/5432,1/10.0.0.1/8443/172.17.0.2/80,2/10.0.0.1/0/10.0.0.2/0," "want ack 1 3"
 ok "who calls an address that is translated reaches who is behind it" whose "b|postgres|listener" 10.96.0.1 80 a
 ok "whoever calls it, if nobody else has it" whose "b|postgres|listener" 10.96.0.1 80 c
@@ -87,9 +87,9 @@ ok "to call that address is something else" whose "a|caddy|listener" 10.0.0.1 80
 ok "a second place behind the same address" probe "$port" "node c 3" hello "want welcome 1 0" "send 1 2 1 nat@1/10.96.0.1/80/10.0.0.9/443," "want ack 1 2"
 ok "is known to who goes there by itself" whose "c|vip|listener" 10.96.0.1 80 c
 ok "and not to who does not" whose "b|postgres|listener" 10.96.0.1 80 a
-ok "for others it cannot be told which" whose "-|-|ambiguous" 10.96.0.1 80 b
+ok "for others it is ambiguous" whose "-|-|ambiguous" 10.96.0.1 80 b
 before=$(sql -c "select now()")
-ok "all told anew ends what is not among it" probe "$port" "node a 1" hello "want welcome 3 0" "send 1 4 1 nat@2/10.0.0.1/0/10.0.0.2/0,2/10.0.0.1/0/10.0.0.3/0," "want ack 1 4"
+ok "a complete report ends each way that is not in it" probe "$port" "node a 1" hello "want welcome 3 0" "send 1 4 1 nat@2/10.0.0.1/0/10.0.0.2/0,2/10.0.0.1/0/10.0.0.3/0," "want ack 1 4"
 ok "then it leads nowhere else" whose "c|vip|listener" 10.96.0.1 80 a
 ok "and did before" whose "b|postgres|listener" 10.96.0.1 80 a "'$before'"
 ok "one address for several is none of them" asks_from "-|several" 10.0.0.1
@@ -97,13 +97,13 @@ ok "nothing at all ends everything" probe "$port" "node a 1" hello "want welcome
 ok "and then it is who has it" asks_from "a|address" 10.0.0.1
 
 # Clocks.
-seconds() { # EXPECTED SQL: about so many of the clocks of a
-	is "$1" "select string_agg(round(extract(epoch from $2))::int::text, ' ' order by told) from clock join node using (node_id) where name = 'a'"
+clocks() { # EXPECTED SQL: of each row of the clock of a, the oldest first; s is the time of a row
+	is "$1" "select string_agg(($2)::text, ' ' order by s) from (select *, told as s from clock) c join node using (node_id) where name = 'a'"
 }
 ok "how far a clock is off is stored" probe "$port" "node a 1" hello "want welcome 5 0" "send 1 6 1 clock@-65000000/700" "want ack 1 6" "send 1 7 1 clock@5000000/300" "want ack 1 7"
-ok "with its history" is "-65000000/700 5000000/300" "select string_agg(offset_us || '/' || uncertainty_us, ' ' order by told) from clock join node using (node_id) where name = 'a'"
-ok "since when it is so by the clock itself" seconds "65 -5" "since - told"
-ok "and by the collector's" seconds "0 0" "collector_since - told"
+ok "with its history" clocks "-65000000/700 5000000/300" "offset_us || '/' || uncertainty_us"
+ok "since when it is so by the clock itself" clocks "65 -5" "round(extract(epoch from since - s))::int"
+ok "and by the collector's" clocks "0 0" "round(extract(epoch from collector_since - s))::int"
 
 # Four thousand of a node, hundreds of nodes, and a page of a hundred addresses.
 sql -c "insert into node (node_id, region_id, name) select i, 0, 'n' || i from generate_series(1, 500) i" \

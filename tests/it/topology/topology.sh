@@ -74,14 +74,14 @@ ok "a callee with a probe and no row had nothing abnormal" api "requests/$(id 10
 ok "of several rows on a connection used again none is taken" api "requests/$(id 103)" "[a['calls'][0][k] for k in ('id', 'silence')] == [None, 'several']"
 ok "and none of them is said to be called by it" api "requests/$(id 104)" "a['calledBy'] is None"
 
-# far is 65 s ahead, as it tells, and is called each 30 ms on one connection.
+# far is 65 s ahead, as its clock reports say, and is called each 30 ms on one connection.
 sql >/dev/null <<'END'
 insert into node (node_id, region_id, name) values (4, 0, 'far');
 insert into source values (4, 'request', 1, '', now());
 insert into place values (4, '10.0.0.4', 0, 1, 0, '', now() - interval '1 day'), (4, '0.0.0.0', 8000, 2, 0, 'far', now() - interval '1 day');
-create function told(n bigint, at timestamptz, ahead interval, unsure int) returns void language sql as
+create function clock_report(n bigint, at timestamptz, ahead interval, unsure int) returns void language sql as
 	$$ insert into clock values (n, at, at + ahead, at, -1000000 * extract(epoch from ahead), unsure) $$;
-select told(1, now() - interval '10 minutes', '0', 300), told(4, now() - interval '10 minutes', '65 s', 300);
+select clock_report(1, now() - interval '10 minutes', '0', 300), clock_report(4, now() - interval '10 minutes', '65 s', 300);
 create table moment as select date_trunc('minute', now()) - interval '3 minutes' as t0;
 create function row_of(n bigint, id bigint, at timestamptz, from_port int, us int, path text, ups text) returns void language sql as $$
 	insert into request (ts, node_id, request_id, stored, app, comm, pid, tid, remote, remote_port, local, local_port, method, path, route, flags, status, request_us, queue_us,
@@ -107,15 +107,15 @@ joined() { # FROM TO: how many of these requests lead to their callee's, and how
 		from request r join request o on o.request_id = r.request_id + 100, json_array_elements(api.calls(r.ts, r.request_id)) c where r.request_id between $1 and $2"
 }
 clock() { # NODE AT AHEAD UNSURE: nothing else is known of it
-	sql -c "delete from clock where node_id = $1 and told > (select t0 from moment) - interval '2 hours'" -c "select told($1, t0 + '$2', '$3', $4) from moment" >/dev/null
+	sql -c "delete from clock where node_id = $1" -c "select clock_report($1, t0 + '$2', '$3', $4) from moment" >/dev/null
 }
 ok "calls are joined by clocks that are 65 s apart, as that is known" test "$(joined 201 205)" = "5 5 0"
-ok "calls of a moment are told apart by clocks that are known as well" test "$(joined 241 245)" = "5 5 0"
+ok "calls of a moment are joined by clocks that are known as well" test "$(joined 241 245)" = "5 5 0"
 clock 4 "-10 min" "65 s" 30000
-ok "what followed each other within what is uncertain is not told apart by time" test "$(joined 201 205)" = "0 0 0 several"
+ok "calls that follow each other within the uncertainty are not joined by time" test "$(joined 201 205)" = "0 0 0 several"
 ok "but by its path" test "$(joined 211 215)" = "5 5 0"
 clock 4 "-10 min" "65 s" 2000
-ok "a call upon the other is told apart by when each row ends, where a host changes paths" test "$(joined 221 226)" = "6 6 0"
+ok "calls one after the other are joined by the end of each row, where a host changes paths" test "$(joined 221 226)" = "6 6 0"
 ok "one whose end was noted late by when it began" test "$(joined 227 227)" = "1 1 0"
 ok "a row that began when a call was over is not taken for that one's" is several "select c ->> 'silence' from request, json_array_elements(api.calls(ts, request_id)) c where request_id = 230"
 ok "nor is that said to be its caller" is t "select api.called_by(ts, request_id) is null from request where request_id = 331"
@@ -129,21 +129,21 @@ ok "the API has it" api "requests/$(id 341)" "a['ids'] == dict(trace='0' * 30 + 
 ok "a request without any has none" api "requests/$(id 101)" "a['ids'] is None"
 clock 4 "-10 min" "5 s" 300
 ok "a clock that is said to be off by as much as it is not joins nothing" test "$(joined 201 205)" = "0 0 0 nothingAbnormal"
-sql -c "select told(4, t0 - interval '1 minute', '65 s', 300) from moment" >/dev/null
-ok "a clock that was set forward is what it was told to be from then on" test "$(joined 201 205)" = "5 5 0"
+sql -c "select clock_report(4, t0 - interval '1 minute', '65 s', 300) from moment" >/dev/null
+ok "a clock that was set forward counts as reported from then on" test "$(joined 201 205)" = "5 5 0"
 clock 4 "-10 min" "300 s" 300
-sql -c "select told(4, t0 - interval '1 minute', '65 s', 300) from moment" >/dev/null
+sql -c "select clock_report(4, t0 - interval '1 minute', '65 s', 300) from moment" >/dev/null
 ok "one that was set back, too" test "$(joined 201 205)" = "5 5 0"
 clock 4 "+2 min" "65 s" 300
-ok "before it is told for the first time it is what is told soon" test "$(joined 201 205)" = "5 5 0"
+ok "before the first report of a clock the next one counts" test "$(joined 201 205)" = "5 5 0"
 clock 4 "-30 hours" "65 s" 300
-ok "of what was told long ago a drift is taken into account" test "$(joined 201 205)" = "0 0 0 several"
+ok "an old report counts with the drift since" test "$(joined 201 205)" = "0 0 0 several"
 sql -c "delete from clock where node_id = 4" -c "insert into region values (9, 'rest')" -c "update node set region_id = 9 where node_id = 4" -c "insert into node (node_id, region_id, name) values (5, 0, 'relay-rest')" \
-	-c "insert into region_relay values (9, 5, '', now(), now())" -c "select told(4, t0 - interval '10 minutes', '62 s', 300) from moment" >/dev/null
-ok "of a node of another region whose relay told nothing it is not known" test "$(joined 201 205)" = "0 0 0 nothingAbnormal"
-sql -c "select told(5, t0 - interval '10 minutes', '3 s', 200) from moment" >/dev/null
-ok "else it is what both told" test "$(joined 201 205)" = "5 5 0"
-ok "the API has it of each node that told it" api nodes "{n['name']: n['clock'] and (n['clock']['ahead'], n['clock']['uncertainty']) for n in a['nodes'] if n['name'] in ('web', 'far', 'db')} ==
+	-c "insert into region_relay values (9, 5, '', now(), now())" -c "select clock_report(4, t0 - interval '10 minutes', '62 s', 300) from moment" >/dev/null
+ok "the clock of a node of another region is unknown without a report of the relay" test "$(joined 201 205)" = "0 0 0 nothingAbnormal"
+sql -c "select clock_report(5, t0 - interval '10 minutes', '3 s', 200) from moment" >/dev/null
+ok "with it the clock is the sum of both reports" test "$(joined 201 205)" = "5 5 0"
+ok "the API has the clock of each node that reported it" api nodes "{n['name']: n['clock'] and (n['clock']['ahead'], n['clock']['uncertainty']) for n in a['nodes'] if n['name'] in ('web', 'far', 'db')} ==
 	dict(web=(0, 0.3), far=(62000, 0.3), db=None)"
 
 trace="[(h['parent'], h['try'], h['node'], h['app'], h['id'] and h['id'].split('-')[1][-2:], h['silence']) for h in a['hops']]"

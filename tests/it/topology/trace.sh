@@ -63,7 +63,7 @@ has() { # EXPECTED COMMAND...
 	[ "$("${@:2}")" = "$1" ]
 }
 
-told() {
+are_watched() {
 	is 3 "select count(*) from source where name = 'request' and state = 1" &&
 		is 3 "select count(distinct p.node_id) from place p join node n using (node_id) where (n.name, p.port) in (('h1', 80), ('h2', 8000), ('h3', 9000))"
 }
@@ -97,7 +97,7 @@ let_in
 for n in 1 2 3; do
 	watch $n & pids+=($!)
 done
-ok "the three hosts are watched, and say who listens there" await 600 told
+ok "the three hosts are watched, and say who listens there" await 600 are_watched
 ask /warm/ 1 d=1 >/dev/null
 ask /r/ 5 d=60 >/dev/null
 ask /w/ 2 >/dev/null
@@ -112,7 +112,7 @@ ok "and from the one in the middle" whole $(judge h2 /r/ 50 h1 h2 h3)
 ok "so are those whose path a host changes" whole $(judge h1 /w/ 200 h1 h2 h3)
 ok "also a call upon the other, on connections that are used again" whole $(judge h1 /w/b 200 h1 h2 h3)
 ok "and these from the last hop" whole $(judge h3 /stock/b 100 h1 h2 h3)
-ok "calls of a moment, whose paths it changes, are told apart by the id that it passes on" whole $(judge h2 /e/ 200 h1 h2 h3)
+ok "calls of a moment, whose paths it changes, are joined by the id that it passes on" whole $(judge h2 /e/ 200 h1 h2 h3)
 ok "each says that the last host is where the time arose" most h1 /r/ "at.get('kind') == 'node' and at['node'] == 'h3' and at['ms'] >= 50"
 ok "and that nobody is known before the first" most h3 /r/ "a['hop'] == 2 and (a['caller']['addr'].split(':')[0], a['caller']['silence']) == ('$net.10', 'noProbe')"
 ok "a host without a probe ends it, and is where to look" most h1 /x/ "[(h['node'], h['silence']) for h in a['hops']] == [('h1', None), ('h2', None), (None, 'noProbe')]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """truth.py READS TMP - every line of schema/def/metrics.def against what /proc or /sys say, or against another suite.
 
-READS (tests/tools/reads.c) opens the sources of the probe and reads one when it is told to; right before and right after
+READS (tests/tools/reads.c) opens the sources of the probe and reads one on demand; right before and right after
 the same is read from the kernel's files (truths.py). A gauge must lie within what these readings say, a counter's step
 between the least and the most that it can have moved; meanwhile truth_load.py moves them. What has no such truth stands
 in truth_elsewhere.py with who proves it, and what stands nowhere fails. Run by truth.sh, in a network of its own.
@@ -23,7 +23,7 @@ import truths  # noqa: E402
 
 ROUNDS = 10
 Metric = collections.namedtuple("Metric", "layout id name kind")
-Row = collections.namedtuple("Row", "before told after")
+Row = collections.namedtuple("Row", "before reported after")
 passed = failed = 0
 # What the load moves for certain: a test of a counter that stands still proves little.
 MOVES = """node cpu_user_seconds_total context_switches_total intr_total forks_total vmstat_oom_kill vmstat_pgfault
@@ -64,9 +64,9 @@ def metrics():
     return found
 
 
-def folded(told):
+def folded(reported):
     total = {}
-    for values in told.values():
+    for values in reported.values():
         for n, v in values.items():
             total[n] = total.get(n, math.nan) if math.isnan(v) else v + (0 if math.isnan(total.get(n, math.nan)) else total[n])
     return {"": total}
@@ -89,16 +89,16 @@ class Series:
     """One metric of one entity over all rounds."""
 
     def __init__(self, truth, entity, metric, rounds):
-        self.rows = [Row(b.get(entity, {}).get(metric.name), self.told(truth, t, entity, metric), a.get(entity, {}).get(metric.name))
+        self.rows = [Row(b.get(entity, {}).get(metric.name), self.reported(truth, t, entity, metric), a.get(entity, {}).get(metric.name))
                      for b, t, a in rounds]
         self.slack = truth.slack.get(metric.name, 0)
         self.begin = 1  # the first row of a counter is what it counts from
-        self.kept = [i for i, r in enumerate(self.rows) if r.told is not None]
+        self.kept = [i for i, r in enumerate(self.rows) if r.reported is not None]
 
     @staticmethod
-    def told(truth, told, entity, metric):
-        if entity in told:
-            return told[entity].get(metric.name)
+    def reported(truth, reported, entity, metric):
+        if entity in reported:
+            return reported[entity].get(metric.name)
         return 0.0 if truth.absent_is_0 else None
 
     def within(self, value, low, high):
@@ -110,7 +110,7 @@ class Series:
         wrong, last = [], 0
         for i in self.kept:
             near = [v for r in self.rows[max(last - 1, 0):i + 2] for v in (r.before, r.after)]
-            known, value, last = [v for v in near if v is not None], self.rows[i].told, i
+            known, value, last = [v for v in near if v is not None], self.rows[i].reported, i
             if not (math.isnan(value) and None in near) and not (known and self.within(value, min(known), max(known))):
                 wrong.append((value, min(known, default=None), max(known, default=None)))
         return None if len(wrong) <= len(self.kept) * 3 // 4 else wrong[-1]
@@ -125,17 +125,17 @@ class Series:
                 continue
             judged += 1
             if None in (was.before, was.after, row.before, row.after):
-                wrong += [] if math.isnan(row.told) or row.told == 0 else [(row.told, None, None)]
-            elif math.isnan(row.told):
+                wrong += [] if math.isnan(row.reported) or row.reported == 0 else [(row.reported, None, None)]
+            elif math.isnan(row.reported):
                 unknown += 1
-            elif not self.within(row.told, row.before - was.after, row.after - was.before):
-                wrong.append((row.told, row.before - was.after, row.after - was.before))
+            elif not self.within(row.reported, row.before - was.after, row.after - was.before):
+                wrong.append((row.reported, row.before - was.after, row.after - was.before))
         if not judged and len(self.kept) > 1:
             return math.nan, "the same disks", "before and after a step, ever"
         return wrong[0] if wrong else (math.nan, unknown, "steps are unknown") if unknown > 1 else None
 
     def moved(self):
-        return sum(self.rows[i].told for i in self.kept[1:] if not math.isnan(self.rows[i].told))
+        return sum(self.rows[i].reported for i in self.kept[1:] if not math.isnan(self.rows[i].reported))
 
 
 compared = set()  # of some entity, with a number
@@ -143,12 +143,12 @@ compared = set()  # of some entity, with a number
 
 def judge_entity(truth, entity, of_layout, rounds, moved):
     there = all(entity in b and entity in a for b, _, a in rounds)
-    ok(f"{truth.layout} of {entity or 'the node'} is told", not there or truth.absent_is_0 or any(entity in t for _, t, _ in rounds))
+    ok(f"{truth.layout} of {entity or 'the node'} is reported", not there or truth.absent_is_0 or any(entity in t for _, t, _ in rounds))
     for m in of_layout if there else ():
         s = Series(truth, entity, m, rounds)
         if not any(m.name in b[entity] for b, _, _ in rounds):
             continue
-        ok(f"{truth.layout}: {m.name} of {entity or 'the node'} is told", s.kept)
+        ok(f"{truth.layout}: {m.name} of {entity or 'the node'} is reported", s.kept)
         if any(r.before is not None for r in s.rows):
             compared.add(m)
         wrong = s.gauge() if m.kind == "GAUGE" else s.counter()
@@ -166,7 +166,7 @@ def judge(truth, of_layout, rounds, moved):
         judge_entity(truth, e, of_layout, rounds, moved)
     if isinstance(truth, (truths.Disk, truths.Net)):
         strange = {e for _, t, _ in rounds for e in t} - entities
-        ok(f"{truth.layout}: nothing is told that is not there", not strange, strange)
+        ok(f"{truth.layout}: nothing is reported that is not there", not strange, strange)
 
 
 def elsewhere(metric):
@@ -184,9 +184,9 @@ def look(truth_of, sources, kept):
     for source in dict.fromkeys(t.source for t in truth_of if t.source not in sources.off):
         ours = [t for t in truth_of if t.source == source]
         before = [t.read() for t in ours]
-        told = sources.ask(source)
+        reported = sources.ask(source)
         for t, b, a in zip(ours, before, [t.read() for t in ours]):
-            kept[t].append((b, told.get(t.layout, {}), a))
+            kept[t].append((b, reported.get(t.layout, {}), a))
 
 
 def main():

@@ -29,7 +29,7 @@ def put(path, value):
 
 
 class Worker:
-    """A process of its own name in a cgroup of its own, in each hierarchy. It does one piece of work for each byte it is told."""
+    """A process of its own name in a cgroup of its own, in each hierarchy. It does one piece of work for each byte that it gets."""
 
     def __init__(self, mounts, path, disk):
         self.dirs = [f"{d}{path}" for d in dict.fromkeys(mounts.values())]

@@ -16,7 +16,7 @@ struct row {
 	int32_t b[8];
 };
 
-/* As PostgreSQL tells an int4[]. */
+/* An int4[] in PostgreSQL's binary format. */
 static size_t array_of(const struct row *r, unsigned char out[static 128])
 {
 	uint32_t word[5 + 16] = { htobe32(r->nb ? 1 : 0), 0, htobe32(23), htobe32(r->nb),
@@ -77,7 +77,7 @@ static void same(const struct buf *a, const struct buf *b)
 	CHECK(a->len == b->len && memcmp(a->data, b->data, a->len) == 0);
 }
 
-TEST(rows_of_a_key_and_a_class_are_one_with_their_slots_added_up)
+TEST(rows_of_one_key_and_class_are_added_up_slot_by_slot)
 {
 	static const struct row rows[] = {
 		{ 1, 5, 3, 30, 2, 4, 3, { 1, 0, 2 } }, { 1, 5, 4, 40, 2, 6, 2, { 3, 1 } },
@@ -105,7 +105,7 @@ TEST(rows_of_a_key_and_a_class_are_one_with_their_slots_added_up)
 	buf_free(&want);
 }
 
-TEST(a_key_goes_on_when_what_is_done_was_taken)
+TEST(a_key_continues_after_finished_rows_were_taken)
 {
 	static const struct row row = { 1, 5, 3, 30, 2, 4, 1, { 3 } };
 	struct red_merge m = { 0 };
@@ -124,7 +124,7 @@ TEST(a_key_goes_on_when_what_is_done_was_taken)
 	buf_free(&want);
 }
 
-TEST(what_no_histogram_can_hold_is_left_out_and_a_sum_stays_at_the_most)
+TEST(slots_out_of_range_are_ignored_and_sums_saturate)
 {
 	static const struct row rows[] = {
 		{ 1, 5, INT64_MAX, INT64_MAX, 2, 61, 4, { 1, 2, 3, 4 } },
@@ -145,7 +145,7 @@ TEST(what_no_histogram_can_hold_is_left_out_and_a_sum_stays_at_the_most)
 	buf_free(&want);
 }
 
-TEST(a_row_that_is_cut_is_refused)
+TEST(a_truncated_row_is_refused)
 {
 	static const struct row row = { 1, 5, 3, 30, 2, 4, 3, { 1, 0, 2 } };
 	struct red_merge m = { 0 };

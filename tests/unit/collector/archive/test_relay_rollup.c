@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What one chunk becomes on its way to the outbox: with the source itself, for what is in it. */
+/* How a chunk is split into pieces for the outbox. Includes the source file, to read its structs.
+ */
 #include "collector/archive/relay_rollup.c"
 
 #include "tests/lib/test.h"
 
 enum { ENTITIES = 256, TICKS = 60, COLUMNS = 512 };
 
-/* Numbers that take all their bytes, or few. */
+/* noise: values that do not compress. */
 static void fill(struct chunk *c, struct chunk_entity *e, double *tick, double *v, bool noise)
 {
 	uint64_t x = 1;
@@ -34,7 +35,7 @@ static void add_filled(struct relay_rollup *r, bool noise)
 	for (uint32_t i = 0; i < ENTITIES; i++)
 		id[i] = 100 + i;
 	fill(&c, e, tick, v, noise);
-	if (noise) { /* equal columns are there once: none must be equal */
+	if (noise) { /* equal columns are stored once, so each must differ */
 		c.nentities = 8;
 		for (uint32_t i = 0; i < c.nentities; i++)
 			e[i].v = memcpy(calloc(TICKS * COLUMNS, sizeof(*v)), v,
@@ -48,7 +49,7 @@ static void add_filled(struct relay_rollup *r, bool noise)
 		free((double *)(uintptr_t)e[i].v);
 }
 
-TEST(a_chunk_that_fits_into_a_frame_is_one_part)
+TEST(a_chunk_that_fits_into_a_frame_is_one_piece)
 {
 	struct relay_rollup *r = relay_rollup_new("eu", 3600);
 
@@ -60,7 +61,7 @@ TEST(a_chunk_that_fits_into_a_frame_is_one_part)
 	relay_rollup_free(r);
 }
 
-TEST(one_that_does_not_is_several_with_each_entity_in_one)
+TEST(a_larger_chunk_is_split_with_each_entity_in_one_piece)
 {
 	struct relay_rollup *r = relay_rollup_new("eu", 3600);
 	AUTO(arena_free) struct arena *a = arena_new(SIZE_MAX);
@@ -74,7 +75,7 @@ TEST(one_that_does_not_is_several_with_each_entity_in_one)
 
 		CHECK_EQ(q->part, 512 + i);
 		CHECK_EQ(q->whole, i == 0);
-		CHECK(q->chunk.len <= MOST);
+		CHECK(q->chunk.len <= MAX_CHUNK);
 		CHECK_EQ(chunk_unpack(a, q->chunk.data, q->chunk.len, &c), 0);
 		CHECK_EQ(c.nentities, q->n);
 		for (uint32_t k = 0; k < q->n; k++)

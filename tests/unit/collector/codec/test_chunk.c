@@ -23,7 +23,7 @@ static void is_column(const char *name, const double *v, uint32_t n)
 	buf_free(&b);
 }
 
-TEST(columns_are_those_of_the_reference)
+TEST(columns_are_encoded_as_in_the_reference)
 {
 	is_column("zeros", (double[]){ 0, 0, 0, 0 }, 4);
 	is_column("even", (double[]){ 1000000, 3000000, 5000000, 7000000 }, 4);
@@ -44,7 +44,7 @@ static const struct chunk example = {
 	.nticks = 3, .ncolumns = 2, .nentities = 2, .tick_us = ticks, .entity = entities
 };
 
-TEST(a_chunk_is_that_of_the_reference_and_comes_back)
+TEST(a_chunk_is_encoded_as_in_the_reference_and_decodes)
 {
 	struct vector want = vector_of_file("docs/reference/chunk.md", "chunk");
 	AUTO(arena_free) struct arena *a = arena_new(1 << 20);
@@ -59,7 +59,7 @@ TEST(a_chunk_is_that_of_the_reference_and_comes_back)
 	buf_free(&b);
 }
 
-TEST(no_bit_of_a_chunk_may_be_another_and_no_byte_be_gone)
+TEST(a_changed_bit_or_missing_byte_of_a_chunk_is_refused)
 {
 	struct buf b = { 0 };
 	struct chunk back;
@@ -82,7 +82,7 @@ TEST(no_bit_of_a_chunk_may_be_another_and_no_byte_be_gone)
 	buf_free(&b);
 }
 
-TEST(equal_columns_are_there_once)
+TEST(equal_columns_are_stored_once)
 {
 	static const double v[100] = { 0 };
 	struct chunk_entity e[50];
@@ -98,7 +98,7 @@ TEST(equal_columns_are_there_once)
 	buf_free(&b);
 }
 
-TEST(a_rollup_counts_what_is_there_and_no_more)
+TEST(a_rollup_counts_present_values_only)
 {
 	static const double us[] = { 0, 59999999, 60000000, 3599000000 };
 	static const double v[] = { 1, 2, NAN, 1e291, 0.5, NAN, 0.25, -3 };
@@ -137,8 +137,8 @@ static int on_chunk(void *arg, const struct chunk_builder_chunk *c)
 		CHECK_EQ(c->chunk.nticks, 3);
 		CHECK_EQ(c->chunk.entity[0].n, 2);
 		CHECK_EQ(c->chunk.entity[0].v[0], 10); /* sorted by time */
-		CHECK_EQ(c->chunk.entity[1].n, 2); /* two of one time are two */
-		CHECK(isnan(c->chunk.entity[1].v[2])); /* what a row does not have is missing */
+		CHECK_EQ(c->chunk.entity[1].n, 2); /* two rows of one time are kept */
+		CHECK(isnan(c->chunk.entity[1].v[2])); /* values that a row lacks are missing */
 	}
 	return 0;
 }

@@ -17,7 +17,7 @@ static uint64_t any(void)
 	return seed ^= seed << 17;
 }
 
-/* How many bytes v takes; it must come back as it was, and no other length of it may. */
+/* The encoded length of v; it must decode to the same values, and at no other length. */
 static size_t bytes_of(const double *v, uint32_t n)
 {
 	struct buf b = { 0 };
@@ -88,7 +88,7 @@ TEST(fractions_as_probes_send_them_take_their_digits)
 	CHECK(bytes_of(v, N) <= N + 10);
 }
 
-TEST(whatever_a_double_holds_comes_back)
+TEST(every_double_is_restored)
 {
 	static const double odd[] = {
 		0,	    -0.0,	  NAN,	  INFINITY,	   -INFINITY,	  DBL_MAX,
@@ -127,7 +127,7 @@ TEST(whatever_a_double_holds_comes_back)
 	}
 }
 
-TEST(a_damaged_column_is_told_or_has_other_values_but_never_reads_beyond_itself)
+TEST(a_damaged_column_is_refused_or_decodes_without_reading_past_its_end)
 {
 	double v[N], back[N];
 	struct buf b = { 0 };

@@ -31,7 +31,7 @@ static struct buf of(struct row_codec *r, const double *v, uint32_t n)
 	return b;
 }
 
-TEST(values_are_told_as_the_reference_has_it)
+TEST(values_are_encoded_as_in_the_reference)
 {
 	static const double v[] = { 0, 7, 300, NAN, 70000, 0.5, 0.1, -2 };
 	struct vector want = vector_of_file("docs/reference/chunk.md", "raw");
@@ -46,7 +46,7 @@ TEST(values_are_told_as_the_reference_has_it)
 	buf_free(&b);
 }
 
-TEST(whatever_is_put_comes_back_bit_by_bit)
+TEST(values_are_restored_bit_by_bit)
 {
 	double v[400] = { 0 }, back[400];
 	struct row_codec r;
@@ -63,7 +63,7 @@ TEST(whatever_is_put_comes_back_bit_by_bit)
 	}
 }
 
-TEST(what_is_too_much_leaves_what_there_was)
+TEST(a_value_over_the_limit_changes_nothing)
 {
 	double back[ARRAY_SIZE(every) * 2];
 	struct row_codec r;
@@ -83,7 +83,7 @@ TEST(what_is_too_much_leaves_what_there_was)
 	buf_free(&b);
 }
 
-TEST(only_so_many_values_share_a_row)
+TEST(a_row_takes_a_limited_number_of_values)
 {
 	static const double zeros[512];
 	struct row_codec r;
@@ -94,14 +94,14 @@ TEST(only_so_many_values_share_a_row)
 	CHECK(!row_codec_add(&r, zeros, 1, NO_LIMIT));
 }
 
-TEST(no_byte_may_be_gone_or_too_many)
+TEST(a_missing_or_surplus_byte_is_refused)
 {
 	double back[ARRAY_SIZE(every)];
 	struct row_codec r;
 	struct buf b = of(&r, every, ARRAY_SIZE(every));
 
 	for (size_t len = 0; len < b.len; len++) {
-		uint8_t *copy = malloc(len + 1); /* what is read beyond it is found out */
+		uint8_t *copy = malloc(len + 1); /* so that reads past its end are found */
 
 		memcpy(copy, b.data, len);
 		CHECK_EQ(row_codec_get(copy, len, back, ARRAY_SIZE(every)), -EBADMSG);
@@ -112,7 +112,7 @@ TEST(no_byte_may_be_gone_or_too_many)
 	buf_free(&b);
 }
 
-/* Of 21 values the two first rows of bits have three bits left over. */
+/* With 21 values each of the first two bit fields has three unused bits. */
 TEST(bits_that_contradict_each_other_are_refused)
 {
 	double back[ARRAY_SIZE(every)];
@@ -129,7 +129,7 @@ TEST(bits_that_contradict_each_other_are_refused)
 	buf_free(&b);
 }
 
-/* A value that is narrow and wide at once, in bytes that are as many as they should be. */
+/* A value that is narrow and wide at once, in a row of the right length. */
 TEST(no_value_is_two_at_once)
 {
 	static const uint8_t both[] = { 1, 0, 2, 1, 1, 0, 0, 0x80, 0, 0, 1, 9 },

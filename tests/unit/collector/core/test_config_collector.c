@@ -12,7 +12,7 @@ static struct config c;
 static enum config_task task;
 static char err[512];
 
-/* main's arguments may be written to, and literals may not. */
+/* The arguments of main are writable; literals are not. */
 static int given(int n, const char *const *args)
 {
 	char *argv[8] = { NULL };
@@ -70,7 +70,7 @@ TEST(a_wrong_flag_is_refused_with_the_reason)
 	CHECK_EQ(READ("--config", "/nonexistent/x"), -ENOENT);
 }
 
-TEST(help_and_version_end_the_reading)
+TEST(help_and_version_stop_parsing)
 {
 	CHECK_EQ(READ("--help", "--nonsense"), 0);
 	CHECK_EQ(task, CONFIG_HELP);
@@ -89,7 +89,7 @@ TEST(any_address_of_this_machine_may_be_bound_and_nothing_else)
 	CHECK(strstr(err, "is not tcp://address:port"));
 }
 
-TEST(an_address_is_all_of_one)
+TEST(an_incomplete_address_is_refused)
 {
 	struct endpoint e;
 

@@ -11,7 +11,7 @@ static bool is_even(void *arg, uint64_t a, uint64_t b UNUSED, void *value)
 	return a % 2 == 0;
 }
 
-TEST(what_was_added_is_found_and_stays_where_it_is)
+TEST(an_added_value_is_found_and_keeps_its_address)
 {
 	struct pairmap *m = pairmap_new(sizeof(uint64_t));
 	uint64_t *first = pairmap_add(m, 1, 2);
@@ -28,7 +28,7 @@ TEST(what_was_added_is_found_and_stays_where_it_is)
 	pairmap_free(m);
 }
 
-TEST(each_sees_everything_once_and_removes_what_is_not_kept)
+TEST(each_visits_every_value_once_and_removes_rejected_ones)
 {
 	struct pairmap *m = pairmap_new(sizeof(uint64_t));
 	uint64_t sum = 0;
@@ -46,7 +46,7 @@ TEST(each_sees_everything_once_and_removes_what_is_not_kept)
 	pairmap_free(m);
 }
 
-TEST(no_map_is_freed_quietly)
+TEST(freeing_no_map_is_harmless)
 {
 	pairmap_free(NULL);
 }

@@ -44,7 +44,7 @@ TEST(only_the_batch_after_the_last_queued_is_next)
 	CHECK_EQ(offer(m, k, 6, 1), MARK_NEXT);
 }
 
-TEST(a_node_has_room_for_so_many_rows_in_each_second_of_its_own_clock)
+TEST(a_node_has_a_limit_of_rows_per_second_of_its_own_clock)
 {
 	AUTO(watermarks_free) struct watermarks *m = watermarks_new();
 	struct mark *k = known(m, 0);
@@ -56,18 +56,18 @@ TEST(a_node_has_room_for_so_many_rows_in_each_second_of_its_own_clock)
 	CHECK_EQ(watermarks_room(k, &h, 10), 6);
 	watermarks_rows(k, &h, 8);
 	CHECK_EQ(watermarks_room(k, &h, 10), 0);
-	h.stream = STREAM_METRIC; /* metrics do not take the room of events */
+	h.stream = STREAM_METRIC; /* metrics do not use up the limit of events */
 	CHECK_EQ(watermarks_room(k, &h, 10), 10);
 	h.stream = STREAM_EVENT;
 	h.wall_ns += MS;
 	CHECK_EQ(watermarks_room(k, &h, 10), 10);
 	watermarks_rows(k, &h, 3);
 	CHECK_EQ(watermarks_room(k, &h, 10), 7);
-	h.wall_ns -= MS; /* a clock that went back begins anew */
+	h.wall_ns -= MS; /* a clock that went back starts a new second */
 	CHECK_EQ(watermarks_room(k, &h, 10), 10);
 }
 
-TEST(a_batch_is_early_while_the_marks_are_not_known)
+TEST(a_batch_is_early_while_the_watermarks_are_unknown)
 {
 	AUTO(watermarks_free) struct watermarks *m = watermarks_new();
 	struct mark *k = watermarks_get(m, NODE, EPOCH);
@@ -79,7 +79,7 @@ TEST(a_batch_is_early_while_the_marks_are_not_known)
 	CHECK(watermarks_take_nack(k, STREAM_EVENT, 1));
 }
 
-TEST(base_seq_lets_the_next_be_farther)
+TEST(base_seq_allows_a_gap)
 {
 	AUTO(watermarks_free) struct watermarks *m = watermarks_new();
 	struct mark *k = known(m, 3);
@@ -89,7 +89,7 @@ TEST(base_seq_lets_the_next_be_farther)
 	CHECK_EQ(offer(m, k, 10, 9), MARK_NEXT);
 }
 
-TEST(an_ack_has_the_times_of_the_last_batch_that_was_taken)
+TEST(an_ack_has_the_times_of_the_last_batch_taken)
 {
 	AUTO(watermarks_free) struct watermarks *m = watermarks_new();
 	struct mark *k = known(m, 3);
@@ -127,7 +127,7 @@ TEST(a_nack_never_covers_what_is_only_queued)
 	CHECK_EQ(k->nack_mark[STREAM_EVENT], 3);
 }
 
-TEST(what_is_queued_and_comes_again_is_acked_only_when_stored)
+TEST(a_resent_queued_batch_is_acked_only_when_stored)
 {
 	AUTO(watermarks_free) struct watermarks *m = watermarks_new();
 	struct mark *k = known(m, 3);
@@ -159,7 +159,7 @@ TEST(a_rewinding_probe_is_not_flooded_with_nacks)
 	CHECK(watermarks_take_nack(k, STREAM_EVENT, 1300 * MS));
 }
 
-TEST(the_missing_batch_ends_the_asking)
+TEST(the_missing_batch_ends_the_nacks)
 {
 	AUTO(watermarks_free) struct watermarks *m = watermarks_new();
 	struct mark *k = known(m, 3);
@@ -169,7 +169,7 @@ TEST(the_missing_batch_ends_the_asking)
 	CHECK(!watermarks_take_nack(k, STREAM_EVENT, 1));
 }
 
-TEST(marks_that_fell_back_make_the_probe_send_again)
+TEST(watermarks_that_went_back_make_the_probe_resend)
 {
 	AUTO(watermarks_free) struct watermarks *m = watermarks_new();
 	struct mark *k = known(m, 3);
@@ -182,7 +182,7 @@ TEST(marks_that_fell_back_make_the_probe_send_again)
 	CHECK_EQ(offer(m, k, 5, 1), MARK_NEXT);
 }
 
-TEST(a_node_that_has_ever_new_epochs_leaves_room_for_others)
+TEST(a_node_with_ever_new_epochs_leaves_room_for_others)
 {
 	AUTO(watermarks_free) struct watermarks *m = watermarks_new();
 

@@ -126,16 +126,6 @@ TEST(only_loopback_names_with_our_port_are_served)
 	CHECK(!web_host_ok(&h, "[::1]x:8080"));
 }
 
-TEST(a_message_with_any_content_is_json)
-{
-	struct buf b = { 0 };
-
-	web_json_text(&b, "a\"b\\c\n\x1b\xe4\xb8\x8a");
-	buf_put(&b, "", 1);
-	CHECK_STR((char *)b.data, "\"a\\\"b\\\\c\\\\x0a\\\\x1b\xe4\xb8\x8a\"");
-	buf_free(&b);
-}
-
 TEST(an_error_that_quotes_an_invalid_name_is_utf8)
 {
 	const struct web_arg arg = { .name = "a\xbd\"", .text = "1", .len = 1 };

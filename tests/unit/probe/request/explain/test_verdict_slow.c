@@ -176,7 +176,8 @@ TEST(culprits_are_named_and_unknown_facts_say_so)
 {
 	begin(200);
 	part(PART_IO, 190);
-	f.culprit[PART_IO] = (struct culprit){ .call = "fsync", .file = "/a/wal", .dev = "vda" };
+	f.culprit[PART_IO] =
+		(struct culprit_names){ .call = "fsync", .file = "/a/wal", .dev = "vda" };
 	CHECK_STR(reason(), "io.block");
 	CHECK_STR(param_of("call")->text, "fsync");
 	CHECK_STR(param_of("file")->text, "/a/wal");
