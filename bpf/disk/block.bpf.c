@@ -62,7 +62,7 @@ static __always_inline __u32 place_of(__u32 key)
 _Static_assert(BLOCK_DISKS == 1 << (32 - 25), "place_of()");
 
 /* False: another disk claimed the slot first. */
-static __always_inline bool take(__u32 place, __u32 key)
+static __always_inline bool slot_claim(__u32 place, __u32 key)
 {
 	__u32 *by;
 
@@ -83,7 +83,7 @@ static __noinline __u32 find(struct gendisk *disk, __u32 key)
 	}
 	for (__u32 i = 0; i < BLOCK_DISKS; i++) {
 		place = (place_of(key) + i) % BLOCK_DISKS;
-		if (disks[place].key || !take(place, key))
+		if (disks[place].key || !slot_claim(place, key))
 			continue;
 		bpf_probe_read_kernel_str(disks[place].name, BLOCK_NAME, disk->disk_name);
 		disks[place].key = key;

@@ -154,7 +154,7 @@ static __always_inline void read_io(struct task_struct *t, struct taskio *io)
 }
 
 /* Atomic exchange: if a thread ends while it is being read, the two readings count it once. */
-static __always_inline void since(struct taskio *last, struct taskio *io)
+static __always_inline void io_increase(struct taskio *last, struct taskio *io)
 {
 	for (int i = 0; i < TASKIO_KERNEL; i++)
 		io->v[i] -= __sync_lock_test_and_set(&last->v[i], io->v[i]);
@@ -178,7 +178,7 @@ int on_look(struct bpf_iter__task *ctx)
 		return 0;
 	}
 	read_io(t, &io);
-	since(last, &io);
+	io_increase(last, &io);
 	if (!has_past)
 		add_counts(t, &io);
 	return 0;
@@ -195,7 +195,7 @@ int on_exit(__u64 *ctx)
 		return 0;
 	read_io(t, &io);
 	if (last)
-		since(last, &io);
+		io_increase(last, &io);
 	add_counts(t, &io);
 	return 0;
 }

@@ -55,7 +55,7 @@ struct {
 const struct waits none = {};
 __u64 missed; /* waits not counted for lack of room */
 
-static __always_inline void begin(struct task_struct *t)
+static __always_inline void wait_begin(struct task_struct *t)
 {
 	__u64 *at;
 
@@ -106,14 +106,14 @@ static __always_inline void end(struct task_struct *t)
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(on_wakeup, struct task_struct *t)
 {
-	begin(t);
+	wait_begin(t);
 	return 0;
 }
 
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(on_wakeup_new, struct task_struct *t)
 {
-	begin(t);
+	wait_begin(t);
 	return 0;
 }
 
@@ -121,7 +121,7 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempted, struct task_struct *prev, struct task_struct *next)
 {
 	if (preempted || prev->__state == 0) /* still runnable: it waits from now on */
-		begin(prev);
+		wait_begin(prev);
 	end(next);
 	return 0;
 }

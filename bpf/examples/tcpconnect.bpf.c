@@ -69,7 +69,7 @@ static __always_inline struct connects *connects_to(const struct called *to)
 	return bpf_map_lookup_elem(&connects, to);
 }
 
-static __always_inline void begin(struct sock *sk)
+static __always_inline void connect_begin(struct sock *sk)
 {
 	struct call *call = bpf_sk_storage_get(&calls, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	struct connects *c;
@@ -125,7 +125,7 @@ SEC("tp_btf/inet_sock_set_state")
 int BPF_PROG(on_state, struct sock *sk, int from, int to)
 {
 	if (to == TCP_SYN_SENT)
-		begin(sk);
+		connect_begin(sk);
 	else if (from == TCP_SYN_SENT && (to == TCP_ESTABLISHED || to == TCP_CLOSE))
 		end(sk, to == TCP_ESTABLISHED);
 	return 0;

@@ -73,8 +73,8 @@ static __always_inline struct op *op_look(struct task_struct *t, struct op *o, s
  * NULL: the thread is in no call, or a slot is enough. The code that most looks need is kept
  * together.
  */
-static __always_inline struct op *look(struct task_struct *t, struct file_slot *g, struct op *o,
-				       struct look *l)
+static __always_inline struct op *thread_look(struct task_struct *t, struct file_slot *g,
+					      struct op *o, struct look *l)
 {
 	if (o)
 		return op_look(t, o, l);
@@ -146,7 +146,7 @@ static __noinline void leaves_seldom(struct task_struct *t, struct file_slot *g,
 		return;
 	l.now_ns = not_before(last_look(t, g, o), switch_clock_ns(&cpu->clock, t));
 	l.out_ns = ran_since(t, cpu, l.now_ns);
-	o = look(t, g, o, &l);
+	o = thread_look(t, g, o, &l);
 	if (o)
 		op_leaves(o, t, &l, runnable);
 	else if (is_mine(g, t))
@@ -308,7 +308,7 @@ static __always_inline void sample(void *ctx, __u32 irq, __u64 before, __u64 now
 	l.out_ns = unseen_since(t, before, l.now_ns);
 	if (l.out_ns && l.now_ns - l.out_ns > 3 * period_ns)
 		count(FILE_STAT_GAPS);
-	o = look(t, g, o, &l);
+	o = thread_look(t, g, o, &l);
 	if (!o)
 		return;
 	if (is_worth_a_name(o))

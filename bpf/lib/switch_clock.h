@@ -13,8 +13,9 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-#define SWITCH_CLOCK_NS 1000000 /* the clocks drift by at most 500 ppm (NTP): half a microsecond   \
-				 */
+#define SWITCH_CLOCK_NS                                                                            \
+	1000000 /* the clocks drift by at most 500 ppm (NTP): half a microsecond                   \
+		 */
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct rq {

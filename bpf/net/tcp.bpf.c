@@ -79,7 +79,7 @@ static __always_inline void read_counts(struct seen *now, struct sock *sk, struc
 }
 
 /* From now on the socket belongs to this task. */
-static __always_inline struct of_sock *begin(struct sock *sk, struct task_struct *t)
+static __always_inline struct of_sock *sock_begin(struct sock *sk, struct task_struct *t)
 {
 	struct of_sock *s = bpf_sk_storage_get(&socks, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
@@ -102,18 +102,18 @@ static __always_inline struct of_sock *begin(struct sock *sk, struct task_struct
 }
 
 /* Atomic exchange: if a socket ends while it is being read, the two readings count it once. */
-static __always_inline __u64 since(__u64 *last, __u64 now)
+static __always_inline __u64 counter_increase(__u64 *last, __u64 now)
 {
 	return now - __sync_lock_test_and_set(last, now);
 }
 
 static __always_inline __u64 since_of_32(__u64 *last, __u64 now)
 {
-	return (__u64)(__s64)(__s32)since(last, now);
+	return (__u64)(__s64)(__s32)counter_increase(last, now);
 }
 
 /* Adds what the connection did since the last reading. */
-static __always_inline void look(struct sock *sk, struct of_sock *s, struct tcp_app *app)
+static __always_inline void sock_account(struct sock *sk, struct of_sock *s, struct tcp_app *app)
 {
 	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
 	__u64 received, sent_data;
@@ -129,8 +129,8 @@ static __always_inline void look(struct sock *sk, struct of_sock *s, struct tcp_
 	sent_data = since_of_32(&s->seen.sent_data, now.sent_data);
 	add(&app->n.sent_data, sent_data);
 	add(&totals.sent_data, sent_data);
-	add(&app->n.sent_bytes, since(&s->seen.sent_bytes, now.sent_bytes));
-	add(&app->n.received_bytes, since(&s->seen.received_bytes, now.received_bytes));
+	add(&app->n.sent_bytes, counter_increase(&s->seen.sent_bytes, now.sent_bytes));
+	add(&app->n.received_bytes, counter_increase(&s->seen.received_bytes, now.received_bytes));
 	if (!received || !tp->srtt_us)
 		return;
 	slot = slot_of(tp->srtt_us >> 3, TCP_FIRST_US, TCP_SLOTS);
@@ -244,7 +244,7 @@ static __always_inline void ended(struct sock *sk, struct of_sock *s, int from)
 	if (app) {
 		if (s->asked_ns)
 			failed(sk, s, app);
-		look(sk, s, app);
+		sock_account(sk, s, app);
 		if (s->counted)
 			add(&app->n.open, -1);
 		if (s->counted || s->asked || from == TCP_LISTEN)
@@ -267,7 +267,7 @@ int BPF_PROG(on_state, struct sock *sk, int from, int to)
 	if (sk->sk_protocol != IPPROTO_TCP) /* other protocols have states, too */
 		return 0;
 	if (to == TCP_SYN_SENT || to == TCP_LISTEN) {
-		s = in_scope(t) ? begin(sk, t) : NULL;
+		s = in_scope(t) ? sock_begin(sk, t) : NULL;
 		if (s && to == TCP_SYN_SENT) {
 			s->asked = true;
 			s->asked_ns = bpf_ktime_get_ns();
@@ -349,7 +349,7 @@ int on_file(struct bpf_iter__task_file *ctx)
 	state = sk->__sk_common.skc_state;
 	if (state == TCP_CLOSE || bpf_sk_storage_get(&socks, sk, 0, 0))
 		return 0;
-	s = begin(sk, t);
+	s = sock_begin(sk, t);
 	if (!s || state == TCP_LISTEN)
 		return 0;
 	s->asked = state == TCP_SYN_SENT;
@@ -368,7 +368,7 @@ static __always_inline void look_at(struct sock *sk)
 		return;
 	app = bpf_map_lookup_elem(&apps, &s->app);
 	if (app)
-		look(sk, s, app);
+		sock_account(sk, s, app);
 }
 
 /* Every open socket, when user space asks. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* dealer.h - the one kind of ZeroMQ socket a probe has, with every option it needs. */
+/* dealer.h - the probe's only kind of ZeroMQ socket, with all its options. */
 #pragma once
 
 #include "lib/uplink/handshake.h"
@@ -12,10 +12,10 @@ struct dealer {
 };
 
 void *dealer_context(void); /* seeds libzmq's random numbers first; dies out of memory */
-/* Connecting, not connected. */
+/* Starts to connect; does not wait for the connection. */
 int dealer_open(void *zmq, const char *endpoint, const struct key_pair *own,
 		const char *collector_key, struct dealer *out) MUST_CHECK;
-void dealer_close(struct dealer *d); /* what it had queued goes with it */
+void dealer_close(struct dealer *d); /* drops what the socket had queued */
 int dealer_send(void *sock, const struct buf *frame) MUST_CHECK; /* -EAGAIN: not connected */
-/* The body is not copied: the message holds the batch until libzmq has done with it. */
+/* Does not copy the body: the message holds the batch until libzmq releases it. */
 int dealer_send_batch(void *sock, const struct buf *head, struct spool_batch *b) MUST_CHECK;

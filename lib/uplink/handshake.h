@@ -10,11 +10,11 @@
 #include "lib/base/base.h"
 
 enum handshake {
-	HANDSHAKE_REFUSED, /* by the gate: the key is not welcome */
-	HANDSHAKE_PLAIN, /* the other side has no keys at all */
-	HANDSHAKE_WRONG_KEY, /* it expects another key of us, or we of it */
-	HANDSHAKE_PROTOCOL, /* it breaks the protocol in another way */
-	HANDSHAKE_BROKEN, /* it went away, or was too slow */
+	HANDSHAKE_REFUSED, /* by the collector's gate: the key is not accepted */
+	HANDSHAKE_PLAIN, /* the other side has no keys */
+	HANDSHAKE_WRONG_KEY, /* one side expects another key of the other */
+	HANDSHAKE_PROTOCOL, /* another breach of the protocol */
+	HANDSHAKE_BROKEN, /* the peer went away, or was too slow */
 	HANDSHAKE_NO_ACCEPT, /* out of descriptors or memory */
 	HANDSHAKE_ENDED, /* the connection ended, reason unknown; only with ends */
 };

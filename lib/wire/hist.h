@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * hist.h - durations in microseconds, counted.
+ * hist.h - histograms of durations in microseconds.
  *
- * hist_slot is the coarse one that travels (struct red_item): powers of two, the edges belong to
- * the slot below. struct hist stays in the process and tells quantiles: 16 slots per power of two,
- * up to 2^40 us. It forgets: each time it is full (HIST_WINDOW), every count is halved.
+ * hist_slot is the coarse form used on the wire (struct red_item): powers of two, an edge belongs
+ * to the slot below. struct hist stays in the process and gives quantiles: 16 slots per power of
+ * two, up to 2^40 us. Old values fade: each time it is full (HIST_WINDOW), every count is halved.
  */
 #pragma once
 
@@ -22,6 +22,6 @@ uint32_t hist_slot(uint64_t us);
 
 void hist_add(struct hist *h, uint64_t us);
 void hist_merge(struct hist *h, const struct hist *from, uint64_t max_us); /* above: as max_us */
-void hist_halve(struct hist *h); /* forgets half of it; what is left has the same quantiles */
-/* Not below the value of that rank, and at most a sixteenth above; 0 of an empty one. */
+void hist_halve(struct hist *h); /* drops half of the values; the quantiles stay */
+/* Not below the value of that rank, and at most a sixteenth above; 0 if empty. */
 uint64_t hist_quantile(const struct hist *h, double q);

@@ -2,7 +2,7 @@
 /*
  * item.h - what a batch carries: plain data, the same on both sides of the wire.
  *
- * Strings end in 0 and belong to whoever made the item (on the collector: the batch's arena).
+ * Strings end in 0 and belong to the creator of the item (on the collector: the batch's arena).
  * Times are what their names say; a wall time is nanoseconds since 1970, UTC.
  * docs/reference/wire.md is the reference for the order of the fields.
  */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* reason.h - the tables of reasons and of parts, spelt once in schema/def/reasons.def and
- * parts.def. */
+/* reason.h - the tables of reasons and parts, from schema/def/reasons.def and parts.def. */
 #pragma once
 
 #include "lib/base/base.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * wire_read.h - what wire_decode.c, wire_body.c, wire_relay.c and wire_request.c read alike; nobody
- * else includes it.
+ * wire_read.h - readers shared by wire_decode.c, wire_body.c, wire_relay.c and wire_request.c;
+ * private to these.
  *
- * Like the cursor they stand on, these return 0 or NULL once it has gone bad. The texts keep the
- * first error in *r: -EBADMSG for bytes that break a limit, -ENOMEM for an arena that is full.
+ * Like the cursor below them, they return 0 or NULL once it has gone bad. Text readers keep the
+ * first error in *r: -EBADMSG for bytes that break a limit, -ENOMEM for a full arena.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ static inline void wire_read_fail(struct mp *m)
 	m->p = m->end;
 }
 
-/* Whole numbers are kept in signed columns. */
+/* The database stores whole numbers in signed columns. */
 static inline uint64_t wire_read_u64(struct mp *m)
 {
 	return mp_uint_max(m, INT64_MAX);
@@ -35,7 +35,9 @@ const char *wire_read_text(struct mp *m, struct arena *a, size_t max, int *r);
 struct addr wire_read_addr(struct mp *m);
 int wire_read_metrics(struct mp *m, struct arena *a, struct wire_dict *d); /* 1 and more */
 
-/* more: how many fields follow those that there always were; left are those not known here. */
+/*
+ * more: in, the number of fields beyond the original ones; out, of those unknown to this version.
+ */
 int wire_read_request(struct mp *m, struct arena *a, struct request_item *q, uint32_t *more);
 int wire_read_stack(struct mp *m, struct arena *a, struct stack_item *s);
 int wire_read_origin(struct mp *m, struct arena *a, struct origin_item *o);

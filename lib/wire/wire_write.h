@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * wire_write.h - what wire_encode.c, wire_put.c and wire_relay.c write alike; nobody else includes
- * it.
+ * wire_write.h - writers shared by wire_encode.c, wire_put.c and wire_relay.c; private to these.
  *
- * What was measured is held to the wire's limits here: a counter that ran backwards or a name that
- * is too long costs its own value, and not the batch that a reader would refuse.
+ * Measured values are checked against the wire's limits here: a counter that ran backwards or a
+ * name that is too long costs its own value, not the whole batch, which a reader would refuse.
  */
 #pragma once
 
@@ -41,8 +40,7 @@ static inline void put_str(msgpack_packer *pk, const char *s, size_t max)
 	msgpack_pack_str_with_body(pk, s, strnlen(s, max));
 }
 
-/* lib/wire/wire_put.c: begins an item, with as many fields as it has always had and so many more.
- */
+/* lib/wire/wire_put.c: begins an item with its original fields and `more` appended ones. */
 msgpack_packer wire_item(struct buf *body, enum item_kind kind, uint32_t more);
 
 static inline void put_name(msgpack_packer *pk, const char *s)
