@@ -70,9 +70,7 @@ int own_keys_open(struct own_keys *k, const char *dir, char *err, size_t errlen)
 void own_keys_look(struct own_keys *k)
 {
 	if (look(k) && *k->next)
-		log_info(
-			"probes now also trust the next key of this collector, %.8s...",
-			k->next);
+		log_info("probes now also trust the next key of this collector, %.8s...", k->next);
 }
 
 int own_keys_prepare(const char *dir, char out[static KEY_TEXT], char *err, size_t errlen)
