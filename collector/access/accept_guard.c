@@ -13,8 +13,8 @@
 #include "collector/core/counters.h"
 
 enum {
-	HELD = 16, /* for the console and the database, while it is shut */
-	ROOM = 8, /* and at least for so many that connect, when it opens */
+	HELD = 16, /* reserved for the console and the database while the guard is shut */
+	ROOM = 8, /* free descriptors for connections that it takes to open again */
 };
 
 struct accept_guard {
@@ -25,8 +25,8 @@ struct accept_guard {
 	int held[HELD + ROOM], nheld;
 };
 
-/* From here on this thread's descriptors are its own: these two, and those that are for logs. */
-static int part(const struct accept_guard *d)
+/* Gives this thread a descriptor table of its own: these two descriptors and those for logs. */
+static int unshare_descriptors(const struct accept_guard *d)
 {
 	unsigned low = (unsigned)(d->listening_fd < d->told_fd ? d->listening_fd : d->told_fd);
 	unsigned high = (unsigned)(d->listening_fd < d->told_fd ? d->told_fd : d->listening_fd);
@@ -40,7 +40,7 @@ static int part(const struct accept_guard *d)
 	return 0;
 }
 
-static void turn_away(int listening_fd)
+static void refuse_waiting(int listening_fd)
 {
 	const struct linger at_once = { .l_onoff = 1 };
 	int fd;
@@ -52,28 +52,29 @@ static void turn_away(int listening_fd)
 	}
 }
 
-static void *run(void *door)
+static void *run(void *guard)
 {
-	struct accept_guard *d = door;
-	int r = part(d);
+	struct accept_guard *d = guard;
+	int r = unshare_descriptors(d);
 	eventfd_t n;
 
 	if (r < 0) {
-		log_warn(r, "out of descriptors, this would turn nobody away and be busy");
+		log_warn(r, "the accept guard does not work: without file descriptors the "
+			    "collector would spin");
 		return NULL;
 	}
 	while (eventfd_read(d->told_fd, &n) == 0 && !atomic_load(&d->stopping))
-		turn_away(d->listening_fd);
+		refuse_waiting(d->listening_fd);
 	return NULL;
 }
 
-static void let_go(struct accept_guard *d, int but)
+static void release_reserve(struct accept_guard *d, int keep)
 {
-	while (d->nheld > but)
+	while (d->nheld > keep)
 		close(d->held[--d->nheld]);
 }
 
-static bool hold(struct accept_guard *d)
+static bool hold_reserve(struct accept_guard *d)
 {
 	while (d->nheld < HELD + ROOM) {
 		int fd = fcntl(d->told_fd, F_DUPFD_CLOEXEC, 0);
@@ -82,7 +83,7 @@ static bool hold(struct accept_guard *d)
 			break;
 		d->held[d->nheld++] = fd;
 	}
-	let_go(d, d->nheld == HELD + ROOM ? HELD : 0);
+	release_reserve(d, d->nheld == HELD + ROOM ? HELD : 0);
 	return d->nheld > 0;
 }
 
@@ -96,13 +97,13 @@ int accept_guard_open(struct accept_guard **out, int listening_fd)
 	d->listening_fd = listening_fd;
 	d->told_fd = eventfd(0, EFD_CLOEXEC);
 	r = d->told_fd < 0 ? -errno : 0;
-	/* what waits here may be gone when the other thread takes it */
+	/* a waiting connection may be gone when the other thread accepts it */
 	if (r == 0 && fcntl(listening_fd, F_SETFL, O_NONBLOCK) < 0)
 		r = -errno;
 	if (r == 0)
 		r = -pthread_create(&d->thread, NULL, run, d);
 	if (r == 0) {
-		hold(d);
+		hold_reserve(d);
 		*out = d;
 		return 0;
 	}
@@ -118,13 +119,13 @@ void accept_guard_close(struct accept_guard *d)
 	atomic_store(&d->stopping, true);
 	(void)!eventfd_write(d->told_fd, 1);
 	pthread_join(d->thread, NULL);
-	let_go(d, 0);
+	release_reserve(d, 0);
 	close(d->told_fd);
 	free(d);
 }
 
-/* The kernel drops what connects, without a word: that tries again in a second. Who waits already
- * is told to go, and until then libzmq must not find what is held. */
+/* The kernel silently drops new connections, and clients retry after a second. Those that wait
+ * already are reset; until then the reserve stays held, or libzmq would use it up. */
 void accept_guard_shut(struct accept_guard *d)
 {
 	struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
@@ -142,8 +143,8 @@ void accept_guard_look(struct accept_guard *d)
 
 	if (!d->shut)
 		return;
-	let_go(d, 0);
-	if (!hold(d))
+	release_reserve(d, 0);
+	if (!hold_reserve(d))
 		return;
 	setsockopt(d->listening_fd, SOL_SOCKET, SO_DETACH_FILTER, &unused, sizeof(unused));
 	d->shut = false;

@@ -7,7 +7,7 @@
 #include "lib/base/text.h"
 #include "collector/core/counters.h"
 
-static void clean(char *out, size_t size, const char *s)
+static void copy_clean(char *out, size_t size, const char *s)
 {
 	text_clean_into(out, size, s, strlen(s));
 }
@@ -22,15 +22,15 @@ void authorize_ask(struct ask *out, const struct sender *from, const struct wire
 	snprintf(out->key, sizeof(out->key), "%s", from->key ? from->key : "");
 	if (key_is_text(h->next_key))
 		snprintf(out->next, sizeof(out->next), "%s", h->next_key);
-	clean(out->address, sizeof(out->address), from->address);
-	clean(out->name, sizeof(out->name), h->node);
-	clean(out->machine, sizeof(out->machine), h->machine);
-	clean(out->version, sizeof(out->version), h->version);
-	clean(out->token, sizeof(out->token), h->token);
-	clean(out->relay, sizeof(out->relay), h->relay);
+	copy_clean(out->address, sizeof(out->address), from->address);
+	copy_clean(out->name, sizeof(out->name), h->node);
+	copy_clean(out->machine, sizeof(out->machine), h->machine);
+	copy_clean(out->version, sizeof(out->version), h->version);
+	copy_clean(out->token, sizeof(out->token), h->token);
+	copy_clean(out->relay, sizeof(out->relay), h->relay);
 }
 
-static void refuse(struct authorize *a, const struct ask *q, int why, const char *known_as)
+static void send_refused(struct authorize *a, const struct ask *q, int why, const char *known_as)
 {
 	struct peer to = q->peer;
 
@@ -55,7 +55,7 @@ void authorize_send_keys(struct authorize *a, struct peer *to, uint64_t node, ui
 	router_send(a->router, to, &a->out);
 }
 
-/* Of an approved key: it wants to go on with another, or is that other one, for the first time. */
+/* For an approved key: it announces its next key, or is used for the first time. */
 static void follow_change(struct authorize *a, const struct ask *q)
 {
 	struct key_registry_entry next;
@@ -83,20 +83,20 @@ bool authorize_hello(struct authorize *a, const struct ask *q)
 	bool loaded = false, found = key_registry_find(a->roster, q->key, &a->who, &loaded);
 
 	if (!loaded)
-		return false; /* the database is away since the start: probes ask again */
+		return false; /* no database since the start: probes repeat HELLO */
 	if (!found || a->who.state == ROSTER_WAITS) {
 		key_registry_ask(a->roster, q);
 		return false;
 	}
 	if (a->who.state != ROSTER_APPROVED) {
-		refuse(a, q, WHY_REVOKED, "");
+		send_refused(a, q, WHY_REVOKED, "");
 		return false;
 	}
 	if (a->who.node != q->node) {
-		refuse(a, q, WHY_OTHER_NODE, a->who.name);
+		send_refused(a, q, WHY_OTHER_NODE, a->who.name);
 		return false;
 	}
-	if (strcmp(a->who.relay, q->relay) != 0) { /* the database keeps what it asks for */
+	if (strcmp(a->who.relay, q->relay) != 0) { /* the database stores the claimed region */
 		key_registry_ask(a->roster, q);
 		return false;
 	}
@@ -113,7 +113,7 @@ bool authorize_answer(struct authorize *a, struct ask *out)
 			continue;
 		if (out->why == 0)
 			return true;
-		refuse(a, out, out->why, out->why == WHY_NAME_TAKEN ? out->name : "");
+		send_refused(a, out, out->why, out->why == WHY_NAME_TAKEN ? out->name : "");
 	}
 	return false;
 }

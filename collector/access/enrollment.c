@@ -10,10 +10,10 @@
 
 #define MS 1000000ull
 
-enum { TOLD_A_MINUTE = 10 };
+enum { LOGS_A_MINUTE = 10 };
 
-/* One that nobody approved is told once a minute at most ten times: anybody may knock. */
-static void tell_waits(struct enrollment *d, const struct ask *a)
+/* Logs at most ten refusals a minute, since anybody may send HELLO. */
+static void log_refusal(struct enrollment *d, const struct ask *a)
 {
 	uint64_t now = clock_mono_ns();
 
@@ -21,19 +21,17 @@ static void tell_waits(struct enrollment *d, const struct ask *a)
 		d->logged_ns = now;
 		d->logged = 0;
 	}
-	if (d->logged++ >= TOLD_A_MINUTE)
+	if (d->logged++ >= LOGS_A_MINUTE)
 		return;
 	if (a->why == WHY_UNKNOWN_KEY || a->why == WHY_TOKEN)
-		log_info("node %s (key %.8s..., from %s) waits to be let in%s%s%s: "
+		log_info("node %s (key %.8s..., from %s) waits for approval%s%s%s: "
 			 "seismo-collector node approve '%s'",
 			 a->name, a->key, a->address, *a->relay ? " to relay all of region " : "",
 			 a->relay,
-			 a->why == WHY_TOKEN ? ", as its token is over or was never made" : "",
-			 a->key);
+			 a->why == WHY_TOKEN ? ", as its token is expired or unknown" : "", a->key);
 	else if (a->why == WHY_NAME_TAKEN)
 		log_warn(0,
-			 "a machine at %s with the new key %.8s... says that it is node %s, which "
-			 "has "
+			 "a machine at %s with the new key %.8s... claims to be node %s, which has "
 			 "another key: if it was set up anew, seismo-collector node approve '%s'",
 			 a->address, a->key, a->name, a->key);
 	else if (a->why == WHY_REGION)
@@ -43,7 +41,7 @@ static void tell_waits(struct enrollment *d, const struct ask *a)
 			 "'%s'",
 			 a->name, a->key, a->address, *a->relay ? a->relay : "none", a->key);
 	else if (a->why == WHY_FULL)
-		log_warn(0, "so many keys wait to be approved that no more are kept: "
+		log_warn(0, "too many keys wait for approval, new ones are not stored: "
 			    "seismo-collector node list --waiting");
 }
 
@@ -67,9 +65,10 @@ static int ask_enrol(struct enrollment *d, struct pg *p, struct ask *a)
 		return e;
 	a->why = (int)strtol(PQgetvalue(res, 0, 0), NULL, 10);
 	if (a->why == 0)
-		log_info("node %s (key %.8s..., from %s) was let in", a->name, a->key, a->address);
+		log_info("node %s (key %.8s..., from %s) was approved", a->name, a->key,
+			 a->address);
 	else
-		tell_waits(d, a);
+		log_refusal(d, a);
 	return 0;
 }
 
@@ -95,7 +94,8 @@ static int ask_used(struct pg *p, const struct ask *a)
 	pg_arg_text(&args, a->key);
 	e = pg_execute(p, "select first_use($1)", &args);
 	if (e == 0)
-		log_info("node %s has a new key, %.8s...; the one before is over", a->name, a->key);
+		log_info("node %s has a new key, %.8s..., which replaces the previous one", a->name,
+			 a->key);
 	return e;
 }
 

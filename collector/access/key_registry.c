@@ -17,8 +17,8 @@
 #include "collector/db/pg.h"
 
 enum {
-	RELOAD_MS = 10000, /* also when nobody said that anything changed */
-	SETTLE_MS = 100, /* between two readings, however much changes */
+	RELOAD_MS = 10000, /* between reads without a notification */
+	SETTLE_MS = 100, /* the least time between two reads */
 	RETRY_MS = 500,
 	STOP_S = 2,
 };
@@ -30,16 +30,16 @@ struct key_registry {
 	struct pg *pg;
 	struct enrollment decide;
 	bool listening;
-	uint64_t due_ns, read_ns; /* the next reading, the last one */
+	uint64_t due_ns, read_ns; /* the next read, the last one */
 	struct queue *asks, *answers;
 	int ask_fd, answer_fd;
 	atomic_bool stopping;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects keys and loaded */
 	struct pairmap *keys; /* struct key_registry_entry */
 	bool loaded;
 };
 
-/* Half of a key: whoever finds another one with the same half has broken Curve25519. */
+/* Half of a key identifies it: a collision would mean that Curve25519 is broken. */
 static bool halves(const char *key, uint64_t half[static 2])
 {
 	uint8_t bytes[32];
@@ -125,7 +125,7 @@ static int read_keys(struct key_registry *r)
 	return 0;
 }
 
-static void give(struct key_registry *r, struct ask *a)
+static void send_answer(struct key_registry *r, struct ask *a)
 {
 	if (queue_push(r->answers, a) < 0) {
 		counter_add(C_ENROLS_LOST, 1);
@@ -135,7 +135,7 @@ static void give(struct key_registry *r, struct ask *a)
 	(void)!eventfd_write(r->answer_fd, 1);
 }
 
-/* Those that are asked, as far as the database answers; of the others the probes ask again. */
+/* Decides all waiting requests that the database answers; for the others probes repeat HELLO. */
 static size_t decide_all(struct key_registry *r, struct ask *done[static ROSTER_ASKS],
 			 bool *changed)
 {
@@ -157,7 +157,7 @@ static size_t decide_all(struct key_registry *r, struct ask *done[static ROSTER_
 	return n;
 }
 
-/* What the database changed is known here before the answers go out. */
+/* Reads the changed keys before the answers go out. */
 static void answer_all(struct key_registry *r)
 {
 	struct ask *done[ROSTER_ASKS];
@@ -172,7 +172,7 @@ static void answer_all(struct key_registry *r)
 		e = read_keys(r);
 	for (size_t i = 0; i < n; i++) {
 		if (e == 0)
-			give(r, done[i]);
+			send_answer(r, done[i]);
 		else
 			free(done[i]);
 	}
@@ -245,7 +245,7 @@ int key_registry_start(struct key_registry **out, const char *database)
 	e = -pthread_create(&r->thread, NULL, run, r);
 	if (e == 0)
 		*out = r;
-	return e; /* a process that cannot start ends */
+	return e; /* nothing is freed on an error: the process exits */
 }
 
 static void free_all(struct queue *q)
@@ -258,7 +258,7 @@ static void free_all(struct queue *q)
 	queue_free(q);
 }
 
-/* A thread that hangs in the database is left: the process ends next. */
+/* A thread that hangs in the database is not waited for, since the process exits next. */
 void key_registry_stop(struct key_registry *r)
 {
 	struct timespec until;

@@ -25,13 +25,12 @@ static int publish(const char *dir, const char *key, const char *next, char *err
 	if (*next)
 		keys_add(&l, next);
 	path_of(path, dir, PUBLIC);
-	return keys_write(path, &l,
-			  "The public key of this collector, and the one that it will go on with",
-			  err, errlen);
+	return keys_write(path, &l, "The public key of this collector, and its next one", err,
+			  errlen);
 }
 
-/* True: there is another next key than before, or none any more. */
-static bool look(struct own_keys *k)
+/* True: the next key changed or was removed. */
+static bool read_next(struct own_keys *k)
 {
 	struct key_list l = { 0 };
 	char err[256], next[KEY_TEXT] = "";
@@ -55,22 +54,23 @@ int own_keys_open(struct own_keys *k, const char *dir, char *err, size_t errlen)
 
 	if (r < 0)
 		return r;
-	/* by the directory itself: the user that the collector becomes may not reach it by name */
+	/* by descriptor: after dropping privileges the path may not be accessible */
 	k->dir = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (k->dir < 0)
 		return snprintf(err, errlen, "cannot open %s: %s", dir, strerror(errno)), -EACCES;
 	snprintf(k->path, sizeof(k->path), "/proc/self/fd/%d/" PUBLIC, k->dir);
 	r = keys_read(k->path, &l, err, errlen);
-	if (r < 0 || !keys_has(&l, k->pair.public)) /* lost, or of another key: it follows */
+	if (r < 0 || !keys_has(&l, k->pair.public)) /* lost, or of another key: write it anew */
 		r = publish(dir, k->pair.public, "", err, errlen);
-	look(k);
+	read_next(k);
 	return r;
 }
 
 void own_keys_look(struct own_keys *k)
 {
-	if (look(k) && *k->next)
-		log_info("probes now also trust the next key of this collector, %.8s...", k->next);
+	if (read_next(k) && *k->next)
+		log_info("the next key of this collector, %.8s..., is announced to the probes",
+			 k->next);
 }
 
 int own_keys_prepare(const char *dir, char out[static KEY_TEXT], char *err, size_t errlen)
@@ -103,8 +103,7 @@ int own_keys_rotate(const char *dir, char out[static KEY_TEXT], char *err, size_
 	if (r < 0)
 		return r;
 	if (rename(next, path) < 0) {
-		snprintf(err, errlen, "cannot put %s in the place of %s: %s", next, path,
-			 strerror(errno));
+		snprintf(err, errlen, "cannot rename %s to %s: %s", next, path, strerror(errno));
 		return -errno;
 	}
 	memcpy(out, pair.public, KEY_TEXT);

@@ -11,16 +11,16 @@
 
 enum {
 	PEER_HWM = 128, /* messages per probe in libzmq's memory: twice a window */
-	CURVE_EXTRA = 33, /* that CURVE adds to a frame, and libzmq counts with it */
-	HANDSHAKE_MS = 10000, /* who connects and is silent is cut */
-	IO_THREADS = 2, /* of libzmq, which shake hands: a millisecond each */
-	ALIVE_IDLE_S = 30, /* then the kernel asks whether a silent peer is still there, */
-	ALIVE_AGAIN_S = 10,
-	ALIVE_ASKED = 3, /* so often */
+	CURVE_EXTRA = 33, /* bytes that CURVE adds to a frame; libzmq's limit includes them */
+	HANDSHAKE_MS = 10000, /* then a connection without a handshake is cut */
+	IO_THREADS = 2, /* of libzmq; a handshake takes one a millisecond */
+	ALIVE_IDLE_S = 30, /* TCP keepalive: silence before the first probe, */
+	ALIVE_AGAIN_S = 10, /* time between probes, */
+	ALIVE_ASKED = 3, /* and their number */
 	FAREWELL_MS = 300,
 };
 
-/* From zmq.h, where it is among the drafts: no connection without a word of the gate. */
+/* A draft option of zmq.h: no connection is accepted without an answer by ZAP. */
 #ifndef ZMQ_ZAP_ENFORCE_DOMAIN
 #define ZMQ_ZAP_ENFORCE_DOMAIN 93
 #endif
@@ -32,7 +32,7 @@ struct router {
 
 /* libzmq 4.3.4 never seeds rand(): a peer that guesses the next routing id can abort this process.
  */
-static void seed(void)
+static void seed_rand(void)
 {
 	unsigned v;
 
@@ -41,41 +41,42 @@ static void seed(void)
 	srand(v);
 }
 
-static int set(void *sock, int option, int value)
+static int set_option(void *sock, int option, int value)
 {
 	return zmq_setsockopt(sock, option, &value, sizeof(value));
 }
 
-static int secure(void *sock, const struct key_pair *own)
+static int set_keys(void *sock, const struct key_pair *own)
 {
-	int r = set(sock, ZMQ_CURVE_SERVER, 1);
+	int r = set_option(sock, ZMQ_CURVE_SERVER, 1);
 
 	r |= zmq_setsockopt(sock, ZMQ_CURVE_SECRETKEY, own->secret, KEY_TEXT);
 	r |= zmq_setsockopt(sock, ZMQ_ZAP_DOMAIN, GATE_DOMAIN, strlen(GATE_DOMAIN));
-	r |= set(sock, ZMQ_ZAP_ENFORCE_DOMAIN, 1);
+	r |= set_option(sock, ZMQ_ZAP_ENFORCE_DOMAIN, 1);
 	return r;
 }
 
 /*
- * No heartbeats from here: libzmq looks through the timers of all connections for the one that a
- * heartbeat's answer ends, which for some thousand nodes is most of what its thread does. Those of
- * the probes remain: one that falls silent is cut after the minute that it names in them.
+ * The router sends no heartbeats: libzmq searches the timers of all connections at each answer to a
+ * heartbeat, which takes most of its thread's time with some thousand nodes. The probes send them:
+ * a probe that falls silent is cut after a minute, the timeout in its heartbeats.
  */
 static int configure(void *sock, int listening_fd)
 {
 	int64_t max = WIRE_MAX_FRAME + CURVE_EXTRA;
-	int r = listening_fd < 0 ? 0 : set(sock, ZMQ_USE_FD, listening_fd);
+	int r = listening_fd < 0 ? 0 : set_option(sock, ZMQ_USE_FD, listening_fd);
 
-	r |= set(sock, ZMQ_ROUTER_MANDATORY, 1); /* an answer to nobody is an error that we count */
+	r |= set_option(sock, ZMQ_ROUTER_MANDATORY,
+			1); /* makes an answer to a peer that is gone an error, to count it */
 	r |= zmq_setsockopt(sock, ZMQ_MAXMSGSIZE, &max, sizeof(max));
-	r |= set(sock, ZMQ_RCVHWM, PEER_HWM);
-	r |= set(sock, ZMQ_SNDHWM, PEER_HWM);
-	r |= set(sock, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS);
-	r |= set(sock, ZMQ_TCP_KEEPALIVE, 1);
-	r |= set(sock, ZMQ_TCP_KEEPALIVE_IDLE, ALIVE_IDLE_S);
-	r |= set(sock, ZMQ_TCP_KEEPALIVE_INTVL, ALIVE_AGAIN_S);
-	r |= set(sock, ZMQ_TCP_KEEPALIVE_CNT, ALIVE_ASKED);
-	r |= set(sock, ZMQ_LINGER, FAREWELL_MS);
+	r |= set_option(sock, ZMQ_RCVHWM, PEER_HWM);
+	r |= set_option(sock, ZMQ_SNDHWM, PEER_HWM);
+	r |= set_option(sock, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS);
+	r |= set_option(sock, ZMQ_TCP_KEEPALIVE, 1);
+	r |= set_option(sock, ZMQ_TCP_KEEPALIVE_IDLE, ALIVE_IDLE_S);
+	r |= set_option(sock, ZMQ_TCP_KEEPALIVE_INTVL, ALIVE_AGAIN_S);
+	r |= set_option(sock, ZMQ_TCP_KEEPALIVE_CNT, ALIVE_ASKED);
+	r |= set_option(sock, ZMQ_LINGER, FAREWELL_MS);
 	return r;
 }
 
@@ -83,7 +84,7 @@ void *router_context(void)
 {
 	void *zmq;
 
-	seed();
+	seed_rand();
 	zmq = zmq_ctx_new();
 	if (!zmq)
 		die("out of memory");
@@ -101,7 +102,7 @@ struct router *router_open(void *zmq, int listening_fd, const char *bind,
 		die("out of memory");
 	r->endless = listening_fd < 0 ? NULL : slow_peer_new(listening_fd);
 	r->sock = zmq_socket(zmq, ZMQ_ROUTER);
-	if (!r->sock || secure(r->sock, own) < 0 || configure(r->sock, listening_fd) < 0 ||
+	if (!r->sock || set_keys(r->sock, own) < 0 || configure(r->sock, listening_fd) < 0 ||
 	    zmq_bind(r->sock, bind) < 0)
 		return NULL;
 	return TAKE(r);
@@ -139,8 +140,8 @@ static int drop(struct router *r, zmq_msg_t frame[static 2])
 	return 0;
 }
 
-/* What libzmq says of the connection hangs on each frame of the payload, not on the first one. */
-static void tell_sender(struct sender *from, zmq_msg_t *frame)
+/* libzmq attaches the connection's metadata to the payload frames, not to the routing id. */
+static void read_sender(struct sender *from, zmq_msg_t *frame)
 {
 	from->key = zmq_msg_gets(frame, "User-Id");
 	from->address = zmq_msg_gets(frame, "Peer-Address");
@@ -174,7 +175,7 @@ int router_recv(struct router *r, struct sender *from, zmq_msg_t frame[static 2]
 		counter_add(C_REFUSED_FRAMES, 1);
 		return 0;
 	}
-	tell_sender(from, &frame[0]);
+	read_sender(from, &frame[0]);
 	return n;
 }
 

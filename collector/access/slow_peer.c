@@ -18,22 +18,22 @@
 
 enum { MAX_FD = 1 << 20 };
 
-/* The largest message that there is takes 2 MB, and the kernel keeps up to 6 for who does not read.
- * Connections are looked at when the process has grown by as much. */
+/* The largest valid message takes 2 MB, and the kernel buffers up to 6 MB for a slow reader.
+ * Connections are checked whenever the process has grown by this much. */
 static const uint64_t LIMIT = 16 * MB;
 
-/* So often all are looked at, and so often in a row one may have been silent. */
+/* The time between sweeps, and the number of silent sweeps in a row after which a peer is cut. */
 static const uint64_t SWEEP_NS = 10000000000u;
 enum { SILENT = 3 };
 
 enum { LISTENING = 10 }; /* TCP_LISTEN of net/tcp_states.h */
 
 struct connection {
-	uint64_t received; /* when last looked at */
-	bool heard; /* of since then */
+	uint64_t received; /* bytes, at the last check */
+	bool heard; /* a whole message came since the last check */
 	ino_t inode; /* of the socket that had the descriptor in the last sweep */
-	bool spoke; /* since then */
-	uint8_t silent; /* sweeps */
+	bool spoke; /* a whole message came since the last sweep */
+	uint8_t silent; /* sweeps without a message */
 };
 
 struct slow_peer {
@@ -41,7 +41,7 @@ struct slow_peer {
 	size_t n;
 	in_port_t port;
 	int memory_fd;
-	DIR *open; /* kept, as there may be no descriptor for it when it is needed */
+	DIR *open; /* kept open, as there may be no free descriptor when it is needed */
 	uint64_t memory;
 	uint64_t swept_ns;
 };
@@ -118,7 +118,7 @@ static uint64_t memory(const struct slow_peer *e)
 	return sscanf(text, "%*u %lu", &pages) == 1 ? pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
-/* NULL: no probe's. Also of the listening socket, which has received nothing. */
+/* NULL: not a probe's connection, or the listening socket. */
 static struct connection *probe_of(struct slow_peer *e, int fd, struct tcp_info *info)
 {
 	socklen_t len = sizeof(*info);
@@ -130,8 +130,8 @@ static struct connection *probe_of(struct slow_peer *e, int fd, struct tcp_info 
 	return &e->of[fd];
 }
 
-/* A descriptor that is another connection's by now has received less, or is no probe's. */
-static void look_at(struct slow_peer *e, int fd)
+/* A descriptor that was reused has received less, or is not a probe's. */
+static void check_growth(struct slow_peer *e, int fd)
 {
 	struct tcp_info info;
 	struct connection *c = probe_of(e, fd, &info);
@@ -149,7 +149,7 @@ static void look_at(struct slow_peer *e, int fd)
 	c->heard = false;
 }
 
-static void sweep_at(struct slow_peer *e, int fd)
+static void check_silence(struct slow_peer *e, int fd)
 {
 	struct tcp_info info;
 	struct connection *c = probe_of(e, fd, &info);
@@ -167,7 +167,7 @@ static void sweep_at(struct slow_peer *e, int fd)
 	c->spoke = false;
 }
 
-static void each(struct slow_peer *e, void (*what)(struct slow_peer *e, int fd))
+static void each_descriptor(struct slow_peer *e, void (*what)(struct slow_peer *e, int fd))
 {
 	struct dirent *d;
 
@@ -183,12 +183,12 @@ void slow_peer_look(struct slow_peer *e)
 
 	if (now_ns - e->swept_ns >= SWEEP_NS) {
 		e->swept_ns = now_ns;
-		each(e, sweep_at);
+		each_descriptor(e, check_silence);
 	}
 	if (now < e->memory + LIMIT) {
 		e->memory = now < e->memory ? now : e->memory;
 		return;
 	}
 	e->memory = now;
-	each(e, look_at);
+	each_descriptor(e, check_growth);
 }

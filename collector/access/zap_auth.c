@@ -18,8 +18,8 @@ static const uint64_t QUIET_NS = 600000000000u;
 struct zap_auth {
 	void *zmq, *zap, *events;
 	struct key_registry *roster;
-	struct accept_guard *door;
-	uint64_t told_plain_ns, told_full_ns;
+	struct accept_guard *guard;
+	uint64_t logged_plain_ns, logged_full_ns;
 	unsigned broken;
 };
 
@@ -65,7 +65,7 @@ struct request {
 	char field[FIELDS][FIELD_MAX];
 };
 
-/* version, request id, domain, address, identity, mechanism, the key; -1: nothing there */
+/* version, request id, domain, address, identity, mechanism, key; -1: no request waits */
 static int take_request(void *zap, struct request *q)
 {
 	int more = 1;
@@ -88,8 +88,8 @@ static int take_request(void *zap, struct request *q)
 	return 0;
 }
 
-/* Its key as text; "" refuses. */
-static void judge(const struct zap_auth *g, const struct request *q, char key[static KEY_TEXT])
+/* Sets key to the connection's key as text, or to "" to refuse it. */
+static void check_key(const struct zap_auth *g, const struct request *q, char key[static KEY_TEXT])
 {
 	struct key_registry_entry e;
 	bool loaded;
@@ -105,49 +105,49 @@ static void judge(const struct zap_auth *g, const struct request *q, char key[st
 	*key = 0;
 }
 
-static void say(void *zap, const char *text, int flags)
+static void send_text(void *zap, const char *text, int flags)
 {
 	zmq_send(zap, text, strlen(text), flags);
 }
 
-int zap_auth_answer(void *gate)
+int zap_auth_answer(void *auth)
 {
-	struct zap_auth *g = gate;
+	struct zap_auth *g = auth;
 	struct request q;
 
 	for (int i = 0; i < ANSWERS && take_request(g->zap, &q) == 0; i++) {
 		char key[KEY_TEXT];
 
-		judge(g, &q, key);
-		say(g->zap, "1.0", ZMQ_SNDMORE);
+		check_key(g, &q, key);
+		send_text(g->zap, "1.0", ZMQ_SNDMORE);
 		zmq_send(g->zap, q.field[1], q.n > 1 ? q.len[1] : 0, ZMQ_SNDMORE);
-		say(g->zap, *key ? "200" : "400", ZMQ_SNDMORE);
-		say(g->zap, *key ? "OK" : "this key is not welcome", ZMQ_SNDMORE);
-		say(g->zap, key, ZMQ_SNDMORE);
-		say(g->zap, "", 0);
+		send_text(g->zap, *key ? "200" : "400", ZMQ_SNDMORE);
+		send_text(g->zap, *key ? "OK" : "the key is refused", ZMQ_SNDMORE);
+		send_text(g->zap, key, ZMQ_SNDMORE);
+		send_text(g->zap, "", 0);
 	}
 	return 0;
 }
 
-int zap_auth_watch(struct zap_auth *g, void *router, struct accept_guard *door)
+int zap_auth_watch(struct zap_auth *g, void *router, struct accept_guard *guard)
 {
-	g->door = door;
+	g->guard = guard;
 	g->events = handshake_watch(g->zmq, router, "gate", true);
 	return g->events ? 0 : -errno;
 }
 
-static bool due(uint64_t *told_ns)
+static bool log_due(uint64_t *logged_ns)
 {
 	uint64_t now = clock_mono_ns();
 
-	if (*told_ns && now - *told_ns < QUIET_NS)
+	if (*logged_ns && now - *logged_ns < QUIET_NS)
 		return false;
-	*told_ns = now;
+	*logged_ns = now;
 	return true;
 }
 
-/* A refusal by the gate was counted there. */
-static void count(struct zap_auth *g, enum handshake h)
+/* Refusals by ZAP were counted in check_key. */
+static void count_handshake(struct zap_auth *g, enum handshake h)
 {
 	static const enum counter counter[] = {
 		[HANDSHAKE_PLAIN] = C_HANDSHAKES_PLAIN,
@@ -160,29 +160,30 @@ static void count(struct zap_auth *g, enum handshake h)
 
 	if (h != HANDSHAKE_REFUSED)
 		counter_add(counter[h], 1);
-	/* Whoever first sees that the other has no keys hangs up: the other one only sees that. */
+	/* The first side that notices missing keys closes; the other only sees a broken connection.
+	 */
 	if ((h == HANDSHAKE_PLAIN || (h == HANDSHAKE_BROKEN && ++g->broken >= BROKEN_SAID)) &&
-	    due(&g->told_plain_ns))
+	    log_due(&g->logged_plain_ns))
 		log_warn(0,
 			 "connections break off before they prove a key: maybe a probe of before "
 			 "version 0.2 (update it), or no probe at all");
-	if (h == HANDSHAKE_NO_ACCEPT && due(&g->told_full_ns))
+	if (h == HANDSHAKE_NO_ACCEPT && log_due(&g->logged_full_ns))
 		log_warn(0,
-			 "out of descriptors: who connects is turned away; raise LimitNOFILE (four "
-			 "for each node), or look who connects so often");
+			 "out of file descriptors, new connections are refused: raise LimitNOFILE "
+			 "(four for each node), or find the clients that connect so often");
 }
 
-int zap_auth_count(void *gate)
+int zap_auth_count(void *auth)
 {
-	struct zap_auth *g = gate;
+	struct zap_auth *g = auth;
 	enum handshake h;
 	bool full = false;
 
 	for (int i = 0; i < ANSWERS && handshake_next(g->events, &h); i++) {
-		count(g, h);
+		count_handshake(g, h);
 		full |= h == HANDSHAKE_NO_ACCEPT;
 	}
 	if (full)
-		accept_guard_shut(g->door);
+		accept_guard_shut(g->guard);
 	return 0;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* zap_auth_try.c - that libzmq keeps its word, tried on a port of its own before anybody may
- * connect.
- */
+/* zap_selftest.c - checks on a port of its own that libzmq refuses wrong keys, before any client
+ * may connect. */
 #include <stdio.h>
 
 #include "lib/base/clock.h"
@@ -15,12 +14,12 @@ enum { CLIENTS = 3, PATIENCE_MS = 5000, GRACE_MS = 100 };
 
 struct trial {
 	void *zmq;
-	struct zap_auth *gate;
+	struct zap_auth *auth;
 	struct router *router;
 	struct key_pair key[CLIENTS], wrong; /* of each client, and one that is not the router's */
 	void *client[CLIENTS]; /* the right key, a wrong one, none */
 	bool came[CLIENTS];
-	bool stranger; /* somebody without a name came in */
+	bool unknown; /* a connection without a key came in */
 };
 
 static int connect_client(struct trial *t, int i, const char *server, const char *endpoint)
@@ -52,8 +51,8 @@ static int open_trial(struct trial *t, const struct key_pair *own, char *err, si
 		r = keys_make(&t->key[i], err, errlen);
 	if (r < 0)
 		return r;
-	t->gate = zap_auth_open(t->zmq, NULL);
-	t->router = t->gate ? router_open(t->zmq, -1, "tcp://127.0.0.1:*", own) : NULL;
+	t->auth = zap_auth_open(t->zmq, NULL);
+	t->router = t->auth ? router_open(t->zmq, -1, "tcp://127.0.0.1:*", own) : NULL;
 	if (!t->router ||
 	    zmq_getsockopt(router_socket(t->router), ZMQ_LAST_ENDPOINT, endpoint, &len) < 0)
 		r = -errno;
@@ -75,11 +74,11 @@ static void close_trial(struct trial *t)
 		if (t->client[i])
 			zmq_close(t->client[i]);
 	router_close(t->router);
-	zap_auth_close(t->gate);
+	zap_auth_close(t->auth);
 	zmq_ctx_term(t->zmq);
 }
 
-static void see_who_came(struct trial *t)
+static void receive_clients(struct trial *t)
 {
 	struct sender from;
 	zmq_msg_t frame[2];
@@ -87,7 +86,7 @@ static void see_who_came(struct trial *t)
 	zmq_msg_init(&frame[0]);
 	zmq_msg_init(&frame[1]);
 	while (router_recv(t->router, &from, frame) > 0) {
-		t->stranger |= !from.key;
+		t->unknown |= !from.key;
 		for (int i = 0; i < CLIENTS && from.key; i++)
 			t->came[i] |= strcmp(from.key, t->key[i].public) == 0;
 	}
@@ -95,22 +94,22 @@ static void see_who_came(struct trial *t)
 	zmq_msg_close(&frame[1]);
 }
 
-static void wait_for_them(struct trial *t)
+static void wait_for_clients(struct trial *t)
 {
 	uint64_t until = clock_mono_ns() + PATIENCE_MS * MS, now;
 	bool grace = false;
 
 	while ((now = clock_mono_ns()) < until) {
 		zmq_pollitem_t p[2] = {
-			{ .socket = zap_auth_socket(t->gate), .events = ZMQ_POLLIN },
+			{ .socket = zap_auth_socket(t->auth), .events = ZMQ_POLLIN },
 			{ .socket = router_socket(t->router), .events = ZMQ_POLLIN },
 		};
 
 		zmq_poll(p, 2, (long)((until - now) / MS) + 1);
 		if (p[0].revents)
-			(void)!zap_auth_answer(t->gate);
+			(void)!zap_auth_answer(t->auth);
 		if (p[1].revents)
-			see_who_came(t);
+			receive_clients(t);
 		if (t->came[0] && !grace) {
 			grace = true;
 			until = clock_mono_ns() + GRACE_MS * MS;
@@ -124,15 +123,14 @@ int zap_auth_try(const struct key_pair *own, char *err, size_t errlen)
 	int r = open_trial(&t, own, err, errlen);
 
 	if (r == 0) {
-		wait_for_them(&t);
-		if (!t.came[0] || t.came[1] || t.came[2] || t.stranger) {
+		wait_for_clients(&t);
+		if (!t.came[0] || t.came[1] || t.came[2] || t.unknown) {
 			r = -EPERM;
 			snprintf(err, errlen,
-				 "this libzmq %s: install Debian's libzmq5, without which nobody "
-				 "is kept "
-				 "out",
-				 t.came[0] ? "lets in whom it should not"
-					   : "does not let in the right key");
+				 "this libzmq %s: install Debian's libzmq5; the collector does not "
+				 "run without authentication",
+				 t.came[0] ? "accepts a connection with a wrong key or none"
+					   : "refuses the right key");
 		}
 	}
 	close_trial(&t);

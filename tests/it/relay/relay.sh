@@ -56,7 +56,7 @@ relays us "$us_port" "$us_web" "$url" --relay-token "$dir/lets-us"
 token_of eu; token_of us
 
 ok "a relay that nobody approved logs that it waits, and the command that approves it" says eu "has to let node relay-eu in: seismo-collector node approve '"
-ok "so is the operator, who reads for what" says one "node relay-eu (key .* waits to be let in to relay all of region eu: seismo"
+ok "so is the operator, who reads for what" says one "node relay-eu (key .* waits for approval to relay all of region eu: seismo"
 ok "one with a token that was made for it comes in" await 150 eval 'seismo node list | grep -q "^approved .*relay of us"'
 as_node eu "$eu_port" "node web-1 7" hello "want welcome 0 0" "send 1 1 1 whole" "want ack 1 1" "send 2 1 1 red" "want ack 2 1" \
 	"send 1 2 1 goes-on-1-$(date +%s)" "want ack 1 2" "send 1 3 1 clock@-5000000/500" "want ack 1 3"

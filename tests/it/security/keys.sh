@@ -73,7 +73,7 @@ ok "a command waits for the tables that a collector is about to make" eval 'wait
 # Let in by a person.
 node_start alone
 ok "a key that is not approved is asked to wait, with the command that approves it" says alone.alone "has to let node alone in: seismo-collector node approve '"
-ok "so is the operator" says one "node alone (key .* waits to be let in: seismo-collector node approve '"
+ok "so is the operator" says one "node alone (key .* waits for approval: seismo-collector node approve '"
 ok "it is among those that wait" eval 'seismo node list --waiting | grep -q "^waits .*alone"'
 ok "nothing of it is stored" is 0 "select count(*) from node where name = 'alone'"
 ok "a batch of such a key is dropped and counted" eval 'printf "node stranger 1\nsend 1 1 1 request\nwant nothing 300\n" | "$fake" "$url" script | grep -q ^yes && counts key'
@@ -98,7 +98,7 @@ node_ends second KILL; node_ends third KILL; node_ends fourth KILL
 seismo node token --for 1min >"$dir/any"
 node_start first thief "$dir/any"
 ok "a name that has another key is refused, whatever the token" says first.thief "knows node first by another key"
-ok "and the collector logs it" says one "says that it is node first, which has another key"
+ok "and the collector logs it" says one "claims to be node first, which has another key"
 ok "the node itself goes on" flows first
 ok "a key may not speak for another node" eval 'printf "node n9 1\nhello\nwant welcome 0 0\n" | "$fake" "$url" script; let_in; probe "$port" "node n9 1" hello "want welcome 0 0"'
 node_ends thief KILL
