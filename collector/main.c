@@ -200,7 +200,7 @@ static int open_wire(struct collector *c)
 		return r;
 	c->receive = receive_new(
 		&(struct receive_config){ .router = c->router,
-					  .roster = c->keys,
+					  .registry = c->keys,
 					  .own = &c->own,
 					  .rows_per_s = (uint32_t)c->config.node_rows_per_s,
 					  .link = c->queue,

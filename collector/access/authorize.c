@@ -65,30 +65,30 @@ static void follow_change(struct authorize *a, const struct ask *q)
 
 	if (a->who.unused) {
 		change.kind = ASK_USED;
-		key_registry_ask(a->roster, &change);
+		key_registry_ask(a->registry, &change);
 	}
 	if (!*q->next || strcmp(q->next, q->key) == 0)
 		return;
-	if (key_registry_find(a->roster, q->next, &next, &loaded) &&
-	    next.state == ROSTER_APPROVED && next.node == q->node) {
+	if (key_registry_find(a->registry, q->next, &next, &loaded) && next.state == KEY_APPROVED &&
+	    next.node == q->node) {
 		authorize_send_keys(a, &to, q->node, q->epoch, q->next);
 		return;
 	}
 	change.kind = ASK_NEXT;
-	key_registry_ask(a->roster, &change);
+	key_registry_ask(a->registry, &change);
 }
 
 bool authorize_hello(struct authorize *a, const struct ask *q)
 {
-	bool loaded = false, found = key_registry_find(a->roster, q->key, &a->who, &loaded);
+	bool loaded = false, found = key_registry_find(a->registry, q->key, &a->who, &loaded);
 
 	if (!loaded)
 		return false; /* no database since the start: probes repeat HELLO */
-	if (!found || a->who.state == ROSTER_WAITS) {
-		key_registry_ask(a->roster, q);
+	if (!found || a->who.state == KEY_PENDING) {
+		key_registry_ask(a->registry, q);
 		return false;
 	}
-	if (a->who.state != ROSTER_APPROVED) {
+	if (a->who.state != KEY_APPROVED) {
 		send_refused(a, q, WHY_REVOKED, "");
 		return false;
 	}
@@ -97,7 +97,7 @@ bool authorize_hello(struct authorize *a, const struct ask *q)
 		return false;
 	}
 	if (strcmp(a->who.relay, q->relay) != 0) { /* the database stores the claimed region */
-		key_registry_ask(a->roster, q);
+		key_registry_ask(a->registry, q);
 		return false;
 	}
 	follow_change(a, q);
@@ -106,7 +106,7 @@ bool authorize_hello(struct authorize *a, const struct ask *q)
 
 bool authorize_answer(struct authorize *a, struct ask *out)
 {
-	while (key_registry_take_answer(a->roster, out)) {
+	while (key_registry_take_answer(a->registry, out)) {
 		if (out->kind == ASK_NEXT && out->why == 0)
 			authorize_send_keys(a, &out->peer, out->node, out->epoch, out->next);
 		if (out->kind != ASK_ENROL)
@@ -120,11 +120,12 @@ bool authorize_answer(struct authorize *a, struct ask *out)
 
 bool authorize_message(struct authorize *a, const struct sender *from)
 {
-	bool loaded, found = from->key && key_registry_find(a->roster, from->key, &a->who, &loaded);
+	bool loaded,
+		found = from->key && key_registry_find(a->registry, from->key, &a->who, &loaded);
 
-	if (found && a->who.state == ROSTER_APPROVED)
+	if (found && a->who.state == KEY_APPROVED)
 		return true;
-	counter_add(found && a->who.state > ROSTER_APPROVED ? C_REFUSED_REVOKED : C_REFUSED_KEY, 1);
+	counter_add(found && a->who.state > KEY_APPROVED ? C_REFUSED_REVOKED : C_REFUSED_KEY, 1);
 	return false;
 }
 

@@ -15,7 +15,7 @@
 
 struct authorize {
 	struct router *router;
-	struct key_registry *roster;
+	struct key_registry *registry;
 	const struct own_keys *own;
 	struct key_registry_entry who; /* sender of the current message, once accepted */
 	struct buf out;

@@ -106,7 +106,7 @@ static int read_keys(struct key_registry *r)
 		" coalesce(n.name, k.name), k.relay from node_key k left join node n using "
 		"(node_id)";
 	AUTO(PQclear) PGresult *res = NULL;
-	uint64_t count[ROSTER_REPLACED + 1] = { 0 };
+	uint64_t count[KEY_REPLACED + 1] = { 0 };
 	struct pairmap *keys;
 	int e = pg_ask(r->pg, sql, &(struct pg_args){ 0 }, &res);
 
@@ -118,8 +118,8 @@ static int read_keys(struct key_registry *r)
 		count[strtoul(PQgetvalue(res, i, 2), NULL, 10) & 3]++;
 	}
 	swap(r, keys);
-	counter_set(C_KEYS_APPROVED, count[ROSTER_APPROVED]);
-	counter_set(C_KEYS_WAITING, count[ROSTER_WAITS]);
+	counter_set(C_KEYS_APPROVED, count[KEY_APPROVED]);
+	counter_set(C_KEYS_WAITING, count[KEY_PENDING]);
 	r->read_ns = clock_mono_ns();
 	r->due_ns = r->read_ns + RELOAD_MS * MS;
 	return 0;
@@ -136,13 +136,14 @@ static void send_answer(struct key_registry *r, struct ask *a)
 }
 
 /* Decides all waiting requests that the database answers; for the others probes repeat HELLO. */
-static size_t decide_all(struct key_registry *r, struct ask *done[static ROSTER_ASKS],
+static size_t decide_all(struct key_registry *r, struct ask *done[static KEY_REGISTRY_ASKS],
 			 bool *changed)
 {
 	size_t n = 0;
 	void *p;
 
-	while (n < ROSTER_ASKS && !atomic_load(&r->stopping) && queue_pop(r->asks, 0, &p) == 0) {
+	while (n < KEY_REGISTRY_ASKS && !atomic_load(&r->stopping) &&
+	       queue_pop(r->asks, 0, &p) == 0) {
 		struct ask *a = p;
 		int e = r->listening ? enrollment_decide(&r->decide, r->pg, a) : -ENOTCONN;
 
@@ -160,7 +161,7 @@ static size_t decide_all(struct key_registry *r, struct ask *done[static ROSTER_
 /* Reads the changed keys before the answers go out. */
 static void answer_all(struct key_registry *r)
 {
-	struct ask *done[ROSTER_ASKS];
+	struct ask *done[KEY_REGISTRY_ASKS];
 	bool changed = false;
 	eventfd_t unused;
 	size_t n;
@@ -235,8 +236,8 @@ int key_registry_start(struct key_registry **out, const char *database)
 		die("out of memory");
 	r->pg = pg_new(database);
 	r->keys = pairmap_new(sizeof(struct key_registry_entry));
-	r->asks = queue_new(ROSTER_ASKS);
-	r->answers = queue_new(ROSTER_ASKS);
+	r->asks = queue_new(KEY_REGISTRY_ASKS);
+	r->answers = queue_new(KEY_REGISTRY_ASKS);
 	r->ask_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r->answer_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (r->ask_fd < 0 || r->answer_fd < 0)

@@ -4,8 +4,8 @@
  *
  * A change by any collector or command arrives within a fraction of a second. While the database is
  * away the last known state holds. Decisions that need the database are requested without waiting
- * (at most ROSTER_ASKS at a time; more are counted and dropped, since probes repeat HELLO) and come
- * back as answers. Any thread may call key_registry_find.
+ * (at most KEY_REGISTRY_ASKS at a time; more are counted and dropped, since probes repeat HELLO)
+ * and come back as answers. Any thread may call key_registry_find.
  */
 #pragma once
 
@@ -15,9 +15,9 @@
 
 struct key_registry;
 
-enum { ROSTER_TEXT = 4 * ITEM_MAX_NAME + 1, ROSTER_ASKS = 1024 };
+enum { KEY_REGISTRY_TEXT = 4 * ITEM_MAX_NAME + 1, KEY_REGISTRY_ASKS = 1024 };
 
-enum key_registry_state { ROSTER_WAITS, ROSTER_APPROVED, ROSTER_REVOKED, ROSTER_REPLACED };
+enum key_registry_state { KEY_PENDING, KEY_APPROVED, KEY_REVOKED, KEY_REPLACED };
 
 struct key_registry_entry {
 	char key[KEY_TEXT];
@@ -26,7 +26,7 @@ struct key_registry_entry {
 	bool rotate; /* the node must make a new key */
 	bool unused; /* approved to replace another key, and not used yet */
 	char relay[ITEM_MAX_NAME + 1]; /* the region that it relays; "": it is a node */
-	char name[ROSTER_TEXT]; /* the node's display name */
+	char name[KEY_REGISTRY_TEXT]; /* the node's display name */
 };
 
 enum ask_kind { ASK_ENROL, ASK_NEXT, ASK_USED };
@@ -39,7 +39,7 @@ struct ask {
 	char key[KEY_TEXT];
 	char next[KEY_TEXT]; /* ASK_NEXT */
 	char address[64];
-	char name[ROSTER_TEXT], machine[ROSTER_TEXT], version[ROSTER_TEXT];
+	char name[KEY_REGISTRY_TEXT], machine[KEY_REGISTRY_TEXT], version[KEY_REGISTRY_TEXT];
 	char token[ITEM_MAX_NAME + 1];
 	char relay[ITEM_MAX_NAME + 1]; /* the region that it claims to relay */
 	int why; /* the decision: 0 accepted, or enum wire_why */

@@ -17,20 +17,20 @@ static const uint64_t QUIET_NS = 600000000000u;
 
 struct zap_auth {
 	void *zmq, *zap, *events;
-	struct key_registry *roster;
+	struct key_registry *registry;
 	struct accept_guard *guard;
 	uint64_t logged_plain_ns, logged_full_ns;
 	unsigned broken;
 };
 
-struct zap_auth *zap_auth_open(void *zmq, struct key_registry *roster)
+struct zap_auth *zap_auth_open(void *zmq, struct key_registry *registry)
 {
 	AUTO(zap_auth_close) struct zap_auth *g = calloc(1, sizeof(*g));
 	int zero = 0;
 
 	if (!g)
 		die("out of memory");
-	g->roster = roster;
+	g->registry = registry;
 	g->zmq = zmq;
 	g->zap = zmq_socket(zmq, ZMQ_REP);
 	if (!g->zap || zmq_setsockopt(g->zap, ZMQ_LINGER, &zero, sizeof(zero)) < 0 ||
@@ -98,8 +98,8 @@ static void check_key(const struct zap_auth *g, const struct request *q, char ke
 	if (q->n != FIELDS || strcmp(q->field[5], "CURVE") != 0 || q->len[6] != CURVE_KEY)
 		return;
 	zmq_z85_encode(key, (const uint8_t *)q->field[6], CURVE_KEY);
-	if (!g->roster || !key_registry_find(g->roster, key, &e, &loaded) ||
-	    e.state == ROSTER_APPROVED || e.state == ROSTER_WAITS)
+	if (!g->registry || !key_registry_find(g->registry, key, &e, &loaded) ||
+	    e.state == KEY_APPROVED || e.state == KEY_PENDING)
 		return;
 	counter_add(C_HANDSHAKES_REVOKED, 1);
 	*key = 0;

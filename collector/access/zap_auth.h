@@ -19,7 +19,7 @@ struct key_pair;
 struct key_registry;
 
 /* NULL: see errno. Without a registry (the self-test) no key is known, and so none is revoked. */
-struct zap_auth *zap_auth_open(void *zmq, struct key_registry *roster);
+struct zap_auth *zap_auth_open(void *zmq, struct key_registry *registry);
 void zap_auth_close(struct zap_auth *g); /* NULL is fine */
 
 void *zap_auth_socket(const struct zap_auth *g); /* for the loop, with zap_auth_answer */

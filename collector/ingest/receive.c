@@ -33,8 +33,9 @@ struct receive *receive_new(const struct receive_config *cfg)
 	if (!r)
 		die("out of memory");
 	r->cfg = *cfg;
-	r->auth =
-		(struct authorize){ .router = cfg->router, .roster = cfg->roster, .own = cfg->own };
+	r->auth = (struct authorize){ .router = cfg->router,
+				      .registry = cfg->registry,
+				      .own = cfg->own };
 	r->marks = watermarks_new();
 	r->announced = pairmap_new(sizeof(uint32_t));
 	r->arena = arena_new(HEAD_MEMORY);

@@ -15,7 +15,7 @@ struct receive;
 
 struct receive_config {
 	struct router *router;
-	struct key_registry *roster;
+	struct key_registry *registry;
 	const struct own_keys *own;
 	uint32_t rows_per_s; /* limit of one node */
 	struct writer_queue *link;

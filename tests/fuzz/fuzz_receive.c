@@ -11,7 +11,7 @@
 #include "lib/base/hash.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/check_rows.h"
-#include "tests/fuzz/fake_roster.h"
+#include "tests/fuzz/fake_registry.h"
 
 enum { NODES = 2, EPOCHS = 2, KNOWN = 16 };
 
@@ -63,8 +63,8 @@ int router_recv(struct router *r UNUSED, struct sender *from, zmq_msg_t frame[st
 		return -EAGAIN;
 	rig.nframes = 0;
 	*from = (struct sender){ .peer = { .len = 1, .id = "p" }, .address = "192.0.2.1" };
-	from->key = rig.who < ARRAY_SIZE(roster) ? roster[rig.who].key
-						 : "0000000000000000000000000000000000000000";
+	from->key = rig.who < ARRAY_SIZE(registry) ? registry[rig.who].key
+						   : "0000000000000000000000000000000000000000";
 	for (int i = 0; i < n; i++) {
 		zmq_msg_close(&frame[i]);
 		zmq_msg_init_size(&frame[i], rig.frame[i].len);

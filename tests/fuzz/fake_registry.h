@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* fake_roster.h - a roster that never changes, in the place of the one that follows a database. */
+/* fake_registry.h - a registry that never changes, in the place of the one that follows a database. */
 #pragma once
 
 #include "collector/access/key_registry.h"
@@ -7,18 +7,18 @@
 #include "tests/fuzz/check.h"
 
 /* Of n1, of n2, one that waits, a revoked one, and one that nobody knows. */
-static const struct key_registry_entry roster[] = {
+static const struct key_registry_entry registry[] = {
 	{ .key = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7",
-	  .state = ROSTER_APPROVED,
+	  .state = KEY_APPROVED,
 	  .name = "n1" },
 	{ .key = "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID",
-	  .state = ROSTER_APPROVED,
+	  .state = KEY_APPROVED,
 	  .rotate = true,
 	  .unused = true,
 	  .name = "n2" },
-	{ .key = "JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh6", .state = ROSTER_WAITS, .name = "n1" },
+	{ .key = "JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh6", .state = KEY_PENDING, .name = "n1" },
 	{ .key = "D:)Q[IlAW!ahhC2ac:9*A}h:p?([4%wOTJ%JR%cs",
-	  .state = ROSTER_REVOKED,
+	  .state = KEY_REVOKED,
 	  .name = "n1" },
 };
 
@@ -26,9 +26,9 @@ bool key_registry_find(struct key_registry *r UNUSED, const char *key,
 		       struct key_registry_entry *out, bool *loaded)
 {
 	*loaded = true;
-	for (size_t i = 0; i < ARRAY_SIZE(roster); i++)
-		if (strcmp(roster[i].key, key) == 0) {
-			*out = roster[i];
+	for (size_t i = 0; i < ARRAY_SIZE(registry); i++)
+		if (strcmp(registry[i].key, key) == 0) {
+			*out = registry[i];
 			out->node = hash_node_id(out->name);
 			return true;
 		}
