@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A PostgreSQL of our own, the web server in front of it, and ways to ask it. All is gone after close()."""
+import glob
 import http.client
 import json
 import os
@@ -59,10 +60,13 @@ class Database:
         self.start()
         self.sql('create role seismo login; create role seismo_web login; create role stranger login;'
                  'create database seismo owner seismo', 'postgres', 'postgres', separate=True)
-        for name in sorted(os.listdir(f'{TOP}/schema')):
-            if name.endswith('.sql'):
-                with open(f'{TOP}/schema/{name}', encoding='utf-8') as f:
-                    self.sql('begin;' + f.read() + ';commit')
+        folders = [*sorted(glob.glob(f'{TOP}/schema/sql/[0-9]*')), f'{TOP}/schema/sql/api', f'{TOP}/schema/sql/functions']
+        for folder in folders:  # in the order of collector/db/migrations.mk
+            text = ''
+            for name in sorted(glob.glob(f'{folder}/*.sql')):
+                with open(name, encoding='utf-8') as f:
+                    text += f.read()
+            self.sql('begin;' + text + ';commit')
 
     def start(self):
         with open(f'{self.dir}/log', 'ab') as log:

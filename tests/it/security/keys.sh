@@ -169,7 +169,7 @@ ok "and the collector says that it has to be updated" says one "maybe a probe of
 read -r old < <(free_ports 1)
 "$B/tools/fakecollector" "tcp://127.0.0.1:$old" - >"$dir/old.out" & running[old]=$!
 node_start new new "$TOKEN" "tcp://127.0.0.1:$old"
-ok "a probe says that an older collector has to be updated" says new.new "before version 0.2"
+ok "a probe says that an older collector has to be updated" says new.new "older than version 0.2"
 ok "and sends it nothing" test ! -s "$dir/old.out"
 node_ends new KILL
 halt old KILL
