@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * files_slots.h - first stage of slow-operation tracking: one cache line per thread, with the call
- * the thread was seen in and when, but not its file. A slot is promoted to a struct op when the
- * operation may become slow before the next look. Slots are only for calls that the kernel counts
- * (the counter shows whether it is still the same call) and whose extent needs none of the thread's
- * memory.
+ * files_slots.h - first stage of slow-operation tracking: one cache line per thread.
+ *
+ * Each slot records a thread's current call and the time it was seen, but not the file. A slot is
+ * promoted to a struct op when the operation may become slow before the next look. Only calls that
+ * the kernel counts use slots (the counter shows whether the call is still the same one), and only
+ * if their offset and length can be found without reading the thread's memory.
  */
 #pragma once
 
@@ -17,10 +18,13 @@ enum { SLOTS = 4096 };
 
 enum off { OFF_NOT, OFF_BLOCKED, OFF_RUNNABLE };
 
-/* Threads whose tids collide share a place: one owns the slot, any may have entries in ops. */
+/*
+ * Threads whose tids collide share one slot. Only one owns it; all of them may have entries in the
+ * `ops` map.
+ */
 struct file_slot {
 	__u32 tid; /* 0: free. The thread that sets it owns the other fields, except ops. */
-	__u32 ops; /* entries in ops of all threads of this place */
+	__u32 ops; /* entries in `ops` of all threads that share the slot */
 	__u32 args; /* of the call, hashed */
 	__u8 call; /* enum file_call */
 	__u8 off; /* enum off: since at_ns */

@@ -21,7 +21,8 @@ static const struct config_section sections[] = {
 	  "in the table outbox of the region's database, for at most keep_days." },
 	{ "incidents", "Incidents",
 	  "A signal is a group of abnormal requests with the same node, app, route and kind of "
-	  "reason. Signals that belong together form an incident." },
+	  "reason that reaches events, percent and excess_ms within window_s. Signals that belong "
+	  "together form an incident." },
 };
 
 static const struct config_option options[] = {
@@ -210,7 +211,7 @@ static const struct config_option options[] = {
 		.max = 1e6,
 		.unit = "requests",
 		.initial = "5",
-		.help = "abnormal requests that make a signal",
+		.help = "abnormal requests needed for a signal",
 	},
 	{
 		INCIDENTS("percent", least_percent),

@@ -4,8 +4,9 @@
  * mark), and the ACKs and NACKs that are due.
  *
  * No sockets and no database. The caller passes all times, in monotonic ns; the times in an ACK are
- * wall time. Only the batch that follows the last queued one is accepted. A NACK carries the stored
- * mark and never the queued one, because a probe may drop what a mark covers.
+ * wall time. The batch that follows the last queued one is accepted, and so is a later one whose
+ * seq equals its base_seq: the probe has dropped those between. A NACK carries the stored mark and
+ * never the queued one, because the probe deletes everything up to the mark it receives.
  */
 #pragma once
 
@@ -33,11 +34,11 @@ struct mark {
 	bool tagged, due;
 	uint8_t ack, nack; /* streams that wait for an answer, by bit */
 	uint64_t queued[STREAM_END], stored[STREAM_END];
-	size_t bytes; /* queued and not stored, at least */
-	uint64_t second[STREAM_END]; /* of the latest rows, since 1970 */
+	size_t bytes; /* upper bound of the bytes queued but not stored */
+	uint64_t second[STREAM_END]; /* Unix second of the latest rows */
 	uint32_t rows[STREAM_END]; /* queued in that second */
-	uint64_t sent_ns[STREAM_END]; /* of the last queued batch, by the node's clock, */
-	uint64_t came_ns[STREAM_END]; /* and by ours */
+	uint64_t sent_ns[STREAM_END]; /* when the last queued batch was sent (node's clock) */
+	uint64_t came_ns[STREAM_END]; /* when it arrived (our clock) */
 	uint64_t nack_mark[STREAM_END], nack_ns[STREAM_END]; /* the last NACK sent */
 	uint64_t heard_ns, keys_ns; /* last message; last news about keys sent */
 	struct peer peer; /* connection of the last message */
@@ -65,7 +66,9 @@ void watermarks_stored(struct watermarks *m, struct mark *k, const uint64_t seq[
 void watermarks_load(struct watermarks *m, struct mark *k,
 		     const uint64_t seq[static STREAM_END]); /* from the database */
 
-/* The next epoch with an ACK or NACK due, or NULL. After NULL the deferred ones are queued again.
+/*
+ * The next epoch with an ACK or NACK due, or NULL. An epoch whose NACK was deferred is queued again
+ * by watermarks_sweep.
  */
 struct mark *watermarks_next_due(struct watermarks *m);
 bool watermarks_take_ack(struct mark *k, uint8_t stream);

@@ -4,8 +4,8 @@
  *
  * Watermarks and rows go in one transaction. After any failure the same group may be tried again:
  * batches that are stored already are then recognised as duplicates. A batch that PostgreSQL
- * refuses for its data is found by halving the group and goes into quarantine. Every batch ends
- * with an outcome, and its epoch with an entry.
+ * refuses for its data is found by halving the group and goes into quarantine. When the
+ * call succeeds, every batch has an outcome and every epoch has a watermark entry.
  */
 #pragma once
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * spool.h - batches the collector has not stored yet, in memory, and on disk once they wait.
+ * spool.h - batches the collector has not stored yet: kept in memory, and on disk after they have
+ * waited 5 s.
  *
  * A batch keeps its seq until it is acked or a cap drops it: the oldest metrics are dropped before
  * any event, every drop is counted, and spool_base gives the lowest seq still available. Each queue
  * has a cursor: spool_next advances it, spool_rewind moves it back. No sockets, no clock.
  *
- * Each process has its own epoch. Batches left on disk by an earlier process form a run with its
- * epoch and are sent first; the functions that send and ack work on the oldest run.
+ * Each process has its own epoch. Batches left on disk by an earlier process form a run that
+ * keeps that process's epoch. They are sent first; the functions that send and ack work on the
+ * oldest run.
  */
 #pragma once
 
@@ -39,8 +41,8 @@ struct spool_batch *spool_next(struct spool *s, enum wire_stream stream); /* NUL
 void spool_rewind(struct spool *s, enum wire_stream stream, uint64_t mark); /* next: mark + 1 */
 /* Removes everything up to mark. -ERANGE, and no change: mark was not assigned yet. */
 int spool_ack(struct spool *s, enum wire_stream stream, uint64_t mark) MUST_CHECK;
-bool spool_turn(struct spool *s); /* true: the oldest run is empty and the next one, with another
-				     epoch, is current */
+/* If the oldest run is empty, makes the next run (with its own epoch) current and returns true. */
+bool spool_turn(struct spool *s);
 void spool_renew(
 	struct spool *s); /* gives the last run a new epoch and renumbers its batches from 1 */
 

@@ -138,9 +138,9 @@ static const struct config_option options[] = {
 		.max = 3600,
 		.unit = "s",
 		.initial = "20",
-		.help = "period over which the cost of a source is summed",
-		.more = "A source that was slowed down must stay within its budget for 15 such "
-			"periods before the probe doubles its rate again.",
+		.help = "how often the cost of a source is checked",
+		.more = "A source that was slowed down must stay within its budget for 15 checks "
+			"before the probe doubles its rate again.",
 	},
 	{
 		OPTION("probe", programs, CONFIG_STR),
@@ -218,7 +218,7 @@ static const struct config_option options[] = {
 		.initial = "yes",
 		.help = "break down the time of a request",
 		.more = "The breakdown into run time, waits and the rest uses hooks on the "
-			"scheduler.",
+			"scheduler. `--split=no` turns it off.",
 	},
 	{
 		OPTION("request", nginx, CONFIG_CHOICE),
@@ -295,9 +295,9 @@ static const struct config_option options[] = {
 		.max = 86400,
 		.unit = "s",
 		.initial = "10",
-		.help = "uninterruptible sleep to report; 0: never",
+		.help = "report tasks in uninterruptible sleep for this long",
 		.more = "The probe reports a task that stays in uninterruptible sleep without "
-			"progress for this long as an event.",
+			"progress for this long as an event. 0 disables this.",
 	},
 	{
 		OPTION("kernel", cpu_wait_share, CONFIG_INT),
@@ -313,25 +313,28 @@ static const struct config_option options[] = {
 		OPTION("stalls", cpu_stall_pct, CONFIG_INT),
 		.min = 0,
 		.max = 100,
-		.unit = "percent of time",
+		.unit = "percent",
 		.initial = "40",
-		.help = "CPU waits to report; 0: never",
+		.help = "report a CPU stall above this share of time",
+		.more = "0 disables this.",
 	},
 	{
 		OPTION("stalls", io_stall_pct, CONFIG_INT),
 		.min = 0,
 		.max = 100,
-		.unit = "percent of time",
+		.unit = "percent",
 		.initial = "30",
-		.help = "disk waits to report; 0: never",
+		.help = "report a disk stall above this share of time",
+		.more = "0 disables this.",
 	},
 	{
 		OPTION("stalls", memory_stall_pct, CONFIG_INT),
 		.min = 0,
 		.max = 100,
-		.unit = "percent of time",
+		.unit = "percent",
 		.initial = "15",
-		.help = "memory waits to report; 0: never",
+		.help = "report a memory stall above this share of time",
+		.more = "0 disables this.",
 	},
 };
 

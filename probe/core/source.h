@@ -28,8 +28,8 @@ struct probe_env {
 enum { WHY_LEN = 256 };
 
 /*
- * A read returns it when nothing happens: the next read is due after rest_ms, or when the source's
- * descriptor becomes readable.
+ * read returns this when there is nothing to do. The next read is then due after rest_ms, or
+ * earlier if the descriptor becomes readable.
  */
 enum { SOURCE_RESTS = 1 };
 

@@ -2,9 +2,9 @@
 /*
  * verdict.h - the reason for an abnormal request, and the causes that were checked besides.
  *
- * Failures come first (verdict.c). For a slow request the reason is the part of its time that
- * exceeds the usual time of that part on its route by the most, after subtracting its noise. The
- * part must reach half of the excess, or the reason is unknown (verdict_slow.c). Each rule is one
+ * Failures come first (verdict.c). For a slow request, the reason is the part whose time most
+ * exceeds its usual time on that route, after allowing for that part's usual variation. The part
+ * must reach half of the excess, or the reason is unknown (verdict_slow.c). Each rule is one
  * function; the comment above it says when the rule gives its reason.
  */
 #pragma once
@@ -25,7 +25,8 @@ struct verdict_facts { /* facts besides the item */
 	bool unwatched; /* the scheduler is not traced */
 	bool no_clock; /* arrival times are not known */
 	bool lossy; /* the kernel dropped records at that time */
-	bool alone, unseen; /* its sockets reported nothing of it; or not all of its calls */
+	bool alone; /* its sockets reported nothing of it */
+	bool unseen; /* its sockets did not report all of its calls */
 	bool accept_known, accept_full; /* whether the accept queue overflowed */
 	struct culprit_names culprit[PART_END];
 };
@@ -40,7 +41,7 @@ void verdict_find(struct request_item *r, const struct verdict_facts *f, struct 
 
 /*
  * Fills checks; call after verdict_find. Lists each checked cause that makes up less than a tenth
- * of the excess (ruled out), and each cause that could not be checked. A cause between a tenth and
- * the reason is not listed.
+ * of the excess (ruled out), and each cause that could not be checked. A cause that accounts for
+ * a tenth or more of the excess, but is not the reason, is not listed.
  */
 void verdict_check(struct request_item *r, const struct verdict_facts *f);
