@@ -159,7 +159,7 @@ static int record_file(struct pg *p, const struct schema_file *f)
 static int apply_files(struct migrate_run *r, const void *arg UNUSED)
 {
 	uintptr_t version;
-	bool current;
+	bool current = false;
 	int e = read_version(r, &version);
 
 	if (e == 0)

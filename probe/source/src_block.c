@@ -109,7 +109,7 @@ static void time_by_hook(struct block_source *s)
 /* Removed disks would fill all slots in time. A '/' in a name is a '!' in /sys. */
 static bool is_gone(const struct block_source *s, const char name[static BLOCK_NAME])
 {
-	char path[PATH_MAX], sys_name[BLOCK_NAME];
+	char path[PATH_MAX], sys_name[BLOCK_NAME] = "";
 
 	for (size_t i = 0; i < BLOCK_NAME; i++)
 		sys_name[i] = name[i] == '/' ? '!' : name[i];
@@ -147,7 +147,7 @@ static void send_disk(struct block_source *s, uint32_t slot, struct sink *out)
 	const char *name = s->bpf->bss->disks[slot].name;
 	uint64_t *sent = s->sent[slot];
 	bool idle = true;
-	double v[DISKIO_END];
+	double v[DISKIO_END] = { 0 };
 
 	for (int i = 0; i < DISKIO_END; i++) {
 		uint64_t value = sum_of(s, slot, i);

@@ -275,7 +275,7 @@ def check_rights(c, db):
 
 
 def check_listen(c, web):
-    for where, says in ((f'127.0.0.1:{web.port}', 'taken'), ('0.0.0.0:0', 'other machines'), ('[::]:0', 'other machines'),
+    for where, says in ((f'127.0.0.1:{web.port}', 'in use'), ('0.0.0.0:0', 'other machines'), ('[::]:0', 'other machines'),
                         ('10.0.0.1:80', 'other machines'), ('8080', 'host:port'), ('127.0.0.1:99999', 'host:port')):
         w = Web('dbname=none', where)
         rc = w.close()

@@ -197,7 +197,7 @@ def check_steps(c, web):
 
 def check_refusals(c, web):
     for query, name in (('node=web-1', 'metric'), ('metric=load1', 'node'), ('metric=&node=web-1', 'metric'), ('metric=a,,b&node=web-1', 'metric'), ('metric=a,&node=web-1', 'metric'),
-                        ('metric=' + ','.join(f'm{i}' for i in range(65)) + '&node=a', '64 names'), ('metric=' + 'x' * 201 + '&node=a', 'metric'),
+                        ('metric=' + ','.join(f'm{i}' for i in range(65)) + '&node=a', '1 to 64'), ('metric=' + 'x' * 201 + '&node=a', 'metric'),
                         ('metric=a&node=a&node=b', 'node'), ('metric=a&node=a&step=0', 'step'), ('metric=a&node=a&top=0', 'top'), ('metric=a&node=a&top=201', 'top'),
                         (when() + '&metric=a&node=a&step=1', 'step'), ('metric=a&node=a&what=1', 'what'), ('metric=a&node=a&from=x', 'from'), ('metric=%ff&node=a', 'metric')):
         a = ask(web, query, 400)

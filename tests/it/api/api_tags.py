@@ -113,7 +113,7 @@ def check_inventory(a):
     r = a.run(text=json.dumps(want))
     a.c.ok('what it says no more is over', r[0] == 0 and 'db-1 is no more az=eu-1b' in r[1] and 'db-1 disk/sda is no more array=san-1' in r[1], r)
     a.c.ok('what a command said stays', a.web.json('/api/v1/tags?node=web-2')[1]['tagged'][0]['tags'] == {'rack': 'a', 'role': 'web'})
-    for text, said in (('{"nodes": {"web-1": ', 'json'), ('[]', 'nodes'), ('{"nodes":{"web-1":{"tags":[1]}}}', 'web-1'), ('', 'empty'), ('\0', 'no text'),
+    for text, said in (('{"nodes": {"web-1": ', 'json'), ('[]', 'nodes'), ('{"nodes":{"web-1":{"tags":[1]}}}', 'web-1'), ('', 'empty'), ('\0', 'not text'),
                        (json.dumps({'nodes': {'web-1': {'tags': {'k': 'v' * 200}}}}), 'tag')):
         r = a.run(text=text)
         a.c.ok(f'{text[:30]!r} is refused, and it is said why', r[0] != 0 and said in r[1], r)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # older_database.sh - a database that a collector of commit 3182ec7 made and filled (schema version 49, the last of the old chain
 # of migrations) opens under this collector: every row is still there, and the console answers from it. Databases of other
-# versions are refused. older_database_make.sh made tests/data/schema_49.sql.gz.
+# versions are refused. older_database_make.bash made tests/data/schema_49.sql.gz.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/lib/check.sh

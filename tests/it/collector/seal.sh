@@ -196,7 +196,7 @@ sql -c "delete from sealed using base where (node_id, layout_id, hour, part) = (
 sql -c "select ensure_partition('sample_raw', 'hour', t) from base" -c "insert into sample_raw select t + interval '4 s', 2, 8, array[9], array[1, 2, 3], null from base" \
 	-c "insert into sample select t + interval '4 s', n, 1, 7, made(1, 1) from base, unnest(array[1, 3]) n" -c "notify seismo_seal" >/dev/null
 ok "a row that cannot be read holds up no node but its own" await 300 is "0|1" "select (select count(*) from sample), (select count(*) from sample_raw, base where ts < t + interval '2 hours')"
-ok "which is said" await 300 grep -q "a row is not what it should be" "$dir/one.log"
+ok "which is said" await 300 grep -q "a row is malformed" "$dir/one.log"
 sql -c "delete from sample_raw using base where ts = t + interval '4 s'"
 
 # Two collectors: one packs, and the other one when that is gone.

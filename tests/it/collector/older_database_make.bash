@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# older_database_make.sh COLLECTOR FILE - makes the database that older_database.sh opens: COLLECTOR is a collector of an older
+# older_database_make.bash COLLECTOR FILE - makes the database that older_database.sh opens: COLLECTOR is a collector of an older
 # release, which creates and fills it. Made with the collector of commit 3182ec7 (schema version 49). B is a build of this tree.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
