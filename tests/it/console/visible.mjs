@@ -2,7 +2,7 @@
 // visible.mjs URL PORT N - fails N requests at the server on PORT and times their rows in an open page.
 import http from 'node:http';
 import net from 'node:net';
-import { launch } from '../web/browser.mjs';
+import { launch } from '../../web/browser.mjs';
 
 const [url, port, n] = [process.argv[2], Number(process.argv[3]), Number(process.argv[4])];
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
