@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* fake_registry.h - a registry that never changes, in the place of the one that follows a database. */
+/* fake_registry.h - a registry that never changes, in the place of the one that follows a database.
+ */
 #pragma once
 
 #include "collector/access/key_registry.h"
@@ -8,18 +9,14 @@
 
 /* Of n1, of n2, one that waits, a revoked one, and one that nobody knows. */
 static const struct key_registry_entry registry[] = {
-	{ .key = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7",
-	  .state = KEY_APPROVED,
-	  .name = "n1" },
+	{ .key = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7", .state = KEY_APPROVED, .name = "n1" },
 	{ .key = "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID",
 	  .state = KEY_APPROVED,
 	  .rotate = true,
 	  .unused = true,
 	  .name = "n2" },
 	{ .key = "JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh6", .state = KEY_PENDING, .name = "n1" },
-	{ .key = "D:)Q[IlAW!ahhC2ac:9*A}h:p?([4%wOTJ%JR%cs",
-	  .state = KEY_REVOKED,
-	  .name = "n1" },
+	{ .key = "D:)Q[IlAW!ahhC2ac:9*A}h:p?([4%wOTJ%JR%cs", .state = KEY_REVOKED, .name = "n1" },
 };
 
 bool key_registry_find(struct key_registry *r UNUSED, const char *key,
