@@ -10,7 +10,7 @@ make collector    a command of the collector that runs: ARGS="node list", ARGS="
 make row          one request that fails, so that the console has a row
 make demo         nginx before two servers in namespaces, one fault after the other: every kind of row in a minute
 make deps         only install what building and running need (Debian packages, as root)
-make check        build, unit tests and lint, in under four minutes (ten from clean)
+make check        build, unit tests and lint: before every commit
 make test         everything that can be checked here, in about twenty minutes; the last line counts. ONLY="unit it/nginx
                   request" runs only these: unit, it, web, lint, fuzz, a folder of tests/it or one of its suites
 make test-kernels the probe on other distributions' kernels, under QEMU: 5.10 to the newest, about three minutes each

@@ -155,7 +155,7 @@ TEST(over_its_cap_the_oldest_metrics_go_before_any_event_and_are_counted)
 	CHECK_EQ(spool_next(s, EVENT)->seq, spool_base(s, EVENT));
 }
 
-/* A batch that cannot be read back is a hole, which becomes a gap that base_seq tells of. */
+/* A batch that cannot be read back is a hole, which becomes a gap that base_seq reports. */
 TEST(what_cannot_be_read_back_is_lost_alone)
 {
 	place_clean();

@@ -55,7 +55,7 @@ static void ask_often(struct world *w, int n)
 	}
 }
 
-/* What was told holds: the truth is within the uncertainty. */
+/* What was reported holds: the truth is within the uncertainty. */
 static bool is_true(const struct world *w)
 {
 	int64_t off = w->reported.offset_us - (w->theirs_ns - w->ours_ns) / 1000;
