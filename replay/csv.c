@@ -59,6 +59,16 @@ static bool is_cut(const struct csv *c)
 	return !len || (c->text[len - 1] != '\n' && len + 1 < sizeof(c->text) && !feof(c->file));
 }
 
+/* Spreadsheets begin a file with a byte order mark. */
+static void skip_mark(struct csv *c)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	size_t n = sizeof(mark) - 1;
+
+	if (c->line == 1 && strncmp(c->text, mark, n) == 0)
+		memmove(c->text, c->text + n, strlen(c->text + n) + 1);
+}
+
 static int read_line(struct csv *c, char *field[static FIELDS], int *n)
 {
 	do {
@@ -67,27 +77,45 @@ static int read_line(struct csv *c, char *field[static FIELDS], int *n)
 		c->line++;
 		if (is_cut(c))
 			return csv_bad(c, "this is no text");
+		skip_mark(c);
 	} while (c->text[0] == '\n' || c->text[0] == '#');
 	return split(c, field, n) < 0 ? -EINVAL : 1;
 }
 
+static int find_column(struct csv *c, const struct csv_column *wanted, char **field, int n)
+{
+	char what[128];
+	int place = -1;
+
+	for (int k = 0; k < n; k++) {
+		if (strcmp(field[k], wanted->name) != 0)
+			continue;
+		if (place >= 0) {
+			snprintf(what, sizeof(what), "the first line names column %s twice",
+				 wanted->name);
+			return csv_bad(c, what);
+		}
+		place = k;
+	}
+	if (place < 0 && wanted->needed) {
+		snprintf(what, sizeof(what), "the first line names no column %s", wanted->name);
+		return csv_bad(c, what);
+	}
+	return place;
+}
+
 static int find_columns(struct csv *c, const struct csv_column *wanted, size_t n)
 {
-	char *field[FIELDS], what[128];
+	char *field[FIELDS];
 	int nfields, r = read_line(c, field, &nfields);
 
 	if (r <= 0)
 		return r < 0 ? r
 			     : csv_bad(c, "the file is empty; its first line names the columns");
 	for (size_t i = 0; i < n; i++) {
-		c->place[i] = -1;
-		for (int k = 0; k < nfields; k++)
-			if (strcmp(field[k], wanted[i].name) == 0)
-				c->place[i] = k;
-		if (c->place[i] >= 0 || !wanted[i].needed)
-			continue;
-		snprintf(what, sizeof(what), "the first line names no column %s", wanted[i].name);
-		return csv_bad(c, what);
+		c->place[i] = find_column(c, &wanted[i], field, nfields);
+		if (c->place[i] < -1)
+			return c->place[i];
 	}
 	return 0;
 }
@@ -128,16 +156,23 @@ int csv_next(struct csv *c, size_t n)
 	return r;
 }
 
-int csv_number(struct csv *c, int column, const char *name, uint64_t max, uint64_t *out)
+int csv_number(struct csv *c, int column, const struct csv_column *wanted, uint64_t max,
+	       uint64_t *out)
 {
 	const char *s = c->value[column];
 	char what[160], *end;
 
 	errno = 0;
 	*out = strtoull(s, &end, 10);
-	if (!*s || (*s >= '0' && *s <= '9' && !*end && !errno && *out <= max))
+	if (!*s && !wanted->needed)
 		return 0;
-	snprintf(what, sizeof(what), "%s is \"%.40s\", not a whole number of at most %" PRIu64,
-		 name, s, max);
+	if (*s >= '0' && *s <= '9' && !*end && !errno && *out <= max)
+		return 0;
+	if (*s)
+		snprintf(what, sizeof(what),
+			 "%s is \"%.40s\", not a whole number of at most %" PRIu64, wanted->name, s,
+			 max);
+	else
+		snprintf(what, sizeof(what), "%s is missing", wanted->name);
 	return csv_bad(c, what);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * csv.h - reads comma separated values with a header, line by line: columns may have any order, and
- * unknown columns are skipped. Errors name the file and the line.
+ * unknown columns are skipped. A byte order mark (UTF-8) before the header is skipped; a wanted
+ * column that is named twice is refused. Errors name the file and the line.
  */
 #pragma once
 
@@ -31,6 +32,7 @@ int csv_open(struct csv *c, const char *path, const struct csv_column *wanted, s
 int csv_next(struct csv *c, size_t n) MUST_CHECK; /* 1: a line; 0: the end; < 0 */
 void csv_close(struct csv *c);
 
-/* A whole number of the current line, at most max. "" is 0 if the column is optional. */
-int csv_number(struct csv *c, int column, const char *name, uint64_t max, uint64_t *out) MUST_CHECK;
+/* A whole number of the current line, at most max. "" is 0, but refused if the column is needed. */
+int csv_number(struct csv *c, int column, const struct csv_column *wanted, uint64_t max,
+	       uint64_t *out) MUST_CHECK;
 int csv_bad(struct csv *c, const char *what); /* -EINVAL, with file and line */

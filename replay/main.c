@@ -7,6 +7,7 @@
 #include "lib/config/config_doc.h"
 #include "replay/options.h"
 #include "replay/play.h"
+#include "replay/summary.h"
 
 static const char *given(const char *text)
 {
@@ -39,7 +40,7 @@ static int run(const struct replay_options *o)
 	int r = recording_read(&recording, &files, why);
 
 	if (r == 0 && o->check)
-		printf("%zu requests, calls and events\n", recording.n);
+		summary_print(&recording);
 	else if (r == 0)
 		r = play(&recording, &config, why);
 	if (r < 0)

@@ -82,7 +82,7 @@ static const struct config_option options[] = {
 	{
 		OPTION(check, CONFIG_BOOL),
 		.initial = "no",
-		.help = "read and check the files only",
+		.help = "read and check the files only, and print a summary of them",
 	},
 };
 

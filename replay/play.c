@@ -7,6 +7,7 @@
 #include "lib/uplink/uplink.h"
 #include "replay/clock.h"
 #include "replay/host.h"
+#include "replay/summary.h"
 
 #define SEC 1000000000ull
 #define TICK_NS (2 * SEC)
@@ -16,7 +17,6 @@ enum {
 	FLUSH_TICKS = 5, /* as in the probe: how often counts of known keys are sent */
 	STEP_MS = 2,
 	WAITING = 8, /* batches: four ticks of two streams */
-	HOSTS_MAX = 100,
 };
 
 struct window {
@@ -142,8 +142,8 @@ static int open_host(struct player *p, uint32_t name)
 	struct addr a;
 	int r;
 
-	if (p->nhosts == HOSTS_MAX) {
-		snprintf(p->why, CSV_WHY, "more than %d hosts are recorded", HOSTS_MAX);
+	if (p->nhosts == REPLAY_HOSTS_MAX) {
+		snprintf(p->why, CSV_WHY, "more than %d hosts are recorded", REPLAY_HOSTS_MAX);
 		return -E2BIG;
 	}
 	r = host_open(&p->host[name], &cfg, p->why);

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/recording.h"
 
+#include <inttypes.h>
+
 #include "lib/base/hash.h"
-#include "lib/wire/item.h"
 #include "lib/base/log.h"
+#include "lib/wire/item.h"
 
 #define DAY_US (24 * 3600 * UINT64_C(1000000))
-#define LAST_NS (UINT64_C(1) << 62)
+#define FIRST_NS UINT64_C(631152000000000000) /* 1990-01-01 */
+#define LAST_NS UINT64_C(4102444800000000000) /* 2100-01-01 */
 
-enum { LOOK_BACK = 256 }; /* requests of a host searched backwards */
+enum {
+	LOOK_BACK = 256, /* requests of a host searched backwards */
+	ROUNDING_US = 1000, /* recordings in milliseconds round both of two times */
+};
 
 static void *grown(void *p, size_t n, size_t size)
 {
@@ -84,38 +90,101 @@ static const struct csv_column columns[3][COLUMNS] = {
 			   { "upstream_us", false } },
 };
 
+/* A time in another unit is the commonest mistake in a converted recording. */
+static int take_start(struct csv *c, const struct csv_column *wanted, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = { { "microseconds", 1000 },
+		      { "milliseconds", 1000000 },
+		      { "seconds", 1000000000 } };
+	char what[200];
+	int e = csv_number(c, START, wanted, UINT64_MAX, ns);
+
+	if (e < 0 || (*ns >= FIRST_NS && *ns < LAST_NS))
+		return e;
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (*ns < FIRST_NS / units[i].ns || *ns >= LAST_NS / units[i].ns)
+			continue;
+		snprintf(what, sizeof(what),
+			 "start_ns is %" PRIu64 ", a time in %s; convert it to nanoseconds since "
+			 "1970",
+			 *ns, units[i].name);
+		return csv_bad(c, what);
+	}
+	snprintf(what, sizeof(what),
+		 "start_ns is %" PRIu64 ", not a time from 1990 to 2099 in nanoseconds since 1970",
+		 *ns);
+	return csv_bad(c, what);
+}
+
+static int take_numbers(struct csv *c, const struct csv_column *wanted, struct record *one,
+			uint64_t *us, uint64_t *status)
+{
+	int e = take_start(c, &wanted[START], &one->start_ns);
+
+	if (e == 0)
+		e = csv_number(c, TIME, &wanted[TIME], DAY_US, us);
+	if (e == 0)
+		e = csv_number(c, MORE, &wanted[MORE], DAY_US, &one->up_us);
+	if (e == 0)
+		e = csv_number(c, STATUS, &wanted[STATUS], 999, status);
+	return e;
+}
+
+/* Values that are well formed but cannot be true. */
+static int check_values(struct csv *c, const struct record *one, uint64_t us, uint64_t status)
+{
+	char what[160];
+
+	if (!*c->value[HOST])
+		return csv_bad(c, "a line names no host");
+	if (one->kind == RECORD_CALL && !*c->value[OTHER])
+		return csv_bad(c, "a call names no callee_host");
+	if (one->kind == RECORD_REQUEST && one->up_us > us + ROUNDING_US) {
+		snprintf(what, sizeof(what),
+			 "upstream_us is %" PRIu64 ", more than the request_us of %" PRIu64
+			 " that it is a part of",
+			 one->up_us, us);
+		return csv_bad(c, what);
+	}
+	if (one->kind == RECORD_EVENT && *c->value[STATUS] &&
+	    (status < EVENT_INFO || status > EVENT_CRITICAL))
+		return csv_bad(c, "severity is not 1, 2 or 3");
+	if (one->kind != RECORD_EVENT && status && status < 100)
+		return csv_bad(c, "status is not 0 or from 100 to 999");
+	return 0;
+}
+
+static void add_record(struct recording *r, const struct record *one)
+{
+	if (r->n == r->room) {
+		r->room = r->room ? 2 * r->room : 4096;
+		r->record = grown(r->record, r->room, sizeof(*one));
+	}
+	r->record[r->n++] = *one;
+}
+
 static int take(struct recording *r, struct csv *c, enum record_kind kind)
 {
-	const struct csv_column *name = columns[kind];
 	struct record one = { .kind = (uint8_t)kind, .longest = NOBODY };
 	uint64_t us = 0, status = 0;
-	int e = csv_number(c, START, name[START].name, LAST_NS, &one.start_ns);
+	int e = take_numbers(c, columns[kind], &one, &us, &status);
 
-	if (e == 0 && !one.start_ns)
-		e = csv_bad(c, "start_ns is missing: nanoseconds since 1970");
-	if (e == 0 && !*c->value[HOST])
-		e = csv_bad(c, "a line names no host");
 	if (e == 0)
-		e = csv_number(c, TIME, name[TIME].name, DAY_US, &us);
-	if (e == 0)
-		e = csv_number(c, MORE, name[MORE].name, DAY_US, &one.up_us);
-	if (e == 0)
-		e = csv_number(c, STATUS, name[STATUS].name, 999, &status);
+		e = check_values(c, &one, us, status);
 	if (e < 0)
 		return e;
 	one.end_ns = one.start_ns + us * 1000;
+	one.up_us = one.up_us < us ? one.up_us : us;
 	one.window = recording_name(r, c->value[WINDOW]);
 	one.host = recording_name(r, c->value[HOST]);
 	one.other = recording_name(r, c->value[OTHER]);
 	one.what = recording_name(r, c->value[WHAT]);
 	one.status = *c->value[STATUS] ? (uint16_t)status : 200;
-	one.severity = (uint8_t)(status >= EVENT_INFO && status <= EVENT_CRITICAL ? status
-										  : EVENT_WARNING);
-	if (r->n == r->room) {
-		r->room = r->room ? 2 * r->room : 4096;
-		r->record = grown(r->record, r->room, sizeof(one));
-	}
-	r->record[r->n++] = one;
+	one.severity = (uint8_t)(kind == RECORD_EVENT && status ? status : EVENT_WARNING);
+	add_record(r, &one);
 	return 0;
 }
 
@@ -184,6 +253,8 @@ static void join_call(struct recording *r, size_t i, uint64_t *longest_us, uint3
 		n++;
 	}
 	call->what = n && same ? r->record[of].what : nobody;
+	r->joined += n == 1;
+	r->routed += n > 1 && same;
 	if (n == 1 && (r->record[of].longest == NOBODY || us > longest_us[of])) {
 		r->record[of].longest = call->other;
 		longest_us[of] = us;

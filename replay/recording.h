@@ -29,6 +29,7 @@ struct recording {
 	uint32_t nnames;
 	uint32_t *place; /* hash table of names */
 	size_t places;
+	size_t joined, routed; /* calls joined to one request; calls that only got a route */
 };
 
 struct recording_files {

@@ -19,24 +19,59 @@ says() { # SENTENCE TEXT: of a file with this text
 
 reads() { # HOW MANY TEXT
 	printf "$2" >"$tmp/r.csv"
-	"$B/seismo-replay" --check --requests "$tmp/r.csv" | grep -qx "$1 requests, calls and events"
+	"$B/seismo-replay" --check --requests "$tmp/r.csv" | head -n 1 | grep -qx "$1 requests, calls and events"
 }
 
-ok "a good file is read" reads 2 "$head\nw,1,a,b,/,5,3\nw,2,a,b,/,5,3\n"
+t=1661273967991908975
+ok "a good file is read" reads 2 "$head\nw,$t,a,b,/,5,3\nw,$t,a,b,/,5,3\n"
 ok "columns may come in any order, quoted, with others among them" reads 1 'x,host,"request_us",start_ns\r\n"a, b","h""1",7,1661273967991908975\r\n'
 ok "an empty file is refused" says "0: the file is empty" ""
-ok "a column that is missing is named" says "1: .*no column request_us" "start_ns,host\n1,a\n"
-ok "a line that is too short is refused" says "3: there are fewer columns" "$head\nw,1,a,b,/,5,3\nw,1,a\n"
-ok "a field that is not a number is refused" says '3: request_us is .5ms., not a whole number' "$head\nw,1,a,b,/,5,3\nw,1,a,b,/,5ms,3\n"
-ok "a negative one, too" says '2: upstream_us is' "$head\nw,1,a,b,/,5,-3\n"
-ok "and one beyond a day" says '2: request_us is' "$head\nw,1,a,b,/,86400000001,3\n"
+ok "a column that is missing is named" says "1: .*no column request_us" "start_ns,host\n$t,a\n"
+ok "a line that is too short is refused" says "3: there are fewer columns" "$head\nw,$t,a,b,/,5,3\nw,$t,a\n"
+ok "a field that is not a number is refused" says '3: request_us is .5ms., not a whole number' "$head\nw,$t,a,b,/,5,3\nw,$t,a,b,/,5ms,3\n"
+ok "a negative one, too" says '2: upstream_us is' "$head\nw,$t,a,b,/,5,-3\n"
+ok "and one beyond a day" says '2: request_us is' "$head\nw,$t,a,b,/,86400000001,3\n"
 ok "a request without a time is refused" says "2: start_ns is missing" "$head\nw,,a,b,/,5,3\n"
-ok "and one without a host" says "2: a line names no host" "$head\nw,1,,b,/,5,3\n"
-ok "a quote that is not closed is refused" says "2: a quote is not closed" "$head\nw,1,\"a,b,/,5,3\n"
-ok "a byte that is not text is refused" says "2: this is no text" "$head\nw,1,a\\0,b,/,5,3\n"
+ok "and one without a duration" says "2: request_us is missing" "$head\nw,$t,a,b,/,,\n"
+for unit in 000:microseconds 000000:milliseconds 000000000:seconds; do
+	ok "a time in ${unit#*:} is refused as such" says "2: start_ns is [0-9]*, a time in ${unit#*:}" "$head\nw,$((t / 1${unit%:*})),a,b,/,5,3\n"
+done
+ok "a time of the year 2200 is refused" says "2: start_ns is .* not a time from 1990" "$head\nw,7258118400000000000,a,b,/,5,3\n"
+ok "a request that waited for longer than it took is refused" says "2: upstream_us is 3000, more" "$head\nw,$t,a,b,/,5,3000\n"
+ok "but not one whose times were rounded" reads 1 "$head\nw,$t,a,b,/,5000,5900\n"
+ok "a column that is named twice is refused" says "1: .*names column host twice" "$head,host\nw,$t,a,b,/,5,3,c\n"
+ok "a status that cannot be is refused" says "2: status is not" "$head,status\nw,$t,a,b,/,5,3,42\n"
+ok "a byte order mark is skipped" reads 1 "\xef\xbb\xbf$head\nw,$t,a,b,/,5,3\n"
+ok "and one without a host" says "2: a line names no host" "$head\nw,$t,,b,/,5,3\n"
+ok "a quote that is not closed is refused" says "2: a quote is not closed" "$head\nw,$t,\"a,b,/,5,3\n"
+ok "a byte that is not text is refused" says "2: this is no text" "$head\nw,$t,a\\0,b,/,5,3\n"
 ok "so is a line without an end" says "2: the line is longer" "$head\n$(printf '%05000d' 1)\n"
 head -c 100000 /dev/urandom >"$tmp/noise.csv"
 ok "noise is refused with its line" sh -c "! '$B/seismo-replay' --check --requests '$tmp/noise.csv' 2>&1 | grep -v noise.csv:1:"
+
+refuses() { # SENTENCE FLAG TEXT
+	local out
+	printf "$3" >"$tmp/x.csv"
+	out=$("$B/seismo-replay" --check "$2" "$tmp/x.csv" 2>&1) && return 1
+	grep -q "x.csv:$1" <<<"$out"
+}
+ok "a call that names no callee is refused" refuses "2: a call names no callee_host" --calls "start_ns,caller_host,callee_host,caller_us\n$t,a,,5\n"
+ok "so is an event of severity 4" refuses "2: severity is not" --events "start_ns,host,kind,severity\n$t,a,oom,4\n"
+
+summary() { # two requests of one host, one of another; three calls: of one request, of either of two, of none
+	printf "$head\nw,$t,a,b,/,5000,3\nw,$((t + 1000)),a,b,/,5000,3\nv,$t,c,b,/,2000000,3\n" >"$tmp/r.csv"
+	printf "window,start_ns,caller_host,callee_host,caller_us\nw,$((t + 2000)),a,d,5\nv,$((t + 5000)),c,d,5\nw,$t,d,e,7\n" >"$tmp/x.csv"
+	"$B/seismo-replay" --check --requests "$tmp/r.csv" --calls "$tmp/x.csv" >"$tmp/out"
+}
+has() { # each of these lines
+	local line
+	for line; do grep -qxF -- "$line" "$tmp/out" || { cat "$tmp/out"; return 1; }; done
+}
+ok "--check sums up what is good" summary
+ok "with hosts, windows, times, and what the calls belong to" has "6 requests, calls and events" "requests  3" \
+	"calls     3: 1 belong to one request of their caller, 1 only to its route, 1 to none" "events    0" "hosts     3: a, c, d" \
+	"          a token for them: seismo-collector node token --uses 3" "time      2022-08-23T16:59:27Z to 2022-08-23T16:59:29Z" \
+	"window    w: 4 records in 0.0 s from 2022-08-23T16:59:27Z" "window    v: 2 records in 2.0 s from 2022-08-23T16:59:27Z"
 
 faults="fault-04 fault-22"
 replayed() {
