@@ -11,11 +11,12 @@ chmod 755 "$tmp"
 cp "${B:-build}/seismo-probe" "$tmp/seismo-probe" # where another user can start it
 probe=$tmp/seismo-probe
 read -r port deaf < <(free_ports 2 | tr '\n' ' ')
-python3 -c 'import socket, sys, time
-s = socket.create_server(("127.0.0.1", int(sys.argv[1]))); time.sleep(100)' "$port" & started=$!
+python3 -c 'import signal, socket, sys
+s = socket.create_server(("127.0.0.1", int(sys.argv[1]))); signal.pause()' "$port" & started=$!
 "$probe" --collector "tcp://127.0.0.1:$deaf" --collector-key "$nobodys_key" --keys "$tmp/keys" --node it-doctor 2>"$tmp/err" & running=$!
 trap 'kill $started $running 2>/dev/null; rm -rf "$tmp"' EXIT
-sleep 1
+# What it loads is there by then.
+ok "another probe runs beside" await 300 grep -q "does not answer" "$tmp/err"
 
 doctor() { # COMMAND...: what it says is in $tmp/out, what it ends with in $status
 	"$@" doctor --collector "tcp://127.0.0.1:$port" >"$tmp/out" 2>"$tmp/doctor.err"

@@ -35,7 +35,7 @@ flows() { # NAME: more is stored than before
 still() { # NAME: no more is stored than a second ago
 	local n
 	n=$(rows "$1")
-	sleep 1
+	sleep 1 # time: more would be stored
 	[ "$(rows "$1")" = "$n" ]
 }
 
@@ -65,7 +65,7 @@ counts() { # CAUSE: of refused messages, more than before
 
 pg_make
 seismo node token --for 1min >"$dir/early" & early=$!
-sleep 0.5
+sleep 0.5 # time: it has begun to wait
 start one "$port" "$web"
 await 300 grep -q "is ready" "$dir/one.log"
 ok "a command waits for the tables that a collector is about to make" eval 'wait $early && [ -s "$dir/early" ]'
@@ -87,7 +87,7 @@ node_start first first "$dir/once"
 ok "a token lets a node in" flows first
 node_start second second "$dir/once"
 ok "and only as many as it is for" says second.second "its token is no good any more"
-seismo node token --for 1s >"$dir/late" && sleep 1.2
+seismo node token --for 1s >"$dir/late" && sleep 1.2 # time: it is over
 node_start third third "$dir/late"
 ok "and only as long" says third.third "its token is no good any more"
 ok "what is not a token is none" eval 'echo rubbish >"$dir/rubbish"; node_start fourth fourth "$dir/rubbish"; says fourth.fourth "its token is no good"'
