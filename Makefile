@@ -209,6 +209,7 @@ docs: all
 	@B=$B docs/gen/options.sh
 	@docs/gen/diagnoses.py
 	@docs/gen/rooms.py
+	@tests/lint/strings.py
 fmt:
 	clang-format -i $$(find lib probe collector replay bpf tests -name '*.[ch]')
 

@@ -123,6 +123,7 @@ check "and what breaks that is found" tests/lint/web_rooms_test.py
 check "what the documentation names is there" tests/lint/docs.py
 check "and what breaks that is found" tests/lint/docs_test.py
 check "tests wait for conditions, and pauses say why" tests/lint/sleeps.py
+check "the list of all texts that a user sees is fresh" tests/lint/strings.py --check
 check "words that say too little are rare" tests/lint/prose.py
 check "and what breaks these two is found" tests/lint/prose_test.py
 check "every script can be read by its shell" none scripts

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""prose_test.py - plants one fault at a time in a copy of the files that sleeps.py and prose.py read; they must find each."""
+"""prose_test.py - plants one fault at a time in a copy of the files that sleeps.py, prose.py and strings.py read; they must find each."""
 import os
 import shutil
 import subprocess
@@ -9,6 +9,7 @@ import tempfile
 
 import prose
 import sleeps
+import strings
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.join(HERE, "..", "..")
@@ -53,11 +54,16 @@ CASES = [
     ("another form of it", "prose.py", say("docs/planted.md", "Telling it.\n", prose.MOST + 1), "lines say tell, tells, told or telling"),
     ("a longer word", "prose.py", say("docs/planted.md", "foretells retold\n", prose.MOST + 1), None),
     ("fewer sources than there were", "prose.py", fewer("collector"), "files were read"),
+    ("the tree as it is", "strings.py", lambda root: None, None),
+    ("a new message", "strings.py", say("lib/base/planted.c", 'log_warn(0, "this is not good");\n', 1), "strings.txt is stale"),
+    ("a new text of the console", "strings.py", say("web/src/text/messages_planted.js", "export default { 'x': 'this is not good' };\n", 1), "strings.txt is stale"),
+    ("a comment and SQL", "strings.py", say("collector/store/planted.c", '/* not a text */ "select node_id from node";\n', 1), None),
+    ("a room without texts", "strings.py", fewer("probe"), "texts were read"),
 ]
 
 
 def copy_to(root):
-    command = ["git", "-C", TOP, "ls-files", "--cached", "--others", "--exclude-standard", *sleeps.FOLDERS, *prose.READ]
+    command = ["git", "-C", TOP, "ls-files", "--cached", "--others", "--exclude-standard", *sleeps.FOLDERS, *prose.READ, "schema/def", strings.LIST]
     for name in sorted(set(subprocess.check_output(command, text=True).split("\n")) - {""}):
         if os.path.isfile(os.path.join(TOP, name)):
             os.makedirs(os.path.join(root, os.path.dirname(name)), exist_ok=True)
@@ -77,8 +83,9 @@ def main():
         copy_to(root)
         for name, checker, plant, expected in CASES:
             plant(root)
-            done = subprocess.run([sys.executable, os.path.join(HERE, checker), root], capture_output=True, text=True)
-            if (done.returncode == 0) if expected is None else (done.returncode == 1 and expected in done.stdout):
+            command = [sys.executable, os.path.join(HERE, checker), *(["--check"] if checker == "strings.py" else []), root]
+            done = subprocess.run(command, capture_output=True, text=True)
+            if (done.returncode == 0) if expected is None else (done.returncode == 1 and expected in done.stdout + done.stderr):
                 passed += 1
             else:
                 failed += 1
