@@ -128,6 +128,7 @@ $O/%.o: $O/%.S $O/flags
 $O/tests/%.o: private WARN += -Wno-conversion
 # What only asks need not be fast, and to make it so takes two thirds of what compiling it does.
 $(if $(SAN),$O/tests/%.o: private OPT = -O0)
+$(if $(SAN),,$O/tests/unit/%.o $O/tests/fuzz/%.o: private OPT = -O1)
 
 # Only of the sources there are: the .d of an object that is no more names a source that is no more.
 $(SKEL:.skel.h=.bpf.o): $K/%.bpf.o: bpf/%.bpf.c $K/flags
@@ -208,6 +209,7 @@ docs: all
 	@B=$B docs/gen/options.sh
 	@docs/gen/diagnoses.py
 	@docs/gen/rooms.py
+	@tests/lint/strings.py
 fmt:
 	clang-format -i $$(find lib probe collector replay bpf tests -name '*.[ch]')
 

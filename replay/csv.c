@@ -73,7 +73,7 @@ static int read_line(struct csv *c, char *field[static FIELDS], int *n)
 {
 	do {
 		if (!fgets(c->text, sizeof(c->text), c->file))
-			return ferror(c->file) ? csv_bad(c, "cannot be read on") : 0;
+			return ferror(c->file) ? csv_bad(c, "reading stopped") : 0;
 		c->line++;
 		if (is_cut(c))
 			return csv_bad(c, "this is no text");

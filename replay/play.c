@@ -269,7 +269,7 @@ static int on_step(void *arg)
 		most_waiting(p, &up);
 		if (!up && clock_mono_ns() - p->asked_ns > PATIENCE_NS) {
 			snprintf(p->why, CSV_WHY,
-				 "not all hosts were taken by the collector within 30 s");
+				 "the collector did not accept all hosts within 30 s");
 			return -ETIMEDOUT;
 		}
 		p->began_ns = up ? clock_mono_ns() : 0;

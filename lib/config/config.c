@@ -306,7 +306,7 @@ int config_read_file(FILE *f, const char *path, const struct config_visit *v, ch
 	bad = ini_parse_stream(read_line, &l, on_pair, &l);
 	if (l.r == 0 && ferror(l.file)) {
 		l.r = -EIO;
-		snprintf(err, errlen, "%s: cannot read it", path);
+		snprintf(err, errlen, "%s cannot be read", path);
 	}
 	if (l.r == 0 && bad > 0) {
 		l.line = bad;

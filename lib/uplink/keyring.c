@@ -57,8 +57,8 @@ int keyring_collectors(struct keyring *k, const char *dir, const char *collector
 	if (k->collectors.n)
 		return 0;
 	snprintf(err, errlen,
-		 "no collector's key is known, so none could be trusted: set collector_key to what "
-		 "seismo-collector key prints there");
+		 "no public key of a collector is known, so no collector can be trusted: set "
+		 "collector_key to the output of seismo-collector key there");
 	return -ENOKEY;
 }
 

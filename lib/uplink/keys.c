@@ -116,11 +116,10 @@ int keys_load(const char *path, struct key_pair *out, char *err, size_t errlen)
 	line = next_line(&rest);
 	if (!line || !key_is_text(line) || next_line(&rest) ||
 	    zmq_curve_public(out->public, line) < 0) {
-		snprintf(
-			err, errlen,
-			"%s holds no key of 40 characters: restore the file, or remove it to get a "
-			"new one, which has to be made known anew",
-			path);
+		snprintf(err, errlen,
+			 "%s holds no key of 40 characters: restore the file, or remove it to get "
+			 "a new key, which must be approved again",
+			 path);
 		return -EINVAL;
 	}
 	memcpy(out->secret, line, KEY_TEXT);

@@ -17,8 +17,8 @@ static const uint64_t SETTLE_NS = 200 * MS; /* one loss causes many NACKs: follo
 static void epoch_taken(struct uplink *u, uint64_t mark)
 {
 	log_err(0,
-		"collector at %s has batch %llu of node %s, which was not made here: is this a "
-		"copied machine? Continuing with a new epoch",
+		"collector at %s has batch %llu of node %s, which this process did not send: is "
+		"this machine a copy? Continuing with a new epoch",
 		uplink_where(u), (unsigned long long)mark, u->cfg.node);
 	spool_renew(u->cfg.spool);
 	uplink_start_over(u);

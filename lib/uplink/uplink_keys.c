@@ -17,10 +17,10 @@ static void say_refused(const struct uplink *u, uint8_t why, const char *known_a
 	case WHY_UNKNOWN_KEY:
 	case WHY_TOKEN:
 		log_warn(0,
-			 "collector at %s has to let node %s in%s: seismo-collector node approve "
-			 "'%s' there. Until then all data is kept here",
-			 where, node, why == WHY_TOKEN ? ", and its token is no good any more" : "",
-			 key);
+			 "collector at %s has not approved node %s%s: run seismo-collector node "
+			 "approve '%s' there. Until then all data is kept here",
+			 where, node,
+			 why == WHY_TOKEN ? ", and its token is not valid" : "", key);
 		break;
 	case WHY_REVOKED:
 		log_err(0,
@@ -43,8 +43,9 @@ static void say_refused(const struct uplink *u, uint8_t why, const char *known_a
 		break;
 	case WHY_REGION:
 		log_err(0,
-			"collector at %s let the key of node %s in for another region, or as a "
-			"node, and not for region %s: if that is right, run seismo-collector node "
+			"collector at %s approved the key of node %s for another region, or as a "
+			"node, but not for region %s: if this relay is right, run seismo-collector "
+			"node "
 			"approve '%s' there",
 			where, node, u->cfg.relay ? u->cfg.relay : "", key);
 		break;

@@ -251,7 +251,7 @@ static void check_scope(const struct probe_config *c)
 	const char *path = c->scope + strlen("cgroup=");
 	bool own = stalls_in_scope(c);
 
-	doctor_line(own, "stalls of the scope",
+	doctor_line(own, "stalls in the scope",
 		    own ? "those of %s, by its own pressure"
 			: "%s has no cpu.pressure of its own; stalls are those of the whole host",
 		    path);
@@ -264,7 +264,7 @@ static void check_state(const char *path)
 	int r = state_file_open(&f, path);
 
 	if (r < 0) {
-		doctor_line(false, "state", "%s: %s; make its directory", path, strerror(-r));
+		doctor_line(false, "state", "%s: %s; create its directory", path, strerror(-r));
 		return;
 	}
 	r = state_file_read(&f, &body);
@@ -272,13 +272,13 @@ static void check_state(const char *path)
 	buf_free(&body);
 	if (r == 0 || r == -ENOENT)
 		doctor_line(true, "state", "%s %s", path,
-			    r == 0 ? "can be read" : "will be made after a minute");
+			    r == 0 ? "can be read" : "will be created after a minute");
 	else if (r == -EEXIST)
 		doctor_line(false, "state",
 			    "%s is not a file of seismo-probe; name another by --state", path);
 	else
-		doctor_line(false, "state", "%s: %s; what is normal will be learnt anew", path,
-			    r == -EBADMSG ? "damaged" : strerror(-r));
+		doctor_line(false, "state", "%s: %s; the baselines will be learnt from scratch",
+			    path, r == -EBADMSG ? "damaged" : strerror(-r));
 }
 
 /* Creates nothing there: a running probe may be using the directory. */
@@ -288,7 +288,7 @@ static void check_spool(const char *path)
 	struct statvfs v;
 
 	if (statvfs(path, &v) == 0 && access(path, W_OK | X_OK) == 0) {
-		doctor_line(true, "spool", "%s can be written, %llu MiB are free there", path,
+		doctor_line(true, "spool", "%s is writable and has %llu MiB free", path,
 			    (unsigned long long)v.f_bavail * v.f_frsize >> 20);
 		return;
 	}
@@ -298,12 +298,11 @@ static void check_spool(const char *path)
 		if (slash)
 			slash[slash == parent] = 0;
 		if (access(slash ? parent : ".", W_OK | X_OK) == 0) {
-			doctor_line(true, "spool", "%s will be made", path);
+			doctor_line(true, "spool", "%s will be created", path);
 			return;
 		}
 	}
-	doctor_line(false, "spool",
-		    "%s: %s; what waits for a collector will be kept in memory only", path,
+	doctor_line(false, "spool", "%s: %s; unsent batches will be kept in memory only", path,
 		    strerror(errno));
 }
 
@@ -320,7 +319,7 @@ static void check_keys(const struct probe_config *c)
 	if (r == 0)
 		doctor_line(true, "key", "collectors know this node by %s", own.public);
 	else if (r == -ENOENT)
-		doctor_line(true, "key", "the first start makes one, in %s", path);
+		doctor_line(true, "key", "the first start creates one in %s", path);
 	else
 		doctor_line(false, "key", "%s", err);
 	r = keyring_collectors(&ring, c->keys, c->collector_key, err, sizeof(err));

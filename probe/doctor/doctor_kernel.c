@@ -101,11 +101,10 @@ static void report_feature(const struct feature *f, int found)
 			    kind, f->since, f->hooks ? ", for --hooks " : "",
 			    f->hooks ? f->hooks : "");
 	else if (found == -EOPNOTSUPP)
-		doctor_line(
-			true, f->name,
-			"no %s that this kernel permits: what it is for is found otherwise, by the "
-			"files that processes have open or in the map itself",
-			kind);
+		doctor_line(true, f->name,
+			    "this kernel permits no %s; the probe reads the open files of "
+			    "processes or the map itself instead",
+			    kind);
 	else if (found == -ENODATA)
 		doctor_line(false, f->name, "cannot be looked up without BTF");
 	else if (found == -EPERM)
@@ -124,8 +123,8 @@ static void check_counting(void)
 
 	if (r < 0) {
 		doctor_line(false, name,
-			    "not permitted to count it (%s): kernel programs have no budget; start "
-			    "as root, or give CAP_SYS_ADMIN",
+			    "not permitted to measure it (%s): kernel programs have no budget; "
+			    "start as root, or with CAP_SYS_ADMIN",
 			    strerror(-r));
 		return;
 	}
@@ -146,9 +145,9 @@ void doctor_kernel(void)
 			: "needs root (or CAP_BPF and CAP_PERFMON) for requests; start as root");
 	doctor_line(seccomp_possible(), "seccomp", "%s",
 		    seccomp_possible()
-			    ? "a probe that runs keeps only the system calls that it needs"
-			    : "a probe that runs keeps all system calls, as this kernel has no "
-			      "filters of them; boot one with CONFIG_SECCOMP_FILTER=y");
+			    ? "a running probe keeps only the system calls that it needs"
+			    : "a running probe keeps all system calls, because this kernel has no "
+			      "filters for them; boot one with CONFIG_SECCOMP_FILTER=y");
 	if (access(KERNEL_BTF, R_OK) == 0)
 		btf = kernel_btf();
 	doctor_line(btf != NULL, "BTF", "%s",

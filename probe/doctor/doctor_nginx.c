@@ -84,8 +84,8 @@ static bool all_found(const struct visit *v)
 static void report_binary(const struct seen *s)
 {
 	const char *dear = s->elf.cheap ? ""
-					: "; a probe costs each request 10 us there, so "
-					  "it is only read by --nginx on";
+					: "; a uprobe would cost each request 10 us there, so its "
+					  "records are read with --nginx on only";
 	char name[PATH_ROOM + 8];
 
 	snprintf(name, sizeof(name), "nginx %s", s->path);

@@ -45,7 +45,7 @@ static int explain_error(int err, char *why)
 {
 	if (err == -EACCES || err == -EPERM)
 		snprintf(why, WHY_LEN,
-			 "the kernel does not permit counting (%s); start as root, or give it "
+			 "the kernel does not permit counting (%s); start as root, or with "
 			 "CAP_PERFMON",
 			 strerror(-err));
 	else

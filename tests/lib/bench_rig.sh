@@ -36,7 +36,7 @@ nginx_rig() { # answers by itself at $static, through $proxied by an upstream; n
 	taskset -c 1 "$B/tools/server" "$backend" & server=$!
 	taskset -c 0 nginx -c "$tmp/nginx.conf" -e "$tmp/error.log"
 	trap 'kill $server $probe 2>/dev/null; nginx -c "$tmp/nginx.conf" -e "$tmp/error.log" -s quit 2>/dev/null; rm -rf "$tmp"' EXIT
-	sleep 0.5
+	listening "$static" "$proxied" "$backend"
 	worker=$(pgrep -P "$(cat "$tmp/nginx.pid")")
 }
 

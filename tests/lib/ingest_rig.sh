@@ -17,9 +17,22 @@ db_flag=--database="host=$dir/s dbname=seismo user=seismo"
 export COLLECTOR_PUB=$dir/keys/collector.pub TOKEN=$dir/token # for $fake
 "$collector" --keys "$dir/keys" key >/dev/null
 
+pg_init() { # DIR: what initdb makes
+	install -d -o postgres -g postgres -m 700 "$1"
+	(cd / && "${as_postgres[@]}" "$pgbin/initdb" -D "$1" -U postgres -A trust -N -E UTF8 --locale=C.UTF-8) >/dev/null
+}
+
+# initdb takes most of a second of a processor: of a run of all tests it is done once, and copied.
+pg_files() (
+	[ -n "${SEISMO_TEST:-}" ] && [ "$(id -u)" = 0 ] || { pg_init "$dir/d"; return; }
+	exec 8>"$SEISMO_TEST.init.lock"
+	flock 8
+	[ -f "$SEISMO_TEST.init/PG_VERSION" ] || { rm -rf "$SEISMO_TEST.making"; pg_init "$SEISMO_TEST.making" 8>&- && mv "$SEISMO_TEST.making" "$SEISMO_TEST.init"; } || return
+	cp -a --reflink=auto "$SEISMO_TEST.init" "$dir/d"
+)
+
 pg_make() {
-	install -d -o postgres -g postgres -m 700 "$dir/d"
-	(cd / && "${as_postgres[@]}" "$pgbin/initdb" -D "$dir/d" -U postgres -A trust -N -E UTF8 --locale=C.UTF-8) >/dev/null
+	pg_files
 	pg_start
 	sql -d postgres -c 'create role seismo login' -c 'create role seismo_web login' -c 'create database seismo owner seismo'
 }

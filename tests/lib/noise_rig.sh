@@ -44,7 +44,7 @@ play() { # PHASE FAULTS SECONDS RATE: each route at RATE a second; a phase is a 
 # One line for each phase, route and server: phase route server requests delayed caught others flagged held
 # (flagged, and as slow by nginx's own log and the wait before nginx read it).
 figures() {
-	sleep 3
+	sleep 3 # time: the last rows are stored, and one too many would be
 	ask_all <<END
 create temp table log (path text, args text, seconds numeric);
 \\copy log from pstdin delimiter '|'

@@ -122,6 +122,10 @@ check "the rooms of the console import each other as their table says" tests/lin
 check "and what breaks that is found" tests/lint/web_rooms_test.py
 check "what the documentation names is there" tests/lint/docs.py
 check "and what breaks that is found" tests/lint/docs_test.py
+check "tests wait for conditions, and pauses say why" tests/lint/sleeps.py
+check "the list of all texts that a user sees is fresh" tests/lint/strings.py --check
+check "words that say too little are rare" tests/lint/prose.py
+check "and what breaks these two is found" tests/lint/prose_test.py
 check "every script can be read by its shell" none scripts
 ! command -v clang-format >/dev/null || check "the sources are formatted" none formatted
 ! command -v cppcheck >/dev/null || check "cppcheck finds nothing" cppcheck -q --error-exitcode=1 --std=c11 --inline-suppr \

@@ -156,7 +156,7 @@ static int on_found(void *arg, const struct nginx_file *f, const struct nginx_el
 	*b = (struct binary){ .file = *f, .elf = *elf, .token = ++n->tokens, .used_ns = n->now_ns };
 	name_of(path, b->name);
 	if (!elf->cheap && strcmp(n->o.mode, "on") != 0) {
-		give_up(n, b, "a probe would cost 10 us per request (enable it with --nginx on)");
+		give_up(n, b, "a uprobe would cost 10 us per request (enable it with --nginx on)");
 		return (int)(b - n->binary);
 	}
 	r = nginx_kernel_attach(n->kernel, (uint32_t)(b - n->binary), path, elf, b->token);

@@ -21,7 +21,7 @@ static const struct {
 static const char *const faults[TCP_FAULTS] = {
 	[TCP_AGAIN] = "sent again",	[TCP_REFUSED] = "refused",
 	[TCP_TIMED_OUT] = "no answer",	[TCP_UNREACHABLE] = "unreachable",
-	[TCP_GIVEN_UP] = "given up",	[TCP_NOT_SENT] = "no port to ask from",
+	[TCP_GIVEN_UP] = "given up",	[TCP_NOT_SENT] = "no free local port",
 	[TCP_FAILED] = "another error",
 };
 

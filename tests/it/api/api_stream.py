@@ -195,7 +195,7 @@ def check_away(c, db, web, rows):
     c.ok('the stream says so', pump([s], lambda: s.of('status')[-1][2]['database'] == 'away'))
     late = Stream(web)
     c.ok('a new stream opens', pump([late], lambda: late.of('status')))
-    time.sleep(2.5) # a short outage is not announced
+    time.sleep(2.5)  # time: an outage of less than 2 s is not logged
     db.start()
     want = rows.commit(5)
     c.ok('what comes after is on the same stream', pump([s, late], lambda: numbers(s) == numbers(late) == want), (numbers(s), numbers(late)))

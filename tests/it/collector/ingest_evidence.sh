@@ -78,7 +78,7 @@ sql -c "truncate request, event, evidence, stack, checks"
 timeout 60 "$fake" "tcp://127.0.0.1:$port" deliver killed 2 1500 800 64 whole >"$dir/killed" &
 delivering=$!
 for k in 1 2 3 4; do
-	sleep "0.$((RANDOM % 4 + 2))"
+	sleep "0.$((RANDOM % 4 + 2))" # time: killed at any moment
 	halt one KILL
 	start one "$port" "$web"
 done

@@ -44,14 +44,15 @@ page.on('console', (m) => { if (m.type() === 'error') { errors++; console.error(
 page.on('dialog', (d) => { errors++; d.dismiss(); });
 await page.addInitScript(watch);
 await page.goto(`${url}/?view=rows`);
-await sleep(1500);
+await sleep(1500); // time: the page has done all that it does at first
 
 const ended = {};
 for (let i = 0; i < n; i++) {
 	ended[`/seen-${i}`] = await fail(`/seen-${i}`);
-	await sleep(20 + Math.random() * 100);
+	await sleep(20 + Math.random() * 100); // time: no two requests in step with the page
 }
-await sleep(2500);
+// What comes late has a time, too.
+await page.waitForFunction((n) => Object.keys(window.seen).length >= n, n, { timeout: 30000 }).catch(() => {});
 const seen = await page.evaluate(() => window.seen);
 const late = Object.keys(ended).filter((p) => seen[p]).map((p) => seen[p] - ended[p]);
 const first = late[0];
@@ -59,7 +60,8 @@ late.sort((a, b) => a - b);
 
 await raw(Buffer.from('/<script>window.ran=true</script><img/onerror=window.ran=true/src=x>'));
 await raw(Buffer.from('/control-\x1b[31m-\u202eevil'));
-await sleep(2500);
+await page.waitForFunction(() => document.body.innerText.includes('/control-') && document.body.innerText.includes('<script>'), null, { timeout: 30000 }).catch(() => {});
+await sleep(500); // time: what it could run has run
 const text = await page.evaluate(() => document.body.innerText);
 const ran = await page.evaluate(() => window.ran);
 console.log(`sent ${n}`);

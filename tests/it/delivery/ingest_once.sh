@@ -44,7 +44,7 @@ await 300 grep -q "is ready" "$dir/one.log" # or all kills come before the first
 let_in
 deliver 4000 1
 for ((k = 0; k < kills; k++)); do
-	sleep "0.$((RANDOM % 7 + 2))"
+	sleep "0.$((RANDOM % 7 + 2))" # time: killed at any moment
 	halt one KILL
 	start one "$port" "$web"
 done
@@ -55,9 +55,9 @@ ok "they had to send some of them again" grep -Eq 'sockets ([2-9]|[0-9]{2})|rewi
 sql -c "truncate request"
 deliver 4000 2
 for signal in INT KILL INT; do
-	sleep "0.$((RANDOM % 7 + 2))"
+	sleep "0.$((RANDOM % 7 + 2))" # time: killed at any moment
 	pg_kill $signal
-	sleep "0.$((RANDOM % 9 + 1))"
+	sleep "0.$((RANDOM % 9 + 1))" # time: away for any time
 	pg_start
 done
 ok "probes deliver while the database is restarted" delivered 60
@@ -69,7 +69,7 @@ ok "the collector has lived through it" kill -0 "${running[one]}"
 sql -c "truncate request"
 deliver 1500 3
 for ((k = 0; k < kills; k++)); do
-	sleep "0.$((RANDOM % 3 + 1))"
+	sleep "0.$((RANDOM % 3 + 1))" # time: cut at any moment
 	sql -d postgres -c "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'seismo-collector'" >/dev/null
 done
 ok "probes deliver while connections are cut" delivered 60
@@ -79,7 +79,7 @@ sql -c "truncate request"
 timeout 120 "$fake" "tcp://127.0.0.1:$port" deliver node0 4 9000 3000 9000 >"$dir/flood" &
 flood=$!
 await 300 counted "$web" seismo_batches_total 1
-sleep 0.5
+sleep 0.5 # time: in the midst of the flood
 kill -STOP "$pg" $(pgrep -P "$pg")
 ok "a collector whose database is frozen refuses what finds no room" await 300 counted "$web" 'seismo_refused_total{cause="queue"}' 1
 ok "and keeps no more than its queue" [ "$(counter "$web" seismo_queue_batches)" -le 2560 ]
@@ -90,7 +90,7 @@ ok "and stored once" once_of 9000 4
 ok "which goes on when it thaws" probe "$port" "node frozen 1" hello "want welcome 0 0"
 
 pg_kill KILL
-sleep 0.5
+sleep 0.5 # time: it may have noticed, or not
 halt one TERM
 ok "it ends cleanly, even without a database" [ $? = 0 ]
 done_checking

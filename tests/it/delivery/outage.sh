@@ -66,7 +66,7 @@ ok "nodes deliver within a second or two" await 300 is_well
 
 sql -c "alter role seismo nologin" # when the database is back, only who reads comes in at first, and sees how far behind it is
 pg_kill INT
-sleep "$away"
+sleep "$away" # time: how long it is away
 ok "a collector without its database does not grow ($(resident "${running[one]}") MiB)" [ "$(resident "${running[one]}")" -le 200 ]
 ok "nor does a node" each bounded
 ok "it says so, once" [ "$(grep -c "the database does not store" "$dir/one.log")" = 1 ]
@@ -80,7 +80,7 @@ ok "and that they have come back" await $((away * 10 + 300)) is_well
 ok "the collector says that the database stores again" await 300 grep -q "stores again" "$dir/one.log"
 
 halt one TERM
-sleep "$away"
+sleep "$away" # time: how long it is away
 ok "nodes without a collector do not grow" each bounded
 start one "$port" "$web"
 ok "the collector comes back and the nodes with it" await $((away * 10 + 300)) is_well
@@ -91,7 +91,7 @@ ok "no gap was reported" is 0 "select count(*) from gap"
 # Over its cap.
 halt one TERM
 DISK=1024 MEMORY=256 METRICS=10 node_start full 100
-sleep 15 # some 150 kB of metrics and 15 of events a second
+sleep 15 # time: by its rate it is over the cap: some 150 kB of metrics and 15 of events a second
 start one "$port" "$web"
 ok "a node whose spool was too small ends with all that it had" node_ends full
 ok "all its events are there" whole full

@@ -33,17 +33,29 @@ said() { # SENTENCE: how often since the probe last started
 	tac "$VAR/log/probe.log" | sed '/^--- probe started/q' | grep -c "$1"
 }
 
+bytes() {
+	du -sb "$spool" | cut -f1
+}
+
+written() { # more than there was, and all that comes
+	local now
+	now=$(bytes)
+	sleep 1 # time: it writes several times a second
+	[ "$now" -gt "$before" ] && [ "$(bytes)" = "$now" ]
+}
+
 fail_n /before 10
 ok "a collector that is there gets rows at once" await_value "10 10" rows_of /before
-sleep 6
+sleep 6 # time: what waits goes to disk after 5 s
 ok "and nothing is written to disk" [ "$(segments)" = 0 ]
 ok "the spool is for the probe alone" [ "$(stat -c '%a %U' "$spool")" = "700 root" ]
 
 end_part collector KILL
 fail_n /waits 200
 ok "what waits for 5 s is on disk" eval 'for i in $(seq 100); do some_segments && break; sleep 0.1; done; some_segments'
+before=$(bytes)
 fail_n /waits 50
-sleep 0.5
+ok "and what comes after it" await 300 written
 ok "a probe is killed" end_part probe KILL
 ok "the stack starts again" stack_start
 ok "it says what it sends first" [ "$(said 'batches of the last run are sent first')" = 1 ]
@@ -86,7 +98,7 @@ stack_start
 end_part collector KILL
 for i in 1 2 3 4; do
 	fail_n /full 100
-	sleep 3
+	sleep 3 # time: each part goes to disk by itself
 done
 ok "a full disk is logged once" [ "$(said 'cannot write to the spool.*No space left')" = 1 ]
 ok "the collector comes back" stack_start

@@ -31,7 +31,7 @@ running[there]=$!
 ok "a collector of another host looks for incidents" await 300 eval '[ "$(passes ip netns exec "$ns")" -ge 2 ]'
 start here "$port" "$web"
 ok "one that comes later stores" await 300 grep -q "is ready" "$dir/here.log"
-ok "and leaves that to it" eval 'sleep 7; [ "$(passes)" = 0 ]'
+ok "and leaves that to it" eval 'sleep 7; [ "$(passes)" = 0 ]' # time: a pass is due every 5 s
 ip link set "$link" down
 halt there KILL
 ok "what the host that is gone had is not kept for it" await 600 eval '[ "$(connected)" = 0 ]'

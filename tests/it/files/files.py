@@ -104,7 +104,7 @@ def checkpoint(path, sync, data, disk):
     os.close(fd)
     os.unlink(path)
     compute(0.3)
-    time.sleep(1.7)
+    time.sleep(1.7)  # time: a second event of one call would be there
     for call, ms, began in calls:
         show(call, ms, judge(call, path, SIZE, ms, began, disk))
 
@@ -147,7 +147,7 @@ def others(directory, disk):
         for at in range(0, SIZE, 4096):
             m[at] = 1
         calls.append(("msync", path, timed(m.flush)))
-    time.sleep(2)
+    time.sleep(2)  # time: a second event of one call would be there
     for call, path, (_, ms, began) in calls:
         show(call, ms, judge(call, path, SIZE, ms, began, disk))
     os.unlink(path)
@@ -164,7 +164,7 @@ def loop(directory):
         calls.append(timed(os.fsync, fd))
     ms = [took for _, took, _ in calls]
     least = [took - WAITED[at] for _, took, at in calls]
-    time.sleep(2.5)
+    time.sleep(2.5)  # time: one event too many would be there
     sure = sum(m > LIMIT_MS + 3 for m in least)
     reported = awaited(lambda: events_of(path, began), lambda found: len(found) >= sure)
     perhaps = sum(m > LIMIT_MS - 3 for m in ms)
@@ -195,7 +195,7 @@ def twins(directory):
         other.start()
         other.join()
     first.join()
-    time.sleep(2.5)
+    time.sleep(2.5)  # time: one event too many would be there
     reported = {n: len(awaited(lambda n=n: events_of(f"{directory}/twin-{n}", began), lambda found, n=n: len(found) * 2 >= slow[n])) for n in slow}
     print(slow["a"], reported["a"], slow["b"], reported["b"], sep="\t")
 

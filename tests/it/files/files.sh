@@ -120,7 +120,7 @@ ok "the slow writes of two threads that share one slot are reported, of either (
 since=0
 (cgroup_join && exec python3 tests/it/files/files.py - quiet) >"$tmp/quiet" & quiet=$!
 wait $quiet
-sleep 3
+sleep 3 # time: an event would be there
 ok "who computes and reads sockets and pipes makes no event" test "$(events_of $quiet "$(cat "$tmp/quiet")")" = 0
 ok "nothing was lost so far" test "$(lost)" = 0
 
@@ -149,7 +149,7 @@ PROBE_FLAGS="--slow-file-ms 0"
 stack_start
 since=$(date +%s)
 storm 4 2 "$tmp/data"
-sleep 3
+sleep 3 # time: an event would be there
 ok "turned off, it reports nothing" test "$(rows)" = 0
 ok "turned off, it says so" await 100 sh -c "curl -sf 'http://$WEB/api/v1/nodes' | grep -q 'turned off by slow_file_ms'"
 done_checking

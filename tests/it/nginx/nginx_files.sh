@@ -81,6 +81,7 @@ serves() { # PORT
 
 doctor() { # what it says of an nginx, while requests come
 	local client
+	# time: some requests a second
 	(while sleep 0.3; do curl -s -o /dev/null "http://127.0.0.1:$port/doctor"; done) & client=$!
 	"$B/seismo-probe" doctor --collector "$BIND" | sed -n 's/^\(...\) *nginx \(.*\)/\1 \2/p'
 	kill $client

@@ -78,7 +78,7 @@ class Thrifty(reads.Reads):
         self.budget, self.state, self.events = budget, {}, []
 
     def look(self):
-        time.sleep(WATCH_S)
+        time.sleep(WATCH_S)  # time: over which the budget is judged
         for what, *fields in self.watch():
             if what == "state":
                 self.state[fields[0]] = fields[1]

@@ -11,11 +11,12 @@ chmod 755 "$tmp"
 cp "${B:-build}/seismo-probe" "$tmp/seismo-probe" # where another user can start it
 probe=$tmp/seismo-probe
 read -r port deaf < <(free_ports 2 | tr '\n' ' ')
-python3 -c 'import socket, sys, time
-s = socket.create_server(("127.0.0.1", int(sys.argv[1]))); time.sleep(100)' "$port" & started=$!
+python3 -c 'import signal, socket, sys
+s = socket.create_server(("127.0.0.1", int(sys.argv[1]))); signal.pause()' "$port" & started=$!
 "$probe" --collector "tcp://127.0.0.1:$deaf" --collector-key "$nobodys_key" --keys "$tmp/keys" --node it-doctor 2>"$tmp/err" & running=$!
 trap 'kill $started $running 2>/dev/null; rm -rf "$tmp"' EXIT
-sleep 1
+# What it loads is there by then.
+ok "another probe runs beside" await 300 grep -q "does not answer" "$tmp/err"
 
 doctor() { # COMMAND...: what it says is in $tmp/out, what it ends with in $status
 	"$@" doctor --collector "tcp://127.0.0.1:$port" >"$tmp/out" 2>"$tmp/doctor.err"
@@ -81,18 +82,18 @@ echo "not a key" >"$tmp/pub"
 ok "a key file without a key is reported" says off trust "\"not\" is not a public key of 40 characters"
 
 "$probe" doctor --state "$tmp/state" >"$tmp/out"
-ok "a state file that is not there yet is well, and the doctor makes none" eval 'says ok state "will be made" && [ ! -e "$tmp/state" ]'
+ok "a state file that is not there yet is well, and the doctor makes none" eval 'says ok state "will be created" && [ ! -e "$tmp/state" ]'
 "$probe" doctor --state /etc/passwd >"$tmp/out"
 ok "a foreign state file is reported" says off state "/etc/passwd is not a file of seismo-probe"
 "$probe" doctor --state "$tmp/none/state" >"$tmp/out"
 ok "a missing directory is reported" says off state "No such file or directory; make its directory"
 
 "$probe" doctor --spool "$tmp/spool" >"$tmp/out"
-ok "a spool that is not there yet is well, and the doctor makes none" eval 'says ok spool "will be made" && [ ! -e "$tmp/spool" ]'
+ok "a spool that is not there yet is well, and the doctor makes none" eval 'says ok spool "will be created" && [ ! -e "$tmp/spool" ]'
 "$probe" doctor --spool "$tmp" >"$tmp/out"
 ok "an existing one is reported with its free space" says ok spool "$tmp can be written, [0-9]* MiB are free"
 "$probe" doctor --spool "$tmp/none/spool" >"$tmp/out"
-ok "one that cannot be made is reported" says off spool "No such file or directory; what waits for a collector will be kept in memory"
+ok "one that cannot be made is reported" says off spool "No such file or directory; unsent batches will be kept in memory"
 
 doctor setpriv_nobody "$probe"
 ok "without root it ends with status 1" [ $status = 1 ]

@@ -68,7 +68,7 @@ resident() {
 fds() {
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		find "/proc/$pid/fd" -type l -printf '%f %l\n'
-		sleep 0.1
+		sleep 0.1 # time: what is open for a moment only is not there each time
 	done | sort | uniq -c | awk '$1 == 10 { sub(/\[[0-9]+\]/, "", $3); print $3 }' | sort
 }
 
@@ -88,12 +88,12 @@ for i in $(seq 300); do # its sources are open by then
 	grep -q 'does not answer' "$tmp/err" && break
 	sleep 0.1
 done
-sleep 1
+sleep 1 # time: what it opens at the start only is closed again
 before=$(fds)
 ok "a probe on a machine with BTF and root has every source" [ "$(sources_off)" = 0 ]
 ok "every thread keeps five capabilities, or the one that it is for, and can get no more" only_five
 ok "every thread is behind a filter of system calls" only_filtered
-sleep 5
+sleep 5 # time: it would say so again, or open more
 ok "a collector that does not answer is logged once" [ "$(grep -c 'does not answer' "$tmp/err")" = 1 ]
 ok "its memory is below 10 MiB, the kernel's ring aside ($(resident) KiB)" [ "$(resident)" -le 10240 ]
 ok "it holds no more descriptors than before ($(wc -l <<<"$before"))" no_more_fds

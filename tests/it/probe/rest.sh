@@ -27,7 +27,7 @@ wakings() { # of its main thread, so far
 in_3s() { # wakings in 3 s
 	local before
 	before=$(wakings)
-	sleep 3
+	sleep 3 # time: over which it is counted
 	echo $(($(wakings) - before))
 }
 
@@ -40,6 +40,7 @@ rests() { # 5 a second, and as many more for who answers and whatever else; 33 w
 
 # What is read every 10 s, of each cgroup and program, is as much as there are: in between is looked.
 between() {
+	# time: the next reading is not within the 3 s after it
 	python3 -c 'import time; at = (time.monotonic() - 0.5) % 10; time.sleep(10 - at if at > 6 else 0)'
 }
 

@@ -55,7 +55,7 @@ seismo node token --for 1d --uses 9 >"$dir/anybody"
 relays us "$us_port" "$us_web" "$url" --relay-token "$dir/lets-us"
 token_of eu; token_of us
 
-ok "a relay that nobody approved logs that it waits, and the command that approves it" says eu "has to let node relay-eu in: seismo-collector node approve '"
+ok "a relay that nobody approved logs that it waits, and the command that approves it" says eu "has not approved node relay-eu: run seismo-collector node approve '"
 ok "so is the operator, who reads for what" says one "node relay-eu (key .* waits for approval to relay all of region eu: seismo"
 ok "one with a token that was made for it comes in" await 150 eval 'seismo node list | grep -q "^approved .*relay of us"'
 as_node eu "$eu_port" "node web-1 7" hello "want welcome 0 0" "send 1 1 1 whole" "want ack 1 1" "send 2 1 1 red" "want ack 2 1" \
@@ -119,7 +119,7 @@ COLLECTOR_PUB=$dir/keys/collector.pub TOKEN=$dir/anybody "$fake" "$url" script >
 ok "a node cannot speak for another" is "1 0" "select (select count(*) from quarantine where message = 'only a relay may speak for others') || ' ' || (select count(*) from node where name = 'stolen')"
 halt us TERM
 relays us "$us_port" "$us_web" "$url" --region fr --relay-node relay-us
-ok "a relay whose region has another name is refused" says us "let the key of node relay-us in for another region"
+ok "a relay whose region has another name is refused" says us "approved the key of node relay-us for another region"
 ok "which the operator reads, too" eval 'seismo node list | grep -q "relay of us wants to relay fr"'
 halt us TERM
 relays us "$us_port" "$us_web" "$url" --region global --relay-node relay-us

@@ -121,7 +121,7 @@ packs
 ok "five minutes of an hour that is not over are sent" await 400 eval '[ "$(early seismo)" = "$unpacked" ]'
 ok "there are some" test "${unpacked%%|*}" -ge 30
 packs
-sleep 1
+sleep 1 # time: it would come twice
 ok "once" eval '[ "$(early seismo)" = "$unpacked" ] && [ "$(early emea)" = "$unpacked" ]'
 
 # Each collector keeps rollups for as long as it is configured to, and relays those that it does not keep.

@@ -102,7 +102,7 @@ unread() { # bytes wait for it
 	ss -Htn state established "sport = :$c" | awk '$1 > 0 { found = 1 } END { exit !found }'
 }
 await 300 unread
-sleep 0.6
+sleep 0.6 # time: how long the request waits
 kill -CONT ${started%% *}
 wait $waiting
 ok "time before a stopped server reads is queue time" row_is "$c" /queued "queue_us >= 450000 and queue_us + request_us < $(took) + 20000" "t"
@@ -112,7 +112,7 @@ get "http://127.0.0.1:$c/" --http2-prior-knowledge
 get "http://127.0.0.1:$nd/upgrade" -H 'Connection: Upgrade' -H 'Upgrade: x'
 python3 -c 'import socket, sys, time
 s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
-s.sendall(b"GET /one HTTP/1.1\r\nHost: x\r\n\r\nGET /two HTTP/1.1\r\nHost: x\r\n\r\n"); time.sleep(0.3)' "$nd"
+s.sendall(b"GET /one HTTP/1.1\r\nHost: x\r\n\r\nGET /two HTTP/1.1\r\nHost: x\r\n\r\n"); time.sleep(0.3)' "$nd" # time: both are answered
 ok "a TLS connection is counted as not read" await_value so counted tls server
 ok "an HTTP/2 connection is counted as not read" await_value so counted http2 server
 ok "an upgraded connection is counted" await_value so counted upgraded node

@@ -52,6 +52,10 @@ share() { # PORT: one more server there, whose log has its number
 	(exec "$B/tools/server" "$1" --shared --log "$tmp/served.$BASHPID") & started+=" $!"
 }
 
+both_share() {
+	[ "$(ss -Hltn "sport = :$port" | wc -l)" = 2 ]
+}
+
 have_read() { # how many requests the server's log has
 	wc -l <"$tmp/read.$rung"
 }
@@ -65,7 +69,7 @@ used_again() {
 	curl -s -o /dev/null -m 5 "http://127.0.0.1:$port/$rung-before?s=501"
 	curl -s -o /dev/null -m 5 "http://127.0.0.1:$port/$rung-killed?d=9000" & asking=$!
 	await_value 2 have_read
-	sleep 0.5
+	sleep 0.5 # time: the request is under way for that long
 	kill -KILL $number
 	wait $as $asking 2>/dev/null
 	read_us=$(sed -n '2s/^[^ ]* \([0-9]*\) .*/\1/p' "$tmp/read.$rung")
@@ -92,7 +96,7 @@ for rung in $(rungs); do
 	read -r port < <(free_ports 1)
 	share "$port"; one=$!
 	share "$port"; two=$!
-	sleep 0.3
+	await 100 both_share
 	"$B/tools/load" "127.0.0.1:$port" --prefix "/$rung/" --rate 400 --seconds 1 --close >/dev/null
 	ok "$rung, of two servers on one port each has its own requests" await_value "400 400 2" shared_rows
 	kill $one $two

@@ -102,9 +102,9 @@ ok "the query string stays on the node" test "$(ask "select count(*) from reques
 
 collector_killed() {
 	load "$kept" /kill/ 500 6 --conns 50 & loader=$!
-	sleep 2
+	sleep 2 # time: in the midst of the load
 	kill -KILL "$(part_pid_of collector)"
-	sleep 1
+	sleep 1 # time: how long it is away
 	stack_start
 	wait $loader
 	await_value 3000 rows "$kept" /kill/

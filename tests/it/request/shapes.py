@@ -43,7 +43,7 @@ def big_file(conn):
 def chunks(conn):
     conn.sendall(b"HTTP/1.1 200 Test\r\nTransfer-Encoding: chunked\r\n\r\n")
     for _ in range(20):
-        time.sleep(0.25)
+        time.sleep(0.25)  # time: an answer that takes its time
         conn.sendall(b"4\r\ndata\r\n")
     conn.sendall(b"0\r\n\r\n")
 
@@ -52,7 +52,7 @@ def events(conn):
     conn.sendall(b"HTTP/1.1 200 Test\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
     try:
         for _ in range(3):
-            time.sleep(0.2)
+            time.sleep(0.2)  # time: an answer that takes its time
             conn.sendall(b"6\r\ndata:\n\r\n")
         conn.sendall(b"0\r\n\r\n")
     except OSError: # its reader has seen enough
@@ -69,7 +69,7 @@ def dup_and_answer(conn):
 def reply(conn, path):
     if path == "/status-split":
         conn.sendall(b"HTTP/1.")
-        time.sleep(0.05)
+        time.sleep(0.05)  # time: two pieces, and not one
         conn.sendall(b"1 503 Test\r\nContent-Length: 0\r\n\r\n")
     elif path == "/parts":
         in_parts(conn, answer(500))
@@ -142,9 +142,9 @@ def ask(path, pieces=None, method=b"GET", source="127.0.0.1", **kw):
     for piece in pieces(whole) if pieces else [whole]:
         s.sendall(piece)
         if pieces:
-            time.sleep(0.002)
+            time.sleep(0.002)  # time: pieces, and not one
     status = read_answer(s, **kw)
-    time.sleep(0.02)
+    time.sleep(0.02)  # time: the server has come back from its send
     print(path, status, int(took.get(path, 0) * 1e6))
     return s
 
@@ -153,7 +153,7 @@ def events_left():
     s = dial()
     s.sendall(b"GET /events-left HTTP/1.1\r\n\r\n")
     s.recv(4096)
-    time.sleep(0.3)
+    time.sleep(0.3)  # time: it leaves while the answer goes on
     s.close()
     print("/events-left", 200, 0)
 
@@ -171,7 +171,7 @@ def noise():
     for first in (b"", b"P", b"GE", b"POST", b"GET x", b"HTTP/1.1 500 ", b"\x16\x03"):
         s = dial()
         s.sendall(first + bytes(rng.randrange(256) for _ in range(300)))
-        time.sleep(0.01)
+        time.sleep(0.01)  # time: it is read before the connection is reset
         s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         s.close()
 
@@ -183,7 +183,7 @@ def protocols():
         s = dial()
         for piece in (first, rest, rest, rest):
             s.sendall(piece)
-            time.sleep(0.005)
+            time.sleep(0.005)  # time: pieces, and not one
         s.close()
 
 
@@ -208,4 +208,4 @@ noise()
 protocols()
 stream.join()
 storm(int(os.environ.get("SHAPES_STORM", "1000")))
-time.sleep(0.5)
+time.sleep(0.5)  # time: the server has come back from its last calls

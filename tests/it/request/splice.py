@@ -42,7 +42,7 @@ while True:
     elif path.startswith(b"/out/"):
         conn.sendall(b"HTTP/1.1 502 Test\r\nContent-Length: 20000\r\n\r\n")
         for _ in range(5):
-            time.sleep(0.1)
+            time.sleep(0.1)  # time: an answer that takes its time
             splice_out(conn, b"x" * 4000)
     else:
         splice_out(conn, b"HTTP/1.1 503 Test\r\nContent-Length: 2\r\n\r\nok")

@@ -67,13 +67,17 @@ stop() { # PID, and it is: on a busy machine it has to get a processor for that
 	until grep -q '^State:.T' "/proc/$1/status"; do sleep 0.01; done
 }
 
+unread() { # N PORT: so many requests have arrived there that nobody has read
+	[ "$(ss -Htn state established "sport = :$2" | awk '$1 > 0' | wc -l)" = "$1" ]
+}
+
 # One loop, two requests in the same turn: what is done for the second is not the first one's, whose call goes on meanwhile.
 for i in 1 2 3 4 5 6 7 8; do
 	stop "$node"
 	get "$no" "/node-beside/$i" "f=up&uf=sleep&ms=30" & first=$!
-	sleep 0.03
+	await 100 unread 1 "$no"
 	get "$no" "/node-later/$i" "f=later&ms=150" & second=$!
-	sleep 0.03
+	await 100 unread 2 "$no"
 	kill -CONT "$node"
 	wait $first $second
 done
@@ -82,7 +86,7 @@ meanwhile() { # NAME QUERY NAME QUERY: of node, the second while the first is aw
 	local i first
 	for i in 1 2 3 4 5 6 7 8; do
 		get "$no" "/node-$1/$i" "$2" & first=$!
-		sleep 0.03
+		sleep 0.03 # time: the first has been read, and is not over
 		get "$no" "/node-$3/$i" "$4"
 		wait $first
 	done
@@ -112,7 +116,7 @@ for s in "threaded $th $threaded" "node $no $node" "nginx $ng $(pgrep -P "$(cat 
 	read -r kind port pid <<<"$s"
 	for i in 1 2 3 4 5 6 7 8; do
 		stop "$pid"
-		(sleep 0.25; kill -CONT "$pid") &
+		(sleep 0.25; kill -CONT "$pid") & # time: how long the request waits
 		get "$port" "/$kind-stop/$i" ""
 		wait $!
 	done
@@ -128,16 +132,32 @@ reason_of() { # PATH: its reason, and whether a wait of that kind is there with 
 }
 ok "the first request that ever met a fault has its reason and its evidence" await_value "lock true" reason_of /new/1
 
-python3 tests/it/request/split.py "http://$WEB" "$tmp" >"$tmp/judged"
-cat "$tmp/judged"
+least_of() { # ACT: in percent, of reasons that are right
+	# A loop that had to wait for a lock of its runtime meanwhile, or that never slept between the two: unknown, never wrong.
+	case $1 in
+	later | after | held | due) echo 50 ;;
+	*) echo 85 ;;
+	esac
+}
+
 sums() { awk '{ all += $8; good += $7 } END { exit !(all > 0 && all == good) }' "$tmp/judged"; }
+
+judge() { # the rows as they are now: on a busy machine some are stored late
+	local kind act n named right median
+	python3 tests/it/request/split.py "http://$WEB" "$tmp" >"$tmp/judged" 2>"$tmp/wrong"
+	sums || return 1
+	while read -r kind act n named right median _; do
+		test "$n" -ge 4 -a "$median" -ge 80 -a $((right * 100)) -ge $((n * $(least_of "$act"))) -a $((named * 100)) -ge $((n * 85)) || return 1
+	done <"$tmp/judged"
+}
+
+await 50 judge
+cat "$tmp/judged" "$tmp/wrong"
 ok "the parts of every request add up to its time" sums
 while read -r kind act n named right median sum all; do
 	ok "$kind, $act: all rows are there" test "$n" -ge 4
 	ok "$kind, $act: the part has at least 80 % of what was done (median $median %)" test "$median" -ge 80
-	least=85
-	# A loop that had to wait for a lock of its runtime meanwhile, or that never slept between the two: unknown, never wrong.
-	case $act in later | after | held | due) least=50 ;; esac
+	least=$(least_of "$act")
 	ok "$kind, $act: the reason is right (of $n, $right)" test "$((right * 100))" -ge "$((n * least))"
 	ok "$kind, $act: and names the culprit (of $n, $named)" test "$((named * 100))" -ge "$((n * 85))"
 done <"$tmp/judged"

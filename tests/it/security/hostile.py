@@ -135,7 +135,7 @@ def attempts(url, server, n=20):
     """Connections that come to nothing, some at a time: says nothing back."""
     for _ in for_a_while():
         some = [Client(url, server, 'stranger') for _ in range(n)]
-        time.sleep(0.1)
+        time.sleep(0.1)  # time: an answer would be there
         want(any(c.sock.poll(0) for c in some), False)
         for c in some:
             c.close()
@@ -196,7 +196,7 @@ def gap(url):
     c = entered(url, 'mallory', 78)
     for i in for_a_while():
         c.batch(5 + i % 1000, body('/gap'))
-        time.sleep(0.001)
+        time.sleep(0.001)  # time: at this rate
     want(answer(c), ('NACK', 0))
 
 
@@ -228,7 +228,7 @@ def epochs(url):
     for i in for_a_while():
         c.batch(1, body('/epochs'), epoch=10000 + i)
         if i % 10 == 0:
-            time.sleep(0.001)
+            time.sleep(0.001)  # time: at this rate
     print(i)
 
 
@@ -268,7 +268,7 @@ def endless(url, mib):
     try:
         for _ in range(int(mib) * 4):
             c.sock.sendall(c.message(part, more=True))
-        time.sleep(1)
+        time.sleep(1)  # time: a reset would be there
     except OSError as e:
         print(e)
         return
@@ -352,12 +352,13 @@ def storm(url, per_s):
     for some, dialled in ((1, True), (40, False)):
         began, n = time.monotonic(), 0
         for _ in for_a_while():
+            # time: at this rate
             time.sleep(max(0.0 if dialled else 0.02, began + n / int(per_s) - time.monotonic()))
             conns = [dial(url) if dialled else Client(url, SERVER, 'storm') for _ in range(some)]
             if dialled:
                 conns[0].setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
             else:
-                time.sleep(0.02)
+                time.sleep(0.02)  # time: handshakes go on for that long
             for c in conns:
                 c.close()
             n += some

@@ -34,7 +34,7 @@ phase() { # NAME COMMAND...: notes when it was
 	since=$(now)
 	"${@:2}"
 	phases+=("$1 $since $(now)")
-	sleep 0.1
+	sleep 0.1 # time: what it sent last belongs to no other phase
 }
 
 rss() { # MB
@@ -88,7 +88,7 @@ in_time_or_again() { # KIND SINCE UNTIL
 	fi
 	in_time "$@" && return
 	phase "$1" act "$1" "$url" ${args[$1]}
-	sleep 1
+	sleep 1 # time: batches of its end are acknowledged
 	in_time ${phases[-1]}
 }
 
@@ -100,7 +100,7 @@ let_in
 sql -c "alter table request add constraint poison check (path <> '/poison')"
 $python tests/it/security/hostile.py honest "$url" honest 4 150 "$times" >"$dir/honest" & honest=$!
 await 300 test -s "$times"
-phase normal sleep "$normally"
+phase normal sleep "$normally" # time: as long as the others
 act half "$url" 50 >"$dir/half" & silent=$!
 
 hostile wrong_key handshakes_refused/wrong_key 20 "who expects another key of the collector does not come in"
@@ -138,10 +138,10 @@ $python tests/it/security/hostile.py honest "$url2" calm 2 50 "$dir/calm.times" 
 await 300 test -s "$dir/calm.times"
 exhausted() {
 	act exhaust "$url2" 200 4 >/dev/null & local e=$!
-	sleep 1
+	sleep 1 # time: it has all descriptors
 	before=$(cpu_ms two)
 	ok "out of descriptors the console answers" test "$(curl -s -m 2 -o /dev/null -w '%{http_code}' "http://127.0.0.1:$web2/metrics")" = 200
-	sleep 2
+	sleep 2 # time: over which its CPU time is counted
 	spent=$(($(cpu_ms two) - before))
 	wait $e
 }
@@ -155,8 +155,8 @@ wait $calm
 echo "out of descriptors: $spent ms of a processor in 2 s; $($python tests/it/security/hostile.py p99 - "$dir/calm.times" 0 1e9) (batches, median, p99, longest) for nodes that were there"
 [ -z "${LONG:-}" ] || ok "those that were there had no need to come again" test "$(cut -d' ' -f2 "$dir/calm")" = 0
 
-phase normal sleep "$normally"
-sleep 0.5
+phase normal sleep "$normally" # time: as long as the others
+sleep 0.5 # time: batches of its end are acknowledged
 read -r _ since until <<<"${phases[0]}"
 read -r _ _ normal _ < <(p99 "$since" "$until")
 for p in "${phases[@]}"; do

@@ -35,7 +35,7 @@ flows() { # NAME: more is stored than before
 still() { # NAME: no more is stored than a second ago
 	local n
 	n=$(rows "$1")
-	sleep 1
+	sleep 1 # time: more would be stored
 	[ "$(rows "$1")" = "$n" ]
 }
 
@@ -65,14 +65,14 @@ counts() { # CAUSE: of refused messages, more than before
 
 pg_make
 seismo node token --for 1min >"$dir/early" & early=$!
-sleep 0.5
+sleep 0.5 # time: it has begun to wait
 start one "$port" "$web"
 await 300 grep -q "is ready" "$dir/one.log"
 ok "a command waits for the tables that a collector is about to make" eval 'wait $early && [ -s "$dir/early" ]'
 
 # Let in by a person.
 node_start alone
-ok "a key that is not approved is asked to wait, with the command that approves it" says alone.alone "has to let node alone in: seismo-collector node approve '"
+ok "a key that is not approved is asked to wait, with the command that approves it" says alone.alone "has not approved node alone: run seismo-collector node approve '"
 ok "so is the operator" says one "node alone (key .* waits for approval: seismo-collector node approve '"
 ok "it is among those that wait" eval 'seismo node list --waiting | grep -q "^waits .*alone"'
 ok "nothing of it is stored" is 0 "select count(*) from node where name = 'alone'"
@@ -86,11 +86,11 @@ seismo node token --for 1min >"$dir/once"
 node_start first first "$dir/once"
 ok "a token lets a node in" flows first
 node_start second second "$dir/once"
-ok "and only as many as it is for" says second.second "its token is no good any more"
-seismo node token --for 1s >"$dir/late" && sleep 1.2
+ok "and only as many as it is for" says second.second "its token is not valid"
+seismo node token --for 1s >"$dir/late" && sleep 1.2 # time: it is over
 node_start third third "$dir/late"
-ok "and only as long" says third.third "its token is no good any more"
-ok "what is not a token is none" eval 'echo rubbish >"$dir/rubbish"; node_start fourth fourth "$dir/rubbish"; says fourth.fourth "its token is no good"'
+ok "and only as long" says third.third "its token is not valid"
+ok "what is not a token is none" eval 'echo rubbish >"$dir/rubbish"; node_start fourth fourth "$dir/rubbish"; says fourth.fourth "its token is not valid"'
 ok "no token can be read in the database" is 0 "select count(*) from enrol_token where hash = convert_to('$(cat "$dir/once")', 'UTF8')"
 node_ends second KILL; node_ends third KILL; node_ends fourth KILL
 

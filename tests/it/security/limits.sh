@@ -122,7 +122,7 @@ ok "what stood before stands" echoed storm
 # All addresses that are known: 800 a second, 1,600 at once. Each of the 250 is below its own limit.
 at "$away" many 10.77.0.1 10.78.4. 250 0.5 600 close
 at "$away" many 10.77.0.1 10.78.4. 250 3 2500 close
-sleep 0.2
+sleep 0.2 # time: what is under way arrives
 read -r n s _ < <(arrived '10.78.4.[0-9]+')
 most=$(awk "BEGIN { print 1600 + 800 * $s * 1.05 }")
 ok "250 addresses together get no more than 800 a second and 1,600 at once ($n in $s s)" within "$n" 2500 "$most"
@@ -130,7 +130,7 @@ ok "the others are counted ($(counted over_all))" within "$(counted over_all)" 1
 
 # Forged addresses: 600 a second of them are let in, 1,200 at once.
 at "$away" forged 10.77.0.1 3 2000 >"$tmp/sent" & storm=$!
-sleep 1
+sleep 1 # time: it is in the midst of it
 twice=$(stat_of "$away" TcpExtTCPSynRetrans)
 slowest=$(at "$away" honest 10.77.0.1 10.78.2.1 6)
 ok "while a flood comes under forged addresses, one that is known connects 6 of 6 times ($slowest at most)" test -n "$slowest"

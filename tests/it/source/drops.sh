@@ -58,25 +58,29 @@ is_about() { # VALUE OF PART: within this part of it
 }
 
 # Each of these asks the database, which is dearer than to wait for it.
+slowly() {
+	sleep 1 # time: between two looks
+}
+
 process_reported() { # PID: as /proc has it, within the part that ten seconds may change
-	sleep 1
+	slowly
 	is_about "$(latest process_resident_memory_bytes "")" "$(awk '/^VmRSS/ { print $2 * 1024 }' "/proc/$1/status")" 0.2 &&
 		is_about "$(sum_of process_cpu_seconds_total "")" "$(cpu_of "$1")" 0.3
 }
 
 programs_reported() { # of a source as many as the kernel has of its descriptors, with maps and runs
-	sleep 1
+	slowly
 	[ "$(latest source_programs drops)" -ge 1 ] && [ "$(latest source_map_bytes drops)" -gt 1000 ] &&
 		[ "$(sum_of source_program_runs_total drops)" -ge 1000 ]
 }
 
 reads_reported() {
-	sleep 1
+	slowly
 	[ "$(sum_of source_reads_total proc)" -gt 2 ]
 }
 
 throttled() {
-	sleep 1
+	slowly
 	curl -sf "http://$WEB/api/v1/nodes" | grep -q '"name" *: *"proc", *"state" *: *"throttled"' &&
 		curl -sf "http://$WEB/api/v1/events?kind=probe.budget" | grep -q '"source" *: *"proc"'
 }
@@ -95,5 +99,5 @@ ok "reads of a source are counted" await 300 reads_reported
 ok "and none failed" test "$(sum_of source_read_errors_total proc)" = 0
 PROBE_FLAGS="--budget-percent 0.0001" stack_start
 ok "a source that exceeds its budget is read less often, shown by an event and by the node" await 900 throttled
-ok "and what it left out is counted" await 900 eval 'sleep 1; [ "$(sum_of source_reads_skipped_total proc)" -ge 1 ]'
+ok "and what it left out is counted" await 900 eval 'slowly; [ "$(sum_of source_reads_skipped_total proc)" -ge 1 ]'
 done_checking

@@ -68,7 +68,12 @@ in_ns "$there" taker take 7070 & started=$!
 ok "somebody listens there" await 100 ip netns exec "$here" timeout 1 bash -c "exec 3<>/dev/tcp/$host/7070"
 coproc sending { in_ns "$here" "lossy$$" send $host 7070; }
 started+=" $sending_PID"
-sleep 1
+# One whose SYN is lost would be counted otherwise: segments are dropped once all connections are open.
+ok "it opens its connections" eval 'read -r -t 60 word <&"${sending[0]}" && [ "$word" = open ]'
+has_sent() {
+	[ "$(ask "select coalesce(sum(value), 0) > 0 from api.series where entity = 'lossy$$' and metric = 'tcp_sent_bytes_total'")" = t ]
+}
+ok "what it sends is counted" await 150 has_sent
 ok "without a loss there is no event" test "$(going_on net.retransmits)" = -1
 exec {loss}> >(exec "$B/fault/drop" "$B/fault/drop.bpf.o" "$there" eth0 any 8 >"$tmp/lost")
 exec {refused}> >(in_ns "$here" "caller$$" ask $host 7071)

@@ -68,7 +68,7 @@ def waits(tmp):
     def answer():
         while open(f"/proc/self/task/{main}/syscall", encoding="ascii").read().split()[0] not in ("2", "257", "56"):
             time.sleep(0.01)
-        time.sleep(0.3)
+        time.sleep(0.3)  # time: how long the other one waits
         os.close(os.open(path, os.O_WRONLY))
 
     threading.Thread(target=answer).start()

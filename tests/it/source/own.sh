@@ -134,7 +134,7 @@ waiter() {
 	a = switches(), waited()
 	open(sys.argv[1] + "/cgroup.procs", "w").write(str(os.getpid()))
 	b = switches(), waited()
-	for _ in range(300): time.sleep(0.001)
+	for _ in range(300): time.sleep(0.001) # time: 300 switches
 	end = time.process_time() + 0.3
 	while time.process_time() < end: pass
 	c = switches(), waited()

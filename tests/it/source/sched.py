@@ -32,7 +32,7 @@ def work(until):
 
 group, seconds = sys.argv[1], float(sys.argv[2])
 before = schedstat("self")
-time.sleep(0.01)  # a wait is counted when the task leaves the CPU: those until here still for its old cgroup
+time.sleep(0.01)  # time: it leaves the CPU: a wait is counted when the task leaves the CPU: those until here still for its old cgroup
 with open(group + "/cgroup.procs", "w") as f:
     f.write("0")
 children = []

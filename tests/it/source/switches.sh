@@ -26,7 +26,7 @@ cat >"$tmp/again.py" <<'END'
 import http.server, os, sys, threading, time
 class H(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        time.sleep(0.03)
+        time.sleep(0.03)  # time: how long its answer takes
         self.send_response(200)
         self.send_header('Content-Length', '0')
         self.end_headers()

@@ -165,7 +165,7 @@ done
 ok "a request that was dropped has none" [ "$(curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$web/api/v1/requests/1-0000000000000001/trace")" = 410 ]
 never=$(id 101)
 ok "nor has one that never was" [ "$(curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$web/api/v1/requests/${never%-*}-0000000000000001/trace")" = 404 ]
-[ $(($(date +%s) % 600)) -lt 595 ] || sleep 6
+[ $(($(date +%s) % 600)) -lt 595 ] || sleep 6 # time: not over the end of ten minutes
 sql -c "insert into red_key values (1, 31, 'early', '/a', '10.0.0.2:8000', 1)" -c "insert into red select date_bin('10 minutes', now() - interval '1 hour', timestamptz 'epoch') + s * interval '1 s', 1, 31, 2, n, n, 0, array[n]
 	from (values (-1, 1), (1, 2), (599, 4), (3599, 8)) v(s, n)" >/dev/null
 ok "where nobody says since when, it is since full ten minutes, of which the last hour is a part" api "topology?app=early" "[x['calls']['count'] for x in a['edges']] == [14]"

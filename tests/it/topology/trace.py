@@ -37,7 +37,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         kind, number = self.path[:3], self.path.split('?')[0][3:]
         if kind == '/q/':
-            time.sleep(0.06)
+            time.sleep(0.06)  # time: how long its answer takes
         path = {'/w/': f'/stock/{number}?d=60', '/e/': f'/fail/{number}?s=500', '/q/': '/q/' + number}.get(kind, self.path)
         headers = {'X-Request-Id': self.headers['X-Request-Id']} if kind == '/e/' else {}
         status = self.call(sys.argv[4 if kind == '/x/' else 3], path, headers)

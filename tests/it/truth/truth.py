@@ -214,6 +214,7 @@ def main():
             network.do()
             worker.do(b"o" if i == 3 else b".")
             truth_load.put("/dev/kmsg", f"seismo-truth: line {i}")
+            # time: readings at this rate
             time.sleep(max(0, began + (i + 1) * 0.4 - time.monotonic()))
         ok("the reader ends well", sources.end() == 0)
     finally:

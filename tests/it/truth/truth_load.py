@@ -92,7 +92,7 @@ class Worker:
                 try:
                     os.rmdir(d)
                 except OSError:
-                    time.sleep(0.1)
+                    time.sleep(0.1)  # time: between two tries
 
 
 class Sleepers:
