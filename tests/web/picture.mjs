@@ -4,7 +4,7 @@
 import { launch } from './browser.mjs';
 
 const [url = 'http://127.0.0.1:8080', file = 'web/console.png', minutes = '10'] = process.argv.slice(2);
-const SIZE = { width: 1200, height: 640 };
+const SIZE = { width: 1280, height: 600 };
 const SETTLE_MS = 3000;
 
 const browser = await launch();
