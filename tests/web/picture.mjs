@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the README's screenshot of a running console, after make demo has run for a few minutes:
+// Takes the README's screenshot of a running console, after make demo has run for a few minutes, with a Chinese font installed:
 // node tests/web/picture.mjs http://127.0.0.1:8080 web/console.png
 import { launch } from './browser.mjs';
 
