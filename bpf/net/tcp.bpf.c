@@ -237,6 +237,18 @@ static __always_inline void failed(struct sock *sk, struct of_sock *s, struct tc
 	went_wrong(sk, s, fault, 1);
 }
 
+/*
+ * Retransmissions without an event: the kernel skips on_again() where it interrupts itself. The
+ * next event of the socket includes them; after its last one the end of the socket does.
+ */
+static __always_inline void account_again(struct sock *sk, struct of_sock *s, struct tcp_app *app)
+{
+	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+
+	if (tp && s->counted)
+		add(&app->n.again, tp->total_retrans - s->again);
+}
+
 static __always_inline void ended(struct sock *sk, struct of_sock *s, int from)
 {
 	struct tcp_app *app = bpf_map_lookup_elem(&apps, &s->app);
@@ -244,6 +256,7 @@ static __always_inline void ended(struct sock *sk, struct of_sock *s, int from)
 	if (app) {
 		if (s->asked_ns)
 			failed(sk, s, app);
+		account_again(sk, s, app);
 		sock_account(sk, s, app);
 		if (s->counted)
 			add(&app->n.open, -1);

@@ -19,8 +19,7 @@ static void say_refused(const struct uplink *u, uint8_t why, const char *known_a
 		log_warn(0,
 			 "collector at %s has not approved node %s%s: run seismo-collector node "
 			 "approve '%s' there. Until then all data is kept here",
-			 where, node,
-			 why == WHY_TOKEN ? ", and its token is not valid" : "", key);
+			 where, node, why == WHY_TOKEN ? ", and its token is not valid" : "", key);
 		break;
 	case WHY_REVOKED:
 		log_err(0,

@@ -5,12 +5,14 @@
 #include <sys/stat.h>
 
 #include "lib/base/text.h"
+#include "probe/symbol/user/demangle.h"
 
 enum {
 	SYMBOLS = 512, /* per read */
 	PHDRS = 64,
 	SECTIONS = 4096, /* further sections are ignored */
 	NOTES = 4096, /* bytes read of a segment of notes */
+	MANGLED_NAME = 1023, /* bytes read of a symbol's name */
 };
 #define TABLE_MAX (256ull << 20) /* bytes read of a symbol table; the rest is ignored */
 
@@ -190,12 +192,16 @@ static bool is_function(const Elf64_Sym *s)
 static void read_name(const struct elf_file *e, struct symbol_lookup *a)
 {
 	uint64_t left = a->name_at < e->name_size ? e->name_size - a->name_at : 0;
-	char raw[SYMBOL_NAME];
-	size_t len = left < sizeof(raw) ? (size_t)left : sizeof(raw);
+	char raw[MANGLED_NAME + 1], plain[SYMBOL_NAME];
+	size_t len = left < MANGLED_NAME ? (size_t)left : MANGLED_NAME;
+	const char *name = raw;
 	ssize_t n;
 
 	n = e->name_at > e->size ? -1 : pread(e->fd, raw, len, (off_t)(e->name_at + a->name_at));
-	text_clean_into(a->name, sizeof(a->name), raw, n > 0 ? strnlen(raw, (size_t)n) : 0);
+	raw[n > 0 ? n : 0] = 0;
+	if (demangle(raw, plain, sizeof(plain)))
+		name = plain;
+	text_clean_into(a->name, sizeof(a->name), name, strlen(name));
 	a->found = a->name[0] != 0;
 }
 

@@ -250,7 +250,7 @@ def check_slow(c, db, web):
     began = time.monotonic()
     status, page = web.json('/api/v1/requests?limit=1')
     c.ok('rows do not wait for a coverage that takes long', status == 200 and page['coverage'] is None and len(page['requests']) == 1, page)
-    c.ok('more than a second', time.monotonic() - began < 2)
+    c.ok('until the database gives it up', time.monotonic() - began < 4.5)
     unlock()
     c.ok('later it is there', web.json('/api/v1/requests?limit=1')[1]['coverage']['stored'] > 0)
     unlock = db.locked('request')

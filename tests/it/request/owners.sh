@@ -83,7 +83,7 @@ used_again() {
 	ok "$rung, the request it never answered has a row, and lasted as long as the server lived" \
 		await_value "0 server true" row "$port" "/$rung-killed" "status || ' ' || app || ' ' || (request_us between 490000 and $lived_us + 10000)"
 	ok "$rung, the next process of that number has a name and requests of its own" \
-		await_value "502 another $number true" row "$port" "/$rung-after" "status || ' ' || app || ' ' || pid || ' ' || (request_us < 300000)"
+		await_value "502 another $number true" row "$port" "/$rung-after" "status || ' ' || app || ' ' || pid || ' ' || (request_us < $lived_us)"
 }
 
 for rung in $(rungs); do

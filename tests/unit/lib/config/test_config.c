@@ -143,7 +143,7 @@ TEST(a_file_that_cannot_be_read_is_refused_with_its_reason)
 		 -ENOENT);
 	CHECK_STR(err, "/nonexistent/x.conf: No such file or directory");
 	CHECK_EQ(config_load(table, ARRAY_SIZE(table), &got, "/", err, sizeof(err)), -EIO);
-	CHECK_STR(err, "/: cannot read it");
+	CHECK_STR(err, "/ cannot be read");
 }
 
 TEST(an_option_is_set_by_hand_and_a_refused_one_stays)

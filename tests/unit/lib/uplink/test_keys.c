@@ -142,7 +142,7 @@ TEST(a_node_trusts_the_keys_it_is_given_by_text_and_by_file)
 	place_clean();
 	CHECK_EQ(place_run("true"), 0);
 	CHECK_EQ(keyring_open(&ring, &cfg, err, sizeof(err)), -ENOKEY);
-	CHECK(strstr(err, "set collector_key to what seismo-collector key prints"));
+	CHECK(strstr(err, "set collector_key to the output of seismo-collector key"));
 	cfg = trusting("/nowhere/pub");
 	CHECK_EQ(keyring_open(&ring, &cfg, err, sizeof(err)), -ENOENT);
 	CHECK(strstr(err, "neither a public key of 40 characters nor a file"));
