@@ -98,14 +98,36 @@ uint64_t foreign_refused(void)
 	return refusals.count;
 }
 
+int foreign_open_text_at(int dir, const char *path)
+{
+	int fd = openat(dir, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
 int foreign_open_text(const char *procfs, uint32_t pid, const char *name)
 {
 	char path[PATH_MAX];
-	int fd;
 
 	snprintf(path, sizeof(path), "%s/%u/%s", procfs, pid, name);
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	return foreign_open_text_at(AT_FDCWD, path);
+}
+
+DIR *foreign_list(const char *procfs, uint32_t pid, const char *name)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%u/%s", procfs, pid, name);
+	return opendir(path);
+}
+
+uint64_t foreign_namespace(const char *procfs, uint32_t pid, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%u/ns/%s", procfs, pid, name);
+	return stat(path, &st) < 0 ? 0 : st.st_ino;
 }
 
 ssize_t foreign_read_text(const char *procfs, uint32_t pid, const char *name, char *text,
@@ -156,13 +178,9 @@ static int count_far(enum foreign_kind kind, int r, const char *procfs, uint32_t
 /* Whether the process is in our user namespace. */
 static bool is_own_space(const char *procfs, uint32_t pid)
 {
-	struct stat own, its;
-	char name[PATH_MAX];
+	uint64_t its = foreign_namespace(procfs, pid, "user");
 
-	snprintf(name, sizeof(name), "%s/%u/ns/user", procfs, pid);
-	if (stat(name, &its) < 0 || stat("/proc/self/ns/user", &own) < 0)
-		return false;
-	return own.st_dev == its.st_dev && own.st_ino == its.st_ino;
+	return its && its == foreign_namespace("/proc", (uint32_t)getpid(), "user");
 }
 
 int foreign_open_program(const char *procfs, uint32_t pid, struct foreign_id *id)

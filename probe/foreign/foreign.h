@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include <dirent.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -45,6 +46,15 @@ bool foreign_id_equal(const struct foreign_id *a, const struct foreign_id *b);
 
 /* Opens PROCFS/PID/NAME, a text that the kernel makes; the descriptor, or -errno. */
 int foreign_open_text(const char *procfs, uint32_t pid, const char *name) MUST_CHECK;
+
+/* The same by its path below a directory, for readers of lines (probe/procfs/proc_text.h). */
+int foreign_open_text_at(int dir, const char *path) MUST_CHECK;
+
+/* Lists PROCFS/PID/NAME ("fd", "task"); NULL: it cannot be read. The caller closes it. */
+DIR *foreign_list(const char *procfs, uint32_t pid, const char *name);
+
+/* The inode of a namespace of the process ("net", "user"); 0: unknown. */
+uint64_t foreign_namespace(const char *procfs, uint32_t pid, const char *name);
 
 /* Reads such a text up to its limit, and ends it with 0; its length, or -errno. */
 ssize_t foreign_read_text(const char *procfs, uint32_t pid, const char *name, char *text,
