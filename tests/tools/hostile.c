@@ -3,8 +3,9 @@
  * hostile.c - an HTTP server of an outsider, for tests: each answer takes 60 ms of CPU in generated
  * code, so that the probe names the functions of its stack.
  *
- * hostile PORT [--files DIR N] [--lines N] [--descriptors N]
+ * hostile PORT [--mounts DIR N] [--files DIR N] [--lines N] [--descriptors N]
  *
+ * --mounts: N bind mounts of DIR, each on the one before (in a mount namespace of its own).
  * --files: maps N files that it makes in DIR, executable. --lines: has about N mappings.
  * --descriptors: opens N descriptors. It does as many as it may.
  */
@@ -14,11 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { BURN_MS = 60, PAGE = 4096 };
+enum { BURN_MS = 60, PAGE = 4096, KEPT = 64 };
 
 static void (*spin)(unsigned long times);
 
@@ -41,6 +43,14 @@ static void make_code(void)
 	if (mprotect(p, PAGE, PROT_READ | PROT_EXEC) == 0)
 		memcpy(&spin, &p, sizeof(spin));
 #endif
+}
+
+static void mount_often(const char *dir, int n)
+{
+	while (n-- > 0 && mount(dir, dir, NULL, MS_BIND, NULL) == 0)
+		;
+	if (n >= 0)
+		perror(dir);
 }
 
 static void map_files(const char *dir, int n)
@@ -77,6 +87,7 @@ static void open_many(int n)
 	getrlimit(RLIMIT_NOFILE, &r);
 	r.rlim_cur = r.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &r);
+	n = r.rlim_max < (rlim_t)n + KEPT ? (int)r.rlim_max - KEPT : n;
 	while (n-- > 0 && fcntl(0, F_DUPFD_CLOEXEC, 0) >= 0)
 		;
 }
@@ -117,7 +128,9 @@ int main(int argc, char *argv[])
 	setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	make_code();
 	for (int i = 2; i < argc; i++) {
-		if (strcmp(argv[i], "--files") == 0 && i + 2 < argc)
+		if (strcmp(argv[i], "--mounts") == 0 && i + 2 < argc)
+			mount_often(argv[i + 1], atoi(argv[i + 2]));
+		else if (strcmp(argv[i], "--files") == 0 && i + 2 < argc)
 			map_files(argv[i + 1], atoi(argv[i + 2]));
 		else if (strcmp(argv[i], "--lines") == 0 && i + 1 < argc)
 			make_lines((size_t)atol(argv[i + 1]));

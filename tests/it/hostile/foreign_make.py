@@ -2,7 +2,6 @@
 """foreign_make.py - what an outsider makes for a probe to read.
 
 sparse SOURCE DEST BYTES     a copy of a program whose table of symbols is BYTES long, and a hole
-mounts DIR N                 N bind mounts of DIR, each on the one before (in a mount namespace of its own)
 fuse DIR COMMAND...          a FUSE file system on DIR that never answers, while COMMAND runs"""
 import ctypes
 import os
@@ -11,12 +10,6 @@ import subprocess
 import sys
 
 libc = ctypes.CDLL(None, use_errno=True)
-MS_BIND = 4096
-
-
-def mount(source, target, kind, flags, data=None):
-    if libc.mount(source.encode(), target.encode(), kind, flags, data) < 0:
-        sys.exit(f"cannot mount {target}: {os.strerror(ctypes.get_errno())}")
 
 
 def section(kind, offset, size, link=0, entry=0):
@@ -41,15 +34,12 @@ def sparse(source, dest, size):
     os.chmod(dest, 0o755)
 
 
-def mounts(directory, n):
-    for _ in range(int(n)):
-        mount(directory, directory, None, MS_BIND)
-
-
 def fuse(directory, *command):
     fd = os.open("/dev/fuse", os.O_RDWR)
-    mount("silent", directory, b"fuse", 0, f"fd={fd},rootmode=40000,user_id=0,group_id=0,allow_other".encode())
+    options = f"fd={fd},rootmode=40000,user_id=0,group_id=0,allow_other".encode()
+    if libc.mount(b"silent", directory.encode(), b"fuse", 0, options) < 0:
+        sys.exit(f"cannot mount {directory}: {os.strerror(ctypes.get_errno())}")
     sys.exit(subprocess.run(command).returncode)
 
 
-{"sparse": sparse, "mounts": mounts, "fuse": fuse}[sys.argv[1]](*sys.argv[2:])
+{"sparse": sparse, "fuse": fuse}[sys.argv[1]](*sys.argv[2:])
