@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * hostile.c - an HTTP server of an outsider, for tests: each answer takes 60 ms of CPU in generated
+ * foreign_server.c - an HTTP server of an outsider, for tests: each answer takes 60 ms of CPU in generated
  * code, so that the probe names the functions of its stack.
  *
- * hostile PORT [--mounts DIR N] [--files DIR N] [--lines N] [--descriptors N]
+ * foreign_server PORT [--mounts DIR N] [--files DIR N] [--lines N] [--descriptors N]
  *
  * --mounts: N bind mounts of DIR, each on the one before (in a mount namespace of its own).
  * --files: maps N files that it makes in DIR, executable. --lines: has about N mappings.
