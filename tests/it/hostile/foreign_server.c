@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * foreign_server.c - an HTTP server of an outsider, for tests: each answer takes 60 ms of CPU in generated
- * code, so that the probe names the functions of its stack.
+ * foreign_server.c - an HTTP server of an outsider, for tests: each answer takes 60 ms of CPU in
+ * generated code, so that the probe names the functions of its stack.
  *
  * foreign_server PORT [--mounts DIR N] [--files DIR N] [--lines N] [--descriptors N]
  *
