@@ -46,7 +46,7 @@ deep_mounts() { # files on an anonymous device below nested mounts
 # Mounted as root, so that the file system would ask its silent server for the probe, too.
 silent_fuse() { # whoever looks into its /tmp waits for ever
 	unshare -m python3 tests/it/hostile/foreign_make.py fuse /tmp \
-		setpriv --reuid 65534 --regid 65534 --clear-groups "$shm/hostile" "$silent" >>"$tmp/attacks.out" 2>&1 &
+		setpriv --pdeathsig KILL --reuid 65534 --regid 65534 --clear-groups "$shm/hostile" "$silent" >>"$tmp/attacks.out" 2>&1 &
 	pids+=($!)
 	listening "$silent" && attackers+=("$silent")
 }
