@@ -5,10 +5,12 @@
 #include "lib/base/clock.h"
 #include "lib/config/config_doc.h"
 #include "lib/base/log.h"
+#include "lib/daemon/service_manager.h"
 #include "lib/daemon/signals.h"
 #include "probe/doctor/doctor.h"
 #include "probe/overhead/memory_trim.h"
 #include "probe/core/layout.h"
+#include "probe/foreign/foreign.h"
 #include "probe/procfs/machine_id.h"
 #include "probe/sandbox/privilege.h"
 #include "probe/core/source_scheduler.h"
@@ -40,11 +42,13 @@ struct probe {
 	const struct wire_dict *layouts[UPLINK_LAYOUTS];
 	size_t nlayouts;
 	uint64_t reported_lost[DELIVERY_END]; /* losses already reported to the collector */
+	uint64_t reported_refused; /* files of others */
 	uint64_t leave_ns; /* not 0: shutting down, at the latest at this time */
 	int uplink_timer;
 	uint32_t cost_reports; /* number of cost reports */
 	bool calm; /* connected, and nothing to send */
 	bool met; /* the collector has been connected once */
+	uint32_t spool_removals; /* of its directory, as logged last */
 	int disk_error; /* of the spool, as logged last */
 };
 
@@ -104,10 +108,31 @@ static int on_metric_tick(void *arg)
 	return 0;
 }
 
+static void report_loop(struct probe *p)
+{
+	struct loop_turn longest = loop_take_longest(p->loop);
+	uint64_t refused = foreign_refused();
+	const double turn[LOOP_END] = { [LOOP_LONGEST] = (double)longest.ns / 1e9,
+					[LOOP_LONGEST_CPU] = (double)longest.cpu_ns / 1e9 };
+	const double files[FOREIGN_END] = { (double)(refused - p->reported_refused) };
+
+	p->reported_refused = refused;
+	sink_sample(&p->sink, &(struct sample_item){ layout_loop.layout, "", LOOP_END, turn });
+	sink_sample(&p->sink,
+		    &(struct sample_item){ layout_foreign.layout, "", FOREIGN_END, files });
+}
+
+static int on_alive_tick(void *arg UNUSED)
+{
+	service_manager_alive();
+	return 0;
+}
+
 static int on_cost_tick(void *arg)
 {
 	struct probe *p = arg;
 
+	report_loop(p);
 	sources_send_cost(p->sources, &p->sink);
 	if (++p->cost_reports % SHRINK_COSTS == 1)
 		memory_trim_shrink();
@@ -145,6 +170,12 @@ static void maintain_spool(struct probe *p)
 	int r;
 
 	spool_keep(p->spool, clock_mono_ns());
+	if (spool_disk_removals(p->spool) != p->spool_removals)
+		log_warn(0,
+			 "the spool directory %s was removed: it was made again, and batches that "
+			 "were only there are lost",
+			 p->config.spool);
+	p->spool_removals = spool_disk_removals(p->spool);
 	r = spool_disk_error(p->spool);
 	if (r == p->disk_error)
 		return;
@@ -267,7 +298,8 @@ static int drop_privileges(void)
 /* In this order: opening sources needs privileges, and the threads of ZeroMQ must have none. */
 static int open_probe(struct probe *p)
 {
-	const struct wire_dict *const own[] = { &layout_delivery, &layout_process, &layout_cost };
+	const struct wire_dict *const own[] = { &layout_delivery, &layout_process, &layout_cost,
+						&layout_loop, &layout_foreign };
 	char why[WHY_LEN];
 	const struct probe_env env = {
 		.procfs = "/proc", .sysfs = "/sys", .config = &p->config, .why = why
@@ -312,6 +344,8 @@ static void add_timers(struct probe *p)
 	loop_add_timer(p->loop, METRIC_TICK_MS, on_metric_tick, p);
 	loop_add_timer(p->loop, COST_TICK_MS, on_cost_tick, p);
 	loop_add_timer(p->loop, sources_watch_ms(p->sources), on_watch, p);
+	if (service_manager_alive_ms())
+		loop_add_timer(p->loop, service_manager_alive_ms(), on_alive_tick, p);
 	p->uplink_timer = loop_add_timer(p->loop, UPLINK_TICK_MS, on_uplink_tick, p);
 }
 
@@ -339,6 +373,7 @@ static int run(struct probe *p)
 	read_all(p); /* the base of the counters' deltas */
 	add_timers(p);
 	memory_trim_shrink();
+	service_manager_ready();
 	r = loop_run(p->loop);
 	if (!spool_batches(p->spool))
 		return r;
@@ -395,10 +430,12 @@ int main(int argc, char *argv[])
 	}
 	if (task != PROBE_RUN)
 		return do_task(task, &p.config);
+	service_manager_open();
 	sigfd = signals_open();
 	p.loop = loop_new();
 	loop_add_fd(p.loop, sigfd, on_signal, &p);
 	r = run(&p);
 	close_probe(&p);
+	service_manager_close();
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

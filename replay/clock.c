@@ -33,3 +33,8 @@ uint64_t clock_wall_ns(void)
 {
 	return wall_ns ? wall_ns : read_ns(CLOCK_REALTIME);
 }
+
+uint64_t clock_cpu_ns(void)
+{
+	return read_ns(CLOCK_THREAD_CPUTIME_ID);
+}

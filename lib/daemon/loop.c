@@ -26,6 +26,7 @@ struct loop {
 	struct timer timer[MAX_TIMER];
 	int nwatch, ntimer;
 	bool stop;
+	struct loop_turn longest;
 };
 
 struct loop *loop_new(void)
@@ -130,25 +131,51 @@ static int run_timers(struct loop *l)
 	return 0;
 }
 
+static int run_watches(struct loop *l)
+{
+	for (int i = 0; i < l->nwatch && !l->stop; i++) {
+		int r = l->item[i].revents ? l->watch[i].fn(l->watch[i].arg) : 0;
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static uint64_t later_of(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int run_turn(struct loop *l)
+{
+	uint64_t began = clock_mono_ns(), began_cpu = clock_cpu_ns();
+	int r = run_watches(l);
+
+	if (r >= 0)
+		r = run_timers(l);
+	l->longest.ns = later_of(l->longest.ns, clock_mono_ns() - began);
+	l->longest.cpu_ns = later_of(l->longest.cpu_ns, clock_cpu_ns() - began_cpu);
+	return r;
+}
+
+struct loop_turn loop_take_longest(struct loop *l)
+{
+	struct loop_turn longest = l->longest;
+
+	l->longest = (struct loop_turn){ 0 };
+	return longest;
+}
+
 int loop_run(struct loop *l)
 {
 	l->stop = false;
 	while (!l->stop) {
 		int r = zmq_poll(l->item, l->nwatch, wait_ms(l));
 
-		if (r < 0) {
-			if (errno == EINTR)
-				continue;
+		if (r < 0 && errno != EINTR)
 			return -errno;
-		}
-		for (int i = 0; i < l->nwatch && !l->stop; i++) {
-			if (!l->item[i].revents)
-				continue;
-			r = l->watch[i].fn(l->watch[i].arg);
-			if (r < 0)
-				return r;
-		}
-		r = run_timers(l);
+		r = r < 0 ? 0 : run_turn(l);
 		if (r < 0)
 			return r;
 	}

@@ -27,6 +27,13 @@ void loop_mute_fd(struct loop *l, int fd, bool mute); /* keeps the watch without
 int loop_add_timer(struct loop *l, uint64_t every_ms, loop_fn *fn, void *arg);
 void loop_set_timer(struct loop *l, int timer, uint64_t every_ms); /* also from its own callback */
 
+/* From one wait to the next. */
+struct loop_turn {
+	uint64_t ns, cpu_ns; /* the longest by the clock, and in CPU time of the thread */
+};
+
+struct loop_turn loop_take_longest(struct loop *l); /* since the last call */
+
 int loop_run(struct loop *l); /* until loop_stop, or an error */
 void loop_stop(struct loop *l);
 

@@ -34,9 +34,32 @@ void segment_name(const struct segment *s, char name[static NAME])
 		 (unsigned long long)s->first);
 }
 
+static int make_directory(struct segments *d)
+{
+	AUTO_CLOSE int dir = -1, lock = -1;
+
+	if (mkdir(d->path, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	dir = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return -errno;
+	lock = openat(dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (lock < 0)
+		return -errno;
+	if (flock(lock, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK ? -EBUSY : -errno;
+	close_autop(&d->dir);
+	close_autop(&d->lock);
+	d->dir = dir;
+	d->lock = lock;
+	dir = lock = -1;
+	return 0;
+}
+
 int segments_open(struct segments **out, const char *path, size_t cap_bytes)
 {
 	AUTO(segments_close) struct segments *d = calloc(1, sizeof(*d));
+	int r;
 
 	if (!d)
 		die("out of memory");
@@ -46,16 +69,12 @@ int segments_open(struct segments **out, const char *path, size_t cap_bytes)
 					      : cap_bytes / 16;
 	for (int i = 0; i < STREAM_END; i++)
 		d->fd[i] = -1;
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return -errno;
-	d->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (d->dir < 0)
-		return -errno;
-	d->lock = openat(d->dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (d->lock < 0)
-		return -errno;
-	if (flock(d->lock, LOCK_EX | LOCK_NB) < 0)
-		return errno == EWOULDBLOCK ? -EBUSY : -errno;
+	d->path = strdup(path);
+	if (!d->path)
+		die("out of memory");
+	r = make_directory(d);
+	if (r < 0)
+		return r;
 	*out = TAKE(d);
 	return 0;
 }
@@ -97,6 +116,7 @@ void segments_close(struct segments *d)
 		close_autop(&d->fd[i]);
 	close_autop(&d->lock);
 	close_autop(&d->dir);
+	free(d->path);
 	free(d);
 }
 
@@ -120,6 +140,22 @@ static void end_segment(struct segment *s)
 	close(d->fd[s->stream]);
 	d->fd[s->stream] = -1;
 	d->last[s->stream] = NULL;
+}
+
+int segments_restore(struct segments *d)
+{
+	struct stat st;
+	int r;
+
+	if (fstat(d->dir, &st) < 0)
+		return -errno;
+	if (st.st_nlink)
+		return 0;
+	r = make_directory(d);
+	for (int i = 0; r == 0 && i < STREAM_END; i++)
+		if (d->last[i])
+			end_segment(d->last[i]);
+	return r < 0 ? r : 1;
 }
 
 static void discard_segment(struct segment *s)

@@ -44,6 +44,12 @@ void segments_close(struct segments *d); /* NULL is fine; the files stay */
 int segments_scan(struct segments *d, segment_fn *found, void *arg) MUST_CHECK;
 size_t segments_bytes(const struct segments *d); /* of all segment files */
 
+/*
+ * Makes the directory again if somebody removed it: 1 then, and what was only there is lost; 0: it
+ * is there; -errno.
+ */
+int segments_restore(struct segments *d) MUST_CHECK;
+
 /* Appends to this run's segment, or starts a new one. -errno: nothing was added. */
 int segment_append(struct segments *d, const struct segment_run *run, enum wire_stream stream,
 		   const struct segment_record *r, const void *body, struct segment **seg,

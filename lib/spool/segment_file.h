@@ -18,6 +18,7 @@ struct segment {
 };
 
 struct segments {
+	char *path;
 	int dir, lock;
 	size_t bytes, full; /* of all files; size at which a file is closed */
 	struct segment *all;

@@ -56,6 +56,9 @@ int spool_open_disk(struct spool *s, const char *dir, size_t cap_bytes, uint32_t
 /* Call it regularly: writes waiting batches once the oldest is SPOOL_WAIT_NS old. */
 void spool_keep(struct spool *s, uint64_t mono_ns);
 int spool_keep_all(struct spool *s); /* at exit: writes everything unacked, or -errno */
+/* How often the directory had been removed, and was made again: batches that were only there are
+ * lost. */
+uint32_t spool_disk_removals(const struct spool *s);
 int spool_disk_error(const struct spool *s); /* of the last write, 0: none; after an error batches
 						stay in memory */
 

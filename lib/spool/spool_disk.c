@@ -36,7 +36,7 @@ static void on_found(void *arg, const struct segment_found *f)
 void spool_use_dicts(struct spool *s, const struct wire_dict *const *layouts, size_t n)
 {
 	s->dicts = layouts;
-	s->ndicts = n;
+	s->ndicts = s->all_dicts = n;
 }
 
 int spool_open_disk(struct spool *s, const char *dir, size_t cap_bytes, uint32_t *left,
@@ -96,11 +96,28 @@ static int write_one(struct spool *s, enum wire_stream stream, struct spool_entr
 	return 0;
 }
 
+/* Into a new directory the layouts are written again. */
+static int restore_disk(struct spool *s)
+{
+	int r = segments_restore(s->disk);
+
+	if (r <= 0)
+		return r;
+	s->ndicts = s->all_dicts;
+	s->removals++;
+	return 0;
+}
+
+uint32_t spool_disk_removals(const struct spool *s)
+{
+	return s->removals;
+}
+
 void spool_write(struct spool *s)
 {
 	if (!s->disk || (s->disk_error && s->now_ns < s->retry_ns))
 		return;
-	s->disk_error = 0;
+	s->disk_error = restore_disk(s);
 	for (; !s->disk_error && s->ndicts; s->ndicts -= !s->disk_error)
 		s->disk_error = keep_dict(s, s->dicts[s->ndicts - 1]);
 	for (enum wire_stream i = STREAM_EVENT; i < STREAM_END; i++) {

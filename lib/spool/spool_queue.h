@@ -42,10 +42,11 @@ struct spool {
 	/* NULL: none */
 	struct segments *disk;
 	size_t disk_cap;
+	uint32_t removals; /* of the directory, by others */
 	int disk_error;
 	uint64_t retry_ns; /* no write before this, after an error */
 	const struct wire_dict *const *dicts;
-	size_t ndicts; /* not written yet */
+	size_t ndicts, all_dicts; /* not written yet, and all */
 };
 
 struct spool_batch *spool_batch_new(const struct segment_record *r); /* its body is not filled in */

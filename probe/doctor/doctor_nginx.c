@@ -21,7 +21,7 @@ struct visit {
 	int error;
 	uint32_t n;
 	struct seen {
-		struct nginx_file file;
+		struct foreign_id file;
 		struct nginx_elf elf;
 		char path[PATH_ROOM];
 		int attached;
@@ -30,17 +30,17 @@ struct visit {
 	} seen[NGINX_BINARIES];
 };
 
-static int on_known(void *arg, const struct nginx_file *f)
+static int on_known(void *arg, const struct foreign_id *f)
 {
 	const struct visit *v = arg;
 
 	for (uint32_t i = 0; i < v->n; i++)
-		if (nginx_file_equal(&v->seen[i].file, f))
+		if (foreign_id_equal(&v->seen[i].file, f))
 			return (int)i;
 	return -1;
 }
 
-static int on_found(void *arg, const struct nginx_file *f, const struct nginx_elf *elf,
+static int on_found(void *arg, const struct foreign_id *f, const struct nginx_elf *elf,
 		    const char *path)
 {
 	struct visit *v = arg;

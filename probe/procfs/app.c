@@ -6,6 +6,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
+#include "probe/foreign/foreign.h"
 
 enum { SLOTS = 256, COMM = 16 };
 #define APP_AGE_NS (60ull * 1000000000ull) /* the pid may be reused by then */
@@ -57,18 +58,14 @@ static bool unit_of(const char *line, char name[static APP_NAME])
 
 static void look_up_name(const struct apps *a, struct app *p)
 {
-	char path[PATH_MAX], line[1024];
-	FILE *f;
+	char text[4096], *rest = text, *line;
 
 	snprintf(p->name, sizeof(p->name), "%s", p->comm);
-	snprintf(path, sizeof(path), "%s/%u/cgroup", a->procfs, p->pid);
-	f = fopen(path, "re");
-	if (!f)
+	if (foreign_read_text(a->procfs, p->pid, "cgroup", text, sizeof(text)) < 0)
 		return;
-	while (fgets(line, sizeof(line), f))
+	while ((line = strsep(&rest, "\n")))
 		if (unit_of(line, p->name))
 			break;
-	fclose(f);
 }
 
 const char *apps_name(struct apps *a, uint32_t pid, const char *comm)

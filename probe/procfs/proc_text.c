@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "probe/foreign/foreign.h"
+
 enum { CHUNK = 8192, MAX_FILE = 1 << 20 };
 
 /*
@@ -35,12 +37,12 @@ static int read_all(int fd, bool one_piece, struct buf *text)
 
 static int read_at(struct buf *text, int dir, const char *name, bool one_piece, struct words *file)
 {
-	AUTO_CLOSE int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	AUTO_CLOSE int fd = foreign_open_text_at(dir, name);
 	const char *end;
 	int r;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	r = read_all(fd, one_piece, text);
 	if (r < 0)
 		return r;

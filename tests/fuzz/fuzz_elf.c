@@ -5,6 +5,7 @@
  */
 #include <sys/mman.h>
 
+#include "probe/request/nginx/nginx_elf.h"
 #include "probe/symbol/user/elf_file.h"
 #include "probe/symbol/user/perf_map.h"
 #include "probe/symbol/user/proc_code.h"
@@ -32,6 +33,23 @@ static void check_found(const struct symbol_lookup *a)
 	must(a->start <= a->addr);
 }
 
+/* The same file as a program that may be nginx. */
+static void search(int fd)
+{
+	struct nginx_search *s = nginx_search_new(fd);
+	struct nginx_elf e = { 0 };
+	size_t bytes;
+	int r = 0;
+
+	for (int i = 0; r == 0; i++) {
+		must(i < 64);
+		bytes = 1;
+		r = nginx_search_step(s, &bytes, &e);
+	}
+	must(r < 0 || (e.probe_at && e.probe_offset));
+	nginx_search_free(s);
+}
+
 /* Offsets that are in the input, and some of its size. */
 static void elf(const uint8_t *data, size_t len)
 {
@@ -41,7 +59,8 @@ static void elf(const uint8_t *data, size_t len)
 
 	if (elf_file_open(&e, file_of(data, len)) < 0)
 		return;
-	must(e.nloads <= ELF_FILE_LOADS && e.symbol_at <= e.symbol_end && e.symbol_end <= len);
+	must(e.nloads <= ELF_FILE_LOADS && e.table.symbol_at <= e.table.symbol_end &&
+	     e.table.symbol_end <= len);
 	for (size_t i = 0; i < ASKED; i++) {
 		uint64_t offset = i < e.nloads ? e.load[i].offset + i * 16 : len / (i + 1);
 
@@ -51,6 +70,7 @@ static void elf(const uint8_t *data, size_t len)
 		must(a[i].start <= a[i].addr && a[i].addr < a[i].end);
 	for (int i = 0; !elf_file_step(&e, a, n, STEP); i++)
 		must(i < 64);
+	search(e.fd);
 	for (size_t i = 0; i < n; i++) {
 		check_found(&a[i]);
 		must(a[i].addr < a[i].end);

@@ -109,6 +109,8 @@ for cc in $COMPILERS; do
 done
 check "rooms use each other as their table says" tests/lint/rooms.py . "build-${COMPILERS##* }/obj"
 check "a breach of that is found" tests/lint/rooms_test.py
+check "files of other users are opened by one module" tests/lint/foreign.py
+check "and what breaks that is found" tests/lint/foreign_test.py
 check "a function that no other file uses is static" tests/lint/exports.sh "build-${COMPILERS##* }/obj"
 check "what kernel programs keep on the stack fits every kernel" tests/lint/frames.py $(find build/obj/bpf -name "*.bpf.o")
 check "what is stored can be spread over machines" tests/lint/distributed.py $(git ls-files "schema/*.sql" "collector/*.c")

@@ -4,17 +4,17 @@
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
+#include "probe/foreign/foreign.h"
 
 #define FRESH_NS 20000000ull /* a poll this recent is still valid */
 #define SOON_NS 100000000ull /* between polls of a namespace in which a request waited lately */
 #define LATE_NS (2 * 1000000000ull) /* and of others */
 #define LATELY_NS (60 * 1000000000ull)
 
-enum { RISES = 16 };
+enum { RISES = 16, NETSTAT = 16 * 1024 };
 
 struct rise { /* the count rose between these two polls */
 	uint64_t after_ns, before_ns;
@@ -31,6 +31,7 @@ struct space {
 struct accept_overflow {
 	char procfs[PATH_MAX - 64];
 	uint64_t seen; /* last */
+	uint64_t searched_ns; /* the last search for a process */
 	struct space space[OVERFLOW_SPACES];
 };
 
@@ -69,37 +70,36 @@ static bool netstat_field(char *names, char *numbers, const char *name, uint64_t
 
 static bool read_count(const struct accept_overflow *o, uint32_t pid, uint64_t *out)
 {
-	char path[PATH_MAX], names[4096], numbers[4096];
+	char text[NETSTAT], *rest = text, *names, *numbers;
 	bool found = false;
-	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/%u/net/netstat", o->procfs, pid);
-	f = fopen(path, "re");
-	if (!f)
+	if (foreign_read_text(o->procfs, pid, "net/netstat", text, sizeof(text)) < 0)
 		return false;
-	while (!found && fgets(names, sizeof(names), f) && fgets(numbers, sizeof(numbers), f))
+	while (!found && (names = strsep(&rest, "\n")) && (numbers = strsep(&rest, "\n")))
 		found = strncmp(names, "TcpExt:", 7) == 0 &&
 			netstat_field(names, numbers, "ListenOverflows", out);
-	fclose(f);
 	return found;
 }
 
 static uint64_t inode_of(const struct accept_overflow *o, uint32_t pid)
 {
-	char path[PATH_MAX];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "%s/%u/ns/net", o->procfs, pid);
-	return stat(path, &st) < 0 ? 0 : st.st_ino;
+	return foreign_namespace(o->procfs, pid, "net");
 }
 
-/* Any process in the namespace; 0: none. The process that served a request may have ended. */
-static uint32_t process_in(const struct accept_overflow *o, uint64_t inode)
+/*
+ * Any process in the namespace; 0: none. The process that served a request may have ended. All
+ * processes are examined for it, so not more often than each SOON_NS.
+ */
+static uint32_t process_in(struct accept_overflow *o, uint64_t inode, uint64_t now_ns)
 {
-	DIR *d = opendir(o->procfs);
 	uint32_t found = 0;
 	struct dirent *e;
+	DIR *d;
 
+	if (now_ns - o->searched_ns < SOON_NS)
+		return 0;
+	o->searched_ns = now_ns;
+	d = opendir(o->procfs);
 	while (d && !found && (e = readdir(d))) {
 		uint32_t pid = (uint32_t)strtoul(e->d_name, NULL, 10);
 
@@ -127,12 +127,12 @@ static struct space *space_of(struct accept_overflow *o, uint64_t inode)
 }
 
 /* False: no process is left in the namespace. */
-static bool poll_space(const struct accept_overflow *o, struct space *s, uint64_t now_ns)
+static bool poll_space(struct accept_overflow *o, struct space *s, uint64_t now_ns)
 {
 	uint64_t count;
 
 	if (inode_of(o, s->pid) != s->inode || !read_count(o, s->pid, &count)) {
-		s->pid = process_in(o, s->inode);
+		s->pid = process_in(o, s->inode, now_ns);
 		if (!s->pid || !read_count(o, s->pid, &count))
 			return false;
 	}

@@ -13,6 +13,7 @@
 enum { LOOKS = 64, BUILDS = 16, NAME = 256 };
 #define IDLE_NS                                                                                    \
 	(600 * 1000000000ull) /* a detached program is found once more with its next request */
+#define UNUSED_NS (60 * 1000000000ull) /* then another program may have the entry */
 #define LOOK_NS (2 * 1000000000ull)
 
 enum state { FREE, LOOKING, VERIFYING, READING, FAILED };
@@ -21,16 +22,18 @@ struct binary {
 	enum state state;
 	bool tries_known; /* verification of the tries has ended */
 	bool tries; /* tries are verified */
-	struct nginx_file file;
+	struct foreign_id file;
 	struct nginx_elf elf;
 	struct nginx_offsets offsets;
 	struct nginx_verify *verify;
 	uint32_t token;
-	uint64_t used_ns;
+	uint64_t began_ns, used_ns;
 	char name[NAME];
 };
 
-struct build { /* verified offsets of one build, for any file */
+/* Verified offsets of one file. Its build id alone proves nothing: any user can write one. */
+struct build {
+	struct foreign_id file;
 	char id[BUILD_ID_TEXT];
 	struct nginx_offsets offsets;
 	bool tries;
@@ -69,6 +72,12 @@ static void give_up(struct nginx *n, struct binary *b, const char *why)
 	b->state = FAILED;
 }
 
+static bool is_build_of(const struct build *x, const struct binary *b)
+{
+	return x->id[0] && strcmp(x->id, b->elf.build_id) == 0 &&
+	       foreign_id_equal(&x->file, &b->file);
+}
+
 static void store_build(struct nginx *n, const struct binary *b)
 {
 	struct build *x = NULL;
@@ -76,10 +85,11 @@ static void store_build(struct nginx *n, const struct binary *b)
 	if (!b->elf.build_id[0])
 		return;
 	for (uint32_t i = 0; i < BUILDS; i++)
-		if (strcmp(n->build[i].id, b->elf.build_id) == 0)
+		if (is_build_of(&n->build[i], b))
 			x = &n->build[i];
 	if (!x)
 		x = &n->build[n->nbuilds++ % BUILDS];
+	x->file = b->file;
 	memcpy(x->id, b->elf.build_id, sizeof(x->id));
 	x->offsets = b->offsets;
 	x->tries = b->tries;
@@ -104,7 +114,7 @@ static void start_binary(struct nginx *n, struct binary *b)
 	for (uint32_t i = 0; i < BUILDS; i++) {
 		const struct build *x = &n->build[i];
 
-		if (!x->id[0] || strcmp(x->id, b->elf.build_id) != 0)
+		if (!is_build_of(x, b))
 			continue;
 		read_with_offsets(n, b, &x->offsets);
 		b->tries = b->tries_known = x->tries;
@@ -115,27 +125,47 @@ static void start_binary(struct nginx *n, struct binary *b)
 	nginx_kernel_look(n->kernel, (uint32_t)(b - n->binary), LOOKS);
 }
 
-static int on_known(void *arg, const struct nginx_file *f)
+static int on_known(void *arg, const struct foreign_id *f)
 {
 	struct nginx *n = arg;
 
 	for (int i = 0; i < NGINX_BINARIES; i++)
-		if (n->binary[i].state != FREE && nginx_file_equal(&n->binary[i].file, f))
+		if (n->binary[i].state != FREE && foreign_id_equal(&n->binary[i].file, f))
 			return i;
 	return -1;
 }
 
-/* A free entry; if there is none, replaces one that failed. */
+static void free_entry(struct nginx *n, struct binary *b)
+{
+	int i = (int)(b - n->binary);
+
+	nginx_kernel_detach(n->kernel, (uint32_t)i);
+	end_verify(b);
+	b->state = FREE;
+	nginx_discovery_forget(n->discovery, i);
+}
+
+/*
+ * A free entry, or else one that failed, or was not verified in a minute, or has had no request for
+ * a minute: the one unused longest. Any user can run programs that look like nginx.
+ */
 static struct binary *find_entry(struct nginx *n)
 {
-	for (int i = 0; i < NGINX_BINARIES; i++)
-		if (n->binary[i].state == FREE)
-			return &n->binary[i];
+	struct binary *found = NULL;
+
 	for (int i = 0; i < NGINX_BINARIES; i++) {
-		if (n->binary[i].state != FAILED)
-			continue;
-		nginx_discovery_forget(n->discovery, i);
-		return &n->binary[i];
+		struct binary *b = &n->binary[i];
+		bool idle = n->now_ns - b->used_ns > UNUSED_NS;
+		bool fake = b->state != READING && n->now_ns - b->began_ns > UNUSED_NS;
+
+		if (b->state == FREE)
+			return b;
+		if ((idle || fake || b->state == FAILED) && (!found || b->used_ns < found->used_ns))
+			found = b;
+	}
+	if (found) {
+		free_entry(n, found);
+		return found;
 	}
 	if (!n->full)
 		log_warn(0, "more than %d builds of nginx; the others are read from sockets only",
@@ -144,7 +174,7 @@ static struct binary *find_entry(struct nginx *n)
 	return NULL;
 }
 
-static int on_found(void *arg, const struct nginx_file *f, const struct nginx_elf *elf,
+static int on_found(void *arg, const struct foreign_id *f, const struct nginx_elf *elf,
 		    const char *path)
 {
 	struct nginx *n = arg;
@@ -153,7 +183,11 @@ static int on_found(void *arg, const struct nginx_file *f, const struct nginx_el
 
 	if (!b)
 		return -1;
-	*b = (struct binary){ .file = *f, .elf = *elf, .token = ++n->tokens, .used_ns = n->now_ns };
+	*b = (struct binary){ .file = *f,
+			      .elf = *elf,
+			      .token = ++n->tokens,
+			      .began_ns = n->now_ns,
+			      .used_ns = n->now_ns };
 	name_of(path, b->name);
 	if (!elf->cheap && strcmp(n->o.mode, "on") != 0) {
 		give_up(n, b, "a uprobe would cost 10 us per request (enable it with --nginx on)");
@@ -328,6 +362,7 @@ void nginx_tick(struct nginx *n, uint64_t now_ns)
 	if (!n)
 		return;
 	n->now_ns = now_ns;
+	nginx_discovery_step(n->discovery);
 	nginx_join_tick(n->join, now_ns);
 	if (now_ns < n->next_look_ns)
 		return;
@@ -338,10 +373,7 @@ void nginx_tick(struct nginx *n, uint64_t now_ns)
 		if (b->state == LOOKING && nginx_kernel_looks(n->kernel, (uint32_t)i) <= 0) {
 			give_up(n, b, "the layout of its request struct was not recognised");
 		} else if (b->state != FREE && now_ns - b->used_ns > IDLE_NS) {
-			nginx_kernel_detach(n->kernel, (uint32_t)i);
-			end_verify(b);
-			b->state = FREE;
-			nginx_discovery_forget(n->discovery, i);
+			free_entry(n, b);
 		}
 	}
 }

@@ -3,33 +3,32 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 
 #include "lib/base/hash.h"
 #include "lib/base/log.h"
 
-enum { PROCESSES = 1024, FILES = 256, PATH_ROOM = 64 };
+enum { PROCESSES = 1024, FILES = 256, PATH_ROOM = 64, START_BYTES = 64 << 20 };
 #define RECHECK_NS (60 * 1000000000ull) /* a process may have executed another program */
+#define AGAIN_NS (100 * 1000000ull) /* while another file is read */
 
 struct process {
 	uint32_t tgid; /* 0: none */
 	int number;
-	uint64_t seen_ns;
+	uint64_t until_ns; /* checked again then */
 };
 
 struct nginx_discovery {
 	const char *procfs;
 	struct nginx_hooks hooks;
 	struct process process[PROCESSES]; /* direct-mapped cache */
-	struct nginx_file other[FILES]; /* files that are not nginx, likewise */
+	struct foreign_id other[FILES]; /* files that are not nginx, likewise */
+	struct nginx_search *search; /* NULL: no file is being read */
+	struct foreign_id searched;
+	int fd; /* of that file */
+	uint32_t pid; /* that ran it */
+	size_t bytes; /* that may be read in this turn */
 };
-
-bool nginx_file_equal(const struct nginx_file *a, const struct nginx_file *b)
-{
-	return a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
-	       a->written.tv_sec == b->written.tv_sec && a->written.tv_nsec == b->written.tv_nsec;
-}
 
 struct nginx_discovery *nginx_discovery_new(const char *procfs, const struct nginx_hooks *hooks)
 {
@@ -39,15 +38,26 @@ struct nginx_discovery *nginx_discovery_new(const char *procfs, const struct ngi
 		die("out of memory");
 	w->procfs = procfs;
 	w->hooks = *hooks;
+	w->bytes = foreign_limits[FOREIGN_CODE].step_bytes;
 	return w;
+}
+
+static void end_search(struct nginx_discovery *w)
+{
+	if (w->search)
+		close(w->fd);
+	nginx_search_free(w->search);
+	w->search = NULL;
 }
 
 void nginx_discovery_free(struct nginx_discovery *w)
 {
+	if (w)
+		end_search(w);
 	free(w);
 }
 
-static struct nginx_file *other_slot(struct nginx_discovery *w, const struct nginx_file *f)
+static struct foreign_id *other_slot(struct nginx_discovery *w, const struct foreign_id *f)
 {
 	uint64_t h =
 		hash_add(hash_add(HASH_START, &f->dev, sizeof(f->dev)), &f->ino, sizeof(f->ino));
@@ -55,37 +65,59 @@ static struct nginx_file *other_slot(struct nginx_discovery *w, const struct ngi
 	return &w->other[hash_end(h) % FILES];
 }
 
-static int check_file(struct nginx_discovery *w, const char *path)
+/* Reads on; the number of the file, -EAGAIN: not known yet, or -1. */
+static int search_file(struct nginx_discovery *w)
 {
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct nginx_elf elf;
-	struct nginx_file f;
-	struct stat st;
-	int number;
+	char path[PATH_ROOM];
+	int r = nginx_search_step(w->search, &w->bytes, &elf);
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (r == 0)
+		return -EAGAIN;
+	if (r == -ENODATA)
+		foreign_refuse(FOREIGN_CODE, r, w->procfs, w->pid, &w->searched);
+	if (r < 0) {
+		*other_slot(w, &w->searched) = w->searched;
+		r = -1;
+	} else {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", w->fd);
+		r = w->hooks.found(w->hooks.arg, &w->searched, &elf, path);
+	}
+	end_search(w);
+	return r;
+}
+
+static int check_file(struct nginx_discovery *w, uint32_t tgid)
+{
+	struct foreign_id f;
+	int fd = foreign_open_program(w->procfs, tgid, &f), number = -1;
+
+	if (fd < 0)
 		return -1;
-	f = (struct nginx_file){ st.st_dev, st.st_ino, st.st_size, st.st_mtim };
-	if (nginx_file_equal(other_slot(w, &f), &f))
-		return -1;
-	number = w->hooks.known(w->hooks.arg, &f);
-	if (number >= 0)
-		return number;
-	if (nginx_elf_read(fd, &elf) == 0)
-		return w->hooks.found(w->hooks.arg, &f, &elf, path);
-	*other_slot(w, &f) = f;
-	return -1;
+	if (!foreign_id_equal(other_slot(w, &f), &f))
+		number = w->hooks.known(w->hooks.arg, &f);
+	if (number >= 0 || foreign_id_equal(other_slot(w, &f), &f) || w->search) {
+		bool again = number < 0 && w->search;
+
+		close(fd);
+		return again ? -EAGAIN : number;
+	}
+	w->search = nginx_search_new(fd);
+	w->searched = f;
+	w->fd = fd;
+	w->pid = tgid;
+	return search_file(w);
 }
 
 int nginx_discovery_process(struct nginx_discovery *w, uint32_t tgid, uint64_t now_ns)
 {
 	struct process *p = &w->process[tgid % PROCESSES];
-	char path[PATH_ROOM];
 
-	if (p->tgid == tgid && now_ns - p->seen_ns < RECHECK_NS)
+	if (p->tgid == tgid && now_ns < p->until_ns)
 		return p->number;
-	snprintf(path, sizeof(path), "%s/%u/exe", w->procfs, tgid);
-	*p = (struct process){ tgid, check_file(w, path), now_ns };
+	*p = (struct process){ tgid, check_file(w, tgid), now_ns + RECHECK_NS };
+	if (p->number == -EAGAIN)
+		*p = (struct process){ tgid, -1, now_ns + AGAIN_NS };
 	return p->number;
 }
 
@@ -96,11 +128,19 @@ void nginx_discovery_forget(struct nginx_discovery *w, int number)
 			w->process[i].tgid = 0;
 }
 
+void nginx_discovery_step(struct nginx_discovery *w)
+{
+	w->bytes = foreign_limits[FOREIGN_CODE].step_bytes;
+	if (w->search)
+		search_file(w);
+}
+
 void nginx_discovery_all(struct nginx_discovery *w, uint64_t now_ns)
 {
 	DIR *d = opendir(w->procfs);
 	const struct dirent *e;
 
+	w->bytes = START_BYTES;
 	while (d && (e = readdir(d)))
 		if (isdigit((unsigned char)e->d_name[0]))
 			nginx_discovery_process(w, (uint32_t)strtoul(e->d_name, NULL, 10), now_ns);

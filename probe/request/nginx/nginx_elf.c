@@ -4,12 +4,11 @@
 #include <elf.h>
 #include <stdio.h>
 
-enum {
-	CHUNK = 64 * 1024,
-	SECTIONS = 1024,
-	NOTES = 4096,
-};
-#define NAMES_MAX (64ull << 20) /* limit for a dynamic string table */
+#include "lib/base/log.h"
+#include "probe/symbol/user/elf_file.h"
+
+enum { CHUNK = 64 * 1024, SYMBOLS = CHUNK / sizeof(Elf64_Sym) };
+#define TABLE_MAX (32ull << 20) /* bytes searched of each table: those of nginx are far smaller */
 
 #if defined(__x86_64__)
 enum { MACHINE = EM_X86_64 };
@@ -19,158 +18,156 @@ enum { MACHINE = EM_AARCH64 };
 enum { MACHINE = EM_NONE };
 #endif
 
-struct elf {
+enum wanted { FUNCTION, CLOCK, WANTED };
+
+static const char *const names[WANTED] = { "ngx_http_free_request", "ngx_cached_time" };
+static const int types[WANTED] = { STT_FUNC, STT_OBJECT };
+
+enum phase { PHASE_HEAD, PHASE_NAMES, PHASE_SYMBOLS };
+
+struct nginx_search {
 	int fd;
-	Elf64_Ehdr head;
-	Elf64_Shdr *section;
-	Elf64_Phdr *segment;
-	char chunk[CHUNK];
+	enum phase phase;
+	bool dynamic; /* the table being searched */
+	struct elf_file elf;
+	struct elf_table table;
+	uint64_t at, end; /* of the string table */
+	size_t kept; /* bytes at the start of the chunk, of the piece before */
+	uint64_t name[WANTED]; /* offsets in the string table; 0: not found */
+	uint64_t address[WANTED];
+	_Alignas(Elf64_Sym) char chunk[CHUNK];
 };
 
-/* Reads exactly len bytes, or returns -errno. */
-static int read_at(int fd, void *p, size_t len, uint64_t at)
+struct nginx_search *nginx_search_new(int fd)
 {
-	ssize_t n;
+	struct nginx_search *s = calloc(1, sizeof(*s));
 
-	if (at > INT64_MAX - len)
-		return -ENOEXEC;
-	n = pread(fd, p, len, (off_t)at);
-	if (n < 0)
-		return -errno;
-	return (size_t)n == len ? 0 : -ENOEXEC;
+	if (!s)
+		die("out of memory");
+	s->fd = fd;
+	return s;
 }
 
-static int read_table(struct elf *f, void **out, uint64_t at, size_t n, size_t each)
+void nginx_search_free(struct nginx_search *s)
 {
-	int r;
-
-	*out = calloc(n ? n : 1, each);
-	r = *out ? read_at(f->fd, *out, n * each, at) : -ENOMEM;
-	return r;
+	free(s);
 }
 
-static int read_head(struct elf *f)
+/* Begins with this symbol table, or else with the next kind. */
+static int begin_table(struct nginx_search *s, bool dynamic)
 {
-	const Elf64_Ehdr *h = &f->head;
-	int r = read_at(f->fd, &f->head, sizeof(f->head), 0);
+	struct elf_table *t = &s->table;
+
+	if (!elf_file_table(&s->elf, dynamic, t))
+		return dynamic ? begin_table(s, false) : -ENOENT;
+	s->phase = PHASE_NAMES;
+	s->dynamic = dynamic;
+	s->kept = 0;
+	memset(s->name, 0, sizeof(s->name));
+	s->at = t->name_at;
+	s->end = t->name_at + (t->name_size < TABLE_MAX ? t->name_size : TABLE_MAX);
+	if (t->symbol_end - t->symbol_at > TABLE_MAX)
+		t->symbol_end = t->symbol_at + TABLE_MAX;
+	return 0;
+}
+
+static int read_head(struct nginx_search *s)
+{
+	int r = elf_file_open(&s->elf, s->fd);
 
 	if (r < 0)
 		return r;
-	if (memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 || h->e_ident[EI_CLASS] != ELFCLASS64 ||
-	    h->e_ident[EI_DATA] != ELFDATA2LSB || h->e_machine != MACHINE ||
-	    h->e_shentsize != sizeof(Elf64_Shdr) || h->e_shnum > SECTIONS ||
-	    h->e_phentsize != sizeof(Elf64_Phdr))
-		return -ENOEXEC;
-	r = read_table(f, (void **)&f->section, h->e_shoff, h->e_shnum, sizeof(Elf64_Shdr));
-	if (r == 0)
-		r = read_table(f, (void **)&f->segment, h->e_phoff, h->e_phnum, sizeof(Elf64_Phdr));
-	return r;
+	return s->elf.machine == MACHINE ? begin_table(s, true) : -ENOEXEC;
 }
 
-/* The offset of a whole name in a string table; 0: not found. */
-static uint64_t find_name(struct elf *f, const Elf64_Shdr *names, const char *name)
+static int read_all(const struct nginx_search *s, void *out, size_t len, uint64_t at)
 {
-	size_t len = strlen(name) + 1, keep = 0;
-	uint64_t end = names->sh_size < NAMES_MAX ? names->sh_size : NAMES_MAX, at = 0;
+	ssize_t n = foreign_read(s->fd, out, len, at);
 
-	while (at < end) {
-		size_t n = end - at < CHUNK - keep ? (size_t)(end - at) : CHUNK - keep;
-		const char *hit;
+	if (n < 0)
+		return (int)n;
+	return (size_t)n == len ? 0 : -ENOEXEC;
+}
 
-		if (read_at(f->fd, f->chunk + keep, n, names->sh_offset + at) < 0)
-			return 0;
-		hit = memmem(f->chunk, keep + n, name, len);
-		if (hit)
-			return at - keep + (uint64_t)(hit - f->chunk);
-		at += n;
-		n += keep;
-		keep = n < len - 1 ? n : len - 1;
-		memmove(f->chunk, f->chunk + n - keep, keep);
+/* Searches the next piece of the string table for whole names. */
+static int read_names(struct nginx_search *s)
+{
+	size_t room = CHUNK - s->kept, longest = strlen(names[FUNCTION]);
+	size_t n = s->end - s->at < room ? (size_t)(s->end - s->at) : room, len = s->kept + n;
+	int r = n ? read_all(s, s->chunk + s->kept, n, s->at) : 0;
+
+	if (r < 0)
+		return r;
+	for (int i = 0; i < WANTED; i++) {
+		const char *hit = memmem(s->chunk, len, names[i], strlen(names[i]) + 1);
+
+		if (hit && !s->name[i])
+			s->name[i] =
+				s->at - s->kept + (uint64_t)(hit - s->chunk) - s->table.name_at;
 	}
-	return 0;
+	s->at += n;
+	s->kept = len < longest ? len : longest;
+	memmove(s->chunk, s->chunk + len - s->kept, s->kept);
+	if (s->at < s->end && !(s->name[FUNCTION] && s->name[CLOCK]))
+		return 0;
+	s->phase = PHASE_SYMBOLS;
+	if (s->name[FUNCTION])
+		return 0;
+	return s->dynamic ? begin_table(s, false) : -ENOENT;
 }
 
-static uint64_t find_symbol(struct elf *f, const Elf64_Shdr *symbols, uint64_t name, int type)
+/* Searches the next symbols. 1: complete, and the function was found. */
+static int read_symbols(struct nginx_search *s)
 {
-	enum { AT_ONCE = CHUNK / sizeof(Elf64_Sym) };
-	const Elf64_Sym *s = (const Elf64_Sym *)(void *)f->chunk;
-	uint64_t left = symbols->sh_size / sizeof(*s), at = symbols->sh_offset;
+	const Elf64_Sym *symbol = (const Elf64_Sym *)(void *)s->chunk;
+	struct elf_table *t = &s->table;
+	uint64_t left = (t->symbol_end - t->symbol_at) / sizeof(*symbol);
+	size_t n = left < SYMBOLS ? (size_t)left : SYMBOLS;
+	int r = n ? read_all(s, s->chunk, n * sizeof(*symbol), t->symbol_at) : 0;
 
-	while (name && left) {
-		size_t n = left < AT_ONCE ? (size_t)left : AT_ONCE;
-
-		if (read_at(f->fd, f->chunk, n * sizeof(*s), at) < 0)
-			return 0;
-		for (size_t i = 0; i < n; i++)
-			if (s[i].st_name == name && s[i].st_shndx != SHN_UNDEF &&
-			    ELF64_ST_TYPE(s[i].st_info) == type)
-				return s[i].st_value;
-		at += n * sizeof(*s);
-		left -= n;
-	}
-	return 0;
+	if (r < 0)
+		return r;
+	t->symbol_at += n * sizeof(*symbol);
+	for (size_t i = 0; i < n; i++)
+		for (int k = 0; k < WANTED; k++)
+			if (s->name[k] && symbol[i].st_name == s->name[k] &&
+			    symbol[i].st_shndx != SHN_UNDEF && !s->address[k] &&
+			    ELF64_ST_TYPE(symbol[i].st_info) == types[k])
+				s->address[k] = symbol[i].st_value;
+	if (n && !(s->address[FUNCTION] && (s->address[CLOCK] || !s->name[CLOCK])))
+		return 0;
+	if (s->address[FUNCTION])
+		return 1;
+	return s->dynamic ? begin_table(s, false) : -ENOENT;
 }
 
-/* Searches the first symbol table of this type. */
-static uint64_t symbol_address(struct elf *f, uint32_t table, const char *name, int type)
+static void write_build_id(const struct elf_file *e, char text[static BUILD_ID_TEXT])
 {
-	for (size_t i = 0; i < f->head.e_shnum; i++) {
-		const Elf64_Shdr *s = &f->section[i];
+	static const uint8_t none[ELF_FILE_ID];
 
-		if (s->sh_type == table && s->sh_link < f->head.e_shnum)
-			return find_symbol(f, s, find_name(f, &f->section[s->sh_link], name), type);
-	}
-	return 0;
-}
-
-static uint64_t offset_of(const struct elf *f, uint64_t address)
-{
-	for (size_t i = 0; i < f->head.e_phnum; i++) {
-		const Elf64_Phdr *p = &f->segment[i];
-
-		if (p->p_type == PT_LOAD && p->p_flags & PF_X && address >= p->p_vaddr &&
-		    address - p->p_vaddr < p->p_filesz)
-			return address - p->p_vaddr + p->p_offset;
-	}
-	return 0;
-}
-
-static void read_build_id(struct elf *f, char text[static BUILD_ID_TEXT])
-{
 	text[0] = 0;
-	for (size_t i = 0; i < f->head.e_shnum && !text[0]; i++) {
-		const Elf64_Shdr *s = &f->section[i];
-		const Elf64_Nhdr *n = (const Elf64_Nhdr *)(void *)f->chunk;
-		const unsigned char *id = (const unsigned char *)f->chunk + sizeof(*n) + 4;
-
-		if (s->sh_type != SHT_NOTE || s->sh_size < sizeof(*n) + 4 || s->sh_size > NOTES ||
-		    read_at(f->fd, f->chunk, s->sh_size, s->sh_offset) < 0 ||
-		    n->n_type != NT_GNU_BUILD_ID || n->n_namesz != 4 || n->n_descsz > 20 ||
-		    sizeof(*n) + 4 + n->n_descsz > s->sh_size)
-			continue;
-		for (size_t k = 0; k < n->n_descsz; k++)
-			snprintf(text + 2 * k, 3, "%02x", id[k]);
-	}
+	for (size_t k = 0; k < ELF_FILE_ID && memcmp(e->build_id, none, ELF_FILE_ID) != 0; k++)
+		snprintf(text + 2 * k, 3, "%02x", e->build_id[k]);
 }
 
 /*
  * On x86 the kernel emulates "push reg" and "nop". The probe is placed after endbr64, which it does
  * not emulate. The cost of a probe on arm64 has not been measured.
  */
-static int read_first(struct elf *f, struct nginx_elf *out)
+static int read_first(const struct nginx_search *s, struct nginx_elf *out)
 {
 	static const uint8_t endbr64[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	uint8_t code[8];
 	const uint8_t *p = code;
 	int r;
 
-	out->probe_offset = offset_of(f, out->probe_at);
-	r = out->probe_offset ? read_at(f->fd, code, sizeof(code), out->probe_offset) : -ENOEXEC;
+	out->probe_offset = elf_file_offset(&s->elf, out->probe_at);
+	r = out->probe_offset ? read_all(s, code, sizeof(code), out->probe_offset) : -ENOEXEC;
 	if (r < 0)
 		return r;
 	if (MACHINE == EM_AARCH64) {
 		out->cheap = true;
-		return 0;
+		return 1;
 	}
 	if (memcmp(code, endbr64, sizeof(endbr64)) == 0) {
 		p += sizeof(endbr64);
@@ -181,41 +178,27 @@ static int read_first(struct elf *f, struct nginx_elf *out)
 	if (*p == 0x41) /* r8 to r15 */
 		p++;
 	out->cheap |= *p >= 0x50 && *p <= 0x57;
-	return 0;
+	return 1;
 }
 
-static int read_all(struct elf *f, struct nginx_elf *e)
+int nginx_search_step(struct nginx_search *s, size_t *bytes, struct nginx_elf *out)
 {
-	static const uint32_t tables[] = { SHT_DYNSYM, SHT_SYMTAB };
-	int r = read_head(f);
-
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < ARRAY_SIZE(tables) && !e->probe_at; i++) {
-		e->probe_at = symbol_address(f, tables[i], "ngx_http_free_request", STT_FUNC);
-		if (e->probe_at)
-			e->clock_at = symbol_address(f, tables[i], "ngx_cached_time", STT_OBJECT);
-	}
-	if (!e->probe_at)
-		return -ENOENT;
-	read_build_id(f, e->build_id);
-	return read_first(f, e);
-}
-
-int nginx_elf_read(int fd, struct nginx_elf *out)
-{
-	struct elf *f = calloc(1, sizeof(*f));
 	struct nginx_elf e = { 0 };
-	int r = -ENOMEM;
+	int r = 0;
 
-	if (f) {
-		f->fd = fd;
-		r = read_all(f, &e);
-		free(f->section);
-		free(f->segment);
+	while (r == 0 && *bytes) {
+		*bytes -= *bytes < CHUNK ? *bytes : CHUNK;
+		r = s->phase == PHASE_HEAD    ? read_head(s)
+		    : s->phase == PHASE_NAMES ? read_names(s)
+					      : read_symbols(s);
 	}
-	free(f);
-	if (r == 0)
+	if (r <= 0)
+		return r;
+	e.probe_at = s->address[FUNCTION];
+	e.clock_at = s->address[CLOCK];
+	write_build_id(&s->elf, e.build_id);
+	r = read_first(s, &e);
+	if (r > 0)
 		*out = e;
 	return r;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * nginx_elf.h - checks whether a program is nginx, and finds where to probe it. The file is not
- * trusted: only the needed parts are read, and nothing beyond its end.
+ * trusted: it is read by probe/symbol/user/elf_file.h, in steps.
  */
 #pragma once
 
@@ -18,5 +18,13 @@ struct nginx_elf {
 	char build_id[BUILD_ID_TEXT]; /* "": none */
 };
 
-/* -ENOENT: a program, but not nginx (or without exported symbols). -ENOEXEC, -errno. */
-int nginx_elf_read(int fd, struct nginx_elf *out) MUST_CHECK;
+struct nginx_search; /* of one file */
+
+struct nginx_search *nginx_search_new(int fd); /* fd stays the caller's */
+void nginx_search_free(struct nginx_search *s); /* NULL is fine */
+
+/*
+ * Reads about this number of bytes, and subtracts them. 1: found; 0: call it again; -ENOENT: a
+ * program, but not nginx (or without exported symbols); -ENOEXEC; -ENODATA: a file with holes.
+ */
+int nginx_search_step(struct nginx_search *s, size_t *bytes, struct nginx_elf *out) MUST_CHECK;

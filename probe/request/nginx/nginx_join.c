@@ -151,7 +151,7 @@ static void report_event(struct nginx_join *j, struct entry *x)
  */
 static bool may_be_of(const struct entry *x, const struct nginx_event *w, int64_t wall_minus_mono)
 {
-	int64_t start = (int64_t)(w->start_sec * 1000 + w->start_msec) * 1000000;
+	int64_t start = nginx_ns(w->start_sec, w->start_msec);
 
 	return x->at_ns <= w->head.now_ns &&
 	       start - wall_minus_mono < (int64_t)x->at_ns + CLOCK_NS && nginx_same_line(w, x->e);

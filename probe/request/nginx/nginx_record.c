@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 
+#define TIME_MAX_S 4294967295ull /* in 2106; later ones are no times */
 #define NEVER (~0ull) /* a time that was not reached */
 
 enum {
@@ -255,8 +256,10 @@ static void make_line(const struct nginx_event *w, struct req_event *out)
 		memcpy(out->line + len - version, one, version);
 }
 
-static int64_t ns_of(uint64_t sec, uint64_t msec)
+int64_t nginx_ns(uint64_t sec, uint64_t msec)
 {
+	if (sec > TIME_MAX_S || msec >= 1000)
+		return 0;
 	return (int64_t)(sec * 1000 + msec) * 1000000;
 }
 
@@ -264,8 +267,8 @@ size_t nginx_make_request(const struct nginx_event *w, int64_t wall_minus_mono_n
 			  struct req_event *out)
 {
 	struct req_head *h = &out->head;
-	int64_t start = ns_of(w->start_sec, w->start_msec) - wall_minus_mono_ns;
-	int64_t end = w->end_sec ? ns_of(w->end_sec, w->end_msec) - wall_minus_mono_ns
+	int64_t start = nginx_ns(w->start_sec, w->start_msec) - wall_minus_mono_ns;
+	int64_t end = w->end_sec ? nginx_ns(w->end_sec, w->end_msec) - wall_minus_mono_ns
 				 : (int64_t)w->head.now_ns;
 
 	memset(h, 0, sizeof(*h));

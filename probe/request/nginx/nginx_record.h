@@ -23,6 +23,9 @@ bool nginx_event_complete(const struct nginx_event *w,
 /* The first lines of both records agree. */
 bool nginx_same_line(const struct nginx_event *w, const struct req_event *e);
 
+/* A time in memory of nginx, which may hold anything; 0: no time of this century. */
+int64_t nginx_ns(uint64_t sec, uint64_t msec);
+
 uint16_t nginx_status(const struct nginx_event *w); /* as in its log, 499 included */
 
 /* Parses "10.0.0.1:80" as an address, else stores the text (a path, an upstream name). False: a

@@ -85,8 +85,8 @@ static bool is_near_ns(int64_t a, int64_t b)
 static bool request_right(const struct nginx_event *w, const struct req_event *e,
 			  const struct request_context *x)
 {
-	int64_t start = (int64_t)(w->start_sec * 1000 + w->start_msec) * 1000000;
-	int64_t end = (int64_t)(w->end_sec * 1000 + w->end_msec) * 1000000;
+	int64_t start = nginx_ns(w->start_sec, w->start_msec);
+	int64_t end = nginx_ns(w->end_sec, w->end_msec);
 
 	return nginx_same_line(w, e) && w->start_msec < 1000 && w->end_msec < 1000 &&
 	       is_near_ns(start, (int64_t)e->head.read_ns + x->wall_minus_mono_ns) &&

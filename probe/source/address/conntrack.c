@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "probe/foreign/foreign.h"
 #include "probe/source/address/conntrack.h"
 
 #include <arpa/inet.h>
@@ -272,7 +273,7 @@ void conntrack_of(struct nat *n, struct buf *text, const char *procfs, const cha
 	}
 	snprintf(path, sizeof(path), "%s/%s/net/nf_conntrack", procfs, pid);
 	if (tracked)
-		fd = open(path, O_RDONLY | O_CLOEXEC);
+		fd = foreign_open_text_at(AT_FDCWD, path);
 	if (fd >= 0)
 		take_lines(n, fd, netns);
 	nat_end(n, netns);

@@ -6,10 +6,12 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include "probe/foreign/foreign.h"
 #include "probe/source/address/sock_diag.h"
 #include "probe/procfs/proc_text.h"
 
 enum { CHUNK = 8192, LISTENS = 0x0a, WORD = 8 };
+enum { LISTENERS_MAX = 512 * 1024 }; /* bytes: some 3,400 sockets; the rest is left out */
 
 static bool parse_hex(struct words *line, uint64_t *v)
 {
@@ -83,16 +85,18 @@ static bool add_listener(struct addr_list *l, struct words line, uint64_t netns)
 
 static void read_listeners(struct addr_list *l, const char *path, uint64_t netns)
 {
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	AUTO_CLOSE int fd = foreign_open_text_at(AT_FDCWD, path);
 	char chunk[CHUNK];
-	size_t have = 0;
+	size_t have = 0, all = 0;
 	ssize_t n;
 
-	while (fd >= 0 && (n = read(fd, chunk + have, sizeof(chunk) - have)) > 0) {
+	while (fd >= 0 && all < LISTENERS_MAX &&
+	       (n = read(fd, chunk + have, sizeof(chunk) - have)) > 0) {
 		struct words file = { chunk, chunk }, line;
 		const char *end = memrchr(chunk, '\n', have + (size_t)n);
 
 		have += (size_t)n;
+		all += (size_t)n;
 		file.end = end ? end + 1 : chunk;
 		while (proc_line(&file, &line))
 			if (!add_listener(l, line, netns))

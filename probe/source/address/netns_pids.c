@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "lib/base/log.h"
+#include "probe/foreign/foreign.h"
 
 enum { DEPTH = 16 }; /* of nested cgroups */
 
@@ -92,11 +93,10 @@ void netns_pids_free(struct netns_pids *p)
 
 uint64_t netns_inode(const char *procfs, const char *pid)
 {
-	char path[PATH_MAX];
-	struct stat at;
+	uint32_t number =
+		strcmp(pid, "self") == 0 ? (uint32_t)getpid() : (uint32_t)strtoul(pid, NULL, 10);
 
-	snprintf(path, sizeof(path), "%s/%s/ns/net", procfs, pid);
-	return stat(path, &at) < 0 ? 0 : at.st_ino;
+	return foreign_namespace(procfs, number, "net");
 }
 
 static int by_inode(const void *a, const void *b)
@@ -106,53 +106,69 @@ static int by_inode(const void *a, const void *b)
 	return (x->inode > y->inode) - (x->inode < y->inode);
 }
 
-/* Assigns the sockets of one process; returns the number of wanted ones newly found. */
-static uint32_t scan_files(const char *procfs, uint32_t pid, struct socket_owner *want,
-			   uint32_t nwant, uint32_t *files)
+static uint32_t take_file(DIR *d, const struct dirent *e, uint32_t pid, struct socket_owner *want,
+			  uint32_t nwant)
 {
-	char path[PATH_MAX], link[64];
-	uint32_t found = 0;
-	struct dirent *e;
-	DIR *d;
+	struct socket_owner key = { 0 }, *o;
+	char link[64];
+	ssize_t n =
+		e->d_type == DT_DIR ? -1 : readlinkat(dirfd(d), e->d_name, link, sizeof(link) - 1);
 
-	snprintf(path, sizeof(path), "%s/%u/fd", procfs, pid);
-	d = opendir(path);
-	while (d && (e = readdir(d))) {
-		struct socket_owner key = { 0 }, *o;
-		ssize_t n = e->d_type == DT_DIR
-				    ? -1
-				    : readlinkat(dirfd(d), e->d_name, link, sizeof(link) - 1);
+	link[n > 0 ? n : 0] = 0;
+	if (sscanf(link, "socket:[%" SCNu64 "]", &key.inode) != 1)
+		return 0;
+	o = bsearch(&key, want, nwant, sizeof(*want), by_inode);
+	if (!o || o->pid)
+		return 0;
+	o->pid = pid;
+	return 1;
+}
 
-		++*files;
-		link[n > 0 ? n : 0] = 0;
-		if (sscanf(link, "socket:[%" SCNu64 "]", &key.inode) != 1)
-			continue;
-		o = bsearch(&key, want, nwant, sizeof(*want), by_inode);
-		if (!o || o->pid)
-			continue;
-		o->pid = pid;
-		found++;
+/* Assigns the sockets of the process s->pid; returns the number of wanted ones newly found. */
+static uint32_t scan_files(const char *procfs, struct owner_search *s, struct socket_owner *want,
+			   uint32_t nwant, uint32_t *left)
+{
+	DIR *d = foreign_list(procfs, s->pid, "fd");
+	uint32_t found = 0, pid = s->pid;
+	struct dirent *e = NULL;
+
+	if (d && s->at)
+		seekdir(d, s->at);
+	while (d && *left && found < nwant && (e = readdir(d))) {
+		--*left;
+		if (++s->files > foreign_limits[FOREIGN_FILES].entries) {
+			foreign_refuse(FOREIGN_FILES, -EFBIG, procfs, pid, NULL);
+			e = NULL;
+			break;
+		}
+		found += take_file(d, e, pid, want, nwant);
 	}
+	s->at = e ? telldir(d) : 0;
+	if (!e)
+		s->pid = s->files = 0;
 	if (d)
 		closedir(d);
 	return found;
 }
 
-void find_socket_owners(const char *procfs, const struct netns_pids *p, uint32_t *from,
-			struct socket_owner *want, uint32_t nwant, uint32_t files)
+bool find_socket_owners(const char *procfs, const struct netns_pids *p, struct owner_search *s,
+			struct socket_owner *want, uint32_t nwant)
 {
-	uint32_t seen = 0, found = 0;
+	uint32_t left = foreign_limits[FOREIGN_FILES].step_entries, found = 0;
 
-	for (uint32_t i = p->n; i-- > 0;) {
-		if (p->pid[i] >= *from)
+	if (s->pid)
+		found += scan_files(procfs, s, want, nwant, &left);
+	for (uint32_t i = p->n; i-- > 0 && found < nwant;) {
+		if (s->below && p->pid[i] >= s->below)
 			continue;
-		if (seen >= files) {
-			*from = p->pid[i] + 1;
-			return;
-		}
-		found += scan_files(procfs, p->pid[i], want, nwant, &seen);
-		if (found == nwant)
-			break;
+		if (!left)
+			return false;
+		s->pid = s->below = p->pid[i];
+		s->at = s->files = 0;
+		found += scan_files(procfs, s, want, nwant, &left);
 	}
-	*from = 0;
+	if (s->pid && found < nwant)
+		return false;
+	*s = (struct owner_search){ 0 };
+	return true;
 }

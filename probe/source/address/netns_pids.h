@@ -37,10 +37,17 @@ void netns_pids_free(struct netns_pids *p);
 
 uint64_t netns_inode(const char *procfs, const char *pid); /* its inode; 0: unknown */
 
+struct owner_search { /* where it continues; all zeros: at the beginning */
+	uint32_t below; /* processes with a lower pid are left, and ... */
+	uint32_t pid; /* ... those open files of this one; 0: none */
+	long at; /* position in its list */
+	uint32_t files; /* of it, so far */
+};
+
 /*
- * Scans the open files of processes with a pid below *from, highest first, until all of want
- * (sorted by inode) are found or the given number of files was read. Sets *from to where to
- * continue; 0: all processes were scanned.
+ * Scans the open files of processes, highest pid first, until all of want (sorted by inode) are
+ * found or as many files were read as foreign_limits allows in one turn. False: call it again;
+ * true: complete, and the next search begins anew.
  */
-void find_socket_owners(const char *procfs, const struct netns_pids *p, uint32_t *from,
-			struct socket_owner *want, uint32_t nwant, uint32_t files);
+bool find_socket_owners(const char *procfs, const struct netns_pids *p, struct owner_search *s,
+			struct socket_owner *want, uint32_t nwant);

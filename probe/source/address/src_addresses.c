@@ -19,13 +19,13 @@
 
 enum {
 	PERIOD_MS = 10000,
-	FILES_AT_ONCE = 20000,
 	NEW_READS = 12, /* time for a server to start */
 	NEW_AT_ONCE = 8,
 	TURN_READS = 3,
 };
 
 static const uint64_t ALL_NS = 600000000000u;
+static const uint64_t NETS_NS = 20000000; /* for other network namespaces in one read */
 
 struct addresses {
 	char *procfs;
@@ -38,7 +38,7 @@ struct addresses {
 	uint64_t own_netns;
 	struct addr_list list, fresh;
 	struct nat nat;
-	uint32_t search_below; /* pid where the search for owners continues; 0: finished */
+	struct owner_search search;
 	uint64_t all_ns; /* when the full list is sent next */
 };
 
@@ -148,12 +148,15 @@ static void copy_previous(struct addresses *s, uint64_t netns)
 	}
 }
 
-static bool is_due(struct addresses *s, uint32_t i, bool all, uint32_t *fresh)
+/* Any user can make namespaces: those beyond NETS_NS of CPU time wait for the next read. */
+static bool is_due(struct addresses *s, uint32_t i, bool all, uint32_t *fresh, uint64_t began_ns)
 {
 	const uint32_t reads = s->nets.net[i].reads;
 	bool is_new = !reads || (reads < NEW_READS && *fresh < NEW_AT_ONCE);
 
 	*fresh += is_new;
+	if (clock_cpu_ns() - began_ns > NETS_NS)
+		return false;
 	return all || is_new || (i == s->next_net && s->reads % TURN_READS == 0);
 }
 
@@ -180,6 +183,7 @@ static void forget_nats(struct addresses *s)
 /* Reads all namespaces that are due, and copies the previous entries of the others. */
 static void read_nets(struct addresses *s, bool all)
 {
+	uint64_t began = clock_cpu_ns();
 	uint32_t fresh = 0;
 
 	s->fresh.n = s->fresh.left_out = s->nat.left_out = 0;
@@ -193,7 +197,7 @@ static void read_nets(struct addresses *s, bool all)
 		uint64_t netns = netns_name(s, s->nets.net[i].inode);
 		char who[16];
 
-		if (!is_due(s, i, all, &fresh)) {
+		if (!is_due(s, i, all, &fresh, began)) {
 			copy_previous(s, netns);
 			continue;
 		}
@@ -260,12 +264,8 @@ static void find_owners(struct addresses *s)
 {
 	struct socket_owner *want = calloc(s->fresh.n + 1, sizeof(*want)), key = { 0 }, *o;
 	uint32_t n = want ? collect_wanted(s, want) : 0;
+	bool complete = n && find_socket_owners(s->procfs, &s->before, &s->search, want, n);
 
-	if (n) {
-		if (!s->search_below)
-			s->search_below = UINT32_MAX;
-		find_socket_owners(s->procfs, &s->before, &s->search_below, want, n, FILES_AT_ONCE);
-	}
 	for (uint32_t i = 0; n && i < s->fresh.n; i++) {
 		struct found_addr *f = &s->fresh.p[i];
 
@@ -273,7 +273,7 @@ static void find_owners(struct addresses *s)
 		o = f->sought ? NULL : bsearch(&key, want, n, sizeof(*want), by_inode);
 		if (o && o->pid)
 			name_owner(s, f, o->pid);
-		else if (o && !s->search_below)
+		else if (o && complete)
 			f->sought = true;
 	}
 	free(want);

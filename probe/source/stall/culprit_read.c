@@ -2,11 +2,11 @@
 #include "probe/source/stall/culprit_read.h"
 
 #include <dirent.h>
-#include <limits.h>
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
 
+#include "probe/foreign/foreign.h"
 #include "probe/procfs/proc_text.h"
 
 enum { NICE = 10, NICENESS = 19 - 3, POLICY = 41 - 3, STAT_FIELDS = POLICY + 1, PATH_OF = 512 };
@@ -95,13 +95,11 @@ static uint64_t delay_of(struct buf *text, const char *procfs, uint32_t pid, con
 
 static uint64_t delay_of_threads(struct buf *text, const char *procfs, uint32_t pid)
 {
-	char path[PATH_MAX], name[64];
+	DIR *d = foreign_list(procfs, pid, "task");
+	char name[64];
 	uint64_t sum = 0;
 	struct dirent *e;
-	DIR *d;
 
-	snprintf(path, sizeof(path), "%s/%u/task", procfs, pid);
-	d = opendir(path);
 	while (d && (e = readdir(d))) {
 		if (e->d_name[0] < '1' || e->d_name[0] > '9')
 			continue;

@@ -10,18 +10,17 @@
 enum {
 	SYMBOLS = 512, /* per read */
 	PHDRS = 64,
-	SECTIONS = 4096, /* further sections are ignored */
+	SECTIONS = 64, /* per read */
 	NOTES = 4096, /* bytes read of a segment of notes */
 	MANGLED_NAME = 1023, /* bytes read of a symbol's name */
 };
-#define TABLE_MAX (256ull << 20) /* bytes read of a symbol table; the rest is ignored */
 
 /* Reads all bytes, or returns false. */
 static bool read_at(const struct elf_file *e, void *out, size_t len, uint64_t at)
 {
 	if (at > e->size || len > e->size - at)
 		return false;
-	return pread(e->fd, out, len, (off_t)at) == (ssize_t)len;
+	return foreign_read(e->fd, out, len, at) == (ssize_t)len;
 }
 
 static size_t padded(uint32_t len)
@@ -85,43 +84,45 @@ static int read_segments(struct elf_file *e, const Elf64_Ehdr *h)
 	return 0;
 }
 
-static bool read_section(const struct elf_file *e, const Elf64_Ehdr *h, uint32_t i, Elf64_Shdr *out)
+/* Reads sections from number i on; the number read. */
+static uint32_t read_sections(const struct elf_file *e, uint32_t i, Elf64_Shdr *out, uint32_t room)
 {
-	return i < h->e_shnum && h->e_shoff < e->size &&
-	       read_at(e, out, sizeof(*out), h->e_shoff + (uint64_t)i * sizeof(*out));
+	uint32_t n = i < e->nsections ? e->nsections - i : 0;
+
+	n = n < room ? n : room;
+	if (!n || e->section_at > e->size ||
+	    !read_at(e, out, n * sizeof(*out), e->section_at + (uint64_t)i * sizeof(*out)))
+		return 0;
+	return n;
 }
 
 /* Takes a symbol table with its string table; false: it is not usable. */
-static bool take_table(struct elf_file *e, const Elf64_Ehdr *h, const Elf64_Shdr *s)
+static bool take_table(const struct elf_file *e, const Elf64_Shdr *s, struct elf_table *out)
 {
-	uint64_t size = s->sh_size < TABLE_MAX ? s->sh_size : TABLE_MAX;
+	uint64_t max = foreign_limits[FOREIGN_CODE].bytes;
 	Elf64_Shdr names;
 
 	if (s->sh_entsize != sizeof(Elf64_Sym) || s->sh_offset > e->size ||
-	    size > e->size - s->sh_offset || !read_section(e, h, s->sh_link, &names) ||
-	    names.sh_type != SHT_STRTAB)
+	    s->sh_size > e->size - s->sh_offset || s->sh_size > max ||
+	    read_sections(e, s->sh_link, &names, 1) != 1 || names.sh_type != SHT_STRTAB ||
+	    names.sh_offset > e->size)
 		return false;
-	e->symbol_at = s->sh_offset;
-	e->symbol_end = s->sh_offset + size;
-	e->name_at = names.sh_offset;
-	e->name_size = names.sh_size;
+	*out = (struct elf_table){ s->sh_offset, s->sh_offset + s->sh_size, names.sh_offset,
+				   names.sh_size };
 	return true;
 }
 
-static void find_table(struct elf_file *e, const Elf64_Ehdr *h)
+bool elf_file_table(const struct elf_file *e, bool dynamic, struct elf_table *out)
 {
-	uint32_t n = h->e_shnum < SECTIONS ? h->e_shnum : SECTIONS;
-	Elf64_Shdr s;
+	Elf64_Shdr s[SECTIONS];
+	uint32_t n;
 
-	if (h->e_shentsize != sizeof(s))
-		return;
-	for (uint32_t i = 0; i < n && read_section(e, h, i, &s); i++) {
-		bool all = s.sh_type == SHT_SYMTAB;
-
-		if ((all || (s.sh_type == SHT_DYNSYM && !e->symbol_end)) && take_table(e, h, &s) &&
-		    all)
-			return;
-	}
+	for (uint32_t i = 0; (n = read_sections(e, i, s, SECTIONS)); i += n)
+		for (uint32_t k = 0; k < n; k++)
+			if (s[k].sh_type == (dynamic ? SHT_DYNSYM : SHT_SYMTAB) &&
+			    take_table(e, &s[k], out))
+				return true;
+	return false;
 }
 
 int elf_file_open(struct elf_file *e, int fd)
@@ -139,9 +140,27 @@ int elf_file_open(struct elf_file *e, int fd)
 	    h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != order)
 		return -ENOEXEC;
 	r = read_segments(e, &h);
-	if (r == 0)
-		find_table(e, &h);
-	return r;
+	if (r < 0 || h.e_shentsize != sizeof(Elf64_Shdr))
+		return r;
+	e->machine = h.e_machine;
+	e->section_at = h.e_shoff;
+	e->nsections = h.e_shnum < foreign_limits[FOREIGN_CODE].entries
+			       ? h.e_shnum
+			       : foreign_limits[FOREIGN_CODE].entries;
+	if (!elf_file_table(e, false, &e->table))
+		elf_file_table(e, true, &e->table);
+	return 0;
+}
+
+uint64_t elf_file_offset(const struct elf_file *e, uint64_t address)
+{
+	for (uint32_t i = 0; i < e->nloads; i++) {
+		const struct elf_load *l = &e->load[i];
+
+		if (address >= l->vaddr && address - l->vaddr < l->size)
+			return address - l->vaddr + l->offset;
+	}
+	return 0;
 }
 
 bool elf_file_lookup(const struct elf_file *e, uint64_t offset, struct symbol_lookup *a)
@@ -191,13 +210,13 @@ static bool is_function(const Elf64_Sym *s)
 
 static void read_name(const struct elf_file *e, struct symbol_lookup *a)
 {
-	uint64_t left = a->name_at < e->name_size ? e->name_size - a->name_at : 0;
+	const struct elf_table *t = &e->table;
+	uint64_t left = a->name_at < t->name_size ? t->name_size - a->name_at : 0;
 	char raw[MANGLED_NAME + 1], plain[SYMBOL_NAME];
 	size_t len = left < MANGLED_NAME ? (size_t)left : MANGLED_NAME;
+	ssize_t n = foreign_read(e->fd, raw, len, t->name_at + a->name_at);
 	const char *name = raw;
-	ssize_t n;
 
-	n = e->name_at > e->size ? -1 : pread(e->fd, raw, len, (off_t)(e->name_at + a->name_at));
 	raw[n > 0 ? n : 0] = 0;
 	if (demangle(raw, plain, sizeof(plain)))
 		name = plain;
@@ -207,19 +226,20 @@ static void read_name(const struct elf_file *e, struct symbol_lookup *a)
 
 int elf_file_step(struct elf_file *e, struct symbol_lookup *a, size_t n, size_t bytes)
 {
+	struct elf_table *t = &e->table;
 	Elf64_Sym s[SYMBOLS];
 
 	for (size_t done = 0; done < bytes; done += sizeof(s)) {
-		uint64_t left = (e->symbol_end - e->symbol_at) / sizeof(*s);
+		uint64_t left = (t->symbol_end - t->symbol_at) / sizeof(*s);
 		size_t take = left < SYMBOLS ? (size_t)left : SYMBOLS;
 
-		if (!take || !read_at(e, s, take * sizeof(*s), e->symbol_at)) {
+		if (!take || !read_at(e, s, take * sizeof(*s), t->symbol_at)) {
 			for (size_t i = 0; i < n; i++)
 				if (a[i].found)
 					read_name(e, &a[i]);
-			return 1;
+			return take ? -ENODATA : 1;
 		}
-		e->symbol_at += take * sizeof(*s);
+		t->symbol_at += take * sizeof(*s);
 		for (size_t j = 0; j < take; j++)
 			for (size_t i = 0; i < n && is_function(&s[j]); i++)
 				compare_symbol(&a[i], &s[j]);

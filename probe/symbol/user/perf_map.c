@@ -2,8 +2,7 @@
 #include "probe/symbol/user/perf_map.h"
 
 #include "lib/base/text.h"
-
-#define TAKE_MAX (256ull << 20) /* the rest of the file is ignored */
+#include "probe/foreign/foreign.h"
 
 void perf_map_open(struct perf_map *m, int fd)
 {
@@ -69,13 +68,15 @@ static void on_piece(struct perf_map *m, struct symbol_lookup *a, size_t n)
 
 int perf_map_step(struct perf_map *m, struct symbol_lookup *a, size_t n, size_t bytes)
 {
+	uint64_t max = foreign_limits[FOREIGN_PERF_MAP].bytes;
+
 	for (uint64_t until = m->taken + bytes; m->taken < until;) {
-		ssize_t got = m->taken < TAKE_MAX
-				      ? read(m->fd, m->piece + m->len, sizeof(m->piece) - m->len)
-				      : 0;
+		ssize_t got = m->taken < max ? foreign_read(m->fd, m->piece + m->len,
+							    sizeof(m->piece) - m->len, m->taken)
+					     : -EFBIG;
 
 		if (got <= 0)
-			return 1;
+			return got < 0 ? (int)got : 1;
 		m->taken += (uint64_t)got;
 		m->len += (size_t)got;
 		on_piece(m, a, n);

@@ -20,6 +20,8 @@ struct perf_map {
 
 void perf_map_open(struct perf_map *m, int fd);
 
-/* Reads about this number of bytes. 1: complete. Of two lines with an address the last one counts.
+/*
+ * Reads about this number of bytes. 1: complete. -errno: it ended early (foreign_read; -EFBIG: its
+ * rest is not read). Of two lines with an address the last one counts.
  */
 int perf_map_step(struct perf_map *m, struct symbol_lookup *a, size_t n, size_t bytes);

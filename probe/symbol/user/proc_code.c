@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe/symbol/user/proc_code.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
-enum { LINES = 16384, LINE = 4352, DEV = 32, TEXT = 4096 };
+enum {
+	LINE = 4352,
+	TEXT = 4096,
+	AT_ONCE = 1024, /* some ten lines: each costs the more, the deeper its file is mounted */
+};
 
 bool mapping_read(const char *line, size_t len, struct mapping *m)
 {
@@ -31,112 +31,76 @@ bool mapping_read(const char *line, size_t len, struct mapping *m)
 	return true;
 }
 
-static FILE *open_text(const char *procfs, uint32_t pid, const char *name)
+int proc_code_begin(struct proc_code *c, const char *procfs, uint32_t pid)
 {
-	char path[PATH_MAX];
+	int fd;
 
-	snprintf(path, sizeof(path), "%s/%u/%s", procfs, pid, name);
-	return fopen(path, "re");
-}
-
-int proc_code_each(const char *procfs, uint32_t pid,
-		   bool (*on_mapping)(void *, const struct mapping *), void *arg)
-{
-	FILE *f = open_text(procfs, pid, "maps");
-	char line[LINE];
-	struct mapping m;
-
-	if (!f)
-		return -errno;
-	for (int i = 0; i < LINES && fgets(line, sizeof(line), f); i++)
-		if (mapping_read(line, strlen(line), &m) && !on_mapping(arg, &m))
-			break;
-	fclose(f);
+	proc_code_end(c);
+	fd = foreign_open_text(procfs, pid, "maps");
+	if (fd < 0)
+		return fd;
+	c->fd = fd + 1;
+	c->pid = pid;
 	return 0;
 }
 
-/* File systems whose answer may come late or never. */
-static bool is_far_type(const char *type)
+void proc_code_end(struct proc_code *c)
 {
-	static const char *const far[] = { "fuse", "nfs", "cifs", "smb",
-					   "ceph", "9p",  "afs",  "lustre" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(far); i++)
-		if (strncmp(type, far[i], strlen(far[i])) == 0)
-			return true;
-	return false;
+	if (c->fd)
+		close(c->fd - 1);
+	c->fd = 0;
+	c->lines = 0;
+	c->at = c->len = 0;
 }
 
-/* By the mounts of the process; a device that is not mounted belongs to a local file system. */
-static bool is_far(const char *procfs, uint32_t pid, uint32_t dev)
+/* Reads on behind the incomplete line, which moves to the front. False: the end. */
+static bool read_piece(struct proc_code *c)
 {
-	FILE *f = open_text(procfs, pid, "mountinfo");
-	char line[LINE], name[DEV];
-	bool far = false, found = false;
+	size_t left = c->len - c->at, room;
+	ssize_t n;
 
-	snprintf(name, sizeof(name), " %u:%u ", dev >> 20, dev & 0xfffff);
-	while (f && !found && fgets(line, sizeof(line), f)) {
-		const char *type = strstr(line, " - ");
+	memmove(c->piece, c->piece + c->at, left);
+	c->at = 0;
+	c->len = left;
+	room = sizeof(c->piece) - left < AT_ONCE ? sizeof(c->piece) - left : AT_ONCE;
+	n = read(c->fd - 1, c->piece + left, room);
+	c->len += n > 0 ? (size_t)n : 0;
+	return n > 0;
+}
 
-		found = strstr(line, name) && type;
-		far = found && is_far_type(type + 3);
+int proc_code_next(struct proc_code *c, const char *procfs, uint32_t *lines, struct mapping *m)
+{
+	while (c->fd && *lines) {
+		const char *line = c->piece + c->at;
+		const char *end = memchr(line, '\n', c->len - c->at);
+
+		if (!end && read_piece(c))
+			continue;
+		if (!end)
+			break;
+		c->at += (size_t)(end - line) + 1;
+		--*lines;
+		if (++c->lines > foreign_limits[FOREIGN_MAPS].entries) {
+			foreign_refuse(FOREIGN_MAPS, -EFBIG, procfs, c->pid, NULL);
+			break;
+		}
+		if (mapping_read(line, (size_t)(end - line), m))
+			return 1;
 	}
-	if (f)
-		fclose(f);
-	return far;
+	if (c->fd && !*lines)
+		return 0;
+	proc_code_end(c);
+	return -ENOENT;
 }
 
-/* Opens the file behind an O_PATH descriptor: resolves no path, and does not block. */
-static int open_regular(int place, struct stat *st)
-{
-	char self[64];
-	int fd;
-
-	if (fstat(place, st) < 0)
-		return -errno;
-	if (!S_ISREG(st->st_mode))
-		return -ENOENT;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", place);
-	fd = open(self, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
-static int open_in_root(const char *procfs, uint32_t pid, const char *path, struct stat *st)
-{
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
-				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-	AUTO_CLOSE int root = -1, place = -1;
-	char name[PATH_MAX];
-
-	snprintf(name, sizeof(name), "%s/%u/root", procfs, pid);
-	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0)
-		return -errno;
-	place = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-	return place < 0 ? -errno : open_regular(place, st);
-}
-
-/* The program of the process, even if deleted; a deleted library cannot be opened. */
-static int open_program(const char *procfs, uint32_t pid, struct stat *st)
-{
-	AUTO_CLOSE int place = -1;
-	char name[PATH_MAX];
-
-	snprintf(name, sizeof(name), "%s/%u/exe", procfs, pid);
-	place = open(name, O_PATH | O_CLOEXEC);
-	return place < 0 ? -errno : open_regular(place, st);
-}
-
-int proc_code_open(const char *procfs, uint32_t pid, const struct mapping *m, bool same)
+int proc_code_open(const char *procfs, uint32_t pid, const struct mapping *m, bool same,
+		   struct foreign_id *id)
 {
 	bool deleted = strstr(m->path, " (deleted)");
-	struct stat st;
-	int fd;
+	int fd = deleted ? foreign_open_program(procfs, pid, id)
+			 : foreign_open_path(FOREIGN_CODE, procfs, pid, m->path, id);
 
-	if (m->dev >> 20 == 0 && is_far(procfs, pid, m->dev))
-		return -EREMOTE;
-	fd = deleted ? open_program(procfs, pid, &st) : open_in_root(procfs, pid, m->path, &st);
-	if (fd >= 0 && (same || deleted) && st.st_ino != m->ino) {
+	if (fd >= 0 && (same || deleted) && id->ino != m->ino) {
 		close(fd);
 		return -ESTALE;
 	}
@@ -147,15 +111,10 @@ int proc_code_open(const char *procfs, uint32_t pid, const struct mapping *m, bo
 static const char *status_field(const char *procfs, uint32_t pid, const char *field,
 				char text[static TEXT])
 {
-	FILE *f = open_text(procfs, pid, "status");
-	const char *at;
-	size_t n;
+	const char *at = NULL;
 
-	n = f ? fread(text, 1, TEXT - 1, f) : 0;
-	if (f)
-		fclose(f);
-	text[n] = 0;
-	at = strstr(text, field);
+	if (foreign_read_text(procfs, pid, "status", text, TEXT) > 0)
+		at = strstr(text, field);
 	return at ? at + strlen(field) : "";
 }
 
@@ -182,7 +141,7 @@ static unsigned long inner_pid(const char *procfs, uint32_t pid)
 	return last;
 }
 
-int proc_code_open_perf_map(const char *procfs, uint32_t pid)
+int proc_code_open_perf_map(const char *procfs, uint32_t pid, struct foreign_id *id)
 {
 	char text[TEXT], path[64];
 	unsigned long real, effective;
@@ -192,9 +151,9 @@ int proc_code_open_perf_map(const char *procfs, uint32_t pid)
 	if (sscanf(status_field(procfs, pid, "\nUid:", text), "%lu %lu", &real, &effective) != 2)
 		return -ESRCH;
 	snprintf(path, sizeof(path), "tmp/perf-%lu.map", inner_pid(procfs, pid));
-	fd = open_in_root(procfs, pid, path, &st);
-	if (fd >= 0 && st.st_uid != effective) { /* written by another user */
-		close(fd);
+	fd = foreign_open_path(FOREIGN_PERF_MAP, procfs, pid, path, id);
+	if (fd >= 0 && (fstat(fd, &st) < 0 || st.st_uid != effective)) {
+		close(fd); /* written by another user */
 		return -EPERM;
 	}
 	return fd;

@@ -2,14 +2,14 @@
 /*
  * proc_code.h - the executable mappings of a process, and the files mapped there.
  *
- * Paths of another user's process are not trusted: they are resolved within the root of the
- * process, and only regular files are opened.
+ * Another user may own the process: its mappings are read in steps, and its files are opened by
+ * probe/foreign/foreign.h.
  */
 #pragma once
 
-#include "lib/base/base.h"
+#include "probe/foreign/foreign.h"
 
-enum { PROC_CODE_PATH = 256 };
+enum { PROC_CODE_PATH = 256, PROC_CODE_PIECE = 4608 };
 
 struct mapping { /* executable */
 	uint64_t start, end, offset;
@@ -20,18 +20,30 @@ struct mapping { /* executable */
 
 bool mapping_read(const char *line, size_t len, struct mapping *m); /* false: not executable */
 
-/* Calls on_mapping for each until it returns false. -errno: the process cannot be read. */
-int proc_code_each(const char *procfs, uint32_t pid,
-		   bool (*on_mapping)(void *, const struct mapping *), void *arg);
+/* A pass over the mappings of a process; all zeros: none is begun. */
+struct proc_code {
+	int fd; /* plus 1 */
+	uint32_t pid, lines;
+	size_t at, len; /* of the unread part of the piece */
+	char piece[PROC_CODE_PIECE];
+};
+
+int proc_code_begin(struct proc_code *c, const char *procfs, uint32_t pid) MUST_CHECK;
+/*
+ * The next executable mapping within this number of lines, which is reduced: 1 with a mapping; 0:
+ * no lines left, call again in the next turn; -ENOENT: the end.
+ */
+int proc_code_next(struct proc_code *c, const char *procfs, uint32_t *lines, struct mapping *m);
+void proc_code_end(struct proc_code *c);
 
 /*
  * Opens the file of a mapping, as the process sees it. same: only if it has the inode of the
- * mapping (overlay file systems may show another one). -errno: not there; -EREMOTE: its file system
- * may make a reader wait for another host or program.
+ * mapping (overlay file systems may show another one). Errors as foreign_open_path.
  */
-int proc_code_open(const char *procfs, uint32_t pid, const struct mapping *m, bool same);
+int proc_code_open(const char *procfs, uint32_t pid, const struct mapping *m, bool same,
+		   struct foreign_id *id) MUST_CHECK;
 
 /* Opens the perf map of its runtime, if the process's user owns the file; or -errno. */
-int proc_code_open_perf_map(const char *procfs, uint32_t pid);
+int proc_code_open_perf_map(const char *procfs, uint32_t pid, struct foreign_id *id) MUST_CHECK;
 
 uint32_t proc_code_parent(const char *procfs, uint32_t pid); /* 0: not known */

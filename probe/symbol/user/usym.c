@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "probe/symbol/user/perf_map.h"
 #include "probe/symbol/user/usym_frame.h"
@@ -11,7 +12,9 @@
 enum {
 	OPENS = 64, /* new files opened for one process */
 	LOOKS = 64, /* processes remembered as read */
-	LOOK_BYTES = 64 * 1024, /* the cost of reading the mappings of a process, in bytes */
+	LINES_AT_ONCE = 16, /* of mappings, between two looks at the clock */
+	LEAST_BYTES = 2048, /* charged for any piece of work */
+	BYTES_PER_US = 256, /* CPU time as bytes: reading symbols is about this fast */
 };
 
 enum phase { PHASE_LOCATE, PHASE_FILE, PHASE_SYMBOLS, PHASE_MAP, PHASE_DONE };
@@ -20,11 +23,14 @@ struct usym {
 	char procfs[PATH_MAX - 64];
 	struct usym_files *files;
 	uint32_t looked[LOOKS], to_look; /* to_look: a process with unknown files, to be read */
+	uint32_t look_opens;
+	struct proc_code look, scan; /* the mappings of to_look, and of pid */
 	enum phase phase;
 	bool places; /* not the frames of one stack */
 	uint32_t pid, n, opens;
 	struct usym_frame frame[USYM_FRAMES];
 	int fd; /* of the file being read, or -1 */
+	struct foreign_id id; /* of that file */
 	struct elf_file elf;
 	struct perf_map map;
 	uint32_t nlookups;
@@ -57,6 +63,8 @@ void usym_free(struct usym *u)
 	if (!u)
 		return;
 	close_file(u);
+	proc_code_end(&u->look);
+	proc_code_end(&u->scan);
 	usym_files_free(u->files);
 	free(u);
 }
@@ -80,34 +88,38 @@ void usym_notice(struct usym *u, uint32_t pid, const struct req_frame *frame, ui
 	}
 }
 
-static const struct code_file *file_of(struct usym *u, const struct mapping *m)
+static const struct code_file *file_of(struct usym *u, uint32_t pid, const struct mapping *m,
+				       uint32_t *opens)
 {
 	if (!m->ino || m->path[0] != '/')
 		return NULL;
-	return usym_files_of(u->files, u->pid, m, &u->opens);
-}
-
-static bool on_seen_mapping(void *arg, const struct mapping *m)
-{
-	file_of(arg, m);
-	return true;
+	return usym_files_of(u->files, pid, m, opens);
 }
 
 /* Records the files of a process that may end before its frames are looked up. */
 static void look_at_process(struct usym *u)
 {
-	uint32_t pid = u->pid;
+	uint32_t lines = LINES_AT_ONCE;
+	struct mapping m;
+	int r = 1;
 
-	u->pid = u->looked[u->to_look % LOOKS] = u->to_look;
-	u->to_look = 0;
-	u->opens = OPENS;
-	proc_code_each(u->procfs, u->pid, on_seen_mapping, u);
-	u->pid = pid;
+	if (!u->look.fd) {
+		u->looked[u->to_look % LOOKS] = u->to_look;
+		u->look_opens = OPENS;
+		r = proc_code_begin(&u->look, u->procfs, u->to_look) < 0 ? -ENOENT : 1;
+	}
+	if (r > 0)
+		r = proc_code_next(&u->look, u->procfs, &lines, &m);
+	if (r > 0)
+		file_of(u, u->to_look, &m, &u->look_opens);
+	if (r < 0)
+		u->to_look = 0;
 }
 
 static void begin_lookup(struct usym *u, uint32_t pid, const struct req_frame *frame, uint32_t n)
 {
 	close_file(u);
+	proc_code_end(&u->scan);
 	u->pid = pid;
 	u->n = n < USYM_FRAMES ? n : USYM_FRAMES;
 	for (uint32_t i = 0; i < u->n; i++)
@@ -131,10 +143,9 @@ void usym_begin_places(struct usym *u, uint32_t pid, const struct req_frame *pla
 	begin_lookup(u, pid, place, n);
 }
 
-static bool locate_in(void *arg, const struct mapping *m)
+static void locate_in(struct usym *u, const struct mapping *m)
 {
 	const struct code_file *c = NULL;
-	struct usym *u = arg;
 	bool tried = false;
 
 	for (uint32_t i = 0; i < u->n; i++) {
@@ -144,7 +155,7 @@ static bool locate_in(void *arg, const struct mapping *m)
 		if (by_id ? f->serial != 0 : f->at.where < m->start || f->at.where >= m->end)
 			continue;
 		if (!tried)
-			c = file_of(u, m);
+			c = file_of(u, u->pid, m, &u->opens);
 		tried = true;
 		if (!by_id) {
 			usym_frame_lies_in(f, m, c);
@@ -152,15 +163,10 @@ static bool locate_in(void *arg, const struct mapping *m)
 			usym_frame_is_of(f, c, m->path);
 		}
 	}
-	return true;
 }
 
-static void locate(struct usym *u)
+static void end_locate(struct usym *u, bool gone)
 {
-	bool gone;
-
-	u->opens = OPENS;
-	gone = proc_code_each(u->procfs, u->pid, locate_in, u) < 0;
 	for (uint32_t i = 0; i < u->n; i++) {
 		struct usym_frame *f = &u->frame[i];
 		const struct code_file *c;
@@ -172,6 +178,28 @@ static void locate(struct usym *u)
 		if (c)
 			usym_frame_is_of(f, c, c->map.path);
 	}
+}
+
+/* One mapping, or some lines without one. */
+static enum phase locate(struct usym *u)
+{
+	uint32_t lines = LINES_AT_ONCE;
+	bool gone = false;
+	struct mapping m;
+	int r = 1;
+
+	if (!u->scan.fd) {
+		u->opens = OPENS;
+		gone = proc_code_begin(&u->scan, u->procfs, u->pid) < 0;
+	}
+	if (!gone)
+		r = proc_code_next(&u->scan, u->procfs, &lines, &m);
+	if (!gone && r > 0)
+		locate_in(u, &m);
+	if (!gone && r >= 0)
+		return PHASE_LOCATE;
+	end_locate(u, gone);
+	return PHASE_FILE;
 }
 
 /* A return address may lie behind the end of the calling function, so one byte less is looked up.
@@ -239,7 +267,7 @@ static enum phase begin_map(struct usym *u)
 	}
 	if (!u->nlookups)
 		return PHASE_DONE;
-	u->fd = proc_code_open_perf_map(u->procfs, u->pid);
+	u->fd = proc_code_open_perf_map(u->procfs, u->pid, &u->id);
 	if (u->fd < 0)
 		return PHASE_DONE;
 	perf_map_open(&u->map, u->fd);
@@ -256,7 +284,7 @@ static enum phase begin_file(struct usym *u)
 	if (!f)
 		return begin_map(u);
 	c = usym_files_at(u->files, f->serial);
-	if (!c || usym_files_open(u->files, u->pid, c, &u->elf) < 0) {
+	if (!c || usym_files_open(u->files, u->pid, c, &u->elf, &u->id) < 0) {
 		give_up_file(u, f->serial);
 		return PHASE_FILE;
 	}
@@ -310,20 +338,30 @@ static enum phase end_map(struct usym *u)
 	return PHASE_DONE;
 }
 
+/* A file that ended early is not opened again for a while. */
+static void refuse_file(struct usym *u, enum foreign_kind kind, int r)
+{
+	if (r < 0)
+		foreign_refuse(kind, r, u->procfs, u->pid, &u->id);
+}
+
 static enum phase advance(struct usym *u, size_t bytes)
 {
+	int r;
+
 	switch (u->phase) {
 	case PHASE_LOCATE:
-		locate(u);
-		return PHASE_FILE;
+		return locate(u);
 	case PHASE_FILE:
 		return begin_file(u);
 	case PHASE_SYMBOLS:
-		return elf_file_step(&u->elf, u->lookup, u->nlookups, bytes) ? end_symbols(u)
-									     : PHASE_SYMBOLS;
+		r = elf_file_step(&u->elf, u->lookup, u->nlookups, bytes);
+		refuse_file(u, FOREIGN_CODE, r);
+		return r ? end_symbols(u) : PHASE_SYMBOLS;
 	case PHASE_MAP:
-		return perf_map_step(&u->map, u->lookup, u->nlookups, bytes) ? end_map(u)
-									     : PHASE_MAP;
+		r = perf_map_step(&u->map, u->lookup, u->nlookups, bytes);
+		refuse_file(u, FOREIGN_PERF_MAP, r);
+		return r ? end_map(u) : PHASE_MAP;
 	case PHASE_DONE:
 		break;
 	}
@@ -333,24 +371,37 @@ static enum phase advance(struct usym *u, size_t bytes)
 static size_t position(const struct usym *u)
 {
 	if (u->phase == PHASE_SYMBOLS)
-		return (size_t)u->elf.symbol_at;
+		return (size_t)u->elf.table.symbol_at;
 	return u->phase == PHASE_MAP ? (size_t)u->map.taken : 0;
+}
+
+/* What one piece of work cost: bytes read, or its CPU time where that is more. */
+static void charge(size_t *bytes, size_t used, uint64_t began_ns)
+{
+	size_t time = (size_t)((clock_cpu_ns() - began_ns) * BYTES_PER_US / 1000);
+
+	used = used > LEAST_BYTES ? used : LEAST_BYTES;
+	used = used > time ? used : time;
+	*bytes -= *bytes < used ? *bytes : used;
 }
 
 int usym_step(struct usym *u, size_t *bytes)
 {
-	if (u->to_look) {
+	while (*bytes && u->to_look) {
+		uint64_t began = clock_cpu_ns();
+
 		look_at_process(u);
-		*bytes -= *bytes < LOOK_BYTES ? *bytes : LOOK_BYTES;
+		charge(bytes, 0, began);
 	}
 	while (*bytes && u->phase != PHASE_DONE) {
 		enum phase was = u->phase;
-		size_t before = position(u), used = LOOK_BYTES;
+		size_t before = position(u), used = 0;
+		uint64_t began = clock_cpu_ns();
 
 		u->phase = advance(u, *bytes);
-		if (was == u->phase && was != PHASE_FILE)
+		if (was == u->phase)
 			used = position(u) - before;
-		*bytes -= *bytes < used ? *bytes : used;
+		charge(bytes, used, began);
 	}
 	return u->phase == PHASE_DONE;
 }

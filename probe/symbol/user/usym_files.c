@@ -4,9 +4,16 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/log.h"
 
-enum { FILES = 192, FUNCTIONS = 512 };
+enum { FILES = 192, FUNCTIONS = 512, FAILED = 128 };
+#define FAILED_NS (60 * 1000000000ull)
+
+struct failed { /* a file that could not be opened or read */
+	uint64_t ino, until_ns;
+	uint32_t dev, pid;
+};
 
 struct usym_files {
 	char procfs[PATH_MAX - 64];
@@ -15,6 +22,8 @@ struct usym_files {
 	uint32_t next_function;
 	struct code_file file[FILES];
 	struct code_function function[FUNCTIONS];
+	struct failed failed[FAILED]; /* the oldest is overwritten */
+	uint32_t next_failed;
 };
 
 /* Shared by all users of the same procfs: they see the same files. */
@@ -69,17 +78,36 @@ static struct code_file *unused_longest(struct usym_files *f)
 	return c;
 }
 
+/* Not there, or another file; a refusal holds for any way to the file. */
+static bool is_elsewhere(int fd)
+{
+	return fd < 0 && fd != -EREMOTE && fd != -EPERM;
+}
+
 /* Tries the root of the process, that of its parent, and ours, which contains a chroot. */
 static int open_somewhere(struct usym_files *f, uint32_t pid, uint32_t keeper,
-			  const struct mapping *m)
+			  const struct mapping *m, struct foreign_id *id)
 {
-	int fd = proc_code_open(f->procfs, pid, m, false);
+	int fd = proc_code_open(f->procfs, pid, m, false, id);
 
-	if (fd < 0 && fd != -EREMOTE && keeper)
-		fd = proc_code_open(f->procfs, keeper, m, true);
-	if (fd < 0 && fd != -EREMOTE)
-		fd = proc_code_open(f->procfs, (uint32_t)getpid(), m, true);
+	if (is_elsewhere(fd) && keeper)
+		fd = proc_code_open(f->procfs, keeper, m, true, id);
+	if (is_elsewhere(fd))
+		fd = proc_code_open(f->procfs, (uint32_t)getpid(), m, true, id);
 	return fd;
+}
+
+static bool has_failed(const struct usym_files *f, uint32_t pid, const struct mapping *m)
+{
+	uint64_t now = f->next_failed ? clock_mono_ns() : 0;
+
+	for (uint32_t i = 0; i < FAILED && i < f->next_failed; i++) {
+		const struct failed *x = &f->failed[i];
+
+		if (x->pid == pid && x->ino == m->ino && x->dev == m->dev && now < x->until_ns)
+			return true;
+	}
+	return false;
 }
 
 const struct code_file *usym_files_of(struct usym_files *f, uint32_t pid, const struct mapping *m,
@@ -87,22 +115,28 @@ const struct code_file *usym_files_of(struct usym_files *f, uint32_t pid, const 
 {
 	struct code_file *c = find_file(f, m);
 	AUTO_CLOSE int fd = -1;
+	struct foreign_id id;
 	struct elf_file e;
 
 	if (c) {
 		c->used = ++f->uses;
 		return c;
 	}
-	if (!*opens)
+	if (!*opens || has_failed(f, pid, m))
 		return NULL;
 	--*opens;
-	fd = open_somewhere(f, pid, 0, m);
-	if (fd < 0 || elf_file_open(&e, fd) < 0)
+	fd = open_somewhere(f, pid, 0, m, &id);
+	if (fd < 0 || elf_file_open(&e, fd) < 0) {
+		f->failed[f->next_failed++ % FAILED] =
+			(struct failed){ m->ino, clock_mono_ns() + FAILED_NS, m->dev, pid };
 		return NULL;
+	}
 	c = unused_longest(f);
 	*c = (struct code_file){ .serial = ++f->serial ? f->serial : ++f->serial,
 				 .keeper = proc_code_parent(f->procfs, pid),
 				 .used = ++f->uses,
+				 .size = id.size,
+				 .written = id.written,
 				 .map = *m };
 	memcpy(c->build_id, e.build_id, sizeof(c->build_id));
 	return c;
@@ -137,17 +171,25 @@ static void forget_file(struct usym_files *f, uint32_t serial)
 			f->file[i] = (struct code_file){ 0 };
 }
 
-int usym_files_open(struct usym_files *f, uint32_t pid, const struct code_file *c,
-		    struct elf_file *out)
+/* By its content: overlay file systems show one file under several numbers. */
+static bool is_same(const struct code_file *c, const struct foreign_id *id,
+		    const struct elf_file *e)
 {
-	AUTO_CLOSE int fd = open_somewhere(f, pid, c->keeper, &c->map);
+	return memcmp(e->build_id, c->build_id, sizeof(e->build_id)) == 0 && c->size == id->size &&
+	       c->written.tv_sec == id->written.tv_sec && c->written.tv_nsec == id->written.tv_nsec;
+}
+
+int usym_files_open(struct usym_files *f, uint32_t pid, const struct code_file *c,
+		    struct elf_file *out, struct foreign_id *id)
+{
+	AUTO_CLOSE int fd = open_somewhere(f, pid, c->keeper, &c->map, id);
 	struct elf_file e;
 	int r;
 
 	if (fd < 0)
 		return fd;
 	r = elf_file_open(&e, fd);
-	if (r == 0 && memcmp(e.build_id, c->build_id, sizeof(e.build_id)) != 0) {
+	if (r == 0 && !is_same(c, id, &e)) {
 		forget_file(f, c->serial);
 		r = -ESTALE;
 	}

@@ -15,6 +15,8 @@ struct code_file {
 	uint32_t keeper; /* the parent of a process that had it mapped: its root is searched too */
 	uint64_t used;
 	uint8_t build_id[ELF_FILE_ID];
+	uint64_t size;
+	struct timespec written;
 	struct mapping map; /* dev, ino and path */
 };
 
@@ -37,9 +39,9 @@ const struct code_file *usym_files_by_id(struct usym_files *f,
 					 const uint8_t id[static ELF_FILE_ID]);
 const struct code_file *usym_files_at(const struct usym_files *f, uint32_t serial); /* NULL: gone */
 
-/* Opens the file, if it still has the recorded build id; 0 or -errno. */
+/* Opens the file, if it still has the recorded build id, size and time; 0 or -errno. */
 int usym_files_open(struct usym_files *f, uint32_t pid, const struct code_file *c,
-		    struct elf_file *out) MUST_CHECK;
+		    struct elf_file *out, struct foreign_id *id) MUST_CHECK;
 
 void usym_files_keep(struct usym_files *f, const struct code_function *fn);
 const struct code_function *usym_files_function(const struct usym_files *f, uint32_t serial,

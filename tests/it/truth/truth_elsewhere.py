@@ -39,6 +39,8 @@ PROVED = [
     ("DROP_PACKETS", "drops.sh", "skb_drops_total"),
     ("KLOGLOSS_LOST", "kernel.sh", "kernel_lines_lost"),
     ("KLOGLOSS_WITHHELD", "test_kmsg.c", "events_of_a_reason_are_limited_per_minute_and_the_others_counted"),
+    ("LOOP_*", "foreign.sh", "loop_turn_longest"),
+    ("FOREIGN_REFUSED", "foreign.sh", "foreign_files_refused"),
     # where the kernel of the test has no files of it
     ("CGROUP_*READ*", "test_cgroup.c", "READ_BYTES"),
     ("CGROUP_WRIT*", "test_cgroup.c", "WRITTEN_BYTES"),

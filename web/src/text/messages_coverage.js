@@ -126,6 +126,8 @@ export const coverageMessages = {
 	'do.state_refused': ['Each route is judged by the fixed limit until 100 of its requests have been seen.', '每个路由在被见到 100 次之前按固定界限判断。'],
 	'c.state_unsaved': ['failed attempts to save state', '状态无法保存的次数'],
 	'do.state_unsaved': ['After a restart the probe must learn every route again. Make sure that the file named by state in [probe] is writable.', '探针重启后每个路由都要重新学习。请确认 [probe] 中 state 所指的文件可写。'],
+	'c.foreign_files_refused': ['files of other users that the probe refused to read', '探针拒读的他人文件'],
+	'do.foreign_files_refused': ['They are too large, have holes, or lie on a file system that can make a reader wait. Their symbols are missing. The log of the probe names the programs.', '文件过大、有空洞，或位于可能使读取者等待的文件系统，因此缺少其符号。探针日志列出程序名。'],
 	'c.batches_lost': ['batches that could not be delivered', '无法送达的批次'],
 	'do.batches_lost': ['The collector was away or too slow for longer than the spool of the probe lasts. Raise spool_mb in [probe] of its probe.conf.', '收集器离开或过慢的时间超过了探针暂存（spool）的容量。请调高其 probe.conf 中 [probe] 的 spool_mb。'],
 	'c.requests_lost': ['abnormal requests that could not be delivered', '无法送达的异常请求'],

@@ -198,3 +198,19 @@ TEST(a_swapped_socket_goes_on_with_the_watch_of_the_old_one)
 	}
 	zmq_ctx_term(zmq);
 }
+
+TEST(the_longest_turn_is_remembered_until_it_is_taken)
+{
+	AUTO(loop_free) struct loop *l = loop_new();
+	AUTO_CLOSE int fd = eventfd(1, 0);
+	struct seen s = { .loop = l, .stop_after = 1, .forward_ns = 70 * MS };
+
+	clock_set_ns(1000 * MS);
+	loop_add_fd(l, fd, note, &s);
+	CHECK_EQ(loop_run(l), 0);
+	s.forward_ns = 0;
+	s.stop_after = 2;
+	CHECK_EQ(loop_run(l), 0);
+	CHECK_EQ(loop_take_longest(l).ns, 70 * MS);
+	CHECK_EQ(loop_take_longest(l).ns, 0);
+}

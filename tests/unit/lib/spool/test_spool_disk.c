@@ -255,3 +255,27 @@ TEST(layouts_are_kept_and_a_damaged_one_is_not_used)
 	buf_free(&frame);
 	place_clean();
 }
+
+TEST(a_directory_that_was_removed_is_made_again)
+{
+	place_clean();
+	AUTO(spool_free) struct spool *s = opened(PLENTY, PLENTY);
+
+	put(s, EVENT, 1, 100);
+	spool_keep(s, 106 * SEC);
+	CHECK(any_file());
+	CHECK_EQ(spool_disk_removals(s), 0);
+	place_clean();
+	put(s, EVENT, 2, 100);
+	spool_keep(s, 112 * SEC);
+	CHECK_EQ(spool_disk_removals(s), 1);
+	CHECK_EQ(spool_disk_error(s), 0);
+	CHECK(any_file());
+	put(s, EVENT, 3, 100);
+	spool_keep(s, 118 * SEC);
+	CHECK_EQ(spool_disk_removals(s), 1);
+	AUTO(spool_free) struct spool *other = spool_new(PLENTY);
+
+	CHECK_EQ(spool_open_disk(other, place(), PLENTY, &left, &damaged), -EBUSY);
+	place_clean();
+}

@@ -186,3 +186,24 @@ TEST(calls_without_a_request_verify_tries_too)
 	nginx_verify_free(verify);
 	verify = NULL;
 }
+
+/* Its memory may hold anything; under UBSan an overflow ends the test. */
+TEST(times_that_are_none_are_wrong_and_do_not_overflow)
+{
+	static const uint64_t odd[] = { UINT64_MAX, INT64_MAX, 1ull << 62, 10000000000, 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(odd); i++) {
+		struct nginx_event w = nginx_event(200);
+		struct req_event e = record();
+
+		begin();
+		w.start_sec = w.end_sec = odd[i];
+		w.start_msec = w.end_msec = i & 1 ? odd[i] : 1;
+		for (int k = 0; k < 5; k++)
+			play(&w, &e);
+		CHECK_EQ(nginx_verify_requests(verify), NGINX_WRONG);
+		nginx_make_request(&w, 1, &e);
+		nginx_make_request(&w, -4000000000000000000, &e);
+		nginx_make_request(&w, 4000000000000000000, &e);
+	}
+}

@@ -50,18 +50,16 @@ static void make_process(void)
 	mkdir(in_root("7/root/lib"), 0755);
 	put("7/root/lib/a.so", "here");
 	put("outside", "there");
-	put("7/mountinfo", "30 1 0:42 / /lib rw shared:1 - fuse.sshfs host rw\n"
-			   "31 1 0:43 / /tmp rw - tmpfs none rw\n"
-			   "32 1 0:44 / /nfs rw - nfs4 host:/x rw\n");
 }
 
-static int open_at(uint32_t minor, uint64_t ino, const char *path, bool same)
+static int open_at(uint64_t ino, const char *path, bool same)
 {
-	struct mapping m = { .dev = minor, .ino = ino };
+	struct mapping m = { .ino = ino };
+	struct foreign_id id;
 	int fd;
 
 	snprintf(m.path, sizeof(m.path), "%s", path);
-	fd = proc_code_open(root, 7, &m, same);
+	fd = proc_code_open(root, 7, &m, same, &id);
 	if (fd >= 0)
 		close(fd);
 	return fd < 0 ? fd : 0;
@@ -93,16 +91,16 @@ TEST(files_are_looked_for_in_the_root_of_the_process_and_nowhere_else)
 	char up[PATH_MAX];
 
 	make_process();
-	CHECK_EQ(open_at(43, 1, "/lib/a.so", false), 0);
-	CHECK_EQ(open_at(43, 1, "/lib/../../../lib/a.so", false), 0);
-	CHECK_EQ(open_at(43, 1, "/lib/b.so", false), -ENOENT);
-	CHECK_EQ(open_at(43, 1, "/lib", false), -ENOENT);
-	CHECK_EQ(open_at(43, 1, in_root("outside"), false), -ENOENT);
+	CHECK_EQ(open_at(1, "/lib/a.so", false), 0);
+	CHECK_EQ(open_at(1, "/lib/../../../lib/a.so", false), 0);
+	CHECK_EQ(open_at(1, "/lib/b.so", false), -ENOENT);
+	CHECK_EQ(open_at(1, "/lib", false), -ENOENT);
+	CHECK_EQ(open_at(1, in_root("outside"), false), -ENOENT);
 	snprintf(up, sizeof(up), "%s", in_root("outside"));
 	CHECK_EQ(symlink(up, in_root("7/root/lib/link")), 0);
-	CHECK_EQ(open_at(43, 1, "/lib/link", false), -ENOENT);
+	CHECK_EQ(open_at(1, "/lib/link", false), -ENOENT);
 	CHECK_EQ(mkfifo(in_root("7/root/lib/fifo"), 0600), 0);
-	CHECK_EQ(open_at(43, 1, "/lib/fifo", false), -ENOENT);
+	CHECK_EQ(open_at(1, "/lib/fifo", false), -ENOENT);
 }
 
 TEST(a_file_that_must_be_the_same_has_its_inode)
@@ -111,20 +109,82 @@ TEST(a_file_that_must_be_the_same_has_its_inode)
 
 	make_process();
 	CHECK_EQ(stat(in_root("7/root/lib/a.so"), &st), 0);
-	CHECK_EQ(open_at(43, st.st_ino, "/lib/a.so", true), 0);
-	CHECK_EQ(open_at(43, st.st_ino + 1, "/lib/a.so", true), -ESTALE);
+	CHECK_EQ(open_at(st.st_ino, "/lib/a.so", true), 0);
+	CHECK_EQ(open_at(st.st_ino + 1, "/lib/a.so", true), -ESTALE);
 }
 
-TEST(file_systems_that_wait_for_others_are_left_alone)
+/* The mappings of process 7 in steps of this number of lines; how many calls it took. */
+static uint32_t read_maps(uint32_t at_once, uint32_t *calls)
 {
+	static struct proc_code c;
+	uint32_t n = 0, lines;
+	struct mapping m;
+	int r;
+
+	*calls = 0;
+	CHECK_EQ(proc_code_begin(&c, root, 7), 0);
+	do {
+		lines = at_once;
+		while ((r = proc_code_next(&c, root, &lines, &m)) > 0)
+			CHECK_EQ(m.start, 0x1000 * ++n);
+		CHECK(lines <= at_once);
+		++*calls;
+	} while (r == 0);
+	CHECK_EQ(r, -ENOENT);
+	CHECK_EQ(c.fd, 0);
+	return n;
+}
+
+static void make_maps(uint32_t lines)
+{
+	FILE *f;
+
 	make_process();
-	CHECK_EQ(open_at(42, 1, "/lib/a.so", false), -EREMOTE);
-	CHECK_EQ(open_at(44, 1, "/lib/a.so", false), -EREMOTE);
-	CHECK_EQ(open_at(45, 1, "/lib/a.so", false), 0); /* no mount's: of one that is near */
+	f = fopen(in_root("7/maps"), "we");
+	for (uint32_t i = 1; i <= lines; i++)
+		fprintf(f, "%x-%x r-xp 00000000 00:2a 7 /lib/%040u.so\n", i * 0x1000,
+			i * 0x1000 + 0x800, i);
+	fclose(f);
+}
+
+TEST(mappings_are_read_in_steps)
+{
+	uint32_t calls;
+
+	make_maps(1000);
+	CHECK_EQ(read_maps(1000000, &calls), 1000);
+	CHECK_EQ(calls, 1);
+	CHECK_EQ(read_maps(7, &calls), 1000);
+	CHECK(calls >= 1000 / 7);
+}
+
+TEST(of_very_many_mappings_the_first_are_read_and_the_rest_is_refused)
+{
+	uint64_t refused = foreign_refused();
+	uint32_t calls;
+
+	make_maps(100000);
+	CHECK_EQ(read_maps(512, &calls), foreign_limits[FOREIGN_MAPS].entries);
+	CHECK_EQ(foreign_refused() - refused, 1);
+}
+
+TEST(a_line_of_mappings_that_never_ends_ends_the_reading)
+{
+	uint32_t calls;
+	FILE *f;
+
+	make_maps(3);
+	f = fopen(in_root("7/maps"), "ae");
+	for (int i = 0; i < 100000; i++)
+		fputs("4000-5000 r-xp", f);
+	fclose(f);
+	CHECK_EQ(read_maps(512, &calls), 3);
 }
 
 TEST(of_a_process_in_a_namespace_the_map_has_the_number_it_knows_itself_by)
 {
+	static struct proc_code c;
+	struct foreign_id id;
 	char status[256];
 	int fd;
 
@@ -134,15 +194,15 @@ TEST(of_a_process_in_a_namespace_the_map_has_the_number_it_knows_itself_by)
 	snprintf(status, sizeof(status),
 		 "Name:\tx\nPPid:\t5\nUid:\t%u\t%u\t1\t1\nNSpid:\t7\t44\t3\n", getuid(), geteuid());
 	put("7/status", status);
-	fd = proc_code_open_perf_map(root, 7);
+	fd = proc_code_open_perf_map(root, 7, &id);
 	CHECK(fd >= 0);
 	close(fd);
 	put("7/status", "Name:\tx\nUid:\t4711\t4711\t0\t0\nNSpid:\t7\t44\t3\n");
-	CHECK_EQ(proc_code_open_perf_map(root, 7), -EPERM);
+	CHECK_EQ(proc_code_open_perf_map(root, 7, &id), -EPERM);
 	put("7/status", "Name:\tx\n");
-	CHECK_EQ(proc_code_open_perf_map(root, 7), -ESRCH);
+	CHECK_EQ(proc_code_open_perf_map(root, 7, &id), -ESRCH);
 	CHECK_EQ(proc_code_parent(root, 7), 0);
 	put("7/status", status);
 	CHECK_EQ(proc_code_parent(root, 7), 5);
-	CHECK(proc_code_each(root, 8, NULL, NULL) < 0);
+	CHECK(proc_code_begin(&c, root, 8) < 0);
 }

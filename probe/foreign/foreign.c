@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probe/foreign/foreign.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "lib/base/text.h"
+#include "probe/foreign/foreign_near.h"
+
+enum { REFUSED = 256, COMM = 16 };
+#define REFUSED_NS (600 * 1000000000ull)
+#define LOG_NS (3600 * 1000000000ull)
+
+#define KB 1024ull
+#define MB (1024 * KB)
+
+const struct foreign_limit foreign_limits[FOREIGN_KINDS] = {
+	[FOREIGN_CODE] = { "ELF file", 256 * MB, 4096, 256 * KB, 0 },
+	[FOREIGN_PERF_MAP] = { "perf map", 64 * MB, 0, 256 * KB, 0 },
+	[FOREIGN_MAPS] = { "list of mappings", 0, 16384, 0, 512 },
+	[FOREIGN_TEXT] = { "file of a process", 64 * KB, 0, 64 * KB, 0 },
+	[FOREIGN_FILES] = { "list of open files", 0, 65536, 0, 8192 },
+};
+
+static struct {
+	uint64_t count, logged_ns[FOREIGN_KINDS];
+	struct refused {
+		struct foreign_id id;
+		uint64_t until_ns;
+	} file[REFUSED]; /* the oldest is overwritten */
+	uint32_t next;
+} refusals;
+
+bool foreign_id_equal(const struct foreign_id *a, const struct foreign_id *b)
+{
+	return a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
+	       a->written.tv_sec == b->written.tv_sec && a->written.tv_nsec == b->written.tv_nsec;
+}
+
+bool foreign_is_refused(const struct foreign_id *id)
+{
+	uint64_t now = refusals.next ? clock_mono_ns() : 0;
+
+	for (uint32_t i = 0; i < REFUSED && i < refusals.next; i++)
+		if (now < refusals.file[i].until_ns && foreign_id_equal(&refusals.file[i].id, id))
+			return true;
+	return false;
+}
+
+static const char *reason_of(int error)
+{
+	switch (error) {
+	case -EFBIG:
+		return "it is too large";
+	case -ENODATA:
+		return "it has holes";
+	case -EREMOTE:
+		return "its file system may make the probe wait";
+	case -ENOENT:
+		return "it is no regular file";
+	default:
+		return strerror(-error);
+	}
+}
+
+/* Once an hour and kind: an outsider must not fill the log. */
+static void log_refusal(enum foreign_kind kind, int error, const char *procfs, uint32_t pid)
+{
+	uint64_t now = clock_mono_ns();
+	char raw[64], comm[COMM] = "";
+	ssize_t n;
+
+	if (refusals.logged_ns[kind] && now - refusals.logged_ns[kind] < LOG_NS)
+		return;
+	refusals.logged_ns[kind] = now;
+	n = foreign_read_text(procfs, pid, "comm", raw, sizeof(raw));
+	text_clean_into(comm, sizeof(comm), raw, n > 0 ? strcspn(raw, "\n") : 0);
+	log_warn(0, "refused to read the %s of %s (pid %u): %s; further refusals are only counted",
+		 foreign_limits[kind].name, comm[0] ? comm : "a process", pid, reason_of(error));
+}
+
+void foreign_refuse(enum foreign_kind kind, int error, const char *procfs, uint32_t pid,
+		    const struct foreign_id *id)
+{
+	refusals.count++;
+	if (id)
+		refusals.file[refusals.next++ % REFUSED] =
+			(struct refused){ *id, clock_mono_ns() + REFUSED_NS };
+	log_refusal(kind, error, procfs, pid);
+}
+
+uint64_t foreign_refused(void)
+{
+	return refusals.count;
+}
+
+int foreign_open_text_at(int dir, const char *path)
+{
+	int fd = openat(dir, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int foreign_open_text(const char *procfs, uint32_t pid, const char *name)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%u/%s", procfs, pid, name);
+	return foreign_open_text_at(AT_FDCWD, path);
+}
+
+DIR *foreign_list(const char *procfs, uint32_t pid, const char *name)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%u/%s", procfs, pid, name);
+	return opendir(path);
+}
+
+uint64_t foreign_namespace(const char *procfs, uint32_t pid, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%u/ns/%s", procfs, pid, name);
+	return stat(path, &st) < 0 ? 0 : st.st_ino;
+}
+
+ssize_t foreign_read_text(const char *procfs, uint32_t pid, const char *name, char *text,
+			  size_t size)
+{
+	AUTO_CLOSE int fd = foreign_open_text(procfs, pid, name);
+	size_t max = foreign_limits[FOREIGN_TEXT].bytes, len = 0;
+	ssize_t n = 0;
+
+	text[0] = 0;
+	if (fd < 0)
+		return fd;
+	max = size - 1 < max ? size - 1 : max;
+	while (len < max && (n = read(fd, text + len, max - len)) > 0)
+		len += (size_t)n;
+	text[len] = 0;
+	return n < 0 ? -errno : (ssize_t)len;
+}
+
+/* Opens the file behind an O_PATH descriptor without resolving its path again. */
+static int open_regular(int place, bool own, struct foreign_id *id)
+{
+	char self[64];
+	struct stat st;
+	int fd, r = foreign_near(place, own);
+
+	if (r < 0)
+		return r;
+	if (fstat(place, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -ENOENT;
+	*id = (struct foreign_id){ st.st_dev, st.st_ino, (uint64_t)st.st_size, st.st_mtim };
+	if (foreign_is_refused(id))
+		return -EPERM;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", place);
+	fd = open(self, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int count_far(enum foreign_kind kind, int r, const char *procfs, uint32_t pid)
+{
+	if (r == -EREMOTE)
+		foreign_refuse(kind, r, procfs, pid, NULL);
+	return r;
+}
+
+/* Whether the process is in our user namespace. */
+static bool is_own_space(const char *procfs, uint32_t pid)
+{
+	uint64_t its = foreign_namespace(procfs, pid, "user");
+
+	return its && its == foreign_namespace("/proc", (uint32_t)getpid(), "user");
+}
+
+int foreign_open_program(const char *procfs, uint32_t pid, struct foreign_id *id)
+{
+	AUTO_CLOSE int place = -1;
+	char name[PATH_MAX];
+
+	snprintf(name, sizeof(name), "%s/%u/exe", procfs, pid);
+	place = open(name, O_PATH | O_CLOEXEC);
+	if (place < 0)
+		return -errno;
+	return count_far(FOREIGN_CODE, open_regular(place, is_own_space(procfs, pid), id), procfs,
+			 pid);
+}
+
+int foreign_open_path(enum foreign_kind kind, const char *procfs, uint32_t pid, const char *path,
+		      struct foreign_id *id)
+{
+	AUTO_CLOSE int root = -1, place = -1;
+	bool own = is_own_space(procfs, pid);
+	char name[PATH_MAX];
+
+	snprintf(name, sizeof(name), "%s/%u/root", procfs, pid);
+	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -errno;
+	place = foreign_walk(root, path, own);
+	return count_far(kind, place < 0 ? place : open_regular(place, own, id), procfs, pid);
+}
+
+ssize_t foreign_read(int fd, void *out, size_t len, uint64_t at)
+{
+	bool no_more;
+	off_t data;
+	ssize_t n;
+
+	if (at > INT64_MAX)
+		return -EFBIG;
+	data = lseek(fd, (off_t)at, SEEK_DATA);
+	no_more = data < 0 && errno == ENXIO; /* a hole up to the end, or the end */
+	if (data > (off_t)at)
+		return -ENODATA;
+	n = pread(fd, out, len, (off_t)at);
+	if (n < 0)
+		return -errno;
+	return n > 0 && no_more ? -ENODATA : n;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probe/foreign/foreign.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "tests/fake/clock.h"
+#include "tests/fake/place.h"
+#include "tests/lib/test.h"
+
+static char piece[4096];
+
+/* A process 7 in the place, which is its own procfs. */
+static void make_process(void)
+{
+	CHECK_EQ(place_run("mkdir -p 7/root/lib 7/ns && ln -sf /proc/self/ns/user 7/ns/user && "
+			   "echo data >7/root/lib/a && ln -sf root/lib/a 7/exe && "
+			   "printf '\\033[2Jprogram\\n' >7/comm"),
+		 0);
+}
+
+static int open_in(const char *path, struct foreign_id *id)
+{
+	int fd = foreign_open_path(FOREIGN_CODE, place(), 7, path, id);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+TEST(a_file_is_found_below_the_root_of_the_process)
+{
+	struct foreign_id id, again;
+
+	make_process();
+	CHECK_EQ(open_in("/lib/a", &id), 0);
+	CHECK_EQ(open_in("lib/a", &again), 0);
+	CHECK(foreign_id_equal(&id, &again));
+	CHECK_EQ(id.size, 5);
+	CHECK_EQ(open_in("/lib/b", &id), -ENOENT);
+	CHECK_EQ(open_in("/lib", &id), -ENOENT);
+	place_clean();
+}
+
+TEST(what_is_no_regular_file_is_not_opened)
+{
+	struct foreign_id id;
+
+	make_process();
+	CHECK_EQ(place_run("mkfifo 7/root/fifo; ln -s /proc/self/mem 7/root/link; "
+			   "mknod 7/root/device c 1 9 || :"),
+		 0);
+	CHECK_EQ(open_in("/fifo", &id), -ENOENT);
+	CHECK(open_in("/link", &id) < 0);
+	CHECK(open_in("/device", &id) < 0);
+	place_clean();
+}
+
+TEST(a_file_system_that_may_make_a_reader_wait_is_not_read)
+{
+	uint64_t before = foreign_refused();
+	struct foreign_id id;
+
+	CHECK_EQ(foreign_open_path(FOREIGN_CODE, "/proc", (uint32_t)getpid(), "/proc/version", &id),
+		 -EREMOTE);
+	CHECK_EQ(foreign_refused() - before, 1);
+}
+
+TEST(files_in_memory_are_read)
+{
+	struct foreign_id id;
+	int fd = foreign_open_path(FOREIGN_CODE, "/proc", (uint32_t)getpid(), "/dev/shm/..", &id);
+
+	CHECK_EQ(fd, -ENOENT); /* a directory, on whatever file system */
+	fd = foreign_open_program("/proc", (uint32_t)getpid(), &id);
+	CHECK(fd >= 0);
+	CHECK_EQ(foreign_read(fd, piece, 4, 0), 4);
+	CHECK_EQ(memcmp(piece, "\177ELF", 4), 0);
+	close(fd);
+}
+
+TEST(a_sparse_file_of_8_eib_is_refused_at_its_first_hole)
+{
+	AUTO_CLOSE int fd = memfd_create("sparse", MFD_CLOEXEC);
+
+	CHECK_EQ(write(fd, "data", 4), 4);
+	CHECK_EQ(ftruncate(fd, INT64_MAX), 0);
+	CHECK_EQ(foreign_read(fd, piece, sizeof(piece), 0), sizeof(piece));
+	CHECK_EQ(foreign_read(fd, piece, sizeof(piece), 1 << 20), -ENODATA);
+	CHECK_EQ(foreign_read(fd, piece, sizeof(piece), 1ull << 62), -ENODATA);
+	CHECK(foreign_read(fd, piece, sizeof(piece), INT64_MAX) <= 0);
+	CHECK_EQ(foreign_read(fd, piece, sizeof(piece), UINT64_MAX), -EFBIG);
+}
+
+TEST(a_file_that_becomes_shorter_just_ends)
+{
+	AUTO_CLOSE int fd = memfd_create("short", MFD_CLOEXEC);
+
+	CHECK_EQ(ftruncate(fd, 100), 0);
+	CHECK_EQ(pwrite(fd, piece, 100, 0), 100);
+	CHECK_EQ(foreign_read(fd, piece, sizeof(piece), 0), 100);
+	CHECK_EQ(ftruncate(fd, 10), 0);
+	CHECK_EQ(foreign_read(fd, piece, sizeof(piece), 50), 0);
+}
+
+TEST(a_text_is_read_up_to_its_limit)
+{
+	static char text[1 << 20];
+	ssize_t max = (ssize_t)foreign_limits[FOREIGN_TEXT].bytes;
+
+	make_process();
+	CHECK_EQ(place_run("yes | head -c 1000000 >7/status; : >7/empty"), 0);
+	CHECK_EQ(foreign_read_text(place(), 7, "status", text, sizeof(text)), max);
+	CHECK_EQ(strlen(text), (size_t)max);
+	CHECK_EQ(foreign_read_text(place(), 7, "status", text, 10), 9);
+	CHECK_EQ(foreign_read_text(place(), 7, "empty", text, sizeof(text)), 0);
+	CHECK_STR(text, "");
+	CHECK_EQ(foreign_read_text(place(), 8, "status", text, sizeof(text)), -ENOENT);
+	place_clean();
+}
+
+TEST(a_text_that_is_a_fifo_does_not_stop_the_reader)
+{
+	char text[64] = "before";
+
+	make_process();
+	CHECK_EQ(place_run("mkfifo 7/status"), 0);
+	CHECK(foreign_read_text(place(), 7, "status", text, sizeof(text)) <= 0);
+	CHECK_STR(text, "");
+	place_clean();
+}
+
+TEST(a_refused_file_stays_refused_for_ten_minutes_or_until_it_changes)
+{
+	uint64_t before = foreign_refused();
+	struct foreign_id id;
+
+	clock_set_ns(1000000000);
+	make_process();
+	CHECK_EQ(open_in("/lib/a", &id), 0);
+	foreign_refuse(FOREIGN_CODE, -ENODATA, place(), 7, &id);
+	CHECK_EQ(foreign_refused() - before, 1);
+	CHECK(foreign_is_refused(&id));
+	CHECK_EQ(open_in("/lib/a", &id), -EPERM);
+	CHECK_EQ(foreign_open_program(place(), 7, &id), -EPERM);
+	CHECK_EQ(place_run("echo more >>7/root/lib/a"), 0);
+	CHECK_EQ(open_in("/lib/a", &id), 0);
+	foreign_refuse(FOREIGN_CODE, -ENODATA, place(), 7, &id);
+	clock_set_ns(602000000000);
+	CHECK_EQ(open_in("/lib/a", &id), 0);
+	place_clean();
+}
+
+TEST(very_many_refusals_push_out_the_oldest_only)
+{
+	struct foreign_id id = { .dev = 1, .size = 3 };
+
+	clock_set_ns(1000000000);
+	for (id.ino = 1; id.ino <= 100000; id.ino++)
+		foreign_refuse(FOREIGN_CODE, -EFBIG, place(), 7, &id);
+	id.ino = 100000;
+	CHECK(foreign_is_refused(&id));
+	id.ino = 100000 - 255;
+	CHECK(foreign_is_refused(&id));
+	id.ino = 1;
+	CHECK(!foreign_is_refused(&id));
+}
