@@ -229,6 +229,7 @@ static void put_seen(struct dims *d UNUSED, struct columns *c, const struct batc
 		return;
 	copy_int8(&c->column[0], (int64_t)b->of.node_id);
 	copy_time(&c->column[1], b->tick_ns < b->now_ns ? b->tick_ns : b->now_ns);
+	copy_time(&c->column[2], b->now_ns);
 	columns_row(c);
 }
 
@@ -263,11 +264,13 @@ static const struct dim {
 	  " on conflict (node_id, name) do update set state = excluded.state, why = excluded.why,"
 	  " since = case when s.state = excluded.state then s.since else excluded.since end" },
 	{ put_seen,
-	  2,
-	  { ARRAY_INT8, ARRAY_TIME },
-	  "update node n set last_seen = greatest(n.last_seen, u.ts) from (select node, max(ts) ts"
-	  " from unnest($1::bigint[], $2::timestamptz[]) v(node, ts) group by node) u"
-	  " where n.node_id = u.node" },
+	  3,
+	  { ARRAY_INT8, ARRAY_TIME, ARRAY_TIME },
+	  /* a time far in the future is from when a clock was ahead */
+	  "update node n set last_seen = case when n.last_seen > u.now + interval '1 hour' then"
+	  " u.ts else greatest(n.last_seen, u.ts) end from (select node, max(ts) ts, max(now) now"
+	  " from unnest($1::bigint[], $2::timestamptz[], $3::timestamptz[]) v(node, ts, now)"
+	  " group by node) u where n.node_id = u.node" },
 };
 
 static int store_dim(struct dims *d, struct pg *p, struct batch *const *b, size_t n,
