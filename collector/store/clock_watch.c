@@ -107,8 +107,8 @@ static int ask(struct clock_watch *w, struct pg *p)
 
 	if (r < 0)
 		return r;
-	w->database_ahead_ns = (int64_t)(strtoull(PQgetvalue(res, 0, 0), NULL, 10) * 1000 -
-					 clock_mono_ns());
+	w->database_ahead_ns =
+		(int64_t)(strtoull(PQgetvalue(res, 0, 0), NULL, 10) * 1000 - clock_mono_ns());
 	w->past_s = strtoll(PQgetvalue(res, 0, 1), NULL, 10);
 	w->newest_s = strtoll(PQgetvalue(res, 0, 2), NULL, 10);
 	return 0;

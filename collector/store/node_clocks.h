@@ -2,8 +2,8 @@
 /*
  * node_clocks.h - the wall clocks of the nodes that were heard lately, and their median.
  *
- * A HELLO says the time of a node; a batch says that its clock is not behind the batch. Batches that
- * waited in a spool are older, so the latest time of the last five to ten minutes counts. In
+ * A HELLO says the time of a node; a batch says that its clock is not behind the batch. Batches
+ * that waited in a spool are older, so the latest time of the last five to ten minutes counts. In
  * between, a clock runs on by the monotonic clock of this host. For one thread.
  */
 #pragma once

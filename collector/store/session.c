@@ -142,7 +142,8 @@ static int drop_days(struct session *s)
 
 	retain_text(&s->cfg.keep, days);
 	snprintf(text, sizeof(text),
-		 "select fact, day, parts from drop_expired('%s'::jsonb, to_timestamp(%" PRId64 "))",
+		 "select fact, day, parts from drop_expired('%s'::jsonb, to_timestamp(%" PRId64
+		 "))",
 		 days, clock_watch_earliest_s(s->watch));
 	r = pg_ask(s->pg, text, &(struct pg_args){ 0 }, &res);
 	for (int i = 0; r == 0 && i < PQntuples(res); i++) {
@@ -260,8 +261,8 @@ static uint64_t apart(uint64_t a, uint64_t b)
 static bool has_moved(struct session *s)
 {
 	uint64_t other_ns = clock_watch_other_ns(s->watch);
-	bool inside = other_ns >= s->other.from_ns + DAY_NS &&
-		      other_ns + DAY_NS < s->other.until_ns;
+	bool inside =
+		other_ns >= s->other.from_ns + DAY_NS && other_ns + DAY_NS < s->other.until_ns;
 
 	if (other_ns && !inside)
 		return true;
