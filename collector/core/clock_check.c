@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/core/clock_check.h"
 
+#include "collector/core/counters.h"
+
+static const enum counter gauges[CLOCK_FAULT_END] = {
+	[CLOCK_OK] = COUNTER_END,	[CLOCK_DATABASE] = C_HELD_DATABASE,
+	[CLOCK_NODES] = C_HELD_NODES,	[CLOCK_AHEAD] = C_HELD_AHEAD,
+	[CLOCK_BEHIND] = C_HELD_BEHIND,
+};
+
 static uint64_t distance(int64_t a, int64_t b)
 {
 	return a > b ? (uint64_t)(a - b) : (uint64_t)(b - a);
@@ -94,4 +102,18 @@ const char *clock_fault_name(enum clock_fault fault)
 	};
 
 	return names[fault];
+}
+
+void clock_publish(enum clock_fault fault)
+{
+	for (int i = CLOCK_OK + 1; i < CLOCK_FAULT_END; i++)
+		counter_set(gauges[i], fault == (enum clock_fault)i);
+}
+
+enum clock_fault clock_published(void)
+{
+	for (int i = CLOCK_OK + 1; i < CLOCK_FAULT_END; i++)
+		if (counter_get(gauges[i]))
+			return (enum clock_fault)i;
+	return CLOCK_OK;
 }

@@ -5,8 +5,8 @@
  * A clock that is ahead makes all data look old. Retention therefore stops while the clocks of the
  * collector, of PostgreSQL, of the nodes and the newest stored row differ by more than an hour. It
  * goes on an hour after they agree. A hold ends after a day in any case, since a node with a wrong
- * clock must not fill the disk; data is then dropped by the earliest of all clocks. Pure: no clock
- * is read here. Times are seconds since 1970; 0 is a clock that is not known.
+ * clock must not fill the disk; data is then dropped by the earliest of all clocks. No clock is
+ * read here. Times are seconds since 1970; 0 is a clock that is not known.
  */
 #pragma once
 
@@ -46,3 +46,6 @@ int64_t clock_other(const struct clock_times *t);
 bool clock_hold_step(struct clock_hold *h, enum clock_fault fault, uint64_t mono_s);
 bool clock_hold_drops(const struct clock_hold *h, uint64_t mono_s);
 const char *clock_fault_name(enum clock_fault fault); /* a word for metrics and the console */
+/* Sets the gauges seismo_retention_held; clock_published reads them, in any thread. */
+void clock_publish(enum clock_fault fault);
+enum clock_fault clock_published(void);

@@ -83,19 +83,6 @@ static void log_fault(const struct clock_watch *w, const struct clock_times *t)
 			 texts[w->hold.fault].todo);
 }
 
-static void publish(const struct clock_watch *w, const struct clock_times *t)
-{
-	static const enum counter gauges[CLOCK_FAULT_END] = {
-		[CLOCK_OK] = COUNTER_END,	[CLOCK_DATABASE] = C_HELD_DATABASE,
-		[CLOCK_NODES] = C_HELD_NODES,	[CLOCK_AHEAD] = C_HELD_AHEAD,
-		[CLOCK_BEHIND] = C_HELD_BEHIND,
-	};
-
-	for (int i = CLOCK_OK + 1; i < CLOCK_FAULT_END; i++)
-		counter_set(gauges[i], w->hold.fault == (enum clock_fault)i);
-	counter_set(C_CLOCK_APART, w->newest_s ? clock_apart_s(t) : 0);
-}
-
 static int ask(struct clock_watch *w, struct pg *p)
 {
 	static const char sql[] =
@@ -128,7 +115,8 @@ int clock_watch_read(struct clock_watch *w, struct pg *p, bool now)
 	t = times(w);
 	if (clock_hold_step(&w->hold, clock_check(&t), clock_mono_ns() / SEC + 1))
 		log_fault(w, &t);
-	publish(w, &t);
+	clock_publish(w->hold.fault);
+	counter_set(C_CLOCK_APART, w->newest_s ? clock_apart_s(&t) : 0);
 	return 0;
 }
 

@@ -122,3 +122,12 @@ TEST(no_hold_lasts_longer_than_a_day)
 	CHECK(!clock_hold_drops(&h, 4 + CLOCK_HOLD_S));
 	CHECK(clock_hold_drops(&h, 5 + CLOCK_HOLD_S));
 }
+
+TEST(a_hold_is_published_with_its_cause)
+{
+	CHECK_EQ(clock_published(), CLOCK_OK);
+	clock_publish(CLOCK_NODES);
+	CHECK_STR(clock_fault_name(clock_published()), "nodes");
+	clock_publish(CLOCK_OK);
+	CHECK_EQ(clock_published(), CLOCK_OK);
+}
