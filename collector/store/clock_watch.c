@@ -4,7 +4,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "collector/core/counters.h"
-#include "collector/store/node_clocks.h"
+#include "collector/core/node_clocks.h"
 
 #define SEC 1000000000ull
 

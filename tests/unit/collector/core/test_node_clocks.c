@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/lib/test.h"
 
-#include "collector/store/node_clocks.h"
+#include "collector/core/node_clocks.h"
 
 #define SEC 1000000000ull
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collector/store/node_clocks.h"
+#include "collector/core/node_clocks.h"
 
 #include "lib/base/log.h"
 #include "collector/core/pairmap.h"
