@@ -212,7 +212,8 @@ static int vacuum(struct compact *s)
 	static const char sql[] = "select format('vacuum %I', c.relname) from pg_inherits i join "
 				  "pg_class c on c.oid = i.inhrelid"
 				  " where i.inhparent in ('sample_raw'::regclass, "
-				  "'sample'::regclass) and pg_relation_size(c.oid) > 0"
+				  "'sample'::regclass) and (c.relkind = 'p' or "
+				  "pg_relation_size(c.oid) > 0)"
 				  " and c.relname < 'sample_raw_' || to_char(" DUE
 				  " at time zone 'utc', 'YYYYMMDDHH24')";
 	AUTO(PQclear) PGresult *list = NULL;

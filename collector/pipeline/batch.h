@@ -55,6 +55,7 @@ struct batch {
 	const char *malformed; /* any stage: why the batch can never be stored, or NULL */
 
 	uint64_t now_ns, from_ns, until_ns; /* writer: wall time; the range with partitions */
+	uint64_t other_from_ns, other_until_ns; /* writer: a second range; 0: none */
 	uint64_t raw_from_ns, raw_until_ns; /* writer: the part of it with sample_raw partitions */
 	uint64_t tick_ns; /* store: head.wall_ns, or now if there is no partition for it */
 	struct rows rows[FACT_END]; /* store */

@@ -180,7 +180,8 @@ static int store_taken(struct commit *c, struct batch *culprit, const char *stat
 		r = remote_rollups_store(p, c->taken, c->nfresh);
 	if (r == 0)
 		r = tables_rows(p, c->taken, c->nfresh,
-				session_commit_ns(c->session, clock_wall_ns()), &c->rows);
+				session_commit_ns(c->session, session_now_ns(c->session)),
+				&c->rows);
 	if (r == 0 && c->outbox)
 		r = outbox_store(c->outbox, p, c->taken, c->nfresh);
 	return r;

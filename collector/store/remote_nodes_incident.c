@@ -35,7 +35,9 @@ static uint64_t at_most(uint64_t v)
  * time. */
 static uint64_t clamp_us(const struct batch *b, uint64_t us)
 {
-	return us < b->until_ns / 1000 ? us : b->now_ns / 1000;
+	uint64_t until_ns = b->until_ns > b->other_until_ns ? b->until_ns : b->other_until_ns;
+
+	return us < until_ns / 1000 ? us : b->now_ns / 1000;
 }
 
 static void put_signal(struct buf *j, const struct batch *b, const struct signal_item *s)

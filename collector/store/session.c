@@ -7,6 +7,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "collector/core/counters.h"
+#include "collector/store/clock_watch.h"
 #include "collector/store/row/dims.h"
 #include "collector/db/migrate.h"
 
@@ -22,11 +23,19 @@ enum { HOURS_BACK = 2, HOURS_AHEAD = 3 };
 
 static const uint64_t HOUR_NS = 3600 * SEC, DAY_NS = 86400 * SEC, UPKEEP_NS = 3600 * SEC;
 
+struct days {
+	uint64_t from_ns, until_ns; /* both 0: none */
+};
+
 struct session {
 	struct session_config cfg;
 	struct pg *pg;
+	struct clock_watch *watch;
 	bool ready;
-	uint64_t number, region, due_ns, from_ns, until_ns, hour_ns, last_us;
+	uint64_t number, region, due_ns, hour_ns, last_us;
+	struct days days, other; /* by PostgreSQL's clock, and by that of the nodes */
+	uint64_t other_ns; /* the middle of other, now; 0: other is not used */
+	uint64_t ahead_ns; /* PostgreSQL's clock minus the monotonic one, at the last upkeep */
 	char why[512];
 };
 
@@ -38,6 +47,7 @@ struct session *session_new(const struct session_config *cfg)
 		die("out of memory");
 	s->cfg = *cfg;
 	s->pg = pg_new(cfg->database);
+	s->watch = clock_watch_new();
 	return s;
 }
 
@@ -46,6 +56,7 @@ void session_free(struct session *s)
 	if (!s)
 		return;
 	pg_free(s->pg);
+	clock_watch_free(s->watch);
 	free(s);
 }
 
@@ -72,30 +83,84 @@ void session_broken(struct session *s)
 	(void)fail_session(s, 0, "a transaction failed");
 }
 
-/* Hours and days are by the server's clock, which also dates the partitions. */
-static int make_days(struct session *s)
+/* Rows are not stored into a day that retention drops at once. */
+static struct days days_around(const struct session *s, uint64_t ns)
 {
-	static const char sql[] = "select ensure_partitions(%d, %d) + ensure_hours(%d, %d),"
-				  " drop_old('%s'::jsonb), extract(epoch from now())::bigint";
+	uint64_t day_ns = ns / DAY_NS * DAY_NS;
+	uint64_t back = retain_least(&s->cfg.keep) < DAYS_BACK ? 1 : DAYS_BACK;
+
+	return (struct days){ day_ns - DAY_NS * back, day_ns + DAY_NS * (DAYS_AHEAD + 1) };
+}
+
+static int make_other_days(struct session *s)
+{
 	AUTO(PQclear) PGresult *res = NULL;
-	char text[RETAIN_TEXT + 160], days[RETAIN_TEXT];
-	uint64_t now_s;
+	char text[128];
 	int r;
 
-	retain_text(&s->cfg.keep, days);
-	snprintf(text, sizeof(text), sql, DAYS_BACK, DAYS_AHEAD, HOURS_BACK, HOURS_AHEAD, days);
+	s->other = (struct days){ 0 };
+	s->other_ns = clock_watch_other_ns(s->watch);
+	if (!s->other_ns)
+		return 0;
+	snprintf(text, sizeof(text), "select ensure_partitions_at(to_timestamp(%llu), %d, %d)",
+		 s->other_ns / SEC, DAYS_BACK, DAYS_AHEAD);
 	r = pg_ask(s->pg, text, &(struct pg_args){ 0 }, &res);
 	if (r < 0)
 		return r;
 	counter_add(C_PARTITIONS_MADE, strtoull(PQgetvalue(res, 0, 0), NULL, 10));
-	counter_add(C_PARTITIONS_DROPPED, strtoull(PQgetvalue(res, 0, 1), NULL, 10));
-	now_s = strtoull(PQgetvalue(res, 0, 2), NULL, 10);
-	s->hour_ns = now_s * SEC / HOUR_NS * HOUR_NS;
-	/* do not store into a day that retention drops at once */
-	s->from_ns = now_s * SEC / DAY_NS * DAY_NS -
-		     DAY_NS * (retain_least(&s->cfg.keep) < DAYS_BACK ? 1 : DAYS_BACK);
-	s->until_ns = now_s * SEC / DAY_NS * DAY_NS + DAY_NS * (DAYS_AHEAD + 1);
+	s->other = days_around(s, s->other_ns);
 	return 0;
+}
+
+/* Hours and days are by the server's clock, which also dates the partitions. */
+static int make_days(struct session *s)
+{
+	static const char sql[] = "select ensure_partitions(%d, %d) + ensure_hours(%d, %d), "
+				  "extract(epoch from now())::bigint";
+	AUTO(PQclear) PGresult *res = NULL;
+	char text[160];
+	uint64_t now_s;
+	int r;
+
+	snprintf(text, sizeof(text), sql, DAYS_BACK, DAYS_AHEAD, HOURS_BACK, HOURS_AHEAD);
+	r = pg_ask(s->pg, text, &(struct pg_args){ 0 }, &res);
+	if (r < 0)
+		return r;
+	counter_add(C_PARTITIONS_MADE, strtoull(PQgetvalue(res, 0, 0), NULL, 10));
+	now_s = strtoull(PQgetvalue(res, 0, 1), NULL, 10);
+	s->hour_ns = now_s * SEC / HOUR_NS * HOUR_NS;
+	s->ahead_ns = now_s * SEC - clock_mono_ns();
+	s->days = days_around(s, now_s * SEC);
+	return make_other_days(s);
+}
+
+static int drop_days(struct session *s)
+{
+	AUTO(PQclear) PGresult *res = NULL;
+	char text[RETAIN_TEXT + 128], days[RETAIN_TEXT];
+	int r;
+
+	retain_text(&s->cfg.keep, days);
+	snprintf(text, sizeof(text),
+		 "select fact, day, parts from drop_expired('%s'::jsonb, to_timestamp(%" PRId64
+		 "))",
+		 days, clock_watch_earliest_s(s->watch));
+	r = pg_ask(s->pg, text, &(struct pg_args){ 0 }, &res);
+	for (int i = 0; r == 0 && i < PQntuples(res); i++) {
+		log_info("retention dropped %s partition(s) of table %s, from %s on",
+			 PQgetvalue(res, i, 2), PQgetvalue(res, i, 0), PQgetvalue(res, i, 1));
+		counter_add(C_PARTITIONS_DROPPED, strtoull(PQgetvalue(res, i, 2), NULL, 10));
+	}
+	return r;
+}
+
+/* How many days later than now the days of retention begin to count. */
+static int extra_days(const struct session *s)
+{
+	uint64_t now_s = clock_watch_database_ns(s->watch) / SEC;
+	uint64_t earliest_s = (uint64_t)clock_watch_earliest_s(s->watch);
+
+	return earliest_s < now_s ? (int)((now_s - earliest_s) * SEC / DAY_NS) : 0;
 }
 
 /* Shared contents are deleted once no row can be left that uses them. */
@@ -112,7 +177,8 @@ static int delete_old(struct session *s)
 		"delete from checks where last_used < now() - interval '%d days';"
 		"delete from stack where last_used < now() - interval '%d days';"
 		"select forget_incidents(%d)";
-	int rows = (int)s->cfg.keep.requests, stacks = (int)retain_stacks(&s->cfg.keep);
+	int extra = extra_days(s), rows = (int)s->cfg.keep.requests + extra,
+	    stacks = (int)retain_stacks(&s->cfg.keep) + extra;
 	char text[sizeof(sql) + 100];
 
 	snprintf(text, sizeof(text), sql, rows, rows, rows, rows, rows, rows, rows + SHARED_MARGIN,
@@ -137,7 +203,11 @@ static int upkeep(struct session *s)
 
 	if (r < 0)
 		return fail_session(s, r, "its day partitions could not be made");
-	r = run_locked(s, delete_old);
+	if (clock_watch_drops(s->watch)) {
+		r = run_locked(s, drop_days);
+		if (r == 0)
+			r = run_locked(s, delete_old);
+	}
 	if (r < 0)
 		return fail_session(s, r, "expired rows could not be deleted");
 	s->due_ns = clock_mono_ns() + UPKEEP_NS;
@@ -177,13 +247,47 @@ static int prepare_tables(struct session *s)
 	return r < 0 ? fail_session(s, r, "its tables could not be prepared") : 0;
 }
 
+void session_hear(struct session *s, uint64_t node, uint64_t wall_ns, bool hello)
+{
+	clock_watch_hear(s->watch, node, wall_ns, hello);
+}
+
+static uint64_t apart(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* Whether the partitions of the last upkeep are around the wrong time by now. */
+static bool has_moved(struct session *s)
+{
+	uint64_t other_ns = clock_watch_other_ns(s->watch);
+	bool inside =
+		other_ns >= s->other.from_ns + DAY_NS && other_ns + DAY_NS < s->other.until_ns;
+
+	if (other_ns && !inside)
+		return true;
+	s->other_ns = other_ns;
+	return apart(clock_watch_database_ns(s->watch) - clock_mono_ns(), s->ahead_ns) > HOUR_NS;
+}
+
+static bool is_due(struct session *s)
+{
+	return clock_mono_ns() >= s->due_ns || has_moved(s);
+}
+
+static int read_clocks(struct session *s, bool now)
+{
+	int r = clock_watch_read(s->watch, s->pg, now);
+
+	return r < 0 ? fail_session(s, r, "its clock could not be read") : 0;
+}
+
 int session_ready(struct session *s)
 {
-	uint64_t now = clock_mono_ns();
-	int r;
+	int r = s->ready ? read_clocks(s, false) : 0;
 
-	if (s->ready && now < s->due_ns)
-		return 0;
+	if (r < 0 || (s->ready && !is_due(s)))
+		return r;
 	if (!s->ready) {
 		r = pg_connect(s->pg);
 		if (r < 0)
@@ -194,12 +298,30 @@ int session_ready(struct session *s)
 		s->number++;
 		counter_add(C_RECONNECTS, 1);
 	}
-	r = upkeep(s);
+	r = read_clocks(s, true);
+	if (r == 0)
+		r = upkeep(s);
 	if (r < 0)
 		return r;
 	s->ready = true;
 	counter_set(C_DATABASE_UP, 1);
 	return 0;
+}
+
+static bool has_ns(const struct days *d, uint64_t ns)
+{
+	return ns >= d->from_ns && ns < d->until_ns;
+}
+
+uint64_t session_now_ns(const struct session *s)
+{
+	uint64_t wall_ns = clock_wall_ns(), other_ns = clock_watch_other_ns(s->watch);
+
+	if (s->other_ns && has_ns(&s->other, other_ns))
+		return other_ns;
+	if (has_ns(&s->days, wall_ns))
+		return wall_ns;
+	return clock_watch_database_ns(s->watch);
 }
 
 uint64_t session_commit_ns(struct session *s, uint64_t wall_ns)
@@ -227,12 +349,22 @@ uint64_t session_region(const struct session *s)
 
 uint64_t session_from_ns(const struct session *s)
 {
-	return s->from_ns;
+	return s->days.from_ns;
 }
 
 uint64_t session_until_ns(const struct session *s)
 {
-	return s->until_ns;
+	return s->days.until_ns;
+}
+
+uint64_t session_other_from_ns(const struct session *s)
+{
+	return s->other_ns ? s->other.from_ns : 0;
+}
+
+uint64_t session_other_until_ns(const struct session *s)
+{
+	return s->other_ns ? s->other.until_ns : 0;
 }
 
 uint64_t session_raw_from_ns(const struct session *s)

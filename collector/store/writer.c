@@ -50,8 +50,12 @@ struct writer {
 static void append_work(struct writer *w, struct work *work)
 {
 	w->work[w->nwork++] = work;
-	if (work->batch)
+	if (work->batch) {
 		w->batch[w->nbatches++] = work->batch;
+		session_hear(w->session, work->batch->of.node_id, work->batch->of.wall_ns, false);
+	} else if (work->kind == WORK_HELLO) {
+		session_hear(w->session, work->node, work->wall_ns, true);
+	}
 }
 
 /*
@@ -98,9 +102,11 @@ static void make_rows(struct writer *w)
 	for (size_t i = 0; i < w->nbatches; i++) {
 		struct batch *b = w->batch[i];
 
-		b->now_ns = clock_wall_ns();
+		b->now_ns = session_now_ns(w->session);
 		b->from_ns = session_from_ns(w->session);
 		b->until_ns = session_until_ns(w->session);
+		b->other_from_ns = session_other_from_ns(w->session);
+		b->other_until_ns = session_other_until_ns(w->session);
 		b->raw_from_ns = session_raw_from_ns(w->session);
 		b->raw_until_ns = session_raw_until_ns(w->session);
 		if (pipeline_run(w->line, b) < 0 && !b->malformed)

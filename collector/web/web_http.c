@@ -4,6 +4,7 @@
 
 #include "lib/base/json.h"
 #include "lib/base/log.h"
+#include "collector/core/clock_check.h"
 #include "collector/web/web_asset.h"
 #include "collector/web/call/web_call.h"
 #include "collector/web/call/web_file.h"
@@ -258,6 +259,8 @@ static enum MHD_Result send_health(struct http_exchange *x)
 	json_clean_text(&b, x->http->version);
 	web_put(&b, ",\"parts\":{\"web\":\"ok\",\"database\":");
 	json_clean_text(&b, well ? "ok" : why);
+	if (clock_published() != CLOCK_OK)
+		web_put(&b, ",\"retention\":\"held: %s\"", clock_fault_name(clock_published()));
 	web_put(&b, "}}\n");
 	return send_body(x, well ? 200 : 503, json, &b);
 }

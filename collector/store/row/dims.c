@@ -5,26 +5,24 @@
 #include <stdio.h>
 
 #include "lib/base/cgroup_name.h"
+#include "lib/base/clock.h"
 #include "lib/base/hash.h"
 #include "lib/base/json.h"
 #include "lib/base/log.h"
 #include "collector/db/columns.h"
 #include "collector/core/counters.h"
 #include "collector/core/pairmap.h"
+#include "collector/store/row/name_budget.h"
 
-/* Limits for new names per node and day: a faulty probe must not fill the database. */
-enum { MAX_ENTITIES = 4096, MAX_KEYS = 16384 };
+static const uint64_t QUIET_NS = 3600000000000u;
 
 #define DAY_NS 86400000000000u
 
-struct node_counts {
-	uint32_t entities, keys;
-};
-
 struct dims {
 	struct pairmap *layouts, *entities, *keys; /* ids */
-	struct pairmap *nodes; /* struct node_counts */
+	struct pairmap *nodes; /* struct name_counts */
 	uint64_t day;
+	uint64_t refused, logged_ns; /* since the last line of the log; monotonic, 0: never */
 };
 
 struct dims *dims_new(void)
@@ -36,7 +34,7 @@ struct dims *dims_new(void)
 	d->layouts = pairmap_new(0);
 	d->entities = pairmap_new(0);
 	d->keys = pairmap_new(0);
-	d->nodes = pairmap_new(sizeof(struct node_counts));
+	d->nodes = pairmap_new(sizeof(struct name_counts));
 	return d;
 }
 
@@ -59,16 +57,33 @@ void dims_forget(struct dims *d)
 	pairmap_forget(d->nodes);
 }
 
-static bool is_new(struct pairmap *ids, uint64_t node, uint64_t id, uint32_t *count, uint32_t max)
+static void refuse_name(struct dims *d, const struct batch *b, enum name_budget of)
 {
-	if (pairmap_find(ids, node, id))
-		return false;
-	if (*count >= max) {
-		counter_add(C_NAMES_REFUSED, 1);
+	uint64_t now = clock_mono_ns();
+
+	counter_add(C_NAMES_REFUSED, 1);
+	d->refused++;
+	if (d->logged_ns && now - d->logged_ns < QUIET_NS)
+		return;
+	log_warn(0,
+		 "node %s brought more than %" PRIu32 " new names of %s today: further ones are "
+		 "stored without a name until midnight UTC (%" PRIu64 " names since the last such "
+		 "line); let its probe watch fewer of them, for cgroups with option scope",
+		 b->name ? b->name : "?", name_budget_most(of), name_budget_text(of), d->refused);
+	d->logged_ns = now;
+	d->refused = 0;
+}
+
+static bool is_new(struct dims *d, struct pairmap *ids, const struct batch *b, uint64_t id,
+		   enum name_budget of)
+{
+	uint64_t node = b->of.node_id;
+
+	if (!name_budget_take(pairmap_add(d->nodes, node, 0), of)) {
+		refuse_name(d, b, of);
 		return false;
 	}
 	pairmap_add(ids, node, id);
-	++*count;
 	return true;
 }
 
@@ -158,14 +173,13 @@ uint64_t dims_entity_id(const char *kind, const char *name)
 	return hash_end(hash_add_str(hash_add_str(HASH_START, kind), name));
 }
 
-static void put_entity(struct dims *d, struct columns *c, uint64_t node, uint64_t id,
+static void put_entity(struct dims *d, struct columns *c, const struct batch *b, uint64_t id,
 		       const char *kind, const char *name)
 {
-	struct node_counts *k = pairmap_add(d->nodes, node, 0);
-
-	if (!is_new(d->entities, node, id, &k->entities, MAX_ENTITIES))
+	if (pairmap_find(d->entities, b->of.node_id, id) ||
+	    !is_new(d, d->entities, b, id, name_budget_of(kind, name)))
 		return;
-	copy_int8(&c->column[0], (int64_t)node);
+	copy_int8(&c->column[0], (int64_t)b->of.node_id);
 	copy_int8(&c->column[1], (int64_t)id);
 	copy_text(&c->column[2], kind);
 	copy_text(&c->column[3], name);
@@ -177,14 +191,14 @@ static void put_entity(struct dims *d, struct columns *c, uint64_t node, uint64_
 static void put_entities(struct dims *d, struct columns *c, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->items.nsamples; i++)
-		put_entity(d, c, b->of.node_id, b->entity_id[i], b->layout[i]->kind,
+		put_entity(d, c, b, b->entity_id[i], b->layout[i]->kind,
 			   b->items.samples[i].entity);
 	for (uint32_t i = 0; i < b->items.nrollups; i++) {
 		const struct rollup_item *q = &b->items.rollups[i];
 
 		for (uint32_t k = 0; k < q->nentities; k++)
 			if (dims_entity_id(q->kind, q->entities[k].name) == q->entities[k].id)
-				put_entity(d, c, b->of.node_id, q->entities[k].id, q->kind,
+				put_entity(d, c, b, q->entities[k].id, q->kind,
 					   q->entities[k].name);
 	}
 }
@@ -192,12 +206,12 @@ static void put_entities(struct dims *d, struct columns *c, const struct batch *
 static void put_keys(struct dims *d, struct columns *c, const struct batch *b)
 {
 	uint64_t node = b->of.node_id;
-	struct node_counts *k = pairmap_add(d->nodes, node, 0);
 
 	for (uint32_t i = 0; i < b->items.nreds; i++) {
 		const struct red_item *q = &b->items.reds[i];
 
-		if (!is_new(d->keys, node, b->key_id[i], &k->keys, MAX_KEYS))
+		if (pairmap_find(d->keys, node, b->key_id[i]) ||
+		    !is_new(d, d->keys, b, b->key_id[i], NAMES_KEY))
 			continue;
 		copy_int8(&c->column[0], (int64_t)node);
 		copy_int8(&c->column[1], (int64_t)b->key_id[i]);
@@ -229,6 +243,7 @@ static void put_seen(struct dims *d UNUSED, struct columns *c, const struct batc
 		return;
 	copy_int8(&c->column[0], (int64_t)b->of.node_id);
 	copy_time(&c->column[1], b->tick_ns < b->now_ns ? b->tick_ns : b->now_ns);
+	copy_time(&c->column[2], b->now_ns);
 	columns_row(c);
 }
 
@@ -263,11 +278,13 @@ static const struct dim {
 	  " on conflict (node_id, name) do update set state = excluded.state, why = excluded.why,"
 	  " since = case when s.state = excluded.state then s.since else excluded.since end" },
 	{ put_seen,
-	  2,
-	  { ARRAY_INT8, ARRAY_TIME },
-	  "update node n set last_seen = greatest(n.last_seen, u.ts) from (select node, max(ts) ts"
-	  " from unnest($1::bigint[], $2::timestamptz[]) v(node, ts) group by node) u"
-	  " where n.node_id = u.node" },
+	  3,
+	  { ARRAY_INT8, ARRAY_TIME, ARRAY_TIME },
+	  /* a time far in the future is from when a clock was ahead */
+	  "update node n set last_seen = case when n.last_seen > u.now + interval '1 hour' then"
+	  " u.ts else greatest(n.last_seen, u.ts) end from (select node, max(ts) ts, max(now) now"
+	  " from unnest($1::bigint[], $2::timestamptz[], $3::timestamptz[]) v(node, ts, now)"
+	  " group by node) u where n.node_id = u.node" },
 };
 
 static int store_dim(struct dims *d, struct pg *p, struct batch *const *b, size_t n,

@@ -10,7 +10,8 @@ enum { STORED_AT = 2 + 3 * (4 + 8) + 4 };
 
 static inline bool store_has_day(const struct batch *b, uint64_t wall_ns)
 {
-	return wall_ns >= b->from_ns && wall_ns < b->until_ns;
+	return (wall_ns >= b->from_ns && wall_ns < b->until_ns) ||
+	       (wall_ns >= b->other_from_ns && wall_ns < b->other_until_ns);
 }
 
 void store_profile(struct batch *b, uint32_t i); /* store_profile.c */

@@ -162,6 +162,14 @@ sql -c "delete from before where node_id = 0" -c "vacuum sample_raw" -c "vacuum 
 ok "then the room is given back" is 0 "select sum(pg_relation_size(inhrelid)) from pg_inherits where inhparent in ('sample_raw'::regclass, 'sample'::regclass)"
 sql -c "select ensure_partition('sample_raw', 'hour', now() - interval '20 hours')" >/dev/null
 ok "an hour that has nothing and is over is dropped" is "1|0" "select drop_empty_hours(), drop_empty_hours()"
+hour=sample_raw_$(date -u -d "21 hours ago" +%Y%m%d%H)
+sql -c "set role seismo; create table $hour (like sample_raw including all) partition by hash (node_id); create table spread partition of $hour for values with (modulus 1, remainder 0)
+	" -c "set role seismo" -c "alter table sample_raw attach partition $hour for values from (date_trunc('hour', now()) - interval '21 hours') to (date_trunc('hour', now()) - interval '20 hours')" \
+	-c "insert into spread (ts, node_id, layout_id, entities) values (date_trunc('hour', now()) - interval '21 hours', 1, 7, '{}')"
+ok "an hour that is spread over other tables has no size, and rows" is "0|1" "select pg_relation_size('$hour'), count(*) from $hour"
+ok "it is not dropped" is "0|1" "select drop_empty_hours(), (select count(*) from $hour)"
+sql -c "delete from spread"
+ok "until it is empty" is "1|0" "select drop_empty_hours(), drop_empty_hours()"
 eval "exec ${holder[1]}>&-"
 
 # Late, and twice in a tick.

@@ -1,0 +1,198 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# clock_jump.sh - the clocks of PostgreSQL and of the collector jump 40 days and a year, at a start and while they run: no row is
+# dropped, rows that come meanwhile keep the time of their node, and retention goes on when the clocks are right again.
+set -u
+cd "$(dirname "$0")/../../.." || exit 1
+. tests/lib/check.sh
+. tests/lib/ingest_rig.sh
+
+faketime=$(ls /usr/lib/*/faketime/libfaketimeMT.so.1 2>/dev/null)
+[ -n "$faketime" ] || { echo "0 passed, 1 failed: is faketime installed?"; exit 1; }
+read -r port web < <(free_ports 2 | tr '\n' ' ')
+days=86400 epoch=0 heard=1 began=$(date +%s)
+
+set_clock() { # WHOSE SECONDS: ahead, within a second
+	printf '%+d\n' "$2" >"$dir/$1.new" && mv "$dir/$1.new" "$dir/clock.$1"
+}
+
+faked() { # WHOSE: the environment of a program whose clock is to be set
+	env=(env LD_PRELOAD="$faketime" FAKETIME_TIMESTAMP_FILE="$dir/clock.$1" FAKETIME_CACHE_DURATION=1 FAKETIME_DONT_RESET=1
+		DONT_FAKE_MONOTONIC=1 FAKETIME_DONT_FAKE_MONOTONIC=1)
+}
+
+collect() { # starts the collector
+	start one "$port" "$web" --keep-days 30
+}
+
+clocks_are() { # DATABASE COLLECTOR: seconds off; both programs see it
+	set_clock database "$1"
+	set_clock collector "$2"
+	await 300 off_by "$1"
+}
+
+off_by() {
+	local now
+	now=$(date +%s)
+	[ "$(sql -c "select abs(extract(epoch from clock_timestamp()) - $now - ($1)) < 5")" = t ]
+}
+
+is_held() { # CAUSE
+	[ "$(counter "$web" "seismo_retention_held{cause=\"$1\"}")" = 1 ]
+}
+
+is_free() {
+	[ "$(curl -s "http://127.0.0.1:$web/metrics" | awk '/^seismo_retention_held/ { n++; sum += $2 } END { print n, sum }')" = "4 0" ]
+}
+
+deliver() { # 40 rows of a node whose clock is right
+	epoch=$((epoch + 1))
+	timeout 60 "$fake" "tcp://127.0.0.1:$port" deliver n1 "$epoch" 40 1000 >>"$dir/deliver.log" 2>&1
+}
+
+old_rows="with r as (select ts from request union all select ts from event union all select ts from red) select count(*) from r where ts < to_timestamp($began) - interval '1 day'"
+new_rows="with r as (select * from request where app = 'fake' and path like '/%') select count(*) || ' ' || count(*) filter (where ts >= to_timestamp($began)
+	and ts < to_timestamp($began) + interval '1 hour') from r"
+
+nothing_lost() { # of the old rows; the new ones are all there, at the time when they were sent
+	is 2400 "$old_rows" && is "$((40 * epoch)) $((40 * epoch))" "$new_rows" && is 0 "select count(*) from quarantine"
+}
+
+make_days() { # FROM TO: days ago, with 40 rows of three tables each
+	sql -c "set role seismo" -c "create temp table days as select now() - i * interval '1 day' as at from generate_series($1, $2) i" \
+		-c "select count(ensure_partition(f, 'day', at)) from days, unnest(array['request', 'event', 'red']) f" \
+		-c "insert into request select (jsonb_populate_record(x.r, jsonb_build_object('ts', at, 'app', 'old'))).* from (select r from request r limit 1) x, days, generate_series(1, 40)" \
+		-c "insert into event (ts, node_id, event_id, stored, kind, severity, pid, tid, comm, us, error_us, reason_id, params) select at, 1, 1, at, 'kmsg', 1, 0, 0, '', 0, 0, 0, '{}' from days, generate_series(1, 40)" \
+		-c "insert into red (ts, node_id, key_id, status_class, n, sum_us, lo, b) select at, 1, 1, 2, 1, 1, 0, '{1}' from days, generate_series(1, 40)"
+}
+
+says() { # TEXT: in its log since the last call of `listen`
+	tail -n "+$heard" "$dir/one.log" | grep -q "$1"
+}
+
+listen() {
+	heard=$(($(wc -l <"$dir/one.log") + 1))
+}
+
+jump() { # WHAT CAUSE DATABASE COLLECTOR: while it runs
+	listen
+	clocks_are "$3" "$4"
+	ok "$1: retention is held" await 300 is_held "$2"
+	ok "$1: the log says so" says "retention drops nothing"
+	ok "$1: rows are stored" deliver
+	ok "$1: no row is lost or at another time" nothing_lost
+}
+
+start_so() { # WHAT: the same at a start
+	halt one TERM
+	collect
+	ok "$1, at a start: retention is held" await 300 eval '[ "$(held)" = 1 ]'
+	ok "$1, at a start: rows are stored" deliver
+	ok "$1, at a start: no row is lost or at another time" nothing_lost
+}
+
+right() { # the clocks, again
+	listen
+	clocks_are 0 0
+	ok "when the clocks are right again the hold ends" await 300 is_free
+	ok "and the log says so" says "agree with the stored rows again"
+}
+
+held() { # CAUSE
+	[ "$(counter "$web" "seismo_retention_held{cause=\"$1\"}")" = 1 ]
+}
+
+is_free() {
+	[ "$(curl -s "http://127.0.0.1:$web/metrics" | awk '/^seismo_retention_held/ { n++; sum += $2 } END { print n, sum }')" = "4 0" ]
+}
+
+deliver() { # 40 rows of a node whose clock is right
+	epoch=$((epoch + 1))
+	timeout 60 "$fake" "tcp://127.0.0.1:$port" deliver n1 "$epoch" 40 1000 >>"$dir/deliver.log" 2>&1
+}
+
+old_rows="with r as (select ts from request union all select ts from event union all select ts from red) select count(*) from r where ts < to_timestamp($began) - interval '1 day'"
+new_rows="with r as (select * from request where app = 'fake' and path like '/%') select count(*) || ' ' || count(*) filter (where ts >= to_timestamp($began)
+	and ts < to_timestamp($began) + interval '1 hour') from r"
+
+nothing_lost() { # of the old rows; the new ones are all there, at the time when they were sent
+	is 2400 "$old_rows" && is "$((40 * epoch)) $((40 * epoch))" "$new_rows" && is 0 "select count(*) from quarantine"
+}
+
+make_days() { # FROM TO: days ago, with 40 rows of three tables each
+	sql -c "set role seismo" -c "create temp table days as select now() - i * interval '1 day' as at from generate_series($1, $2) i" \
+		-c "select count(ensure_partition(f, 'day', at)) from days, unnest(array['request', 'event', 'red']) f" \
+		-c "insert into request select (jsonb_populate_record(x.r, jsonb_build_object('ts', at, 'app', 'old'))).* from (select r from request r limit 1) x, days, generate_series(1, 40)" \
+		-c "insert into event (ts, node_id, event_id, stored, kind, severity, pid, tid, comm, us, error_us, reason_id, params) select at, 1, 1, at, 'kmsg', 1, 0, 0, '', 0, 0, 0, '{}' from days, generate_series(1, 40)" \
+		-c "insert into red (ts, node_id, key_id, status_class, n, sum_us, lo, b) select at, 1, 1, 2, 1, 1, 0, '{1}' from days, generate_series(1, 40)"
+}
+
+says() { # TEXT: in its log since the last call of `listen`
+	tail -n "+$heard" "$dir/one.log" | grep -q "$1"
+}
+
+listen() {
+	heard=$(($(wc -l <"$dir/one.log") + 1))
+}
+
+jump() { # WHAT CAUSE DATABASE COLLECTOR: while it runs, and at a start
+	listen
+	clocks_are "$3" "$4"
+	ok "$1, while it runs: retention is held" await 300 is_held "$2"
+	ok "$1: the log says so" says "retention drops nothing"
+	ok "$1: rows are stored" deliver
+	ok "$1: no row is lost or at another time" nothing_lost
+	halt one TERM
+	collect
+	ok "$1, at a start: retention is held" await 300 eval '[ "$(held)" = 1 ]'
+	ok "$1: rows are stored after it" deliver
+	ok "$1: still no row is lost or at another time" nothing_lost
+	listen
+	clocks_are 0 0
+	ok "$1: when the clocks are right again the hold ends" await 300 is_free
+	ok "$1: and the log says so" says "agree with the stored rows again"
+	ok "$1: rows that come then are stored" deliver
+	ok "$1: and no row is lost" nothing_lost
+}
+
+held() { # how many causes
+	curl -s "http://127.0.0.1:$web/metrics" | awk '/^seismo_retention_held/ { sum += $2 } END { print sum }'
+}
+
+set_clock database 0
+set_clock collector 0
+faked collector
+printf '#!/bin/sh\nexec %s "$@"\n' "${env[*]} $PWD/$collector" >"$dir/collector" && chmod 755 "$dir/collector"
+collector=$dir/collector
+faked database
+as_postgres+=("${env[@]}")
+pg_make
+collect
+await 300 grep -q "is ready" "$dir/one.log"
+let_in
+deliver
+make_days 3 22 >/dev/null
+ok "rows of twenty days are there" is 2400 "$old_rows"
+ok "nothing is held" await 300 is_free
+jump "40 days ahead" nodes $((40 * days)) $((40 * days))
+start_so "40 days ahead"
+right
+jump "40 days behind" nodes $((-40 * days)) $((-40 * days))
+start_so "40 days behind"
+jump "PostgreSQL a year ahead" database $((365 * days)) 0
+start_so "PostgreSQL a year ahead"
+right
+ok "rows that come then are stored" deliver
+ok "and none is lost" nothing_lost
+
+# Rows that are older than is kept go by one day in an hour.
+make_days 40 42 >/dev/null
+halt one TERM
+collect
+ok "with right clocks what is old is dropped, one day of each table" await 300 is 240 "select count(*) from (select ts from request union all select ts from event union all select ts from red) r where ts < now() - interval '35 days'"
+ok "which the log says" grep -q "retention dropped 1 partition(s) of table request, from $(date -u -d "42 days ago" +%F) on" "$dir/one.log"
+halt one TERM
+collect
+await 300 is_free
+ok "and no other day after another start in that hour" is 240 "select count(*) from (select ts from request union all select ts from event union all select ts from red) r where ts < now() - interval '35 days'"
+done_checking
