@@ -9,7 +9,7 @@ static const char page[] = "/index.html";
 static bool is_console(const char *url)
 {
 	static const char *const pages[] = { "/",	"/nodes",   "/red",	  "/requests",
-					     "/events", "/profile", "/incidents", "/topology" };
+					     "/events", "/profile", "/incidents", "/topology", "/storage" };
 	for (size_t i = 0; i < ARRAY_SIZE(pages); i++)
 		if (strcmp(url, pages[i]) == 0)
 			return true;

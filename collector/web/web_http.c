@@ -258,7 +258,9 @@ static enum MHD_Result send_health(struct http_exchange *x)
 	json_clean_text(&b, x->http->version);
 	web_put(&b, ",\"parts\":{\"web\":\"ok\",\"database\":");
 	json_clean_text(&b, well ? "ok" : why);
-	web_put(&b, "}}\n");
+	web_put(&b, "}");
+	web_put_warnings(&b);
+	web_put(&b, "}\n");
 	return send_body(x, well ? 200 : 503, json, &b);
 }
 
