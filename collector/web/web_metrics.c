@@ -32,7 +32,6 @@ void web_put_warnings(struct buf *b)
 		web_put(b, ",\"warnings\":[\"the database's disk is near its limit; old data is "
 			   "dropped\"]");
 	else if (counter_get(C_DISK_LIMIT_BYTES) && full_s < 7 * day_s)
-		web_put(b,
-			",\"warnings\":[\"the database's disk reaches its limit in %.1f days\"]",
+		web_put(b, ",\"warnings\":[\"the database's disk reaches its limit in %.1f days\"]",
 			(double)full_s / (double)day_s);
 }
