@@ -17,6 +17,7 @@
 #include "collector/ingest/receive.h"
 #include "collector/archive/red_roll.h"
 #include "collector/relay/relay.h"
+#include "collector/space/space.h"
 #include "collector/archive/compact.h"
 #include "collector/web/web.h"
 #include "collector/store/writer.h"
@@ -41,6 +42,7 @@ struct collector {
 	struct router *router;
 	struct receive *receive;
 	struct web *web;
+	struct space *space;
 	struct writer *writer;
 	struct compact *compact;
 	struct red_roll *red_roll;
@@ -104,6 +106,16 @@ static int on_command(void *arg, struct incident_command *c)
 	return correlate_put(arg, c);
 }
 
+static int start_space(struct collector *c)
+{
+	const struct space_config space = { .database = c->config.database,
+					    .limit = c->config.disk,
+					    .place = c->config.database_dir };
+	int r = space_start(&c->space, &space);
+
+	return r < 0 ? log_err(r, "cannot start the thread of max_disk") : 0;
+}
+
 static int start_threads(struct collector *c)
 {
 	struct web_config web = {
@@ -120,6 +132,7 @@ static int start_threads(struct collector *c)
 			     .region = c->config.region,
 			     .keep = c->config.keep },
 		.outbox = c->outbox,
+		.refusal = space_refusal,
 		.on_requests = on_requests,
 	};
 	const struct correlate_config correlate = {
@@ -134,7 +147,11 @@ static int start_threads(struct collector *c)
 	r = web_start(&c->web, &web);
 	if (r < 0)
 		return log_err(r, "cannot start the console on %s", c->config.web);
+	r = start_space(c);
+	if (r < 0)
+		return r;
 	writer.arg = c->web;
+	writer.space = c->space;
 	r = writer_start(&c->writer, &writer);
 	if (r < 0)
 		return log_err(r, "cannot start the writer thread");
@@ -246,6 +263,7 @@ static void stop(struct collector *c)
 			"batches that are not stored");
 		_exit(EXIT_FAILURE);
 	}
+	space_stop(c->space);
 	if (c->receive)
 		receive_notes(c->receive);
 	/* a query is still running: exiting aborts its transaction; all else is done */

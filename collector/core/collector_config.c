@@ -164,6 +164,28 @@ static const struct config_option options[] = {
 			"counted; the console shows the count.",
 	},
 	{
+		OF_COLLECTOR(max_disk, CONFIG_STR),
+		.min = 1,
+		.initial = "80%",
+		.arg = "SIZE",
+		.help = "limit of the database's size",
+		.more = "A share of the database's file system (80%), a size (200GB, also KB, MB, "
+			"TB), or off. Near it the collector drops data: profiles, raw samples, "
+			"request counts, rows of the commonest group, then the oldest hours, "
+			"never the newest hour. At the limit, or when the file system has less "
+			"than 512 MiB free (an eighth of a smaller one), batches wait on their "
+			"nodes. Page /storage shows it.",
+	},
+	{
+		OF_COLLECTOR(database_dir, CONFIG_STR),
+		.none = "found",
+		.arg = "DIR",
+		.help = "directory on the database's file system",
+		.more = "Only its free space is read. The collector finds the directory itself if "
+			"the database is on this host, is reached by a local socket, and its data "
+			"directory can be named; otherwise a share of max_disk needs this option.",
+	},
+	{
 		OF_RELAY(to, CONFIG_STR),
 		.arg = "URL",
 		.help = "global collector address or comma-separated list",
@@ -354,6 +376,11 @@ int config_read(int argc, char *const argv[], struct config *c, enum config_task
 	c->command = args.rest;
 	if (r < 0 || (*task != CONFIG_RUN && *task != CONFIG_CHECK))
 		return r;
+	if (disk_limit_parse(c->max_disk, &c->disk) < 0)
+		return config_refuse(err, errlen,
+				     "max_disk: %s is not a share like 80%%, a size like 200GB, or "
+				     "off",
+				     c->max_disk);
 	r = check_relay(c, err, errlen);
 	return r < 0 ? r : endpoint_parse(c->bind, &unused, err, errlen);
 }

@@ -2,6 +2,7 @@
 /* collector_config.h - the options of seismo-collector, set by file and by flag. */
 #pragma once
 
+#include "collector/core/disk_limit.h"
 #include "collector/core/incident_limits.h"
 #include "collector/core/retain.h"
 #include "lib/config/config_args.h"
@@ -26,6 +27,9 @@ struct config {
 		char keys[256]; /* directory of the relay's own key pair; "": relay in keys */
 		char token[256]; /* file with an enrollment token */
 	} relay;
+	char max_disk[32];
+	struct disk_limit disk; /* max_disk, parsed */
+	char database_dir[512]; /* on the database's file system; "": found */
 	int64_t node_rows_per_s; /* limit of rows stored of a node; the rest are only counted */
 	char *const *command; /* CONFIG_COMMAND: "node", ... and its arguments */
 	const char *help; /* CONFIG_HELP: the format of the help */

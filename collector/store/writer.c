@@ -43,6 +43,7 @@ struct writer {
 	uint64_t group; /* number of the current group */
 	uint64_t left; /* batches not stored at shutdown */
 	bool gave_up;
+	const char *refusal; /* of the last try; NULL: none */
 	struct writer_log log;
 	unsigned seed;
 };
@@ -87,8 +88,11 @@ static int prepare_session(struct writer *w)
 {
 	int r = session_ready(w->session);
 
+	w->refusal = r == 0 && w->cfg.refusal ? w->cfg.refusal(w->cfg.space) : NULL;
 	if (r < 0)
 		return r;
+	if (w->refusal)
+		return -ENOSPC;
 	writer_log_ready(&w->log);
 	if (w->number != session_number(w->session))
 		commit_invalidate(w->commit);
@@ -235,7 +239,7 @@ static void wait_for_database(struct writer *w)
 {
 	if (!w->log.away_ns)
 		w->retry_ms = RETRY_MIN_MS;
-	writer_log_away(&w->log, session_why(w->session));
+	writer_log_away(&w->log, w->refusal ? w->refusal : session_why(w->session));
 	writer_queue_wait(w->cfg.link,
 			  w->retry_ms / 2 + (int)(rand_r(&w->seed) % (unsigned)w->retry_ms));
 	if (w->retry_ms < RETRY_MAX_MS)

@@ -17,6 +17,9 @@ struct writer_config {
 	struct writer_queue *link;
 	struct session_config session;
 	struct outbox *outbox; /* NULL: no relaying */
+	/* The reason why nothing may be stored now, or NULL; asked before each group. */
+	const char *(*refusal)(void *space);
+	void *space;
 	/* Called in the writer's thread after a commit with requests. */
 	void (*on_requests)(void *arg);
 	void *arg;

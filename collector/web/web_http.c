@@ -261,7 +261,9 @@ static enum MHD_Result send_health(struct http_exchange *x)
 	json_clean_text(&b, well ? "ok" : why);
 	if (clock_published() != CLOCK_OK)
 		web_put(&b, ",\"retention\":\"held: %s\"", clock_fault_name(clock_published()));
-	web_put(&b, "}}\n");
+	web_put(&b, "}");
+	web_put_warnings(&b);
+	web_put(&b, "}\n");
 	return send_body(x, well ? 200 : 503, json, &b);
 }
 

@@ -173,6 +173,7 @@ static const struct web_route routes[] = {
 	{ "/api/v1/nodes", WEB_JSON, PARAMS(nodes_params), .sql = nodes_sql },
 	{ "/api/v1/fleet", WEB_JSON, PARAMS(fleet_params), .sql = fleet_sql },
 	{ "/api/v1/fleet/values", WEB_JSON, .sql = "select api.fleet_values() as facets" },
+	{ "/api/v1/storage", WEB_JSON, .sql = "select (select body from api.storage) as storage" },
 	{ "/api/v1/tags", WEB_JSON, PARAMS(tags_params), .sql = tags_sql },
 	{ "/api/v1/coverage", WEB_JSON, PARAMS(coverage_params), .sql = web_sql_coverage },
 	{ "/api/v1/red", WEB_JSON, PARAMS(red_params), .sql = web_sql_red,

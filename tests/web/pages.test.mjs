@@ -122,6 +122,20 @@ TEST('the node list shows tags, silence, sources with their reason, and describe
 	CHECK_EQ(await t.page.$$eval('.details', (all) => all.length), 2, 'open details');
 });
 
+TEST('the storage page shows the limit, the tables, the forecast and what was dropped; the fleet page warns', async (t) => {
+	const [at, from, to] = ['2026-11-28T10:00:00.000Z', '2026-11-20T00:00:00.000Z', '2026-11-21T00:00:00.000Z'];
+	t.mock.storage = { at, state: 'ok', hint: null, used: 3 * 2 ** 30, allowed: 8 * 2 ** 30, total: 10 * 2 ** 30, free: 5 * 2 ** 30, fullSeconds: 3 * 86400 + 60, tables: [{ name: 'request', bytes: 2 * 2 ** 30 }, { name: 'red', bytes: 4096 }], drops: [{ at, step: 4, table: 'request', from, to, rows: 12000, exact: false, bytes: 2 ** 20, group: 'shop /<b>' }] };
+	await t.open('/storage');
+	await t.page.waitForSelector('#disk-drops');
+	CHECK((await t.text('#disk-sum')).includes('full in 3 d'), 'forecast');
+	CHECK_EQ(await t.page.$$eval('#disk-tables tbody td', (all) => all.map((c) => c.textContent).slice(0, 2)), ['request', '2 GiB'], 'the largest table');
+	for (const part of ['commonest group', 'request: shop /<b>', '≈ 12,000', '1 MiB']) CHECK((await t.text('#disk-drops')).includes(part), `it says: ${part}`);
+	CHECK(!(await t.text('main')).includes('disk.'), 'no key of a message is shown');
+	await t.open('/fleet');
+	await t.page.waitForSelector('a[href="/storage"] .warn');
+	CHECK((await t.text('a[href="/storage"]')).includes('full in 3 d'), 'on the fleet page');
+});
+
 TEST('a source that is not enabled is in the details of its node, not in its row', async (t) => {
 	t.mock.nodes = [node({ name: 'web-1', sources: [{ name: 'vfs', state: 'off', why: 'not asked for: on_demand = vfs in probe.conf' }, { name: 'locks', state: 'off', why: 'no tracepoint contention_begin in this kernel' }] })];
 	await t.open('/nodes');

@@ -78,6 +78,7 @@ const answer = (server, url) => {
 	if (url.pathname === '/api/v1/regions') return { regions: server.regions };
 	if (url.pathname === '/api/v1/fleet') return listFleet(server.fleet, url.searchParams);
 	if (url.pathname === '/api/v1/fleet/values') return fleetValues(server.fleet);
+	if (url.pathname === '/api/v1/storage') return { storage: server.storage };
 	if (url.pathname === '/api/v1/nodes') return { nodes: server.nodes };
 	if (url.pathname === '/api/v1/tags') return { tagged: [{ kind: 'node', entity: '', tags: server.nodes.find((n) => n.name === url.searchParams.get('node'))?.tags ?? {} }] };
 	if (url.pathname === '/api/v1/parts') return { parts };
@@ -150,7 +151,7 @@ const handle = async (server, req, res) => {
 export class Mock {
 	constructor() {
 		Object.assign(this, { rows: [], nodes: fleet(1), servers: [], shapes: [], seen: 0, withheld: 0, lost: 0, lostBatches: 0, losses: [], unread: [], away: false, slow: 0, jitter: 0 });
-		Object.assign(this, { regions: [], fleet: [1, 7, 11, 17].map((i) => scored(i)), cases: [], incidents: [], stall: Date.now() - 60e3, mute: [], refuse: [], most: 10_000 });
+		Object.assign(this, { regions: [], storage: null, fleet: [1, 7, 11, 17].map((i) => scored(i)), cases: [], incidents: [], stall: Date.now() - 60e3, mute: [], refuse: [], most: 10_000 });
 		Object.assign(this, { silent: [], without: [], entities: {} });
 		Object.assign(this, { events: [], streams: new Set(), resumed: [], asked: [] });
 	}

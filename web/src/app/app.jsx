@@ -18,6 +18,7 @@ import { NodesPage } from '../pages/nodes_page.jsx';
 import { ProfilePage } from '../pages/profile_page.jsx';
 import { RedPage } from '../pages/red_page.jsx';
 import { RequestPage } from '../pages/request_page.jsx';
+import { StoragePage } from '../pages/storage_page.jsx';
 import { TopologyPage } from '../pages/topology_page.jsx';
 import { WherePage } from '../pages/where_page.jsx';
 import { RequestsPage } from '../pages/requests_page.jsx';
@@ -51,7 +52,7 @@ const Header = ({ page, onHelp }) => {
 				<NavLink href="/red" here={page === 'red' || page === 'topology'}>
 					{t('title.red')}
 				</NavLink>
-				<NavLink href="/fleet" here={page === 'fleet'}>
+				<NavLink href="/fleet" here={page === 'fleet' || page === 'storage'}>
 					{t('title.fleet')}
 				</NavLink>
 				<NavLink href="/nodes" here={page === 'nodes' || page === 'node'}>
@@ -90,6 +91,7 @@ const pageOf = (path) => {
 	if (path.startsWith('/incidents/')) return 'incident';
 	if (path === '/topology') return 'topology';
 	if (path === '/where') return 'where';
+	if (path === '/storage') return 'storage';
 	if (path === '/events') return 'events';
 	if (path.startsWith('/events/')) return 'event';
 	return path.startsWith('/requests/') ? 'request' : 'unknown';
@@ -102,6 +104,7 @@ const Page = ({ page, path, search }) => {
 	if (page === 'topology') return <TopologyPage search={search} />;
 	if (page === 'where') return <WherePage search={search} />;
 	if (page === 'nodes') return <NodesPage />;
+	if (page === 'storage') return <StoragePage />;
 	if (page === 'fleet') return <FleetPage search={search} />;
 	if (page === 'node') return <NodePage path={path.slice('/nodes/'.length)} search={search} key={path} />;
 	if (page === 'events') return <EventsPage search={search} />;
@@ -132,7 +135,7 @@ export const App = () => {
 		() =>
 			onKey({
 				'?': () => setHelp(true),
-				Escape: () => (help ? setHelp(false) : page !== 'requests' && back({ event: '/events', incident: '/incidents', where: '/incidents', node: '/nodes', profile: '/nodes', topology: '/red' }[page] ?? '/')),
+				Escape: () => (help ? setHelp(false) : page !== 'requests' && back({ event: '/events', incident: '/incidents', where: '/incidents', node: '/nodes', profile: '/nodes', topology: '/red', storage: '/fleet' }[page] ?? '/')),
 				1: () => go('/'),
 				2: () => go('/red'),
 				3: () => go('/nodes'),

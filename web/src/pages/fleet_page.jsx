@@ -2,6 +2,7 @@
 // The fleet: which nodes are bad, in which of four classes, and why.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { QueryError } from '../ui/banner.jsx';
+import { DiskLine } from './storage_page.jsx';
 import { Coverage } from '../ui/coverage_footer.jsx';
 import { Facet } from '../features/filter/facet_menu.jsx';
 import { FilterChips } from '../features/filter/filter_bar.jsx';
@@ -162,7 +163,7 @@ export const FleetPage = ({ search }) => {
 		<>
 			<main id="content" class="page page-table" tabIndex={-1}>
 				<h1>
-					{t('title.fleet')} <a class="f-list" href="/nodes">{t('fleet.list')}</a>
+					{t('title.fleet')} <a class="f-list" href="/nodes">{t('fleet.list')}</a> <DiskLine />
 				</h1>
 				<p class="hint about">{t('fleet.about')}</p>
 				<Regions />

@@ -2,6 +2,7 @@
 // Every text of the console, key: [English, Chinese]. {x} is the parameter of that name.
 import { callMessages } from './messages_calls.js';
 import { coverageMessages } from './messages_coverage.js';
+import { diskMessages } from './messages_disk.js';
 import { eventMessages } from './messages_event.js';
 import { fleetMessages } from './messages_fleet.js';
 import { incidentMessages } from './messages_incident.js';
@@ -341,6 +342,7 @@ export const messages = {
 
 	...callMessages,
 	...coverageMessages,
+	...diskMessages,
 	...eventMessages,
 	...fleetMessages,
 	...incidentMessages,
