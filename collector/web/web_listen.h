@@ -2,8 +2,9 @@
 /*
  * web_listen.h - the listening socket of the console: a loopback address or a Unix socket.
  *
- * "127.0.0.1:8080", "[::1]:8080", or "unix:/run/seismo-collector/web.sock". A Unix socket gets the mode and
- * the group before anybody can connect. One that no program listens on any more is replaced.
+ * "127.0.0.1:8080", "[::1]:8080", or "unix:/run/seismo-collector/web.sock". A Unix socket gets the
+ * mode and the group before anybody can connect. One that no program listens on any more is
+ * replaced.
  */
 #pragma once
 
