@@ -20,6 +20,7 @@
 #include "collector/space/space.h"
 #include "collector/archive/compact.h"
 #include "collector/web/web.h"
+#include "collector/web/web_listen.h"
 #include "collector/store/writer.h"
 
 enum { KEPT_BYTES = 64 << 20 };
@@ -72,6 +73,11 @@ static void on_requests(void *arg)
 	web_notify(arg);
 }
 
+static bool has_console(const struct collector *c)
+{
+	return strcmp(c->config.web, "off") != 0;
+}
+
 /* Does all that may need privileges, then drops them. Before that no thread runs and no byte from
  * the network is read. */
 static int bind_and_drop(struct collector *c)
@@ -90,8 +96,10 @@ static int bind_and_drop(struct collector *c)
 	r = listen_bind(c->config.bind, &c->listen_fd, err, sizeof(err));
 	if (r < 0)
 		return log_err(0, "%s", err), r;
-	c->web_fd = web_listen(c->config.web);
-	if (c->web_fd < 0)
+	if (has_console(c))
+		c->web_fd =
+			web_listen(c->config.web, c->config.web_socket_mode, c->config.web_group);
+	if (has_console(c) && c->web_fd < 0)
 		return c->web_fd;
 	r = privileges_drop(c->config.user, err, sizeof(err));
 	if (r < 0)
@@ -125,6 +133,7 @@ static int start_threads(struct collector *c)
 		.version = COLLECTOR_VERSION,
 		.keep_days = (unsigned)c->config.keep.requests,
 		.on_command = on_command,
+		.read_only = !c->config.web_actions,
 	};
 	struct writer_config writer = {
 		.link = c->queue,
@@ -144,7 +153,7 @@ static int start_threads(struct collector *c)
 	if (r < 0)
 		return log_err(r, "cannot start the incident thread");
 	web.commands = c->correlate;
-	r = web_start(&c->web, &web);
+	r = has_console(c) ? web_start(&c->web, &web) : 0;
 	if (r < 0)
 		return log_err(r, "cannot start the console on %s", c->config.web);
 	r = start_space(c);
@@ -232,6 +241,11 @@ static int open_wire(struct collector *c)
 	return 0;
 }
 
+static const char *console_scheme(const char *web)
+{
+	return strcmp(web, "off") == 0 || strncmp(web, "unix:", 5) == 0 ? "" : "http://";
+}
+
 static int run(struct collector *c)
 {
 	int r = bind_and_drop(c);
@@ -248,8 +262,8 @@ static int run(struct collector *c)
 		r = open_wire(c);
 	if (r < 0)
 		return r;
-	log_info("probes connect to %s by key %s, the console is http://%s/", c->config.bind,
-		 c->own.pair.public, c->config.web);
+	log_info("probes connect to %s by key %s, the console is %s%s", c->config.bind,
+		 c->own.pair.public, console_scheme(c->config.web), c->config.web);
 	r = loop_run(c->loop);
 	return r < 0 ? log_err(r, "the event loop failed") : 0;
 }

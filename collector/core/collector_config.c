@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/core/collector_config.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
 #include "lib/config/config_doc.h"
@@ -39,9 +40,12 @@ static const struct config_option options[] = {
 		OF_COLLECTOR(web, CONFIG_STR),
 		.min = 1,
 		.initial = "127.0.0.1:8080",
-		.arg = "HOST:PORT",
-		.help = "address of the console and its API",
-		.more = "They have no login, so this must be a loopback address.",
+		.arg = "ADDRESS",
+		.help = "console's HOST:PORT, unix:PATH, or off",
+		.more = "The console and its API have no login, so HOST:PORT must be a loopback "
+			"address. unix:PATH is a Unix socket, whose mode and group decide which "
+			"users may connect. With off there is no console, no /healthz and no "
+			"/metrics.",
 	},
 	{
 		OF_COLLECTOR(database, CONFIG_STR),
@@ -184,6 +188,30 @@ static const struct config_option options[] = {
 		.more = "Only its free space is read. The collector finds the directory itself if "
 			"the database is on this host, is reached by a local socket, and its data "
 			"directory can be named; otherwise a share of max_disk needs this option.",
+	},
+	{
+		OF_COLLECTOR(web_mode, CONFIG_STR),
+		.min = 1,
+		.initial = "0660",
+		.arg = "MODE",
+		.help = "mode of the console's Unix socket, in octal",
+		.more = "It applies to web = unix:PATH.",
+	},
+	{
+		OF_COLLECTOR(web_group, CONFIG_STR),
+		.none = "no change",
+		.arg = "NAME",
+		.help = "group of the console's Unix socket",
+		.more = "It applies to web = unix:PATH. The collector must start as root or be a "
+			"member of the group.",
+		.example = "adm",
+	},
+	{
+		OF_COLLECTOR(web_actions, CONFIG_BOOL),
+		.initial = "on",
+		.help = "whether the console may change incidents",
+		.more = "With off the console is read-only: the API answers actions with status "
+			"403. `seismo-collector incident` still works.",
 	},
 	{
 		OF_RELAY(to, CONFIG_STR),
@@ -341,6 +369,20 @@ const struct config_program collector_program = {
 	.nnotes = ARRAY_SIZE(notes),
 };
 
+static int check_web(struct config *c, char *err, size_t errlen)
+{
+	char *end;
+	unsigned long mode = strtoul(c->web_mode, &end, 8);
+
+	if (!isdigit((unsigned char)*c->web_mode) || *end || mode > 0777)
+		return config_refuse(err, errlen,
+				     "collector.web_mode: %s is not a mode in octal; give one like "
+				     "0660",
+				     c->web_mode);
+	c->web_socket_mode = (unsigned)mode;
+	return 0;
+}
+
 static int check_relay(const struct config *c, char *err, size_t errlen)
 {
 	const struct relay_options *r = &c->relay;
@@ -382,5 +424,7 @@ int config_read(int argc, char *const argv[], struct config *c, enum config_task
 				     "off",
 				     c->max_disk);
 	r = check_relay(c, err, errlen);
+	if (r == 0)
+		r = check_web(c, err, errlen);
 	return r < 0 ? r : endpoint_parse(c->bind, &unused, err, errlen);
 }

@@ -11,7 +11,11 @@
 
 struct config {
 	char bind[128]; /* tcp://host:port for probes */
-	char web[128]; /* host:port of the console */
+	char web[128]; /* host:port or unix:path of the console; "off": none */
+	char web_mode[8]; /* of the Unix socket, in octal */
+	unsigned web_socket_mode; /* the same as a number */
+	char web_group[64]; /* of the Unix socket; "": no change */
+	bool web_actions; /* the console may change incidents */
 	char database[1024]; /* conninfo of the role that owns the tables and writes */
 	char web_database[1024]; /* conninfo of the role that only reads the views */
 	char region[64];

@@ -2,9 +2,9 @@
 /*
  * web.h - the console and its API, with own threads and own read-only database connections.
  *
- * Call web_listen first (it may need privileges), drop them, then call web_start. A database
- * that is away or slow blocks nothing: requests are answered with 503 and streams stay open.
- * web_start returns 0 or -errno; web_stop accepts NULL.
+ * Call web_listen (web_listen.h) first, as it may need privileges, drop them, then call web_start.
+ * A database that is away or slow blocks nothing: requests are answered with 503 and streams stay
+ * open. web_start returns 0 or -errno; web_stop accepts NULL.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 struct web;
 
 struct web_config {
-	const char *listen; /* host:port, loopback only */
+	const char *listen; /* host:port, loopback only, or unix:/path */
 	int fd; /* from web_listen; 0: web_start listens itself */
 	const char *database; /* conninfo of a role that may only select from the views */
 	const char *version;
@@ -21,9 +21,10 @@ struct web_config {
 	/* Queues a command of the operator, or returns -EBUSY; NULL: no commands. */
 	int (*on_command)(void *commands, struct incident_command *c);
 	void *commands;
+	unsigned mode; /* of a Unix socket that web_start makes */
+	bool read_only; /* refuses commands with a sentence */
 };
 
-int web_listen(const char *listen); /* fd, or -errno after a line in the log */
 int web_start(struct web **out, const struct web_config *cfg) MUST_CHECK;
 /* Any thread, after each COMMIT that stored requests; NULL is fine. */
 void web_notify(struct web *w);

@@ -10,10 +10,18 @@ static bool is_loopback_name(const char *name, size_t len, const char *listened)
 {
 	const char *const names[] = { "127.0.0.1", "localhost", "[::1]", listened };
 
+	if (!len)
+		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (strlen(names[i]) == len && strncasecmp(name, names[i], len) == 0)
 			return true;
 	return false;
+}
+
+/* A Unix socket, which a tunnel may offer at any port. */
+static bool is_local(const struct web_http *h)
+{
+	return !*h->own.host;
 }
 
 /* Another site can let its own name resolve to this host, but it cannot make a browser send our
@@ -26,22 +34,26 @@ bool web_host_ok(const struct web_http *h, const char *host)
 
 	if (!host)
 		return false;
-	snprintf(port, sizeof(port), "%u", h->port);
-	if (!colon && h->port != 80)
+	snprintf(port, sizeof(port), "%u", h->own.port);
+	if (!is_local(h) && !colon && h->own.port != 80)
 		return false;
-	if (colon && strcmp(colon + 1, port) != 0)
+	if (!is_local(h) && colon && strcmp(colon + 1, port) != 0)
 		return false;
-	return is_loopback_name(host, colon ? (size_t)(colon - host) : strlen(host), h->host);
+	return is_loopback_name(host, colon ? (size_t)(colon - host) : strlen(host), h->own.host);
 }
 
-bool web_origin_ok(const struct web_http *h, const char *origin, const char *site)
+bool web_origin_ok(const struct web_http *h, const char *origin, const char *site, const char *host)
 {
 	static const char scheme[] = "http://";
 
 	if (site && strcmp(site, "same-origin") != 0)
 		return false;
-	return !origin || (strncmp(origin, scheme, strlen(scheme)) == 0 &&
-			   web_host_ok(h, origin + strlen(scheme)));
+	if (!origin)
+		return true;
+	if (strncmp(origin, scheme, strlen(scheme)) != 0)
+		return false;
+	origin += strlen(scheme);
+	return web_host_ok(h, origin) && (!is_local(h) || (host && strcasecmp(origin, host) == 0));
 }
 
 bool web_command_read(const char *url, struct incident_command *cmd)
@@ -93,8 +105,13 @@ static bool refuses_command(const struct web_http *h, struct MHD_Connection *con
 {
 	const char *len = request_header(conn, "Content-Length");
 
-	if (!web_origin_ok(h, request_header(conn, "Origin"),
-			   request_header(conn, "Sec-Fetch-Site")))
+	if (h->read_only)
+		web_call_fail(call, 403, "read_only",
+			      "This console is read-only (web_actions = off); use "
+			      "seismo-collector incident on the collector's machine.");
+	else if (!web_origin_ok(h, request_header(conn, "Origin"),
+				request_header(conn, "Sec-Fetch-Site"),
+				request_header(conn, "Host")))
 		web_call_fail(call, 403, "origin",
 			      "Changes are accepted only from this console's own pages.");
 	else if (!is_json(request_header(conn, "Content-Type")))
@@ -107,17 +124,28 @@ static bool refuses_command(const struct web_http *h, struct MHD_Connection *con
 	return true;
 }
 
+static void refuse_host(const struct web_http *h, struct web_call *call)
+{
+	if (is_local(h))
+		web_call_fail(call, 421, "wrong_host",
+			      "This console answers only under a loopback name: open "
+			      "http://localhost/ through its socket.");
+	else
+		web_call_fail(call, 421, "wrong_host",
+			      "This console answers only under its loopback name: open "
+			      "http://%s:%u/ on its machine.",
+			      h->own.host, h->own.port);
+}
+
 bool web_guard_refuses(const struct web_http *h, struct MHD_Connection *conn, const char *method,
 		       const char *url, size_t uri_len, struct incident_command *cmd,
 		       struct web_call *call)
 {
-	bool post = strcmp(method, "POST") == 0 && h->on_command && web_command_read(url, cmd);
+	bool post = strcmp(method, "POST") == 0 && (h->on_command || h->read_only) &&
+		    web_command_read(url, cmd);
 
 	if (!web_host_ok(h, request_header(conn, "Host")))
-		web_call_fail(call, 421, "wrong_host",
-			      "This console answers only under its loopback name: open "
-			      "http://%s:%u/ on its machine.",
-			      h->host, h->port);
+		refuse_host(h, call);
 	else if (!post && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
 		web_call_fail(call, 405, "method", "Only GET and HEAD are allowed here.");
 	else if (!post && has_body(conn))

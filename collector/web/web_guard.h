@@ -17,7 +17,9 @@ bool web_guard_refuses(const struct web_http *h, struct MHD_Connection *conn, co
 		       struct web_call *call);
 
 bool web_host_ok(const struct web_http *h, const char *host);
-/* Whether the request comes from a page of this console, if the browser sends its origin. */
-bool web_origin_ok(const struct web_http *h, const char *origin, const char *site);
+/* Whether the request comes from a page of this console, if the browser sends its origin. host: the
+ * Host header, which the origin must equal if the console listens on a Unix socket. */
+bool web_origin_ok(const struct web_http *h, const char *origin, const char *site,
+		   const char *host);
 /* /api/v1/incidents/ID/VERB */
 bool web_command_read(const char *url, struct incident_command *cmd);

@@ -2,6 +2,7 @@
 #include "collector/web/web_http.h"
 #include "collector/web/web_routes.h"
 
+#include "lib/base/clock.h"
 #include "lib/base/json.h"
 #include "lib/base/log.h"
 #include "collector/core/clock_check.h"
@@ -23,7 +24,7 @@ struct http_exchange {
 	struct web_http *http;
 	struct MHD_Connection *conn;
 	enum step step;
-	bool head;
+	bool head, streams;
 	size_t uri_len;
 	struct web_call call;
 	struct web_arg args[WEB_ARGS];
@@ -32,6 +33,7 @@ struct http_exchange {
 	uint64_t next;
 	struct web_blob *backlog;
 	struct incident_command cmd; /* verb NULL: not a command */
+	struct web_seat *seat;
 };
 
 static const struct {
@@ -49,6 +51,43 @@ static const struct {
 
 static const char json[] = "application/json; charset=utf-8";
 
+void web_http_on_connection(void *arg, struct MHD_Connection *conn, void **context,
+			    enum MHD_ConnectionNotificationCode code)
+{
+	const union MHD_ConnectionInfo *i =
+		MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct web_http *h = arg;
+
+	if (code == MHD_CONNECTION_NOTIFY_STARTED)
+		*context = web_seats_open(h->seats, i->connect_fd, clock_mono_ns());
+	else if (*context)
+		web_seats_leave(h->seats, *context);
+}
+
+static struct web_seat *seat_of(struct MHD_Connection *conn)
+{
+	const union MHD_ConnectionInfo *i =
+		MHD_get_connection_info(conn, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return i ? i->socket_context : NULL;
+}
+
+static enum web_refusal use_seat(struct http_exchange *x, enum web_use use)
+{
+	return web_seats_use(x->http->seats, x->seat, use, clock_mono_ns());
+}
+
+/* Whether the limits let it be used so; if not, the answer is written. */
+static bool may_use_seat(struct http_exchange *x, enum web_use use)
+{
+	enum web_refusal why = use_seat(x, use);
+
+	if (!why)
+		return true;
+	web_call_fail(&x->call, web_refusal_status(why), "busy", "%s", web_refusal_text(why));
+	return false;
+}
+
 void *web_http_on_uri(void *arg, const char *uri, struct MHD_Connection *conn)
 {
 	struct web_http *h = arg;
@@ -58,6 +97,7 @@ void *web_http_on_uri(void *arg, const char *uri, struct MHD_Connection *conn)
 		die("out of memory");
 	x->http = h;
 	x->conn = conn;
+	x->seat = seat_of(conn);
 	x->uri_len = strlen(uri);
 	x->call.keep_days = h->keep_days;
 	atomic_fetch_add(&h->requests, 1);
@@ -72,6 +112,7 @@ void web_http_on_done(void *arg, struct MHD_Connection *conn, void **context,
 	(void)arg, (void)conn, (void)code;
 	if (!x)
 		return;
+	use_seat(x, WEB_USE_WAITING);
 	web_call_free(&x->call);
 	buf_free(&x->cmd.body);
 	buf_free(&x->cmd.answer);
@@ -105,12 +146,16 @@ static enum MHD_Result send_response(struct http_exchange *x, unsigned status, c
 		ok &= MHD_add_response_header(r, always[i].name, always[i].value);
 	ok &= MHD_add_response_header(r, "Content-Type", type);
 	ok &= MHD_add_response_header(r, "Cache-Control", cache);
-	if (status == 503)
+	if (status == 503 || status == 429)
 		ok &= MHD_add_response_header(r, "Retry-After", "2");
 	if (status == 405)
 		ok &= MHD_add_response_header(r, "Allow", "GET, HEAD");
 	if (is_file(x))
 		ok &= name_file(x, r);
+	if (web_seats_is_held_back(x->http->seats, x->seat))
+		ok &= MHD_add_response_header(r, "Connection", "close");
+	if (!x->streams)
+		use_seat(x, WEB_USE_SENDING);
 	if (status >= 500)
 		atomic_fetch_add(&x->http->unavailable, 1);
 	if (ok)
@@ -159,6 +204,8 @@ static void on_backlog(struct web_job *job, struct web_db *db)
 static enum MHD_Result hand_over(struct http_exchange *x,
 				 void (*run)(struct web_job *job, struct web_db *db))
 {
+	if (run == on_query && !may_use_seat(x, WEB_USE_QUERY))
+		return send_call(x);
 	x->job.run = run;
 	MHD_suspend_connection(x->conn);
 	if (web_pool_put(x->http->pool, &x->job) < 0) {
@@ -213,10 +260,11 @@ static enum MHD_Result start_stream(struct http_exchange *x)
 
 	if (x->head)
 		return send_retry(x);
+	x->streams = true;
 	r = web_hub_join(x->http->hub, x->conn, x->next, TAKE(x->backlog));
 	if (!r) {
-		web_call_fail(&x->call, 503, "busy",
-			      "Too many streams are open; close some pages.");
+		x->streams = false;
+		web_call_fail(&x->call, 503, "busy", "%s", web_refusal_text(WEB_ALL_STREAMS));
 		return send_call(x);
 	}
 	web_live_notify(x->http->live); /* sends the first status at once */
@@ -235,6 +283,8 @@ static enum MHD_Result open_stream(struct http_exchange *x)
 			      "Last-Event-ID must be an event id of this stream.");
 		return send_call(x);
 	}
+	if (!x->head && !may_use_seat(x, WEB_USE_STREAM))
+		return send_call(x);
 	r = web_hub_find(x->http->hub, id ? &x->since : NULL, &x->next, &x->upto);
 	if (r == -ENODATA)
 		return hand_over(x, on_backlog);
@@ -267,6 +317,17 @@ static enum MHD_Result send_health(struct http_exchange *x)
 	return send_body(x, well ? 200 : 503, json, &b);
 }
 
+static enum MHD_Result send_console(struct http_exchange *x)
+{
+	struct buf b = { 0 };
+
+	web_put(&b, "{\"version\":");
+	json_clean_text(&b, x->http->version);
+	web_put(&b, ",\"actions\":%s}\n",
+		x->http->on_command && !x->http->read_only ? "true" : "false");
+	return send_body(x, 200, json, &b);
+}
+
 static enum MHD_Result send_asset(struct http_exchange *x, const struct web_asset *a)
 {
 	const char *seen = MHD_lookup_connection_value(x->conn, MHD_HEADER_KIND, "If-None-Match");
@@ -297,6 +358,8 @@ static enum MHD_Result route_request(struct http_exchange *x, const char *url)
 		return start_query(x, rest);
 	if (strcmp(url, "/api/v1/stream") == 0)
 		return open_stream(x);
+	if (strcmp(url, "/api/v1/console") == 0)
+		return send_console(x);
 	if (strcmp(url, "/metrics") == 0)
 		return send_metrics(x);
 	if (strcmp(url, "/healthz") == 0)
@@ -342,6 +405,8 @@ static enum MHD_Result run_command(struct http_exchange *x)
 {
 	struct web_http *h = x->http;
 
+	if (!may_use_seat(x, WEB_USE_QUERY))
+		return send_call(x);
 	buf_put(&x->cmd.body, "", 1);
 	x->cmd.done = on_command_done;
 	MHD_suspend_connection(x->conn);
@@ -382,6 +447,7 @@ enum MHD_Result web_http_on_request(void *arg, struct MHD_Connection *conn, cons
 	switch (x->step) {
 	case STEP_HEAD:
 		x->step = STEP_ROUTE;
+		use_seat(x, WEB_USE_WAITING);
 		x->head = strcmp(method, "HEAD") == 0;
 		return web_guard_refuses(arg, conn, method, url, x->uri_len, &x->cmd, &x->call)
 			       ? send_call(x)

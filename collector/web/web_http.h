@@ -11,8 +11,8 @@
 
 #include "collector/web/web.h"
 #include "collector/web/live/web_live.h"
-
-enum { WEB_HOST = 64 };
+#include "collector/web/web_listen.h"
+#include "collector/web/web_seats.h"
 
 struct web_http {
 	struct web_pool *pool;
@@ -22,8 +22,9 @@ struct web_http {
 	unsigned keep_days;
 	int (*on_command)(void *commands, struct incident_command *c);
 	void *commands;
-	char host[WEB_HOST]; /* the listening address, IPv6 in brackets */
-	uint16_t port;
+	bool read_only;
+	struct web_address own; /* the listening address */
+	struct web_seats *seats;
 	atomic_ullong requests, unavailable;
 };
 
@@ -34,3 +35,5 @@ enum MHD_Result web_http_on_request(void *arg, struct MHD_Connection *conn, cons
 				    size_t *upload_size, void **context);
 void web_http_on_done(void *arg, struct MHD_Connection *conn, void **context,
 		      enum MHD_RequestTerminationCode code);
+void web_http_on_connection(void *arg, struct MHD_Connection *conn, void **context,
+			    enum MHD_ConnectionNotificationCode code);

@@ -147,6 +147,8 @@ pg_roles() {
 		revoke all on database seismo from public;
 		grant connect on database seismo to seismo_web;" -v ON_ERROR_STOP=1 ||
 		fail "the roles and the database could not be made; see $VAR/log/postgresql"
+	pg_ask 'revoke execute on function lo_create(oid), lo_creat(int), lo_from_bytea(oid, bytea) from public' ||
+		fail "the right to make large objects could not be revoked; see $VAR/log/postgresql"
 }
 
 pg_stop() {

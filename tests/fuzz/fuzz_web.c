@@ -2,11 +2,12 @@
 /*
  * What a browser asks, and what it is given. The first byte chooses: a URL becomes values that
  * their SQL types take, or an error that is JSON; the id of an event comes back as it was; a host
- * is ours or not; a text in a CSV is read back as it was.
+ * is ours or not; a text in a CSV is read back as it was; a head is whole once it has an end.
  */
 #include <stdio.h>
 
 #include "collector/web/web_asset.h"
+#include "collector/web/web_gate.h"
 #include "collector/web/web_routes.h"
 #include "collector/web/call/web_call.h"
 #include "collector/web/call/web_file.h"
@@ -160,12 +161,19 @@ static void mark(const char *id)
 
 static void host(const char *name)
 {
-	static const struct web_http h = { .host = "127.0.0.2", .port = 8080 };
+	static const struct web_http h = { .own = { "127.0.0.2", 8080 } };
 
 	if (!web_host_ok(&h, name))
 		return;
 	must(strlen(name) > 5 && strcmp(name + strlen(name) - 5, ":8080") == 0);
 	must(strspn(name, "127.0.0.1:8080[]localhostLOCALHOST2") == strlen(name));
+}
+
+static void head(const char *text, size_t len)
+{
+	bool whole = memmem(text, len, "\n\n", 2) || memmem(text, len, "\r\n\r\n", 4);
+
+	must((web_head_look(text, len) != WEB_HEAD_PART) == whole);
 }
 
 /* One cell of RFC 4180, read as a spreadsheet does; s goes behind it and what ends it. */
@@ -228,6 +236,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		mark(text);
 	else if (which == 'h')
 		host(text);
+	else if (which == 'g')
+		head((const char *)data + 1, len - 1);
 	else if (which == 'c')
 		csv(text);
 	else

@@ -7,7 +7,7 @@
 
 #include "lib/base/log.h"
 
-enum { RING = 2048, CLIENTS_MAX = 600, BLOCK = 8 * 1024 };
+enum { RING = 2048, CLIENTS_MAX = 1024, BLOCK = 8 * 1024 };
 
 struct web_blob {
 	atomic_uint refs;

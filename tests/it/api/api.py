@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The API over real HTTP and a real PostgreSQL: routes, filters, paging, refusals and who may read what."""
 import json
+import re
 import sys
 import time
 import urllib.parse
 
 sys.dont_write_bytecode = True
-from webtest import Web, check_api, pages  # noqa: E402
+from webtest import TOP, Web, check_api, pages  # noqa: E402
 
 ROWS = '''
 insert into region values (1, 'home'), (2, 'away');
@@ -61,11 +62,20 @@ def check_methods(c, web):
     c.ok('long headers are refused', web.ask('/', headers={'X': 'a' * 20000})[0] in (400, 413, 431))
 
 
+def console_urls():
+    """Each page that the console's router knows, and an item below each that has items."""
+    with open(f'{TOP}/web/src/app/app.jsx', encoding='utf-8') as f:
+        router = f.read().split('const pageOf')[1].split('};')[0]
+    return re.findall(r"path === '([^']+)'", router) + [p + '1' for p in re.findall(r"path.startsWith\('([^']+)'\)", router)]
+
+
 def check_assets(c, web):
     status, h, page = web.ask('/')
     c.ok('the page is HTML that is asked for anew', status == 200 and h['content-type'].startswith('text/html') and h['cache-control'] == 'no-cache')
-    for url in ('/nodes', '/requests/1-0000000000000001'):
-        c.ok(f'{url} is the same page', web.ask(url)[2] == page)
+    urls = console_urls()
+    c.ok('the router of the console has pages', {'/', '/fleet', '/where', '/requests/1'} <= set(urls), urls)
+    for url in urls:
+        c.ok(f'{url} is the same page, also on reload', web.ask(url)[2] == page)
     c.ok('a known page is 304', web.ask('/', headers={'If-None-Match': h['etag']})[0] == 304)
     for url in ('/assets/none.js', '/../../etc/passwd', '/assets/../index.html', '/web/dist/index.html', '/api/v1/nothing'):
         c.ok(f'{url} is not there', web.ask(url)[0] == 404)
@@ -261,6 +271,8 @@ def check_slow(c, db, web):
 
 
 def check_rights(c, db):
+    with open(f'{TOP}/docs/install.md', encoding='utf-8') as f:
+        db.sql(re.search(r"psql -d seismo -c '([^']+)'", f.read())[1], 'postgres')
     tables = db.sql("select string_agg(oid::regclass::text, ' ') from pg_class where relkind in ('r', 'p')"
                     " and relnamespace = 'public'::regnamespace").split()
     c.ok('there are tables to hide', len(tables) > 10)
@@ -270,7 +282,7 @@ def check_rights(c, db):
         c.ok(f'the web role reads {v}', db.sql(f'select count(*) >= 0 from {v}', 'seismo_web') == 't')
         c.ok(f'but a stranger does not read {v}', db.refuses(f'select 1 from {v}', 'stranger'))
     for text in ('delete from api.request', 'update api.oldest set ts = now()', 'create table api.x (i int)', 'create table public.x (i int)',
-                 'select ensure_partitions(1, 1)', 'select drop_old(0)', 'drop view api.request', 'select grant_web()'):
+                 'select lo_create(0)', 'select lo_creat(-1)', "select lo_from_bytea(0, '')", 'select ensure_partitions(1, 1)', 'select drop_old(0)', 'drop view api.request', 'select grant_web()'):
         c.ok(f'the web role may not: {text}', db.refuses(text))
 
 

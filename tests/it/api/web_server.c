@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "collector/web/web.h"
+#include "collector/web/web_listen.h"
 #include "lib/base/log.h"
 
 static unsigned port_of(int fd)
@@ -31,7 +32,7 @@ int main(int argc, char *argv[])
 		die("usage: web_server CONNINFO [LISTEN [KEEP_DAYS]]");
 	cfg.database = argv[1];
 	cfg.keep_days = argc > 3 ? (unsigned)atoi(argv[3]) : 0;
-	cfg.fd = web_listen(argc > 2 ? argv[2] : "127.0.0.1:0");
+	cfg.fd = web_listen(argc > 2 ? argv[2] : "127.0.0.1:0", 0660, "");
 	if (cfg.fd < 0)
 		return EXIT_FAILURE;
 	printf("%u\n", port_of(cfg.fd));

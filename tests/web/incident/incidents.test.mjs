@@ -126,6 +126,14 @@ TEST('errors have a ranking of their own; a missing incident has a message', asy
 	CHECK((await textOf(t, '.missing')).includes('There is no such incident.'), 'what is missing');
 });
 
+TEST('a read-only console shows an incident without its actions', async (t) => {
+	t.mock.cases = [incident()];
+	t.mock.actions = false;
+	await t.open(t.mock.cases[0].brief.diagnosis);
+	await until('it says why', async () => (await textOf(t, '#action')).includes('web_actions = off'));
+	CHECK_EQ(await t.page.$$eval('#do-acknowledge, #do-close, #do-merge, #do-split', (all) => all.length), 0, 'no button is there');
+});
+
 TEST('an operator acknowledges an incident, comments, and closes it', async (t) => {
 	t.mock.cases = [incident()];
 	await t.open(t.mock.cases[0].brief.diagnosis);

@@ -81,6 +81,7 @@ const answer = (server, url) => {
 	if (url.pathname === '/api/v1/storage') return { storage: server.storage };
 	if (url.pathname === '/api/v1/nodes') return { nodes: server.nodes };
 	if (url.pathname === '/api/v1/tags') return { tagged: [{ kind: 'node', entity: '', tags: server.nodes.find((n) => n.name === url.searchParams.get('node'))?.tags ?? {} }] };
+	if (url.pathname === '/api/v1/console') return { version: 'test', actions: server.actions ?? true };
 	if (url.pathname === '/api/v1/parts') return { parts };
 	if (url.pathname === '/api/v1/series/columns') return columns(server, url.searchParams);
 	if (url.pathname === '/api/v1/series/names') return names(server, url.searchParams);

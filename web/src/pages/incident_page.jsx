@@ -174,11 +174,26 @@ const Head = ({ of, id }) => (
 	</>
 );
 
+const ReadOnly = () => (
+	<section class="card" id="action">
+		<h2>{t('inc.actions')}</h2>
+		<p class="hint">{t('inc.readonly')}</p>
+	</section>
+);
+
+const Actions = ({ of, onDone }) => (
+	<>
+		<IncidentActions of={of} onDone={onDone} />
+		<IncidentMerge key={of.id} of={of} onDone={onDone} />
+	</>
+);
+
 export const IncidentPage = ({ id }) => {
 	useSettings();
 	const decoded = decode(id);
 	const [turn, setTurn] = useState(0); /* an action repeats the query */
 	const { data: of, error } = useQuery(`/api/v1/incidents/${encodeURIComponent(decoded)}`, [], { turn, again: (data) => (data.state === 'open' ? EVERY_MS : 0) });
+	const { data: self } = useQuery('/api/v1/console', [], { first: { actions: true } });
 	if (error?.kind === 'api') return <NotFound id={decoded} error={error} what="inc" back={<Back to="/incidents" label={t('inc.back')} />} />;
 	if (!of) return <main class="page">{error ? <QueryError error={error} /> : <p class="more">{t('table.loading')}</p>}</main>;
 	return (
@@ -189,8 +204,7 @@ export const IncidentPage = ({ id }) => {
 				<CauseRanking of={of} ranking="errors" />
 				<Parts of={of} />
 				<Steps of={of} />
-				<IncidentActions of={of} onDone={() => setTurn(turn + 1)} />
-				<IncidentMerge key={of.id} of={of} onDone={() => setTurn(turn + 1)} />
+				{self.actions === false ? <ReadOnly /> : <Actions of={of} onDone={() => setTurn(turn + 1)} />}
 				<HostGraph of={of} />
 				<Signals of={of} />
 				<NodeEvents of={of} />

@@ -76,6 +76,7 @@ export const incidentMessages = {
 	'inc.graph.own': ['{value} here', '此处 {value}'],
 	'inc.graph.what': ['Arrows point from caller to callee and show how much longer than normal the caller waited; the part in bold arose on the way.', '箭头从调用方指向被调用方，标注调用方多等的时间；粗体部分产生于途中。'],
 	'inc.actions': ['Actions', '处理'],
+	'inc.readonly': ['This console is read-only: its collector has web_actions = off.', '此控制台为只读：其收集器设置了 web_actions = off。'],
 	'inc.by': ['your name', '姓名'],
 	'inc.text': ['comment', '评论'],
 	'inc.do.acknowledge': ['Acknowledge', '确认'],

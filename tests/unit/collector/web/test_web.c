@@ -106,8 +106,8 @@ TEST(an_id_is_hex_of_bounded_length)
 
 TEST(only_loopback_names_with_our_port_are_served)
 {
-	const struct web_http h = { .host = "127.0.0.2", .port = 8080 };
-	const struct web_http plain = { .host = "127.0.0.1", .port = 80 };
+	const struct web_http h = { .own = { "127.0.0.2", 8080 } };
+	const struct web_http plain = { .own = { "127.0.0.1", 80 } };
 
 	CHECK(web_host_ok(&h, "127.0.0.1:8080"));
 	CHECK(web_host_ok(&h, "127.0.0.2:8080"));
@@ -227,16 +227,32 @@ TEST(only_events_that_fell_out_of_the_ring_are_fetched)
 
 TEST(a_page_of_another_site_cannot_send_commands)
 {
-	struct web_http h = { .host = "127.0.0.1", .port = 8080 };
+	struct web_http h = { .own = { "127.0.0.1", 8080 } };
 
-	CHECK(web_origin_ok(&h, NULL, NULL));
-	CHECK(web_origin_ok(&h, "http://127.0.0.1:8080", "same-origin"));
-	CHECK(web_origin_ok(&h, "http://localhost:8080", NULL));
-	CHECK(!web_origin_ok(&h, "http://127.0.0.1:8081", NULL));
-	CHECK(!web_origin_ok(&h, "http://evil.example", NULL));
-	CHECK(!web_origin_ok(&h, "null", NULL));
-	CHECK(!web_origin_ok(&h, NULL, "cross-site"));
-	CHECK(!web_origin_ok(&h, "http://127.0.0.1:8080", "same-site"));
+	CHECK(web_origin_ok(&h, NULL, NULL, "127.0.0.1:8080"));
+	CHECK(web_origin_ok(&h, "http://127.0.0.1:8080", "same-origin", "127.0.0.1:8080"));
+	CHECK(web_origin_ok(&h, "http://localhost:8080", NULL, "127.0.0.1:8080"));
+	CHECK(!web_origin_ok(&h, "http://127.0.0.1:8081", NULL, "127.0.0.1:8080"));
+	CHECK(!web_origin_ok(&h, "http://evil.example", NULL, "127.0.0.1:8080"));
+	CHECK(!web_origin_ok(&h, "null", NULL, "127.0.0.1:8080"));
+	CHECK(!web_origin_ok(&h, NULL, "cross-site", "127.0.0.1:8080"));
+	CHECK(!web_origin_ok(&h, "http://127.0.0.1:8080", "same-site", "127.0.0.1:8080"));
+}
+
+TEST(on_a_unix_socket_any_loopback_name_is_served_and_the_origin_must_be_the_same)
+{
+	const struct web_http h = { 0 };
+
+	CHECK(web_host_ok(&h, "localhost"));
+	CHECK(web_host_ok(&h, "localhost:9000"));
+	CHECK(web_host_ok(&h, "[::1]:9000"));
+	CHECK(!web_host_ok(&h, ""));
+	CHECK(!web_host_ok(&h, ":80"));
+	CHECK(!web_host_ok(&h, "evil.example"));
+	CHECK(web_origin_ok(&h, NULL, NULL, "localhost"));
+	CHECK(web_origin_ok(&h, "http://localhost:9000", "same-origin", "localhost:9000"));
+	CHECK(!web_origin_ok(&h, "http://localhost:9001", NULL, "localhost:9000"));
+	CHECK(!web_origin_ok(&h, "http://localhost:9000", NULL, NULL));
 }
 
 TEST(a_command_has_an_incident_and_a_known_verb)
