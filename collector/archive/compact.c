@@ -11,7 +11,9 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "collector/core/counters.h"
+#include "collector/core/engine_state.h"
 #include "collector/db/migrate.h"
+#include "collector/db/refused.h"
 #include "collector/archive/compact_early.h"
 #include "collector/archive/compact_job.h"
 
@@ -41,6 +43,7 @@ struct compact {
 	uint64_t ensured_day, due_ns, vacuum_ns; /* monotonic; 0: now, and never */
 	uint64_t early_ns; /* when minutes are next relayed early; 0: now */
 	const char *region; /* NULL: it is not relayed */
+	char why[360]; /* of the last rows that could not be compacted */
 };
 
 static int on_layout(void *arg, const PGresult *row)
@@ -146,6 +149,34 @@ static int group_end(const PGresult *list, int from)
 	return i;
 }
 
+/* The rows of this node or of this hour are at fault, not the database. */
+static bool is_of_rows(int e)
+{
+	return e == -EBADMSG || e == -EINVAL;
+}
+
+static const char *why_of(const struct compact *s, int e)
+{
+	return e == -EBADMSG ? "a row is malformed" : pg_why(s->pg);
+}
+
+/* Rows that cannot be compacted stay as they are: a newer collector may have written them. */
+static int set_aside(struct compact *s, const PGresult *list, int i, int bad)
+{
+	char name[100], why[256];
+	const struct refused_item item = { engine_name(ENGINE_ARCHIVE), name, "" };
+	int e;
+
+	snprintf(name, sizeof(name), "node %s, hour from %s", PQgetvalue(list, i, 1),
+		 PQgetvalue(list, i, 0));
+	snprintf(why, sizeof(why), "%s", why_of(s, bad));
+	engine_skipped(ENGINE_ARCHIVE, 1);
+	e = refused_put(s->pg, &item, why);
+	if (e == 0)
+		snprintf(s->why, sizeof(s->why), "%s: %s", name, why);
+	return e < 0 ? e : bad;
+}
+
 static int run_each(struct compact *s, const PGresult *list, int from, int until)
 {
 	int bad = 0;
@@ -153,9 +184,9 @@ static int run_each(struct compact *s, const PGresult *list, int from, int until
 	for (int i = from; i < until && !atomic_load(&s->stopping); i++) {
 		int e = run_nodes(s, list, i, i + 1);
 
-		if (e == -EBADMSG)
-			bad = e;
-		else if (e < 0)
+		if (is_of_rows(e))
+			e = bad = set_aside(s, list, i, e);
+		if (e < 0 && !is_of_rows(e))
 			return e;
 	}
 	return bad;
@@ -169,9 +200,9 @@ static int run_list(struct compact *s, const PGresult *list)
 	for (int i = 0; i < PQntuples(list) && e == 0 && !atomic_load(&s->stopping); i = until) {
 		until = group_end(list, i);
 		e = run_nodes(s, list, i, until);
-		if (e == -EBADMSG && until - i > 1)
+		if (is_of_rows(e))
 			e = run_each(s, list, i, until);
-		if (e == -EBADMSG) {
+		if (is_of_rows(e)) {
 			bad = e;
 			e = 0;
 		}
@@ -198,7 +229,7 @@ static int compact_due(struct compact *s)
 		e = pg_ask(s->pg, sql, &(struct pg_args){ 0 }, &list);
 	if (e == 0)
 		e = run_list(s, list);
-	if ((e == 0 || e == -EBADMSG) && PQntuples(list) && !s->vacuum_ns)
+	if ((e == 0 || is_of_rows(e)) && list && PQntuples(list) && !s->vacuum_ns)
 		s->vacuum_ns = clock_mono_ns() + VACUUM_MS * MS;
 	return e;
 }
@@ -271,6 +302,7 @@ static int run_due(struct compact *s)
 {
 	int e = take_lock(s);
 
+	snprintf(s->why, sizeof(s->why), "a row is malformed");
 	if (e == 0 && s->leads && s->region && clock_mono_ns() >= s->early_ns)
 		e = relay_early(s);
 	if (e < 0 || !s->leads)
@@ -280,7 +312,7 @@ static int run_due(struct compact *s)
 		if (e == 0)
 			s->due_ns = next_ns(HOUR_S, SETTLE_S);
 	}
-	if ((e == 0 || e == -EBADMSG) && s->vacuum_ns && clock_mono_ns() >= s->vacuum_ns) {
+	if ((e == 0 || is_of_rows(e)) && s->vacuum_ns && clock_mono_ns() >= s->vacuum_ns) {
 		int r = vacuum(s);
 
 		if (r < 0)
@@ -299,10 +331,15 @@ static void log_result(struct compact *s, int e)
 		log_warn(0,
 			 "cannot compact finished hours: %s%s%s; their rows stay as they are, and "
 			 "compaction is retried",
-			 e == -EBADMSG ? "a row is malformed" : pg_why(s->pg),
-			 *pg_state(s->pg) ? ", SQLSTATE " : "", pg_state(s->pg));
+			 is_of_rows(e) ? s->why : pg_why(s->pg),
+			 *pg_state(s->pg) && !is_of_rows(e) ? ", SQLSTATE " : "",
+			 is_of_rows(e) ? "" : pg_state(s->pg));
 	if (e == 0 && s->error_logged)
 		log_info("finished hours are compacted again");
+	if (e < 0)
+		engine_failed(ENGINE_ARCHIVE, is_of_rows(e) ? s->why : pg_why(s->pg));
+	else
+		engine_well(ENGINE_ARCHIVE);
 	s->error_logged = e < 0;
 }
 

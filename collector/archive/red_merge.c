@@ -108,6 +108,7 @@ void red_merge_begin(struct red_merge *m, uint64_t slot_ns)
 {
 	m->slot_ns = slot_ns;
 	m->open = false;
+	m->nbad = 0;
 	red_merge_taken(m);
 }
 
@@ -133,7 +134,12 @@ int red_merge_row(void *arg, const PGresult *row)
 	add_saturated(&m->n, (int64_t)n);
 	add_saturated(&m->sum_us, (int64_t)us);
 	m->nread++;
-	return add_counts(m, row, 6, lo) ? 0 : -EBADMSG;
+	if (!add_counts(m, row, 6, lo)) {
+		m->bad_node = node;
+		m->bad_key = key;
+		m->nbad++;
+	}
+	return 0;
 }
 
 void red_merge_end(struct red_merge *m)

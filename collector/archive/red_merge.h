@@ -21,10 +21,12 @@ struct red_merge {
 	int64_t n, sum_us, counts[RED_SLOTS];
 	struct buf rows;
 	uint32_t nread, nrows; /* since the last red_merge_taken */
+	uint64_t nbad, bad_node, bad_key; /* nbad: rows of this slot with malformed durations */
 };
 
 void red_merge_begin(struct red_merge *m, uint64_t slot_ns);
-/* A pg_row of node_id, key_id, status_class, n, sum_us, lo, b. -EBADMSG: malformed. */
+/* A pg_row of node_id, key_id, status_class, n, sum_us, lo, b. Malformed durations are left out and
+ * counted in nbad. -EBADMSG: another column is malformed. */
 int red_merge_row(void *m, const PGresult *row) MUST_CHECK;
 void red_merge_end(struct red_merge *m); /* finishes the last row */
 void red_merge_taken(struct red_merge *m); /* empties rows */

@@ -12,7 +12,9 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "collector/core/counters.h"
+#include "collector/core/engine_state.h"
 #include "collector/archive/red_merge.h"
+#include "collector/db/refused.h"
 
 enum {
 	MINUTE_S = 60,
@@ -44,6 +46,7 @@ struct red_roll {
 	struct red_merge merge;
 	struct buf sql, of; /* of: an SQL condition that selects nodes; "": all */
 	bool error_logged;
+	char why[256]; /* of the last slot that the database refused */
 	int retry_ms, stop_fd;
 	atomic_bool stopping;
 	uint64_t due_ns; /* monotonic; 0: now */
@@ -161,6 +164,23 @@ static int make_slot(struct red_roll *s, const struct span *span, const char *sl
 	return r < 0 ? r : merge_rows(s, span);
 }
 
+/* Durations that cannot be read stay in table red, from which the slot may be made again. */
+static int put_bad(struct red_roll *s, const char *slot)
+{
+	const struct red_merge *m = &s->merge;
+	char name[100], said[100];
+	const struct refused_item item = { engine_name(ENGINE_TOPOLOGY), name, said };
+
+	if (!m->nbad)
+		return 0;
+	snprintf(name, sizeof(name), "counts from %s", slot);
+	snprintf(said, sizeof(said),
+		 "%" PRIu64 " rows of red; one has node_id %" PRIu64 ", key_id %" PRIu64, m->nbad,
+		 m->bad_node, m->bad_key);
+	engine_skipped(ENGINE_TOPOLOGY, m->nbad);
+	return refused_put(s->pg, &item, "the array of durations is malformed");
+}
+
 static int roll_slot(struct red_roll *s, const struct span *span, const char *slot)
 {
 	bool any = false;
@@ -173,6 +193,8 @@ static int roll_slot(struct red_roll *s, const struct span *span, const char *sl
 		r = take_late(s, span, slot, &any);
 	if (r == 0 && any)
 		r = make_slot(s, span, slot);
+	if (r == 0 && any)
+		r = put_bad(s, slot);
 	if (r == 0)
 		r = pg_commit(s->pg);
 	else
@@ -195,10 +217,23 @@ static int vacuum_slot(struct red_roll *s, const struct span *span, const char *
 	return r < 0 ? r : pg_do(s->pg, PQgetvalue(res, 0, 0));
 }
 
+/* A slot that the database refuses: the others are rolled up, and it is tried again. */
+static int put_slot(struct red_roll *s, const char *slot)
+{
+	char name[100];
+	const struct refused_item item = { engine_name(ENGINE_TOPOLOGY), name, "" };
+
+	snprintf(name, sizeof(name), "slot from %s", slot);
+	snprintf(s->why, sizeof(s->why), "%s", pg_why(s->pg));
+	engine_skipped(ENGINE_TOPOLOGY, 1);
+	return refused_put(s->pg, &item, s->why);
+}
+
 /* The newest slot first, since users look at it. */
 static int roll_span(struct red_roll *s, const struct span *span)
 {
 	AUTO(PQclear) PGresult *slots = NULL;
+	int bad = 0;
 	int r = pg_ask(s->pg,
 		       text(&s->sql,
 			    "select extract(epoch from slot)::bigint from %s group by slot order "
@@ -206,20 +241,32 @@ static int roll_span(struct red_roll *s, const struct span *span)
 			    span->late),
 		       &(struct pg_args){ 0 }, &slots);
 
-	for (int i = 0; r == 0 && i < PQntuples(slots); i++)
+	for (int i = 0; r == 0 && i < PQntuples(slots); i++) {
 		r = roll_slot(s, span, PQgetvalue(slots, i, 0));
+		if (r == -EINVAL) {
+			r = put_slot(s, PQgetvalue(slots, i, 0));
+			bad = -EINVAL;
+		}
+	}
 	if (r == 0 && PQntuples(slots))
 		r = vacuum_slot(s, span, PQgetvalue(slots, 0, 0));
-	return r;
+	return r < 0 ? r : bad;
 }
 
 static int roll_due(struct red_roll *s)
 {
-	int r = pg_do(s->pg, "select close_red()");
+	int r = pg_do(s->pg, "select close_red()"), bad = 0;
 
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(spans); i++)
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(spans); i++) {
 		r = roll_span(s, &spans[i]);
-	return r < 0 ? r : pg_do(s->pg, "select drop_red_minutes()");
+		if (r == -EINVAL) {
+			bad = r;
+			r = 0;
+		}
+	}
+	if (r == 0)
+		r = pg_do(s->pg, "select drop_red_minutes()");
+	return r < 0 ? r : bad;
 }
 
 /* Minutes follow the wall clock; a clock that was set counts from the next call on. */
@@ -249,6 +296,11 @@ static int run_due(struct red_roll *s)
 	return r;
 }
 
+static const char *why_of(const struct red_roll *s, int r)
+{
+	return r == -EBADMSG ? "a row is malformed" : r == -EINVAL ? s->why : pg_why(s->pg);
+}
+
 /* The writer logs a database that is away or has no tables yet. */
 static void log_result(struct red_roll *s, int r)
 {
@@ -258,10 +310,13 @@ static void log_result(struct red_roll *s, int r)
 		log_warn(0,
 			 "cannot roll up the topology: %s%s%s; queries read the single rows, which "
 			 "takes longer, and the rollup is retried",
-			 r == -EBADMSG ? "a row is malformed" : pg_why(s->pg),
-			 *pg_state(s->pg) ? ", SQLSTATE " : "", pg_state(s->pg));
+			 why_of(s, r), *pg_state(s->pg) ? ", SQLSTATE " : "", pg_state(s->pg));
 	if (r == 0 && s->error_logged)
 		log_info("the topology is rolled up again");
+	if (r < 0)
+		engine_failed(ENGINE_TOPOLOGY, why_of(s, r));
+	else
+		engine_well(ENGINE_TOPOLOGY);
 	s->error_logged = r < 0;
 }
 

@@ -115,8 +115,8 @@ static int judge(struct pg *p, const PGresult *res)
 		pg_disconnect(p);
 		return -ENOTCONN;
 	}
-	if (strncmp(state, "22", 2) == 0 || strncmp(state, "23", 2) == 0 ||
-	    strncmp(state, "54", 2) == 0)
+	if (strncmp(state, "21", 2) == 0 || strncmp(state, "22", 2) == 0 ||
+	    strncmp(state, "23", 2) == 0 || strncmp(state, "54", 2) == 0)
 		return -EINVAL;
 	return -EIO;
 }

@@ -3,7 +3,7 @@
  * pg.h - one blocking connection to PostgreSQL, for a thread that may wait.
  *
  * Errors: -ENOTCONN: the connection is gone, and the outcome of an unanswered statement is unknown;
- * -EINVAL: the data was refused (SQLSTATE classes 22, 23, 54); -EIO: any other refusal. pg_why
+ * -EINVAL: the data was refused (SQLSTATE classes 21, 22, 23, 54); -EIO: any other refusal. pg_why
  * returns the message and pg_state the SQLSTATE, both until the next call. Calls on a closed
  * connection return -ENOTCONN.
  */

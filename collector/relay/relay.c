@@ -12,6 +12,7 @@
 #include "lib/base/log.h"
 #include "lib/uplink/uplink.h"
 #include "collector/core/counters.h"
+#include "collector/core/engine_state.h"
 #include "collector/relay/relay_box.h"
 
 /* Any number that never changes and that no other lock uses (tests/lint/locks.sh). */
@@ -92,6 +93,8 @@ static bool is_refusal(int e)
 /* The writer logs a database that is away or has no tables yet. */
 static void log_refusal(struct relay *r, int e)
 {
+	if (is_refusal(e) && counter_get(C_DATABASE_UP))
+		engine_failed(ENGINE_RELAY, pg_why(r->pg));
 	if (!is_refusal(e) || r->refused || !counter_get(C_DATABASE_UP))
 		return;
 	r->refused = true;
@@ -107,11 +110,15 @@ static void log_recovery(struct relay *r)
 	if (r->refused)
 		log_info("region %s is relayed again", r->config->region);
 	r->refused = false;
+	if (!r->nodes_refused && !r->incidents_refused)
+		engine_well(ENGINE_RELAY);
 }
 
 /* A refusal of these does not stop the relay of rows: it is logged, and 0 is returned. */
 static int tolerate_refusal(struct relay *r, int e, bool *refused, const char *what)
 {
+	if (is_refusal(e))
+		engine_failed(ENGINE_RELAY, pg_why(r->pg));
 	if (is_refusal(e) && !*refused)
 		log_warn(0,
 			 "changes of %s are not relayed: %s, SQLSTATE %s; all else is relayed, and "

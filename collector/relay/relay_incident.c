@@ -14,7 +14,9 @@ enum { INCIDENTS_AT_ONCE = 50 };
 
 enum { ID, REGION, ONSET, LAST, OPENED, CLOSED, INTO, FIRST, TITLE, SHAPE, SAID };
 
-#define US(column) "coalesce((extract(epoch from " column ") * 1000000)::bigint, 0)"
+#define US(column)                                                                                 \
+	"coalesce((extract(epoch from case when isfinite(" column ") then " column                 \
+	" end) * 1000000)::bigint, 0)"
 
 static const char due_sql[] = "select id, region, " US("onset") ", " US("last") ", " US(
 	"opened") ", " US("closed") ", coalesce(merged_into, 0), coalesce(first_host, 0), title,"

@@ -21,13 +21,15 @@ static const char due_sql[] =
 	" t.said, s.said), 0) as now from node n left join region g using (region_id) left join t"
 	" using (node_id) left join s using (node_id) where not exists (select from node_key k"
 	" where k.node_id = n.node_id and k.relay <> '')) select n.node_id, n.name, n.machine,"
-	" n.version, (extract(epoch from n.first_seen) * 1000000)::bigint, n.region, n.now from n"
+	" n.version, (extract(epoch from case when isfinite(n.first_seen) then n.first_seen else "
+	"now() end) * 1000000)::bigint, n.region, n.now from n"
 	" left join relay_told r using (node_id) where r.said is distinct from n.now"
 	" order by n.node_id limit %d";
 
 static const char tags_sql[] =
-	"select node_id, entity_id, key, value, said_by, (extract(epoch from since) *"
-	" 1000000)::bigint, case when until = 'infinity' then 0 else (extract(epoch from until) *"
+	"select node_id, entity_id, key, value, said_by, (extract(epoch from case when"
+	" isfinite(since) then since else 'epoch' end) * 1000000)::bigint, case when until = "
+	"'infinity' then 0 else (extract(epoch from until) *"
 	" 1000000)::bigint end from tag where node_id = any($1::bigint[]) order by node_id, until"
 	" desc, since desc";
 
@@ -191,7 +193,8 @@ int relay_seen(struct pg *p, const char *region, uint64_t *from, struct seen_nod
 		"select n.node_id, (extract(epoch from n.last_seen) * 1000)::bigint from node n "
 		"join "
 		"region g using (region_id) where g.name = $1 and n.node_id >= $2::bigint and "
-		"n.last_seen > now() - interval '1 minute' order by n.node_id limit $3::int";
+		"n.last_seen > now() - interval '1 minute' and isfinite(n.last_seen) order by "
+		"n.node_id limit $3::int";
 	AUTO(PQclear) PGresult *res = NULL;
 	struct pg_args a = { 0 };
 	char at[24], most[16];

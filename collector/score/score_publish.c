@@ -8,6 +8,7 @@
 #include "lib/base/log.h"
 #include "collector/db/columns.h"
 #include "collector/core/counters.h"
+#include "collector/core/engine_state.h"
 #include "collector/core/pairmap.h"
 #include "collector/score/score_node.h"
 
@@ -187,5 +188,9 @@ int score_publish_write(struct score_publish *s, struct pg *p)
 	s->columns = NULL;
 	r = columns_execute(&c, p, sql);
 	counter_add(r < 0 ? C_SCORE_FAILURES : C_SCORES, r < 0 ? 1 : c.rows);
+	if (r < 0)
+		engine_failed(ENGINE_SCORES, pg_why(p));
+	else
+		engine_well(ENGINE_SCORES);
 	return r;
 }

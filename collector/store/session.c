@@ -218,7 +218,8 @@ static int read_last(struct session *s)
 {
 	AUTO(PQclear) PGresult *res = NULL;
 	int r = pg_ask(s->pg,
-		       "select (extract(epoch from max(stored)) * 1000000)::bigint from request",
+		       "select (extract(epoch from max(stored)) * 1000000)::bigint from request"
+		       " where stored < 'infinity'",
 		       &(struct pg_args){ 0 }, &res);
 
 	if (r < 0)

@@ -5,11 +5,11 @@
 #include "lib/base/clock.h"
 #include "lib/base/json.h"
 #include "lib/base/log.h"
-#include "collector/core/clock_check.h"
 #include "collector/web/web_asset.h"
 #include "collector/web/call/web_call.h"
 #include "collector/web/call/web_file.h"
 #include "collector/web/web_guard.h"
+#include "collector/web/web_health.h"
 #include "collector/web/web_metrics.h"
 
 enum step {
@@ -305,15 +305,7 @@ static enum MHD_Result send_health(struct http_exchange *x)
 	bool well = web_live_is_healthy(x->http->live, why);
 	struct buf b = { 0 };
 
-	web_put(&b, "{\"status\":\"%s\",\"version\":", well ? "ok" : "degraded");
-	json_clean_text(&b, x->http->version);
-	web_put(&b, ",\"parts\":{\"web\":\"ok\",\"database\":");
-	json_clean_text(&b, well ? "ok" : why);
-	if (clock_published() != CLOCK_OK)
-		web_put(&b, ",\"retention\":\"held: %s\"", clock_fault_name(clock_published()));
-	web_put(&b, "}");
-	web_put_warnings(&b);
-	web_put(&b, "}\n");
+	web_health_text(&b, x->http->version, well ? "ok" : why);
 	return send_body(x, well ? 200 : 503, json, &b);
 }
 

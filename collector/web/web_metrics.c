@@ -30,18 +30,3 @@ void web_metrics_text(struct web_http *h, struct buf *out)
 	put_metric(out, "seismo_web_events_total", "counter", s.published);
 	put_metric(out, "seismo_web_events_skipped_total", "counter", s.skipped);
 }
-
-void web_put_warnings(struct buf *b)
-{
-	uint64_t full_s = counter_get(C_DISK_FULL_SECONDS), day_s = 86400;
-
-	if (counter_get(C_DISK_REFUSING))
-		web_put(b, ",\"warnings\":[\"the database's disk is at its limit; batches wait on "
-			   "their nodes\"]");
-	else if (counter_get(C_DISK_DROPPING))
-		web_put(b, ",\"warnings\":[\"the database's disk is near its limit; old data is "
-			   "dropped\"]");
-	else if (counter_get(C_DISK_LIMIT_BYTES) && full_s < 7 * day_s)
-		web_put(b, ",\"warnings\":[\"the database's disk reaches its limit in %.1f days\"]",
-			(double)full_s / (double)day_s);
-}

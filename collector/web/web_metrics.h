@@ -5,6 +5,4 @@
 #include "lib/base/buf.h"
 #include "collector/web/web_http.h"
 
-/* ,"warnings":[...] of /healthz; nothing if there is none. */
-void web_put_warnings(struct buf *b);
 void web_metrics_text(struct web_http *h, struct buf *out);

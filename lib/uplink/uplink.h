@@ -29,7 +29,8 @@ struct uplink_config {
 	size_t nlayouts; /* UPLINK_LAYOUTS at most */
 	struct spool *spool;
 	struct loop *loop;
-	void (*on_fresh)(void *arg); /* the collector has lost this probe's state */
+	void (*on_fresh)(
+		void *arg); /* the collector has lost this probe's state, or a part of it */
 	void (*on_clock)(void *arg,
 			 const struct clock_item *c); /* a clock offset to report; may be NULL */
 	void *arg;

@@ -35,7 +35,8 @@ static void on_welcome(struct uplink *u, const void *frame, size_t len)
 		u->stat.ignored++;
 		return;
 	}
-	fresh = w.mark[STREAM_EVENT] == 0 && spool_base(s, STREAM_EVENT) > 1;
+	/* below what is acknowledged: its database is new, or was restored */
+	fresh = w.mark[STREAM_EVENT] + 1 < spool_base(s, STREAM_EVENT);
 	for (enum wire_stream i = STREAM_EVENT; i < STREAM_END; i++) {
 		if (spool_ack(s, i, w.mark[i]) < 0) {
 			epoch_taken(u, w.mark[i]);

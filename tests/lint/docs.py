@@ -19,9 +19,9 @@ README_LINES = 120
 AT_LEAST = {"pages": 28, "links": 76, "paths": 320, "commands": 105, "keys": 10}
 PROGRAMS = ("seismo-probe", "seismo-collector", "seismo-replay")
 GENERATORS = ("docs/gen/diagnoses.py", "docs/gen/rooms.py")
-PAGES = """getting-started console diagnoses install configuration security regions tags troubleshooting limits overhead
+PAGES = """getting-started console diagnoses install operating configuration security regions tags troubleshooting limits overhead
 architecture writing-a-source custom-programs testing reference/api reference/wire reference/chunk""".split()
-SYSTEM = set("""createdb createuser curl clang install journalctl nft runuser systemctl useradd node npm sudo xz git""".split())
+SYSTEM = set("""createdb createuser dropdb pg_basebackup pg_dump pg_dumpall pg_restore pg_verifybackup psql cp curl clang install journalctl nft runuser systemctl useradd node npm sudo xz git""".split())
 # Words that stand for a name, and what a build or an installation makes.
 PLACEHOLDER = re.compile(r"(?<![A-Za-z])(X|NNN|NAME|ID|PID|FILE|PATH|DIR|ROOM)(?![A-Za-z])|…|\.\.\.")
 MADE = ("build/", "build-", "var/", "web/node_modules/")

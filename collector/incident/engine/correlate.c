@@ -10,6 +10,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "collector/core/counters.h"
+#include "collector/core/engine_state.h"
 #include "collector/incident/engine/incident_engine.h"
 
 /* Any number that is always the same and not used by another lock (tests/lint/locks.sh). */
@@ -25,6 +26,8 @@ enum {
 	OTHER_MS = 5000, /* another collector leads: check again */
 	FORGET_S = 60,
 	STOP_S = 5,
+	CAREFUL_PASSES = 60, /* after the last one that skipped something */
+	SAY_AGAIN_S = 600,
 };
 
 #define MS 1000000ull
@@ -36,6 +39,7 @@ struct correlate {
 	struct engine engine;
 	bool leads, logged;
 	int retry_ms, pace_ms, wake_fd;
+	uint64_t said_ns; /* when skipped rows were last logged */
 	uint64_t busy_ns, due_ns, news_ns;
 	int64_t newest_us; /* newest data at news_ns */
 	atomic_bool stopping;
@@ -103,28 +107,15 @@ static int run_steps(struct engine *e)
 	return r;
 }
 
-/* A region whose report cannot be stored must not block all others. */
-static void skip_refused(struct engine *e, int r)
-{
-	char why[256];
-
-	snprintf(why, sizeof(why), "%s, SQLSTATE %s", pg_why(e->pg), pg_state(e->pg));
-	if (engine_skip_refused(e, r) == 1)
-		log_warn(0,
-			 "reports of regions on their incidents are skipped until their next "
-			 "update, "
-			 "because they cannot be stored: %s",
-			 why);
-}
-
 /* One pass in one transaction. A failure leaves no trace, neither in the database nor in
  * memory. */
-static int run_pass(struct correlate *c)
+static int try_pass(struct correlate *c)
 {
 	struct engine *e = &c->engine;
-	uint64_t t0 = clock_mono_ns();
-	int r = engine_begin(e);
+	int r;
 
+	e->skipped = 0;
+	r = engine_begin(e);
 	if (r == 0 && !e->set)
 		r = engine_load(e);
 	if (r == 0)
@@ -132,9 +123,43 @@ static int run_pass(struct correlate *c)
 	if (r < 0) {
 		pg_rollback(c->pg);
 		engine_forget(e);
-		skip_refused(e, r);
-	} else {
-		e->refused = 0;
+	}
+	return r;
+}
+
+static void count_skipped(struct correlate *c)
+{
+	struct engine *e = &c->engine;
+	uint64_t now = clock_mono_ns();
+
+	if (e->careful && !e->skipped)
+		e->careful--;
+	if (!e->skipped)
+		return;
+	e->careful = CAREFUL_PASSES;
+	engine_skipped(ENGINE_INCIDENTS, e->skipped);
+	if (c->said_ns && now - c->said_ns < SAY_AGAIN_S * 1000 * MS)
+		return;
+	c->said_ns = now;
+	log_warn(0,
+		 "%u stored rows of incidents cannot be applied and are skipped; all others are "
+		 "correlated. Table engine_refused has each with its error",
+		 e->skipped);
+}
+
+/* Repeats a refused pass with care, which skips what is refused. */
+static int run_pass(struct correlate *c)
+{
+	struct engine *e = &c->engine;
+	uint64_t t0 = clock_mono_ns();
+	int r = try_pass(c);
+
+	if (r == -EINVAL && !e->careful) {
+		e->careful = CAREFUL_PASSES;
+		r = try_pass(c);
+	}
+	if (r == 0) {
+		count_skipped(c);
 		count_open(e);
 	}
 	c->busy_ns = clock_mono_ns() - t0;
@@ -154,6 +179,10 @@ static void log_state(struct correlate *c, int r)
 			 pg_why(c->pg), *pg_state(c->pg) ? ", SQLSTATE " : "", pg_state(c->pg));
 	if (r == 0 && c->logged)
 		log_info("incidents are correlated again");
+	if (r < 0)
+		engine_failed(ENGINE_INCIDENTS, pg_why(c->pg));
+	else
+		engine_well(ENGINE_INCIDENTS);
 	c->logged = r < 0;
 }
 

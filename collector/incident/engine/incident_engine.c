@@ -24,7 +24,6 @@ void engine_forget(struct engine *e)
 	e->set = NULL;
 	pairmap_forget(e->seen);
 	pairmap_forget(e->nodes);
-	buf_reset(&e->step_rows);
 	engine_forget_reports(e);
 	e->newest_us = e->nodes_us = e->forgot_us = e->slowdowns_us = 0;
 	e->full = e->merged = false;
@@ -36,5 +35,4 @@ void engine_close(struct engine *e)
 	pairmap_free(e->seen);
 	pairmap_free(e->nodes);
 	free(e->region);
-	buf_free(&e->step_rows);
 }

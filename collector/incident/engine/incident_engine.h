@@ -41,12 +41,11 @@ struct engine {
 	int64_t newest_us, nodes_us, forgot_us; /* newest_us: of all regions; nodes_us: nodes were
 						 * read; forgot_us: signals were dropped */
 	int64_t slowdowns_us; /* slowdowns were searched up to here; 0: not yet */
-	struct buf step_rows; /* steps to be written, as JSON */
 	struct incident_report *reports; /* reports of regions that are not imported yet */
 	size_t nreports;
 	bool reports_full; /* there are more reports */
-	size_t imported; /* reports that the current pass imports */
-	int refused; /* refused passes in a row that imported some */
+	int careful; /* > 0: each item of the next so many passes has a savepoint */
+	unsigned skipped; /* items that the current pass skipped */
 	bool merged; /* merged incidents must be folded, and everything is read again */
 };
 
@@ -54,6 +53,15 @@ struct engine {
 void engine_forget(struct engine *e);
 void engine_forget_reports(struct engine *e);
 void engine_close(struct engine *e);
+
+/*
+ * incident_item.c. A pass that the database refuses is repeated with care: then each item (an
+ * incident, a signal, a report, a slowdown) is refused alone. engine_item_begin and engine_item_end
+ * surround it; without care they do nothing. engine_item_end returns 0 for an item that is skipped.
+ */
+int engine_item_begin(struct engine *e) MUST_CHECK;
+int engine_item_end(struct engine *e, int r, const char *kind, uint64_t id,
+		    const char *text) MUST_CHECK;
 
 /* incident_load.c */
 void engine_open(struct engine *e, struct pg *pg, const struct incident_limits *limits);
@@ -78,10 +86,6 @@ bool engine_waits_for_region(const struct engine *e, struct signal *g,
 /* incident_import.c. Read the reports before everything else, import them after. */
 int engine_read_reports(struct engine *e) MUST_CHECK;
 int engine_import_reports(struct engine *e) MUST_CHECK;
-/* Call it after a pass that returned r, outside of its transaction. If the database seems to
- * refuse the imported reports, they are skipped until their region sends an update. Returns 1 if
- * so. */
-int engine_skip_refused(struct engine *e, int r) MUST_CHECK;
 /* incident_slowdown.c */
 int engine_read_slowdowns(struct engine *e) MUST_CHECK;
 /* incident_rank_job.c */
@@ -90,8 +94,8 @@ int engine_rank_incidents(struct engine *e) MUST_CHECK;
 int engine_write(struct engine *e) MUST_CHECK;
 void engine_on_step(void *engine, struct incident *i, int64_t at_us, const char *kind,
 		    const struct signal *g, const struct incident *other);
-void engine_add_step(struct engine *e, struct incident *i, int64_t at_us, const char *kind,
-		     const char *who, const struct buf *detail);
+void engine_add_step(struct incident *i, int64_t at_us, const char *kind, const char *who,
+		     const struct buf *detail);
 
 /* Fields of a row in binary format. */
 int64_t engine_int8(const PGresult *row, int column);

@@ -9,7 +9,6 @@
 #include "collector/incident/model/incident_remote.h"
 
 enum { REPORTS_MAX = 100, SETTLE_S = 20 }; /* REPORTS_MAX: the limit of incidents_told() */
-enum { REFUSED_MAX = 3 };
 
 enum {
 	ID,
@@ -114,7 +113,6 @@ static int read_reports(struct engine *e)
 	int r;
 
 	engine_forget_reports(e);
-	e->imported = 0;
 	r = pg_each(e->pg,
 		    "select id, here, region, onset, last, opened, closed, into_id, version,"
 		    " was_open::int::int8, has_row::int::int8, node, app, route, class, reason,"
@@ -162,46 +160,44 @@ static int write_part(struct engine *e, const struct incident_report *t, const s
 	return pg_do(e->pg, sql);
 }
 
-int engine_skip_refused(struct engine *e, int r)
+static int import_report(struct engine *e, struct incident_report *t,
+			 const struct engine_region *region)
 {
-	static const char sql[] =
-		"insert into incident_part select distinct id, here, version, was_open from"
-		" incidents_told() on conflict (told_id) do update set version = excluded.version";
+	uint64_t neighbors[ENGINE_NEIGHBORS];
+	int r;
 
-	if (r != -EINVAL || !e->imported) {
-		e->refused = r < 0 && r != -EINVAL ? e->refused : 0;
-		return 0;
-	}
-	if (++e->refused < REFUSED_MAX)
-		return 0;
-	e->refused = 0;
-	r = pg_do(e->pg, sql);
-	return r < 0 ? r : 1;
+	t->now_us = region->now_us;
+	r = find_neighbors(e, t, neighbors);
+	return r < 0 ? r : write_part(e, t, incident_set_import(e->set, t));
+}
+
+/* A refused report is skipped until its region sends an update. */
+static int import_item(struct engine *e, struct incident_report *t,
+		       const struct engine_region *region)
+{
+	unsigned skipped = e->skipped;
+	int r = engine_item_begin(e);
+
+	if (r == 0)
+		r = engine_item_end(e, import_report(e, t, region), "report of incident", t->id,
+				    region->name);
+	return r == 0 && e->skipped > skipped ? write_part(e, t, NULL) : r;
 }
 
 int engine_import_reports(struct engine *e)
 {
-	uint64_t neighbors[ENGINE_NEIGHBORS];
 	int r = 0;
 
 	for (size_t k = 0; k < e->nreports && r == 0; k++) {
 		struct incident_report *t = &e->reports[k];
 		const struct engine_region *region = engine_region(e, t->region);
-		struct incident *i;
 
 		if (!region || (!t->nsignals && !t->has_row && !t->into))
 			continue; /* none of its nodes is known yet */
-		if (!incident_set_is_ready(e->set, t)) {
+		if (incident_set_is_ready(e->set, t))
+			r = import_item(e, t, region);
+		else
 			e->reports_full = true;
-			continue;
-		}
-		t->now_us = region->now_us;
-		e->imported++;
-		r = find_neighbors(e, t, neighbors);
-		if (r < 0)
-			break;
-		i = incident_set_import(e->set, t);
-		r = write_part(e, t, i);
 	}
 	engine_forget_reports(e);
 	return r;

@@ -159,13 +159,36 @@ static int read_clock(struct engine *e, struct signal *g)
 	return r;
 }
 
+struct stored_ids {
+	struct engine *e;
+	int r; /* error of the last question */
+};
+
+static bool is_taken(void *arg, uint64_t id)
+{
+	AUTO(PQclear) PGresult *res = NULL;
+	struct stored_ids *ids = arg;
+	struct pg_args a = { 0 };
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, id);
+	pg_arg_text(&a, text);
+	ids->r = pg_ask(ids->e->pg,
+			"select exists (select from incident where incident_id = $1::bigint)", &a,
+			&res);
+	return ids->r == 0 && *PQgetvalue(res, 0, 0) == 't';
+}
+
 int engine_open_signal(struct engine *e, struct signal *g, const struct engine_region *region)
 {
+	struct stored_ids ids = { e, 0 };
 	uint64_t neighbors[ENGINE_NEIGHBORS];
 	struct incident_place p = { .region = region->id,
 				    .region_name = region->name,
 				    .neighbors = neighbors,
-				    .now_us = region->now_us };
+				    .now_us = region->now_us,
+				    .is_taken = is_taken,
+				    .arg = &ids };
 	int r = read_clock(e, g);
 
 	if (r == 0)
@@ -174,7 +197,7 @@ int engine_open_signal(struct engine *e, struct signal *g, const struct engine_r
 		return r;
 	incident_set_open(e->set, g, &p);
 	counter_add(C_INCIDENT_SIGNALS, 1);
-	return 0;
+	return ids.r;
 }
 
 /* The number of requests in the half hour before the window. */
@@ -221,6 +244,30 @@ static int judge_signal(struct engine *e, struct signal *g, struct signal_reques
 	return engine_open_signal(e, g, region);
 }
 
+static int judge_item(struct engine *e, const struct due_signal *due,
+		      const struct engine_region *region)
+{
+	int r = engine_item_begin(e);
+
+	return r < 0 ? r
+		     : engine_item_end(e, judge_signal(e, due->signal, due->asked, region),
+				       "signal", due->signal->id, due->signal->route);
+}
+
+/* With care each signal has its own question: a row of one route may make it fail. */
+static int read_each(struct engine *e, struct due_signal *due, size_t n)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++) {
+		r = engine_item_begin(e);
+		if (r == 0)
+			r = engine_item_end(e, read_requests(e, &due[i], 1), "counts of signal",
+					    due[i].signal->id, due[i].signal->route);
+	}
+	return r;
+}
+
 static int by_end(const void *a, const void *b)
 {
 	const struct signal *g = ((const struct due_signal *)a)->signal;
@@ -242,7 +289,7 @@ int engine_join(struct engine *e)
 		return 0;
 	for (size_t i = 0; i < n; i++)
 		due[i].signal = list[i];
-	r = read_requests(e, due, n);
+	r = e->careful ? read_each(e, due, n) : read_requests(e, due, n);
 	qsort(due, n, sizeof(due[0]), by_end);
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		const struct engine_node *node = engine_node(e, due[i].signal->node);
@@ -251,7 +298,7 @@ int engine_join(struct engine *e)
 		if (!region)
 			e->nodes_us = 0; /* a new node: known with the next pass */
 		else
-			r = judge_signal(e, due[i].signal, due[i].asked, region);
+			r = judge_item(e, &due[i], region);
 	}
 	return r;
 }

@@ -111,9 +111,10 @@ static int on_part(void *arg, const PGresult *row)
 	return 0;
 }
 
-static int load_incidents(struct engine *e)
+/* which: a condition on incident_id, or "". */
+static int load_where(struct engine *e, const char *which)
 {
-	char sql[1800];
+	char sql[1900];
 	int r;
 
 	snprintf(sql, sizeof(sql),
@@ -122,8 +123,8 @@ static int load_incidents(struct engine *e)
 		 " (select count(*) from incident_step t where t.incident_id = i.incident_id),"
 		 " shared, shared_hosts::int8, (select count(*) from incident_step t where"
 		 " t.incident_id = i.incident_id and t.kind = 'split')"
-		 " from incident i where " LIVE,
-		 (int)e->limits->reopen_s);
+		 " from incident i where %s" LIVE,
+		 which, (int)e->limits->reopen_s);
 	r = pg_each(e->pg, sql, on_incident, e);
 	if (r < 0)
 		return r;
@@ -131,10 +132,40 @@ static int load_incidents(struct engine *e)
 		 "select s.incident_id, s.host_id, s.app, s.route, s.class, s.reason_id::int8,"
 		 " s.first, s.last, s.n, s.excess_us" WORST("1") WORST("2") WORST(
 			 "3") ", incident_clock(s.host_id, s.last) from incident_signal s join"
-			      " incident i using (incident_id) where " LIVE
+			      " incident i using (incident_id) where %s" LIVE
 			      " order by i.closed nulls first",
+		 which, (int)e->limits->reopen_s);
+	return pg_each(e->pg, sql, on_signal, e);
+}
+
+/* Open ones first, as their signals are theirs. */
+static int load_each(struct engine *e)
+{
+	AUTO(PQclear) PGresult *ids = NULL;
+	char sql[900];
+	int r;
+
+	snprintf(sql, sizeof(sql),
+		 "select incident_id from incident where " LIVE " order by closed nulls first",
 		 (int)e->limits->reopen_s);
-	r = pg_each(e->pg, sql, on_signal, e);
+	r = pg_ask(e->pg, sql, &(struct pg_args){ 0 }, &ids);
+	for (int k = 0; r == 0 && k < PQntuples(ids); k++) {
+		const char *id = PQgetvalue(ids, k, 0);
+		char which[64];
+
+		snprintf(which, sizeof(which), "incident_id = %s and ", id);
+		r = engine_item_begin(e);
+		if (r == 0)
+			r = engine_item_end(e, load_where(e, which), "stored incident",
+					    strtoull(id, NULL, 10), "");
+	}
+	return r;
+}
+
+static int load_incidents(struct engine *e)
+{
+	int r = e->careful ? load_each(e) : load_where(e, "");
+
 	if (r < 0)
 		return r;
 	return pg_each(e->pg,
@@ -148,7 +179,8 @@ static int load_incidents(struct engine *e)
 int engine_load(struct engine *e)
 {
 	int r = pg_each(e->pg,
-			"select coalesce((select stored from incident_mark where fact = 'request'),"
+			"select coalesce((select stored from incident_mark where fact = 'request'"
+			" and stored < 'infinity'),"
 			" now() - interval '10 minutes')",
 			on_mark, e);
 

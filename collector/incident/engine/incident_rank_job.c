@@ -183,7 +183,7 @@ static int set_result(struct rank_job *b, struct incident *i, const struct rank 
 		json_text(&detail, host_name(b, r->best[0].host));
 		json_member(&detail, ",\"share\":", r->best[0].share);
 		json_raw(&detail, "}");
-		engine_add_step(b->e, i, b->e->newest_us, "ranked", "", &detail);
+		engine_add_step(i, b->e->newest_us, "ranked", "", &detail);
 		buf_free(&detail);
 	}
 	i->first_host = host;
@@ -280,7 +280,9 @@ int engine_rank_incidents(struct engine *e)
 
 		if (!region || !is_rank_due(i, region->now_us))
 			continue;
-		r = rank_one(e, i);
+		r = engine_item_begin(e);
+		if (r == 0)
+			r = engine_item_end(e, rank_one(e, i), "ranking of incident", i->id, "");
 		i->ranked_us = region->now_us;
 		i->rank_us = region->now_us + i->rank_gap_us;
 		if (i->rank_gap_us < GAP_MOST_S * INCIDENT_SEC)

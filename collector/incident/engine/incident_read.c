@@ -13,6 +13,7 @@
 enum { OVERLAP_S = 3, ROWS_MAX = 50000, NODES_S = 30 };
 
 static const int64_t EPOCH_2000_US = INT64_C(946684800) * INCIDENT_SEC;
+static const int64_t FAR_US = INT64_C(1) << 61;
 
 int64_t engine_int8(const PGresult *row, int column)
 {
@@ -22,9 +23,14 @@ int64_t engine_int8(const PGresult *row, int column)
 	return (int64_t)__builtin_bswap64(v);
 }
 
+/* An infinite time is the farthest that can be subtracted from any other. */
 int64_t engine_time(const PGresult *row, int column)
 {
-	return engine_int8(row, column) + EPOCH_2000_US;
+	int64_t us = engine_int8(row, column);
+
+	if (us > FAR_US || us < -FAR_US)
+		return us > 0 ? FAR_US : -FAR_US;
+	return us + EPOCH_2000_US;
 }
 
 double engine_float8(const PGresult *row, int column)
@@ -179,7 +185,7 @@ static int read_from(struct engine *e, int64_t from_us, struct reading *d)
 		"select stored, ts, node_id, request_id, app, route, status::int8, reason_id::int8,"
 		" least(queue_us, 86400000000) + least(request_us, 86400000000), normal_us"
 		" from request where stored > timestamptz 'epoch' + %" PRId64
-		" * interval '1 microsecond' order by stored limit %d",
+		" * interval '1 microsecond' and stored < 'infinity' order by stored limit %d",
 		from_us, ROWS_MAX);
 	d->rows = 0;
 	r = pg_each(e->pg, sql, on_row, d);

@@ -156,6 +156,14 @@ static int take_run(struct engine *e, const struct slowdown_run *r)
 	return engine_open_signal(e, g, region);
 }
 
+static int take_item(struct engine *e, const struct slowdown_run *r)
+{
+	int err = engine_item_begin(e);
+
+	return err < 0 ? err
+		       : engine_item_end(e, take_run(e, r), "slowdown of node", r->node, r->label);
+}
+
 static int by_end(const void *a, const void *b)
 {
 	const struct slowdown_run *x = a, *y = b;
@@ -166,6 +174,7 @@ static int by_end(const void *a, const void *b)
 static int read_counts(struct slowdown_scan *k)
 {
 	char sql[400];
+	int r;
 
 	snprintf(sql, sizeof(sql),
 		 "select node, key, role::int8, app, route, peer, ts, judged, excess,"
@@ -174,7 +183,10 @@ static int read_counts(struct slowdown_scan *k)
 		 " * interval '1 microsecond', timestamptz 'epoch' + %" PRId64
 		 " * interval '1 microsecond')",
 		 k->e->limits->least_excess_ms * 1000, k->since_us, k->e->newest_us);
-	return pg_each(k->e->pg, sql, on_count, k);
+	r = engine_item_begin(k->e);
+	return r < 0 ? r
+		     : engine_item_end(k->e, pg_each(k->e->pg, sql, on_count, k),
+				       "search for slowdowns", 0, sql);
 }
 
 int engine_read_slowdowns(struct engine *e)
@@ -196,7 +208,7 @@ int engine_read_slowdowns(struct engine *e)
 	qsort(k->run, k->nruns, sizeof(k->run[0]), by_end);
 	for (size_t i = 0; i < k->nruns; i++) {
 		if (r == 0)
-			r = take_run(e, &k->run[i]);
+			r = take_item(e, &k->run[i]);
 		free(k->run[i].app);
 		free(k->run[i].route);
 		free(k->run[i].label);

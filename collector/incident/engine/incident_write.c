@@ -3,9 +3,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/json.h"
 #include "collector/core/counters.h"
 #include "collector/incident/engine/incident_engine.h"
+
+enum { REFUSED_S = 10 }; /* between two tries to write a refused incident */
 
 static void begin_row(struct buf *j)
 {
@@ -24,14 +27,12 @@ static void put_text(struct buf *j, const char *name, const char *s)
 	json_text(j, s);
 }
 
-void engine_add_step(struct engine *e, struct incident *i, int64_t at_us, const char *kind,
-		     const char *who, const struct buf *detail)
+void engine_add_step(struct incident *i, int64_t at_us, const char *kind, const char *who,
+		     const struct buf *detail)
 {
-	struct buf *j = &e->step_rows;
+	struct buf *j = &i->step_rows;
 
-	if (!j->len)
-		json_raw(j, "[");
-	begin_row(j);
+	json_raw(j, j->len ? ",{" : "{");
 	put_id(j, "\"incident_id\":", i->id);
 	put_id(j, ",\"step\":", (uint64_t)++i->steps);
 	put_id(j, ",\"at_us\":", (uint64_t)at_us);
@@ -71,13 +72,13 @@ void engine_on_step(void *engine, struct incident *i, int64_t at_us, const char 
 		e->merged = true;
 	}
 	json_raw(&d, "}");
-	engine_add_step(e, i, at_us, kind, "", &d);
+	engine_add_step(i, at_us, kind, "", &d);
 	buf_free(&d);
 	if (strcmp(kind, "opened") == 0)
 		counter_add(C_INCIDENTS_OPENED, 1);
 }
 
-static void put_signal(struct signal *g, struct buf *j)
+static void put_signal(const struct signal *g, struct buf *j)
 {
 	begin_row(j);
 	put_id(j, "\"incident_id\":", g->of->id);
@@ -100,10 +101,9 @@ static void put_signal(struct signal *g, struct buf *j)
 		json_raw(j, "]");
 	}
 	json_raw(j, "]}");
-	g->dirty = false;
 }
 
-static void put_incident(struct incident *i, struct buf *j)
+static void put_incident(const struct incident *i, struct buf *j)
 {
 	begin_row(j);
 	put_id(j, "\"incident_id\":", i->id);
@@ -125,7 +125,6 @@ static void put_incident(struct incident *i, struct buf *j)
 	if (i->first_host)
 		put_id(j, ",\"first_host\":", i->first_host);
 	json_raw(j, "}");
-	i->dirty = false;
 }
 
 /* j: "[" and rows, or empty. */
@@ -143,7 +142,7 @@ static int insert_json(struct engine *e, const char *sql, struct buf *j)
 
 #define AT(column) "timestamptz 'epoch' + x." column " * interval '1 microsecond'"
 
-static int write_incidents(struct engine *e)
+static int write_incident_rows(struct engine *e, struct buf *rows)
 {
 	static const char sql[] =
 		"insert into incident (incident_id, region_id, onset, last, opened, closed,"
@@ -173,19 +172,11 @@ static int write_incidents(struct engine *e)
 							  " shared = excluded.shared, shared_hosts "
 							  "= excluded.shared_hosts, changed = "
 							  "now()";
-	struct buf j = { 0 };
-	int r;
 
-	json_raw(&j, "[");
-	for (size_t k = 0; k < incident_set_count_of(e->set); k++)
-		if (incident_set_at(e->set, k)->dirty)
-			put_incident(incident_set_at(e->set, k), &j);
-	r = insert_json(e, sql, &j);
-	buf_free(&j);
-	return r;
+	return insert_json(e, sql, rows);
 }
 
-static int write_signals(struct engine *e)
+static int write_signal_rows(struct engine *e, struct buf *rows)
 {
 	static const char sql[] =
 		"insert into incident_signal select x.incident_id, x.signal_id, x.host_id, x.app,"
@@ -208,34 +199,131 @@ static int write_signals(struct engine *e)
 				   " first = excluded.first, last = excluded.last, n = excluded.n,"
 				   " excess_us = excluded.excess_us, worst = excluded.worst,"
 				   " worst_ids = excluded.worst_ids, worst_us = excluded.worst_us";
-	struct buf j = { 0 };
-	int r;
 
-	json_raw(&j, "[");
-	for (size_t k = 0; k < incident_set_count_of(e->set); k++) {
-		const struct incident *i = incident_set_at(e->set, k);
-
-		for (size_t n = 0; n < i->nsignals; n++)
-			if (i->signal[n]->dirty)
-				put_signal(i->signal[n], &j);
-	}
-	r = insert_json(e, sql, &j);
-	buf_free(&j);
-	return r;
+	return insert_json(e, sql, rows);
 }
 
-static int write_steps(struct engine *e)
+/* Steps are numbered here: the incident may have steps that this process does not know of. */
+static int write_step_rows(struct engine *e, struct buf *rows)
 {
 	static const char sql[] =
 		"insert into incident_step (incident_id, step, at, kind, who, detail)"
-		" select x.incident_id, x.step, " AT(
+		" select x.incident_id, coalesce((select max(s.step) from incident_step s where"
+		" s.incident_id = x.incident_id), 0) + row_number() over (partition by"
+		" x.incident_id order by x.step), " AT(
 			"at_us") ", x.kind, x.who, x.detail"
 				 " from jsonb_to_recordset($1) x(incident_id bigint, step int, "
 				 "at_us bigint, kind text,"
 				 " who text, detail jsonb)";
-	int r = insert_json(e, sql, &e->step_rows);
 
-	buf_reset(&e->step_rows);
+	return insert_json(e, sql, rows);
+}
+
+/* "[" and the rows of some incidents, which keep them until write_rows has stored all. */
+struct incident_rows {
+	struct buf incidents, signals, steps;
+};
+
+static void begin_rows(struct incident_rows *w)
+{
+	buf_reset(&w->incidents);
+	buf_reset(&w->signals);
+	buf_reset(&w->steps);
+	json_raw(&w->incidents, "[");
+	json_raw(&w->signals, "[");
+	json_raw(&w->steps, "[");
+}
+
+static void free_rows(struct incident_rows *w)
+{
+	buf_free(&w->incidents);
+	buf_free(&w->signals);
+	buf_free(&w->steps);
+}
+
+static void add_changes(struct incident_rows *w, const struct incident *i)
+{
+	if (i->dirty)
+		put_incident(i, &w->incidents);
+	for (size_t n = 0; n < i->nsignals; n++)
+		if (i->signal[n]->dirty)
+			put_signal(i->signal[n], &w->signals);
+	if (i->step_rows.len && w->steps.len > 1)
+		json_raw(&w->steps, ",");
+	buf_put(&w->steps, i->step_rows.data, i->step_rows.len);
+}
+
+static int write_rows(struct engine *e, struct incident_rows *w)
+{
+	int r = write_incident_rows(e, &w->incidents);
+
+	if (r == 0)
+		r = write_signal_rows(e, &w->signals);
+	return r < 0 ? r : write_step_rows(e, &w->steps);
+}
+
+static void mark_written(struct incident *i)
+{
+	i->retry_ns = 0;
+	i->dirty = false;
+	for (size_t n = 0; n < i->nsignals; n++)
+		i->signal[n]->dirty = false;
+	buf_reset(&i->step_rows);
+}
+
+static int write_all(struct engine *e)
+{
+	struct incident_rows w = { 0 };
+	int r;
+
+	begin_rows(&w);
+	for (size_t k = 0; k < incident_set_count_of(e->set); k++)
+		add_changes(&w, incident_set_at(e->set, k));
+	r = write_rows(e, &w);
+	free_rows(&w);
+	for (size_t k = 0; r == 0 && k < incident_set_count_of(e->set); k++)
+		mark_written(incident_set_at(e->set, k));
+	return r;
+}
+
+/* A refused incident stays changed, and is written again later. */
+static int write_item(struct engine *e, struct incident *i, struct incident_rows *w)
+{
+	struct buf text = { 0 };
+	unsigned skipped = e->skipped;
+	int r = engine_item_begin(e);
+
+	buf_put(&text, w->incidents.data, w->incidents.len);
+	buf_put(&text, w->signals.data, w->signals.len);
+	buf_put(&text, w->steps.data, w->steps.len);
+	buf_put(&text, "", 1);
+	if (r == 0)
+		r = engine_item_end(e, write_rows(e, w), "incident", i->id,
+				    (const char *)text.data);
+	buf_free(&text);
+	if (r == 0 && e->skipped == skipped)
+		mark_written(i);
+	else
+		i->retry_ns = clock_mono_ns() + REFUSED_S * 1000000000ull;
+	return r;
+}
+
+static int write_each(struct engine *e)
+{
+	struct incident_rows w = { 0 };
+	int r = 0;
+
+	for (size_t k = 0; k < incident_set_count_of(e->set) && r == 0; k++) {
+		struct incident *i = incident_set_at(e->set, k);
+
+		if (i->retry_ns > clock_mono_ns())
+			continue;
+		begin_rows(&w);
+		add_changes(&w, i);
+		if (w.incidents.len + w.signals.len + w.steps.len > 3)
+			r = write_item(e, i, &w);
+	}
+	free_rows(&w);
 	return r;
 }
 
@@ -251,27 +339,50 @@ static int write_mark(struct engine *e)
 	return pg_do(e->pg, sql);
 }
 
-static int fold_merged(struct engine *e)
-{
-	int r = pg_do(e->pg, "select incident_fold(incident_id, merged_into) from incident i where"
-			     " merged_into is not null and (exists (select from incident_signal s"
-			     " where s.incident_id = i.incident_id) or exists (select from"
-			     " incident_part p where p.incident_id = i.incident_id))");
+#define MERGED                                                                                     \
+	"merged_into is not null and (exists (select from incident_signal s where s.incident_id =" \
+	" i.incident_id) or exists (select from incident_part p where p.incident_id ="             \
+	" i.incident_id))"
 
+static int fold_all(struct engine *e)
+{
+	return pg_do(
+		e->pg,
+		"select incident_fold(incident_id, merged_into) from incident i where " MERGED);
+}
+
+static int fold_each(struct engine *e)
+{
+	AUTO(PQclear) PGresult *res = NULL;
+	int r = pg_ask(e->pg, "select incident_id, merged_into from incident i where " MERGED,
+		       &(struct pg_args){ 0 }, &res);
+
+	for (int k = 0; r == 0 && k < PQntuples(res); k++) {
+		const char *id = PQgetvalue(res, k, 0);
+		struct pg_args a = { 0 };
+
+		pg_arg_text(&a, id);
+		pg_arg_text(&a, PQgetvalue(res, k, 1));
+		r = engine_item_begin(e);
+		if (r == 0)
+			r = engine_item_end(e,
+					    pg_execute(e->pg,
+						       "select incident_fold($1::bigint,"
+						       " $2::bigint)",
+						       &a),
+					    "merged incident", strtoull(id, NULL, 10),
+					    PQgetvalue(res, k, 1));
+	}
 	return r;
 }
 
 int engine_write(struct engine *e)
 {
 	bool again = e->merged;
-	int r = write_incidents(e);
+	int r = e->careful ? write_each(e) : write_all(e);
 
-	if (r == 0)
-		r = write_signals(e);
-	if (r == 0)
-		r = write_steps(e);
 	if (r == 0 && again)
-		r = fold_merged(e);
+		r = e->careful ? fold_each(e) : fold_all(e);
 	if (r == 0)
 		r = write_mark(e);
 	if (r == 0)

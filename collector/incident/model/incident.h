@@ -10,7 +10,7 @@
 #pragma once
 
 #include "collector/core/incident_limits.h"
-#include "lib/base/base.h"
+#include "lib/base/buf.h"
 
 #define INCIDENT_SEC INT64_C(1000000)
 /* A RED count that arrives up to this late may still open an incident. */
@@ -81,6 +81,8 @@ struct incident {
 	bool clear, fresh, dirty; /* fresh: not stored yet */
 	bool apart; /* an operator split it from another incident, or another from it */
 	int steps;
+	struct buf step_rows; /* steps that are not written yet, as JSON objects */
+	uint64_t retry_ns; /* monotonic; 0: the database has not refused it */
 	int64_t rank_us, ranked_us; /* rank_us: next ranking, if there are new rows; ranked_us: the
 				       last one */
 	int64_t rank_gap_us;

@@ -45,6 +45,7 @@ static bool drop_signal(void *arg UNUSED, uint64_t a UNUSED, uint64_t b UNUSED, 
 static void free_incident(struct incident *i)
 {
 	free(i->signal);
+	buf_free(&i->step_rows);
 	free(i);
 }
 
@@ -224,7 +225,7 @@ void incident_set_pass(struct incident_set *s, uint64_t region, int64_t now_us)
 		if (i->region == region && !i->closed_us && !is_held(i, now_us) &&
 		    now_us - i->last_us > quiet)
 			incident_set_close(s, i, i->last_us + quiet);
-		if (i->region == region && i->closed_us && !i->dirty &&
+		if (i->region == region && i->closed_us && (!i->dirty || i->retry_ns) &&
 		    (i->into || now_us - i->closed_us > s->limits->reopen_s * INCIDENT_SEC))
 			forget_incident(s, k);
 		else

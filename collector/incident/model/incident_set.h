@@ -32,14 +32,16 @@ struct signal *incident_set_count(struct incident_set *s, const struct incident_
 /* The signals to judge now: possibly open or over, and not judged lately. At most max. */
 size_t incident_set_due(struct incident_set *s, int64_t now_us, struct signal **out, size_t max);
 
-/* neighbors: the nodes within reach of g's node, itself included, sorted. Joins, reopens, merges
- * or opens. */
+/* neighbors: the nodes within reach of g's node, itself included, sorted. is_taken: whether an
+ * incident of this id is stored, such as one that was merged. Joins, reopens, merges or opens. */
 struct incident_place {
 	uint64_t region;
 	const char *region_name;
 	const uint64_t *neighbors;
 	size_t nneighbors;
 	int64_t now_us;
+	bool (*is_taken)(void *arg, uint64_t id); /* NULL: none is stored */
+	void *arg;
 };
 struct incident *incident_set_open(struct incident_set *s, struct signal *g,
 				   const struct incident_place *p);

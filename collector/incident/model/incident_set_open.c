@@ -5,7 +5,7 @@
 #include "collector/incident/model/incident_set.h"
 #include "collector/incident/model/incident_window.h"
 
-enum { RANK_GAP_S = 10 };
+enum { RANK_GAP_S = 10, ID_TRIES = 16 };
 
 static bool contains_id(const uint64_t *sorted, size_t n, uint64_t x)
 {
@@ -108,6 +108,12 @@ static struct incident *find_closed_incident(const struct incident_set *s, int64
 	return last;
 }
 
+/* An id stays that of one incident: links and steps refer to it. */
+static bool is_taken(const struct incident_set *s, const struct incident_place *p, uint64_t id)
+{
+	return incident_set_find(s, id) || (p->is_taken && p->is_taken(p->arg, id));
+}
+
 static struct incident *open_new(struct incident_set *s, const struct signal *g,
 				 const struct incident_place *p)
 {
@@ -118,7 +124,10 @@ static struct incident *open_new(struct incident_set *s, const struct signal *g,
 			      .opened_us = p->now_us,
 			      .fresh = true };
 
-	i.id = hash_end(hash_add(h, &g->first_us, sizeof(g->first_us)));
+	h = hash_add(h, &g->first_us, sizeof(g->first_us));
+	i.id = hash_end(h);
+	for (int again = 0; again < ID_TRIES && is_taken(s, p, i.id); again++)
+		i.id = hash_end(h = hash_add(h, &p->now_us, sizeof(p->now_us)));
 	return incident_set_add(s, &i);
 }
 

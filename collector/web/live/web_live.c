@@ -33,7 +33,8 @@ struct web_live {
 static const Oid mark_types[] = { 25, 25 };
 
 static const struct web_query newest_query = {
-	.sql = "select event_id from api.request order by stored desc, request_id desc limit 1",
+	.sql = "select event_id from api.request where stored < 'infinity'"
+	       " order by stored desc, request_id desc limit 1",
 };
 
 /* The first condition lets the index be used. */
@@ -41,7 +42,7 @@ static const struct web_query rows_query = {
 	.name = "rows",
 	.sql = "select event_id, body from api.request where stored >= api.id_time($1)"
 	       " and (stored, request_id) > (api.id_time($1), api.id_number($1))"
-	       " order by stored, request_id limit 500",
+	       " and stored < 'infinity' order by stored, request_id limit 500",
 	.n = 1,
 	.types = mark_types,
 };

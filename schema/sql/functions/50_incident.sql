@@ -122,11 +122,12 @@ returns table (node bigint, key bigint, role smallint, app text, route text, pee
 language plpgsql stable as $$
 begin
 	return query with slow as materialized (select distinct r.node_id, r.key_id from red r
-			where r.ts > since and r.ts <= until and r.judged > 0 and r.excess_us >= 10000 * r.judged and r.excess_us >= least_us * r.judged),
+			where r.ts > since and r.ts <= until and r.judged > 0 and r.excess_us >= 10000 * r.judged and r.excess_us >= least_us::numeric * r.judged),
 		bad as materialized (select g.host_id, i.onset - o.off as first, greatest(i.onset, i.last) - o.off as last, case when i.closed is null then 1 else 2 end as wrong
 			from incident i join (select distinct s.incident_id, s.host_id from incident_signal s where s.host_id in (select w.node_id from slow w)) g using (incident_id)
 			cross join lateral (select (incident_clocks(array[g.host_id], i.onset))[1] as off) o where i.last > since - interval '1 hour'),
-		c as materialized (select k.node_id, k.key_id, k.role, k.app, k.route, k.peer, r.ts, sum(r.judged)::bigint as judged, sum(r.excess_us)::bigint as excess
+		c as materialized (select k.node_id, k.key_id, k.role, k.app, k.route, k.peer, r.ts, least(sum(r.judged), 9223372036854775807)::bigint as judged,
+				least(sum(r.excess_us), 9223372036854775807)::bigint as excess
 			from slow s join red_key k using (node_id, key_id) join red r using (node_id, key_id)
 			where k.role in (0, 1) and r.ts > since - interval '20 minutes' and r.ts <= until and r.judged > 0
 			group by k.node_id, k.key_id, r.ts)

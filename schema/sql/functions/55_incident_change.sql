@@ -48,6 +48,9 @@ begin
 	select min(first + incident_clock(host_id, first) * interval '1 microsecond') as first, max(last + incident_clock(host_id, last) * interval '1 microsecond') as last,
 		min(signal_id) as least into s from incident_signal where incident_id = i.incident_id and signal_id = any(ids);
 	new_id := hashtextextended(i.region_id || ' ' || s.least || ' ' || extract(epoch from s.first), 0) & 9223372036854775807;
+	while exists (select from incident where incident_id = new_id) loop -- split off before, and merged again
+		new_id := hashtextextended(new_id::text, 0) & 9223372036854775807;
+	end loop;
 	insert into incident (incident_id, region_id, onset, last, opened, closed, headline) values (new_id, i.region_id, s.first, s.last, i.opened,
 		case when i.closed is not null then s.last end, s.least);
 	update incident_signal set incident_id = new_id where incident_id = i.incident_id and signal_id = any(ids);

@@ -238,3 +238,22 @@ TEST(everything_arrives_however_much_is_lost)
 	CHECK(uplink_stat(s.u).rewinds > 0);
 	play_close(&s);
 }
+
+TEST(a_collector_whose_database_was_restored_gets_the_sources_again)
+{
+	static struct play s;
+
+	play_open(&s, 1 << 20);
+	play_append(&s, STREAM_EVENT, 3, 10);
+	play_meet(&s);
+	UNTIL(&s, play_count(&s.c, WIRE_BATCH) == 3);
+	play_mark(&s, WIRE_ACK, STREAM_EVENT, 3);
+	UNTIL(&s, spool_batches(s.spool) == 0);
+	play_welcome(&s, 3, 0);
+	play_append(&s, STREAM_EVENT, 1, 10);
+	UNTIL(&s, play_count(&s.c, WIRE_BATCH) == 4);
+	CHECK_EQ(s.fresh, 0);
+	play_welcome(&s, 1, 0); /* what its backup had */
+	UNTIL(&s, s.fresh == 1);
+	play_close(&s);
+}

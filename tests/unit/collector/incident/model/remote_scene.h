@@ -51,7 +51,11 @@ static inline struct incident *open_here(struct incident_set *s, uint64_t region
 					 int at)
 {
 	return incident_set_open(s, signal_of(s, node),
-				 &(struct incident_place){ region, "x", &node, 1, us(at) });
+				 &(struct incident_place){ .region = region,
+							   .region_name = "x",
+							   .neighbors = &node,
+							   .nneighbors = 1,
+							   .now_us = us(at) });
 }
 
 /* Imports an update of the report, as the engine does. */

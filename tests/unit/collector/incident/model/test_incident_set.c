@@ -67,6 +67,14 @@ static void add_slow_rows(struct scene *s, uint64_t node, int from_s, int until_
 		add_row(s, node, t, 110, 10, R_IO_BLOCK, 200);
 }
 
+static uint64_t stored; /* the id of an incident that only the database has; 0: none */
+
+static bool is_taken(void *arg, uint64_t id)
+{
+	(void)arg;
+	return id == stored;
+}
+
 /* One pass of the thread at at_s, with `asked` requests of the route. neighbors: another node
  * within reach. */
 static struct incident *run_pass(struct scene *s, int at_s, double asked, uint64_t neighbors)
@@ -78,7 +86,12 @@ static struct incident *run_pass(struct scene *s, int at_s, double asked, uint64
 
 	for (size_t k = 0; k < n; k++) {
 		uint64_t at[2] = { due[k]->node, neighbors };
-		struct incident_place p = { REGION, "home", at, 1 + (neighbors != NO), now };
+		struct incident_place p = { .region = REGION,
+					    .region_name = "home",
+					    .neighbors = at,
+					    .nneighbors = 1 + (neighbors != NO),
+					    .now_us = now,
+					    .is_taken = is_taken };
 
 		if (neighbors && neighbors < due[k]->node) {
 			at[0] = neighbors;
@@ -371,6 +384,26 @@ TEST(an_id_depends_on_region_signal_and_begin)
 	i = run_pass(s, 60, 100, NO);
 	CHECK_EQ(i->id, id);
 	incident_set_free(s->set);
+}
+
+TEST(an_id_that_is_stored_is_not_used_again)
+{
+	uint64_t id[2];
+
+	stored = 0;
+	for (int k = 0; k < 2; k++) {
+		struct scene *s = scene_new();
+		struct incident *i;
+
+		add_slow_rows(s, WEB, 0, 30);
+		i = run_pass(s, 40, 100, NO);
+		CHECK(i);
+		id[k] = i->id;
+		stored = i->id;
+		incident_set_free(s->set);
+	}
+	stored = 0;
+	CHECK(id[0] != id[1]);
 }
 
 TEST(the_worst_requests_are_the_samples)
