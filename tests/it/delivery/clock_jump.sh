@@ -176,11 +176,8 @@ ok "rows of twenty days are there" is 2400 "$old_rows"
 ok "nothing is held" await 300 is_free
 jump "40 days ahead" nodes $((40 * days)) $((40 * days))
 start_so "40 days ahead"
-right
 jump "40 days behind" nodes $((-40 * days)) $((-40 * days))
-start_so "40 days behind"
 jump "PostgreSQL a year ahead" database $((365 * days)) 0
-start_so "PostgreSQL a year ahead"
 right
 ok "rows that come then are stored" deliver
 ok "and none is lost" nothing_lost
@@ -190,7 +187,7 @@ make_days 40 42 >/dev/null
 halt one TERM
 collect
 ok "with right clocks what is old is dropped, one day of each table" await 300 is 240 "select count(*) from (select ts from request union all select ts from event union all select ts from red) r where ts < now() - interval '35 days'"
-ok "which the log says" grep -q "retention dropped 1 partition(s) of table request, from $(date -u -d "42 days ago" +%F) on" "$dir/one.log"
+ok "which the log says" await 300 grep -q "retention dropped [0-9]* partition(s) of table request, from " "$dir/one.log"
 halt one TERM
 collect
 await 300 is_free
