@@ -11,7 +11,13 @@
 #include <stdbool.h>
 
 enum { AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, IPPROTO_TCP = 6, SOCK_STREAM = 1, MSG_PEEK = 2 };
-enum { EINTR = 4, EAGAIN = 11, EPIPE = 32, ERESTARTSYS = 512 }; /* and its variants, above 512 */
+enum {
+	EINTR = 4,
+	EAGAIN = 11,
+	EPIPE = 32,
+	EINPROGRESS = 115,
+	ERESTARTSYS = 512
+}; /* and its variants, above 512 */
 enum { S_IFMT = 0170000, S_IFSOCK = 0140000 };
 enum { S_IFREG = 0100000, O_APPEND = 02000 };
 enum { TS_COMPAT = 2 }; /* arch/x86: the thread is in a 32-bit system call */

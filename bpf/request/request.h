@@ -146,7 +146,8 @@ enum req_flag {
 	REQ_HOPPED = 16, /* read and answered by different threads: its calls are not known */
 	REQ_CALLS_CUT = 32,
 	REQ_STREAM = 64, /* an event stream: its time is that of its first byte */
-	REQ_DOUBTFUL = 128, /* its calls may be mixed with another request's */
+	REQ_DOUBTFUL = 128, /* its calls may be mixed with another request's, or are not known */
+	REQ_DROPPED = 256, /* closed without an answer by a process that goes on */
 };
 
 enum call_flag {
@@ -176,14 +177,25 @@ struct req_call {
 	__u16 unused;
 };
 
+/* What a peer by another protocol than HTTP did. */
+enum peer_state {
+	PEER_READ = 1, /* bytes came from it */
+	PEER_ENDED = 2, /* its connection ended before any came: error */
+	PEER_REFUSED = 4, /* no connection: error */
+};
+
 /*
- * A connection of another protocol than HTTP (a database, say), opened by a thread that waited on
- * it for bytes while it worked on one request. If there are several, the one with the longest wait.
+ * A connection of another protocol than HTTP (FastCGI or a database, say) that was used for the
+ * request. If there are several, the one with the longest wait of a thread for its bytes, or the
+ * one that failed.
  */
 struct req_peer {
 	struct req_addr addr; /* len 0: none */
-	__u32 unused;
+	__u32 first; /* the first four bytes sent to it, in the order of memory; 0: not known */
 	__u64 wait_ns;
+	__u32 state; /* enum peer_state */
+	__u16 error; /* errno */
+	__u16 unused;
 };
 
 struct req_head {
@@ -221,7 +233,10 @@ struct req_calls {
 	__u32 n;
 	__u8 answered; /* no new call can belong to it */
 	__u8 doubtful; /* one of its calls belongs to another request: no call is reported */
-	__u16 unused;
+	__u8 open; /* calls without an answer yet */
+	__u8 named; /* its last call was given to it by name */
+	__u32 target; /* of the request, as in its struct conn */
+	__u32 unused;
 	__u64 touched_ns;
 	struct req_call call[REQ_CALLS];
 	struct req_net net;
@@ -274,6 +289,7 @@ enum req_stat {
 		       use io_uring */
 	STAT_BLOCK_FULL, /* long waits dropped for lack of room in the ring: lost evidence, no lost
 			    request */
+	STAT_BY_NAMES, /* processes that call and whose threads do not show for which request */
 	STAT_END
 };
 
@@ -294,6 +310,7 @@ struct req_control {
 	__u64 jiffy_ns; /* computed by user space from these clocks; 0: not known yet */
 	__u32 split; /* the scheduler hooks are attached: time can be split */
 	__u32 answered; /* set by the sweep: there is an answer that the sweep may have to end */
+	__u64 unknown_ns; /* the last call of a server whose request is not known */
 	__u64 block_ns; /* a thread off its CPU for this long is reported */
 };
 

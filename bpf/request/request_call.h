@@ -6,7 +6,8 @@
  * on a kept-alive connection. Every later action on that connection, except its close once there is
  * an answer, makes the call's request the thread's current one again. The parent must be
  * unanswered. Without a certain parent a call is reported by itself and counted: there is no
- * guessing.
+ * guessing. Names (request_names.h) can contradict the thread of a loop; they then decide for all
+ * calls of its process.
  *
  * A loop that runs timers between two events (nginx's limit_req) can call for another request than
  * the one it read last, and this cannot be seen at the call. It is seen when that request is
@@ -16,7 +17,7 @@
  */
 #pragma once
 
-#include "bpf/request/request_time.h"
+#include "bpf/request/request_names.h"
 
 /* Copies the call into its request. NULL: the request is over. */
 static __always_inline struct req_calls *call_store(struct conn *c, __u64 now)
@@ -53,6 +54,7 @@ static __always_inline void call_is_current(struct conn *c, struct req_calls *cs
 	else
 		time_leave(th, cur, now);
 	thread_works_on(th, cs && !cs->answered ? c->parent : CUR_NOBODY, c->loop);
+	th->target = cs ? cs->target : 0;
 	th->by_call = bytes == WAIT_UPSTREAM ? BY_CALL_READ : BY_CALL_SENT;
 	th->call_ns = c->sent_ns ? c->sent_ns : c->call.start_ns; /* a refused call is never sent */
 }
@@ -81,8 +83,41 @@ static __always_inline int calls_add(__u64 id, __u64 now)
 	if (!cs || cs->answered || cs->doubtful)
 		return -1;
 	n = cs->n++;
+	cs->open++;
 	cs->touched_ns = now;
 	return n < REQ_CALLS ? n : REQ_CALLS - 1;
+}
+
+/* The call waits for no answer any more. */
+static __always_inline void call_settled(const struct conn *c)
+{
+	struct req_calls *cs = c->parent ? bpf_map_lookup_elem(&calls_of, &c->parent) : NULL;
+
+	if (cs && cs->open)
+		cs->open--;
+}
+
+static __always_inline void call_bind(struct conn *c, __u64 id, __u64 now)
+{
+	int slot = id ? calls_add(id, now) : -1;
+
+	c->parent = slot >= 0 ? id : 0;
+	c->slot = slot;
+}
+
+/* The call is not of the request that it was given to when it connected. */
+static __always_inline void call_unbind(struct conn *c)
+{
+	struct req_calls *cs = bpf_map_lookup_elem(&calls_of, &c->parent);
+
+	c->parent = 0;
+	if (!cs)
+		return;
+	if (cs->open)
+		cs->open--;
+	cs->call[c->slot & (REQ_CALLS - 1)].flags = 0;
+	if (cs->n && c->slot + 1 == cs->n)
+		cs->n--;
 }
 
 /* A call begins: finds its request. */
@@ -90,17 +125,15 @@ static __always_inline void call_begin(struct conn *c, struct sock *sk, __u32 fl
 {
 	__u32 loop = 0, tgid = bpf_get_current_pid_tgid() >> 32;
 	__u64 id = cur_get(&loop);
-	int slot = -1;
+	struct habit *h = id ? habit_of(tgid) : NULL;
+	struct thread *th = thread_get();
+	struct req_calls *cs;
 
-	if (id && bpf_map_lookup_elem(&hoppers, &tgid)) {
-		count(STAT_UNKNOWN);
-		id = 0;
-	}
-	if (id)
-		slot = calls_add(id, now);
-	c->parent = slot >= 0 ? id : 0;
-	c->slot = slot;
-	c->loop = loop;
+	call_bind(c, h && h->by_names ? 0 : id, now);
+	cs = th && c->parent ? bpf_map_lookup_elem(&calls_of, &c->parent) : NULL;
+	if (cs && !cs->target)
+		cs->target = th->target;
+	c->loop = loop || (th && th->loop);
 	c->state = CONN_OPEN;
 	__builtin_memset(&c->call, 0, sizeof(c->call));
 	c->call.start_ns = now;
@@ -112,6 +145,80 @@ static __always_inline void call_begin(struct conn *c, struct sock *sk, __u32 fl
 	if (!c->local)
 		net_begin(c, sk);
 	addr_of(&c->call.addr, sk, true);
+}
+
+/*
+ * The request of a loop's call whose method and target hash to `target`, and which its thread
+ * gives to c->parent (0: nobody). 0: not known. A request that called already may be called for
+ * under any name by another one, so it contradicts nothing.
+ */
+static __always_inline __u64 call_of_loop(const struct conn *c, struct habit *h, __u32 target)
+{
+	struct req_calls *cs = c->parent ? bpf_map_lookup_elem(&calls_of, &c->parent) : NULL;
+	struct req_calls *other;
+	__u64 id;
+	__u32 n;
+
+	if (!target || (cs && cs->target == target))
+		return c->parent;
+	id = request_by_name(c->tgid, target, &n);
+	if (!c->parent || n > 1)
+		return id;
+	if (!id)
+		return c->parent; /* it calls under a name of its own */
+	other = bpf_map_lookup_elem(&calls_of, &id);
+	if (other && other->n)
+		return c->parent;
+	habit_lost(h);
+	return id;
+}
+
+/* The call is request id's, by its name. */
+static __always_inline void call_moves(struct conn *c, __u64 id, __u64 now)
+{
+	struct req_calls *cs;
+
+	if (id == c->parent)
+		return;
+	if (c->parent)
+		call_unbind(c);
+	call_bind(c, id, now);
+	cs = c->parent ? bpf_map_lookup_elem(&calls_of, &c->parent) : NULL;
+	if (cs)
+		cs->named = 1;
+}
+
+static __always_inline void call_by_names(struct conn *c, __u32 target, int len, __u64 now)
+{
+	__u64 id;
+	__u32 n;
+
+	if (c->parent) /* by its thread, when it connected */
+		call_unbind(c);
+	id = request_by_ids(c->tgid, len);
+	call_moves(c, id ? id : request_by_name(c->tgid, target, &n), now);
+}
+
+/* The head of a call is being sent; x: its first n bytes. Names may say that it is another's. */
+static __always_inline void call_named(struct conn *c, const struct scratch *x, __u32 n, int len,
+				       __u64 now)
+{
+	struct habit *h = habit_of(c->tgid);
+
+	if (!h)
+		return; /* it serves nobody */
+	if (!h->named_ns)
+		h->named_ns = now;
+	if (h->by_names && !h->counted) {
+		h->counted = 1;
+		count(STAT_BY_NAMES);
+	}
+	if (h->by_names)
+		call_by_names(c, name_of_target(x, n), len, now);
+	else if (c->loop)
+		call_moves(c, call_of_loop(c, h, name_of_target(x, n)), now);
+	if (!c->parent)
+		call_unknown(h, now);
 }
 
 static __always_inline void call_facts(struct conn *c, struct sock *sk)
@@ -152,28 +259,43 @@ static __always_inline void client_connected(struct conn *c, struct sock *sk)
 	call_store(c, c->call.connect_ns);
 }
 
+/* A request is being sent; x: its first n bytes. */
+static __always_inline void call_sent(struct conn *c, struct sock *sk, const struct scratch *x,
+				      __u32 n, int len, __u64 now)
+{
+	if (!c->fresh) {
+		call_end(c);
+		call_begin(c, sk, CALL_REUSED, now);
+	}
+	c->fresh = 0;
+	c->sent_ns = now;
+	c->call.flags |= CALL_SENT;
+	if (!c->local)
+		c->call.local_port = SOCK_READ(sk, __sk_common.skc_num);
+	call_named(c, x, n, len, now);
+}
+
 /* The first write decides whether the connection speaks HTTP. */
 static __always_inline void client_send(struct conn *c, struct sock *sk, int len)
 {
+	struct scratch *x = scratch_of(HOOK_SEND);
 	__u64 now = bpf_ktime_get_ns();
 	struct span s = {};
+	__u32 n;
 
-	if (c->state != CONN_OPEN || c->fresh) {
+	if (x && (c->state != CONN_OPEN || c->fresh)) {
+		__builtin_memset(x->b, 0, sizeof(__u64));
 		span_of_call(&s, len);
-		if (is_request(first_word(&s))) {
-			if (!c->fresh) {
-				call_end(c);
-				call_begin(c, sk, CALL_REUSED, now);
-			}
-			c->fresh = 0;
-			c->sent_ns = now;
-			c->call.flags |= CALL_SENT;
-			if (!c->local)
-				c->call.local_port = SOCK_READ(sk, __sk_common.skc_num);
+		n = span_gather(HOOK_SEND, 0, NAME_BYTES, &s);
+		if (is_request(word_of(x->b))) {
+			call_sent(c, sk, x, n, len, now);
 		} else if (c->fresh) {
 			c->fresh = 0;
 			c->role = ROLE_IGNORED;
 			c->other = 1;
+			c->first = n < 4 ? 0 : (__u32)word_of(x->b);
+			c->heard = 0;
+			call_settled(c);
 		}
 	}
 	call_is_current(c, call_store(c, now), now, WAIT_RECV);
@@ -188,6 +310,7 @@ static __always_inline void client_answer(struct conn *c, struct sock *sk, int l
 		c->call.status = status_of(&s);
 		if (c->call.status < 100 || c->call.status >= 200) {
 			c->state = CONN_ANSWERED;
+			call_settled(c);
 			wake();
 		}
 	}
@@ -205,6 +328,7 @@ static __always_inline void client_gone(struct conn *c, struct sock *sk, int err
 		c->call.error = error;
 	call_facts(c, sk);
 	c->state = CONN_ANSWERED;
+	call_settled(c);
 	wake();
 }
 
@@ -222,16 +346,34 @@ static __always_inline __u64 unread_ns(struct sock *sk)
 	return jiffies > 1 && jiffies < 1u << 24 ? jiffies * control.jiffy_ns : 0;
 }
 
+/*
+ * A read that finds nothing (whether a kept connection is still open, say) shows nothing about the
+ * request on which the thread works. If it waited for this call, the wait was the call's.
+ */
+static __always_inline void client_looked(struct conn *c, struct req_calls *cs, __u64 now)
+{
+	struct thread *th = thread_get();
+
+	if (th && cs && c->state == CONN_OPEN && thread_cur(th) == c->parent)
+		time_to(th, &cs->split, now, WAIT_UPSTREAM);
+}
+
 static __always_inline void client_recv(struct conn *c, struct sock *sk, int ret)
 {
 	__u64 now = bpf_ktime_get_ns();
+	bool nothing = ret <= 0 && (c->state == CONN_IDLE || is_to_be_tried_again(ret));
+	bool ended = ret <= 0 && c->state == CONN_ANSWERED;
 	struct req_calls *cs;
 
 	if (ret > 0)
 		client_answer(c, sk, ret, now);
-	else if (!is_to_be_tried_again(ret))
+	else if (!nothing)
 		client_gone(c, sk, ret ? -ret : EPIPE, now); /* a FIN instead of an answer */
 	cs = call_store(c, now);
+	if (nothing || (ended && (!cs || cs->answered))) {
+		client_looked(c, cs, now);
+		return;
+	}
 	if (cs && c->loop && ret > 0 && !c->local)
 		cs->split.loop_ns += unread_ns(sk);
 	call_is_current(c, cs, now, WAIT_UPSTREAM);
@@ -263,8 +405,11 @@ static __always_inline void client_state(struct conn *c, struct sock *sk, int fr
 	__u64 now = bpf_ktime_get_ns();
 	struct req_calls *cs;
 
-	if (from == TCP_SYN_SENT && to == TCP_CLOSE)
+	if (from == TCP_SYN_SENT && to == TCP_CLOSE) {
 		c->call.flags |= CALL_FAILED;
+		if (!c->parent)
+			call_unknown(habit_of(c->tgid), now);
+	}
 	client_gone(c, sk, error, now);
 	cs = call_store(c, now);
 	if (to == TCP_CLOSE && error)

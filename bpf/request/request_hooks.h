@@ -30,12 +30,20 @@ static __always_inline bool is_candidate(struct sock *sk)
 
 static __always_inline void client_first(struct sock *sk, int len)
 {
+	struct scratch *x = scratch_of(HOOK_SEND);
 	struct span s = {};
 	struct conn *c;
+	__u32 n;
 
-	span_of_call(&s, len);
-	if (!is_request(first_word(&s)))
+	if (!x)
 		return;
+	__builtin_memset(x->b, 0, sizeof(__u64));
+	span_of_call(&s, len);
+	n = span_gather(HOOK_SEND, 0, sizeof(__u64), &s);
+	if (!is_request(word_of(x->b))) {
+		peer_first(sk, x, n);
+		return;
+	}
 	c = conn_make(sk, ROLE_CLIENT, STAT_CLIENT_FULL);
 	if (c)
 		client_send(c, sk, len);
@@ -50,14 +58,14 @@ static __always_inline void sock_read(struct sock *sk, int ret)
 		if (ret > 0 && is_candidate(sk) && in_scope()) {
 			server_first(sk, ret);
 			if (was_opened_here(sk))
-				peer_read(sk);
+				peer_read(NULL, sk, ret);
 		}
 	} else if (c->role == ROLE_SERVER) {
 		server_recv(c, sk, ret);
 	} else if (c->role == ROLE_CLIENT) {
 		client_recv(c, sk, ret);
-	} else if (c->other && ret > 0) {
-		peer_read(sk);
+	} else if (c->other) {
+		peer_read(c, sk, ret);
 	}
 }
 
@@ -74,6 +82,10 @@ static __always_inline void sock_written(struct sock *sk, int len)
 			server_upgraded(c, sk);
 	} else if (c->role == ROLE_CLIENT) {
 		client_send(c, sk, len);
+		if (c->other)
+			peer_opened(c, sk);
+	} else if (c->other) {
+		peer_sent(c);
 	}
 }
 

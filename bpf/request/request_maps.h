@@ -65,6 +65,8 @@ struct conn {
 	__u8 head_whole; /* valid once framing is known: the whole head is stored */
 	__u8 other; /* ignored: an outgoing connection of another protocol than HTTP */
 	__u8 crowded; /* the first send had so many pieces that it may hold two answers */
+	__u32 target; /* server: hash of method and target (request_names.h); 0: not known */
+	__u32 name[3]; /* server: by enum name_kind, of those that are noted; 0: none */
 	__u32 retrans0, ooo0; /* the socket's values when the request began */
 	__u32 chrono0[3];
 	__u32 write0, copied0; /* the socket's values before the answer, and before the request */
@@ -87,6 +89,8 @@ struct conn {
 			__u64 sent_ns; /* when the call's request was written; 0: not yet */
 			char comm[REQ_COMM];
 			__u32 tgid;
+			__u32 first; /* other: the first four bytes sent; 0: not known */
+			__u32 heard; /* other: bytes came since the last ones were sent */
 		};
 	};
 };
@@ -102,16 +106,6 @@ struct {
 	__type(key, __u64);
 	__type(value, struct req_calls);
 } calls_of SEC(".maps");
-
-/*
- * Processes that answer from another thread than the reading one: nothing is associated by thread.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1024);
-	__type(key, __u32);
-	__type(value, __u32);
-} hoppers SEC(".maps");
 
 /* The path of an AF_UNIX address, by the address of the kernel's copy of it. */
 struct {

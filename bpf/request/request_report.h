@@ -52,6 +52,8 @@ static __always_inline void event_fill(struct req_event *e, const struct conn *c
 	e->head.ncalls = cs->n < REQ_CALLS ? cs->n : REQ_CALLS;
 	if (cs->n > REQ_CALLS)
 		e->head.flags |= REQ_CALLS_CUT;
+	if (cs->n && cs->named)
+		e->head.flags &= ~REQ_HOPPED; /* its call is known whichever thread made it */
 }
 
 /* Requests that were answered together may have mixed their calls. */

@@ -73,11 +73,16 @@ static __always_inline void request_begin(struct conn *c, struct sock *sk, const
 		c->loop = is_in_epoll(sk) || is_uring(); /* io_uring is an event loop, too */
 	c->state = CONN_OPEN;
 	__builtin_memset(&h->net, 0, sizeof(h->net) * 2 + sizeof(h->split));
+	request_named(c, x, n, len);
 	if (!th)
 		return;
 	queue_time(h, th, now);
 	time_leave(th, thread_cur(th), now);
+	if (c->loop && th->unserved && thread_cur(th))
+		habit_lost(habit_of(h->tgid)); /* it reads on before it serves the last one */
 	cur_begin(th, h->id, c->loop);
+	th->target = c->target;
+	th->unserved = !c->has_body && !c->unsure;
 }
 
 /* The first request on a socket makes it a server's. */
@@ -126,6 +131,7 @@ static __always_inline void server_works(struct conn *c, __u64 now)
 	else
 		time_leave(th, cur, now);
 	thread_works_on(th, c->head.id, c->loop);
+	th->target = c->target;
 }
 
 /* The rest of a head, or a body: adds missing bytes to the stored line. */
@@ -143,12 +149,14 @@ static __always_inline void server_more(struct conn *c, struct scratch *x, int l
 		__builtin_memcpy(x->b, c->line, REQ_LINE);
 		c->head.line_len = span_gather(HOOK_RECV, at, REQ_LINE, &s);
 		__builtin_memcpy(c->line, x->b, REQ_LINE);
+		request_named(c, x, c->head.line_len, len);
 	}
 	w = word_of(c->line);
 	if (c->unsure && c->head.line_len >= sizeof(w)) {
 		c->unsure = 0;
 		c->has_body = !is_bodiless(w);
 		if (!is_request(w)) {
+			names_drop(c);
 			c->state = CONN_IDLE;
 			c->role = ROLE_IGNORED;
 			return;
@@ -180,8 +188,10 @@ static __always_inline void server_bytes(struct conn *c, struct sock *sk, int le
 	if (!begins_request(w, n))
 		return;
 	was = __sync_lock_test_and_set(&c->state, CONN_IDLE);
-	if (was == CONN_OPEN) /* the last one got no answer */
+	if (was == CONN_OPEN) { /* the last one got no answer */
+		names_drop(c);
 		net_out_of_order(c, net_unsent(c, sk, 0));
+	}
 	if (was != CONN_IDLE) {
 		request_facts(c, sk, HOOK_RECV, len);
 		request_report(c, HOOK_RECV);
@@ -189,11 +199,22 @@ static __always_inline void server_bytes(struct conn *c, struct sock *sk, int le
 	request_begin(c, sk, x, n, len);
 }
 
+/* Like client_looked: a read that finds nothing changes nothing. */
+static __always_inline void server_looked(struct conn *c)
+{
+	struct thread *th = thread_get();
+
+	if (th && c->state == CONN_OPEN && thread_cur(th) == c->head.id)
+		time_to(th, &c->head.split, bpf_ktime_get_ns(), WAIT_SEND);
+}
+
 /* An empty read does not end the answer, as an event loop may poll at any time. */
 static __always_inline void server_recv(struct conn *c, struct sock *sk, int ret)
 {
 	if (ret > 0)
 		server_bytes(c, sk, ret);
+	else if (is_to_be_tried_again(ret))
+		server_looked(c);
 	else if (c->state == CONN_OPEN)
 		server_works(c, bpf_ktime_get_ns());
 	else
@@ -212,23 +233,39 @@ static __always_inline void calls_doubt(__u64 id)
 		count(STAT_UNKNOWN);
 }
 
+/* It calls nobody any more. Without a call of its own, it may have made one that is not known. */
+static __always_inline void calls_missed(struct conn *c, const struct req_calls *cs)
+{
+	names_drop(c);
+	if (cs && cs->n ? cs->doubtful : may_have_called(c->head.tgid, c->head.read_ns))
+		c->head.flags |= REQ_DOUBTFUL;
+}
+
+/* The calls of its process are given to their requests by name, whatever its threads did. */
+static __always_inline bool is_by_names(const struct conn *c)
+{
+	struct habit *h = habit_of(c->head.tgid);
+
+	return h && h->by_names;
+}
+
 /* The first bytes of the answer: nothing that starts later is part of the work on it. */
 static __always_inline void answer_begins(struct conn *c, struct sock *sk, struct thread *th,
 					  __u64 now, int len)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
-	__u32 tgid = c->head.tgid, one = 1;
 	bool hopped = t->pid != (int)c->head.tid;
 	struct req_calls *cs = NULL;
 
 	c->head.first_ns = now;
 	if (th && th->by_call == BY_CALL_READ && thread_cur(th) && th->cur != c->head.id &&
-	    th->call_ns >= c->head.read_ns) {
+	    th->call_ns >= c->head.read_ns && !is_by_names(c)) {
 		c->head.flags |= REQ_DOUBTFUL;
 		calls_doubt(c->head.id);
 		calls_doubt(th->cur);
 	}
-	if (hopped || (th && th->calls)) /* a thread that never called has no calls to look for */
+	/* A thread that never called has no calls to look for, unless they were given by name. */
+	if (hopped || c->name[NAME_TARGET] || (th && th->calls))
 		cs = bpf_map_lookup_elem(&calls_of, &c->head.id);
 	if (cs) {
 		cs->answered = 1;
@@ -237,12 +274,13 @@ static __always_inline void answer_begins(struct conn *c, struct sock *sk, struc
 		if (cs->n && net_unsent(c, sk, len))
 			net_out_of_order(c, true);
 	}
+	calls_missed(c, cs);
 	if (th && (th->by_timer || was_due(th, c->head.id, now)))
 		answer_timed(c, cs, th);
 	if (hopped) {
 		answer_hopped(c, th);
 		c->head.flags |= REQ_HOPPED;
-		bpf_map_update_elem(&hoppers, &tgid, &one, BPF_ANY);
+		habit_lost(habit_make(c->head.tgid));
 	}
 	c->state = CONN_ANSWERED;
 	wake();
@@ -373,6 +411,14 @@ static __always_inline void server_upgraded(struct conn *c, struct sock *sk)
 	c->role = ROLE_IGNORED;
 }
 
+enum { PF_EXITING = 4 }; /* include/linux/sched.h */
+
+/* This process ends, and its sockets with it. */
+static __always_inline bool is_exiting(void)
+{
+	return bpf_get_current_task_btf()->flags & PF_EXITING;
+}
+
 /* The connection ends while a request is open or its answer is being sent. */
 static __always_inline void server_state(struct conn *c, struct sock *sk, int from, int to)
 {
@@ -386,12 +432,13 @@ static __always_inline void server_state(struct conn *c, struct sock *sk, int fr
 
 		if (cs)
 			c->has_calls = 1;
+		calls_missed(c, cs);
 		c->head.last_ns = bpf_ktime_get_ns();
 		/* the peer's FIN or RST came first: the client gave up */
 		if (from == TCP_CLOSE_WAIT || (to == TCP_CLOSE && error))
 			c->head.flags |= REQ_CLIENT_CLOSED;
 		else
-			c->head.flags |= REQ_NO_ANSWER;
+			c->head.flags |= REQ_NO_ANSWER | (is_exiting() ? 0 : REQ_DROPPED);
 		cur_end(c->head.id);
 	}
 	request_facts(c, sk, HOOK_STATE, 0);

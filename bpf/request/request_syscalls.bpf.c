@@ -3,7 +3,8 @@
  * request_syscalls.bpf.c - HTTP/1 requests from the exits of system calls, kernel 5.15 and later.
  *
  * At its exit the number and the arguments of a call are still in its pt_regs, so no entry is
- * hooked and nothing is stored between the two. The price: every system call of every process
+ * hooked and nothing is stored between the two. The socket behind a file descriptor takes four
+ * reads of kernel memory, two for any other file. The price: every system call of every process
  * passes here (DESIGN: 70 ns). Data moved by io_uring does not; a process that uses io_uring is
  * reported once.
  */
@@ -11,7 +12,62 @@
 #include "bpf/request/request_hooks.h"
 #include "bpf/request/request_profile.h"
 #include "bpf/request/request_sched.h"
-#include "bpf/request/request_fd.h"
+
+#define LOCAL_STALE_NS (3600 * 1000000000ull)
+
+/* Processes that use io_uring; each is reported once. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, __u32);
+} uring_users SEC(".maps");
+
+/* A 32-bit system call has different numbers. */
+static __always_inline bool is_compat(void)
+{
+#if defined(__TARGET_ARCH_x86)
+	return bpf_get_current_task_btf()->thread_info.status & TS_COMPAT;
+#else
+	return false;
+#endif
+}
+
+/* Sockets are recognized by their file operations, which are learnt from the first socket seen. */
+static __always_inline bool is_socket(struct file *f)
+{
+	const void *fops = BPF_CORE_READ(f, f_op);
+
+	if (control.socket_fops)
+		return (__u64)fops == control.socket_fops;
+	if ((BPF_CORE_READ(f, f_inode, i_mode) & S_IFMT) != S_IFSOCK)
+		return false;
+	control.socket_fops = (__u64)fops;
+	return true;
+}
+
+static __always_inline struct sock *sock_of_fd(__u64 fd)
+{
+	struct fdtable *table = bpf_get_current_task_btf()->files->fdt;
+	struct file *f = NULL;
+	struct socket *s;
+
+	if ((__u32)fd >= table->max_fds)
+		return NULL;
+	if (bpf_probe_read_kernel(&f, sizeof(f), table->fd + (__u32)fd) || !f || !is_socket(f))
+		return NULL;
+	s = BPF_CORE_READ(f, private_data);
+	return s ? BPF_CORE_READ(s, sk) : NULL;
+}
+
+/* The end of an AF_UNIX socket is not visible. */
+static __always_inline bool conn_is_stale(const struct conn *c, __u64 now)
+{
+	__u64 last = c->role == ROLE_CLIENT ? c->call.last_ns : c->head.last_ns;
+	__u64 first = c->role == ROLE_CLIENT ? c->call.start_ns : c->head.read_ns;
+
+	return now - (last > first ? last : first) > LOCAL_STALE_NS;
+}
 
 /* The thread waited for the next event: if it is a loop, it has no current request now. */
 static __always_inline void thread_waited(bool serves_many)
@@ -105,9 +161,55 @@ static __always_inline struct moved moved_by(const struct pt_regs *r, long ret)
 	return m;
 }
 
-static __always_inline void waited_in(const struct pt_regs *r)
+/*
+ * The AF_UNIX path of len bytes that a connect() was called with. Its key in unix_names is the
+ * time, as no kernel object has it: the highest bit tells it from an address in user space. Global,
+ * as its stack does not fit into that of its callers.
+ */
+__noinline int unix_addr_asked(struct req_addr *a, __u64 path, __u32 len, __u64 now)
+{
+	struct req_unix name = {};
+	__u64 key = now | 1ull << 63;
+
+	if (!a)
+		return 0;
+	name.len = at_most(len, REQ_UNIX_PATH);
+	if (bpf_probe_read_user(name.path, at_most(len, REQ_UNIX_PATH), (const void *)path))
+		return 0;
+	bpf_map_update_elem(&unix_names, &key, &name, BPF_ANY);
+	__builtin_memcpy(a->ip, &key, sizeof(key));
+	a->len = REQ_ADDR_UNIX;
+	return 0;
+}
+
+/* connect() to an AF_UNIX address returned ret. Nobody listens there if that is an error. */
+static __always_inline void unix_connected(const struct pt_regs *r, int ret)
+{
+	struct thread *th = thread_get();
+	__u64 now = bpf_ktime_get_ns(), id = th ? thread_cur(th) : 0;
+	struct req_peer p = { .state = PEER_REFUSED, .error = -ret };
+	__u16 family = 0;
+
+	if (!th || ret >= 0 || is_to_be_tried_again(ret) || ret == -EINPROGRESS ||
+	    REGS_NR(r) != NR_CONNECT)
+		return;
+	if (bpf_probe_read_user(&family, sizeof(family), (const void *)REGS_ARG2(r)) ||
+	    family != AF_UNIX)
+		return;
+	if (!id || id == CUR_NOBODY) {
+		call_unknown(habit_of(bpf_get_current_pid_tgid() >> 32), now);
+		return;
+	}
+	unix_addr_asked(&p.addr, REGS_ARG2(r) + sizeof(family), REGS_ARG3(r) - sizeof(family), now);
+	peer_note(th, id, &p, now);
+}
+
+static __always_inline void waited_in(const struct pt_regs *r, long ret)
 {
 	switch (REGS_NR(r)) {
+	case NR_CONNECT:
+		unix_connected(r, (int)ret);
+		break;
 #ifdef NR_EPOLL_WAIT
 	case NR_EPOLL_WAIT:
 #endif
@@ -139,7 +241,7 @@ static __always_inline void on_call(const struct pt_regs *r, long ret)
 	struct sock *sk;
 
 	if (m.from < 0 && m.to < 0) {
-		waited_in(r);
+		waited_in(r, ret);
 		return;
 	}
 	if (m.from >= 0) {

@@ -40,6 +40,8 @@ struct thread {
 	__u8 by_timer; /* a loop: its last wait timed out */
 	__u8 wait; /* enum req_wait, while it is off its CPU */
 	__u8 locked; /* a loop: it has waited for a lock since, and may work on another request */
+	__u8 unserved; /* it read cur, all of it, and has done nothing for it since */
+	__u32 target; /* of cur, as in its struct conn */
 	__u32 tid; /* key of its count in served[]; 0: not counted yet */
 	__u32 who_tgid, who_tid;
 	char who[REQ_COMM];
@@ -188,6 +190,7 @@ static __always_inline __u64 cur_get(__u32 *loop)
 		return 0;
 	*loop = th->loop;
 	th->calls = 1;
+	th->unserved = 0;
 	return id;
 }
 
@@ -217,6 +220,7 @@ static __always_inline void thread_works_on(struct thread *th, __u64 id, __u32 l
 	th->loop |= loop;
 	th->by_call = 0;
 	th->locked = 0;
+	th->unserved = 0;
 }
 
 /* A new request before the last one was answered: the thread serves several in turn. */

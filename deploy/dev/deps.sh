@@ -11,7 +11,8 @@ build=(gcc libc6-dev make "pkg-config|pkgconf" clang llvm bpftool libbpf-dev lib
 	libzmq3-dev "libmsgpack-dev|libmsgpack-c-dev" libpq-dev libmicrohttpd-dev libinih-dev libseccomp-dev libmnl-dev
 	util-linux procps iproute2 passwd)
 # To test, besides.
-test=(nginx-light wrk curl python3 cppcheck clang-format "chromium-headless-shell|chromium" nftables python3-zmq python3-msgpack faketime strace xz-utils groff-base "libclang-rt-dev|libclang-rt-14-dev" lld)
+test=(nginx-light wrk curl python3 cppcheck clang-format "chromium-headless-shell|chromium" nftables python3-zmq python3-msgpack faketime strace xz-utils groff-base "libclang-rt-dev|libclang-rt-14-dev" lld
+	apache2 haproxy lighttpd php-fpm python3-aiohttp)
 # To boot other kernels, besides what building takes.
 kernels=(nginx-light python3 qemu-system-x86 busybox-static cpio)
 # To put figures of I/O beside those of others (make bench-io), besides what building takes.

@@ -21,7 +21,7 @@ Each abnormal request and each event has one reason code. An entry below has the
 braces are filled in), the rule that leads to it, and what to do next.
 
 A request that failed is explained by the first rule that holds: client.abort, up.retry, up.connect, up.error, up.slow,
-app.error. A request that was slow is explained by the part of its time that grew most beyond the route's usual, if that part
+app.peer, up.unknown, app.closed, app.error. A request that was slow is explained by the part of its time that grew most beyond the route's usual, if that part
 covers at least half of the delay; otherwise the reason is unknown. "The delay" is the time beyond the route's median, or all of
 the time if the route's median is not known yet. The page of a request also lists the causes that were checked and excluded.
 """

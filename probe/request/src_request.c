@@ -110,9 +110,10 @@ static void on_request(void *arg, const struct req_event *e, size_t len,
 	struct judged judged;
 	struct breakdown split;
 	struct explain_context c = { .alone = !e };
+	char peer_path[UNIX_TEXT];
 	struct up_item peer;
 	uint32_t unseen = 0;
-	bool abnormal, waited;
+	bool abnormal, called;
 
 	if (!e) {
 		len = nginx_make_request(event, s->context.wall_minus_mono_ns, &made);
@@ -124,6 +125,7 @@ static void on_request(void *arg, const struct req_event *e, size_t len,
 		unseen = nginx_apply(event, e->head.read_ns, &nginx_text, &r);
 	r.app = apps_name(s->apps, r.pid, text.comm);
 	s->n[COVERAGE_SEEN]++;
+	s->n[COVERAGE_CALLS_UNCLEAR] += (r.flags & REQUEST_UPSTREAM_UNKNOWN) != 0;
 	s->n[COVERAGE_HEAD_MISSED] += (e->head.flags & REQ_HEAD_MISSED) != 0;
 	if (r.flags & REQUEST_PIPELINED) {
 		s->n[COVERAGE_PIPELINED]++;
@@ -134,9 +136,14 @@ static void on_request(void *arg, const struct req_event *e, size_t len,
 	breakdown_of(&e->head, breakdown_help(e, len), &r, &split);
 	abnormal =
 		detect_judge(s->detect, &r, &split, &judged); /* also sets what it was judged by */
-	waited = request_peer_read(e, len, &peer);
-	red_item_request(s->red, &r, waited ? &peer : NULL, c.alone ? 0 : unseen, s->now_ns);
+	called = request_peer_read(e, len, &s->context, peer_path, &peer);
+	red_item_request(s->red, &r, called && peer.response_us ? &peer : NULL,
+			 c.alone ? 0 : unseen, s->now_ns);
 	c.unseen = unseen != 0;
+	if (called) {
+		c.peer = &peer;
+		c.peer_did = &e->peer;
+	}
 	if (abnormal) {
 		request_names_read(e, &text, &r);
 		send_request_row(s, &e->head, &split, &judged, &c, &r);
@@ -263,6 +270,7 @@ static void kernel_counts(struct request_source *s)
 	s->n[COVERAGE_LATE] = k[STAT_LATE];
 	s->n[COVERAGE_CLIENT_FULL] = k[STAT_CLIENT_FULL];
 	s->n[COVERAGE_URING] = k[STAT_URING];
+	s->n[COVERAGE_BY_NAMES] = k[STAT_BY_NAMES];
 	s->blocks_full = k[STAT_BLOCK_FULL];
 	lost = k[STAT_RING_FULL] + k[STAT_CONN_FULL] + k[STAT_CALLS_FULL] + k[STAT_CLIENT_FULL];
 	if (lost != s->lost)

@@ -3,13 +3,14 @@
  * load.c - HTTP/1.1 load at a constant rate, for tests: one thread, one epoll.
  *
  * load HOST:PORT [--conns N] [--rate R] [--seconds S] [--prefix /r/] [--query Q] [--close] [--same]
- *      [--post BYTES] [--pipeline N] [--every N,QUERY[,ABORT_MS]]...
+ *      [--ids] [--post BYTES] [--pipeline N] [--every N,QUERY[,ABORT_MS]]...
  *
  * Every request has its own path, PREFIX then a number, which is also its X-Id; with --same all
- * have PREFIX for a path. Requests are due at fixed times whatever the server does; one that finds
- * no idle connection waits for the next. --close: a connection each. --pipeline: so many in one
- * write. --every: each N-th has that query, and closes after ABORT_MS without its answer; the first
- * rule that fits counts. Prints: sent, answered, failed (no answer), errors (5xx), late.
+ * have PREFIX for a path. --ids: PREFIX and number are its X-Request-Id, too. Requests are due at
+ * fixed times whatever the server does; one that finds no idle connection waits for the next.
+ * --close: a connection each. --pipeline: so many in one write. --every: each N-th has that query,
+ * and closes after ABORT_MS without its answer; the first rule that fits counts. Prints: sent,
+ * answered, failed (no answer), errors (5xx), late.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -51,7 +52,7 @@ static int epfd, nconns = 10, nrules, pipeline = 1, aborting;
 static size_t post;
 static double rate = 100, seconds = 5;
 static const char *prefix = "/r/", *query = "", *target;
-static bool close_each, same;
+static bool close_each, same, ids;
 static long sent, answered, failed, errors, late;
 static char out[OUT];
 
@@ -107,6 +108,8 @@ static size_t request(char *p, const struct rule *r)
 	n = sprintf(p, "%s %s%s%s%s HTTP/1.1\r\nHost: %s\r\nX-Id: %s\r\n%s", post ? "POST" : "GET",
 		    prefix, same ? "" : id, *q ? "?" : "", q, target, id,
 		    close_each ? "Connection: close\r\n" : "");
+	if (ids)
+		n += sprintf(p + n, "X-Request-Id: %s%s\r\n", prefix, id);
 	if (post)
 		n += sprintf(p + n, "Content-Length: %zu\r\n", post);
 	n += sprintf(p + n, "\r\n");
@@ -297,6 +300,8 @@ static bool options(int argc, char *argv[])
 			close_each = true;
 		else if (strcmp(argv[i], "--same") == 0)
 			same = true;
+		else if (strcmp(argv[i], "--ids") == 0)
+			ids = true;
 		else if (i + 1 == argc || !option(argv[i], argv[i + 1]))
 			return false;
 		else

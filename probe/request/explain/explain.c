@@ -240,7 +240,10 @@ void explain_request(struct explain *x, const struct req_head *h, const struct b
 				   .no_clock = c->no_clock,
 				   .lossy = c->lossy,
 				   .alone = c->alone,
-				   .unseen = c->unseen };
+				   .unseen = c->unseen,
+				   .dropped = h->flags & REQ_DROPPED,
+				   .peer = c->peer,
+				   .peer_did = c->peer_did };
 
 	evidence_find(x->evidence, h, h->read_ns - r->queue_us * 1000, &found);
 	put_evidence(x, &found, c->wall_minus_mono_ns, r);

@@ -25,6 +25,8 @@ struct explain_context {
 	bool no_clock; /* arrival times are not known yet */
 	bool lossy; /* records were lost recently */
 	bool alone, unseen; /* the sockets reported nothing of it; or not all of its calls */
+	const struct up_item *peer; /* by another protocol than HTTP; NULL: none */
+	const struct req_peer *peer_did; /* set with peer */
 };
 
 /*

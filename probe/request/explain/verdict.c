@@ -5,6 +5,8 @@
 
 #include "probe/request/explain/verdict_rules.h"
 
+enum { ROUNDED_US = 1000 }; /* nginx's own times are milliseconds */
+
 static bool has_failed(const struct up_item *u)
 {
 	return (u->flags & (UP_NO_CONNECT | UP_NO_ANSWER)) || u->status >= 500;
@@ -40,7 +42,8 @@ static void put_upstream(struct request_item *r, const struct up_item *u, struct
 }
 
 /* Given when the client closed its connection before the answer began. */
-static bool client_abort(struct request_item *r, struct verdict_text *t UNUSED)
+static bool client_abort(struct request_item *r, const struct verdict_facts *f UNUSED,
+			 struct verdict_text *t UNUSED)
 {
 	if (!(r->flags & REQUEST_CLIENT_CLOSED))
 		return false;
@@ -48,8 +51,17 @@ static bool client_abort(struct request_item *r, struct verdict_text *t UNUSED)
 	return true;
 }
 
+/* Another try began when this one had ended, or at most slack_us before: times are rounded. */
+static bool was_retried(const struct request_item *r, uint32_t i, uint64_t slack_us)
+{
+	const struct up_item *u = &r->ups[i], *last = &r->ups[r->nups - 1];
+
+	return i + 1 < r->nups && last->start_us + slack_us >= u->start_us + u->response_us;
+}
+
 /* Given when a try failed and a later try succeeded. */
-static bool up_retry(struct request_item *r, struct verdict_text *t)
+static bool up_retry(struct request_item *r, const struct verdict_facts *f UNUSED,
+		     struct verdict_text *t)
 {
 	const struct up_item *first = NULL;
 	uint64_t lost_us = 0;
@@ -57,7 +69,7 @@ static bool up_retry(struct request_item *r, struct verdict_text *t)
 	if (r->nups < 2 || item_failed(r) || has_failed(&r->ups[r->nups - 1]))
 		return false;
 	for (uint32_t i = 0; i < r->nups; i++) {
-		if (!has_failed(&r->ups[i]))
+		if (!has_failed(&r->ups[i]) || !was_retried(r, i, ROUNDED_US))
 			continue;
 		first = first ? first : &r->ups[i];
 		lost_us += r->ups[i].response_us;
@@ -70,10 +82,28 @@ static bool up_retry(struct request_item *r, struct verdict_text *t)
 	return true;
 }
 
-/* Given when the request failed and its last try could not connect. */
-static bool up_connect(struct request_item *r, struct verdict_text *t)
+/*
+ * The try whose outcome the answer is: the last one with its status; else the last failed one that
+ * no other try began after; else the last one. So a mirror beside it is not blamed.
+ */
+static const struct up_item *own_try(const struct request_item *r)
 {
 	const struct up_item *u = r->nups ? &r->ups[r->nups - 1] : NULL;
+
+	for (uint32_t i = r->nups; i-- > 0 && r->status >= 500;)
+		if (r->ups[i].status == r->status)
+			return &r->ups[i];
+	for (uint32_t i = r->nups; i-- > 0;)
+		if (has_failed(&r->ups[i]) && !was_retried(r, i, 0))
+			return &r->ups[i];
+	return u;
+}
+
+/* Given when the request failed and its last try could not connect. */
+static bool up_connect(struct request_item *r, const struct verdict_facts *f UNUSED,
+		       struct verdict_text *t)
+{
+	const struct up_item *u = own_try(r);
 
 	if (!u || !(u->flags & UP_NO_CONNECT) || !item_failed(r))
 		return false;
@@ -82,9 +112,10 @@ static bool up_connect(struct request_item *r, struct verdict_text *t)
 }
 
 /* Given when the request failed and its last try answered with an error or broke off. */
-static bool up_error_rule(struct request_item *r, struct verdict_text *t)
+static bool up_error_rule(struct request_item *r, const struct verdict_facts *f UNUSED,
+			  struct verdict_text *t)
 {
-	const struct up_item *u = r->nups ? &r->ups[r->nups - 1] : NULL;
+	const struct up_item *u = own_try(r);
 
 	if (!u || !has_failed(u) || timed_out(u) || !item_failed(r))
 		return false;
@@ -93,9 +124,10 @@ static bool up_error_rule(struct request_item *r, struct verdict_text *t)
 }
 
 /* Given when the request failed and its last try was given up without an answer. */
-static bool up_timeout(struct request_item *r, struct verdict_text *t)
+static bool up_timeout(struct request_item *r, const struct verdict_facts *f UNUSED,
+		       struct verdict_text *t)
 {
-	const struct up_item *u = r->nups ? &r->ups[r->nups - 1] : NULL;
+	const struct up_item *u = own_try(r);
 
 	if (!u || !timed_out(u) || !item_failed(r))
 		return false;
@@ -105,26 +137,67 @@ static bool up_timeout(struct request_item *r, struct verdict_text *t)
 	return true;
 }
 
-/* Given when the request failed and none of its upstream calls did. */
-static bool app_error(struct request_item *r, struct verdict_text *t)
+static void put_failure(struct request_item *r, struct verdict_text *t)
 {
-	if (!item_failed(r))
-		return false;
 	if (r->status)
 		snprintf(t->error, sizeof(t->error), "answered %u", r->status);
 	else
 		snprintf(t->error, sizeof(t->error), "closed the connection without an answer");
 	verdict_put(r, "app", r->app);
 	verdict_put(r, "error", t->error);
+}
+
+/* Given when the request failed, no call of it did, and a peer by another protocol was called. */
+static bool app_peer(struct request_item *r, const struct verdict_facts *f, struct verdict_text *t)
+{
+	if (!item_failed(r) || !f->peer)
+		return false;
+	put_failure(r, t);
+	verdict_peer(r, f, t);
+	verdict_put(r, "outcome", verdict_peer_outcome(f->peer_did, t));
+	return true;
+}
+
+/* Given when the request failed and its calls are not known. */
+static bool up_unknown(struct request_item *r, const struct verdict_facts *f UNUSED,
+		       struct verdict_text *t)
+{
+	if (!item_failed(r) || !(r->flags & REQUEST_UPSTREAM_UNKNOWN))
+		return false;
+	put_failure(r, t);
+	return true;
+}
+
+/* Given when it called nobody, closed the connection without an answer and went on. */
+static bool app_closed(struct request_item *r, const struct verdict_facts *f,
+		       struct verdict_text *t UNUSED)
+{
+	if (!(r->flags & REQUEST_NO_ANSWER) || r->status || !f->dropped || r->nups)
+		return false;
+	verdict_put(r, "app", r->app);
+	return true;
+}
+
+/* Given when the request failed and it is known that nothing it called did. */
+static bool app_error(struct request_item *r, const struct verdict_facts *f UNUSED,
+		      struct verdict_text *t)
+{
+	if (!item_failed(r))
+		return false;
+	put_failure(r, t);
 	return true;
 }
 
 static const struct rule {
 	enum reason_id reason;
-	bool (*holds)(struct request_item *r, struct verdict_text *t);
+	bool (*holds)(struct request_item *r, const struct verdict_facts *f,
+		      struct verdict_text *t);
 } rules[] = {
-	{ R_CLIENT_ABORT, client_abort }, { R_UP_RETRY, up_retry },  { R_UP_CONNECT, up_connect },
-	{ R_UP_ERROR, up_error_rule },	  { R_UP_SLOW, up_timeout }, { R_APP_ERROR, app_error },
+	{ R_CLIENT_ABORT, client_abort }, { R_UP_RETRY, up_retry },
+	{ R_UP_CONNECT, up_connect },	  { R_UP_ERROR, up_error_rule },
+	{ R_UP_SLOW, up_timeout },	  { R_APP_PEER, app_peer },
+	{ R_UP_UNKNOWN, up_unknown },	  { R_APP_CLOSED, app_closed },
+	{ R_APP_ERROR, app_error },
 };
 
 void verdict_find(struct request_item *r, const struct verdict_facts *f, struct verdict_text *t)
@@ -133,7 +206,7 @@ void verdict_find(struct request_item *r, const struct verdict_facts *f, struct 
 	if (r->flags & REQUEST_BY_FIRST)
 		verdict_number(r, "first_ms", verdict_ms(r->first_us));
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
-		if (rules[i].holds(r, t)) {
+		if (rules[i].holds(r, f, t)) {
 			r->reason = (uint16_t)rules[i].reason;
 			return;
 		}

@@ -27,6 +27,9 @@ struct verdict_facts { /* facts besides the item */
 	bool lossy; /* the kernel dropped records at that time */
 	bool alone; /* its sockets reported nothing of it */
 	bool unseen; /* its sockets did not report all of its calls */
+	bool dropped; /* its process closed the connection, and went on */
+	const struct up_item *peer; /* by another protocol than HTTP; NULL: none */
+	const struct req_peer *peer_did; /* set with peer */
 	bool accept_known, accept_full; /* whether the accept queue overflowed */
 	struct culprit_names culprit[PART_END];
 };
@@ -34,6 +37,7 @@ struct verdict_facts { /* facts besides the item */
 struct verdict_text { /* storage for the texts of params */
 	char addr[ADDR_TEXT];
 	char error[96];
+	char outcome[96];
 };
 
 /* Fills reason and params. */

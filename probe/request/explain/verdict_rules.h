@@ -57,6 +57,11 @@ typedef enum reason_id verdict_rule(struct request_item *r, const struct verdict
 
 /* R_UNKNOWN: no part reaches half of the excess. */
 verdict_rule verdict_slow;
+/* The peer by another protocol than HTTP: sets peer and protocol. */
+void verdict_peer(struct request_item *r, const struct verdict_facts *f, struct verdict_text *t);
+/* What became of it, to go on after "which". */
+const char *verdict_peer_outcome(const struct req_peer *p, struct verdict_text *t);
+
 verdict_rule verdict_upstream, verdict_client; /* parts that involve the network */
 
 /* Upper bound for the round trips that the bytes of part p (CLIENT or UPSTREAM) need. */

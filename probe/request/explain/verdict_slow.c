@@ -151,10 +151,19 @@ static enum reason_id rule_stopped(struct request_item *r, const struct verdict_
 	return R_STOPPED;
 }
 
-/* Given when it waited for data from neither its client nor an HTTP call, e.g. from a database. */
+/*
+ * Given when it waited for data from neither its client nor an HTTP call, e.g. from a database.
+ * net.peer: at least half of that time for one peer.
+ */
 static enum reason_id rule_net_wait(struct request_item *r, const struct verdict_facts *f,
-				    struct excess_time e UNUSED, struct verdict_text *t UNUSED)
+				    struct excess_time e UNUSED, struct verdict_text *t)
 {
+	if (f->peer && verdict_is_half(f->peer->response_us, f->split.us[PART_NET])) {
+		verdict_put(r, "app", r->app);
+		verdict_times(r, f->peer->response_us);
+		verdict_peer(r, f, t);
+		return R_NET_PEER;
+	}
 	put_app(r, f, PART_NET);
 	return R_NET_WAIT;
 }

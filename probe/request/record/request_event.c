@@ -56,12 +56,15 @@ static void calls_read(const struct req_event *e, const struct request_context *
 					  t->up_path[i], &out->ups[out->nups++]);
 }
 
-bool request_peer_read(const struct req_event *e, size_t len, struct up_item *out)
+bool request_peer_read(const struct req_event *e, size_t len, const struct request_context *x,
+		       char path[static UNIX_TEXT], struct up_item *out)
 {
 	if (len < sizeof(*e) || !e->peer.addr.len)
 		return false;
 	*out = (struct up_item){ .addr = addr_read(&e->peer.addr),
 				 .response_us = e->peer.wait_ns / 1000 };
+	if (e->peer.addr.len == REQ_ADDR_UNIX && x->unix_name)
+		out->path = x->unix_name(x->arg, &e->peer.addr, path);
 	return true;
 }
 

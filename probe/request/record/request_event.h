@@ -40,9 +40,12 @@ int request_event_read(const struct req_event *e, size_t len, const struct reque
 void request_names_read(const struct req_event *e, struct request_text *text,
 			struct request_item *out);
 
-/* The peer it waited for by another protocol than HTTP: sets addr and duration, the rest is zero.
- * False: none. */
-bool request_peer_read(const struct req_event *e, size_t len, struct up_item *out);
+/*
+ * The peer by another protocol than HTTP that was used for it: sets addr or path, and how long its
+ * thread waited for it; the rest is zero. False: none.
+ */
+bool request_peer_read(const struct req_event *e, size_t len, const struct request_context *x,
+		       char path[static UNIX_TEXT], struct up_item *out);
 
 /* A call without a request: sets addr, duration and status; the rest of *out is zero. */
 void request_call_read(const struct req_call *c, uint64_t read_ns, uint64_t end_ns,

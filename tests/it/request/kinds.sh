@@ -94,7 +94,7 @@ ok "and so has the API" eval 'curl -s "http://$WEB/api/v1/requests?app=nginx" | 
 get "http://127.0.0.1:$ng/own"
 ok "an error of its own is app.error" row_is "$ng" /own "status || ' ' || code" "500 app.error"
 get "http://127.0.0.1:$ng/none"
-ok "a close without an answer is a row without a status" row_is "$ng" /none "status || ' ' || code" "0 app.error"
+ok "a close without an answer is a row without a status" row_is "$ng" /none "status || ' ' || code" "0 app.closed"
 
 kill -STOP ${started%% *}
 get "http://127.0.0.1:$c/queued?s=500" & waiting=$!

@@ -22,6 +22,8 @@ PROVED = [
     ("COVERAGE_EVIDENCE_OUT", "test_evidence.c", "a_full_store_drops_the_oldest_and_counts_it"),
     ("COVERAGE_NGINX_LOST", "nginx_exact.sh", "nginx_lost"),
     ("COVERAGE_NGINX_UNREAD", "nginx_files.sh", "nginx_unread"),
+    ("COVERAGE_BY_NAMES", "proxies.sh", "calls_by_name"),
+    ("COVERAGE_CALLS_UNCLEAR", "proxies.sh", "calls_unclear"),
     ("COVERAGE_UNJUDGED", "test_red.c", "unjudged"),
     ("DELIVERY_REQUESTS_LOST", "losses.sh", "requests_lost"),
     ("DELIVERY_*", "test_spool.c", "the_oldest_metrics_are_dropped_before_any_event"),

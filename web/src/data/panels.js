@@ -208,7 +208,7 @@ const LOG = [
 const REQUESTS = [
 	panel('requests', 'HTTP requests', 'HTTP 请求', '/s', [line('requests_seen', 'served here', '在此应答'), line('client_calls', 'calls to others', '向外请求')]),
 	panel('abnormal', 'Abnormal requests', '异常请求', '/s', [line('rows', 'sent as rows', '成为行'), line('rows_withheld', 'withheld', '被扣留')]),
-	panel('not-read', 'Not read', '未读', '/s', [line('unread', 'connections (TLS, HTTP/2 …)', '连接（TLS、HTTP/2 等）'), line('pipelined', 'pipelined', '流水线'), line('io_uring', 'io_uring', 'io_uring'), line('upstream_unknown', 'upstream calls without a request', '归属不明的上游调用')]),
+	panel('not-read', 'Not read', '未读', '/s', [line('unread', 'connections (TLS, HTTP/2 …)', '连接（TLS、HTTP/2 等）'), line('pipelined', 'pipelined', '流水线'), line('io_uring', 'io_uring', 'io_uring'), line('upstream_unknown', 'upstream calls without a request', '归属不明的上游调用'), line('calls_unclear', 'requests with unknown calls', '调用未知的请求'), line('calls_by_name', 'processes by names', '按名称判断的进程')]),
 ];
 
 const PROBE = [

@@ -130,6 +130,98 @@ TEST(an_error_without_a_failed_call_is_the_applications_own)
 	CHECK_STR(reason_of(&closed, &unknown_base), "app.error");
 }
 
+TEST(a_mirror_beside_the_answers_own_call_is_not_blamed)
+{
+	struct request_item r = request(503, 9000), refused = request(502, 9000);
+	struct request_item slow = request(200, 9000);
+
+	with_try(&r, try_of(503, 0, 8000));
+	with_try(&r, try_of(0, UP_NO_CONNECT, 100)); /* began with the first one */
+	CHECK_STR(reason_of(&r, &unknown_base), "up.error");
+	CHECK_STR(param_of(&r, "error")->text, "answered 503");
+	with_try(&refused, try_of(0, UP_NO_CONNECT, 300));
+	refused.ups[0].error = ECONNREFUSED;
+	with_try(&refused, try_of(200, 0, 8000));
+	CHECK_STR(reason_of(&refused, &unknown_base), "up.connect");
+	with_try(&slow, try_of(0, UP_NO_CONNECT, 3000));
+	with_try(&slow, try_of(200, 0, 8900));
+	CHECK_STR(reason_of(&slow, &unknown_base), "up.slow");
+}
+
+TEST(a_peer_by_another_protocol_is_named_with_what_became_of_it)
+{
+	static const struct {
+		uint32_t state;
+		uint16_t error;
+		const char *outcome;
+	} cases[] = {
+		{ PEER_READ, 0, "answered" },
+		{ PEER_ENDED, EPIPE, "closed the connection without an answer" },
+		{ PEER_ENDED, ECONNRESET, "broke off: Connection reset by peer" },
+		{ PEER_REFUSED, ENOENT, "could not be reached: No such file or directory" },
+		{ 0, 0, "did not answer" },
+	};
+	struct up_item peer = { .path = "unix:/run/php.sock" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct req_peer did = { .first = 0x01000101,
+					.state = cases[i].state,
+					.error = cases[i].error };
+		struct verdict_facts f = { .usual = nothing, .peer = &peer, .peer_did = &did };
+		struct request_item r = request(503, 900);
+
+		CHECK_STR(reason_of(&r, &f), "app.peer");
+		CHECK_STR(param_of(&r, "peer")->text, "unix:/run/php.sock");
+		CHECK_STR(param_of(&r, "protocol")->text, "FastCGI");
+		CHECK_STR(param_of(&r, "outcome")->text, cases[i].outcome);
+	}
+}
+
+TEST(a_protocol_is_known_by_its_first_bytes_or_its_port)
+{
+	static const uint8_t ip[4] = { 10, 0, 0, 3 };
+	static const struct {
+		const char *first;
+		uint16_t port;
+		const char *name;
+	} cases[] = {
+		{ "\x01\x01\x00\x01", 9000, "FastCGI" }, { "*3\r\n", 7000, "Redis" },
+		{ "\x16\x03\x01\x02", 5432, "TLS" },	 { "\0\0\0\x08", 5432, "PostgreSQL" },
+		{ "\0\0\0\0", 3306, "MySQL" },		 { "quit", 7000, "no HTTP" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct up_item peer = { .addr = addr_make(ip, 4, cases[i].port) };
+		struct req_peer did = { .state = PEER_READ };
+		struct verdict_facts f = { .usual = nothing, .peer = &peer, .peer_did = &did };
+		struct request_item r = request(500, 900);
+
+		memcpy(&did.first, cases[i].first, sizeof(did.first));
+		CHECK_STR(reason_of(&r, &f), "app.peer");
+		CHECK_STR(param_of(&r, "protocol")->text, cases[i].name);
+	}
+}
+
+TEST(nothing_failed_by_itself_whose_calls_are_not_known)
+{
+	struct request_item r = request(500, 900);
+
+	r.flags = REQUEST_UPSTREAM_UNKNOWN;
+	CHECK_STR(reason_of(&r, &unknown_base), "up.unknown");
+	CHECK_STR(param_of(&r, "error")->text, "answered 500");
+}
+
+TEST(a_server_that_closes_and_goes_on_decided_so)
+{
+	struct verdict_facts f = { .usual = nothing, .dropped = true };
+	struct request_item r = request(0, 900);
+
+	r.flags = REQUEST_NO_ANSWER;
+	CHECK_STR(reason_of(&r, &f), "app.closed");
+	f.dropped = false; /* it died */
+	CHECK_STR(reason_of(&r, &f), "app.error");
+}
+
 TEST(every_parameter_named_in_a_sentence_is_set)
 {
 	struct request_item all[] = { request(499, 1), request(502, 1), request(503, 1),

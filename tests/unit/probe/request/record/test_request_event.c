@@ -135,14 +135,15 @@ TEST(calls_that_were_not_http_are_left_out)
 TEST(a_peer_by_another_protocol_is_only_in_records_with_calls)
 {
 	struct req_event e = event("GET /a HTTP/1.1\r\n");
+	const struct request_context x = { 0 };
+	char addr[ADDR_TEXT], path[UNIX_TEXT];
 	struct up_item peer;
-	char addr[ADDR_TEXT];
 
-	CHECK(!request_peer_read(&e, sizeof(e), &peer));
+	CHECK(!request_peer_read(&e, sizeof(e), &x, path, &peer));
 	e.peer = (struct req_peer){ .addr = { .ip = { 10, 0, 0, 3 }, .port = 5432, .len = 4 },
 				    .wait_ns = 1500000 };
-	CHECK(!request_peer_read(&e, length(&e), &peer));
-	CHECK(request_peer_read(&e, sizeof(e), &peer));
+	CHECK(!request_peer_read(&e, length(&e), &x, path, &peer));
+	CHECK(request_peer_read(&e, sizeof(e), &x, path, &peer));
 	CHECK_STR(up_addr_text(&peer, addr), "10.0.0.3:5432");
 	CHECK_EQ(peer.response_us, 1500);
 }
