@@ -8,8 +8,8 @@ static const char page[] = "/index.html";
 /* The URLs of the console's pages, and of the single items below them. */
 static bool is_console(const char *url)
 {
-	static const char *const pages[] = { "/",	  "/nodes",   "/fleet",	  "/red",
-					     "/requests", "/events",  "/profile", "/incidents",
+	static const char *const pages[] = { "/",	  "/nodes",    "/fleet",   "/red",
+					     "/requests", "/events",   "/profile", "/incidents",
 					     "/where",	  "/topology", "/storage" };
 	for (size_t i = 0; i < ARRAY_SIZE(pages); i++)
 		if (strcmp(url, pages[i]) == 0)
