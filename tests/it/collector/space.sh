@@ -76,7 +76,7 @@ ok "and that batches wait" grep -q "at its limit: .* batches wait on their nodes
 ok "the newest hour is complete" is t "select count(*) > 0 and count(*) = 500 * (select max(seq) from ingest_mark join node using (node_id) where name = 'live') from request join node using (node_id) where name = 'live'"
 ok "PostgreSQL has space" [ "$(grep -c "PANIC\|No space left" "$dir/pg.log")" = 0 ]
 was=$(sql -c "select max(seq) from ingest_mark")
-sleep 2 # as long as a probe needs to send anew: nothing may come in
+sleep 2 # time: a probe needs as long to send anew; nothing may come in
 ok "nothing more is stored" is "$was" "select max(seq) from ingest_mark"
 rm "$dir/d/others" "$dir/d/more"
 ok "with room again the nodes send on" await 600 is t "select max(seq) > $was from ingest_mark"
