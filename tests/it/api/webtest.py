@@ -86,7 +86,7 @@ class Database:
         folders = [*sorted(glob.glob(f'{TOP}/schema/sql/[0-9]*')), f'{TOP}/schema/sql/api', f'{TOP}/schema/sql/functions']
         for folder in folders:  # in the order of collector/db/migrations.mk
             text = ''
-            for name in sorted(glob.glob(f'{folder}/*.sql')):
+            for name in [folder] if folder.endswith('.sql') else sorted(glob.glob(f'{folder}/*.sql')):
                 with open(name, encoding='utf-8') as f:
                     text += f.read()
             self.sql('begin;' + text + ';commit')
