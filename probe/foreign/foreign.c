@@ -123,10 +123,12 @@ DIR *foreign_list(const char *procfs, uint32_t pid, const char *name)
 
 uint64_t foreign_namespace(const char *procfs, uint32_t pid, const char *name)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], who[16] = "self";
 	struct stat st;
 
-	snprintf(path, sizeof(path), "%s/%u/ns/%s", procfs, pid, name);
+	if (pid)
+		snprintf(who, sizeof(who), "%u", pid);
+	snprintf(path, sizeof(path), "%s/%s/ns/%s", procfs, who, name);
 	return stat(path, &st) < 0 ? 0 : st.st_ino;
 }
 
@@ -180,7 +182,7 @@ static bool is_own_space(const char *procfs, uint32_t pid)
 {
 	uint64_t its = foreign_namespace(procfs, pid, "user");
 
-	return its && its == foreign_namespace("/proc", (uint32_t)getpid(), "user");
+	return its && its == foreign_namespace("/proc", 0, "user");
 }
 
 int foreign_open_program(const char *procfs, uint32_t pid, struct foreign_id *id)

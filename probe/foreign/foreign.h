@@ -53,7 +53,8 @@ int foreign_open_text_at(int dir, const char *path) MUST_CHECK;
 /* Lists PROCFS/PID/NAME ("fd", "task"); NULL: it cannot be read. The caller closes it. */
 DIR *foreign_list(const char *procfs, uint32_t pid, const char *name);
 
-/* The inode of a namespace of the process ("net", "user"); 0: unknown. */
+/* The inode of a namespace ("net", "user") of the process, or with pid 0 of this one; 0: unknown.
+ */
 uint64_t foreign_namespace(const char *procfs, uint32_t pid, const char *name);
 
 /* Reads such a text up to its limit, and ends it with 0; its length, or -errno. */

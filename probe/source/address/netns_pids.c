@@ -93,10 +93,9 @@ void netns_pids_free(struct netns_pids *p)
 
 uint64_t netns_inode(const char *procfs, const char *pid)
 {
-	uint32_t number =
-		strcmp(pid, "self") == 0 ? (uint32_t)getpid() : (uint32_t)strtoul(pid, NULL, 10);
+	bool own = strcmp(pid, "self") == 0;
 
-	return foreign_namespace(procfs, number, "net");
+	return foreign_namespace(procfs, own ? 0 : (uint32_t)strtoul(pid, NULL, 10), "net");
 }
 
 static int by_inode(const void *a, const void *b)
