@@ -28,10 +28,10 @@ TEST('web/dist is the build of web/src (if not: cd web && npm run build)', async
 	}
 });
 
-TEST('script and style are below 400 kB and name no other host', async () => {
+TEST('script and style are below 410 kB and name no other host', async () => {
 	const all = await listing(path.join(top, 'web/dist'));
 	const bytes = Object.values(all).reduce((n, s) => n + s.length, 0);
-	CHECK(bytes < 400_000, `${bytes} bytes`);
+	CHECK(bytes < 410_000, `${bytes} bytes`);
 	const hosts = Object.values(all).flatMap((s) => [...s.matchAll(/https?:\/\/([a-z0-9.-]+)/g)].map((m) => m[1]));
 	CHECK_EQ([...new Set(hosts)].filter((h) => h !== 'www.w3.org' && h !== '127.0.0.1'), [], 'hosts that are named');
 });

@@ -75,8 +75,8 @@ ok "sources that attach do not need one" [ "$("$probe" doctor --collector "tcp:/
 ok "the key of this node is printed" says ok key "collectors know this node by $(sed -n 's/^# Its public key is //p' "$tmp/keys/node.key" | sed 's/[][^$.*?+(){}|/]/\\&/g')"
 ok "and that a collector's is known" says ok trust "1 collector key is known"
 "$probe" doctor --keys "$tmp/none" >"$tmp/out"
-ok "no key yet is well, and the doctor makes none" eval 'says ok key "the first start makes one" && [ ! -e "$tmp/none" ]'
-ok "a node without a trusted collector is reported with its remedy" says off trust "set collector_key to what seismo-collector key prints"
+ok "no key yet is well, and the doctor makes none" eval 'says ok key "the first start creates one" && [ ! -e "$tmp/none" ]'
+ok "a node without a trusted collector is reported with its remedy" says off trust "set collector_key to the output of seismo-collector key"
 echo "not a key" >"$tmp/pub"
 "$probe" doctor --collector-key "$tmp/pub" >"$tmp/out"
 ok "a key file without a key is reported" says off trust "\"not\" is not a public key of 40 characters"
@@ -86,12 +86,12 @@ ok "a state file that is not there yet is well, and the doctor makes none" eval 
 "$probe" doctor --state /etc/passwd >"$tmp/out"
 ok "a foreign state file is reported" says off state "/etc/passwd is not a file of seismo-probe"
 "$probe" doctor --state "$tmp/none/state" >"$tmp/out"
-ok "a missing directory is reported" says off state "No such file or directory; make its directory"
+ok "a missing directory is reported" says off state "No such file or directory; create its directory"
 
 "$probe" doctor --spool "$tmp/spool" >"$tmp/out"
 ok "a spool that is not there yet is well, and the doctor makes none" eval 'says ok spool "will be created" && [ ! -e "$tmp/spool" ]'
 "$probe" doctor --spool "$tmp" >"$tmp/out"
-ok "an existing one is reported with its free space" says ok spool "$tmp can be written, [0-9]* MiB are free"
+ok "an existing one is reported with its free space" says ok spool "$tmp is writable and has [0-9]* MiB free"
 "$probe" doctor --spool "$tmp/none/spool" >"$tmp/out"
 ok "one that cannot be made is reported" says off spool "No such file or directory; unsent batches will be kept in memory"
 

@@ -41,7 +41,7 @@ answered() { # N: a request on a connection that stays open; N rows by then
 }
 
 "$B/seismo-probe" doctor --collector "tcp://$BIND" >"$tmp/out" 2>&1
-ok "the doctor says how sockets are found" grep -q 'iter/bpf_sk_storage_map .*is found otherwise, by the files that processes have open' "$tmp/out"
+ok "the doctor says how sockets are found" grep -q 'iter/bpf_sk_storage_map .*the probe reads the open files of processes' "$tmp/out"
 for i in 1 2 3; do
 	ok "request $i on a connection that stays open has its row" answered "$i"
 done
