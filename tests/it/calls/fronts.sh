@@ -4,8 +4,8 @@
 declare -A port
 fronts_started=
 
-front_run() { # COMMAND...
-	"$@" >>"$tmp/fronts.out" 2>&1 &
+front_run() { # COMMAND...; Apache passes its SIGTERM on to the whole process group
+	setsid "$@" >>"$tmp/fronts.out" 2>&1 &
 	fronts_started+=" $!"
 }
 

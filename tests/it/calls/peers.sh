@@ -15,8 +15,8 @@ on_exit() {
 }
 stack_open --slow-ms 200
 read -r tcp apache lighttpd app data nobody < <(free_ports 6 | tr '\n' ' ')
-run() { # COMMAND...
-	"$@" >>"$tmp/out" 2>&1 &
+run() { # COMMAND...; Apache passes its SIGTERM on to the whole process group
+	setsid "$@" >>"$tmp/out" 2>&1 &
 	started+=" $!"
 }
 

@@ -69,6 +69,8 @@ n=0
 for rung in $(rungs); do
 	probe_by "$rung" --slow-ms 0 --rows-per-s 50000 --ring-mb 16 --nginx off
 	sent=
+	# how system calls are seen differs by what a server does with its threads: the short form has one of each kind
+	[ "$rung" = sockets ] || [ -n "${LONG:-}${FRONTS:-}" ] || fronts="nginx event haproxy2 aiohttp batch"
 	for front in $fronts; do
 		warm_front "$front"
 		if [ "$front" = batch ]; then
@@ -90,7 +92,7 @@ unclear() { # as many as rows say so
 	[ "$(coverage calls_unclear)" = "$(ask "select count(*) from request where flags & 8 <> 0")" ] && echo so
 }
 ok "the requests whose calls are unknown are counted" await_value so unclear
-[[ " $fronts " != *" haproxy1 "* ]] || ok "and so is a proxy whose threads do not show them" test "$(coverage calls_by_name)" -gt 0
+[[ " $fronts " != *" haproxy2 "* ]] || ok "and so is a proxy whose threads do not show them" test "$(coverage calls_by_name)" -gt 0
 ok "nothing was withheld" test "$(coverage rows_withheld)" = 0
 ok "no record was lost in the ring" test "$(coverage ring_full)" = 0
 done_checking
