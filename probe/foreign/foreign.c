@@ -11,7 +11,7 @@
 #include "lib/base/text.h"
 #include "probe/foreign/foreign_near.h"
 
-enum { REFUSED = 256, COMM = 16 };
+enum { REFUSED = 256, COMM = 16, LOGGED = 8 };
 #define REFUSED_NS (600 * 1000000000ull)
 #define LOG_NS (3600 * 1000000000ull)
 
@@ -28,6 +28,7 @@ const struct foreign_limit foreign_limits[FOREIGN_KINDS] = {
 
 static struct {
 	uint64_t count, logged_ns[FOREIGN_KINDS];
+	uint32_t logged[FOREIGN_KINDS];
 	struct refused {
 		struct foreign_id id;
 		uint64_t until_ns;
@@ -67,20 +68,25 @@ static const char *reason_of(int error)
 	}
 }
 
-/* Once an hour and kind: an outsider must not fill the log. */
+/* LOGGED of a kind in an hour: an outsider must not fill the log. */
 static void log_refusal(enum foreign_kind kind, int error, const char *procfs, uint32_t pid)
 {
 	uint64_t now = clock_mono_ns();
 	char raw[64], comm[COMM] = "";
 	ssize_t n;
 
-	if (refusals.logged_ns[kind] && now - refusals.logged_ns[kind] < LOG_NS)
+	if (!refusals.logged_ns[kind] || now - refusals.logged_ns[kind] >= LOG_NS) {
+		refusals.logged_ns[kind] = now;
+		refusals.logged[kind] = 0;
+	}
+	if (refusals.logged[kind]++ >= LOGGED)
 		return;
-	refusals.logged_ns[kind] = now;
 	n = foreign_read_text(procfs, pid, "comm", raw, sizeof(raw));
 	text_clean_into(comm, sizeof(comm), raw, n > 0 ? strcspn(raw, "\n") : 0);
-	log_warn(0, "refused to read the %s of %s (pid %u): %s; further refusals are only counted",
-		 foreign_limits[kind].name, comm[0] ? comm : "a process", pid, reason_of(error));
+	log_warn(
+		0,
+		"refused to read the %s of %s (pid %u): %s; it is counted in foreign_files_refused",
+		foreign_limits[kind].name, comm[0] ? comm : "a process", pid, reason_of(error));
 }
 
 void foreign_refuse(enum foreign_kind kind, int error, const char *procfs, uint32_t pid,

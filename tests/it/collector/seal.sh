@@ -9,10 +9,15 @@ read -r port web port2 web2 < <(free_ports 4 | tr '\n' ' ')
 
 # A database of the version before schema_file, with samples in it: a row for each entity.
 older() {
+	local file number
 	{
 		echo "begin; create table migration (number int primary key, name text not null, applied timestamptz not null default now());"
 		echo "insert into migration (number, name) values (49, '049_red_time.sql');"
-		cat schema/sql/049_baseline/*.sql schema/sql/api/*.sql schema/sql/functions/*.sql
+		cat schema/sql/049_baseline/*.sql schema/sql/*.sql schema/sql/api/*.sql schema/sql/functions/*.sql
+		for file in schema/sql/*.sql; do
+			number=${file##*/}
+			echo "insert into migration (number, name) values ($((10#${number%%_*})), '${file##*/}');"
+		done
 		cat <<-'END'
 		select ensure_partitions(2, 1);
 		insert into region values (1, 'home');
