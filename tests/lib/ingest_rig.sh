@@ -28,7 +28,7 @@ pg_files() (
 	exec 8>"$SEISMO_TEST.init.lock"
 	flock 8
 	[ -f "$SEISMO_TEST.init/PG_VERSION" ] || { rm -rf "$SEISMO_TEST.making"; pg_init "$SEISMO_TEST.making" 8>&- && mv "$SEISMO_TEST.making" "$SEISMO_TEST.init"; } || return
-	cp -a --reflink=auto "$SEISMO_TEST.init" "$dir/d"
+	mkdir -p "$dir/d" && cp -a --reflink=auto "$SEISMO_TEST.init/." "$dir/d" # which may be a file system of its own
 )
 
 pg_make() {
