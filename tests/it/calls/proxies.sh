@@ -28,13 +28,14 @@ load_on() { # FRONT NAME CONNS RATE ARG...
 	sent+="$front $2 $prefix $(awk '{ print $2 }' "$tmp/load")"$'\n'
 }
 
+# Rows of the front's port only: PostgreSQL reads these paths, too, and a read of it can begin with one.
 rows_of() { # PREFIX: at the front, at the back
-	ask "select count(*) filter (where local_port <> $back), count(*) filter (where local_port = $back) from request where path like '$1%'"
+	ask "select count(*) filter (where local_port = $front_port), count(*) filter (where local_port = $back) from request where path like '$1%'"
 }
 
 # A request's own call is the one that the server behind read: the same key, connection and status, and at that time.
 figures_of() { # PREFIX KEY: known foreign unknown silent
-	ask "with mine as (select * from request where path like '$1%' and local_port <> $back),
+	ask "with mine as (select * from request where path like '$1%' and local_port = $front_port),
 		own as (select $2 as key, remote_port, ts, request_us, status from request where path like '$1%' and local_port = $back),
 		judged as (select r.flags, jsonb_array_length(r.upstreams) as n, (select count(*) from jsonb_array_elements(r.upstreams) u, own o
 			where o.key = r.$2 and o.remote_port = (u ->> 'localPort')::int and o.status = (u ->> 'status')::int
@@ -45,7 +46,7 @@ figures_of() { # PREFIX KEY: known foreign unknown silent
 }
 
 judge() { # FRONT NAME PREFIX REQUESTS
-	local known foreign unknown silent key=path least
+	local known foreign unknown silent key=path least front_port=${port[$1]}
 	[[ $2 != *ids* ]] || key=sent_id
 	ok "$3: each request has its row at the front and behind" await_value "$4 $4" rows_of "$3"
 	read -r known foreign unknown silent < <(figures_of "$3" "$key")
