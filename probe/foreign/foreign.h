@@ -7,7 +7,8 @@
  * Their owner chooses size, kind and place of such a file, and may make a reader wait for ever. So
  * each kind has limits (foreign_limits), only regular files with data are read, and nothing on a
  * file system that can wait for another program or host. All functions return at once; a long file
- * is read in steps by its reader. Refusals are counted by kind, with the name of the last program.
+ * is read in steps by its reader. Refusals are counted in one sum; the log names the
+ * first few programs of each kind in an hour.
  *
  * Belongs to the loop's thread, except for the thread that foreign_near.c starts.
  */

@@ -71,13 +71,18 @@ def copy_to(root):
             shutil.copy(source, target)
         else:
             open(target, "w", encoding="utf-8").close()
-    git(root, "init", "-q")
-    git(root, "add", "-A")
-    git(root, "-c", "user.name=x", "-c", "user.email=x", "commit", "-qm", "x")
+    commit_all(root)
 
 
 def git(root, *words):
     subprocess.check_call(["git", "-C", root, *words])
+
+
+def commit_all(root):
+    """Makes a repository of the directory."""
+    git(root, "init", "-q")
+    git(root, "add", "-A")
+    git(root, "-c", "user.name=x", "-c", "user.email=x", "commit", "-qm", "x")
 
 
 def main():

@@ -10,6 +10,7 @@ import tempfile
 import prose
 import sleeps
 import strings
+from docs_test import commit_all, git
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.join(HERE, "..", "..")
@@ -68,13 +69,7 @@ def copy_to(root):
         if os.path.isfile(os.path.join(TOP, name)):
             os.makedirs(os.path.join(root, os.path.dirname(name)), exist_ok=True)
             shutil.copy(os.path.join(TOP, name), os.path.join(root, name))
-    git(root, "init", "-q")
-    git(root, "add", "-A")
-    git(root, "-c", "user.name=x", "-c", "user.email=x", "commit", "-qm", "x")
-
-
-def git(root, *words):
-    subprocess.check_call(["git", "-C", root, *words])
+    commit_all(root)
 
 
 def main():

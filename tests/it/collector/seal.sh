@@ -7,7 +7,8 @@ cd "$(dirname "$0")/../../.." || exit 1
 . tests/lib/ingest_rig.sh
 read -r port web port2 web2 < <(free_ports 4 | tr '\n' ' ')
 
-# A database of the version before schema_file, with samples in it: a row for each entity.
+# A database of before schema_file, with samples in it, a row for each entity; with the tables of later migrations, which the API's
+# views of now read.
 older() {
 	local file number
 	{
