@@ -14,7 +14,7 @@
 #define S_NS 1000000000ull
 
 enum { HEAD_S = 10, HEAD_MAX = 16 * 1024, URL_MAX = 256, BURST = 64, EVENTS = 64 };
-enum { TAG_LISTEN = -1, TAG_STOP = -2, FULL_MS = 20 };
+enum { TAG_LISTEN = -1, TAG_STOP = -2, FULL_MS = 20, FULL_S = 3 };
 
 union peer {
 	struct sockaddr any;
@@ -39,6 +39,7 @@ struct web_gate {
 	struct web_gate_config cfg;
 	pthread_t thread;
 	int epoll_fd, spare_fd; /* spare_fd: to answer when no descriptor is free */
+	uint64_t full_since_ns; /* no descriptor was free since then; 0: one was */
 	unsigned nvisitors;
 	char head[HEAD_MAX + 1];
 	struct visitor visitor[];
@@ -216,12 +217,18 @@ static void admit_visitor(struct web_gate *g, int fd, const union peer *peer)
 		look_at_head(g, v, false);
 }
 
-/* Without a free descriptor the listening socket would stay readable for ever: the spare one goes,
- * and the connection is ended with a sentence. */
-static void refuse_without_descriptor(struct web_gate *g)
+/* The accept guard frees descriptors for the console at its next look, within a second. When none
+ * is free for longer, the spare one goes, and the connection is ended with a sentence. */
+static void wait_or_refuse(struct web_gate *g)
 {
+	uint64_t now = clock_mono_ns();
 	int fd;
 
+	if (!g->full_since_ns)
+		g->full_since_ns = now;
+	usleep(FULL_MS * 1000);
+	if (now - g->full_since_ns < FULL_S * S_NS)
+		return;
 	close(g->spare_fd);
 	fd = accept4(g->cfg.listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd >= 0) {
@@ -231,7 +238,6 @@ static void refuse_without_descriptor(struct web_gate *g)
 	}
 	g->spare_fd = epoll_create1(EPOLL_CLOEXEC);
 	make_room(g, NULL, 1);
-	usleep(FULL_MS * 1000);
 }
 
 static void accept_some(struct web_gate *g)
@@ -242,11 +248,13 @@ static void accept_some(struct web_gate *g)
 		int fd = accept4(g->cfg.listen_fd, &peer.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 		if (fd >= 0) {
+			g->full_since_ns = 0;
 			admit_visitor(g, fd, &peer);
 		} else if (errno == EMFILE || errno == ENFILE) {
-			refuse_without_descriptor(g);
+			wait_or_refuse(g);
 			return;
 		} else if (errno != ECONNABORTED && errno != EINTR) {
+			g->full_since_ns = 0;
 			return;
 		}
 	}
