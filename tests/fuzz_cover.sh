@@ -12,6 +12,7 @@ covers() { # FUZZER: the sources whose reading of outside bytes it tests
 	fuzz_mp) sources lib mp.c ;;
 	fuzz_wire) sources lib wire_read.c wire_decode.c wire_body.c wire_encode.c mp.c ;;
 	fuzz_http) sources probe http.c route.c ;;
+	fuzz_route) sources probe route_learn.c route.c ;;
 	fuzz_event) sources probe request_event.c http.c verdict.c ;;
 	fuzz_state) sources probe baseline_pack.c detect.c ;;
 	fuzz_elf) sources probe elf_file.c perf_map.c ;;
