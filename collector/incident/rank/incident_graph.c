@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collector/incident/model/incident_graph.h"
+#include "collector/incident/rank/incident_graph.h"
 
 #include "lib/base/json.h"
 #include "lib/base/log.h"
 #include "lib/base/text.h"
-#include "collector/incident/model/incident_via.h"
+#include "collector/incident/rank/incident_via.h"
 
 static void *grow_graph(void *p, size_t n, size_t size)
 {
@@ -94,7 +94,7 @@ void graph_read(struct graph *s, const PGresult *res)
 
 struct rank_input graph_input(const struct graph *s)
 {
-	return (struct rank_input){ s->sum, s->nsums, s->rank_host, (int)s->nhosts };
+	return (struct rank_input){ s->sum, s->nsums, s->rank_host, (int)s->nhosts, -1 };
 }
 
 static void put_name(const struct graph *s, int host, struct buf *j)
