@@ -32,7 +32,7 @@ groups() { # APP PYTHON: an expression over g, the groups that the console shows
 
 ask_server "$port" /checkout 20 # a route with a name, before the crawler comes
 ask_server "$other" /account 5
-python3 tests/it/request/routes.py "$port" 40000
+python3 tests/it/probe/routes.py "$port" 40000
 ask_server "$other" /account 5
 ask_server "$other" /never-seen 5
 ok "the requests are counted" await 600 counted routes-shop 39600 # a busy machine may lose some
