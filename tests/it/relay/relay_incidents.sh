@@ -48,7 +48,7 @@ ok "a fault in a region is an incident there" await 300 eval '[ "$(ids "$eu_web"
 eu=$(ids "$eu_web")
 ok "and has the same id at the global collector" await 200 eval '[ "$(ids "$web")" = "$eu" ]'
 ok "of its region" api "$web" "incidents/$eu" "a['region'] == 'eu'"
-ok "with its signals, counted once" await 100 api "$web" "incidents/$eu" "[(e['node'], e['class'], e['count']) for e in a['evidence']] == [('disk-1', 'io', 40)]"
+ok "with its signals, counted once" await 300 api "$web" "incidents/$eu" "[(e['node'], e['class'], e['count']) for e in a['evidence']] == [('disk-1', 'io', 40)]"
 ok "it is ranked there, too" await 300 api "$web" "incidents/$eu" "a['first']['node'] == 'disk-1'"
 ok "it says under what name it is at home, and how" await 200 api "$web" "incidents/$eu" \
 	"[(p['region'], p['id'], p['first']) for p in a['parts']] == [('eu', '$eu', 'disk-1')] and 'shop slow' in a['parts'][0]['title']"
