@@ -46,7 +46,7 @@ ok "and one without a host" says "2: a line names no host" "$head\nw,$t,,b,/,5,3
 ok "a quote that is not closed is refused" says "2: a quote is not closed" "$head\nw,$t,\"a,b,/,5,3\n"
 ok "a byte that is not text is refused" says "2: this is no text" "$head\nw,$t,a\\0,b,/,5,3\n"
 ok "so is a line without an end" says "2: the line is longer" "$head\n$(printf '%05000d' 1)\n"
-head -c 100000 /dev/urandom >"$tmp/noise.csv"
+{ printf x; head -c 100000 /dev/urandom; } >"$tmp/noise.csv" # its first line is not empty
 ok "noise is refused with its line" sh -c "! '$B/seismo-replay' --check --requests '$tmp/noise.csv' 2>&1 | grep -v noise.csv:1:"
 
 refuses() { # SENTENCE FLAG TEXT
