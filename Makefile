@@ -18,7 +18,7 @@ K     := build/obj/bpf
 ARCH  := $(shell uname -m)
 
 # Where `make run` keeps its data and listens; deploy/dev/stack.sh has the defaults.
-export VAR WEB BIND NODE T PROBE_FLAGS KEEPER DATA MIN
+export VAR WEB BIND NODE T PROBE_FLAGS DATA MIN
 
 MSGPACK := $(shell pkg-config --exists msgpack 2>/dev/null && echo msgpack || echo msgpack-c)
 PKGS    := libbpf libelf zlib libzmq libseccomp libmnl $(MSGPACK) libpq libmicrohttpd inih
@@ -75,15 +75,6 @@ $B/seismo-collector: $(COLL) $O/lib.a
 $B/seismo-replay: $(REPLAY) $O/probe.a $O/lib.a
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE)
 
-# Under ThreadSanitizer only what its tests take is made, which is a fifth of all; the maps of their plain links say what that is.
-ifeq ($(SAN),thread)
-TAKEN := $(shell sed -nE 's|^build/obj/([a-z]+)\.a\(([^()]+\.o)\).*|\1/\2|p' build/test/*.map 2>/dev/null | sort -u)
-taken  = $(if $(TAKEN),$(foreach o,$2,$(if $(filter $1/$(notdir $o),$(TAKEN)),$o)),$2)
-LIB   := $(call taken,lib,$(LIB))
-PROBE := $(call taken,probe,$(PROBE))
-COLL  := $(call taken,collector,$(COLL))
-endif
-
 # Archives, so that a test takes only what it names, and a fake before them stands in for the real one.
 $O/lib.a: $(LIB)
 $O/probe.a: $(filter-out %/main.o,$(PROBE))
@@ -94,7 +85,7 @@ $O/%.a:
 $(foreach c,$(UNIT_C),$(eval $B/test/$(basename $(notdir $c)): $O/$(c:.c=.o)))
 $(UNIT): $O/tests/lib/test.o $(FAKE) $O/probe.a $O/collector.a $O/lib.a
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(LDFLAGS) $(if $(MAP),-Wl$(comma)-Map=$@.map) -o $@ $(filter $O/tests/unit/%,$^) $(filter-out $O/tests/unit/%,$^) $(LIBS_PROBE) $(LIBS_COLL)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter $O/tests/unit/%,$^) $(filter-out $O/tests/unit/%,$^) $(LIBS_PROBE) $(LIBS_COLL)
 $B/tools/%: $O/tests/tools/%.o $O/lib.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS_PROBE) $(LIBS_COLL)
@@ -106,11 +97,6 @@ $B/tools/reads $B/tools/alone $B/tools/byhand $B/chaos/node:
 $B/fuzz/%: $O/tests/fuzz/%.o $O/probe.a $O/collector.a $O/lib.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS_PROBE) $(LIBS_COLL)
-
-# The message reader of the kernel programs, natively, without libbpf's headers.
-$O/tests/messages/follow.o: private CPPFLAGS := -iquote tests/messages/shim -Itests/messages/shim $(CPPFLAGS)
-$O/tests/messages/follow.o: private WARN := -w
-$B/test/test_messages: $O/tests/messages/follow.o $O/tests/messages/generate.o
 
 # What `make faults` injects with.
 $B/fault/server: $(addprefix $O/tests/fault/tools/,server.o act.o account.o)
@@ -144,15 +130,12 @@ $O/tests/%.o: private WARN += -Wno-conversion
 $(if $(SAN),$O/tests/%.o: private OPT = -O0)
 $(if $(SAN),,$O/tests/unit/%.o $O/tests/fuzz/%.o: private OPT = -O1)
 
-# The names of the sources are changed on the way, so that clang does not find the text of each line: in the objects it is a
-# third of all bytes, of which the probe, libbpf and the kernel keep copies. Nobody reads the relocations of debug information.
 # Only of the sources there are: the .d of an object that is no more names a source that is no more.
 $(SKEL:.skel.h=.bpf.o): $K/%.bpf.o: bpf/%.bpf.c $K/flags
 	@mkdir -p $(@D)
-	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -iquote . -D__TARGET_ARCH_$(if $(filter aarch64,$(ARCH)),arm64,x86) \
-		-I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $(@:.o=.d) -MT $@ -E $< | sed 's|^\(# [0-9]* "\)|\1:|' > $(@:.o=.i)
-	$(Q)$(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter -x cpp-output -c -o $@ $(@:.o=.i)
-	$(Q)$(STRIP) -g -R .rel.BTF -R .rel.BTF.ext $@
+	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -iquote . -Wall -Wextra -Wno-unused-parameter -D__TARGET_ARCH_$(if $(filter aarch64,$(ARCH)),arm64,x86) \
+		-I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $(@:.o=.d) -MT $@ -c -o $@ $<
+	$(Q)$(STRIP) -g $@
 # Example programs for operators, built by the command in docs/custom-programs.md.
 $(EXAMPLES): $B/programs/%.bpf.o: bpf/examples/%.bpf.c bpf/examples/%.conf $O/flags
 	@mkdir -p $(@D) $O/bpf/examples
@@ -169,7 +152,7 @@ $O/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FLAGS)' | cmp -s - $@ || { CC='$(CC)' CLANG='$(CLANG)' STRIP='$(STRIP)' BPFTOOL='$(BPFTOOL)' \
 		deploy/dev/need.sh $(PKGS) && echo '$(FLAGS)' > $@; }
-KFLAGS := $(CLANG) $(STRIP) $(BPFTOOL) $(ARCH) without-line-texts
+KFLAGS := $(CLANG) $(STRIP) $(BPFTOOL) $(ARCH)
 $K/flags: FORCE | $O/flags
 	@mkdir -p $(@D)
 	@echo '$(KFLAGS)' | cmp -s - $@ || echo '$(KFLAGS)' > $@
@@ -191,7 +174,7 @@ row: $B/tools/server $B/tools/load
 demo: $B/tools/server $B/tools/load
 	@B=$B deploy/dev/demo.sh
 unit: $(UNIT)
-tools: $(TOOLS) $B/chaos/node $B/fault/server $B/fault/faulthog $B/fault/drop $B/fault/drop.bpf.o
+tools: $(TOOLS) $B/chaos/node $B/fault/drop $B/fault/drop.bpf.o
 fuzzers: $(FUZZ)
 objects: $(LIB) $(PROBE) $(COLL) $(REPLAY) $(UNIT_C:%.c=$O/%.o) $(FUZZ:$B/fuzz/%=$O/tests/fuzz/%.o) $(TOOLS:$B/%=$O/tests/%.o) \
 	$O/tests/lib/test.o $O/tests/chaos/node.o $(FAKE) $(FAULT) $(FLEET)
@@ -203,10 +186,6 @@ test-kernels:
 	@tests/kernels/run.sh $(ONLY)
 lint:
 	@tests/lint/all.sh
-zoo: all tools
-	@B=$B LONG=1 bash tests/it/zoo/zoo.sh $(ONLY)
-messages: $B/test/test_messages
-	@MESSAGES_COUNT=$(or $(COUNT),1000000) MESSAGES_SEED=$(or $(SEED),1) $<
 # What runs under ASan, UBSan and the fuzzers is made once, by clang; `objects` is all that there is to warn of.
 clang-%:
 	@$(MAKE) --no-print-directory CC=$(CLANG) SAN=fuzzer-no-link$(comma)address$(comma)undefined B=build-clang $*
@@ -259,7 +238,7 @@ clean:
 help:
 	@deploy/dev/help.sh
 
-.PHONY: all messages zoo deps run stop status collector row demo unit tools fuzzers objects test check test-kernels lint fuzz bench bench-io bench-incidents chaos faults fault-tools fleet docs fmt install clean help FORCE
+.PHONY: all deps run stop status collector row demo unit tools fuzzers objects test check test-kernels lint fuzz bench bench-io bench-incidents chaos faults fault-tools fleet docs fmt install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $O -name '*.d' 2>/dev/null)

@@ -9,7 +9,7 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
 one() { # FUZZER SECONDS; the next run begins with the inputs that this one finds
-	local name=${1##*/} corpus=build-clang/corpus/${1##*/} dict=tests/fuzz/dict/${1##*/}.dict
+	local name=${1##*/} corpus=build-clang/corpus/${1##*/} dict=tests/fuzz/${1##*/}.dict
 	mkdir -p "$corpus" build-clang/found "$tmp/corpus/$name"
 	tar -xJf "tests/fuzz/corpus/$name.tar.xz" -C "$tmp/corpus/$name" || return
 	{ time "$1" -max_total_time="$2" -max_len=4096 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \

@@ -13,7 +13,6 @@
 #include "probe/request/nginx/nginx.h"
 #include "probe/request/red/red_item.h"
 #include "probe/request/record/request_event.h"
-#include "probe/request/record/route_learn.h"
 #include "probe/request/kernel/request_kernel.h"
 #include "probe/core/source.h"
 #include "probe/request/explain/verdict.h"
@@ -40,7 +39,6 @@ struct request_source {
 	struct detect *detect;
 	struct explain *explain;
 	struct baseline_file *baseline_file;
-	struct route_learner *routes;
 	struct nginx *nginx;
 	const struct probe_config *config;
 	struct request_context context;
@@ -112,7 +110,7 @@ static void on_request(void *arg, const struct req_event *e, size_t len,
 	struct judged judged;
 	struct breakdown split;
 	struct explain_context c = { .alone = !e };
-	char peer_path[UNIX_TEXT], route[ROUTE_TEXT];
+	char peer_path[UNIX_TEXT];
 	struct up_item peer;
 	uint32_t unseen = 0;
 	bool abnormal, called;
@@ -126,8 +124,6 @@ static void on_request(void *arg, const struct req_event *e, size_t len,
 	if (event)
 		unseen = nginx_apply(event, e->head.read_ns, &nginx_text, &r);
 	r.app = apps_name(s->apps, r.pid, text.comm);
-	r.route =
-		route_learn(s->routes, r.app, r.route, (uint32_t)(s->now_ns / 1000000000u), route);
 	s->n[COVERAGE_SEEN]++;
 	s->n[COVERAGE_CALLS_UNCLEAR] += (r.flags & REQUEST_UPSTREAM_UNKNOWN) != 0;
 	s->n[COVERAGE_HEAD_MISSED] += (e->head.flags & REQ_HEAD_MISSED) != 0;
@@ -222,7 +218,6 @@ static void request_close(void *self)
 	explain_free(s->explain);
 	detect_free(s->detect);
 	red_free(s->red);
-	route_learner_free(s->routes);
 	apps_free(s->apps);
 }
 
@@ -245,7 +240,6 @@ static int request_open(void *self, const struct probe_env *env)
 	s->context.arg = s;
 	s->apps = apps_new(env->procfs);
 	s->red = red_new();
-	s->routes = route_learner_new();
 	s->detect = detect_new(env->config->slow_ms);
 	s->explain = explain_new(env->procfs, env->sysfs);
 	r = request_kernel_open(&s->kernel, &o, on_record, s, env->why);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe/request/record/route.h"
 
+#include <stdio.h>
+
 struct shape {
 	size_t digits, hex, other;
 };
@@ -47,9 +49,8 @@ static size_t put_clean(char *out, size_t at, const char *s, size_t len)
 void route_template(const char *method, const char *path, size_t len, char out[static ROUTE_TEXT])
 {
 	const char *end = path + len;
-	size_t at = put_clean(out, 0, method, strlen(method)), n = 0;
+	size_t at = (size_t)snprintf(out, ROUTE_TEXT, "%.7s ", method), n = 0;
 
-	at = put_clean(out, at, " ", 1);
 	while (path < end) {
 		const char *s = path + (*path == '/');
 		const char *e = memchr(s, '/', (size_t)(end - s));

@@ -16,7 +16,6 @@ cp -a "${B:-build}" "$tree/build"
 rm -rf "$tree/web/node_modules"
 cd "$tree" || exit 1
 unset B VAR WEB BIND NODE MAKEFLAGS MAKELEVEL
-export KEEPER=off # what make run itself mends
 
 read -r web1 bind1 web2 bind2 web3 < <(free_ports 5 | tr '\n' ' ')
 one=(VAR=var WEB=127.0.0.1:$web1 BIND=tcp://127.0.0.1:$bind1 NODE=house-one)
@@ -37,8 +36,10 @@ pid_of() { # PART SETTING...
 	make -s status "${@:2}" 2>/dev/null | sed -n "s/^$1 runs, pid //p"
 }
 
-pids_of() { # SETTING...: of all three, in this order; make takes half a second of a processor for each question
-	make -s status "$@" 2>/dev/null | sed -n 's/^[a-z]* runs, pid //p' | tr '\n' ' '
+pids_of() {
+	for part in postgres collector probe; do
+		pid_of $part "$@"
+	done | tr '\n' ' '
 }
 
 well() { # PORT

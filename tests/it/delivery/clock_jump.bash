@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# clock_jump.sh - the clocks of PostgreSQL and of the collector jump 40 days and a year, at a start and while they run: no row is dropped, rows
-# that come meanwhile keep the time of their node, the log and the console say why retention is held, and it goes on when the clocks
-# are right again.
+# clock_jump.bash - run by hand, some two minutes: the clocks of PostgreSQL and of the collector jump 40 days and a year, at a start and while they run: no row is
+# dropped, rows that come meanwhile keep the time of their node, and retention goes on when the clocks are right again.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/lib/check.sh
@@ -11,7 +10,7 @@ cd "$(dirname "$0")/../../.." || exit 1
 faketime=$(ls /usr/lib/*/faketime/libfaketimeMT.so.1 2>/dev/null)
 [ -n "$faketime" ] || { echo "0 passed, 1 failed: is faketime installed?"; exit 1; }
 read -r port web < <(free_ports 2 | tr '\n' ' ')
-days=86400 epoch=0 heard=1 cause= began=$(date +%s)
+days=86400 epoch=0 heard=1 began=$(date +%s)
 
 set_clock() { # WHOSE SECONDS: ahead, within a second
 	printf '%+d\n' "$2" >"$dir/$1.new" && mv "$dir/$1.new" "$dir/clock.$1"
@@ -75,33 +74,24 @@ listen() {
 	heard=$(($(wc -l <"$dir/one.log") + 1))
 }
 
-console_says() { # CAUSE DAYS
-	curl -s "http://127.0.0.1:$web/api/v1/console" | python3 -c 'import json, sys
-r = json.load(sys.stdin)["retention"]
-sys.exit(r["held"] != sys.argv[1] or abs(r["apartSeconds"] - 86400 * int(sys.argv[2])) > 3600)' "$@"
-}
-
-jump() { # TITLE CAUSE DATABASE COLLECTOR: days off, while it runs; the largest is not that of the jump before. The log has a line when the cause changes.
-	local most=${3#-}
-	[ "$most" -ge "${4#-}" ] || most=${4#-}
+jump() { # WHAT CAUSE DATABASE COLLECTOR: while it runs, and at a start
 	listen
-	clocks_are $(($3 * days)) $(($4 * days))
-	ok "$1: the console says that retention is held, and by which clocks" await 300 console_says "$2" "$most"
-	ok "$1: so does a metric" is_held "$2"
-	[ "$2" = "$cause" ] || ok "$1: so does the log" says "retention drops nothing"
-	cause=$2
+	clocks_are "$3" "$4"
+	ok "$1, while it runs: retention is held" await 300 is_held "$2"
+	ok "$1: the log says so" says "retention drops nothing"
 	ok "$1: rows are stored" deliver
 	ok "$1: no row is lost or at another time" nothing_lost
-}
-
-start_there() { # TITLE
 	halt one TERM
-	listen
 	collect
 	ok "$1, at a start: retention is held" await 300 eval '[ "$(held)" = 1 ]'
-	ok "$1, at a start: the log says so" says "retention drops nothing"
-	ok "$1, at a start: rows are stored" deliver
-	ok "$1, at a start: no row is lost or at another time" nothing_lost
+	ok "$1: rows are stored after it" deliver
+	ok "$1: still no row is lost or at another time" nothing_lost
+	listen
+	clocks_are 0 0
+	ok "$1: when the clocks are right again the hold ends" await 300 is_free
+	ok "$1: and the log says so" says "agree with the stored rows again"
+	ok "$1: rows that come then are stored" deliver
+	ok "$1: and no row is lost" nothing_lost
 }
 
 held() { # how many causes
@@ -111,7 +101,7 @@ held() { # how many causes
 set_clock database 0
 set_clock collector 0
 faked collector
-printf '#!/bin/sh\nexec %s "$@"\n' "$(printf '%q ' "${env[@]}" "$PWD/$collector")" >"$dir/collector" && chmod 755 "$dir/collector"
+printf '#!/bin/sh\nexec %s "$@"\n' "${env[*]} $PWD/$collector" >"$dir/collector" && chmod 755 "$dir/collector"
 collector=$dir/collector
 faked database
 as_postgres+=("${env[@]}")
@@ -123,17 +113,9 @@ deliver
 make_days 3 22 >/dev/null
 ok "rows of twenty days are there" is 2400 "$old_rows"
 ok "nothing is held" await 300 is_free
-jump "40 days ahead" nodes 40 40
-start_there "40 days ahead"
-jump "a year ahead" nodes 365 365
-start_there "a year ahead"
-jump "40 days behind" nodes -40 -40
-start_there "40 days behind"
-jump "the collector a day behind" database 0 -1
-listen
-clocks_are 0 0
-ok "with right clocks, and a node that delivers, the hold ends" await 300 eval "deliver && is_free"
-ok "and the log says so" says "agree with the stored rows again"
-ok "and the console" eval '! curl -s "http://127.0.0.1:$web/api/v1/console" | grep -q retention'
-ok "and no row is lost" nothing_lost
+jump "40 days ahead" nodes $((40 * days)) $((40 * days))
+jump "40 days behind" nodes $((-40 * days)) $((-40 * days))
+jump "a year ahead" nodes $((365 * days)) $((365 * days))
+jump "PostgreSQL 40 days ahead" database $((40 * days)) 0
+jump "the collector 40 days behind" database 0 $((-40 * days))
 done_checking
