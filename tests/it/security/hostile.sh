@@ -136,7 +136,7 @@ running[two]=$!
 await 300 is_listening "$port2"
 $python tests/it/security/hostile.py honest "$url2" calm 2 50 "$dir/calm.times" >"$dir/calm" & calm=$!
 await 300 test -s "$dir/calm.times"
-answers_while_full() { # N: so many times after the first connection that could not be accepted
+answers_while_full() { # N: so many answers after the first connection that could not be accepted, while $e opens more
 	local n=0
 	while [ $n -lt "$1" ]; do
 		kill -0 $e || return
