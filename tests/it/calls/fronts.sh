@@ -168,7 +168,7 @@ batch_load() { # two clients, in turn
 	        while len(d) < at + need:
 	            d += c.recv(65536)
 	END
-	sent+="batch turns $prefix $((2 * half))"$'\n'
+	sent+="batch turns $prefix $((2 * half)) $((2 * half))"$'\n'
 }
 
 fronts_start() { # NAME...

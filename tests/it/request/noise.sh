@@ -23,9 +23,19 @@ most_are_rows() { # ROUTE
 	share 950 2 "$1" nginx 6 5 && share 950 2 "$1" app 6 5
 }
 
+# A limit is the 99.8th percentile of what was learnt. Where the machine stood still for as long as the fault is to take,
+# the limit is above the fault, and rightly so: more requests are learnt, until it cannot be.
+quiet() {
+	awk -F '[/|]' '{ n[$2]++; slow[$2] += $NF > 0.05 } END { for (r in n) if (slow[r] * 1000 > n[r]) exit 1 }' "$tmp/access.log"
+}
+
 SIGMA=0.3
 rig_open
-play 0 0 12 150
+for turn in 1 2 3 4 5; do
+	play 0 0 12 150
+	! quiet || break
+	echo "some requests took more than 50 ms without a fault: learning goes on ($turn)"
+done
 play 1 0 10 150
 play 2 1 10 150
 figures >"$tmp/figures"

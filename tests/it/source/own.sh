@@ -50,8 +50,8 @@ programs() {
 	mv "$dir/plain.conf" "$tmp"
 }
 
-value() { # ENTITY METRIC: the sum of all its samples
-	awk -F '\t' -v e="$1" -v m="$2" '$1 == "sample" && $3 == e { n = split($4, v, " ")
+value() { # ENTITY METRIC: the sum of all samples; both are regular expressions
+	awk -F '\t' -v e="$1" -v m="$2" '$1 == "sample" && $3 ~ "^(" e ")$" { n = split($4, v, " ")
 		for (i = 1; i <= n; i++) { split(v[i], p, "="); if (p[1] ~ "^" m "$") s += p[2] } } END { printf "%.6g\n", s }' "$received"
 }
 
@@ -177,7 +177,14 @@ ok "there were some" test "${least:-0}" -ge 300
 ok "they took as long as the kernel says (${seconds_least:-none} to ${seconds_most:-none} s)" \
 	within "$(awk -v s="${seconds_least:-9}" 'BEGIN { print s * 0.9 - 0.01 }')" "$(awk -v s="${seconds_most:-0}" 'BEGIN { print s * 1.1 + 0.01 }')" \
 	value "cgroup=$id" runqueue_wait_seconds_total
-ok "none of these was missed" test "$(value "" runqueue_missed_total)" = 0
+# The kernel refuses to make storage for a new task while another change of such storage is preempted on the processor.
+few_missed() {
+	local missed all
+	missed=$(value "" runqueue_missed_total) all=$(value 'cgroup=.*' 'runqueue_latency_us_.*')
+	echo "missed $missed, counted $all"
+	awk -v missed="$missed" -v all="$all" 'BEGIN { exit !(all > 0 && missed * 100 <= all) }'
+}
+ok "at most one wait of 100 was missed, on the whole machine" few_missed
 ok "keys beyond the limit are counted" within 1 1000 last own.plenty program_keys_untold
 ok "and said once, with what to do" test "$(grep -c 'source own.plenty: map counts has [0-9]* keys beyond the limit of 2; raise entities = in plenty.conf' "$tmp/err")" = 1
 ok "all that under the filter of system calls" grep -qx "Seccomp:[[:space:]]2" "/proc/$probe_pid/status"
