@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/core/clock_check.h"
 
+#include "lib/base/json.h"
 #include "collector/core/counters.h"
 
 static const enum counter gauges[CLOCK_FAULT_END] = {
@@ -116,4 +117,17 @@ enum clock_fault clock_published(void)
 		if (counter_get(gauges[i]))
 			return (enum clock_fault)i;
 	return CLOCK_OK;
+}
+
+void clock_put_hold(struct buf *out)
+{
+	enum clock_fault fault = clock_published();
+
+	if (fault == CLOCK_OK)
+		return;
+	json_raw(out, ",\"retention\":{\"held\":");
+	json_text(out, clock_fault_name(fault));
+	json_raw(out, ",\"apartSeconds\":");
+	json_uint(out, counter_get(C_CLOCK_APART));
+	json_raw(out, "}");
 }

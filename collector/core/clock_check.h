@@ -11,6 +11,7 @@
 #pragma once
 
 #include "lib/base/base.h"
+#include "lib/base/buf.h"
 
 enum clock_fault {
 	CLOCK_OK,
@@ -49,3 +50,6 @@ const char *clock_fault_name(enum clock_fault fault); /* a word for metrics and 
 /* Sets the gauges seismo_retention_held; clock_published reads them, in any thread. */
 void clock_publish(enum clock_fault fault);
 enum clock_fault clock_published(void);
+/* Appends ,"retention":{"held":"nodes","apartSeconds":3600}, or nothing without a hold. In any
+ * thread. */
+void clock_put_hold(struct buf *out);

@@ -8,7 +8,7 @@
 
 #define SEC 1000000000ull
 
-static const uint64_t READ_NS = 5 * SEC;
+static const uint64_t READ_NS = 2 * SEC;
 
 enum { DAY_S = 86400 };
 
@@ -115,8 +115,8 @@ int clock_watch_read(struct clock_watch *w, struct pg *p, bool now)
 	t = times(w);
 	if (clock_hold_step(&w->hold, clock_check(&t), clock_mono_ns() / SEC + 1))
 		log_fault(w, &t);
-	clock_publish(w->hold.fault);
 	counter_set(C_CLOCK_APART, w->newest_s ? clock_apart_s(&t) : 0);
+	clock_publish(w->hold.fault);
 	return 0;
 }
 

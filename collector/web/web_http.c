@@ -5,6 +5,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/json.h"
 #include "lib/base/log.h"
+#include "collector/core/clock_check.h"
 #include "collector/web/web_asset.h"
 #include "collector/web/call/web_call.h"
 #include "collector/web/call/web_file.h"
@@ -315,8 +316,10 @@ static enum MHD_Result send_console(struct http_exchange *x)
 
 	web_put(&b, "{\"version\":");
 	json_clean_text(&b, x->http->version);
-	web_put(&b, ",\"actions\":%s}\n",
+	web_put(&b, ",\"actions\":%s",
 		x->http->on_command && !x->http->read_only ? "true" : "false");
+	clock_put_hold(&b);
+	web_put(&b, "}\n");
 	return send_body(x, 200, json, &b);
 }
 

@@ -8,6 +8,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
+#include "collector/core/clock_check.h"
 #include "collector/web/call/web_param.h"
 
 enum { POLL_MS = 500, STATUS_MS = 2000, PING_MS = 15000, GAP_MS = 10, ROWS = 500, MARK = 48 };
@@ -253,6 +254,16 @@ static int poll_requests(struct web_live *l)
 	return r;
 }
 
+/* object: JSON, not empty. While retention is held it gets a member more. */
+static void put_status(struct buf *out, const char *object)
+{
+	size_t len = strlen(object);
+
+	buf_put(out, object, len - 1);
+	clock_put_hold(out);
+	put_text(out, "}");
+}
+
 static int publish_status(struct web_live *l)
 {
 	static const char away[] = "{\"database\":\"away\"}";
@@ -264,7 +275,7 @@ static int publish_status(struct web_live *l)
 	if (web_live_is_healthy(l, why))
 		r = web_db_query(&l->db, &status_query, NULL, &res);
 	put_text(&b, "event: status\ndata: ");
-	put_text(&b, r == 0 ? PQgetvalue(res, 0, 0) : away);
+	put_status(&b, r == 0 ? PQgetvalue(res, 0, 0) : away);
 	put_text(&b, "\n\n");
 	web_hub_set(l->hub, WEB_SLOT_STATUS, blob_take(&b));
 	return r;

@@ -56,6 +56,7 @@ const countOf = (server, q) => {
 
 const status = (server) => ({
 	database: server.away ? 'away' : 'ok',
+	retention: server.retention,
 	nodes: server.nodes.map(({ name, region, lastSeen, lag }) => ({ name, region, lastSeen, lag })),
 	servers: server.servers,
 	requestsPerSecond: server.servers.reduce((n, s) => n + s.rate, 0),

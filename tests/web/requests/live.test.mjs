@@ -129,6 +129,25 @@ TEST('a database that is away differs from a lost collector', async (t) => {
 	await until('the banner is gone', async () => (await banner(t)) === '');
 });
 
+TEST('while retention is held a banner names the clocks, by how much they differ, and what to do', async (t) => {
+	t.mock.rows = some(2);
+	t.mock.retention = { held: 'database', apartSeconds: 40 * 86400 };
+	await t.open();
+	await t.shows(2);
+	await until('the banner says so', async () => (await banner(t)).includes('the clocks of PostgreSQL and of the collector differ by 40'));
+	CHECK((await banner(t)).includes('Set the wrong clock'), 'the banner says what to do');
+	await t.page.click('nav a[href="/nodes"]');
+	await t.page.waitForSelector('.nodes');
+	CHECK((await banner(t)).includes('Retention holds'), 'the banner is on other pages, too');
+	await t.page.click('#lang');
+	await until('it is in Chinese', async () => (await banner(t)).includes('PostgreSQL 与收集器的时钟相差'));
+	await t.page.click('#lang');
+	t.mock.retention = { held: 'moon', apartSeconds: 7200 };
+	await until('a cause of a newer collector has a sentence', async () => (await banner(t)).includes('clocks differ by 2'));
+	t.mock.retention = undefined;
+	await until('the banner is gone', async () => (await banner(t)) === '');
+});
+
 TEST('a page opened while the database is away fills when the database is back', async (t) => {
 	t.mock.rows = some(2);
 	t.mock.away = true;

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts of the page of the database's disk.
 export const diskMessages = {
+	'hold.database': ['Retention holds because the clocks of PostgreSQL and of the collector differ by {time}; nothing is dropped.', '保留策略暂停：PostgreSQL 与收集器的时钟相差 {time}；不会删除任何数据。'],
+	'hold.database.do': ['Set the wrong clock; retention goes on an hour after they agree.', '请校正错误的时钟；一致一小时后恢复。'],
+	'hold.nodes': ['Retention holds because the clocks of PostgreSQL and of most nodes differ by {time}; nothing is dropped.', '保留策略暂停：PostgreSQL 与多数节点的时钟相差 {time}；不会删除任何数据。'],
+	'hold.nodes.do': ['Set the wrong clocks; retention goes on an hour after they agree.', '请校正错误的时钟；一致一小时后恢复。'],
+	'hold.ahead': ["Retention holds because the newest stored row is {time} older than PostgreSQL's clock; nothing is dropped.", '保留策略暂停：最新存储的行比 PostgreSQL 的时钟早 {time}；不会删除任何数据。'],
+	'hold.ahead.do': ['Check that clock, and whether nodes deliver.', '请检查该时钟，以及节点是否在发送数据。'],
+	'hold.behind': ["Retention holds because the newest stored row is {time} newer than PostgreSQL's clock; nothing is dropped.", '保留策略暂停：最新存储的行比 PostgreSQL 的时钟晚 {time}；不会删除任何数据。'],
+	'hold.behind.do': ['Check that clock.', '请检查该时钟。'],
+	'hold.other': ['Retention holds because clocks differ by {time}; nothing is dropped.', '保留策略暂停：时钟相差 {time}；不会删除任何数据。'],
+	'hold.other.do': ['See the log of seismo-collector.', '请查看 seismo-collector 的日志。'],
 	'title.storage': ['Storage', '存储'],
 	'disk.line': ['Storage: {what}', '存储：{what}'],
 	'disk.sum': ['The database takes {used} of {allowed} allowed; {free} of {total} on its disk are free.', '数据库占用 {used}，上限 {allowed}；其磁盘 {total} 中剩余 {free}。'],

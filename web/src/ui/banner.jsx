@@ -3,7 +3,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Icon } from './elements.jsx';
 import { t } from '../text/i18n.js';
-import { timeText, visible } from '../text/format.js';
+import { duration, timeText, visible } from '../text/format.js';
+import { messages } from '../text/messages.js';
 import { connect, link, status } from '../base/live.js';
 import { groupsState } from '../data/groups.js';
 import { table } from '../data/rows.js';
@@ -37,6 +38,20 @@ export const QueryError = ({ error, since = null, onRetry }) => {
 	);
 };
 
+// Retention drops nothing: which clocks differ, by how much, and what to do.
+const Hold = ({ retention }) => {
+	const key = `hold.${retention.held}`;
+	const known = key in messages;
+	return (
+		<div class="banner" role="status" data-kind="hold">
+			<Icon name="warn" />
+			<p>
+				<strong>{t(known ? key : 'hold.other', { time: duration(1000 * retention.apartSeconds) })}</strong> {t(known ? `${key}.do` : 'hold.other.do')}
+			</p>
+		</div>
+	);
+};
+
 const away = { kind: 'db', message: '' };
 
 export const Banner = () => {
@@ -54,5 +69,6 @@ export const Banner = () => {
 	if (lost && Date.now() - live.since >= PATIENCE_MS) return <QueryError error={live.error} since={live.since} onRetry={connect} />;
 	if (!lost && data?.database === 'away') return <QueryError error={away} since={since} />;
 	if (error && location.pathname === '/') return <QueryError error={error} since={error.since} />;
+	if (!lost && data?.retention) return <Hold retention={data.retention} />;
 	return null;
 };

@@ -2,6 +2,7 @@
 #include "tests/lib/test.h"
 
 #include "collector/core/clock_check.h"
+#include "collector/core/counters.h"
 
 enum { NOW = 1800000000, H = 3600, DAY = 86400, YEAR = 365 * DAY };
 
@@ -130,4 +131,20 @@ TEST(a_hold_is_published_with_its_cause)
 	CHECK_STR(clock_fault_name(clock_published()), "nodes");
 	clock_publish(CLOCK_OK);
 	CHECK_EQ(clock_published(), CLOCK_OK);
+}
+
+TEST(a_hold_is_a_member_of_json_with_its_size)
+{
+	struct buf out = { 0 };
+
+	clock_put_hold(&out);
+	CHECK_EQ(out.len, 0);
+	counter_set(C_CLOCK_APART, 7200);
+	clock_publish(CLOCK_DATABASE);
+	clock_put_hold(&out);
+	buf_put(&out, "", 1);
+	CHECK_STR((const char *)out.data,
+		  ",\"retention\":{\"held\":\"database\",\"apartSeconds\":7200}");
+	clock_publish(CLOCK_OK);
+	buf_free(&out);
 }

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# clock_jump.bash - run by hand, some two minutes: the clocks of PostgreSQL and of the collector jump 40 days and a year, at a start and while they run: no row is
-# dropped, rows that come meanwhile keep the time of their node, and retention goes on when the clocks are right again.
+# clock_jump.sh - the clocks of PostgreSQL and of the collector jump 40 days and a year, at a start and while they run: no row is dropped, rows
+# that come meanwhile keep the time of their node, the log and the console say why retention is held, and it goes on when the clocks
+# are right again.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/lib/check.sh
@@ -74,24 +75,32 @@ listen() {
 	heard=$(($(wc -l <"$dir/one.log") + 1))
 }
 
-jump() { # WHAT CAUSE DATABASE COLLECTOR: while it runs, and at a start
+console_says() { # CAUSE DAYS
+	curl -s "http://127.0.0.1:$web/api/v1/console" | python3 -c 'import json, sys
+r = json.load(sys.stdin)["retention"]
+sys.exit(r["held"] != sys.argv[1] or abs(r["apartSeconds"] - 86400 * int(sys.argv[2])) > 3600)' "$@"
+}
+
+jump() { # TITLE CAUSE DATABASE COLLECTOR: days off, while it runs; the largest is not that of the jump before
+	local most=${3#-}
+	[ "$most" -ge "${4#-}" ] || most=${4#-}
 	listen
-	clocks_are "$3" "$4"
-	ok "$1, while it runs: retention is held" await 300 is_held "$2"
-	ok "$1: the log says so" says "retention drops nothing"
+	clocks_are $(($3 * days)) $(($4 * days))
+	ok "$1: the console says that retention is held, and by which clocks" await 300 console_says "$2" "$most"
+	ok "$1: so does a metric" is_held "$2"
+	ok "$1: so does the log" says "retention drops nothing"
 	ok "$1: rows are stored" deliver
 	ok "$1: no row is lost or at another time" nothing_lost
+}
+
+start_there() { # TITLE
 	halt one TERM
+	listen
 	collect
 	ok "$1, at a start: retention is held" await 300 eval '[ "$(held)" = 1 ]'
-	ok "$1: rows are stored after it" deliver
-	ok "$1: still no row is lost or at another time" nothing_lost
-	listen
-	clocks_are 0 0
-	ok "$1: when the clocks are right again the hold ends" await 300 is_free
-	ok "$1: and the log says so" says "agree with the stored rows again"
-	ok "$1: rows that come then are stored" deliver
-	ok "$1: and no row is lost" nothing_lost
+	ok "$1, at a start: the log says so" says "retention drops nothing"
+	ok "$1, at a start: rows are stored" deliver
+	ok "$1, at a start: no row is lost or at another time" nothing_lost
 }
 
 held() { # how many causes
@@ -113,9 +122,17 @@ deliver
 make_days 3 22 >/dev/null
 ok "rows of twenty days are there" is 2400 "$old_rows"
 ok "nothing is held" await 300 is_free
-jump "40 days ahead" nodes $((40 * days)) $((40 * days))
-jump "40 days behind" nodes $((-40 * days)) $((-40 * days))
-jump "a year ahead" nodes $((365 * days)) $((365 * days))
-jump "PostgreSQL 40 days ahead" database $((40 * days)) 0
-jump "the collector 40 days behind" database 0 $((-40 * days))
+jump "40 days ahead" nodes 40 40
+start_there "40 days ahead"
+jump "a year ahead" nodes 365 365
+start_there "a year ahead"
+jump "40 days behind" nodes -40 -40
+start_there "40 days behind"
+jump "the collector a day behind" database 0 -1
+listen
+clocks_are 0 0
+ok "with right clocks, and a node that delivers, the hold ends" await 300 eval "deliver && is_free"
+ok "and the log says so" says "agree with the stored rows again"
+ok "and the console" eval '! curl -s "http://127.0.0.1:$web/api/v1/console" | grep -q retention'
+ok "and no row is lost" nothing_lost
 done_checking
