@@ -17,6 +17,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
+#include "lib/daemon/service_manager.h"
 #include "lib/spool/spool_queue.h"
 #include "lib/uplink/uplink.h"
 #include "tests/tools/fake_items.h"
@@ -144,6 +145,12 @@ static int on_tick(void *arg)
 	return uplink_tick(n->uplink);
 }
 
+static int on_alive(void *arg UNUSED)
+{
+	service_manager_alive();
+	return 0;
+}
+
 static int on_signal(void *arg)
 {
 	struct node *n = arg;
@@ -181,6 +188,7 @@ int main(int argc, char *argv[])
 	int damaged;
 
 	log_init("node", LOG_INFO);
+	service_manager_open();
 	if (argc != 9)
 		die("usage: node URLS NAME SPOOL PER_S LOG KEYS COLLECTOR_PUB TOKEN");
 	if (endpoints_parse(argv[1], &n.at) < 0 ||
@@ -206,6 +214,8 @@ int main(int argc, char *argv[])
 							    .on_fresh = on_fresh }) < 0)
 		die("%s cannot be connected to", argv[1]);
 	n.began_ns = clock_mono_ns();
+	if (service_manager_alive_ms())
+		loop_add_timer(n.loop, service_manager_alive_ms(), on_alive, &n);
 	loop_add_timer(n.loop, MADE_MS, on_make, &n);
 	loop_add_timer(n.loop, UPLINK_TICK_MS, on_tick, &n);
 	loop_run(n.loop);

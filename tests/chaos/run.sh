@@ -16,7 +16,9 @@ nodes=${NODES:-8} collectors=${COLLECTORS:-1} per_s=${PER_S:-500} log=${LOG:-$B/
 mapfile -t ports < <(free_ports $((2 * collectors)))
 urls=("${ports[@]:0:collectors}")
 urls=("${urls[@]/#/tcp://127.0.0.1:}")
-disk=64M refused=
+disk=64M database_disk=2G watchdog_s=6 refused=
+faketime=$(ls /usr/lib/*/faketime/libfaketimeMT.so.1 2>/dev/null)
+[ -n "$faketime" ] || { echo "run.sh: faketime is not installed: make deps installs it" >&2; exit 1; }
 declare -A did=()
 RANDOM=$seed
 : >"$log"
@@ -25,8 +27,18 @@ say() {
 	printf '%s %s\n' "$(date -u +%T.%3N)" "$*" >>"$log"
 }
 
+# The clocks of PostgreSQL, of the collectors and of the nodes are files, in seconds off.
+set_clock() { # WHOSE SECONDS
+	printf '%+d\n' "$2" >"$dir/$1.new" && mv "$dir/$1.new" "$dir/clock.$1"
+}
+
+faked() { # WHOSE: the environment of a program whose clock is to be set
+	env=(env LD_PRELOAD="$faketime" FAKETIME_TIMESTAMP_FILE="$dir/clock.$1" FAKETIME_CACHE_DURATION=1 FAKETIME_DONT_RESET=1
+		DONT_FAKE_MONOTONIC=1 FAKETIME_DONT_FAKE_MONOTONIC=1)
+}
+
 node_start() { # I
-	"$B/chaos/node" "${urls[*]}" "chaos-$1" "$dir/spool$1" "$per_s" "$dir/acked$1" \
+	NOTIFY_SOCKET=$dir/notify WATCHDOG_USEC=$((watchdog_s * 1000000)) "$B/chaos/node" "${urls[*]}" "chaos-$1" "$dir/spool$1" "$per_s" "$dir/acked$1" \
 		"$dir/keys$1" "$COLLECTOR_PUB" "$TOKEN" 2>>"$dir/node$1.log" &
 	node[$1]=$!
 }
@@ -101,6 +113,52 @@ fill_disk() { # of a node's spool
 	rm "$dir/spool$i/filler"
 }
 
+fill_database() { # up to where the collector refuses batches, or to the last byte
+	local i s=$((2 + RANDOM % 6)) left=$((RANDOM % 2 * 100)) full
+	full=$(($(df --output=avail -B 1M "$dir/d" | tail -n 1) - left))
+	say "the disk of PostgreSQL has $left MB left for $s s"
+	dd if=/dev/zero of="$dir/d/filler" bs=1M count="$full" 2>/dev/null
+	[ "$left" != 0 ] || dd if=/dev/zero of="$dir/d/filler2" bs=4k 2>/dev/null
+	sleep "$s"
+	rm -f "$dir/d/filler" "$dir/d/filler2"
+	for ((i = 0; i < 50; i++)); do # it may be about to end, since its log had no room
+		kill -0 "$pg" 2>/dev/null || break
+		sql -d postgres -c 'select 1' >/dev/null 2>&1 && return
+		sleep 0.1
+	done
+	pg_alive
+}
+
+pg_alive() { # starts PostgreSQL if it has ended
+	kill -0 "$pg" 2>/dev/null && return
+	say "PostgreSQL had ended; it is started"
+	wait "$pg" 2>/dev/null
+	until pg_start; do
+		sleep 1
+	done
+}
+
+jump_clock() { # of PostgreSQL, of the collectors, or of the host of both
+	local off=(3456000 -3456000 31536000) whose=(database collector both) s=$((3 + RANDOM % 5))
+	off=${off[$((RANDOM % 3))]} whose=${whose[$((RANDOM % 3))]}
+	say "clock of $whose: $off s off for $s s"
+	[ "$whose" = collector ] || set_clock database "$off"
+	[ "$whose" = database ] || set_clock collector "$off"
+	sleep "$s"
+	set_clock database 0
+	set_clock collector 0
+}
+
+watchdog_kill() { # a node's loop hangs: the watchdog ends it, and the service manager starts it again
+	local i=$((RANDOM % nodes)) pid
+	pid=${node[$i]}
+	say "the loop of node $i hangs"
+	kill -STOP "$pid"
+	wait "$pid" 2>/dev/null
+	await 100 grep -qx "$pid" "$dir/ended" || refused="the watchdog"
+	node_start "$i"
+}
+
 freeze_node() {
 	local i=$((RANDOM % nodes)) s=$((RANDOM % 4))
 	say "node $i stands still for $s s"
@@ -117,19 +175,30 @@ enough() { # KILLS_DONE: both, kills and batches; looked at rarely
 	[ "$1" -ge "$kills" ] && [ $(($1 % 10)) = 0 ] && [ "$(stored 2>/dev/null || echo 0)" -ge "$batches" ]
 }
 
+mkdir "$dir/d" && mount -t tmpfs -o "size=$database_disk" none "$dir/d"
+set_clock database 0
+set_clock collector 0
+faked collector
+printf '#!/bin/sh\nexec %s "$@"\n' "${env[*]} $PWD/$collector" >"$dir/collector" && chmod 755 "$dir/collector"
+collector=$dir/collector
+faked database
+as_postgres+=("${env[@]}")
+pg_flags=(-c max_wal_size=128MB)
 pg_make
 for ((i = 0; i < collectors; i++)); do
 	collector_start "$i"
 done
 await 300 grep -q "is ready" "$dir/c0.log"
 let_in
-trap 'nft delete table inet seismo_chaos 2>/dev/null; clear_away; umount "$dir"/spool* 2>/dev/null; rm -rf "$dir"' EXIT
+trap 'nft delete table inet seismo_chaos 2>/dev/null; clear_away; umount -l "$dir"/spool* "$dir/d" 2>/dev/null; rm -rf "$dir"' EXIT
+tests/chaos/watchdog.py "$dir/notify" "$watchdog_s" >"$dir/ended" 2>>"$dir/watchdog.log" &
+await 100 test -S "$dir/notify"
 for ((i = 0; i < nodes; i++)); do
 	mkdir -m 700 "$dir/spool$i" && mount -t tmpfs -o "size=$disk,mode=700" none "$dir/spool$i"
 	node_start "$i"
 done
 began=$SECONDS
-what=(half_open fill_disk kill_node kill_node kill_node kill_collector kill_collector kill_backend kill_postmaster freeze_collector cut_connections freeze_node)
+what=(fill_database jump_clock watchdog_kill half_open fill_disk kill_node kill_node kill_node kill_collector kill_collector kill_backend kill_postmaster freeze_collector cut_connections freeze_node)
 for ((k = 0; ; k++)); do
 	! enough "$k" || break
 	[ $((k % 20)) -ne 0 ] || printf '  CHAOS  %s of %s, %s batches stored, %s s\n' "$k" "$kills" "$(stored 2>/dev/null)" $((SECONDS - began)) >&2
@@ -178,6 +247,7 @@ acked=$(sql -c "select coalesce(sum(seq), 0) - (select count(*) from after_ack m
 rows=$(sql -c "select count(*) from got")
 doubled=$(sql -c "select count(*) from got where n > 1")
 dropped=$(sql -c "select coalesce(sum(hi - lo + 1), 0) from dropped")
+space=$(sql -c "select coalesce(sum(rows), 0) from disk_drop where fact = 'request'")
 lost=$(not_in after_ack dropped declared)
 holes=$(not_in between declared)
 gaps=$(sql -c "select count(*) || ' (' || coalesce(sum(seq_to - seq_from + 1), 0) || ' batches)' from gap")
@@ -200,10 +270,11 @@ $(for w in "${!did[@]}"; do echo "| ${w//_/ } | ${did[$w]} |"; done | sort)
 | stored | $rows |
 | known to be acknowledged | $acked |
 | acknowledged and not stored | $lost |
+| dropped by the collector at the limit of the database's disk | $space |
 | stored twice | $doubled |
 | missing before a stored one of its epoch, and declared by no probe | $holes |
 | gaps that a probe declared: no room, as its disk was full | $gaps |
 | dropped by a node for want of room | $dropped |
 | nodes that could not deliver all they had | $left |
 END
-[ "$lost$doubled$holes$left" = 0000 ] && [ "$rows" -ge "$batches" ]
+[ "$((lost > space ? lost - space : 0))$doubled$holes$left" = 0000 ] && [ "$rows" -ge "$batches" ]
