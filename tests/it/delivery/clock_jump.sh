@@ -111,7 +111,7 @@ held() { # how many causes
 set_clock database 0
 set_clock collector 0
 faked collector
-printf '#!/bin/sh\nexec %s "$@"\n' "${env[*]} $PWD/$collector" >"$dir/collector" && chmod 755 "$dir/collector"
+printf '#!/bin/sh\nexec %s "$@"\n' "$(printf '%q ' "${env[@]}" "$PWD/$collector")" >"$dir/collector" && chmod 755 "$dir/collector"
 collector=$dir/collector
 faked database
 as_postgres+=("${env[@]}")
