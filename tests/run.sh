@@ -172,7 +172,12 @@ for goal in clang-objects $(! wanted unit || echo clang-unit) $(! wanted fuzz ||
 	nice make --no-print-directory -j"$(nproc)" WERROR=1 "$goal" || count 0 1
 done
 threads=$(! wanted unit || threaded build-san-thread)
-[ -z "$threads" ] || nice make --no-print-directory -j"$(nproc)" SAN=thread $threads || count 0 1
+if [ -n "$threads" ]; then # of what they take if its list is complete, else of everything
+	rm -f $(threaded build)
+	nice make --no-print-directory -j"$(nproc)" WERROR=1 MAP=1 $(threaded build) || count 0 1
+	nice make --no-print-directory -j"$(nproc)" SAN=thread $threads 2>/dev/null ||
+		{ rm -f build/test/*.map; nice make --no-print-directory -j"$(nproc)" SAN=thread $threads; } || count 0 1
+fi
 
 queued=
 queue >"$logs/queue"
