@@ -183,7 +183,7 @@ row: $B/tools/server $B/tools/load
 demo: $B/tools/server $B/tools/load
 	@B=$B deploy/dev/demo.sh
 unit: $(UNIT)
-tools: $(TOOLS) $B/chaos/node $B/fault/drop $B/fault/drop.bpf.o
+tools: $(TOOLS) $B/chaos/node $B/fault/server $B/fault/faulthog $B/fault/drop $B/fault/drop.bpf.o
 fuzzers: $(FUZZ)
 objects: $(LIB) $(PROBE) $(COLL) $(REPLAY) $(UNIT_C:%.c=$O/%.o) $(FUZZ:$B/fuzz/%=$O/tests/fuzz/%.o) $(TOOLS:$B/%=$O/tests/%.o) \
 	$O/tests/lib/test.o $O/tests/chaos/node.o $(FAKE) $(FAULT) $(FLEET)
