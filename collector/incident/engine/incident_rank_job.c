@@ -7,7 +7,7 @@
 #include "lib/base/json.h"
 #include "collector/core/counters.h"
 #include "collector/incident/engine/incident_engine.h"
-#include "collector/incident/model/incident_graph.h"
+#include "collector/incident/rank/incident_graph.h"
 #include "collector/incident/model/incident_share.h"
 
 enum {

@@ -13,7 +13,7 @@
 #include "lib/base/log.h"
 #include "collector/core/counters.h"
 #include "collector/incident/engine/incident_engine.h"
-#include "collector/incident/model/incident_rank.h"
+#include "collector/incident/rank/incident_rank.h"
 #include "collector/incident/model/incident_run.h"
 
 enum {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/web/query/web_where.h"
-#include "collector/incident/model/rank_sums.h"
+#include "collector/incident/rank/rank_sums.h"
 
 #include "lib/base/json.h"
 #include "lib/base/log.h"
 #include "lib/base/text.h"
-#include "collector/incident/model/incident_calls.h"
-#include "collector/incident/model/incident_graph.h"
+#include "collector/incident/rank/incident_calls.h"
+#include "collector/incident/rank/incident_graph.h"
 
 enum { HOST_NAME = 15, OTHER_NAME, EVENTS, NODES, USUAL_SINCE, USUAL_UNTIL };
 

@@ -3,7 +3,7 @@
  * incident_via. */
 #pragma once
 
-#include "collector/incident/model/incident_rank.h"
+#include "collector/incident/rank/incident_rank.h"
 
 /* The excess of a sum over what it was before. */
 double rank_net(const struct rank_sum *s, bool errors);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collector/incident/model/incident_rank.h"
+#include "collector/incident/rank/incident_rank.h"
 
 #include <math.h>
 
 #include "lib/base/log.h"
-#include "collector/incident/model/incident_via.h"
-#include "collector/incident/model/rank_sums.h"
+#include "collector/incident/rank/incident_via.h"
+#include "collector/incident/rank/rank_sums.h"
 
 /* A caller is blamed for the ways to its callees if at least EDGES_LEAST exist, this share of
  * them is slow, and none has more than ONE_MOST of the sum. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/lib/test.h"
 
-#include "collector/incident/model/incident_calls.h"
+#include "collector/incident/rank/incident_calls.h"
 
 /* As for a time as long as the one before: both counts vary. */
 static struct calls_edge edge(const char *from, const char *to, double made, double expected)

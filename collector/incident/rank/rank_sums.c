@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collector/incident/model/rank_sums.h"
+#include "collector/incident/rank/rank_sums.h"
 
 static double excess_over_before(double now, double n, double before, double n_before)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collector/incident/model/incident_via.h"
-#include "collector/incident/model/rank_sums.h"
+#include "collector/incident/rank/incident_via.h"
+#include "collector/incident/rank/rank_sums.h"
 
 #include "lib/base/log.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/collector/incident/model/rank_scene.h"
+#include "tests/unit/collector/incident/rank/rank_scene.h"
 
 TEST(a_slow_callee_is_first_and_its_callers_have_nothing)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/collector/incident/model/rank_scene.h"
+#include "tests/unit/collector/incident/rank/rank_scene.h"
 
-#include "collector/incident/model/incident_via.h"
+#include "collector/incident/rank/incident_via.h"
 
 /* FRONT calls OUTSIDE, a balancer, which calls APP and OTHER in turn; the second is slow. */
 static void balanced(struct scene *s, double way)

@@ -4,7 +4,7 @@
 
 #include "tests/lib/test.h"
 
-#include "collector/incident/model/incident_rank.h"
+#include "collector/incident/rank/incident_rank.h"
 
 /* Hosts of the scenes: a front, two apps behind it, a database behind the first app, an external
  * host. */

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "collector/incident/model/incident_rank.h"
+#include "collector/incident/rank/incident_rank.h"
 
 /* Whether the called address ("10.0.0.1:80", "[::1]:80") is that of the asker ("10.0.0.1",
  * "::1"). */

@@ -10,7 +10,7 @@
 #include <libpq-fe.h>
 
 #include "lib/base/buf.h"
-#include "collector/incident/model/incident_rank.h"
+#include "collector/incident/rank/incident_rank.h"
 
 enum { GRAPH_TEXT = 128 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collector/incident/model/incident_calls.h"
+#include "collector/incident/rank/incident_calls.h"
 
 #include <math.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collector/incident/model/incident_graph.h"
+#include "collector/incident/rank/incident_graph.h"
 
 #include "lib/base/json.h"
 #include "lib/base/log.h"
 #include "lib/base/text.h"
-#include "collector/incident/model/incident_via.h"
+#include "collector/incident/rank/incident_via.h"
 
 static void *grow_graph(void *p, size_t n, size_t size)
 {
