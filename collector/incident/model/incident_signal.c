@@ -36,30 +36,31 @@ bool signal_is_own(const char *class)
 	       strcmp(class, SIGNAL_MEAN) != 0;
 }
 
-/* A signal with rows knows what its requests waited for, so it comes first. Both are slow; than
- * may be NULL. */
+/* A slow signal with rows knows what its requests waited for, so it comes before one without. */
 static bool is_better_headline(const struct signal *g, const struct signal *than)
 {
 	bool rows = strcmp(g->class, SIGNAL_MEAN) != 0;
+	double a = g->kind == SIGNAL_SLOW ? g->excess_us : (double)g->n;
+	double b = than->kind == SIGNAL_SLOW ? than->excess_us : (double)than->n;
 
-	if (!than || rows != (strcmp(than->class, SIGNAL_MEAN) != 0))
-		return !than || rows;
-	return g->excess_us > than->excess_us;
+	if (rows != (strcmp(than->class, SIGNAL_MEAN) != 0))
+		return rows;
+	return a != b ? a > b : g->id < than->id;
 }
 
-const struct signal *signal_headline(const struct incident *i)
+const struct signal *signal_headline(const struct incident *i, enum signal_kind kind,
+				     const struct signal *after)
 {
-	const struct signal *slow = NULL, *failed = NULL;
+	const struct signal *best = NULL;
 
 	for (size_t k = 0; k < i->nsignals; k++) {
 		const struct signal *g = i->signal[k];
 
-		if (g->kind == SIGNAL_SLOW && is_better_headline(g, slow))
-			slow = g;
-		if (g->kind == SIGNAL_ERROR && (!failed || g->n > failed->n))
-			failed = g;
+		if (g->kind == kind && (!after || is_better_headline(after, g)) &&
+		    (!best || is_better_headline(g, best)))
+			best = g;
 	}
-	return slow ? slow : failed;
+	return best;
 }
 
 /* Keeps the worst samples; of failures the first ones, as their times mean nothing. */
