@@ -3,8 +3,16 @@
 # assets.sh OUT.S - writes the files of web/dist and their table as data. Leaves OUT.S alone if nothing changed.
 set -eu
 out=$1 new=$1.$$ # unique, for parallel builds
+packed=${out%/*}/packed
 table= n=0
-mkdir -p "$(dirname "$out")"
+mkdir -p "$packed"
+
+pack() { # FILE: its name has the hash of its content, so what is packed stays so
+	gz=$packed/${1##*/}.gz
+	[ -f "$gz" ] || { gzip -9nc "$1" >"$gz.$$" && mv "$gz.$$" "$gz"; }
+	[ $(($(stat -c %s "$gz") * 10)) -lt $(($(stat -c %s "$1") * 9)) ] # else it is not worth it
+}
+
 {
 	echo '.section .rodata'
 	for f in web/dist/index.html web/dist/*.* web/dist/assets/*; do
@@ -28,7 +36,10 @@ mkdir -p "$(dirname "$out")"
 		echo "etag$n: .asciz \"\\\"$(sha256sum "$f" | cut -c1-32)\\\"\""
 		echo "data$n: .incbin \"$f\""
 		echo "end$n:"
-		table="$table.8byte path$n, type$n, etag$n, data$n, end$n - data$n
+		echo "packed$n:"
+		case $f in web/dist/assets/*) ! pack "$f" || echo ".incbin \"$gz\"" ;; esac
+		echo "packed_end$n:"
+		table="$table.8byte path$n, type$n, etag$n, data$n, end$n - data$n, packed$n, packed_end$n - packed$n
 "
 		n=$((n + 1))
 	done
@@ -37,7 +48,7 @@ mkdir -p "$(dirname "$out")"
 	echo '.globl web_assets'
 	echo 'web_assets:'
 	printf '%s' "$table"
-	echo '.8byte 0, 0, 0, 0, 0'
+	echo '.8byte 0, 0, 0, 0, 0, 0, 0'
 	echo '.section .note.GNU-stack, "", %progbits'
 } > "$new"
 if cmp -s "$new" "$out"; then rm "$new"; else mv "$new" "$out"; fi

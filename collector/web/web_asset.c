@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/web/web_asset.h"
 
+#include <strings.h>
+
 #include "lib/base/base.h"
 
 static const char page[] = "/index.html";
@@ -28,6 +30,39 @@ const struct web_asset *web_asset_find(const char *url)
 		if (strcmp(a->path, url) == 0)
 			return a;
 	return NULL;
+}
+
+/* Whether the coding has a weight of 0 ("gzip;q=0.0"), which means that it is refused. */
+static bool is_refused(const char *coding, size_t len)
+{
+	const char *q = memchr(coding, ';', len);
+	size_t n;
+
+	if (!q)
+		return false;
+	n = strspn(q, "; \t");
+	if (strncasecmp(q + n, "q=0", 3) != 0)
+		return false;
+	q += n + 3;
+	q += strspn(q, ".0");
+	return *q == 0 || strchr(", \t", *q);
+}
+
+bool web_asset_may_pack(const char *accept)
+{
+	static const char gzip[] = "gzip";
+
+	while (accept && *accept) {
+		size_t n;
+
+		accept += strspn(accept, ", \t");
+		n = strcspn(accept, ",");
+		if (strncasecmp(accept, gzip, sizeof(gzip) - 1) == 0 &&
+		    strchr(",; \t", accept[sizeof(gzip) - 1]))
+			return !is_refused(accept, n);
+		accept += n;
+	}
+	return false;
 }
 
 /* The build puts a content hash into every name under /assets/. */

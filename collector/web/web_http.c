@@ -323,24 +323,55 @@ static enum MHD_Result send_console(struct http_exchange *x)
 	return send_body(x, 200, json, &b);
 }
 
-static enum MHD_Result send_asset(struct http_exchange *x, const struct web_asset *a)
+static const char *header_of(struct http_exchange *x, const char *name)
 {
-	const char *seen = MHD_lookup_connection_value(x->conn, MHD_HEADER_KIND, "If-None-Match");
-	bool same = seen && strstr(seen, a->etag);
+	return MHD_lookup_connection_value(x->conn, MHD_HEADER_KIND, name);
+}
+
+static enum MHD_Result add_asset_headers(struct MHD_Response *r, const struct web_asset *a,
+					 bool packed)
+{
+	char etag[64];
+	enum MHD_Result ok;
+
+	snprintf(etag, sizeof(etag), "%s%s", packed ? "W/" : "", a->etag);
+	ok = MHD_add_response_header(r, "ETag", etag);
+	if (a->packed_len)
+		ok &= MHD_add_response_header(r, "Vary", "Accept-Encoding");
+	if (packed)
+		ok &= MHD_add_response_header(r, "Content-Encoding", "gzip");
+	return ok;
+}
+
+static enum MHD_Result send_asset(struct http_exchange *x, const struct web_asset *a,
+				  unsigned status)
+{
+	bool packed = a->packed_len && web_asset_may_pack(header_of(x, "Accept-Encoding"));
+	const char *seen = header_of(x, "If-None-Match");
+	bool same = status == 200 && seen && strstr(seen, a->etag);
 	union {
 		const void *in;
 		void *out;
-	} data = { .in = a->data }; /* libmicrohttpd does not write to it */
-	struct MHD_Response *r = MHD_create_response_from_buffer(same ? 0 : a->len, data.out,
-								 MHD_RESPMEM_PERSISTENT);
+	} data = { .in = packed ? a->packed : a->data }; /* libmicrohttpd does not write to it */
+	struct MHD_Response *r = MHD_create_response_from_buffer(
+		same ? 0 : packed ? a->packed_len : a->len, data.out, MHD_RESPMEM_PERSISTENT);
 
-	if (r && MHD_add_response_header(r, "ETag", a->etag) == MHD_NO) {
+	if (r && add_asset_headers(r, a, packed) == MHD_NO) {
 		MHD_destroy_response(r);
 		return MHD_NO;
 	}
 	return send_response(
-		x, same ? 304 : 200, a->type,
+		x, same ? 304 : status, a->type,
 		web_asset_is_page(a) ? "no-cache" : "public, max-age=31536000, immutable", r);
+}
+
+/* A person who follows a link to a page that is not there gets the console, which says so. */
+static bool wants_page(struct http_exchange *x, const char *url)
+{
+	const char *accept = header_of(x, "Accept");
+
+	return accept && strstr(accept, "text/html") && strncmp(url, "/api/", 5) != 0 &&
+	       strncmp(url, "/assets/", 8) != 0;
 }
 
 static enum MHD_Result route_request(struct http_exchange *x, const char *url)
@@ -360,7 +391,9 @@ static enum MHD_Result route_request(struct http_exchange *x, const char *url)
 	if (strcmp(url, "/healthz") == 0)
 		return send_health(x);
 	if (a)
-		return send_asset(x, a);
+		return send_asset(x, a, 200);
+	if (wants_page(x, url))
+		return send_asset(x, web_asset_find("/"), 404);
 	web_call_fail(&x->call, 404, "not_found", "This URL does not exist.");
 	return send_call(x);
 }

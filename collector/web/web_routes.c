@@ -26,7 +26,11 @@ static const struct web_param requests_params[] = {
 
 static const struct web_param plain_params[] = { FILTERS };
 static const struct web_param histogram_params[] = { FILTERS, { "bins", WEB_BINS, "60", false } };
-static const struct web_param groups_params[] = { FILTERS, { "limit", WEB_COUNT, "100", false } };
+static const struct web_param groups_params[] = {
+	FILTERS,
+	{ "limit", WEB_COUNT, "100", false },
+	{ "sort", WEB_ORDER, "last", false },
+};
 
 static const struct web_param one_params[] = { { "id", WEB_ID, NULL, true } };
 

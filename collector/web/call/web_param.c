@@ -26,6 +26,7 @@ static const struct {
 	[WEB_ID] = { 25, "an id returned by the API" },
 	[WEB_BINS] = { 23, "a whole number from 1 to 200" },
 	[WEB_SKIP] = { 23, "a whole number from 0 to 99999" },
+	[WEB_ORDER] = { 25, "last, harm, count or slowest" },
 	[WEB_TEXTS] = { 1009, "1 to 200 bytes of UTF-8 text, or ! followed by such a text" },
 	[WEB_STATUSES] = { 4451, "a status like 502, a class like 5xx, or 0 for no answer, or ! "
 				 "followed by one of them" },
@@ -205,6 +206,18 @@ static bool read_id(const char *text, size_t len, char value[WEB_VALUE])
 	return true;
 }
 
+static bool read_order(const char *text, char value[WEB_VALUE])
+{
+	static const char *const orders[] = { "last", "harm", "count", "slowest" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(orders); i++)
+		if (strcmp(text, orders[i]) == 0) {
+			snprintf(value, WEB_VALUE, "%s", orders[i]);
+			return true;
+		}
+	return false;
+}
+
 static bool read_value(enum web_type type, const char *text, size_t len, char value[WEB_VALUE])
 {
 	switch (type) {
@@ -226,6 +239,8 @@ static bool read_value(enum web_type type, const char *text, size_t len, char va
 		return read_number(text, len, 1, DAY, value);
 	case WEB_SKIP:
 		return read_number(text, len, 0, SKIP_MAX, value);
+	case WEB_ORDER:
+		return read_order(text, value);
 	case WEB_ID:
 		return read_id(text, len, value);
 	}

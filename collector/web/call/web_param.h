@@ -21,6 +21,7 @@ enum web_type {
 	WEB_ID, /* <microseconds, hex>-<number, 16 hex digits> */
 	WEB_BINS, /* 1..200 */
 	WEB_SKIP, /* 0..99999 */
+	WEB_ORDER, /* of groups: last, harm, count or slowest */
 	WEB_TEXTS, /* from here on repeatable: see web_filter.h */
 	WEB_STATUSES, /* bound as int4multirange */
 	WEB_ADDRS, /* bound as patterns for LIKE */

@@ -81,6 +81,8 @@ static const struct web_query status_query = {
 	       "  'rate', round(rate, 2)) order by rate desc, node, app, port), '[]')"
 	       "  from (select * from servers order by rate desc, node, app, port limit 100) s),"
 	       " 'requestsPerSecond', (select coalesce(round(sum(rate), 2), 0) from servers),"
+	       " 'incidents', (select json_build_object('open', count(*), 'since', "
+	       "api.rfc3339(min(onset))) from api.incident_open),"
 	       " 'coverage', (select json_build_object("
 	       "  'seen', coalesce(sum(value) filter (where name = 'requests_seen'), 0),"
 	       "  'stored', coalesce(sum(value) filter (where name = 'rows'), 0),"

@@ -82,35 +82,39 @@ const char web_sql_histogram[] =
 	" (select coalesce(sum(n), 0) from n) as total, " CUT;
 
 /*
- * $22: number of groups. k stands for node, app, route and reason: to sort and compare a number is
- * cheap. i of a group's newest row, which gives the sentence, is g. There are no joins of many rows,
- * since the planner could not estimate their number.
+ * $22: number of groups; $23: their order. k stands for node, app, route and reason: to sort and
+ * compare a number is cheap. i of a group's newest row, which gives the sentence, is g. There are
+ * no joins of many rows, since the planner could not estimate their number.
  */
 #define WHOSE "hashtextextended(route, hashtextextended(app, hashint8extended(node_id, reason_id)))"
+/* The first two that are known decide; groups that are equal by them stand by their newest row. */
+#define FIRST_BY "case $23 when 'harm' then count(*) filter (where failed) when 'count' then count(*) when 'slowest' then max(total_us) end desc nulls last"
+#define THEN_BY "case $23 when 'harm' then sum(excess_us) end desc nulls last"
 const char web_sql_groups[] =
 	"with "
-	SEEN(WHOSE " as k, app, route, status, total_us", WEB_FIND_RANGE, WEB_FIND_ALL, WEB_NEWEST)
-	"every_k as materialized (select k, min(i) as g from seen group by 1),"
-	"o as materialized (select k, g from every_k order by g limit $22),"
+	SEEN(WHOSE " as k, app, route, status, total_us, excess_us, status >= 500 or status = 0 as failed", WEB_FIND_RANGE, WEB_FIND_ALL, WEB_NEWEST)
+	"every_k as materialized (select k, min(i) as g, count(*) filter (where failed) as failed, sum(excess_us) as excess,"
+	"  row_number() over (order by " FIRST_BY ", " THEN_BY ", min(i)) as place from seen group by 1),"
+	"o as materialized (select * from every_k order by place limit $22),"
 	"f as materialized (select *, " BIN("20") " as bin from seen where (k in (select k from o)) is true),"
-	"whole as (select k, min(i) as g, max(app) as app, max(route) as route, count(*) as n, min(ts) as first, max(ts) as last,"
+	"whole as (select k, max(app) as app, max(route) as route, count(*) as n, min(ts) as first, max(ts) as last,"
 	"  max(request_id) filter (where i in (select g from o)) as newest,"
 	"  percentile_disc(0.5) within group (order by total_us) as p50, max(total_us) as top from f group by 1),"
 	"status as (select k, json_object_agg(status, n order by n desc, status) as statuses"
 	"  from (select k, status, count(*) as n from f group by 1, 2) s group by 1),"
 	"spark as (select k, jsonb_object_agg(bin, n) as bins from (select k, bin, count(*) as n from f group by 1, 2) b group by 1),"
 	"every as (select *, null::text as statuses, null::text as bins from whole"
-	"  union all select k, null, null, null, null, null, null, null, null, null, statuses::text, null from status"
-	"  union all select k, null, null, null, null, null, null, null, null, null, null, bins::text from spark),"
-	"page as materialized (select max(g) as g, max(app) as app, max(route) as route, max(n) as n, max(first) as first, max(last) as last,"
+	"  union all select k, null, null, null, null, null, null, null, null, statuses::text, null from status"
+	"  union all select k, null, null, null, null, null, null, null, null, null, bins::text from spark),"
+	"page as materialized (select k, max(app) as app, max(route) as route, max(n) as n, max(first) as first, max(last) as last,"
 	"  max(newest) as newest, max(p50) as p50, max(top) as top, max(statuses)::json as statuses, max(bins)::jsonb as bins"
-	"  from every group by k),"
+	"  from every group by 1),"
 	"listed as materialized (select *, (select r.body from api.request r where " WEB_RANGE_SQL
-	"   and r.ts = last and r.request_id = newest limit 1) as body from page)"
+	"   and r.ts = last and r.request_id = newest limit 1) as body from page join o using (k))"
 	"select coalesce(json_agg(json_build_object('region', body -> 'region', 'node', body -> 'node', 'app', app,"
 	"  'route', route, 'reason', body -> 'reason',"
 	"  'count', n, 'first', api.rfc3339(first), 'last', api.rfc3339(last),"
 	"  'totalTimeP50', api.ms(p50), 'totalTimeMax', api.ms(top), 'statuses', statuses,"
 	"  'spark', (select json_agg(coalesce((bins ->> b::text)::int, 0) order by b) from generate_series(0, 19) b),"
-	"  'newest', api.id_text(last, newest)) order by g), '[]') as groups,"
+	"  'newest', api.id_text(last, newest), 'failed', failed, 'excess', api.ms(excess)) order by place), '[]') as groups,"
 	" (select count(*) from every_k) as total, " CUT " from listed";

@@ -79,6 +79,9 @@ cross join lateral (select
 		'counts_en', api.incident_counts(cardinality(s.nodes), cardinality(s.apps), false),
 		'counts_zh', api.incident_counts(cardinality(s.nodes), cardinality(s.apps), true)) as params) t;
 
+create or replace view api.incident_open as
+select incident_id, onset from incident where closed is null and merged_into is null;
+
 create or replace view api.incident_key as
 select incident_id, onset, api.id_text(onset, incident_id) as id from incident;
 

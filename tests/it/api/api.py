@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The API over real HTTP and a real PostgreSQL: routes, filters, paging, refusals and who may read what."""
+import gzip
 import json
 import re
 import sys
@@ -79,8 +80,21 @@ def check_assets(c, web):
     c.ok('a known page is 304', web.ask('/', headers={'If-None-Match': h['etag']})[0] == 304)
     for url in ('/assets/none.js', '/../../etc/passwd', '/assets/../index.html', '/web/dist/index.html', '/api/v1/nothing'):
         c.ok(f'{url} is not there', web.ask(url)[0] == 404)
+    status, h, body = web.ask('/nothing/here', headers={'Accept': 'text/html,*/*'})
+    c.ok('of a page that is not there a browser gets the console, which says so', (status, body) == (404, page), (status, body[:80]))
+    status, h, body = web.ask('/api/v1/nothing', headers={'Accept': 'text/html,*/*'})
+    c.ok('of the API it gets the error', status == 404 and json.loads(body)['error']['code'] == 'not_found', body[:80])
     assets = [a for a in page.decode().split('"') if a.startswith('/assets/')]
     for a in assets:
+        status, h, body = web.ask(a)
+        whole = web.ask(a)[2]
+        status, h, body = web.ask(a, headers={'Accept-Encoding': 'br, gzip;q=0.5'})
+        c.ok(f'{a} is packed for whoever takes gzip', (status, h.get('content-encoding'), h['vary']) == (200, 'gzip', 'Accept-Encoding') and gzip.decompress(body) == whole, h)
+        c.ok(f'{a} is less than half of its size then', len(body) * 2 < len(whole), (len(body), len(whole)))
+        c.ok(f'{a} is known by the tag of the packed form', web.ask(a, headers={'If-None-Match': h['etag'], 'Accept-Encoding': 'gzip'})[0] == 304)
+        for refused in ('br', 'gzip;q=0', 'gzip; q=0.000, br', 'xgzip', ''):
+            status, h, body = web.ask(a, headers={'Accept-Encoding': refused})
+            c.ok(f'{a} is not packed for "{refused}"', 'content-encoding' not in h and body == whole, h)
         status, h, body = web.ask(a)
         c.ok(f'{a} is kept for ever', status == 200 and 'immutable' in h['cache-control'] and len(body) == int(h['content-length']))
 

@@ -138,6 +138,16 @@ def check_histogram(c, db, web):
     c.ok('two hundred are fine', len(web.json(f'/api/v1/requests/histogram?{WHEN}&bins=200')[1]['bins']) == 200)
 
 
+def check_order(c, db, web):
+    """Each order of groups is that of plain SQL."""
+    failed, excess = 'count(*) filter (where r.status >= 500 or r.status = 0)', 'sum(greatest(r.request_us + r.queue_us - coalesce(r.normal_us, 0), 0))'
+    for sort, first in (('harm', f'{failed} desc, {excess} desc'), ('count', 'count(*) desc'), ('slowest', 'max(r.request_us + r.queue_us) desc')):
+        want = db.sql(f"select n.name, r.app, r.route, c.code, {failed}, {excess} / 1000.0 from {TABLES} group by 1, 2, 3, 4 order by {first}, max(r.ts) desc limit 50").split('\n')
+        got = web.json(f'/api/v1/requests/groups?{WHEN}&limit=50&sort={sort}')[1]['groups']
+        plain = [tuple(w[:4]) + (int(w[4]), round(float(w[5]), 3)) for w in (line.split('|') for line in want)]
+        c.ok(f'sorted by {sort} they are as in SQL', [(g['node'], g['app'], g['route'], g['reason']['code'], g['failed'], g['excess']) for g in got] == plain, (got[:2], plain[:2]))
+
+
 def check_groups(c, db, web):
     page = web.json(f'/api/v1/requests/groups?{WHEN}&app=api&node=web-1&limit=1000')[1]
     want = db.sql("select n.name, r.app, r.route, c.code, count(*), percentile_disc(0.5) within group (order by r.request_us + 5) / 1000.0, max(r.request_us + 5) / 1000.0,"
@@ -153,6 +163,7 @@ def check_groups(c, db, web):
     c.ok('a group has its sentence', g['reason']['text']['en'] != '' and '{ms}' not in g['reason']['text']['en'], g['reason'])
     last = calendar.timegm(time.strptime(g['last'][:19], '%Y-%m-%dT%H:%M:%S'))
     c.ok('the spark ends where the last one is', [i for i, n in enumerate(g['spark']) if n][-1] == (last - BEGIN) // 360, g)
+    check_order(c, db, web)
     short = web.json(f'/api/v1/requests/groups?{WHEN}&limit=3')[1]
     c.ok('limit cuts and total says so', len(short['groups']) == 3 and short['total'] > 3, short['total'])
 
@@ -167,7 +178,7 @@ def check_refusals(c, web):
             c.ok(f'{what}?{query[:30]} is refused by name', status == 400 and e.get('code') == 'bad_parameter' and name in e['message'], a)
         ten = '&'.join(f'{name}={v}{i}' for name in ('region', 'node', 'app', 'route', 'reason', 'remote', 'upstream') for i in range(5) for v in ('a', '!a'))
         c.ok(f'{what} takes ten values of each filter', web.json(f'/api/v1/{what}?{WHEN}&{ten}')[0] == 200, web.json(f'/api/v1/{what}?{WHEN}&{ten}'))
-    for query, name in (('histogram?bins=0', 'bins'), ('histogram?bins=201', 'bins'), ('histogram?bins=x', 'bins'), ('groups?limit=1001', 'limit'), ('facets?limit=1', 'limit')):
+    for query, name in (('histogram?bins=0', 'bins'), ('histogram?bins=201', 'bins'), ('histogram?bins=x', 'bins'), ('groups?limit=1001', 'limit'), ('groups?sort=app', 'sort'), ('facets?limit=1', 'limit')):
         status, a = web.json('/api/v1/requests/' + query)
         c.ok(f'{query} is refused by name', status == 400 and name in a['error']['message'], a)
 

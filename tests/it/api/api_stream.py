@@ -49,6 +49,7 @@ def check_status(c, web, db):
     pump([s], lambda: s.of('status'))
     data = s.of('status')[0][2]
     c.ok('it names the server and its rate', data['servers'] == [{'node': 'web-1', 'app': 'nginx', 'port': 80, 'rate': 1}], data)
+    c.ok('and that no incident is open', data['incidents'] == {'open': 0, 'since': None}, data)
     c.ok('and the sum', data['requestsPerSecond'] == 1 and data['database'] == 'ok' and data['nodes'][0]['name'] == 'web-1', data)
     c.ok('again', pump([s], lambda: len(s.of('status')) == 4, 20))
     at = [e[3] for e in s.of('status')]

@@ -183,7 +183,7 @@ class Web:
     def ask(self, path, method='GET', headers=None, body=None, host=None):
         c = http.client.HTTPConnection('127.0.0.1', self.port, timeout=15)
         try:
-            c.putrequest(method, path, skip_host=True)
+            c.putrequest(method, path, skip_host=True, skip_accept_encoding='Accept-Encoding' in (headers or {}))
             c.putheader('Host', host or f'127.0.0.1:{self.port}')
             for k, v in (headers or {}).items():
                 c.putheader(k, v)

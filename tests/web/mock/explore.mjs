@@ -99,7 +99,9 @@ const groupOf = (rows, from, step) => {
 	const { region, node, app, route, reason } = newest;
 	const statuses = Object.fromEntries(tally(rows.map((r) => String(r.status ?? 0))).map((s) => [s.value, s.count]));
 	const times = { first: rows.at(-1).time, last: newest.time, totalTimeP50: total[Math.floor(total.length / 2)], totalTimeMax: total.at(-1) };
-	return { region, node, app, route, reason, count: rows.length, ...times, statuses, spark, newest: newest.id };
+	const failed = rows.filter((r) => !r.status || r.status >= 500).length;
+	const excess = rows.reduce((n, r) => n + Math.max(0, r.totalTime - (r.normalTime ?? 0)), 0);
+	return { region, node, app, route, reason, count: rows.length, ...times, statuses, spark, newest: newest.id, failed, excess };
 };
 
 const groups = (rows, q) => {
@@ -111,6 +113,8 @@ const groups = (rows, q) => {
 		found.get(key).push(r);
 	}
 	const all = [...found.values()].map((g) => groupOf(g, from, (to - from) / SPARK));
+	const by = { harm: (a, b) => b.failed - a.failed || b.excess - a.excess, count: (a, b) => b.count - a.count, slowest: (a, b) => b.totalTimeMax - a.totalTimeMax }[q.get('sort')];
+	if (by) all.sort(by);
 	return { groups: all.slice(0, Number(q.get('limit') ?? 100)), total: all.length, exact: true };
 };
 

@@ -60,6 +60,7 @@ const status = (server) => ({
 	nodes: server.nodes.map(({ name, region, lastSeen, lag }) => ({ name, region, lastSeen, lag })),
 	servers: server.servers,
 	requestsPerSecond: server.servers.reduce((n, s) => n + s.rate, 0),
+	incidents: server.openIncidents ?? { open: 0, since: null },
 	coverage: { seen: 1, stored: 0, withheld: 0, lost: 0 },
 });
 

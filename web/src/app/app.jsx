@@ -4,10 +4,11 @@ import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { Banner } from '../ui/banner.jsx';
 import { Help } from './keyboard_help.jsx';
 import { lang, t, useSettings, zone } from '../text/i18n.js';
-import { zoneName } from '../text/format.js';
+import { count, timeText, zoneName } from '../text/format.js';
 import { onKey } from '../base/keyboard.js';
 import { back, go, place } from '../base/router.js';
 import { useStore } from '../base/store.js';
+import { status } from '../base/live.js';
 import { EventPage } from '../pages/event_page.jsx';
 import { EventsPage } from '../pages/events_page.jsx';
 import { FleetPage } from '../pages/fleet_page.jsx';
@@ -34,6 +35,19 @@ const NavLink = ({ href, here, children }) => (
 		{children}
 	</a>
 );
+
+// How many incidents are open, on every page.
+const OpenIncidents = () => {
+	const { open, since } = useStore(status).data?.incidents ?? {};
+	if (!(open > 0)) return null;
+	const title = t(open === 1 ? 'nav.open.one' : 'nav.open', { n: count(open), since: timeText(since, false) });
+	return (
+		<span class="open-count" title={title}>
+			<span aria-hidden="true">{count(open)}</span>
+			<span class="sr"> {title}</span>
+		</span>
+	);
+};
 
 const Header = ({ page, onHelp }) => {
 	const other = zone.get() === 'utc' ? 'local' : 'utc';
@@ -63,6 +77,7 @@ const Header = ({ page, onHelp }) => {
 				</NavLink>
 				<NavLink href="/incidents" here={['incidents', 'incident', 'where'].includes(page)}>
 					{t('title.incidents')}
+					<OpenIncidents />
 				</NavLink>
 			</nav>
 			<div class="settings">
@@ -127,9 +142,10 @@ export const App = () => {
 	const url = new URL(useStore(place), location.origin);
 	const [help, setHelp] = useState(false);
 	const page = pageOf(url.pathname);
+	const open = useStore(status).data?.incidents?.open;
 	const title = page === 'unknown' ? 'page.notfound' : `title.${page}`;
 	useEffect(() => {
-		document.title = `${t(title)} · Seismo`;
+		document.title = `${open > 0 ? `(${count(open)}) ` : ''}${t(title)} · Seismo`;
 	});
 	useLayoutEffect(
 		() =>

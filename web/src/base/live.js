@@ -10,7 +10,7 @@ const RETRY_MS = [300, 1000, 2000, 3000];
 // {state: 'wait' | 'open' | 'lost' | 'paused', since, error}
 export const link = store({ state: 'wait', since: Date.now(), error: null });
 
-// The status event, sent every 2 s: {data: {database, nodes, servers, requestsPerSecond, coverage}, since}
+// The status event, sent every 2 s: {data: {database, nodes, servers, requestsPerSecond, incidents, coverage}, since}
 export const status = store({ data: null, since: 0 });
 
 const listeners = new Set();

@@ -3,6 +3,8 @@
 // a list of values: one of them must match; a value that begins with ! must not match.
 export const MANY = ['region', 'node', 'app', 'route', 'status', 'reason', 'remote', 'upstream', 'tag'];
 const ONE = ['from', 'to', 'q'];
+// The orders of groups that the API knows; the first is that of this console.
+export const ORDERS = ['harm', 'last', 'count', 'slowest'];
 const VALUES = 10; /* values per filter, the limit of the API */
 const TEXT_BYTES = 200;
 const TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
@@ -25,6 +27,7 @@ export const readFilters = (search) => {
 		if (values.length) f[name] = values;
 	}
 	if (query.get('view') === 'rows') f.view = 'rows';
+	if (ORDERS.indexOf(query.get('sort')) > 0) f.sort = query.get('sort');
 	return f;
 };
 
@@ -38,7 +41,7 @@ export const address = (path, all) => {
 	return text ? `${path}?${text}` : path;
 };
 
-export const writeFilters = (f) => address('/', [...pairs(f), ...(f.view === 'rows' ? [['view', 'rows']] : [])]);
+export const writeFilters = (f) => address('/', [...pairs(f), ...(f.view === 'rows' ? [['view', 'rows']] : []), ...(f.sort ? [['sort', f.sort]] : [])]);
 
 export const isFiltered = (f) => pairs(f).some(([name]) => name !== 'from' && name !== 'to');
 

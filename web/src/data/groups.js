@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The groups of the filtered requests, newest activity first. While the pointer or the focus is in the list, counts
+// The groups of the filtered requests, in the order that the address names. While the pointer or the focus is in the list, counts
 // change in place and new groups wait (hold).
 import { liveQuery } from '../base/live_query.js';
-import { isQueryable, isLive, NONE, pairs } from './filters.js';
+import { isQueryable, isLive, NONE, ORDERS, pairs } from './filters.js';
 import { store } from '../base/store.js';
 
 export const SHOWN = 200;
@@ -44,7 +44,7 @@ export const setGroupsHold = (fn) => {
 
 export const loadGroups = (filters) => {
 	const live = isLive(filters);
-	groupsQuery.begin(() => ({ path: '/api/v1/requests/groups', params: [...pairs(filters), ['limit', SHOWN]], live }));
+	groupsQuery.begin(() => ({ path: '/api/v1/requests/groups', params: [...pairs(filters), ['limit', SHOWN], ['sort', filters.sort ?? ORDERS[0]]], live }));
 };
 
 export const endGroups = groupsQuery.end;

@@ -112,7 +112,7 @@ export const FilterBar = ({ filters, onChange }) => {
 				<Views filters={filters} />
 				<FilterChips filters={filters} onChange={onChange} />
 				{isFiltered(filters) && (
-					<button type="button" class="quiet" id="clear" onClick={() => onChange({ from: filters.from, to: filters.to, view: filters.view })}>
+					<button type="button" class="quiet" id="clear" onClick={() => onChange({ from: filters.from, to: filters.to, view: filters.view, sort: filters.sort })}>
 						{t('filter.clear')}
 					</button>
 				)}

@@ -4,8 +4,8 @@ import { Sparkline } from '../../chart/sparkline.jsx';
 import { useRef } from 'preact/hooks';
 import { Swatch, Patterns } from '../../ui/reasons.jsx';
 import { Status, Text } from '../../ui/elements.jsx';
-import { count, ms, reasonText, timeText, visible } from '../../text/format.js';
-import { writeFilters } from '../../data/filters.js';
+import { count, duration, ms, reasonText, timeText, visible } from '../../text/format.js';
+import { ORDERS, writeFilters } from '../../data/filters.js';
 import { keyOf, rowsOfGroup } from '../../data/groups.js';
 import { t, useSettings, word } from '../../text/i18n.js';
 import { redAddress } from '../../data/red.js';
@@ -15,20 +15,44 @@ import { useRowKeys } from '../../ui/row_keys.js';
 const STATUSES = 3;
 
 /* pairs of values stand one above the other: the sentence needs the width */
-const columns = ['last', 'where', 'route', 'why', 'count', 'spark', 'times', 'statuses', 'links'];
+const columns = ['last', 'where', 'route', 'why', 'harm', 'count', 'spark', 'times', 'statuses', 'links'];
 
-const Head = () => (
+/* the order of the API in which a column comes first */
+const orderOf = { last: 'last', harm: 'harm', count: 'count', times: 'slowest' };
+
+const Label = ({ name, filters, sorted }) => {
+	const order = orderOf[name];
+	if (!order || sorted) return <>{t(`group.${name}`)}</>;
+	return (
+		<a class="sort" href={writeFilters({ ...filters, sort: order === ORDERS[0] ? undefined : order })} title={t(`group.sort.${order}`)}>
+			{t(`group.${name}`)}
+		</a>
+	);
+};
+
+const Head = ({ filters }) => (
 	<thead>
 		<tr>
-			{columns.map((name) => (
-				<th key={name} scope="col" class={`g-${name}`} aria-sort={name === 'last' ? 'descending' : undefined}>
-					{t(`group.${name}`)}
-					{name === 'last' && <span aria-hidden="true">{'\u00a0↓'}</span>}
-					{name === 'times' && <span class="unit"> {t('col.ms')}</span>}
-				</th>
-			))}
+			{columns.map((name) => {
+				const sorted = orderOf[name] === (filters.sort ?? ORDERS[0]);
+				return (
+					<th key={name} scope="col" class={`g-${name}`} aria-sort={sorted ? 'descending' : undefined}>
+						<Label name={name} filters={filters} sorted={sorted} />
+						{sorted && <span aria-hidden="true">{'\u00a0↓'}</span>}
+						{name === 'times' && <span class="unit"> {t('col.ms')}</span>}
+					</th>
+				);
+			})}
 		</tr>
 	</thead>
+);
+
+// How many failed, and by how much all of them were longer than usual.
+const Harm = ({ of }) => (
+	<>
+		{of.failed > 0 && <b>{t('group.failed', { n: count(of.failed) })}</b>}
+		{of.excess > 0 && <div class={of.failed > 0 ? 'hint' : ''}>+{duration(of.excess)}</div>}
+	</>
 );
 
 // The limits of a group's requests are not known here; these reasons mean that a call failed, not that it was slow.
@@ -76,6 +100,9 @@ const GroupRow = memo(({ group, filters, id }) => {
 					<Swatch code={group.reason?.code} /> <b class="short">{visible(word('reason.', group.reason?.code ?? 'unknown'))}</b> <Text class="hint" of={reasonText(group.reason)} />
 				</div>
 			</td>
+			<td class="g-harm">
+				<Harm of={group} />
+			</td>
 			<td class="g-count">{count(group.count)}</td>
 			<td class="g-spark">
 				<Sparkline values={group.spark ?? []} label={t('group.spark.title', { n: count(group.count), most: count(Math.max(0, ...(group.spark ?? []))) })} />
@@ -91,6 +118,11 @@ const GroupRow = memo(({ group, filters, id }) => {
 				<a class="rows" href={writeFilters(rowsOfGroup(filters, group))} tabIndex={-1} aria-label={t('group.rows.title', { what })}>
 					{t('group.rows')}
 				</a>
+				{group.newest && (
+					<a href={`/requests/${encodeURIComponent(group.newest)}`} aria-label={t('group.newest.title', { what })} title={t('group.newest.title', { what })}>
+						{t('group.newest')}
+					</a>
+				)}
 				<a href={redAddress({ from: filters.from, to: filters.to, app: [group.app ?? ''], route: [group.route ?? ''] })} aria-label={t('group.red.title', { what })} title={t('group.red.title', { what })}>
 					{t('group.red')}
 				</a>
@@ -108,7 +140,7 @@ export const GroupTable = ({ list, filters, onPointer }) => {
 			<Patterns />
 			<table class="requests groups">
 				<caption class="sr">{t('group.caption')}</caption>
-				<Head />
+				<Head filters={filters} />
 				<tbody ref={body} onClick={onClick} onPointerEnter={() => onPointer(true)} onPointerLeave={() => onPointer(false)}>
 					{list.map((g) => (
 						<GroupRow key={keyOf(g)} id={keyOf(g)} group={g} filters={filters} lang={settings.lang} zone={settings.zone} />
