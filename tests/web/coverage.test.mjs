@@ -16,8 +16,8 @@ const more = async (t) => {
 TEST('every page with requests shows what was seen and what was lost', async (t) => {
 	const row = request({ time: Date.now() - 3600e3, node: 'web-2' });
 	Object.assign(t.mock, { rows: [row, ...some(3)], nodes: fleet(3), shapes, seen: 48213, withheld: 12, losses: [loss()], unread });
-	await t.open('/');
-	for (const where of ['/', '/?view=rows', '/red', '/nodes', row.diagnosis, '/?q=nothing', '/?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z']) {
+	await t.open('/requests');
+	for (const where of ['/requests', '/?view=rows', '/red', '/nodes', row.diagnosis, '/?q=nothing', '/?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z']) {
 		await t.page.goto(t.mock.url + where);
 		await until(`${where} has its figures`, async () => (await figures(t)).seen === '48,213');
 		CHECK_EQ([(await figures(t)).withheld, (await figures(t)).lost, (await figures(t)).unread], ['12', '7', '327'], where);
@@ -28,7 +28,7 @@ TEST('every page with requests shows what was seen and what was lost', async (t)
 TEST('a loss has its node, its time and what to do; an ongoing one says so', async (t) => {
 	const first = ago(600e3);
 	t.mock.losses = [loss({ first, last: ago(500e3) })];
-	await t.open('/', { timezoneId: 'UTC' });
+	await t.open('/requests', { timezoneId: 'UTC' });
 	await until('the line', () => t.page.$('.headline'));
 	const clock = (time) => time.slice(11, 19);
 	const said = await t.text('.headline');
@@ -42,7 +42,7 @@ TEST('a loss has its node, its time and what to do; an ongoing one says so', asy
 
 TEST('a loss that costs no request is listed without a warning', async (t) => {
 	t.mock.losses = [loss({ name: 'late_bytes', unit: 'sends', count: 3 }), loss({ name: 'pipelined', count: 40 })];
-	await t.open('/');
+	await t.open('/requests');
 	await until('the figures', async () => (await figures(t)).lost === '0');
 	CHECK_EQ([await t.page.$('.headline'), await t.page.$('.figure.warn')], [null, null], 'warnings');
 	const said = await more(t);
@@ -52,7 +52,7 @@ TEST('a loss that costs no request is listed without a warning', async (t) => {
 
 TEST('an unknown counter is shown as a loss with its own name and unit', async (t) => {
 	t.mock.losses = [loss({ name: 'uring_sockets', unit: 'sockets', count: 4, node: 'db-1' })];
-	await t.open('/');
+	await t.open('/requests');
 	await until('the line', () => t.page.$('.headline'));
 	CHECK((await t.text('.headline')).trim().startsWith('db-1 4 sockets: uring_sockets (this console does not know this counter; the probe is newer)'), await t.text('.headline'));
 	CHECK_EQ((await t.page.$$('.figure.warn')).length, 1, 'it warns');
@@ -61,7 +61,7 @@ TEST('an unknown counter is shown as a loss with its own name and unit', async (
 TEST('all losses, gravest first, and the unread connections of each app are one click away', async (t) => {
 	t.mock.losses = [loss({ name: 'late_bytes', unit: 'sends', count: 3, last: ago(0) }), loss(), loss({ name: 'rows_withheld', count: 12, last: ago(1000), node: 'web-1' })];
 	t.mock.unread = unread;
-	await t.open('/');
+	await t.open('/requests');
 	await until('the line', async () => (await t.page.$('.headline')) && (await t.text('.headline')).includes('1 more'));
 	await more(t);
 	CHECK_EQ(await t.page.$$eval('.cover-details [data-loss]', (all) => all.map((li) => li.dataset.loss)), ['rows_withheld', 'ring_full', 'late_bytes'], 'the order');
@@ -73,7 +73,7 @@ TEST('all losses, gravest first, and the unread connections of each app are one 
 });
 
 TEST('batches that never arrived are reported with what to do', async (t) => {
-	await t.open('/');
+	await t.open('/requests');
 	await until('it was asked', async () => (await figures(t)).lost === '0');
 	t.mock.lostBatches = 5;
 	await t.page.reload();
@@ -102,10 +102,10 @@ TEST('the page of a request shows what its node missed in the minute around it',
 TEST('an app with unreadable connections is named where its requests are missing', async (t) => {
 	t.mock.unread = unread;
 	const sentence = 'nginx: 312 encrypted connections not read';
-	for (const where of ['/?app=nginx', '/?app=nginx&view=rows', '/red?app=nginx', '/']) {
+	for (const where of ['/?app=nginx', '/?app=nginx&view=rows', '/red?app=nginx', '/requests']) {
 		await (t.page ? t.page.goto(t.mock.url + where) : t.open(where));
 		await until(`${where} says it`, async () => (await t.text('main')).includes(sentence));
-		if (where !== '/') CHECK(!(await t.text('main')).includes('envoy'), `${where} names another app`);
+		if (where !== '/requests') CHECK(!(await t.text('main')).includes('envoy'), `${where} names another app`);
 	}
 });
 
@@ -121,13 +121,13 @@ TEST('each counter of a node has the time it rose and what to do about it', asyn
 
 TEST('a row count that is not exact is shown as about so many', async (t) => {
 	Object.assign(t.mock, { stored: 1234567 });
-	await t.open('/');
+	await t.open('/requests');
 	await until('the figure', async () => (await figures(t)).stored === 'about 1,234,567');
 });
 
 TEST('coverage in Chinese is Chinese', async (t) => {
 	Object.assign(t.mock, { losses: [loss(), loss({ name: 'uring_sockets', unit: 'sockets' })], unread });
-	await t.open('/', { locale: 'zh-CN' });
+	await t.open('/requests', { locale: 'zh-CN' });
 	await until('the line', () => t.page.$('.headline'));
 	const said = await more(t);
 	for (const part of ['丢失的请求：通往探针的环形缓冲已满：7', 'ring_mb', 'uring_sockets：7 sockets', 'nginx：312 个加密连接未读', 'orders：40 个流水线请求']) CHECK(said.includes(part), `it says: ${part}, in ${said}`);

@@ -24,7 +24,7 @@ for (const width of [1440, 1024]) {
 
 	TEST(`every reason is read whole in groups and rows: ${width} px`, async (t) => {
 		t.mock.rows = rows();
-		for (const where of ['/', '/?view=rows']) {
+		for (const where of ['/', '/requests', '/?view=rows']) {
 			await (t.page ? t.page.goto(t.mock.url + where) : t.open(where, { viewport }));
 			await t.shows(LONG.length);
 			CHECK_EQ(await cut(t, '.g-why .clamp, .c-reason .clamp'), [], `what is cut on ${where}`);
@@ -36,7 +36,7 @@ for (const width of [1440, 1024]) {
 
 	TEST(`no count, status or time is cut: ${width} px`, async (t) => {
 		t.mock.rows = Array.from({ length: 400 }, (_, i) => request({ time: Date.now() - i, node: 'web-1', app: 'gunicorn', path: '/pay', method: 'GET', reason: 'app.error', status: i % 3 ? 503 : null, requestTime: 60012.4 }));
-		for (const [where, n] of [['/', 1], ['/?view=rows', 100]]) {
+		for (const [where, n] of [['/requests', 1], ['/?view=rows', 100]]) {
 			await (t.page ? t.page.goto(t.mock.url + where) : t.open(where, { viewport }));
 			await t.shows(n);
 			CHECK_EQ(await cut(t, '.g-count, .g-times div, .g-statuses, .times, .c-requestTime, .c-upstreamResponseTime, .c-status, .c-time, .g-last'), [], `what is cut on ${where}`);
@@ -46,7 +46,7 @@ for (const width of [1440, 1024]) {
 
 	TEST(`every reason of the strip has its count: ${width} px`, async (t) => {
 		t.mock.rows = LONG.flatMap(([reason], i) => Array.from({ length: 140 }, (_, k) => request({ time: Date.now() - k * 10 - i, reason })));
-		await t.open('/', { viewport });
+		await t.open('/requests', { viewport });
 		await t.page.waitForSelector('.legend li');
 		const box = await t.page.$eval('.histogram .over', (el) => el.getBoundingClientRect().toJSON());
 		const ends = await t.page.$$eval('.legend b', (all) => all.map((el) => el.getBoundingClientRect().toJSON()));
@@ -56,7 +56,7 @@ for (const width of [1440, 1024]) {
 	TEST(`no page is wider than the window, with losses and all: ${width} px`, async (t) => {
 		const all = rows();
 		Object.assign(t.mock, { rows: all, nodes: fleet(3), shapes, seen: 123456789, withheld: 1234567, losses: [loss({ node: 'web-1', count: 1234567 })], unread });
-		for (const where of ['/', '/?view=rows', '/red', '/nodes', '/fleet', all[0].diagnosis]) {
+		for (const where of ['/', '/requests', '/?view=rows', '/red', '/nodes', '/fleet', all[0].diagnosis]) {
 			await (t.page ? t.page.goto(t.mock.url + where) : t.open(where, { viewport }));
 			await t.page.waitForSelector('.headline');
 			await t.page.waitForSelector('.coverage a[href="/nodes"]');

@@ -57,14 +57,14 @@ TEST('hostile text in every field of a row is text', async (t) => {
 
 TEST('hostile text in groups is text, and their links lead into the console', async (t) => {
 	t.mock.rows = HOSTILE.map(hostileRow);
-	await t.open('/');
+	await t.open('/requests');
 	await until('all are shown', async () => (await t.rows()).length === HOSTILE.length);
 	await unhurt(t);
 	const shown = await t.page.$$eval('.g-route', (all) => all.map((td) => td.textContent));
 	CHECK(shown.some((s) => s.includes('<script>window.hurt=1</script>')) && shown.some((s) => s.includes('a\\u202egnp.exe')), 'readable');
 	CHECK(!shown.some((s) => /[\u0000-\u0008\u000e-\u001f\u202a-\u202e\u200b]/.test(s)), 'no control byte is left');
 	const links = await t.page.$$eval('tbody a', (all) => all.map((a) => [a.protocol, a.pathname]));
-	CHECK(links.every(([protocol, path]) => protocol === 'http:' && (path === '/' || path === '/red')), 'links lead into the console');
+	CHECK(links.every(([protocol, path]) => protocol === 'http:' && (path === '/requests' || path === '/red')), 'links lead into the console');
 	CHECK((await t.page.$$eval('tbody tr', (all) => Math.max(...all.map((tr) => tr.getBoundingClientRect().height)))) < 60, 'a row stays a row');
 });
 
@@ -204,7 +204,7 @@ TEST('the language switches everywhere, is remembered, and is declared by the pa
 	await t.page.click('#lang');
 	await until('the reason is Chinese', async () => (await t.text('.c-reason .clamp')).includes('客户端在'));
 	CHECK_EQ(await t.page.evaluate(() => document.documentElement.lang), 'zh-CN', 'lang');
-	for (const where of ['/?view=rows', '/', '/nodes', '/red', t.mock.rows[0].diagnosis]) {
+	for (const where of ['/?view=rows', '/', '/requests', '/nodes', '/red', t.mock.rows[0].diagnosis]) {
 		await t.page.goto(t.mock.url + where);
 		await t.page.waitForSelector('.top');
 		await until(`${where} is Chinese`, async () => /[\u4e00-\u9fff]{2}/.test(await t.text('main, h1')));
@@ -229,7 +229,7 @@ TEST('every time has its zone, local or UTC, and the choice is remembered', asyn
 	await t.shows(1);
 	const said = (await t.text('tbody time')).replace(/\s+/g, ' ');
 	CHECK(said.includes('UTC') && said.includes(row.time.slice(11, 23)), 'UTC');
-	for (const where of ['/?view=rows', '/', '/nodes', '/red', row.diagnosis]) {
+	for (const where of ['/?view=rows', '/', '/requests', '/nodes', '/red', row.diagnosis]) {
 		await t.page.goto(t.mock.url + where);
 		await t.page.waitForSelector('main time, .heat .ends');
 		const bare = await t.page.evaluate(() => [...document.body.innerText.replace(/\s+/g, ' ').matchAll(/\d\d:\d\d:\d\d(?:\.\d+)?(?![\d.])(?! ?(?:\d{4}-\d\d-\d\d )?(?:UTC|[+-]\d\d:\d\d))/g)].map((m) => m[0]));
@@ -244,7 +244,7 @@ for (const [scheme, locale] of [['light', 'zh-CN'], ['dark', 'en-US']]) {
 		await t.open('/?view=rows', { colorScheme: scheme, locale });
 		await t.shows(20);
 		const axe = await readFile(require.resolve('axe-core/axe.min.js'), 'utf8');
-		for (const where of ['/?view=rows', '/', '/nodes', '/red', t.mock.rows[2].diagnosis, '/?q=nothing&view=rows']) {
+		for (const where of ['/?view=rows', '/', '/requests', '/nodes', '/red', t.mock.rows[2].diagnosis, '/?q=nothing&view=rows']) {
 			await t.page.goto(t.mock.url + where);
 			if (where === '/?view=rows') await t.live();
 			await t.page.waitForSelector('.coverage, .verdict, .heat rect, .nodes');

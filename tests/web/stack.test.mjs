@@ -37,7 +37,7 @@ const watchUrl = async (t, where) => {
 
 if (SEISMO_URL) {
 	TEST('every page of the running console keeps its policy', async (t) => {
-		for (const where of ['/', '/?view=rows', '/red', '/nodes', '/requests/1-0000000000000001']) {
+		for (const where of ['/', '/requests', '/?view=rows', '/red', '/nodes', '/requests/1-0000000000000001']) {
 			await watchUrl(t, where);
 			await t.page.waitForSelector('main');
 			await sleep(500);

@@ -16,6 +16,7 @@ import { IncidentPage } from '../pages/incident_page.jsx';
 import { IncidentsPage } from '../pages/incidents_page.jsx';
 import { NodePage } from '../pages/node_page.jsx';
 import { NodesPage } from '../pages/nodes_page.jsx';
+import { NowPage } from '../pages/now_page.jsx';
 import { ProfilePage } from '../pages/profile_page.jsx';
 import { RedPage } from '../pages/red_page.jsx';
 import { RequestPage } from '../pages/request_page.jsx';
@@ -60,7 +61,10 @@ const Header = ({ page, onHelp }) => {
 				Seismo
 			</a>
 			<nav aria-label={t('nav.main')}>
-				<NavLink href="/" here={page === 'requests'}>
+				<NavLink href="/" here={page === 'now'}>
+					{t('title.now')}
+				</NavLink>
+				<NavLink href="/requests" here={page === 'requests'}>
 					{t('title.requests')}
 				</NavLink>
 				<NavLink href="/red" here={page === 'red' || page === 'topology'}>
@@ -95,8 +99,9 @@ const Header = ({ page, onHelp }) => {
 	);
 };
 
-const pageOf = (path) => {
-	if (path === '/') return 'requests';
+const pageOf = (path, search) => {
+	if (path === '/requests') return 'requests';
+	if (path === '/') return search ? 'requests' : 'now'; /* with filters it is an address of an older version */
 	if (path === '/nodes') return 'nodes';
 	if (path === '/fleet') return 'fleet';
 	if (path.startsWith('/nodes/')) return 'node';
@@ -113,6 +118,7 @@ const pageOf = (path) => {
 };
 
 const Page = ({ page, path, search }) => {
+	if (page === 'now') return <NowPage />;
 	if (page === 'requests') return <RequestsPage search={search} />;
 	if (page === 'red') return <RedPage search={search} />;
 	if (page === 'profile') return <ProfilePage search={search} />;
@@ -131,7 +137,7 @@ const Page = ({ page, path, search }) => {
 		<main class="page">
 			<h1>{t('page.notfound')}</h1>
 			<p>
-				<a href="/">{t('back')}</a>
+				<a href="/">{t('page.first')}</a>
 			</p>
 		</main>
 	);
@@ -141,7 +147,7 @@ export const App = () => {
 	useSettings();
 	const url = new URL(useStore(place), location.origin);
 	const [help, setHelp] = useState(false);
-	const page = pageOf(url.pathname);
+	const page = pageOf(url.pathname, url.search);
 	const open = useStore(status).data?.incidents?.open;
 	const title = page === 'unknown' ? 'page.notfound' : `title.${page}`;
 	useEffect(() => {
@@ -151,8 +157,9 @@ export const App = () => {
 		() =>
 			onKey({
 				'?': () => setHelp(true),
-				Escape: () => (help ? setHelp(false) : page !== 'requests' && back({ event: '/events', incident: '/incidents', where: '/incidents', node: '/nodes', profile: '/nodes', topology: '/red', storage: '/fleet' }[page] ?? '/')),
-				1: () => go('/'),
+				Escape: () => (help ? setHelp(false) : page !== 'now' && back({ request: '/requests', event: '/events', incident: '/incidents', where: '/incidents', node: '/nodes', profile: '/nodes', topology: '/red', storage: '/fleet' }[page] ?? '/')),
+				0: () => go('/'),
+				1: () => go('/requests'),
 				2: () => go('/red'),
 				3: () => go('/nodes'),
 				4: () => go('/events'),

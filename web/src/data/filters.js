@@ -15,6 +15,9 @@ export const bare = (value) => (isNot(value) ? value.slice(1) : value);
 export const fits = (text) => new TextEncoder().encode(text).length <= TEXT_BYTES;
 export const isQueryable = (value) => fits(value) && !isNot(value);
 
+// Whether this is the page of the list of requests; older versions had it at / with filters.
+export const isRequestList = () => location.pathname === '/requests' || (location.pathname === '/' && location.search !== '');
+
 export const readFilters = (search) => {
 	const query = new URLSearchParams(search);
 	const f = {};
@@ -41,7 +44,7 @@ export const address = (path, all) => {
 	return text ? `${path}?${text}` : path;
 };
 
-export const writeFilters = (f) => address('/', [...pairs(f), ...(f.view === 'rows' ? [['view', 'rows']] : []), ...(f.sort ? [['sort', f.sort]] : [])]);
+export const writeFilters = (f) => address('/requests', [...pairs(f), ...(f.view === 'rows' ? [['view', 'rows']] : []), ...(f.sort ? [['sort', f.sort]] : [])]);
 
 export const isFiltered = (f) => pairs(f).some(([name]) => name !== 'from' && name !== 'to');
 

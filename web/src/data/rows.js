@@ -2,7 +2,7 @@
 // The rows of the table: newest first by (time, id), each once, bounded. While the user reads (hold), new rows wait, so
 // that the table does not move.
 import { get } from '../base/api.js';
-import { isFiltered, isLive, pairs } from './filters.js';
+import { isFiltered, isLive, isRequestList, pairs } from './filters.js';
 import { onLive } from '../base/live.js';
 import { store } from '../base/store.js';
 
@@ -149,7 +149,7 @@ const onRow = (row) => {
 
 // Finds rows that were stored late.
 setInterval(() => {
-	if (!document.hidden && table.get().loaded && isLive(filters) && location.pathname === '/') soonRefetch();
+	if (!document.hidden && table.get().loaded && isLive(filters) && isRequestList()) soonRefetch();
 }, EVERY_MS);
 
 onLive((type, data) => {

@@ -6,6 +6,7 @@ import { t } from '../text/i18n.js';
 import { duration, timeText, visible } from '../text/format.js';
 import { messages } from '../text/messages.js';
 import { connect, link, status } from '../base/live.js';
+import { isRequestList } from '../data/filters.js';
 import { groupsState } from '../data/groups.js';
 import { table } from '../data/rows.js';
 import { useStore } from '../base/store.js';
@@ -68,7 +69,7 @@ export const Banner = () => {
 	}, [lost]);
 	if (lost && Date.now() - live.since >= PATIENCE_MS) return <QueryError error={live.error} since={live.since} onRetry={connect} />;
 	if (!lost && data?.database === 'away') return <QueryError error={away} since={since} />;
-	if (error && location.pathname === '/') return <QueryError error={error} since={error.since} />;
+	if (error && isRequestList()) return <QueryError error={error} since={error.since} />;
 	if (!lost && data?.retention) return <Hold retention={data.retention} />;
 	return null;
 };

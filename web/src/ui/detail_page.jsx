@@ -5,7 +5,7 @@ import { timeText, visible } from '../text/format.js';
 import { t } from '../text/i18n.js';
 import { back } from '../base/router.js';
 
-export const Back = ({ to = '/', label = t('back') }) => (
+export const Back = ({ to = '/requests', label = t('back') }) => (
 	<button type="button" class="quiet" id="back" onClick={() => back(to)}>
 		← {label}
 	</button>
