@@ -43,6 +43,7 @@ struct incident *incident_set_merge(struct incident_set *s, struct incident *int
 	from->closed_us = at_us;
 	if (from->last_us > into->last_us)
 		into->last_us = from->last_us;
+	into->rank_us = into->ranked_us = 0;
 	incident_set_step(s, into, at_us, "merged", NULL, from);
 	into->held += from->held;
 	for (unsigned k = 0; k < from->nreported_by && into->nreported_by < INCIDENT_REPORTERS; k++)
@@ -150,7 +151,7 @@ struct incident *incident_set_open(struct incident_set *s, struct signal *g,
 	incident_set_attach(i, g);
 	if (signal_collector_us(g, g->last_us) > i->last_us)
 		i->last_us = signal_collector_us(g, g->last_us);
-	i->rank_us = 0;
+	i->rank_us = i->ranked_us = 0;
 	i->rank_gap_us = RANK_GAP_S * INCIDENT_SEC;
 	incident_set_step(s, i, p->now_us, kind, g, NULL);
 	return i;

@@ -240,8 +240,10 @@ TEST(a_neighbor_joins_and_a_distant_node_does_not)
 
 	add_slow_rows(s, WEB, 0, 20);
 	i = run_pass(s, 20, 100, NO);
+	i->ranked_us = 300 * INCIDENT_SEC;
 	add_slow_rows(s, APP, 10, 30);
 	CHECK(run_pass(s, 30, 100, WEB) == i);
+	CHECK_EQ(i->ranked_us, 0); /* with whoever joins it is ranked again */
 	add_slow_rows(s, FAR, 10, 30);
 	CHECK(run_pass(s, 40, 100, NO) != i);
 	CHECK_EQ(open_ones(s), 2);
@@ -361,10 +363,12 @@ TEST(a_neighbor_of_two_incidents_merges_them_into_the_older)
 	add_slow_rows(s, FAR, 10, 30);
 	young = run_pass(s, 30, 100, NO);
 	CHECK(old != young);
+	old->ranked_us = 300 * INCIDENT_SEC;
 	for (int t = 30; t < 50; t++)
 		add_row(s, WEB, t, 300, 10, R_CPU_WAIT, 200);
 	CHECK(run_pass(s, 50, 100, FAR) == old);
 	CHECK_EQ(young->into, old->id);
+	CHECK_EQ(old->ranked_us, 0);
 	CHECK_EQ(open_ones(s), 1);
 	CHECK_STR(s->steps_log, "opened@20 opened@30 merged@50 merged@50 joined@50");
 	incident_set_free(s->set);
