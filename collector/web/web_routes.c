@@ -42,6 +42,7 @@ static const struct web_param events_params[] = {
 	{ "limit", WEB_COUNT, "100", false },
 	{ "cursor", WEB_ID, NULL, false },
 	FILTER("tag"),
+	FILTER("severity"),
 };
 
 static const struct web_param incidents_params[] = {

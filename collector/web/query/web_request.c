@@ -26,11 +26,12 @@ const char web_sql_trace[] = ONE("select api.trace(ts, request_id) from api.requ
 
 const char web_sql_event[] = ONE("select body from api.event where " BY_ID("event_id") " limit 1");
 
-/* $3 to $8: region, node, kind; $9: limit, $10: cursor, $11 and $12: tag. One extra row shows
- * that there is a next page. */
+/* $3 to $8: region, node, kind; $9: limit, $10: cursor, $11 and $12: tag, $13 and $14: severity.
+ * One extra row shows that there is a next page. */
 const char web_sql_events[] =
 	"with page as materialized (select row_number() over (order by ts desc, event_id desc) as i, id, body from ("
 	"  select ts, event_id, id, body from api.event where " WEB_RANGE_SQL " and " WEB_PLACE_SQL " and " WEB_IS("kind", "$7", "$8")
+	"  and " WEB_IS("severity", "$13", "$14")
 	"  and ($11 is null or api.tagged(node, ts, $11)) and ($12 is null or not api.tagged(node, ts, $12))"
 	"  and ($10 is null or ts <= api.id_time($10))"
 	"  and ($10 is null or (ts, event_id) < (api.id_time($10), api.id_number($10)))"

@@ -48,7 +48,8 @@ select v.ts, v.event_id, v.stored, api.id_text(v.ts, v.event_id) as id,
 		'evidence', case when v.ts >= (select ts from api.oldest_evidence) then (
 			select coalesce(json_agg(e.body order by e.place), '[]') from api.evidence e
 			where e.ts = v.ts and e.owner_id = coalesce(v.evidence_id, v.event_id)) end,
-		'diagnosis', '/events/' || api.id_text(v.ts, v.event_id)) as body
+		'diagnosis', '/events/' || api.id_text(v.ts, v.event_id)) as body,
+	coalesce((array['info', 'warning', 'critical'])[v.severity], '') as severity
 from event v
 left join node n using (node_id)
 left join region g using (region_id)

@@ -89,7 +89,7 @@ def check_events(c, db, web):
     c.ok('its id leads to it', web.json('/api/v1/events/' + e['id']) == (200, e))
     odd = next(e for e in page['events'] if e['kind'] == '<x>"')
     c.ok('what is not known is null, or said to be', odd['severity'] is None and '4711' in odd['reason']['text']['en'] and odd['evidence'] == [], odd)
-    for query, n in (('kind=io.slow', 2), ('kind=!io.slow', 3), ('kind=disk.full&kind=absurd', 2), ('node=db-1', 1), ('region=away', 1),
+    for query, n in (('kind=io.slow', 2), ('kind=!io.slow', 3), ('kind=disk.full&kind=absurd', 2), ('kind=io.slow&severity=warning', 2), ('kind=io.slow&severity=!warning', 0), ('severity=absurd', 0), ('node=db-1', 1), ('region=away', 1),
                      ('region=home&kind=io.slow', 1), ('node=!web-1', 2), ("kind='", 0), ('from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z', 0)):
         status, page = web.json('/api/v1/events?' + query)
         c.ok(f'{query} finds {n}', status == 200 and len(page['events']) == n, page)

@@ -12,7 +12,7 @@ const textOf = async (t, selector) => (await t.text(selector)).replace(/\s+/g, '
 
 TEST('the list of events is newest first and loads older ones on demand', async (t) => {
 	t.mock.incidents = some(130);
-	await t.open('/events');
+	await t.open('/events?each=1');
 	await shows(t, 100);
 	CHECK_EQ((await ids(t))[0], t.mock.incidents[0].id, 'the first');
 	const row = await textOf(t, '.events tbody tr');
@@ -37,17 +37,43 @@ TEST('an event shows that it is ongoing, or that its end was not seen', async (t
 TEST('node and kind filter the list and are kept in the address', async (t) => {
 	t.mock.nodes = fleet(3);
 	t.mock.incidents = [...some(3), ...some(2, { node: 'web-2', kind: 'gpu.stall' })];
-	await t.open('/events');
+	await t.open('/events?each=1');
 	await shows(t, 5);
 	await t.page.selectOption('#events-node', 'web-2');
 	await shows(t, 2);
-	CHECK_EQ(new URL(t.page.url()).search, '?node=web-2', 'the address');
+	CHECK_EQ(new URL(t.page.url()).search, '?node=web-2&each=1', 'the address');
 	await t.page.reload();
 	await shows(t, 2);
 	await t.page.selectOption('#events-kind', 'io.slow');
 	await until('none is left', () => t.page.$('#no-events'));
 	await t.page.selectOption('#events-node', '');
 	await shows(t, 3);
+});
+
+TEST('repeated events are one line until they are unfolded; what is critical or goes on stands alone', async (t) => {
+	const goes = { goingOn: true, endSeen: false, told: 2 };
+	t.mock.incidents = [...some(4), ...some(2, { severity: 'critical' }), ...some(1, goes), ...some(1, { node: 'web-2' })];
+	await t.open('/events');
+	await shows(t, 5);
+	CHECK((await t.text('.fold')).includes('and 3 more like it since'), await t.text('.fold'));
+	await t.page.click('.fold');
+	await shows(t, 8);
+	CHECK_EQ(new URL(t.page.url()).pathname, '/events', 'the row does not open');
+	await t.page.click('.fold');
+	await shows(t, 5);
+	await t.page.click('#events-each');
+	await shows(t, 8);
+});
+
+TEST('severity filters the list and is kept in the address', async (t) => {
+	t.mock.incidents = [...some(1, { severity: 'info' }), ...some(1, { node: 'web-2' }), ...some(1, { severity: 'critical' })];
+	await t.open('/events');
+	await shows(t, 3);
+	await t.page.selectOption('#events-severity', 'warning');
+	await shows(t, 2);
+	await t.page.selectOption('#events-severity', 'critical');
+	await shows(t, 1);
+	CHECK_EQ(new URL(t.page.url()).search, '?severity=critical', 'the address');
 });
 
 TEST('new events appear by themselves; an empty list says what would be one', async (t) => {

@@ -67,7 +67,7 @@ export const event = (over = {}) => {
 export const listEvents = (events, q) => {
 	const [from, to] = range(q);
 	const limit = Number(q.get('limit') ?? 100);
-	const fits = (e) => Date.parse(e.time) >= from && Date.parse(e.time) < to && ['node', 'kind'].every((name) => !q.get(name) || q.getAll(name).includes(e[name]));
+	const fits = (e) => Date.parse(e.time) >= from && Date.parse(e.time) < to && ['node', 'kind', 'severity'].every((name) => q.getAll(name).every((v) => (v.startsWith('!') ? e[name] !== v.slice(1) : e[name] === v)));
 	let found = events.filter(fits).sort(newestFirst);
 	if (q.get('cursor')) found = found.slice(found.findIndex((e) => e.id === q.get('cursor')) + 1);
 	return { events: found.slice(0, limit), next: found.length > limit ? found[limit - 1].id : null };

@@ -6,6 +6,8 @@ import { address, isQueryable, pairs, readFilters } from './filters.js';
 import { store } from '../base/store.js';
 
 const NAMES = ['from', 'to', 'node', 'kind'];
+export const SEVERITIES = ['warning', 'critical']; /* at least so severe */
+const severityPair = { warning: [['severity', '!info']], critical: [['severity', 'critical']] };
 const EVERY_MS = 10_000;
 export const PAGE = 100;
 
@@ -16,10 +18,12 @@ export const readEventFilters = (search) => {
 	const query = new URLSearchParams(search);
 	const { from, to } = readFilters(search);
 	const one = (name) => (query.get(name) && isQueryable(query.get(name)) ? query.get(name) : undefined);
-	return { from, to, node: one('node'), kind: one('kind') };
+	const severity = SEVERITIES.includes(query.get('severity')) ? query.get('severity') : undefined;
+	return { from, to, node: one('node'), kind: one('kind'), severity, each: query.get('each') === '1' };
 };
 
-export const eventsAddress = (f) => address('/events', pairs(f, NAMES).filter(([name, value]) => value && (name === 'from' || name === 'to' || isQueryable(value))));
+const own = (f) => [...(f.severity ? [['severity', f.severity]] : []), ...(f.each ? [['each', '1']] : [])];
+export const eventsAddress = (f) => address('/events', [...pairs(f, NAMES).filter(([name, value]) => value && (name === 'from' || name === 'to' || isQueryable(value))), ...own(f)]);
 
 const newest = liveQuery(EVERY_MS);
 export const newestPage = newest.state;
@@ -33,7 +37,7 @@ let params = [];
 
 export const loadEvents = (f) => {
 	run += 1;
-	params = [...pairs(f, NAMES), ['limit', PAGE]];
+	params = [...pairs(f, NAMES), ...(severityPair[f.severity] ?? []), ['limit', PAGE]];
 	olderPages.set(NOTHING);
 	newest.begin(() => ({ path: '/api/v1/events', params, live: !f.to }));
 };
@@ -62,4 +66,16 @@ export const loadOlderEvents = async () => {
 export const mergeEvents = (data, more) => {
 	const byId = new Map([...(data?.events ?? []), ...more].map((e) => [e.id, e]));
 	return [...byId.values()].sort((a, b) => (a.time === b.time ? (a.id < b.id ? 1 : -1) : a.time < b.time ? 1 : -1));
+};
+
+// Events that repeat: [{event, older: []}], each with the newest of a node, kind and process. What is critical or goes on stands alone.
+export const foldEvents = (rows) => {
+	const folds = new Map();
+	for (const e of rows) {
+		const alone = e.severity === 'critical' || e.goingOn;
+		const key = alone ? e.id : JSON.stringify([e.region, e.node, e.kind, e.severity, e.comm, e.reason?.code]);
+		if (folds.has(key)) folds.get(key).older.push(e);
+		else folds.set(key, { event: e, older: [] });
+	}
+	return [...folds.values()];
 };

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events: problems of a node other than requests, such as a slow write to a file. Newest first.
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { QueryError } from '../ui/banner.jsx';
 import { Coverage } from '../ui/coverage_footer.jsx';
 import { TimeRange } from '../ui/time_range.jsx';
 import { useRowKeys } from '../ui/row_keys.js';
 import { Severity } from '../ui/severity.jsx';
 import { Text, Time } from '../ui/elements.jsx';
-import { eventHref, eventsAddress, endEvents, newestPage, loadEvents, loadOlderEvents, olderPages, readEventFilters, mergeEvents } from '../data/events.js';
-import { count, isNumber, msFine, reasonText, visible } from '../text/format.js';
+import { SEVERITIES, eventHref, eventsAddress, endEvents, foldEvents, newestPage, loadEvents, loadOlderEvents, olderPages, readEventFilters, mergeEvents } from '../data/events.js';
+import { count, isNumber, msFine, reasonText, timeText, visible } from '../text/format.js';
 import { t, useSettings, word } from '../text/i18n.js';
 import { kernelKinds } from '../text/messages_kernel.js';
 import { useNodes } from '../data/nodes.js';
@@ -27,7 +27,7 @@ const Choice = ({ name, value, values, onChange }) => {
 				<option value="">{t('facet.any')}</option>
 				{all.map((v) => (
 					<option key={v} value={v}>
-						{visible(name === 'kind' ? word('kind.', v) : v).slice(0, 60)}
+						{visible(name === 'node' ? v : word(name === 'kind' ? 'kind.' : 'events.least.', v)).slice(0, 60)}
 					</option>
 				))}
 			</select>
@@ -49,7 +49,7 @@ export const State = ({ of }) => {
 
 export const howLong = (event) => `${msFine(event.ms)}${isNumber(event.errorMs) && event.errorMs > 0 ? ` ± ${msFine(event.errorMs)}` : ''}`;
 
-const Row = ({ event }) => (
+const Row = ({ event, children = null }) => (
 	<tr data-id={event.id} tabIndex={-1}>
 		<td class="e-time mono">
 			<Time of={event.time} />
@@ -67,6 +67,7 @@ const Row = ({ event }) => (
 		<td class="e-what">
 			<Text of={reasonText(event.reason)} cut={400} />
 			<span class="hint kind"> {visible(word('kind.', event.kind ?? '–')).slice(0, 60)}</span>
+			{children}
 		</td>
 		<td class="e-ms n">
 			{howLong(event)}
@@ -80,7 +81,28 @@ const Row = ({ event }) => (
 	</tr>
 );
 
-const List = ({ rows }) => {
+// The newest of events that repeat; the others are shown on demand.
+const Fold = ({ of }) => {
+	const [open, setOpen] = useState(false);
+	const { event, older } = of;
+	const onClick = (e) => {
+		e.preventDefault(); /* the row does not open */
+		setOpen(!open);
+	};
+	if (!older.length) return <Row event={event} />;
+	return (
+		<>
+			<Row event={event}>
+				<button type="button" class="quiet fold" aria-expanded={open} onClick={onClick}>
+					{t(open ? 'events.fold' : 'events.unfold', { n: count(older.length), since: timeText(older.at(-1).time, false) })}
+				</button>
+			</Row>
+			{open && older.map((one) => <Row key={one.id} event={one} />)}
+		</>
+	);
+};
+
+const List = ({ rows, each }) => {
 	const body = useRef(null);
 	const onClick = useRowKeys(body, 'a.open');
 	return (
@@ -97,9 +119,7 @@ const List = ({ rows }) => {
 				</tr>
 			</thead>
 			<tbody ref={body} onClick={onClick}>
-				{rows.map((event) => (
-					<Row key={event.id} event={event} />
-				))}
+				{each ? rows.map((event) => <Row key={event.id} event={event} />) : foldEvents(rows).map((of) => <Fold key={of.event.id} of={of} />)}
 			</tbody>
 		</table>
 	);
@@ -119,7 +139,7 @@ const More = ({ rows, next, busy }) => (
 	</p>
 );
 
-const Shown = ({ data, below }) => {
+const Shown = ({ data, below, each }) => {
 	const rows = mergeEvents(data, below.rows);
 	if (!rows.length) {
 		return (
@@ -131,7 +151,7 @@ const Shown = ({ data, below }) => {
 	}
 	return (
 		<>
-			<List rows={rows} />
+			<List rows={rows} each={each} />
 			<More rows={rows} next={below.next === undefined ? data.next : below.next} busy={below.busy} />
 		</>
 	);
@@ -159,10 +179,14 @@ export const EventsPage = ({ search }) => {
 					<TimeRange filters={filters} onChange={onChange} />
 					<Choice name="node" value={filters.node} values={(list ?? []).map((n) => n.name)} onChange={(node) => onChange({ ...filters, node })} />
 					<Choice name="kind" value={filters.kind} values={kinds} onChange={(kind) => onChange({ ...filters, kind })} />
+					<Choice name="severity" value={filters.severity} values={SEVERITIES} onChange={(severity) => onChange({ ...filters, severity })} />
+					<label class="choice">
+						<input type="checkbox" id="events-each" checked={filters.each} onChange={(e) => onChange({ ...filters, each: e.currentTarget.checked })} /> {t('events.each')}
+					</label>
 				</div>
 				{trouble && <QueryError error={trouble} since={trouble.since} />}
 				{!data && !error && <p class="more">{t('table.loading')}</p>}
-				{data && <Shown data={data} below={below} />}
+				{data && <Shown data={data} below={below} each={filters.each} />}
 			</main>
 			<Coverage filters={covered} />
 		</>
