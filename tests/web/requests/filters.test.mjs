@@ -2,6 +2,7 @@
 // Filters: to the API, to the address, and back; times in an address are absolute.
 import { CHECK, CHECK_EQ, TEST, sleep, until } from '../browser.mjs';
 import { request, some } from '../mock/data.mjs';
+import { shiftRange, widenRange } from '../../../web/src/data/time_bins.js';
 
 const query = (t) => Object.fromEntries([...new URL(t.page.url()).searchParams].filter(([name]) => name !== 'view'));
 const asked = (t) => Object.fromEntries(new URL(t.mock.asked.filter((a) => a.startsWith('/api/v1/requests?')).at(-1), 'http://x').searchParams);
@@ -160,6 +161,28 @@ for (const [setting, zone] of [['local', '+08:00'], ['utc', 'Z']]) {
 		CHECK((await t.text('#range')).includes('2026-03-01 03:00:00'), 'the bar says it');
 	});
 }
+
+TEST('a range moves by its length and doubles; one that would end in the future is live', async () => {
+	const at = (text) => Date.parse(`2026-03-01T${text}:00Z`), now = at('12:00');
+	const f = (from, to) => ({ app: ['a'], from: new Date(at(from)).toISOString(), to: to && new Date(at(to)).toISOString() });
+	CHECK_EQ(shiftRange(f('10:00', '10:30'), -1, now), f('09:30', '10:00'), 'earlier');
+	CHECK_EQ(shiftRange(f('10:00', '10:30'), 1, now), f('10:30', '11:00'), 'later');
+	CHECK_EQ(shiftRange(f('11:20', '11:50'), 1, now), f('11:30'), 'later than now');
+	CHECK_EQ(shiftRange({}, -1, now), { from: f('10:00').from, to: f('11:00').from }, 'before the last hour');
+	CHECK_EQ(widenRange(f('10:00', '10:30'), now), f('09:45', '10:45'), 'wider');
+	CHECK_EQ(widenRange(f('11:00'), now), f('10:00'), 'wider and live');
+});
+
+TEST('buttons beside the range go to the one before, after and around it', async (t) => {
+	await t.open('/requests?from=2026-03-01T10:00:00.000Z&to=2026-03-01T10:30:00.000Z');
+	const range = () => ['from', 'to'].map((name) => new URL(t.page.url()).searchParams.get(name)?.slice(11, 16));
+	for (const [id, from, to] of [['earlier', '09:30', '10:00'], ['later', '10:00', '10:30'], ['wider', '09:45', '10:45']]) {
+		await t.page.click(`#range-${id}`);
+		await until(id, async () => range()[0] === from && range()[1] === to);
+	}
+	await t.open('/requests');
+	CHECK(await t.page.isDisabled('#range-later'), 'nothing is later than now');
+});
 
 TEST('a range that ends before it begins is not queried', async (t) => {
 	await t.open();

@@ -15,6 +15,24 @@ export const endsOf = (f, now) => {
 	return [f.from ? Date.parse(f.from) : to - HOUR_MS, to];
 };
 
+// A range that would end in the future is the live one of the same length.
+const ranged = (f, from, to, now) => {
+	const live = to >= now;
+	return { ...f, from: new Date(live ? now - (to - from) : from).toISOString(), to: live ? undefined : new Date(to).toISOString() };
+};
+
+// The range before (-1) or after (1) that of the filters, as long as it is.
+export const shiftRange = (f, step, now = Date.now()) => {
+	const [from, to] = endsOf(f, now);
+	return ranged(f, from + step * (to - from), to + step * (to - from), now);
+};
+
+// Twice as long, around the same middle where there is a future.
+export const widenRange = (f, now = Date.now()) => {
+	const [from, to] = endsOf(f, now);
+	return ranged(f, from - (to - from) / 2, to + (to - from) / 2, now);
+};
+
 export const niceStep = (from, to, least) => {
 	const want = Math.max((to - from) / PARTS, least);
 	return NICE.find((s) => s >= want) ?? NICE.at(-1);

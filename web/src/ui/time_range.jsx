@@ -3,9 +3,10 @@
 // Without an end the range is live.
 import { useState } from 'preact/hooks';
 import { fromInput, timeText, toInput, zoneName } from '../text/format.js';
+import { shiftRange, widenRange } from '../data/time_bins.js';
 import { t, zone } from '../text/i18n.js';
 
-const presets = { '15m': 15 * 60e3, '6h': 6 * 3600e3, '24h': 24 * 3600e3, '7d': 7 * 24 * 3600e3 };
+const presets = { '5m': 5 * 60e3, '15m': 15 * 60e3, '6h': 6 * 3600e3, '24h': 24 * 3600e3, '7d': 7 * 24 * 3600e3 };
 
 const rangeText = (f) => {
 	if (f.from && f.to) return t('range.fixed', { from: timeText(f.from, false), to: timeText(f.to, false) });
@@ -54,6 +55,12 @@ const Custom = ({ filters, onChange, onClose }) => {
 	);
 };
 
+const Step = ({ id, sign, disabled = false, onClick }) => (
+	<button type="button" class="quiet step" id={`range-${id}`} disabled={disabled} aria-label={t(`range.${id}`)} title={t(`range.${id}`)} onClick={onClick}>
+		{sign}
+	</button>
+);
+
 export const TimeRange = ({ filters, onChange }) => {
 	const [open, setOpen] = useState(false);
 	const set = filters.from || filters.to;
@@ -76,6 +83,9 @@ export const TimeRange = ({ filters, onChange }) => {
 				))}
 				<option value="custom">{t('range.custom')}</option>
 			</select>
+			<Step id="earlier" sign="‹" onClick={() => onChange(shiftRange(filters, -1))} />
+			<Step id="later" sign="›" disabled={!filters.to} onClick={() => onChange(shiftRange(filters, 1))} />
+			<Step id="wider" sign="−" onClick={() => onChange(widenRange(filters))} />
 			{open && <Custom filters={filters} onChange={onChange} onClose={() => setOpen(false)} />}
 		</span>
 	);
