@@ -353,8 +353,10 @@ static enum MHD_Result send_asset(struct http_exchange *x, const struct web_asse
 		const void *in;
 		void *out;
 	} data = { .in = packed ? a->packed : a->data }; /* libmicrohttpd does not write to it */
-	struct MHD_Response *r = MHD_create_response_from_buffer(
-		same ? 0 : packed ? a->packed_len : a->len, data.out, MHD_RESPMEM_PERSISTENT);
+	struct MHD_Response *r = MHD_create_response_from_buffer(same	  ? 0
+								 : packed ? a->packed_len
+									  : a->len,
+								 data.out, MHD_RESPMEM_PERSISTENT);
 
 	if (r && add_asset_headers(r, a, packed) == MHD_NO) {
 		MHD_destroy_response(r);

@@ -64,6 +64,9 @@ static bool is_bound(enum web_type type, const char *s)
 	case WEB_TEXT:
 	case WEB_ID:
 		return *s && strlen(s) <= 200;
+	case WEB_ORDER:
+		return strcmp(s, "last") == 0 || strcmp(s, "harm") == 0 ||
+		       strcmp(s, "count") == 0 || strcmp(s, "slowest") == 0;
 	case WEB_COUNT:
 		return atoi(s) >= 1 && atoi(s) <= 1000;
 	case WEB_BINS:

@@ -175,7 +175,7 @@ static const char *host_name(const struct rank_job *b, int host)
 /* The headline is a signal that the named host has harmed. */
 static void rank_by(struct rank_job *b, enum signal_kind kind, struct headed_rank *out)
 {
-	const struct signal *head[HEADS], *g = NULL;
+	const struct signal *head[HEADS] = { NULL }, *g = NULL;
 	int host[HEADS], n = 0, i;
 	struct rank_input in;
 
