@@ -24,7 +24,7 @@ for (const width of [1440, 1024]) {
 
 	TEST(`every reason is read whole in groups and rows: ${width} px`, async (t) => {
 		t.mock.rows = rows();
-		for (const where of ['/', '/requests', '/?view=rows']) {
+		for (const where of ['/requests', '/?view=rows']) {
 			await (t.page ? t.page.goto(t.mock.url + where) : t.open(where, { viewport }));
 			await t.shows(LONG.length);
 			CHECK_EQ(await cut(t, '.g-why .clamp, .c-reason .clamp'), [], `what is cut on ${where}`);

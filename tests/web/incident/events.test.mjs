@@ -25,7 +25,7 @@ TEST('the list of events is newest first and loads older ones on demand', async 
 TEST('an event shows that it is ongoing, or that its end was not seen', async (t) => {
 	const [on, over, unseen] = [{ goingOn: true, endSeen: false, told: 2 }, {}, { goingOn: false, endSeen: false, told: 2 }].map((of) => some(1, of)[0]);
 	t.mock.incidents = [on, over, unseen];
-	await t.open('/events');
+	await t.open('/events?each=1');
 	await shows(t, 3);
 	const states = await t.page.$$eval('.events tbody tr', (all) => Object.fromEntries(all.map((tr) => [tr.dataset.id, tr.querySelector('.state')?.innerText ?? ''])));
 	CHECK_EQ([on, over, unseen].map((e) => states[e.id]), ['ongoing', '', 'end not seen'], 'the words');
@@ -84,7 +84,7 @@ TEST('new events appear by themselves; an empty list says what would be one', as
 });
 
 TEST('the keyboard leads from the list to an event and back', async (t) => {
-	t.mock.incidents = some(3);
+	t.mock.incidents = some(3).map((e, i) => ({ ...e, comm: `job${i}` }));
 	await t.open('/nodes');
 	await t.page.waitForSelector('.nodes');
 	await t.page.keyboard.press('4');

@@ -96,7 +96,7 @@ TEST('requests and events are marked on the axis and linked', async (t) => {
 	await openNode(t, `/nodes/web-1?${FIXED}`);
 	await t.page.waitForSelector('.lane a[href^="/events/"]');
 	const hrefs = await t.page.$$eval('.lane a', (all) => all.map((a) => a.getAttribute('href')));
-	CHECK_EQ([hrefs.filter((h) => h.startsWith('/events/')).length, hrefs.filter((h) => h.startsWith('/events?')).length, hrefs.filter((h) => h.startsWith('/?')).length], [1, 1, 1], 'one alone, two as one, the requests');
+	CHECK_EQ([hrefs.filter((h) => h.startsWith('/events/')).length, hrefs.filter((h) => h.startsWith('/events?')).length, hrefs.filter((h) => h.startsWith('/requests?')).length], [1, 1, 1], 'one alone, two as one, the requests');
 	const width = await t.page.$eval('.lane a[href^="/events/"] rect', (el) => Number(el.getAttribute('width')));
 	const whole = await t.page.$eval('.lane svg[role]', (el) => Number(el.getAttribute('width')));
 	CHECK(Math.abs(width / whole - 120 / 1800) < 0.01, `an event lasts as long as it did (${width} of ${whole})`);

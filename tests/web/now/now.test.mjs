@@ -3,6 +3,7 @@
 import { CHECK, CHECK_EQ, TEST, until } from '../browser.mjs';
 import { incident } from '../mock/cases.mjs';
 import { fleet, request } from '../mock/data.mjs';
+import { shapes } from '../mock/explore.mjs';
 import { appsOf, hourUntil, worseBy } from '../../../web/src/data/now.js';
 
 const items = (t, of) => t.page.$$eval(`#${of} li`, (all) => all.map((li) => [li.dataset.kind, li.innerText.replace(/\s+/g, ' ').trim()]));
@@ -32,8 +33,8 @@ TEST('it says what was watched if nothing is wrong', async (t) => {
 
 TEST('the requests that harm most are sentences with their rows and a diagnosis one click away', async (t) => {
 	t.mock.rows = [
-		...[1, 2, 3].map((i) => request({ node: 'web-1', app: 'shop', path: '/buy', reason: 'app.error', status: 500, time: Date.now() - 1000 * i })),
-		request({ node: 'web-1', app: 'shop', path: '/slow', reason: 'up.slow', status: 200, requestTime: 30_000, time: Date.now() - 500 }),
+		...[1, 2, 3].map((i) => request({ node: 'web-1', app: 'shop', path: '/buy', method: 'GET', reason: 'app.error', status: 500, time: Date.now() - 1000 * i })),
+		request({ node: 'web-1', app: 'shop', path: '/slow', method: 'GET', reason: 'up.slow', status: 200, requestTime: 30_000, time: Date.now() - 500 }),
 		request({ node: 'web-1', app: 'old', path: '/old', reason: 'app.error', status: 500, time: Date.now() - 20 * 60e3 }),
 	];
 	await t.open('/');
@@ -64,6 +65,7 @@ TEST('an application is compared with its own hour before', async () => {
 });
 
 TEST('the page shows the applications with links to their routes and requests', async (t) => {
+	t.mock.shapes = shapes;
 	await t.open('/');
 	await t.page.waitForSelector('#apps tbody tr');
 	CHECK_EQ((await t.page.$$eval('#apps tbody tr', (all) => all.map((tr) => tr.dataset.app))).sort(), ['nginx', 'orders'], 'those of the routes');

@@ -62,7 +62,7 @@ for (const [error, said] of [['Connection refused', '连接被拒绝'], ['answer
 		await openRow(t, row, { locale: 'zh-CN' });
 		CHECK_EQ(await t.text('h1'), `上游 10.20.0.15:8080 出错：${said}`, 'the verdict');
 		CHECK((await t.text('#upstreams tbody')).includes(said), 'the try');
-		await t.page.goto(`${t.mock.url}/`);
+		await t.page.goto(`${t.mock.url}/requests`);
 		await t.shows(1);
 		CHECK((await t.text('tbody .g-why')).includes(said), 'the group');
 	});
@@ -130,7 +130,7 @@ TEST('the tags of its node at that time are shown and link to requests with the 
 	t.mock.nodes = [node({ name: 'web-1', tags: { rack: 'r12' } })];
 	await openRow(t, { ...retried(), node: 'web-1' });
 	await t.page.waitForSelector('.tag a');
-	CHECK_EQ(await t.page.$$eval('.tag a', (all) => all.map((a) => [a.innerText, a.getAttribute('href')])), [['rack=r12', '/?tag=rack%3Dr12']], 'the tag');
+	CHECK_EQ(await t.page.$$eval('.tag a', (all) => all.map((a) => [a.innerText, a.getAttribute('href')])), [['rack=r12', '/requests?tag=rack%3Dr12']], 'the tag');
 	await t.page.click('.tag a');
 	await until('only those are asked for', () => t.mock.asked.some((u) => u.startsWith('/api/v1/requests') && u.includes('tag=rack%3Dr12')));
 });

@@ -15,45 +15,45 @@ import { useRowKeys } from '../../ui/row_keys.js';
 const STATUSES = 3;
 
 /* pairs of values stand one above the other: the sentence needs the width */
-const columns = ['last', 'where', 'route', 'why', 'harm', 'count', 'spark', 'times', 'statuses', 'links'];
+const columns = ['last', 'where', 'route', 'why', 'count', 'spark', 'times', 'statuses', 'links'];
 
-/* the order of the API in which a column comes first */
-const orderOf = { last: 'last', harm: 'harm', count: 'count', times: 'slowest' };
+/* the values of a column by which the API sorts */
+const orders = { last: ['last'], count: ['harm', 'count'], times: ['slowest'] };
 
-const Label = ({ name, filters, sorted }) => {
-	const order = orderOf[name];
-	if (!order || sorted) return <>{t(`group.${name}`)}</>;
+const Order = ({ name, filters }) => {
+	if (name === (filters.sort ?? ORDERS[0])) return <>{`${t(`group.by.${name}`)}\u00a0↓`}</>;
 	return (
-		<a class="sort" href={writeFilters({ ...filters, sort: order === ORDERS[0] ? undefined : order })} title={t(`group.sort.${order}`)}>
-			{t(`group.${name}`)}
+		<a class="sort" data-sort={name} href={writeFilters({ ...filters, sort: name === ORDERS[0] ? undefined : name })} title={t(`group.sort.${name}`)}>
+			{t(`group.by.${name}`)}
 		</a>
+	);
+};
+
+const HeadCell = ({ name, filters }) => {
+	const sorted = orders[name]?.includes(filters.sort ?? ORDERS[0]);
+	return (
+		<th scope="col" class={`g-${name}`} aria-sort={sorted ? 'descending' : undefined}>
+			{orders[name] ? orders[name].map((order, i) => [i > 0 && ', ', <Order key={order} name={order} filters={filters} />]) : t(`group.${name}`)}
+			{name === 'times' && <span class="unit"> {t('col.ms')}</span>}
+		</th>
 	);
 };
 
 const Head = ({ filters }) => (
 	<thead>
 		<tr>
-			{columns.map((name) => {
-				const sorted = orderOf[name] === (filters.sort ?? ORDERS[0]);
-				return (
-					<th key={name} scope="col" class={`g-${name}`} aria-sort={sorted ? 'descending' : undefined}>
-						<Label name={name} filters={filters} sorted={sorted} />
-						{sorted && <span aria-hidden="true">{'\u00a0↓'}</span>}
-						{name === 'times' && <span class="unit"> {t('col.ms')}</span>}
-					</th>
-				);
-			})}
+			{columns.map((name) => (
+				<HeadCell key={name} name={name} filters={filters} />
+			))}
 		</tr>
 	</thead>
 );
 
-// How many failed, and by how much all of them were longer than usual.
-const Harm = ({ of }) => (
-	<>
-		{of.failed > 0 && <b>{t('group.failed', { n: count(of.failed) })}</b>}
-		{of.excess > 0 && <div class={of.failed > 0 ? 'hint' : ''}>+{duration(of.excess)}</div>}
-	</>
-);
+// How many failed, or else by how much all of them together were longer than usual.
+const harmOf = ({ failed, excess }) => {
+	if (failed > 0) return t('group.failed', { n: count(failed) });
+	return excess > 0 ? `+${duration(excess)}` : '';
+};
 
 // The limits of a group's requests are not known here; these reasons mean that a call failed, not that it was slow.
 const FAILED_CALL = new Set(['up.retry', 'up.connect', 'up.error']);
@@ -100,10 +100,10 @@ const GroupRow = memo(({ group, filters, id }) => {
 					<Swatch code={group.reason?.code} /> <b class="short">{visible(word('reason.', group.reason?.code ?? 'unknown'))}</b> <Text class="hint" of={reasonText(group.reason)} />
 				</div>
 			</td>
-			<td class="g-harm">
-				<Harm of={group} />
+			<td class="g-count">
+				<div class="g-n">{count(group.count)}</div>
+				<div class="g-harm hint">{harmOf(group)}</div>
 			</td>
-			<td class="g-count">{count(group.count)}</td>
 			<td class="g-spark">
 				<Sparkline values={group.spark ?? []} label={t('group.spark.title', { n: count(group.count), most: count(Math.max(0, ...(group.spark ?? []))) })} />
 			</td>
