@@ -27,7 +27,7 @@ TEST('it says what was watched if nothing is wrong', async (t) => {
 	t.mock.nodes = fleet(2);
 	await t.open('/');
 	await until('it says so', async () => (await t.text('#wrong')).includes('No incident is open and every node reports.'));
-	CHECK(/Watched: 2 nodes, \d+ servers, [\d.,]+ requests a second/.test(await t.text('#wrong')), await t.text('#wrong'));
+	CHECK(/Watched: nodes 2 · servers \d+ · requests a second [\d.,<]+/.test(await t.text('#wrong')), await t.text('#wrong'));
 	await until('no request either', async () => (await t.text('#harmed')).includes('No abnormal request in the last 15 minutes.'));
 });
 

@@ -42,18 +42,21 @@ const merge = (into, row) => {
 	}
 };
 
+// Whether there is enough to compare.
+const isKnown = (now, usual) => now.count >= LEAST && usual.count >= LEAST;
+
 // 'errors', 'slow' or null: how an application is worse than usual. Without a usual to compare with only errors count.
 export const worseBy = (now, usual) => {
 	if (now.count < LEAST) return null;
 	if (now.errorPart - (usual.errorPart ?? 0) >= MORE_ERRORS) return 'errors';
-	if (usual.count >= LEAST && now.p99 >= SLOWER * usual.p99 && now.p99 - usual.p99 >= SLOWER_MS) return 'slow';
+	if (isKnown(now, usual) && now.p99 >= SLOWER * usual.p99 && now.p99 - usual.p99 >= SLOWER_MS) return 'slow';
 	return null;
 };
 
 const RANK = { errors: 0, slow: 1 };
 const rankOf = (app) => RANK[app.worse] ?? 2;
 
-// One entry per application that answered requests: {app, nodes, now, usual, worse, spark}; the worse ones first, then the busiest.
+// One entry per application that answered requests: {app, nodes, now, usual, worse, known, spark}; the worse ones first, then the busiest.
 export const appsOf = (series, cols) => {
 	const apps = new Map();
 	for (const row of rowsOf(series, 'server', cols).rows) {
@@ -65,7 +68,7 @@ export const appsOf = (series, cols) => {
 	const all = [...apps.values()].map(({ app, nodes, columns }) => {
 		const now = sumOf(columns.slice(cut));
 		const usual = sumOf(columns.slice(0, cut));
-		return { app, nodes: [...nodes].sort(), now, usual, worse: worseBy(now, usual), spark: columns.map((column) => column.count) };
+		return { app, nodes: [...nodes].sort(), now, usual, worse: worseBy(now, usual), known: isKnown(now, usual), spark: columns.map((column) => column.count) };
 	});
 	return all.sort((a, b) => rankOf(a) - rankOf(b) || b.now.errors - a.now.errors || b.now.count - a.now.count || b.usual.count - a.usual.count);
 };

@@ -26,7 +26,7 @@ const Both = ({ now, usual, bad = false }) => (
 
 const Health = ({ of }) => (
 	<span class={of.worse ? 'is-failed' : 'hint'}>
-		<Icon name={of.worse ? 'failed' : 'ok'} /> {t(`now.app.${of.worse ?? 'usual'}`)}
+		<Icon name={of.worse ? 'failed' : of.known ? 'ok' : 'off'} /> {t(`now.app.${of.worse ?? (of.known ? 'usual' : 'few')}`)}
 	</span>
 );
 

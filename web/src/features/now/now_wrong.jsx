@@ -35,7 +35,7 @@ export const HarmedGroup = ({ of }) => {
 				<Icon name={of.failed ? 'failed' : 'slow'} /> {t(`now.${of.failed ? 'failed' : 'slow'}${of.count === 1 ? '.one' : ''}`, what)}
 			</a>
 			<p class="hint">
-				{visible(word('reason.', of.reason?.code ?? 'unknown'))}: <Text of={reasonText(of.reason)} cut={240} /> {t('now.last', { time: timeText(of.last, false) })}{' '}
+				{visible(word('reason.', of.reason?.code ?? 'unknown'))}: <Text of={reasonText(of.reason)} cut={240} /> · {t('now.last', { time: timeText(of.last, false) })}{' '}
 				<a href={`/requests/${encodeURIComponent(of.newest)}`}>{t('now.newest')}</a>
 			</p>
 		</li>
