@@ -46,6 +46,31 @@ TEST('the profile of a node and an app is a flame graph, the kernel below the pr
 	await until('all apps', async () => !asked(t).has('app') && asked(t).get('node') === 'web-1');
 });
 
+const functions = (t) => t.page.$$eval('#functions tbody tr', (all) => all.map((tr) => [...tr.cells].map((td) => td.innerText.trim())));
+
+TEST('the functions with the most time are listed, by themselves or with what they called', async (t) => {
+	t.mock.profile = one;
+	await t.open(`/profile?${fixed}`);
+	await t.page.waitForSelector('#functions tbody tr');
+	CHECK_EQ((await functions(t)).slice(0, 2), [['60.0', '60.0', 'burn (app)'], ['30.0', '30.0', 'copy_from_user kernel']], 'by self time');
+	await t.page.click('#functions-total');
+	await until('sorted by total', async () => (await functions(t))[0][2] === 'serve (app)' || (await functions(t))[0][2] === 'main (app)');
+	CHECK_EQ((await functions(t))[0].slice(0, 2), ['0.0', '90.0'], 'what called the rest');
+});
+
+TEST('functions of two ranges show how their shares changed; an empty range is nothing to compare with', async (t) => {
+	t.mock.profile = two;
+	const base = 'base_from=2026-03-01T02:00:00.000Z&base_to=2026-03-01T03:00:00.000Z';
+	await t.open(`/profile?${fixed}&${base}`);
+	await t.page.waitForSelector('#functions tbody tr');
+	CHECK_EQ((await functions(t))[0], ['80.0', '+55.0', '80.0', '+55.0', 'burn (app)'], 'the one that grew');
+	t.mock.profile = () => whole([stack(['burn (app)', 'main (app)'], 8000, { baseMs: 0, baseSamples: 0 })]);
+	await t.open(`/profile?${fixed}&${base}`);
+	await t.page.waitForSelector('#pf-base-none');
+	CHECK((await t.text('#pf-base-none')).includes('nothing to compare with'), 'it says so');
+	CHECK_EQ(await t.page.$$eval('.flame .cell[class*="more-"]', (all) => all.length), 0, 'nothing is red');
+});
+
 TEST('matches are marked and summed up, a click zooms, and the keyboard moves through the graph', async (t) => {
 	t.mock.profile = one;
 	await t.open(`/profile?${fixed}`);

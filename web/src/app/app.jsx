@@ -79,6 +79,9 @@ const Header = ({ page, onHelp }) => {
 				<NavLink href="/events" here={page === 'events'}>
 					{t('title.events')}
 				</NavLink>
+				<NavLink href="/profile" here={page === 'profile'}>
+					{t('title.profile')}
+				</NavLink>
 				<NavLink href="/incidents" here={['incidents', 'incident', 'where'].includes(page)}>
 					{t('title.incidents')}
 					<OpenIncidents />
@@ -165,6 +168,7 @@ export const App = () => {
 				4: () => go('/events'),
 				5: () => go('/incidents'),
 				6: () => go('/fleet'),
+				7: () => go('/profile'),
 			}),
 		[help, page],
 	);

@@ -8,7 +8,7 @@ const keys = [
 	[['/'], 'help.search'],
 	[['g'], 'help.top'],
 	[['Esc'], 'help.esc'],
-	[['0', '1', '2', '3', '4', '5', '6'], 'help.pages'],
+	[['0', '1', '2', '3', '4', '5', '6', '7'], 'help.pages'],
 	[['?'], 'help.help'],
 ];
 

@@ -4,6 +4,7 @@ import { useMemo } from 'preact/hooks';
 import { QueryError } from '../ui/banner.jsx';
 import { percent, IcicleChart } from '../chart/icicle_chart.jsx';
 import { TimeRange } from '../ui/time_range.jsx';
+import { TopFunctions } from '../features/node/top_functions.jsx';
 import { CopyButton } from '../ui/elements.jsx';
 import { useQuery } from '../base/use_query.js';
 import { count, duration, timeText, visible } from '../text/format.js';
@@ -84,6 +85,9 @@ const About = ({ data }) => (
 	</p>
 );
 
+// With nothing to compare with, everything would look new.
+const comparable = (data) => (data.baseMs === 0 ? { ...data, baseMs: null, baseSamples: null } : data);
+
 const Flame = ({ data }) => {
 	const all = useMemo(() => profileTree(data), [data]);
 	if (!all || maxDepth(all) < 1)
@@ -121,7 +125,13 @@ export const ProfilePage = ({ search }) => {
 			</div>
 			{error && <QueryError error={error} />}
 			{!data && !error && <p class="more">{t('table.loading')}</p>}
-			{data && <Flame data={data} />}
+			{data?.baseMs === 0 && data.ms > 0 && (
+				<p class="warn" id="pf-base-none">
+					{t('pf.base.none', { from: timeText(view.base_from, false), to: timeText(view.base_to, false) })}
+				</p>
+			)}
+			{data && <Flame data={comparable(data)} />}
+			{data && <TopFunctions data={comparable(data)} />}
 		</main>
 	);
 };

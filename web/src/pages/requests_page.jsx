@@ -2,6 +2,7 @@
 // The abnormal requests: in groups, or row by row.
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { Coverage, Unread } from '../ui/coverage_footer.jsx';
+import { CompareRange } from '../features/requests/compare_range.jsx';
 import { EmptyState } from '../features/requests/empty_state.jsx';
 import { FilterBar } from '../features/filter/filter_bar.jsx';
 import { GroupTable } from '../features/requests/group_table.jsx';
@@ -181,6 +182,7 @@ export const RequestsPage = ({ search }) => {
 		<>
 			<FilterBar filters={filters} onChange={onChange} />
 			<Histogram filters={filters} onChange={onChange} />
+			<CompareRange filters={filters} />
 			<main id="content" class="scroll" ref={scroller} onScroll={onScroll} tabIndex={-1} aria-busy={rows.busy}>
 				<h1 class="sr">{t('title.requests')}</h1>
 				<View filters={filters} scroller={scroller} />
