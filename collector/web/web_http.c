@@ -12,6 +12,7 @@
 #include "collector/web/web_guard.h"
 #include "collector/web/web_health.h"
 #include "collector/web/web_metrics.h"
+#include "collector/web/web_openapi.h"
 
 enum step {
 	STEP_HEAD, /* headers received, a body may follow */
@@ -323,6 +324,17 @@ static enum MHD_Result send_console(struct http_exchange *x)
 	return send_body(x, 200, json, &b);
 }
 
+static enum MHD_Result send_description(struct http_exchange *x, const char *url)
+{
+	struct buf b = { 0 };
+
+	if (strcmp(url, "/api/v1/") == 0)
+		web_openapi_index(&b);
+	else
+		web_openapi_text(&b, x->http->version);
+	return send_body(x, 200, json, &b);
+}
+
 static const char *header_of(struct http_exchange *x, const char *name)
 {
 	return MHD_lookup_connection_value(x->conn, MHD_HEADER_KIND, name);
@@ -388,6 +400,8 @@ static enum MHD_Result route_request(struct http_exchange *x, const char *url)
 		return open_stream(x);
 	if (strcmp(url, "/api/v1/console") == 0)
 		return send_console(x);
+	if (strcmp(url, "/api/v1/openapi.json") == 0 || strcmp(url, "/api/v1/") == 0)
+		return send_description(x, url);
 	if (strcmp(url, "/metrics") == 0)
 		return send_metrics(x);
 	if (strcmp(url, "/healthz") == 0)

@@ -45,6 +45,26 @@ Oid web_param_oid(enum web_type type)
 	return types[type].oid;
 }
 
+const char *web_param_allowed(enum web_type type)
+{
+	return types[type].allowed;
+}
+
+bool web_param_bounds(enum web_type type, struct web_bounds *out)
+{
+	static const struct web_bounds bounds[] = {
+		[WEB_COUNT] = { 1, COUNT_MAX },
+		[WEB_BINS] = { 1, BINS_MAX },
+		[WEB_SECONDS] = { 1, DAY },
+		[WEB_SKIP] = { 0, SKIP_MAX },
+	};
+
+	if ((size_t)type >= ARRAY_SIZE(bounds) || !bounds[type].most)
+		return false;
+	*out = bounds[type];
+	return true;
+}
+
 static bool parse_digits(const char *s, int n, int *value)
 {
 	*value = 0;
@@ -183,12 +203,13 @@ static bool read_status(const char *text, size_t len, char value[WEB_VALUE])
 	return true;
 }
 
-static bool read_number(const char *text, size_t len, int low, int high, char value[WEB_VALUE])
+static bool read_number(enum web_type type, const char *text, size_t len, char value[WEB_VALUE])
 {
+	struct web_bounds of;
 	int n;
 
-	if (!in_range((int)len, 1, 5) || !parse_digits(text, (int)len, &n) ||
-	    !in_range(n, low, high))
+	if (!web_param_bounds(type, &of) || !in_range((int)len, 1, 5) ||
+	    !parse_digits(text, (int)len, &n) || !in_range(n, of.least, of.most))
 		return false;
 	snprintf(value, WEB_VALUE, "%d", n);
 	return true;
@@ -232,13 +253,10 @@ static bool read_value(enum web_type type, const char *text, size_t len, char va
 	case WEB_STATUSES:
 		return read_status(text, len, value);
 	case WEB_COUNT:
-		return read_number(text, len, 1, COUNT_MAX, value);
 	case WEB_BINS:
-		return read_number(text, len, 1, BINS_MAX, value);
 	case WEB_SECONDS:
-		return read_number(text, len, 1, DAY, value);
 	case WEB_SKIP:
-		return read_number(text, len, 0, SKIP_MAX, value);
+		return read_number(type, text, len, value);
 	case WEB_ORDER:
 		return read_order(text, value);
 	case WEB_ID:

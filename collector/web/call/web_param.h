@@ -30,6 +30,10 @@ enum web_type {
 
 enum { WEB_VALUE = 208, WEB_PARAMS = 14, WEB_BOUND = 26, WEB_WHY = 240 };
 
+struct web_bounds {
+	int least, most;
+};
+
 struct web_param {
 	const char *name;
 	enum web_type type;
@@ -41,6 +45,9 @@ int web_param_read(const struct web_param *p, const char *text, size_t len, char
 		   char why[WEB_WHY]) MUST_CHECK;
 bool web_param_is_many(enum web_type type); /* repeatable: bound twice, wanted and unwanted */
 Oid web_param_oid(enum web_type type);
+const char *web_param_allowed(enum web_type type); /* in words */
+/* False for what is no whole number. */
+bool web_param_bounds(enum web_type type, struct web_bounds *out);
 void web_time_text(int64_t wall_s, char value[WEB_VALUE]);
 /* The whole seconds of an RFC 3339 time. */
 int web_time_parse(const char *text, int64_t *wall_s) MUST_CHECK;

@@ -21,6 +21,7 @@ struct web_route {
 	const char *tail; /* path after that id; NULL: none */
 	const struct web_param *params;
 	unsigned nparams;
+	const char *members; /* of a JSON answer, with blanks between; | separates forms */
 	const char *sql;
 	const char *extra; /* query for more members, null if not ready in time */
 	const char *stepped; /* used instead of sql with a step, the last parameter */

@@ -99,6 +99,33 @@ def check_assets(c, web):
         c.ok(f'{a} is kept for ever', status == 200 and 'immutable' in h['cache-control'] and len(body) == int(h['content-length']))
 
 
+def check_description(c, web):
+    status, head, body = web.ask('/api/v1/openapi.json')
+    api = json.loads(body)
+    c.ok('the API is described in OpenAPI 3.1', status == 200 and head['content-type'].startswith('application/json') and api['openapi'] == '3.1.0' and len(api['paths']) > 25, head)
+    c.ok('its index names the same paths', web.json('/api/v1/') == (200, {'openapi': '/api/v1/openapi.json', 'paths': list(api['paths'])}))
+    with open(f'{TOP}/docs/reference/api.md', encoding='utf-8') as f:
+        named = set(re.findall(r'GET (/api/v1/[a-z_./A-Z]+)|(?<=, )(/api/v1/requests\.ndjson)', f.read()))
+    named = {(a or b).replace('/ID', '/{id}') for a, b in named}
+    c.ok('each path has its place in the reference', set(api['paths']) - named <= {'/api/v1/fleet/values', '/api/v1/profile.folded'}, sorted(set(api['paths']) - named))
+    for path, of in api['paths'].items():
+        params = {p['name']: p for p in of['get']['parameters']}
+        c.ok(f'{path} describes each parameter once', len(params) == len(of['get']['parameters']) and all(p['description'] and p['schema'] for p in params.values()), params)
+        c.ok(f'{path} has its id in the path', ('{id}' in path) == any(p['in'] == 'path' and p['required'] for p in params.values()))
+        if '{id}' in path:
+            continue
+        needed = '&'.join(f'{n}=web-1' for n, p in params.items() if p['required'])
+        status, head, body = web.ask(f'{path}?{needed}')
+        c.ok(f'{path} answers with what it needs', status == 200 and head['content-type'].split(';')[0] in of['get']['responses']['200']['content'], (status, body[:200]))
+        for name, p in params.items():
+            if p['required']:
+                c.ok(f'{path} needs {name}', web.ask(f'{path}?' + '&'.join(w for w in needed.split('&') if not w.startswith(f'{name}=')))[0] == 400)
+            if p['schema'].get('type') == 'integer':
+                for n in (p['schema']['minimum'] - 1, p['schema']['maximum'] + 1):
+                    c.ok(f'{path} refuses {name}={n}', web.ask(f'{path}?{needed}&{name}={n}')[0] == 400)
+        c.ok(f'{path} takes no other parameter', web.ask(f'{path}?{needed}&absurd=1')[0] == 400)
+
+
 def check_shape(c, web):
     status, page = web.json('/api/v1/requests?route=/shape')
     r = (page['requests'] or [{}])[0]
@@ -329,6 +356,7 @@ def check(c, db, web):
     check_host(c, web)
     check_methods(c, web)
     check_assets(c, web)
+    check_description(c, web)
     check_shape(c, web)
     check_filters(c, web)
     check_refusals(c, web)

@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import pwd
+import re
 import select
 import shutil
 import socket
@@ -162,6 +163,8 @@ def build_server():
 
 class Web:
     server = None
+    description = None
+    differences = set()
 
     def __init__(self, conninfo, listen='127.0.0.1:0', keep_days=30):
         Web.server = Web.server or build_server()
@@ -194,8 +197,32 @@ class Web:
             c.close()
 
     def json(self, path, **kw):
-        status, _, body = self.ask(path, **kw)
-        return status, json.loads(body)
+        status, head, body = self.ask(path, **kw)
+        answer = json.loads(body)
+        self.described(path.split('?')[0], status, head, answer)
+        return status, answer
+
+    def described(self, path, status, head, answer):
+        """Each answer of each suite is as /api/v1/openapi.json says; what differs is in self.differences."""
+        if self.description is None:
+            self.description = json.loads(self.ask('/api/v1/openapi.json')[2])['paths']
+        for known, of in self.description.items():
+            if re.fullmatch(re.escape(known).replace(r'\{id\}', '[^/]+'), path):
+                break
+        else:
+            return
+        if status >= 400:
+            if sorted(answer.get('error', {})) != ['code', 'message']:
+                self.differences.add(f'{known}: {answer} is no error as described')
+            return
+        content = of['get']['responses']['200']['content'].get(head['content-type'].split(';')[0])
+        if content is None:
+            self.differences.add(f'{known}: {head["content-type"]} is not described')
+            return
+        forms = content['schema'].get('anyOf', [content['schema']])
+        exact = '{id}' not in known
+        if not any(set(f['required']) <= set(answer) and (not exact or set(f['required']) == set(answer)) for f in forms):
+            self.differences.add(f'{known}: {sorted(answer)} is not as described: {forms}')
 
     def raw(self, data):
         with socket.create_connection(('127.0.0.1', self.port), 10) as s:
@@ -320,6 +347,7 @@ def check_api(fill, check):
         web = Web(db.conninfo('seismo_web'))
         c.ok('it gets well', web.wait_well())
         check(c, db, web)
+        c.ok('every answer is as the description of the API says', not Web.differences, sorted(Web.differences)[:3])
         c.ok('it stops cleanly', web.close() == 0, web.said)
         web = None
     finally:
