@@ -26,6 +26,25 @@ TEST('a route has one row over all nodes, with rate, errors and percentiles of t
 	CHECK_EQ(new URL(t.mock.asked.find((a) => a.startsWith('/api/v1/red')), 'http://x').search, `?${new URLSearchParams({ from: FROM, to: TO, step: 60 })}`, 'what the API was asked');
 });
 
+TEST('a heading sorts the routes by its column, and the address keeps it', async (t) => {
+	t.mock.shapes = [
+		{ node: 'a', app: 'busy', route: '/', points: [point('05', { count: 500 })] },
+		{ node: 'a', app: 'failing', route: '/', points: [point('05', { count: 10, errors: 5, slots: { lo: 9, b: [10] } })] },
+		{ node: 'a', app: 'slow', route: '/', points: [point('05', { count: 20, slots: { lo: 20, b: [20] } })] },
+	];
+	await t.open(`/red?${fixed}`);
+	await t.page.waitForSelector('#server .plain');
+	const apps = async () => (await cells(t, 'server')).map(([app]) => app);
+	CHECK_EQ(await apps(), ['busy', 'slow', 'failing'], 'the busiest first');
+	for (const [sort, first] of [['errors', 'failing'], ['p99', 'slow'], ['count', 'busy']]) {
+		await t.page.click(`th a[data-sort=${sort}]`);
+		await until(`by ${sort}`, async () => (await apps())[0] === first);
+		CHECK_EQ(new URL(t.page.url()).searchParams.get('sort'), sort === 'count' ? null : sort, 'the address');
+	}
+	await t.open(`/red?${fixed}&sort=errors`);
+	await until('as the address says', async () => (await apps())[0] === 'failing');
+});
+
 TEST('pointer and arrow keys describe a cell of the durations in text', async (t) => {
 	t.mock.shapes = two().slice(0, 2);
 	await t.open(`/red?${fixed}`, { timezoneId: 'UTC' });

@@ -7,8 +7,20 @@ import { endsOf, niceStep } from './time_bins.js';
 const MINUTE = 60e3; /* counts are stored per minute */
 const FILTERS = ['from', 'to', 'region', 'node', 'app', 'route'];
 
+// Columns that sort the table; without one the busiest row is first.
+export const SORTS = ['nodes', 'rate', 'count', 'errors', 'p50', 'p99'];
+const DEFAULT_SORT = 'count';
+
 // Values that the API does not take are left out: the page then shows more.
-export const redAddress = (f) => address('/red', pairs(f, FILTERS).filter(([, value]) => value && (isNot(value) ? fits(bare(value)) : isQueryable(value))));
+export const redAddress = (f) => {
+	const known = pairs(f, FILTERS).filter(([, value]) => value && (isNot(value) ? fits(bare(value)) : isQueryable(value)));
+	return address('/red', [...known, ...(SORTS.includes(f.sort) && f.sort !== DEFAULT_SORT ? [['sort', f.sort]] : [])]);
+};
+
+export const readSort = (search) => {
+	const sort = new URLSearchParams(search).get('sort');
+	return SORTS.includes(sort) ? sort : DEFAULT_SORT;
+};
 
 // {from, to, begin, step, n}: the columns of the range; they begin at multiples of step.
 export const columnsOf = (f) => {
@@ -68,4 +80,19 @@ export const rowsOf = (series, role, cols) => {
 		add(all, s.points, cols);
 	}
 	return { all, rows: [...rows.values()].filter((row) => row.count).sort((a, b) => b.count - a.count) };
+};
+
+const valueOf = {
+	nodes: (row) => row.nodes.size,
+	rate: (row) => row.count,
+	count: (row) => row.count,
+	errors: (row) => row.errors / row.count,
+	p50: (row) => percentile(row.slots, 0.5) ?? -1,
+	p99: (row) => percentile(row.slots, 0.99) ?? -1,
+};
+
+// The largest value of that column first; of equal ones the busiest.
+export const sortRows = (rows, by) => {
+	const valued = rows.map((row) => [valueOf[by](row), row]);
+	return valued.sort(([a, x], [b, y]) => b - a || y.count - x.count).map(([, row]) => row);
 };

@@ -16,7 +16,7 @@ import { ofRed } from '../data/facets.js';
 import { isQueryable, NONE, readFilters, writeFilters } from '../data/filters.js';
 import { t, useSettings } from '../text/i18n.js';
 import { profileAddress } from '../data/profile.js';
-import { columnsOf, percentile, redAddress, redQuestion, rowsOf } from '../data/red.js';
+import { SORTS, columnsOf, percentile, readSort, redAddress, redQuestion, rowsOf, sortRows } from '../data/red.js';
 import { go } from '../base/router.js';
 import { useStore } from '../base/store.js';
 import { topologyAddress } from '../data/topology.js';
@@ -28,7 +28,7 @@ const SHOWN = 200;
 const red = liveQuery(EVERY_MS);
 
 const FACETS = ['region', 'node', 'app', 'route'];
-const onlyUsed = ({ from, to, region, node, app, route }) => ({ from, to, region, node, app, route });
+const onlyUsed = ({ from, to, region, node, app, route, sort }) => ({ from, to, region, node, app, route, sort });
 
 const columns = (role) => ['app', 'route', ...(role === 'client' ? ['peer'] : []), 'nodes', 'rate', 'count', 'errors', 'p50', 'p99', 'spark', 'see'];
 const numbers = new Set(['nodes', 'rate', 'count', 'errors', 'p50', 'p99']);
@@ -95,8 +95,26 @@ const Row = ({ row, filters, seconds }) => {
 	);
 };
 
+const Column = ({ name, filters }) => {
+	const sorted = name === filters.sort;
+	return (
+		<th scope="col" class={numbers.has(name) ? 'n' : name === 'spark' ? 'spark-cell' : undefined} aria-sort={sorted ? 'descending' : undefined}>
+			{SORTS.includes(name) && !sorted ? (
+				<a class="sort" data-sort={name} href={redAddress({ ...filters, sort: name })} title={t('red.sort.title', { what: t(`red.${name}`) })}>
+					{t(`red.${name}`)}
+				</a>
+			) : (
+				t(`red.${name}`)
+			)}
+			{sorted && <span aria-hidden="true">{'\u00a0↓'}</span>}
+			{(name === 'p50' || name === 'p99') && <span class="unit"> {t('col.ms')}</span>}
+		</th>
+	);
+};
+
 const Section = ({ role, data, cols, filters }) => {
 	const { all, rows } = useMemo(() => rowsOf(data.series, role, cols), [data, role]);
+	const sorted = useMemo(() => sortRows(rows, filters.sort), [rows, filters.sort]);
 	if (!rows.length) return null;
 	const label = t(`red.${role}`);
 	return (
@@ -108,15 +126,12 @@ const Section = ({ role, data, cols, filters }) => {
 				<thead>
 					<tr>
 						{columns(role).map((name) => (
-							<th key={name} scope="col" class={numbers.has(name) ? 'n' : name === 'spark' ? 'spark-cell' : undefined}>
-								{t(`red.${name}`)}
-								{(name === 'p50' || name === 'p99') && <span class="unit"> {t('col.ms')}</span>}
-							</th>
+							<Column key={name} name={name} filters={filters} />
 						))}
 					</tr>
 				</thead>
 				<tbody>
-					{rows.slice(0, SHOWN).map((row) => (
+					{sorted.slice(0, SHOWN).map((row) => (
 						<Row key={row.key} row={row} filters={filters} seconds={(cols.to - cols.from) / 1000} />
 					))}
 				</tbody>
@@ -140,8 +155,8 @@ const NotRead = ({ filters }) => {
 
 export const RedPage = ({ search }) => {
 	useSettings();
-	const filters = useMemo(() => readFilters(search), [search]);
-	const key = redAddress(filters);
+	const filters = useMemo(() => ({ ...readFilters(search), sort: readSort(search) }), [search]);
+	const key = redAddress({ ...filters, sort: undefined });
 	const { data, error } = useStore(red.state);
 	const cols = useMemo(() => columnsOf(filters), [key, data]);
 	useEffect(() => red.begin(redQuestion(filters)), [key]);

@@ -244,6 +244,7 @@ export const messages = {
 	'red.p50': ['p50', 'p50'],
 	'red.p99': ['p99', 'p99'],
 	'red.spark': ['over time', '随时间'],
+	'red.sort.title': ['Sort by {what}, the largest first', '按{what}排序，最大的在前'],
 	'red.spark.title': ['requests: {n}, at most {most} in one interval', '请求：{n}，单段最多 {most}'],
 	'red.see': ['see', '查看'],
 	'red.profile': ['Profile', '剖析'],
