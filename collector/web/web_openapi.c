@@ -68,8 +68,10 @@ static void put_answer_schema(struct buf *b, const char *members)
 
 		put_object_schema(b, at, n);
 		at += n;
-		if (*at)
-			at++, web_put(b, ",");
+		if (*at) {
+			at++;
+			web_put(b, ",");
+		}
 	}
 	if (several)
 		web_put(b, "]}");
@@ -77,8 +79,8 @@ static void put_answer_schema(struct buf *b, const char *members)
 
 static void put_responses(struct buf *b, const struct web_route *r)
 {
-	const char *type = r->form == WEB_JSON ? "application/json; charset=utf-8" :
-						 web_file_type(r->form);
+	const char *type =
+		r->form == WEB_JSON ? "application/json; charset=utf-8" : web_file_type(r->form);
 
 	web_put(b, "\"responses\":{\"200\":{\"description\":\"the answer\",\"content\":{\"%.*s\":{",
 		(int)strcspn(type, ";"), type);
@@ -116,12 +118,13 @@ void web_openapi_text(struct buf *out, const char *version)
 			web_put(out, ",");
 		put_route(out, r);
 	}
-	web_put(out, "},\"components\":{\"responses\":{\"Error\":{\"description\":\"why there is no "
-		     "answer\",\"content\":{\"application/json\":{\"schema\":{\"$ref\":"
-		     "\"#/components/schemas/Error\"}}}}},\"schemas\":{\"Error\":{\"type\":"
-		     "\"object\",\"required\":[\"error\"],\"properties\":{\"error\":{\"type\":"
-		     "\"object\",\"required\":[\"code\",\"message\"],\"properties\":{\"code\":{"
-		     "\"type\":\"string\"},\"message\":{\"type\":\"string\"}}}}}}}}\n");
+	web_put(out,
+		"},\"components\":{\"responses\":{\"Error\":{\"description\":\"why there is no "
+		"answer\",\"content\":{\"application/json\":{\"schema\":{\"$ref\":"
+		"\"#/components/schemas/Error\"}}}}},\"schemas\":{\"Error\":{\"type\":"
+		"\"object\",\"required\":[\"error\"],\"properties\":{\"error\":{\"type\":"
+		"\"object\",\"required\":[\"code\",\"message\"],\"properties\":{\"code\":{"
+		"\"type\":\"string\"},\"message\":{\"type\":\"string\"}}}}}}}}\n");
 }
 
 void web_openapi_index(struct buf *out)
