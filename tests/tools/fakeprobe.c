@@ -96,10 +96,34 @@ static int say_hello(struct fake *f, int flags)
 	return send_frame(f, &f->frame, flags);
 }
 
+/* "keys@6000": the counts of 6,000 routes from that number on. */
+static void put_keys(struct buf *body, const char *what)
+{
+	static const uint32_t slots[] = { 1 };
+	char route[32];
+	struct red_item red = { .app = "fake",
+				.route = route,
+				.peer = ":80",
+				.status_class = 2,
+				.count = 1,
+				.sum_us = 5,
+				.lo = 3,
+				.nb = 1,
+				.b = slots };
+	int from = atoi(what + strlen("keys@"));
+
+	for (int i = from; i < from + 6000; i++) {
+		snprintf(route, sizeof(route), "/k/%d", i);
+		wire_put_red(body, &red);
+	}
+}
+
 /* What says more behind its name. */
 static void put_said(struct buf *body, const char *what)
 {
-	if (strncmp(what, "clock@", 6) == 0)
+	if (strncmp(what, "keys@", 5) == 0)
+		put_keys(body, what);
+	else if (strncmp(what, "clock@", 6) == 0)
 		put_clock(body, what);
 	else if (strncmp(what, "slow@", 5) == 0 || strncmp(what, "counts@", 7) == 0)
 		put_fault(body, what);

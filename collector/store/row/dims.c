@@ -18,10 +18,20 @@ static const uint64_t QUIET_NS = 3600000000000u;
 
 #define DAY_NS 86400000000000u
 
+enum { REFUSED = 64 };
+
+/* What was refused since the last transaction; beyond REFUSED kinds of nodes only counters know. */
+struct refused_name {
+	uint64_t node, n, at_ns;
+	enum name_budget of;
+};
+
 struct dims {
 	struct pairmap *layouts, *entities, *keys; /* ids */
 	struct pairmap *nodes; /* struct name_counts */
 	uint64_t day;
+	struct refused_name unsaid[REFUSED];
+	size_t nunsaid;
 	uint64_t refused, logged_ns; /* since the last line of the log; monotonic, 0: never */
 };
 
@@ -57,11 +67,28 @@ void dims_forget(struct dims *d)
 	pairmap_forget(d->nodes);
 }
 
+static void note_refused(struct dims *d, const struct batch *b, enum name_budget of)
+{
+	struct refused_name *at = d->unsaid, *end = at + d->nunsaid;
+
+	while (at < end && (at->node != b->of.node_id || at->of != of))
+		at++;
+	if (at == d->unsaid + REFUSED)
+		return;
+	if (at == end) {
+		*at = (struct refused_name){ .node = b->of.node_id, .of = of };
+		d->nunsaid++;
+	}
+	at->n++;
+	at->at_ns = b->now_ns;
+}
+
 static void refuse_name(struct dims *d, const struct batch *b, enum name_budget of)
 {
 	uint64_t now = clock_mono_ns();
 
 	counter_add(C_NAMES_REFUSED, 1);
+	note_refused(d, b, of);
 	d->refused++;
 	if (d->logged_ns && now - d->logged_ns < QUIET_NS)
 		return;
@@ -298,6 +325,27 @@ static int store_dim(struct dims *d, struct pg *p, struct batch *const *b, size_
 	return columns_execute(&c, p, dim->sql);
 }
 
+static int store_refused(struct dims *d, struct pg *p)
+{
+	static const enum array_type types[] = { ARRAY_INT8, ARRAY_TEXT, ARRAY_INT8, ARRAY_TIME };
+	AUTO(columns_free) struct columns c = { 0 };
+
+	columns_begin(&c, ARRAY_SIZE(types), types);
+	for (size_t i = 0; i < d->nunsaid; i++) {
+		const struct refused_name *r = &d->unsaid[i];
+
+		copy_int8(&c.column[0], (int64_t)r->node);
+		copy_text(&c.column[1], name_budget_text(r->of));
+		copy_int8(&c.column[2], (int64_t)r->n);
+		copy_time(&c.column[3], r->at_ns);
+		columns_row(&c);
+	}
+	d->nunsaid = 0;
+	return columns_execute(&c, p,
+			       "select add_refused_names($1::bigint[], $2::text[], $3::bigint[],"
+			       " $4::timestamptz[])");
+}
+
 /* The limits are per day: cgroups come and go. */
 static void begin_day(struct dims *d, uint64_t now_ns)
 {
@@ -316,7 +364,7 @@ int dims_store(struct dims *d, struct pg *p, struct batch *const *b, size_t n)
 		r = store_layouts(d, p, b[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(table) && r == 0; i++)
 		r = store_dim(d, p, b, n, &table[i]);
-	return r;
+	return r == 0 ? store_refused(d, p) : r;
 }
 
 uint64_t dims_region_id(const char *name)

@@ -23,7 +23,10 @@ const char web_sql_coverage[] =
 	"  group by app, kind order by n desc, app, kind limit 200),"
 	"s as (select count(*) as n from (select from api.request_key where " WEB_RANGE_BY(WEB_ONE_NODE, "$2")
 	"  and " WEB_FIND_REGION " and " WEB_FIND_NODE " limit " STORED_MAX " + 1) r),"
-	"loss as (select * from c where name not in " WELL " order by n desc, node, name limit 500)"
+	"named as (select node, 'names_refused' as name, 'names' as unit, sum(n) as n, min(first) as first,"
+	"  max(last) as last from api.name_refused where last >= $1 and first < $2 and " WEB_PLACE_SQL " group by node),"
+	"loss as (select * from (select * from c where name not in " WELL " union all select * from named) l"
+	"  order by n desc, node, name limit 500)"
 	"select json_build_object("
 	" 'seen', coalesce((select sum(n) from c where name = 'requests_seen'), 0),"
 	" 'stored', (select case when s.n <= " STORED_MAX " then s.n else greatest(s.n,"

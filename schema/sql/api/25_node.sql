@@ -42,6 +42,11 @@ create or replace view api.unread as
 select u.ts, coalesce(n.name, '') as node, coalesce(g.name, '') as region, u.app, u.kind, u.n
 from unread u left join node n using (node_id) left join region g using (region_id);
 
+-- first to last is when names of that kind were refused on that day.
+create or replace view api.name_refused as
+select r.first, r.last, coalesce(n.name, '') as node, coalesce(g.name, '') as region, r.kind, r.n
+from name_refused r left join node n using (node_id) left join region g using (region_id);
+
 -- Nodes for the fleet's pages: state, clock, sources, lost batches, coverage and unread connections of the last hour.
 create or replace view api.node as
 select n.name, coalesce(g.name, '') as region, n.last_seen,

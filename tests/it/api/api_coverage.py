@@ -30,6 +30,9 @@ def fill(db):
         insert into sample select to_timestamp({BEGIN}), 12, 1, 8, array[4];
         insert into sample select to_timestamp({BEGIN}), 11, 2, 9, array[1000];
         insert into unread select to_timestamp({BEGIN}) + i * interval '1 min', n, 'nginx', 'tls', 3 from generate_series(0, 1) i, unnest(array[11, 12]) n;
+        insert into name_refused values (12, to_timestamp({BEGIN})::date, 'cgroups', 5, to_timestamp({BEGIN + 20}), to_timestamp({BEGIN + 30})),
+            (12, to_timestamp({BEGIN})::date, 'programs', 3, to_timestamp({BEGIN + 10}), to_timestamp({BEGIN + 35})),
+            (12, to_timestamp({BEGIN})::date - 1, 'programs', 9, to_timestamp({BEGIN - 90000}), to_timestamp({BEGIN - 86400}));
         insert into unread values (to_timestamp({BEGIN}), 11, 'envoy', 'http2', 13), (to_timestamp({BEGIN - 7200}), 11, 'old', 'tls', 99)''')
 
 
@@ -38,6 +41,7 @@ def check_losses(c, web, range_):
     cover = a.get('coverage') or {}
     c.ok('what was seen adds up', status == 200 and (cover['seen'], cover['withheld'], cover['lost']) == (1002, 6, 21), a)
     want = [{'node': 'web-1', 'name': 'ring_full', 'unit': 'requests', 'count': 21, 'first': at(BEGIN + 30), 'last': at(BEGIN + 50)},
+            {'node': 'web-2', 'name': 'names_refused', 'unit': 'names', 'count': 8, 'first': at(BEGIN + 10), 'last': at(BEGIN + 35)},
             {'node': 'web-2', 'name': 'rows_withheld', 'unit': 'requests', 'count': 6, 'first': at(BEGIN), 'last': at(BEGIN + 10)},
             {'node': 'web-2', 'name': 'conn_full', 'unit': 'connections', 'count': 4, 'first': at(BEGIN), 'last': at(BEGIN + 10)},
             {'node': 'web-2', 'name': 'uring_sockets', 'unit': 'sockets', 'count': 4, 'first': at(BEGIN), 'last': at(BEGIN)}]
@@ -46,7 +50,7 @@ def check_losses(c, web, range_):
     cover = web.json(f'/api/v1/coverage?{range_}&node=web-1')[1]['coverage']
     c.ok('a node narrows it', [x['name'] for x in cover['losses']] == ['ring_full'] and cover['seen'] == 1000, cover)
     cover = web.json(f'/api/v1/coverage?{range_}&region=!home')[1]['coverage']
-    c.ok('a region does', len(cover['losses']) == 3 and cover['seen'] == 2, cover)
+    c.ok('a region does', len(cover['losses']) == 4 and cover['seen'] == 2, cover)
     later = urllib.parse.urlencode({'from': at(BEGIN + 40), 'to': at(BEGIN + 50)})
     cover = web.json(f'/api/v1/coverage?{later}')[1]['coverage']
     c.ok('a range does', cover['losses'] == [{**want[0], 'count': 7, 'first': at(BEGIN + 40), 'last': at(BEGIN + 40)}], cover)

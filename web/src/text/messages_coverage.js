@@ -66,6 +66,8 @@ export const coverageMessages = {
 	'do.client_full': ['Raise conns in [request] of its probe.conf and restart that probe.', '请调高其 probe.conf 中 [request] 的 conns 并重启该探针。'],
 	'c.io_uring': ['io_uring reads whose bytes were not seen', '经 io_uring 读取而未见其字节的次数'],
 	'do.io_uring': ['On kernel 6.3 and later only the first connections of such a server are missed; on older kernels its bytes cannot be seen.', '内核 6.3 及以上仅错过此类服务的最初几个连接；更旧的内核无法读取。'],
+	'c.names_refused': ['times that a new name was refused: the budget of the day is used up', '次拒绝新名称：当日配额已用完'],
+	'do.names_refused': ['Their data is stored without a name until midnight UTC. Let its probe watch fewer of them, for cgroups with option scope.', '其数据在 UTC 午夜前以无名方式保存。请让该探针监视更少对象，cgroup 可用 scope 选项限定。'],
 	'c.ring_full': ['requests lost: the ring buffer to the probe was full', '丢失的请求：通往探针的环形缓冲已满'],
 	'do.ring_full': ['Raise ring_mb in [request] of its probe.conf (a power of two) and restart that probe. If the node has no CPU time left for the probe, a larger buffer only helps for a while.', '请调高其 probe.conf 中 [request] 的 ring_mb（2 的幂）并重启该探针。若节点没有多余 CPU 给探针，更大的缓冲只能缓解一时。'],
 	'c.conn_full': ['connections not followed: the table was full', '未跟踪的连接：表已满'],
