@@ -399,54 +399,35 @@ void rank_errors(const struct rank_input *in, struct rank *out)
 	run_ranking(in, true, out);
 }
 
-static bool reaches(const struct rank *r, int host)
+/* Whether a explains more of what arose at the worst host than b, and not by chance. */
+static bool explains_more(const struct rank *a, const struct rank *b, int worst)
 {
-	for (int i = 0; i < r->ngraph; i++)
-		if (r->graph[i].to == host)
-			return true;
-	return false;
-}
+	double of_a, of_b;
 
-struct headed {
-	int head;
-	struct rank rank;
-};
-
-/* Whether a explains more of what arose at the worst host than b, and not by chance; of equal ones
- * it is the caller. */
-static bool explains_more(const struct headed *a, const struct headed *b, int worst)
-{
-	const struct rank *x = &a->rank, *y = &b->rank;
-	double of_x, of_y;
-
-	if (!x->n || !y->n || x->best[0].host != worst || y->best[0].host != worst)
-		return x->n && (!y->n || (x->best[0].host == worst && y->best[0].host != worst));
-	of_x = x->best[0].own + x->best[0].edge;
-	of_y = y->best[0].own + y->best[0].edge;
-	if (of_x * TIE > of_y || of_y * TIE > of_x)
-		return of_x > of_y;
-	return reaches(x, b->head) && !reaches(y, a->head);
+	if (!a->n || !b->n || a->best[0].host != worst || b->best[0].host != worst)
+		return a->n && (!b->n || (a->best[0].host == worst && b->best[0].host != worst));
+	of_a = a->best[0].own + a->best[0].edge;
+	of_b = b->best[0].own + b->best[0].edge;
+	return of_a * TIE > of_b;
 }
 
 int rank_along(const struct rank_input *in, bool errors, const int *heads, int nheads,
 	       struct rank *out)
 {
 	struct rank_input from = *in;
-	struct headed best = { 0 }, next;
-	int worst, found = -1;
+	struct rank of;
+	int worst, best = -1;
 
 	from.head = -1;
 	run_ranking(&from, errors, out);
 	worst = out->n ? out->best[0].host : -1;
 	for (int i = 0; i < nheads; i++) {
-		from.head = next.head = heads[i];
-		run_ranking(&from, errors, &next.rank);
-		if (found < 0 || explains_more(&next, &best, worst)) {
-			found = i;
-			best = next;
+		from.head = heads[i];
+		run_ranking(&from, errors, &of);
+		if (best < 0 || explains_more(&of, out, worst)) {
+			best = i;
+			*out = of;
 		}
 	}
-	if (found >= 0)
-		*out = best.rank;
-	return found;
+	return best;
 }

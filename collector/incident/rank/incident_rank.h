@@ -88,9 +88,9 @@ void rank_errors(const struct rank_input *in, struct rank *out);
 
 /*
  * Ranks what the requests of one host waited for. Of these hosts, best first, it is the one whose
- * requests lost most at the host where most of all arose, and of equal ones the caller, so the
- * headline is a request that the named host has harmed. Returns its index in heads; -1: there is
- * none, and all hosts are ranked. in->head is not used.
+ * requests lost most at the host where most of all arose, so the headline is a request that the
+ * named host has harmed. Returns its index in heads; -1: there is none, and all hosts are ranked.
+ * in->head is not used.
  */
 int rank_along(const struct rank_input *in, bool errors, const int *heads, int nheads,
 	       struct rank *out);

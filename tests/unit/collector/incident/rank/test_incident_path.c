@@ -130,17 +130,3 @@ TEST(the_headline_is_the_host_that_lost_most_at_the_named_one)
 	CHECK_EQ(rank_along(&in, false, heads, 0, &r), -1);
 	CHECK_EQ(r.best[0].host, DB);
 }
-
-TEST(of_hosts_that_lost_as_much_the_caller_is_the_headline)
-{
-	struct scene s = { 0 };
-	struct rank_input in;
-	const int heads[] = { DB, APP, FRONT };
-	struct rank r;
-
-	chain(&s, 0, 0, 100, 0);
-	in = (struct rank_input){ s.sum, s.n, s.host, HOSTS, -1 };
-	CHECK_EQ(rank_along(&in, false, heads, 3, &r), 2);
-	CHECK_EQ(rank_along(&in, false, heads, 2, &r), 1);
-	CHECK_EQ(r.best[0].host, DB);
-}
