@@ -54,15 +54,6 @@ TEST('the keyboard leads from the list to an incident and back', async (t) => {
 	await shows(t, 2);
 });
 
-TEST('the sentence says when time arose on the ways from a host, and how much is unexplained', async (t) => {
-	const params = { app: 'checkout', host: 'shop-1', took: '1.2 s', of: '1.6 s', count: 60, percent: 75, rest: '300 ms' };
-	t.mock.cases = [incident({ code: 'slow.from', params })];
-	await t.open(t.mock.cases[0].brief.diagnosis);
-	await t.page.waitForSelector('.verdict');
-	const text = await textOf(t, '.verdict');
-	CHECK(text.startsWith('checkout slow: 1.2 s of 1.6 s arose on the way from shop-1 to the hosts that it calls, 300 ms unexplained, since'), text);
-});
-
 TEST('an incident shows where it arose, its path, its signals and its history', async (t) => {
 	t.mock.cases = [incident()];
 	await t.open(t.mock.cases[0].brief.diagnosis);

@@ -52,7 +52,7 @@ export const listCases = (all, q) => {
 export const whereOf = (all, q) => {
 	if (Date.parse(q.get('to') ?? iso(Date.now())) - Date.parse(q.get('from') ?? iso(Date.now() - 3600e3)) > 3900e3) throw new Refused(400, 'bad_parameter', 'The database refused a value: at most an hour is compared with what was before; ask for the part in which it began.');
 	const { candidates = [], whole = 0, graph = [] } = q.get('node') ? {} : (all[0]?.detail ?? {});
-	return { usual: { from: all.length ? iso(Date.now() - 7200e3) : null, to: all.length ? iso(Date.now() - 5400e3) : null }, nodes: 10, clear: candidates.length > 0, whole, headline: graph[0]?.from ?? null, unexplained: whole / 4, candidates, graph };
+	return { usual: { from: all.length ? iso(Date.now() - 7200e3) : null, to: all.length ? iso(Date.now() - 5400e3) : null }, nodes: 10, clear: candidates.length > 0, whole, candidates, graph };
 };
 
 export const oneCase = (all, id) => {

@@ -12,7 +12,7 @@ import { Time } from '../ui/elements.jsx';
 import { useQuery } from '../base/use_query.js';
 import { ofRed } from '../data/facets.js';
 import { readFilters } from '../data/filters.js';
-import { count, visible } from '../text/format.js';
+import { count } from '../text/format.js';
 import { t, useSettings } from '../text/i18n.js';
 import { incidentsAddress } from '../data/incidents.js';
 import { go } from '../base/router.js';
@@ -20,16 +20,6 @@ import { whereAddress, whereParams } from '../data/where.js';
 
 const EVERY_MS = 20_000;
 const FACETS = ['region', 'node'];
-
-const LITTLE = 0.1;
-
-const Explained = ({ of }) =>
-	of.headline && (
-		<p class="hint" id="explained">
-			{t('where.headline', { host: visible(of.headline) })}
-			{of.unexplained > LITTLE * of.whole && ` ${t('where.rest', { percent: Math.round((100 * of.unexplained) / of.whole) })}`}
-		</p>
-	);
 
 const Usual = ({ of }) => (
 	<p class="hint" id="usual">
@@ -70,7 +60,6 @@ export const WherePage = ({ search }) => {
 				{data && (
 					<>
 						<Usual of={data} />
-						<Explained of={data} />
 						{data.missed?.length > 0 && <p class="hint">{t('where.missed')}</p>}
 						<div class="cards">
 							<CauseRanking of={data} ranking="calls" />

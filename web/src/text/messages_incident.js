@@ -54,8 +54,6 @@ export const incidentMessages = {
 	'where.nodes': ['Nodes: {n}.', '共 {n} 个节点。'],
 	'where.usual': ['Compared with this time without an incident:', '对比无故障的时段'],
 	'where.nothing': ['There is no earlier data to compare with, so everything over its limit is shown.', '没有可对比的先前数据：显示全部超时。'],
-	'where.headline': ['Explained is the time that requests to {host} lost.', '以下解释 {host} 的请求所损失的时间。'],
-	'where.rest': ['{percent} % of it is unexplained.', '其中 {percent} % 原因不明。'],
 	'where.none': ['No host took longer than before, beyond its usual variation.', '没有主机超出平常的波动。'],
 
 	'where.missed': ['Missing calls were not compared: there was no time for it. Choose a shorter time, or one region.', '没有时间查看缺少的调用：请缩短时段，或只看一个区域。'],
