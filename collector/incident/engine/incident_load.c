@@ -58,7 +58,6 @@ static int on_incident(void *arg, const PGresult *row)
 	snprintf(i.shared, sizeof(i.shared), "%s", PQgetvalue(row, 0, 11));
 	i.shared_hosts = (int)engine_int8(row, 12);
 	i.apart = engine_int8(row, 13);
-	i.unexplained_us = engine_float8(row, 14);
 	incident_set_add(e->set, &i);
 	return 0;
 }
@@ -123,8 +122,7 @@ static int load_where(struct engine *e, const char *which)
 		 " clear::int::int8, coalesce(headline, 0), coalesce(first_host, 0),"
 		 " (select count(*) from incident_step t where t.incident_id = i.incident_id),"
 		 " shared, shared_hosts::int8, (select count(*) from incident_step t where"
-		 " t.incident_id = i.incident_id and t.kind = 'split'),"
-		 " unexplained_us"
+		 " t.incident_id = i.incident_id and t.kind = 'split')"
 		 " from incident i where %s" LIVE,
 		 which, (int)e->limits->reopen_s);
 	r = pg_each(e->pg, sql, on_incident, e);

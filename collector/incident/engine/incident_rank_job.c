@@ -14,7 +14,6 @@ enum {
 	SETTLE_S = 20, /* counts are reported and stored up to this late */
 	LONG_S = 900, /* of a long incident only the beginning is ranked */
 	GAP_MOST_S = 120,
-	HEADS = 16, /* signals that may become the headline */
 };
 
 /* An incident being ranked. */
@@ -22,12 +21,6 @@ struct rank_job {
 	struct engine *e;
 	const struct incident *of;
 	struct graph graph;
-};
-
-/* What the requests of one signal waited for. */
-struct headed_rank {
-	const struct signal *head; /* NULL: no signal of this kind, all hosts are ranked */
-	struct rank rank;
 };
 
 static int64_t ranked_until(const struct incident *i)
@@ -172,34 +165,18 @@ static const char *host_name(const struct rank_job *b, int host)
 	return *h->name ? h->name : h->address;
 }
 
-/* The headline is a signal that the named host has harmed. */
-static void rank_by(struct rank_job *b, enum signal_kind kind, struct headed_rank *out)
-{
-	const struct signal *head[HEADS] = { NULL }, *g = NULL;
-	int host[HEADS], n = 0, i;
-	struct rank_input in;
-
-	while (n < HEADS && (g = signal_headline(b->of, kind, g))) {
-		head[n] = g;
-		host[n++] = graph_host(&b->graph, g->node, "");
-	}
-	in = graph_input(&b->graph);
-	i = rank_along(&in, kind == SIGNAL_ERROR, host, n, &out->rank);
-	out->head = i < 0 ? NULL : head[i];
-}
-
 /* Stores the result; a change of the first host is a step. */
-static int set_result(struct rank_job *b, struct incident *i, const struct headed_rank *from)
+static int set_result(struct rank_job *b, struct incident *i, const struct rank *time,
+		      const struct rank *errors)
 {
-	const struct signal *first = from->head;
-	const struct rank *r = &from->rank;
+	const struct signal *first = signal_headline(i);
+	const struct rank *r = first && first->kind == SIGNAL_SLOW ? time : errors;
 	uint64_t host = r->n ? b->graph.host[r->best[0].host].node : 0;
 	struct buf detail = { 0 };
 	bool clear = !find_shared(b, i, r) && r->clear;
 
 	i->headline = first ? first->id : 0;
 	i->whole_us = r->whole;
-	i->unexplained_us = r->unexplained;
 	i->dirty = true;
 	if (r->n && (host != i->first_host || clear != i->clear)) {
 		json_raw(&detail, "{\"first\":");
@@ -257,7 +234,7 @@ static int rank_one(struct engine *e, struct incident *i)
 {
 	struct rank_job b = { .e = e, .of = i };
 	uint64_t node[ENGINE_NEIGHBORS], neighbors[ENGINE_NEIGHBORS];
-	struct headed_rank time, errors;
+	struct rank time, errors;
 	size_t n = 0, nneighbors;
 	int r;
 
@@ -270,12 +247,15 @@ static int rank_one(struct engine *e, struct incident *i)
 	if (r == 0)
 		r = read_events(&b, neighbors, nneighbors);
 	if (r == 0) {
+		struct rank_input in;
+
 		add_own_errors(&b);
-		rank_by(&b, SIGNAL_SLOW, &time);
-		rank_by(&b, SIGNAL_ERROR, &errors);
-		r = write_candidates(&b, &time.rank, &errors.rank);
+		in = graph_input(&b.graph);
+		rank_time(&in, &time);
+		rank_errors(&in, &errors);
+		r = write_candidates(&b, &time, &errors);
 		if (r == 0)
-			r = set_result(&b, i, time.head ? &time : &errors);
+			r = set_result(&b, i, &time, &errors);
 		counter_add(C_INCIDENT_RANKINGS, 1);
 	}
 	graph_free(&b.graph);

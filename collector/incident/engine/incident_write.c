@@ -117,8 +117,6 @@ static void put_incident(const struct incident *i, struct buf *j)
 		put_id(j, ",\"merged_into\":", i->into);
 	json_raw(j, ",\"whole_us\":");
 	json_number(j, i->whole_us);
-	json_raw(j, ",\"unexplained_us\":");
-	json_number(j, i->unexplained_us);
 	json_raw(j, i->clear ? ",\"clear\":true" : ",\"clear\":false");
 	if (i->headline)
 		put_id(j, ",\"headline\":", i->headline);
@@ -148,13 +146,12 @@ static int write_incident_rows(struct engine *e, struct buf *rows)
 {
 	static const char sql[] =
 		"insert into incident (incident_id, region_id, onset, last, opened, closed,"
-		" merged_into, whole_us, clear, headline, first_host, shared, shared_hosts,"
-		" unexplained_us) select"
+		" merged_into, whole_us, clear, headline, first_host, shared, shared_hosts) select"
 		" x.incident_id, x.region_id, " AT("onset_us") ", " AT("last_us") ", " AT(
 			"opened_us") ", " AT("closed_us") ","
 							  " x.merged_into, x.whole_us, x.clear, "
 							  "x.headline, x.first_host, x.shared,"
-							  " x.shared_hosts, x.unexplained_us from "
+							  " x.shared_hosts from "
 							  "jsonb_to_recordset($1) x(incident_id "
 							  "bigint, region_id bigint,"
 							  " onset_us bigint, last_us bigint, "
@@ -162,7 +159,7 @@ static int write_incident_rows(struct engine *e, struct buf *rows)
 							  " merged_into bigint, whole_us float8, "
 							  "clear boolean, headline bigint,"
 							  " first_host bigint, shared text, "
-							  "shared_hosts int, unexplained_us float8)"
+							  "shared_hosts int)"
 							  " on conflict (incident_id) do update "
 							  "set onset = excluded.onset, last = "
 							  "excluded.last,"
@@ -173,9 +170,7 @@ static int write_incident_rows(struct engine *e, struct buf *rows)
 							  " headline = excluded.headline, "
 							  "first_host = excluded.first_host,"
 							  " shared = excluded.shared, shared_hosts "
-							  "= excluded.shared_hosts, unexplained_us "
-							  "= "
-							  "excluded.unexplained_us, changed = "
+							  "= excluded.shared_hosts, changed = "
 							  "now()";
 
 	return insert_json(e, sql, rows);

@@ -77,8 +77,7 @@ struct incident {
 	uint64_t first_host, headline;
 	char shared[SIGNAL_CLASS]; /* the class that shared_hosts hosts have in common; "": none */
 	int shared_hosts;
-	double whole_us, unexplained_us; /* of the headline's host; unexplained: of that, what arose
-					    nowhere */
+	double whole_us;
 	bool clear, fresh, dirty; /* fresh: not stored yet */
 	bool apart; /* an operator split it from another incident, or another from it */
 	int steps;

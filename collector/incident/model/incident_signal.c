@@ -36,31 +36,30 @@ bool signal_is_own(const char *class)
 	       strcmp(class, SIGNAL_MEAN) != 0;
 }
 
-/* A slow signal with rows knows what its requests waited for, so it comes before one without. */
+/* A signal with rows knows what its requests waited for, so it comes first. Both are slow; than
+ * may be NULL. */
 static bool is_better_headline(const struct signal *g, const struct signal *than)
 {
 	bool rows = strcmp(g->class, SIGNAL_MEAN) != 0;
-	double a = g->kind == SIGNAL_SLOW ? g->excess_us : (double)g->n;
-	double b = than->kind == SIGNAL_SLOW ? than->excess_us : (double)than->n;
 
-	if (rows != (strcmp(than->class, SIGNAL_MEAN) != 0))
-		return rows;
-	return a != b ? a > b : g->id < than->id;
+	if (!than || rows != (strcmp(than->class, SIGNAL_MEAN) != 0))
+		return !than || rows;
+	return g->excess_us > than->excess_us;
 }
 
-const struct signal *signal_headline(const struct incident *i, enum signal_kind kind,
-				     const struct signal *after)
+const struct signal *signal_headline(const struct incident *i)
 {
-	const struct signal *best = NULL;
+	const struct signal *slow = NULL, *failed = NULL;
 
 	for (size_t k = 0; k < i->nsignals; k++) {
 		const struct signal *g = i->signal[k];
 
-		if (g->kind == kind && (!after || is_better_headline(after, g)) &&
-		    (!best || is_better_headline(g, best)))
-			best = g;
+		if (g->kind == SIGNAL_SLOW && is_better_headline(g, slow))
+			slow = g;
+		if (g->kind == SIGNAL_ERROR && (!failed || g->n > failed->n))
+			failed = g;
 	}
-	return best;
+	return slow ? slow : failed;
 }
 
 /* Keeps the worst samples; of failures the first ones, as their times mean nothing. */

@@ -15,9 +15,9 @@
 void signal_class(const struct incident_row *r, char class[static SIGNAL_CLASS]);
 bool signal_is_own(const char *class); /* caused neither by an upstream nor by a client */
 enum signal_kind signal_kind_of(const char *class);
-/* The worst signal of a kind; after: the worst of those that come after that one. NULL: none. */
-const struct signal *signal_headline(const struct incident *i, enum signal_kind kind,
-				     const struct signal *after);
+/* The signal that names the incident: the worst slow one, else a failing one; NULL: no
+ * signals. */
+const struct signal *signal_headline(const struct incident *i);
 bool signal_is_relevant(const struct incident_row *r,
 			const char *class); /* whether the row is evidence of a fault */
 

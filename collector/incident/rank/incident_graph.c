@@ -94,7 +94,7 @@ void graph_read(struct graph *s, const PGresult *res)
 
 struct rank_input graph_input(const struct graph *s)
 {
-	return (struct rank_input){ s->sum, s->nsums, s->rank_host, (int)s->nhosts, -1 };
+	return (struct rank_input){ s->sum, s->nsums, s->rank_host, (int)s->nhosts };
 }
 
 static void put_name(const struct graph *s, int host, struct buf *j)

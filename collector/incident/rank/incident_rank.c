@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "lib/base/log.h"
-#include "collector/incident/rank/incident_path.h"
 #include "collector/incident/rank/incident_via.h"
 #include "collector/incident/rank/rank_sums.h"
 
@@ -203,10 +202,6 @@ static void attribute_times(struct ranking *w)
 		w->blamed[h] = is_common(w, h);
 		w->own[h] = w->in->host[h].external ? 0 : own_time(w, h);
 	}
-}
-
-static void attribute_ways(struct ranking *w)
-{
 	for (size_t i = 0; i < w->nedges; i++) {
 		const struct rank_edge *e = &w->edge[i];
 
@@ -304,7 +299,7 @@ static void put_graph(const struct ranking *w, struct rank *out)
 	for (size_t i = 0; i < w->nedges; i++) {
 		const struct rank_edge *e = &w->edge[i];
 
-		if (e->net > 0 || e->value > 0)
+		if (e->net > 0)
 			put_part(out->graph, &out->ngraph, RANK_GRAPH,
 				 (struct rank_part){ e->from, e->to, e->value, e->net }, by_net);
 	}
@@ -334,41 +329,6 @@ static void choose_candidates(const struct ranking *w, struct rank *out)
 	out->clear = out->n > 0 && out->best[0].share >= CLEAR;
 }
 
-static void set_whole(struct ranking *w, struct rank *out)
-{
-	double entry;
-
-	for (int h = 0; h < w->in->nhosts; h++)
-		out->whole += value_of(w, h);
-	entry = at_entry(w);
-	if (entry > out->whole)
-		out->whole = entry;
-}
-
-/* Above the limit of each request, or by the means, as the ways are: the larger one. */
-static double excess_of(const struct ranking *w, int host)
-{
-	double net = sum_of(w, RANK_SERVER, host, -1, net_of, NULL), by;
-	struct rank_times t = times_of(w, RANK_SERVER, host, -1);
-
-	if (!w->errors && rank_slower_by(&t, &by) && by * t.n > net)
-		return by * t.n;
-	return net;
-}
-
-static void follow_head(struct ranking *w, struct rank *out)
-{
-	size_t n = (size_t)w->in->nhosts;
-	AUTO_FREE struct path_host *host = calloc_or_die(n, sizeof(*host));
-
-	for (size_t h = 0; h < n; h++)
-		host[h] = (struct path_host){ excess_of(w, (int)h), w->own[h] };
-	out->whole = path_follow(w->edge, w->nedges, host, w->in->nhosts, w->in->head,
-				 &out->unexplained);
-	for (size_t h = 0; h < n; h++)
-		w->own[h] = host[h].own;
-}
-
 static void run_ranking(const struct rank_input *in, bool errors, struct rank *out)
 {
 	size_t n = (size_t)in->nhosts;
@@ -377,14 +337,15 @@ static void run_ranking(const struct rank_input *in, bool errors, struct rank *o
 	AUTO_FREE double *way = calloc_or_die(n, sizeof(*way));
 	AUTO_FREE bool *blamed = calloc_or_die(n, sizeof(*blamed));
 	struct ranking w = { in, errors, edges, 0, own, way, blamed };
+	double entry;
 
 	*out = (struct rank){ 0 };
 	attribute_times(&w);
-	if (in->head >= 0)
-		follow_head(&w, out);
-	attribute_ways(&w);
-	if (in->head < 0)
-		set_whole(&w, out);
+	for (int h = 0; h < in->nhosts; h++)
+		out->whole += value_of(&w, h);
+	entry = at_entry(&w);
+	if (entry > out->whole)
+		out->whole = entry;
 	choose_candidates(&w, out);
 	put_graph(&w, out);
 }
@@ -397,37 +358,4 @@ void rank_time(const struct rank_input *in, struct rank *out)
 void rank_errors(const struct rank_input *in, struct rank *out)
 {
 	run_ranking(in, true, out);
-}
-
-/* Whether a explains more of what arose at the worst host than b, and not by chance. */
-static bool explains_more(const struct rank *a, const struct rank *b, int worst)
-{
-	double of_a, of_b;
-
-	if (!a->n || !b->n || a->best[0].host != worst || b->best[0].host != worst)
-		return a->n && (!b->n || (a->best[0].host == worst && b->best[0].host != worst));
-	of_a = a->best[0].own + a->best[0].edge;
-	of_b = b->best[0].own + b->best[0].edge;
-	return of_a * TIE > of_b;
-}
-
-int rank_along(const struct rank_input *in, bool errors, const int *heads, int nheads,
-	       struct rank *out)
-{
-	struct rank_input from = *in;
-	struct rank of;
-	int worst, best = -1;
-
-	from.head = -1;
-	run_ranking(&from, errors, out);
-	worst = out->n ? out->best[0].host : -1;
-	for (int i = 0; i < nheads; i++) {
-		from.head = heads[i];
-		run_ranking(&from, errors, &of);
-		if (best < 0 || explains_more(&of, out, worst)) {
-			best = i;
-			*out = of;
-		}
-	}
-	return best;
 }

@@ -63,9 +63,7 @@ struct rank_candidate {
 };
 
 struct rank {
-	/* all that arose, plus callers' excess that arose nowhere; with a head: its excess */
-	double whole;
-	double unexplained; /* with a head: the part of the whole that arose nowhere */
+	double whole; /* all that arose, plus callers' excess that arose nowhere */
 	int n;
 	struct rank_candidate best[RANK_SHOWN];
 	bool clear; /* the first explains at least half */
@@ -78,19 +76,9 @@ struct rank_input {
 	size_t nsums;
 	const struct rank_host *host;
 	int nhosts;
-	int head; /* only what its requests waited for is ranked; -1: all that arose anywhere */
 };
 
 /* In microseconds. */
 void rank_time(const struct rank_input *in, struct rank *out);
 /* In failed requests. */
 void rank_errors(const struct rank_input *in, struct rank *out);
-
-/*
- * Ranks what the requests of one host waited for. Of these hosts, best first, it is the one whose
- * requests lost most at the host where most of all arose, so the headline is a request that the
- * named host has harmed. Returns its index in heads; -1: there is none, and all hosts are ranked.
- * in->head is not used.
- */
-int rank_along(const struct rank_input *in, bool errors, const int *heads, int nheads,
-	       struct rank *out);

@@ -9,7 +9,6 @@
 #include "collector/incident/rank/incident_graph.h"
 
 enum { HOST_NAME = 15, OTHER_NAME, EVENTS, NODES, USUAL_SINCE, USUAL_UNTIL };
-enum { HEADS = 16 };
 
 /* clang-format off */
 const char web_sql_where[] = "select " GRAPH_COLUMNS ", host_name, other_name, events, nodes, usual_since, usual_until"
@@ -54,63 +53,6 @@ static void own_errors(struct graph *s)
 	for (size_t i = 0; i < s->nhosts; i++)
 		if (s->rank_host[i].own_errors < 0)
 			s->rank_host[i].own_errors = 0;
-}
-
-static double excess_of(const struct graph *s, int host, bool errors)
-{
-	double sum = 0;
-
-	for (size_t k = 0; k < s->nsums; k++)
-		if (s->sum[k].role == RANK_SERVER && s->sum[k].host == host)
-			sum += rank_net(&s->sum[k], errors);
-	return sum;
-}
-
-/* The hosts whose requests lost most, largest first. */
-static int worst_hosts(const struct graph *s, bool errors, int head[static HEADS])
-{
-	double sum[HEADS];
-	int n = 0;
-
-	for (int h = 0; h < (int)s->nhosts; h++) {
-		double excess = excess_of(s, h, errors);
-		int i = n < HEADS ? n : HEADS - 1;
-
-		if (excess <= 0 || (n == HEADS && excess <= sum[i]))
-			continue;
-		n += n < HEADS;
-		for (; i > 0 && sum[i - 1] < excess; i--) {
-			sum[i] = sum[i - 1];
-			head[i] = head[i - 1];
-		}
-		sum[i] = excess;
-		head[i] = h;
-	}
-	return n;
-}
-
-/* Callers whose requests count as fast may have waited for the first host nevertheless. */
-static int add_callers(const struct rank *r, int head[static 2 * HEADS], int n)
-{
-	head[n++] = r->best[0].part[0].from;
-	for (int i = 0; i < r->ngraph && n < 2 * HEADS - 1; i++)
-		if (r->graph[i].to == r->best[0].host)
-			head[n++] = r->graph[i].from;
-	head[n++] = r->best[0].host;
-	return n;
-}
-
-/* Returns the host whose requests are explained; -1: none. */
-static int rank_worst(const struct graph *s, bool errors, struct rank *out)
-{
-	const struct rank_input in = graph_input(s);
-	int head[2 * HEADS], n = worst_hosts(s, errors, head), i;
-
-	(errors ? rank_errors : rank_time)(&in, out);
-	if (out->n)
-		n = add_callers(out, head, n);
-	i = rank_along(&in, errors, head, n, out);
-	return i < 0 ? -1 : head[i];
 }
 
 static void put_text(struct buf *j, const char *name, const char *text)
@@ -207,19 +149,18 @@ void web_where_put(struct buf *body, const PGresult *res, const PGresult *calls)
 	bool some = PQntuples(res) > 0;
 	struct graph s = { 0 };
 	struct rank time, errors;
-	int head;
+	struct rank_input in;
 
 	read_graph(&s, res);
 	own_errors(&s);
-	head = rank_worst(&s, false, &time);
-	rank_worst(&s, true, &errors);
+	in = graph_input(&s);
+	rank_time(&in, &time);
+	rank_errors(&in, &errors);
 	put_text(body, "{\"usual\":{\"from\":", some ? PQgetvalue(res, 0, USUAL_SINCE) : NULL);
 	put_text(body, ",\"to\":", some ? PQgetvalue(res, 0, USUAL_UNTIL) : NULL);
 	json_member(body, "},\"nodes\":", some ? strtod(PQgetvalue(res, 0, NODES), NULL) : 0);
 	json_raw(body, time.clear ? ",\"clear\":true" : ",\"clear\":false");
 	json_member(body, ",\"whole\":", time.whole);
-	put_text(body, ",\"headline\":", head < 0 ? NULL : s.host[head].name);
-	json_member(body, ",\"unexplained\":", time.unexplained);
 	json_raw(body, ",\"candidates\":[");
 	put_candidates(&s, &time, false, body);
 	put_candidates(&s, &errors, true, body);

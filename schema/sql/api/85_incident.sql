@@ -6,12 +6,11 @@ create or replace function api.incident_counts(nodes bigint, apps bigint, chines
 		else nodes || case nodes when 1 then ' node, ' else ' nodes, ' end || apps || case apps when 1 then ' app' else ' apps' end end
 $$;
 
--- code: slow, slow.way, slow.from, failed; with .unclear where the first candidate explains less than half; .unknown: no candidate.
+-- code: slow, slow.way, failed; with .unclear where the first candidate explains less than half; .unknown: no candidate.
 create or replace function api.incident_title(code text, p jsonb, chinese boolean) returns text language sql immutable parallel safe as $$
 	select case when chinese then api.sentence(case code
-			when 'slow' then '{app} 变慢：{of} 中的 {took} 发生在 {host}{reason_zh}{rest_zh}'
-			when 'slow.way' then '{app} 变慢：{of} 中的 {took} 发生在前往 {host} 的途中{rest_zh}'
-			when 'slow.from' then '{app} 变慢：{of} 中的 {took} 发生在 {host} 调用其他主机的途中{rest_zh}'
+			when 'slow' then '{app} 变慢：{of} 中的 {took} 发生在 {host}{reason_zh}'
+			when 'slow.way' then '{app} 变慢：{of} 中的 {took} 发生在前往 {host} 的途中'
 			when 'slow.unclear' then '{app} 变慢 {of}：原因不明，最多的 {took} 在 {host}'
 			when 'slow.unknown' then '{app} 变慢 {of}：原因不明'
 			when 'slow.region' then '区域 {region} 变慢：{hosts} 台主机同为 {shared}，{app} 慢 {of}'
@@ -20,9 +19,8 @@ create or replace function api.incident_title(code text, p jsonb, chinese boolea
 			when 'failed.unclear' then '{app} 出错：{count} 个请求失败，原因不明，最多的 {percent} % 始于 {host}'
 			else '{app} 出错：{count} 个请求失败，原因不明' end || '，自 {since} 起，{counts_zh}', p)
 		else api.sentence(case code
-			when 'slow' then '{app} slow: {took} of {of} arose in {host}{reason_en}{rest_en}'
-			when 'slow.way' then '{app} slow: {took} of {of} arose on the way to {host}{rest_en}'
-			when 'slow.from' then '{app} slow: {took} of {of} arose on the way from {host} to the hosts that it calls{rest_en}'
+			when 'slow' then '{app} slow: {took} of {of} arose in {host}{reason_en}'
+			when 'slow.way' then '{app} slow: {took} of {of} arose on the way to {host}'
 			when 'slow.unclear' then '{app} slow by {of}: no clear cause, most of it ({took}) in {host}'
 			when 'slow.unknown' then '{app} slow by {of}: no clear cause'
 			when 'slow.region' then 'region {region} slow: {hosts} hosts share {shared}, {app} by {of}'
@@ -42,7 +40,6 @@ select i.onset, i.incident_id, i.last, api.id_text(i.onset, i.incident_id) as id
 		'clear', i.clear,
 		'headline', case when h.app is not null then json_build_object('app', h.app, 'route', h.route, 'class', h.class, 'node', hn.name,
 			'count', h.n, 'excess', api.ms(round(h.excess_us::numeric / greatest(h.n, 1)))) end,
-		'unexplained', case when i.whole_us > 0 then round((i.unexplained_us / i.whole_us)::numeric, 3) end,
 		'first', f.body, 'code', t.code, 'params', t.params,
 		'text', json_build_object('en', api.incident_title(t.code, t.params, false), 'zh', api.incident_title(t.code, t.params, true)),
 		'diagnosis', '/incidents/' || api.id_text(i.onset, i.incident_id)) as body
@@ -62,19 +59,15 @@ cross join lateral (select case when c.share is not null then json_build_object(
 	'reason', (select e.code from incident_signal g join reason e using (reason_id) where g.incident_id = i.incident_id
 		and g.host_id = c.host_id and g.class not in ('up', 'error.up', 'client') and e.code <> 'unknown' order by g.excess_us desc, g.n desc limit 1),
 	'event', (select e.kind from incident_event e where e.incident_id = i.incident_id and e.host_id = c.host_id order by e.n desc, e.kind limit 1)) end as body) f
-cross join lateral (select case when i.unexplained_us > 0.1 * i.whole_us then
-	api.span_text(i.unexplained_us / i.whole_us * h.excess_us / greatest(h.n, 1)) end as rest) u
 cross join lateral (select
 	case when i.merged_into is not null then 'merged' when i.closed is null then 'open' else 'closed' end as state,
 	case when h.class in ('error', 'error.up') then 'failed' else 'slow' end
-		|| case when c.share is null then '.unknown' when i.shared <> '' and not i.clear then '.region' when not i.clear then '.unclear' when c.ranking = 0 and c.edge > c.own then
-			case when c.parts #>> '{0,from}' = coalesce(cn.name, c.address) then '.from' else '.way' end else '' end as code,
+		|| case when c.share is null then '.unknown' when i.shared <> '' and not i.clear then '.region' when not i.clear then '.unclear' when c.ranking = 0 and c.edge > c.own then '.way' else '' end as code,
 	jsonb_build_object('app', coalesce(h.app, '?'), 'host', coalesce(cn.name, nullif(c.address, ''), '?'), 'count', h.n,
 		'percent', round(100 * c.share::numeric), 'took', api.span_text(c.share * h.excess_us / greatest(h.n, 1)),
 		'of', api.span_text(h.excess_us::float8 / greatest(h.n, 1)), 'since', to_char(i.onset at time zone 'utc', 'HH24:MI "UTC"'),
 		'reason_en', coalesce(' (' || coalesce(f.body ->> 'reason', f.body ->> 'event') || ')', ''),
 		'reason_zh', coalesce('（' || coalesce(f.body ->> 'reason', f.body ->> 'event') || '）', ''),
-		'rest', u.rest, 'rest_en', coalesce(', ' || u.rest || ' unexplained', ''), 'rest_zh', coalesce('，' || u.rest || ' 原因不明', ''),
 		'shared', i.shared, 'hosts', i.shared_hosts, 'region', coalesce(r.name, '?'),
 		'counts_en', api.incident_counts(cardinality(s.nodes), cardinality(s.apps), false),
 		'counts_zh', api.incident_counts(cardinality(s.nodes), cardinality(s.apps), true)) as params) t;

@@ -46,7 +46,6 @@ export const titleOf = (i) => {
 	if (!(`inc.${i.code}` in messages)) return visible(i.text?.[lang.get()] ?? i.text?.en ?? '–');
 	const p = i.params ?? {};
 	const reason = i.first?.reason || i.first?.event ? t('inc.reason', { reason: short(i.first.reason || i.first.event) }) : '';
-	const rest = p.rest ? t('inc.rest', { rest: p.rest }) : '';
-	const what = i.headline === null ? t('inc.empty') : t(`inc.${i.code}`, { app: short(p.app), host: short(p.host), took: p.took, of: p.of, count: p.count, percent: p.percent, region: short(p.region), hosts: p.hosts, shared: short(p.shared), reason, rest });
+	const what = i.headline === null ? t('inc.empty') : t(`inc.${i.code}`, { app: short(p.app), host: short(p.host), took: p.took, of: p.of, count: p.count, percent: p.percent, region: short(p.region), hosts: p.hosts, shared: short(p.shared), reason });
 	return t('inc.tail', { what, since: since(i.onset), nodes: several('node', i.nodes?.length ?? 0), apps: several('app', i.apps?.length ?? 0) });
 };

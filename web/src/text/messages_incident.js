@@ -29,10 +29,8 @@ export const incidentMessages = {
 	'inc.gone': ['This incident has aged out.', '这个故障已过期。'],
 	'inc.into': ['It was merged into another incident:', '它已并入另一个：'],
 
-	'inc.slow': ['{app} slow: {took} of {of} arose in {host}{reason}{rest}', '{app} 变慢：{of} 中的 {took} 发生在 {host}{reason}{rest}'],
-	'inc.slow.way': ['{app} slow: {took} of {of} arose on the way to {host}{rest}', '{app} 变慢：{of} 中的 {took} 发生在前往 {host} 的途中{rest}'],
-	'inc.slow.from': ['{app} slow: {took} of {of} arose on the way from {host} to the hosts that it calls{rest}', '{app} 变慢：{of} 中的 {took} 发生在 {host} 调用其他主机的途中{rest}'],
-	'inc.rest': [', {rest} unexplained', '，{rest} 原因不明'],
+	'inc.slow': ['{app} slow: {took} of {of} arose in {host}{reason}', '{app} 变慢：{of} 中的 {took} 发生在 {host}{reason}'],
+	'inc.slow.way': ['{app} slow: {took} of {of} arose on the way to {host}', '{app} 变慢：{of} 中的 {took} 发生在前往 {host} 的途中'],
 	'inc.slow.unclear': ['{app} slow by {of}: no clear cause, most of it ({took}) in {host}', '{app} 变慢 {of}：原因不明，最多的 {took} 在 {host}'],
 	'inc.slow.unknown': ['{app} slow by {of}: no clear cause', '{app} 变慢 {of}：原因不明'],
 	'inc.slow.region': ['region {region} slow: {hosts} hosts share {shared}, {app} by {of}', '区域 {region} 变慢：{hosts} 台主机同为 {shared}，{app} 慢 {of}'],

@@ -17,7 +17,6 @@ struct scene {
 	struct rank_host host[HOSTS];
 	size_t n;
 	struct rank rank;
-	int from; /* the host whose requests are followed, from 1; 0: all are ranked */
 };
 
 static struct rank_sum *add(struct scene *s, enum rank_role role, int host, int other)
@@ -50,7 +49,7 @@ static UNUSED void errors_of(struct scene *s, enum rank_role role, int host, int
 
 static const struct rank *ranked(struct scene *s, bool errors)
 {
-	const struct rank_input in = { s->sum, s->n, s->host, HOSTS, s->from - 1 };
+	const struct rank_input in = { s->sum, s->n, s->host, HOSTS };
 
 	s->host[OUTSIDE].external = true;
 	(errors ? rank_errors : rank_time)(&in, &s->rank);
