@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Names that were refused (054_add_name_refused.sql). Days before the last thirty are dropped.
+-- Names that were refused (053_add_name_refused.sql). Days before the last thirty are dropped.
 create or replace function add_refused_names(nodes bigint[], kinds text[], counts bigint[], times timestamptz[]) returns void language plpgsql as $$
 begin
 	insert into name_refused as r (node_id, day, kind, n, first, last)
