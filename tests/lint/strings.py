@@ -13,7 +13,7 @@ import sys
 
 LIST = "tests/lint/strings.txt"
 PATTERNS = "schema/def/kmsg.def"  # lines of the kernel, not ours
-LEAST = 1800
+LEAST = 1950
 C_FILES = ("lib", "probe", "collector", "replay", "schema/def")
 WEB_FILES = ("web/src/text", "web/src/data", "web/src/pages", "web/src/features", "web/src/ui", "web/src/app")
 TOKEN = re.compile(r"""/\*.*?\*/|//[^\n]*|"((?:[^"\\\n]|\\.)*)"|'(?:[^'\\\n]|\\.)*'|([A-Za-z_]\w*)|(\S)""", re.S)
