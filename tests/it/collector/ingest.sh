@@ -79,7 +79,7 @@ ok "and counted once" is "3|server" "select sum(n), min(role) from api.red"
 ok "a source's state is kept" probe "$port" "$n" "send 1 8 1 source" "want ack 1 8"
 ok "with its reason" is "request|0|no BTF" "select name, state, why from source"
 ok "a new epoch of a known node starts at 1" probe "$port" "node n1 12" "send 1 1 1 request" "want nack 1 0" "send 1 1 1 request" "want ack 1 1"
-ok "more new names than a node may bring in a day are taken" probe "$port" "node n9 11" "send 2 1 1 keys@0" "send 2 2 1 keys@6000" "send 2 3 1 keys@12000" "want ack 2 3"
+ok "more new names than a node may bring in a day are taken" probe "$port" "node n9 11" hello "want welcome 0 0" "send 2 1 1 keys@0" "send 2 2 1 keys@6000" "send 2 3 1 keys@12000" "want ack 2 3"
 ok "but only so many are stored" is 16384 "select count(*) from red_key join node using (node_id) where name = 'n9'"
 ok "and what was refused is noted for the console" is "n9|routes and peers|1616" "select node, kind, n from api.name_refused"
 

@@ -21,6 +21,6 @@ export const differences = (here, before, filters) => {
 		const [now, was] = [sharesOf(here, name), sharesOf(before, name)];
 		return [...new Set([...now.keys(), ...was.keys()])].map((value) => ({ name, value, here: now.get(value) ?? 0, before: was.get(value) ?? 0 }));
 	});
-	const apart = (d) => Math.abs(d.here - d.before);
+	const apart = (d) => Math.round(1e6 * Math.abs(d.here - d.before)) / 1e6; /* 1 - 0.7 is 0.30000000000000004 */
 	return found.filter((d) => apart(d) >= LEAST).sort((a, b) => apart(b) - apart(a) || b.here - a.here).slice(0, SHOWN);
 };
