@@ -68,10 +68,26 @@ TEST(a_file_system_that_may_make_a_reader_wait_is_not_read)
 	CHECK_EQ(foreign_refused() - before, 1);
 }
 
+/* A file system that does not answer within 20 ms counts as far: on a busy machine it is asked
+ * again. */
+static int open_directory(void)
+{
+	struct foreign_id id;
+	int fd = -EREMOTE;
+
+	for (int i = 0; i < 500 && fd == -EREMOTE; i++) {
+		fd = foreign_open_path(FOREIGN_CODE, "/proc", (uint32_t)getpid(), "/dev/shm/..",
+				       &id);
+		if (fd == -EREMOTE)
+			usleep(10000);
+	}
+	return fd;
+}
+
 TEST(files_in_memory_are_read)
 {
 	struct foreign_id id;
-	int fd = foreign_open_path(FOREIGN_CODE, "/proc", (uint32_t)getpid(), "/dev/shm/..", &id);
+	int fd = open_directory();
 
 	CHECK_EQ(fd, -ENOENT); /* a directory, on whatever file system */
 	fd = foreign_open_program("/proc", (uint32_t)getpid(), &id);
