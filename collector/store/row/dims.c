@@ -65,6 +65,7 @@ void dims_forget(struct dims *d)
 	pairmap_forget(d->entities);
 	pairmap_forget(d->keys);
 	pairmap_forget(d->nodes);
+	d->nunsaid = 0; /* what is stored again is refused again */
 }
 
 static void note_refused(struct dims *d, const struct batch *b, enum name_budget of)

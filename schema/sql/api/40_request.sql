@@ -122,7 +122,7 @@ select r.ts, date_bin('1 minute', r.ts, timestamptz 'epoch') as minute, r.reques
 	coalesce(r.upstreams -> -1 ->> 'addr', '') as upstream,
 	r.queue_us::numeric + r.request_us as total_us,
 	r.remote as client,
-	greatest(r.queue_us::numeric + r.request_us - coalesce(r.normal_us, 0), 0) as excess_us
+	case when r.normal_us > 0 then greatest(r.queue_us::numeric + r.request_us - r.normal_us, 0) else 0 end as excess_us
 from request r;
 
 -- The two halves of one call are joined by both ends of its connection and the time.

@@ -139,8 +139,9 @@ def check_histogram(c, db, web):
 
 
 def check_order(c, db, web):
-    """Each order of groups is that of plain SQL."""
-    failed, excess = 'count(*) filter (where r.status >= 500 or r.status = 0)', 'sum(greatest(r.request_us + r.queue_us - coalesce(r.normal_us, 0), 0))'
+    """Each order of groups is that of plain SQL; the usual time of some requests is not known."""
+    db.sql('update request set normal_us = 0 where request_id % 7 = 0')
+    failed, excess = 'count(*) filter (where r.status >= 500 or r.status = 0)', 'sum(case when r.normal_us > 0 then greatest(r.request_us + r.queue_us - r.normal_us, 0) else 0 end)'
     for sort, first in (('harm', f'{failed} desc, {excess} desc'), ('count', 'count(*) desc'), ('slowest', 'max(r.request_us + r.queue_us) desc')):
         want = db.sql(f"select n.name, r.app, r.route, c.code, {failed}, {excess} / 1000.0 from {TABLES} group by 1, 2, 3, 4 order by {first}, max(r.ts) desc limit 50").split('\n')
         got = web.json(f'/api/v1/requests/groups?{WHEN}&limit=50&sort={sort}')[1]['groups']
@@ -230,6 +231,7 @@ def check_bound(c, db, web):
 
 
 def check(c, db, web):
+    web.patience = 8
     check_same(c, db, web)
     check_facets(c, db, web)
     check_histogram(c, db, web)
@@ -237,6 +239,7 @@ def check(c, db, web):
     check_refusals(c, web)
     check_empty(c, web)
     check_injection(c, db, web)
+    web.patience = 0
     check_bound(c, db, web)
 
 

@@ -165,6 +165,7 @@ class Web:
     server = None
     description = None
     differences = set()
+    patience = 0
 
     def __init__(self, conninfo, listen='127.0.0.1:0', keep_days=30):
         Web.server = Web.server or build_server()
@@ -197,8 +198,13 @@ class Web:
             c.close()
 
     def json(self, path, **kw):
-        status, head, body = self.ask(path, **kw)
-        answer = json.loads(body)
+        """With patience, what took too long on a busy machine is asked again, as the answer's Retry-After says."""
+        for turn in range(self.patience, -1, -1):
+            status, head, body = self.ask(path, **kw)
+            answer = json.loads(body)
+            if status != 503 or not turn:
+                break
+            time.sleep(int(head.get('retry-after', 1)))
         self.described(path.split('?')[0], status, head, answer)
         return status, answer
 

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../../.." || exit 1
 
 if [ "${LONG:-}" = 1 ]; then mounts=20000 lines=60000 descriptors=200000 spaces=200 processes=20000 threads=10000 seconds=120
 else mounts=5000 lines=30000 descriptors=20000 spaces=20 processes=3000 threads=2000 seconds=16; fi
-pids=() attackers=()
+pids=() attackers=() maps=
 on_exit() {
 	[ ${#pids[@]} = 0 ] || { kill "${pids[@]}"; wait "${pids[@]}"; } 2>/dev/null
 	rm -rf "$shm"
@@ -128,7 +128,6 @@ asking() {
 	done
 }
 
-maps=
 probe_first # what is measured by the clock is the work of the probe, not that of others
 began=$(($(date +%s) + 11)) # a report is of the ten seconds before it
 install -m 755 "$tmp/hostile" "$shm/hostile"

@@ -17,8 +17,14 @@ export const hourUntil = (now) => {
 	return { from, to, begin: from, step: STEP_MS, n: (to - from) / STEP_MS };
 };
 
+let asked = hourUntil(Date.now());
+
+// The hour of the last question: an answer is of that one, also when a minute has passed since.
+export const askedHour = () => asked;
+
 export const healthQuestion = () => {
-	const { from, to, step } = hourUntil(Date.now());
+	asked = hourUntil(Date.now());
+	const { from, to, step } = asked;
 	return { path: '/api/v1/red', params: [['from', new Date(from).toISOString()], ['to', new Date(to).toISOString()], ['step', step / 1000]], live: true };
 };
 

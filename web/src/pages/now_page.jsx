@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first page: what is wrong now, worst first; the health of each application; and what is watched if nothing is wrong.
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { QueryError } from '../ui/banner.jsx';
 import { Coverage } from '../ui/coverage_footer.jsx';
 import { Icon } from '../ui/elements.jsx';
@@ -14,7 +14,7 @@ import { t, useSettings } from '../text/i18n.js';
 import { keyOf } from '../data/groups.js';
 import { openFirst } from '../data/incidents.js';
 import { isSilent } from '../data/nodes.js';
-import { appsOf, healthQuestion, hourUntil } from '../data/now.js';
+import { appsOf, askedHour, healthQuestion } from '../data/now.js';
 
 const EVERY_MS = 5000;
 const HEALTH_EVERY_MS = 15_000;
@@ -80,7 +80,7 @@ const Harmed = ({ list }) => (
 );
 
 const Health = ({ data }) => {
-	const apps = appsOf(data.series, hourUntil(Date.now()));
+	const apps = useMemo(() => appsOf(data.series, askedHour()), [data]);
 	return apps.length ? <AppHealth apps={apps} /> : null;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sentences about what is wrong now: open incidents, requests that fail outside of them, nodes that are silent.
+// Sentences about what is wrong now: open incidents, groups of requests that harm most, nodes that are silent.
 import { Icon, Text } from '../../ui/elements.jsx';
 import { count, duration, ms, reasonText, timeText, visible } from '../../text/format.js';
 import { rowsOfGroup } from '../../data/groups.js';
@@ -26,7 +26,6 @@ export const OpenIncident = ({ of }) => (
 	</li>
 );
 
-// A group of requests that harms and belongs to no open incident.
 export const HarmedGroup = ({ of }) => {
 	const what = { app: visible(of.app ?? '–').slice(0, NAME), route: visible(of.route ?? '–').slice(0, NAME), n: count(of.count), failed: count(of.failed), slowest: ms(of.totalTimeMax) };
 	return (
