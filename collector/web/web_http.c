@@ -340,14 +340,18 @@ static const char *header_of(struct http_exchange *x, const char *name)
 	return MHD_lookup_connection_value(x->conn, MHD_HEADER_KIND, name);
 }
 
+/* Whether a page is there as HTML or as JSON depends on Accept (wants_page). */
 static enum MHD_Result add_asset_headers(struct MHD_Response *r, const struct web_asset *a,
-					 bool packed)
+					 unsigned status, bool packed)
 {
 	char etag[64];
-	enum MHD_Result ok;
+	enum MHD_Result ok = MHD_YES;
 
 	snprintf(etag, sizeof(etag), "%s%s", packed ? "W/" : "", a->etag);
-	ok = MHD_add_response_header(r, "ETag", etag);
+	if (status == 200)
+		ok &= MHD_add_response_header(r, "ETag", etag);
+	else
+		ok &= MHD_add_response_header(r, "Vary", "Accept");
 	if (a->packed_len)
 		ok &= MHD_add_response_header(r, "Vary", "Accept-Encoding");
 	if (packed)
@@ -370,7 +374,7 @@ static enum MHD_Result send_asset(struct http_exchange *x, const struct web_asse
 									  : a->len,
 								 data.out, MHD_RESPMEM_PERSISTENT);
 
-	if (r && add_asset_headers(r, a, packed) == MHD_NO) {
+	if (r && add_asset_headers(r, a, status, packed) == MHD_NO) {
 		MHD_destroy_response(r);
 		return MHD_NO;
 	}

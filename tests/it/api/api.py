@@ -82,6 +82,7 @@ def check_assets(c, web):
         c.ok(f'{url} is not there', web.ask(url)[0] == 404)
     status, h, body = web.ask('/nothing/here', headers={'Accept': 'text/html,*/*'})
     c.ok('of a page that is not there a browser gets the console, which says so', (status, body) == (404, page), (status, body[:80]))
+    c.ok('no cache gives it to a program, or as a page that is there', 'etag' not in h and h.get('vary', '').startswith('Accept'), h)
     status, h, body = web.ask('/api/v1/nothing', headers={'Accept': 'text/html,*/*'})
     c.ok('of the API it gets the error', status == 404 and json.loads(body)['error']['code'] == 'not_found', body[:80])
     assets = [a for a in page.decode().split('"') if a.startswith('/assets/')]
@@ -108,6 +109,8 @@ def check_description(c, web):
         named = set(re.findall(r'GET (/api/v1/[a-z_./A-Z]+)|(?<=, )(/api/v1/requests\.ndjson)', f.read()))
     named = {(a or b).replace('/ID', '/{id}') for a, b in named}
     c.ok('each path has its place in the reference', set(api['paths']) - named <= {'/api/v1/fleet/values', '/api/v1/profile.folded'}, sorted(set(api['paths']) - named))
+    c.ok('each path of the reference is described, but for the stream, and what no query answers', named - set(api['paths']) <= {'/api/v1/stream', '/api/v1/console', '/api/v1/openapi.json', '/api/v1/'},
+         sorted(named - set(api['paths'])))
     for path, of in api['paths'].items():
         params = {p['name']: p for p in of['get']['parameters']}
         c.ok(f'{path} describes each parameter once', len(params) == len(of['get']['parameters']) and all(p['description'] and p['schema'] for p in params.values()), params)
