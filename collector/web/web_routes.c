@@ -97,8 +97,13 @@ static const char parts_sql[] =
 static const struct web_param coverage_params[] = { RANGE, FILTER("region"), FILTER("node") };
 
 static const struct web_param red_params[] = {
-	RANGE,	       FILTER("region"), FILTER("node"),
-	FILTER("app"), FILTER("route"),	 { "step", WEB_SECONDS, NULL, false },
+	RANGE,
+	FILTER("region"),
+	FILTER("node"),
+	FILTER("app"),
+	FILTER("route"),
+	{ "by", WEB_SERIES, "series", false },
+	{ "step", WEB_SECONDS, NULL, false },
 };
 
 static const struct web_param topology_params[] = {

@@ -67,6 +67,8 @@ static bool is_bound(enum web_type type, const char *s)
 	case WEB_ORDER:
 		return strcmp(s, "last") == 0 || strcmp(s, "harm") == 0 ||
 		       strcmp(s, "count") == 0 || strcmp(s, "slowest") == 0;
+	case WEB_SERIES:
+		return strcmp(s, "series") == 0 || strcmp(s, "app") == 0;
 	case WEB_COUNT:
 		return atoi(s) >= 1 && atoi(s) <= 1000;
 	case WEB_BINS:

@@ -27,6 +27,7 @@ static const struct {
 	[WEB_BINS] = { 23, "a whole number from 1 to 200" },
 	[WEB_SKIP] = { 23, "a whole number from 0 to 99999" },
 	[WEB_ORDER] = { 25, "last, harm, count or slowest" },
+	[WEB_SERIES] = { 25, "series or app" },
 	[WEB_TEXTS] = { 1009, "1 to 200 bytes of UTF-8 text, or ! followed by such a text" },
 	[WEB_STATUSES] = { 4451, "a status like 502, a class like 5xx, or 0 for no answer, or ! "
 				 "followed by one of them" },
@@ -227,13 +228,11 @@ static bool read_id(const char *text, size_t len, char value[WEB_VALUE])
 	return true;
 }
 
-static bool read_order(const char *text, char value[WEB_VALUE])
+static bool read_word(const char *const *words, const char *text, char value[WEB_VALUE])
 {
-	static const char *const orders[] = { "last", "harm", "count", "slowest" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(orders); i++)
-		if (strcmp(text, orders[i]) == 0) {
-			snprintf(value, WEB_VALUE, "%s", orders[i]);
+	for (; *words; words++)
+		if (strcmp(text, *words) == 0) {
+			snprintf(value, WEB_VALUE, "%s", *words);
 			return true;
 		}
 	return false;
@@ -241,6 +240,9 @@ static bool read_order(const char *text, char value[WEB_VALUE])
 
 static bool read_value(enum web_type type, const char *text, size_t len, char value[WEB_VALUE])
 {
+	static const char *const orders[] = { "last", "harm", "count", "slowest", NULL };
+	static const char *const series[] = { "series", "app", NULL };
+
 	switch (type) {
 	case WEB_TIME:
 		return read_time(text, value);
@@ -258,7 +260,9 @@ static bool read_value(enum web_type type, const char *text, size_t len, char va
 	case WEB_SKIP:
 		return read_number(type, text, len, value);
 	case WEB_ORDER:
-		return read_order(text, value);
+		return read_word(orders, text, value);
+	case WEB_SERIES:
+		return read_word(series, text, value);
 	case WEB_ID:
 		return read_id(text, len, value);
 	}

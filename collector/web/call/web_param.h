@@ -22,6 +22,7 @@ enum web_type {
 	WEB_BINS, /* 1..200 */
 	WEB_SKIP, /* 0..99999 */
 	WEB_ORDER, /* of groups: last, harm, count or slowest */
+	WEB_SERIES, /* of RED: one per series, or one per app */
 	WEB_TEXTS, /* from here on repeatable: see web_filter.h */
 	WEB_STATUSES, /* bound as int4multirange */
 	WEB_ADDRS, /* bound as patterns for LIKE */

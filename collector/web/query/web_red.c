@@ -35,16 +35,21 @@ const char web_sql_red[] =
 	" from total left join mark using (" KEY ")";
 
 /*
- * The 50 series with the most requests, numbered s; the rest works on (s, t), t being a step.
- * Numbering and padding use no join, since the planner could not estimate its number of rows.
+ * The series with the most requests, numbered s; the rest works on (s, t), t being a step. By app
+ * ($11) a series is the sum over nodes, routes and peers. Numbering and padding use no join, since
+ * the planner could not estimate its number of rows.
  */
+#define UNLESS_BY_APP(column) "case when $11 <> 'app' then " column " end as " column
+#define MOST_SERIES "case when $11 = 'app' then 100 else 50 end"
 const char web_sql_red_steps[] =
-	"with d as (select " KEY ", n, lo, b, sum(n) over (partition by " WHOSE ") as whole,"
-	"  date_bin(make_interval(secs => $11::float8), ts, timestamptz 'epoch') as t"
-	"  from api.red where " WEB_RANGE_SQL " and " WEB_KEY_SQL "),"
+	"with one as (select " UNLESS_BY_APP("node") ", app, " UNLESS_BY_APP("route") ", " UNLESS_BY_APP("peer") ", role,"
+	"  node as of_node, status_class, ts, n, lo, b from api.red where " WEB_RANGE_SQL " and " WEB_KEY_SQL "),"
+	"d as (select " KEY ", of_node, n, lo, b, sum(n) over (partition by " WHOSE ") as whole,"
+	"  date_bin(make_interval(secs => $12::float8), ts, timestamptz 'epoch') as t from one),"
 	"k as materialized (select *, dense_rank() over (order by whole desc, " WHOSE ") as s from d),"
-	"key as (select distinct s, " WHOSE ", whole from k where s <= 50),"
-	"f as materialized (select s, t, status_class, n, lo, b from k where s <= 50),"
+	"key as (select s, " WHOSE ", whole, min(of_node) as some_node, count(distinct of_node) as nodes"
+	"  from k where s <= " MOST_SERIES " group by s, " WHOSE ", whole),"
+	"f as materialized (select s, t, status_class, n, lo, b from k where s <= " MOST_SERIES "),"
 	"step as (select s, t, sum(n) as n, coalesce(sum(n) filter (where status_class in (0, 5)), 0) as errors,"
 	"  json_object_agg(status_class, n order by status_class) as classes"
 	"  from (select s, t, status_class, sum(n) as n from f group by 1, 2, 3) c group by 1, 2),"
@@ -62,7 +67,7 @@ const char web_sql_red_steps[] =
 	"  'statusClasses', classes, 'p50', api.ms(round(p50::numeric)), 'p99', api.ms(round(p99::numeric)),"
 	"  'slots', case when b is not null then json_build_object('lo', low, 'b', b) end) order by t) as points"
 	"  from point group by 1)"
-	"select $11 as step, (select coalesce(max(s), 0) from k) as total,"
-	" coalesce(json_agg(json_build_object('node', node, 'app', app, 'route', route, 'peer', peer,"
-	"  'role', role, 'count', whole, 'points', points) order by s), '[]') as series"
+	"select $12 as step, (select coalesce(max(s), 0) from k) as total,"
+	" coalesce(json_agg(json_build_object('node', case when nodes = 1 then some_node end, 'nodes', nodes, 'app', app,"
+	"  'route', route, 'peer', peer, 'role', role, 'count', whole, 'points', points) order by s), '[]') as series"
 	" from key join line using (s)";

@@ -117,8 +117,30 @@ def check_filters(c, web):
     c.ok('without a step the percentiles are by status class', near(whole['p50'], quantile(slots, 0.5)) and near(whole['p99'], quantile(slots, 0.99)), whole)
 
 
+def check_apps(c, web):
+    page = web.json(f'/api/v1/red?{when()}&step=600&by=app')[1]
+    series = web.json(f'/api/v1/red?{when()}&step=600')[1]['series']
+    keys = {(a, 'client' if role else 'server') for _, _, a, _, _, role in KEYS}
+    c.ok('by app there is a series for each app and role', page['total'] == len(page['series']) and {(s['app'], s['role']) for s in page['series']} == keys, page)
+    for s in page['series']:
+        parts = [x for x in series if (x['app'], x['role']) == (s['app'], s['role'])]
+        nodes = {x['node'] for x in parts}
+        c.ok(f'{s["app"]} as {s["role"]} is told without route and peer, with its nodes', s['route'] is None and s['peer'] is None and s['nodes'] == len(nodes)
+             and s['node'] == (None if len(nodes) > 1 else min(nodes)), s)
+        want = {}
+        for p in (p for x in parts for p in x['points']):
+            one = want.setdefault(p['time'], {'classes': {}, 'slots': {}})
+            for k, n in p['statusClasses'].items():
+                one['classes'][k] = one['classes'].get(k, 0) + n
+            for i, n in enumerate(p['slots']['b']):
+                if n:
+                    one['slots'][p['slots']['lo'] + i] = one['slots'].get(p['slots']['lo'] + i, 0) + n
+        c.ok('each of its points is the sum of theirs', [p['time'] for p in s['points']] == sorted(want) and all(same_point(p, want[p['time']]) for p in s['points']), s['points'][:1])
+    c.ok('without it a series names its node', all(s['nodes'] == 1 and s['node'] for s in series), series[:1])
+
+
 def check_limits(c, db, web):
-    for query, name in (('step=0', 'step'), ('step=x', 'step'), ('step=86401', 'step'), (when(BEGIN, BEGIN + 3600) + '&step=7', 'step'), ('step=60&step=60', 'step'),
+    for query, name in (('step=0', 'step'), ('step=x', 'step'), ('step=86401', 'step'), (when(BEGIN, BEGIN + 3600) + '&step=7', 'step'), ('step=60&step=60', 'step'), ('step=60&by=node', 'by'),
                         ('step=60&status=5xx', 'status'), ('route=', 'route'), ('from=x', 'from')):
         status, a = web.json('/api/v1/red?' + query)
         c.ok(f'{query} is refused by name', status == 400 and name in a['error']['message'], a)
@@ -132,6 +154,8 @@ def check_limits(c, db, web):
     db.sql(f"insert into red_key select 11, 100 + i, 'many', '/m/' || i, ':1', 0 from generate_series(1, 80) i;"
            f"insert into red select to_timestamp({BEGIN}) + t * interval '1 min', 11, 100 + i, 2, i, i, 5, '{{1,2,3}}' from generate_series(1, 80) i, generate_series(0, 59) t")
     page = web.json(f'/api/v1/red?{when()}&step=60&app=many')[1]
+    by_app = web.json(f'/api/v1/red?{when()}&step=60&app=many&by=app')[1]
+    c.ok('as an app they are one', by_app['total'] == 1 and by_app['series'][0]['count'] == 60 * sum(range(81)), by_app['total'])
     c.ok('of eighty series the fifty busiest, and total says so', page['total'] == 80 and [s['route'] for s in page['series']] == [f'/m/{i}' for i in range(80, 30, -1)], page['total'])
     top = 2 ** 63 - 1
     db.sql(f"""insert into red_key values (12, 999, 'edge', '', '', 0);
@@ -151,6 +175,7 @@ def check_limits(c, db, web):
 def check(c, db, web):
     check_steps(c, web)
     check_filters(c, web)
+    check_apps(c, web)
     check_limits(c, db, web)
 
 

@@ -79,6 +79,14 @@ TEST(a_number_keeps_its_bounds)
 	CHECK_STR(as(WEB_SECONDS, "86401"), "refused");
 }
 
+TEST(a_word_is_one_of_a_list)
+{
+	CHECK_STR(as(WEB_ORDER, "harm"), "harm");
+	CHECK_STR(as(WEB_ORDER, "app"), "refused");
+	CHECK_STR(as(WEB_SERIES, "app"), "app");
+	CHECK_STR(as(WEB_SERIES, "ap"), "refused");
+}
+
 TEST(a_text_is_utf8_without_zeros)
 {
 	CHECK_STR(as(WEB_TEXT, "it's \"\xe4\xb8\x8a\xf0\x9f\x99\x82"),
