@@ -8,11 +8,12 @@ import { store } from './store.js';
 const GAP_MS = 2000;
 const SHARE = 4; /* queries take at most a quarter of the time */
 const EVERY_MS = 10_000;
+const NOTHING = { data: null, question: null };
 
-// what() returns {path, params, live} or null. The store holds {data, error}: the last answer, and the error of a
-// newer query, if it failed.
+// what() returns {path, params, live} or null. The store holds {data, question, error}: the last answer, its question, and
+// the error of a newer query, if it failed.
 export const liveQuery = (gap = GAP_MS) => {
-	const state = store({ data: null, error: null });
+	const state = store({ data: null, question: null, error: null });
 	let what = null;
 	let run = 0; /* answers to an older query are dropped */
 	let busy = false;
@@ -21,14 +22,14 @@ export const liveQuery = (gap = GAP_MS) => {
 
 	const ask = async () => {
 		const mine = run;
-		const { path, params } = what();
+		const question = what();
 		const start = Date.now();
 		busy = true;
 		clearTimeout(timer);
 		timer = 0;
-		const next = await get(path, params).then(
-			(data) => ({ data, error: null }),
-			(error) => ({ data: state.get().data, error }),
+		const next = await get(question.path, question.params).then(
+			(data) => ({ data, question, error: null }),
+			(error) => ({ ...state.get(), error }),
 		);
 		if (mine !== run) return;
 		busy = false;
@@ -40,13 +41,13 @@ export const liveQuery = (gap = GAP_MS) => {
 		if (!what || busy || timer || document.hidden) return;
 		timer = setTimeout(ask, Math.max(20, due - Date.now()));
 	};
-	const change = (next, data) => {
+	const change = (next, { data, question }) => {
 		what = next;
 		run += 1;
 		busy = false;
 		clearTimeout(timer);
 		timer = 0;
-		if (data !== state.get().data || state.get().error) state.set({ data, error: null });
+		if (data !== state.get().data || state.get().error) state.set({ data, question, error: null });
 		if (what) ask();
 	};
 
@@ -56,8 +57,8 @@ export const liveQuery = (gap = GAP_MS) => {
 	setInterval(() => what?.().live && soon(), EVERY_MS);
 	return {
 		state,
-		begin: (question) => change(question, null),
-		turn: (question) => change(question, state.get().data) /* the old data stays until the answer */,
-		end: () => change(null, null),
+		begin: (next) => change(next, NOTHING),
+		turn: (next) => change(next, state.get()) /* the old data stays until the answer */,
+		end: () => change(null, NOTHING),
 	};
 };

@@ -25,7 +25,7 @@ export const readFleet = (search) => {
 const fleetParams = (f) => [...pairs(f, FILTERS), ...(f.by === 'worst' ? [] : [['by', f.by]]), ...(f.skip ? [['skip', f.skip]] : [])];
 
 export const fleetAddress = (f) => address('/fleet', fleetParams(f));
-export const fleetQuestion = (f) => () => ({ path: '/api/v1/fleet', params: [...fleetParams(f), ['limit', PAGE]], live: true });
+export const fleetQuestion = (f) => () => ({ path: '/api/v1/fleet', params: [...fleetParams(f), ['limit', PAGE]], live: true, filters: f });
 
 export const ofFleet = {
 	question: () => ({ path: '/api/v1/fleet/values', params: [], live: false }),

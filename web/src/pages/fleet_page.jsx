@@ -101,6 +101,7 @@ const Bad = ({ data, filters }) => (
 	</p>
 );
 
+// filters: those of the data, which may still be of the page before.
 const Pages = ({ data, filters }) => {
 	if (!filters.skip && data.next === null) return null;
 	return (
@@ -154,7 +155,7 @@ const Table = ({ data, filters }) => (
 export const FleetPage = ({ search }) => {
 	useSettings();
 	const filters = useMemo(() => readFleet(search), [search]);
-	const { data, error } = useStore(fleet.state);
+	const { data, question, error } = useStore(fleet.state);
 	const key = fleetAddress(filters);
 	useEffect(() => fleet.turn(fleetQuestion(filters)), [key]);
 	useEffect(() => fleet.end, []);
@@ -179,7 +180,7 @@ export const FleetPage = ({ search }) => {
 				{data && <Bad data={data} filters={filters} />}
 				{data && !data.nodes.length && <p class="more">{t('fleet.none')}</p>}
 				{data?.nodes.length > 0 && <Table data={data} filters={filters} />}
-				{data && <Pages data={data} filters={filters} />}
+				{data && <Pages data={data} filters={question.filters} />}
 			</main>
 			<Coverage filters={{ region: filters.region }} />
 		</>
