@@ -142,13 +142,23 @@ const summed = (shapes, q) => {
 
 const wantedOf = (shapes, q) => shapes.filter((s) => ['node', 'app', 'route'].every((name) => !q.get(name) || q.getAll(name).includes(s[name])));
 
+const byApp = (series) => {
+	const apps = {};
+	for (const s of series) (apps[`${s.app}\n${s.role}`] ??= []).push(s);
+	return Object.values(apps).map((all) => {
+		const nodes = [...new Set(all.map((s) => s.node))];
+		return { ...all[0], node: nodes.length > 1 ? null : nodes[0], nodes: nodes.length, route: null, peer: null, points: all.flatMap((s) => s.points) };
+	});
+};
+
 export const red = (shapes, q) => {
 	if (!q.get('step')) return summed(shapes, q);
 	const [from, to] = range(q);
 	const step = Number(q.get('step')) * 1000;
 	if (!Number.isInteger(step) || (to - from) / step > 500) throw new Refused(400, 'bad_parameter', 'step must be longer.');
-	const series = wantedOf(shapes, q).map((s) => ({ ...keyOf(s), count: 0, points: s.points ?? points({ weight: 1, errors: 0, lo: 9, ...s }, from, to, step) }));
-	return { step: step / 1000, total: series.length, series };
+	const series = wantedOf(shapes, q).map((s) => ({ ...keyOf(s), nodes: 1, count: 0, points: s.points ?? points({ weight: 1, errors: 0, lo: 9, ...s }, from, to, step) }));
+	const all = q.get('by') === 'app' ? byApp(series) : series;
+	return { step: step / 1000, total: all.length, series: all.slice(0, q.get('by') === 'app' ? 100 : 50) };
 };
 
 export const shapes = [

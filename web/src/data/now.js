@@ -17,15 +17,10 @@ export const hourUntil = (now) => {
 	return { from, to, begin: from, step: STEP_MS, n: (to - from) / STEP_MS };
 };
 
-let asked = hourUntil(Date.now());
-
-// The hour of the last question: an answer is of that one, also when a minute has passed since.
-export const askedHour = () => asked;
-
 export const healthQuestion = () => {
-	asked = hourUntil(Date.now());
-	const { from, to, step } = asked;
-	return { path: '/api/v1/red', params: [['from', new Date(from).toISOString()], ['to', new Date(to).toISOString()], ['step', step / 1000]], live: true };
+	const hour = hourUntil(Date.now());
+	const { from, to, step } = hour;
+	return { path: '/api/v1/red', params: [['from', new Date(from).toISOString()], ['to', new Date(to).toISOString()], ['step', step / 1000], ['by', 'app']], live: true, hour };
 };
 
 const sumOf = (columns) => {
@@ -36,16 +31,6 @@ const sumOf = (columns) => {
 		for (const [i, n] of Object.entries(column.slots)) sum.slots[i] = (sum.slots[i] ?? 0) + n;
 	}
 	return { ...sum, errorPart: sum.count ? sum.errors / sum.count : null, p50: percentile(sum.slots, 0.5), p99: percentile(sum.slots, 0.99) };
-};
-
-const merge = (into, row) => {
-	for (const node of row.nodes) into.nodes.add(node);
-	for (const [k, column] of row.columns.entries()) {
-		const to = into.columns[k];
-		to.count += column.count;
-		to.errors += column.errors;
-		for (const [i, n] of Object.entries(column.slots)) to.slots[i] = (to.slots[i] ?? 0) + n;
-	}
 };
 
 // Whether there is enough to compare.
@@ -62,19 +47,16 @@ export const worseBy = (now, usual) => {
 const RANK = { errors: 0, slow: 1 };
 const rankOf = (app) => RANK[app.worse] ?? 2;
 
-// One entry per application that answered requests: {app, nodes, now, usual, worse, known, spark}; the worse ones first, then the busiest.
-export const appsOf = (series, cols) => {
-	const apps = new Map();
-	for (const row of rowsOf(series, 'server', cols).rows) {
-		const fresh = { app: row.app, nodes: new Set(), columns: Array.from({ length: cols.n }, () => ({ count: 0, errors: 0, slots: {} })) };
-		if (!apps.has(row.app)) apps.set(row.app, fresh);
-		merge(apps.get(row.app), row);
-	}
-	const cut = cols.n - NOW_MS / STEP_MS;
-	const all = [...apps.values()].map(({ app, nodes, columns }) => {
+// One entry per application that answered requests, from the series by application: {app, node, nodes, now, usual, worse, known, spark}.
+// node is null if there are several. The worse ones are first, then the busiest.
+export const appsOf = (series, hour) => {
+	const told = new Map(series.filter((one) => one.role === 'server').map((one) => [one.app, one]));
+	const cut = hour.n - NOW_MS / STEP_MS;
+	const all = rowsOf(series, 'server', hour).rows.map(({ app, columns }) => {
 		const now = sumOf(columns.slice(cut));
 		const usual = sumOf(columns.slice(0, cut));
-		return { app, nodes: [...nodes].sort(), now, usual, worse: worseBy(now, usual), known: isKnown(now, usual), spark: columns.map((column) => column.count) };
+		const { node, nodes } = told.get(app);
+		return { app, node, nodes, now, usual, worse: worseBy(now, usual), known: isKnown(now, usual), spark: columns.map((column) => column.count) };
 	});
 	return all.sort((a, b) => rankOf(a) - rankOf(b) || b.now.errors - a.now.errors || b.now.count - a.now.count || b.usual.count - a.usual.count);
 };

@@ -13,14 +13,15 @@ import { count, rate } from '../text/format.js';
 import { t, useSettings } from '../text/i18n.js';
 import { keyOf } from '../data/groups.js';
 import { openFirst } from '../data/incidents.js';
-import { isSilent } from '../data/nodes.js';
-import { appsOf, askedHour, healthQuestion } from '../data/now.js';
+import { isSilent, useNodes } from '../data/nodes.js';
+import { appsOf, healthQuestion } from '../data/now.js';
 
 const EVERY_MS = 5000;
 const HEALTH_EVERY_MS = 15_000;
-const RECENT_MS = 15 * 60e3;
+const RECENT = '-15m';
 const INCIDENTS = 20;
 const GROUPS = 5;
+const SILENT = 10;
 
 const incidents = liveQuery(EVERY_MS);
 const groups = liveQuery(EVERY_MS);
@@ -28,18 +29,26 @@ const health = liveQuery(HEALTH_EVERY_MS);
 
 const begin = () => {
 	incidents.begin(() => ({ path: '/api/v1/incidents', params: [['state', 'open'], ['limit', INCIDENTS]], live: true }));
-	groups.begin(() => ({ path: '/api/v1/requests/groups', params: [['from', new Date(Date.now() - RECENT_MS).toISOString()], ['sort', 'harm'], ['limit', GROUPS]], live: true }));
+	groups.begin(() => ({ path: '/api/v1/requests/groups', params: [['from', RECENT], ['sort', 'harm'], ['limit', GROUPS]], live: true }));
 	health.begin(healthQuestion);
 	return () => [incidents, groups, health].forEach((query) => query.end());
 };
 
 // "Nothing" is worth something only beside what was watched.
-const Watched = ({ data }) => {
-	const of = { nodes: count(data.nodes?.length ?? 0), servers: count(data.servers?.length ?? 0), rate: rate(Number(data.requestsPerSecond ?? 0)) };
+const Watched = ({ list, data }) => {
+	const of = { nodes: count(list.length), servers: count(data.servers?.length ?? 0), rate: rate(Number(data.requestsPerSecond ?? 0)) };
 	return <p class="hint">{t('now.watched', of)}</p>;
 };
 
-const Wrong = ({ open, silent }) => {
+const NoNodes = () => (
+	<p class="warn">
+		<Icon name="warn" /> {t('empty.nonodes')} {t('empty.nonodes.do')}
+	</p>
+);
+
+const Wrong = ({ open, list }) => {
+	const silent = list.filter(isSilent);
+	if (!list.length && !open.length) return <NoNodes />;
 	if (!open.length && !silent.length) {
 		return (
 			<p class="calm">
@@ -52,9 +61,16 @@ const Wrong = ({ open, silent }) => {
 			{openFirst(open).map((of) => (
 				<OpenIncident key={of.id} of={of} />
 			))}
-			{silent.map((of) => (
+			{silent.slice(0, SILENT).map((of) => (
 				<SilentNode key={of.name} of={of} />
 			))}
+			{silent.length > SILENT && (
+				<li>
+					<a class="what" href="/nodes">
+						<Icon name="warn" /> {t('now.silent.more', { n: count(silent.length - SILENT) })}
+					</a>
+				</li>
+			)}
 		</ul>
 	);
 };
@@ -65,7 +81,7 @@ const Harmed = ({ list }) => (
 		{list.length ? (
 			<ul class="wrong">
 				{list.map((of) => (
-					<HarmedGroup key={keyOf(of)} of={of} />
+					<HarmedGroup key={keyOf(of)} of={of} from={RECENT} />
 				))}
 			</ul>
 		) : (
@@ -79,9 +95,9 @@ const Harmed = ({ list }) => (
 	</section>
 );
 
-const Health = ({ data }) => {
-	const apps = useMemo(() => appsOf(data.series, askedHour()), [data]);
-	return apps.length ? <AppHealth apps={apps} /> : null;
+const Health = ({ data, hour }) => {
+	const apps = useMemo(() => appsOf(data.series, hour), [data]);
+	return apps.length ? <AppHealth apps={apps} cut={data.total > data.series.length} /> : null;
 };
 
 export const NowPage = () => {
@@ -90,6 +106,7 @@ export const NowPage = () => {
 	const harmed = useStore(groups.state);
 	const apps = useStore(health.state);
 	const { data } = useStore(status);
+	const { list } = useNodes();
 	useEffect(begin, []);
 	const error = open.error ?? harmed.error ?? apps.error;
 	return (
@@ -99,11 +116,11 @@ export const NowPage = () => {
 				{error && <QueryError error={error} since={error.since} />}
 				<section class="card" id="wrong">
 					<h2>{t('now.wrong')}</h2>
-					{open.data && data ? <Wrong open={open.data.incidents} silent={(data.nodes ?? []).filter(isSilent)} /> : <p class="more">{t('table.loading')}</p>}
-					{data && <Watched data={data} />}
+					{open.data && list ? <Wrong open={open.data.incidents} list={list} /> : <p class="more">{t('table.loading')}</p>}
+					{data && list?.length > 0 && <Watched list={list} data={data} />}
 				</section>
 				{harmed.data && <Harmed list={harmed.data.groups} />}
-				{apps.data && <Health data={apps.data} />}
+				{apps.data && <Health data={apps.data} hour={apps.question.hour} />}
 			</main>
 			<Coverage filters={{}} />
 		</>

@@ -39,7 +39,7 @@ const Row = ({ of }) => {
 				<a href={redAddress({ app })}>
 					<Text of={of.app} />
 				</a>
-				<div class="hint">{of.nodes.length === 1 ? <Text of={of.nodes[0]} /> : t('now.nodes', { n: count(of.nodes.length) })}</div>
+				<div class="hint">{of.node === null ? t('now.nodes', { n: count(of.nodes) }) : <Text of={of.node} />}</div>
 			</td>
 			<td>
 				<Health of={of} />
@@ -60,7 +60,8 @@ const Row = ({ of }) => {
 	);
 };
 
-export const AppHealth = ({ apps }) => (
+// cut: there are more applications than the collector listed.
+export const AppHealth = ({ apps, cut }) => (
 	<section class="card" id="apps">
 		<h2>{t('now.apps')}</h2>
 		<p class="hint">{t('now.apps.what')}</p>
@@ -73,9 +74,9 @@ export const AppHealth = ({ apps }) => (
 				))}
 			</tbody>
 		</table>
-		{apps.length > SHOWN && (
-			<p class="hint">
-				<a href="/red">{t('now.apps.all', { n: count(apps.length) })}</a>
+		{(cut || apps.length > SHOWN) && (
+			<p class="hint" id="apps-cut">
+				{t(cut ? 'now.apps.cut' : 'now.apps.more', { n: count(Math.min(SHOWN, apps.length)), total: count(apps.length) })} <a href="/red">{t('now.apps.all')}</a>
 			</p>
 		)}
 	</section>

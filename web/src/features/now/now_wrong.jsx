@@ -26,12 +26,12 @@ export const OpenIncident = ({ of }) => (
 	</li>
 );
 
-export const HarmedGroup = ({ of }) => {
+export const HarmedGroup = ({ of, from }) => {
 	const what = { app: visible(of.app ?? '–').slice(0, NAME), route: visible(of.route ?? '–').slice(0, NAME), n: count(of.count), failed: count(of.failed), slowest: ms(of.totalTimeMax) };
 	return (
 		<li data-kind="group">
-			<a class="what" href={writeFilters(rowsOfGroup({}, of))}>
-				<Icon name={of.failed ? 'failed' : 'slow'} /> {t(`now.${of.failed ? 'failed' : 'slow'}${of.count === 1 ? '.one' : ''}`, what)}
+			<a class="what" href={writeFilters(rowsOfGroup({ from }, of))}>
+				<Icon name={of.failed ? 'failed' : 'slow'} /> {t(`now.${of.failed ? 'failed' : 'abnormal'}${of.count === 1 ? '.one' : ''}`, what)}
 			</a>
 			<p class="hint">
 				{visible(word('reason.', of.reason?.code ?? 'unknown'))}: <Text of={reasonText(of.reason)} cut={240} /> · {t('now.last', { time: timeText(of.last, false) })}{' '}
