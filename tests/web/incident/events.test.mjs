@@ -3,6 +3,7 @@
 import { CHECK, CHECK_EQ, TEST, until } from '../browser.mjs';
 import { fleet, idOf, request } from '../mock/data.mjs';
 import { event, evidence, explained } from '../mock/events.mjs';
+import { foldEvents } from '../../../web/src/data/events.js';
 
 let serial = 0;
 const some = (n, over = {}) => Array.from({ length: n }, (_, i) => event({ time: Date.now() - 5e3 - i * 1e3, n: (serial += 1), ...over }));
@@ -56,13 +57,27 @@ TEST('repeated events are one line until they are unfolded; what is critical or 
 	await t.open('/events');
 	await shows(t, 5);
 	CHECK((await t.text('.fold')).includes('and 3 more like it since'), await t.text('.fold'));
-	await t.page.click('.fold');
+	await t.page.focus('.fold');
+	await t.page.keyboard.press('Enter');
 	await shows(t, 8);
 	CHECK_EQ(new URL(t.page.url()).pathname, '/events', 'the row does not open');
+	t.mock.incidents = [...t.mock.incidents, ...some(1)];
+	await t.open('/events');
+	await shows(t, 5);
+	await t.page.click('.fold');
+	await shows(t, 9);
+	CHECK_EQ(new URL(t.page.url()).pathname, '/events', 'the row does not open by a click either');
 	await t.page.click('.fold');
 	await shows(t, 5);
 	await t.page.click('#events-each');
-	await shows(t, 8);
+	await shows(t, 9);
+});
+
+TEST('what repeats keeps its place in the list under one key', async () => {
+	const older = some(2);
+	const [before] = foldEvents(older);
+	const [after] = foldEvents([{ ...older[0], id: 'newer' }, ...older]);
+	CHECK_EQ([after.key, after.older.length], [before.key, 2], 'the key');
 });
 
 TEST('severity filters the list and is kept in the address', async (t) => {

@@ -15,6 +15,15 @@ TEST('values whose share differs most come first, and small differences are left
 	CHECK_EQ(differences(facets(10, { app: { shop: 10 } }), facets(0, { app: {} }), {}).map((d) => [d.value, d.here, d.before]), [['shop', 1, 0]], 'nothing before');
 });
 
+TEST('a value that a full list does not name is not taken for one that never occurs', async () => {
+	const many = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`n${i}`, 20 - i > 10 ? 30 : 20]));
+	const before = facets(500, { node: many });
+	const found = differences(facets(100, { node: { n0: 50, other: 50 } }), before, {});
+	const other = found.find((d) => d.value === 'other');
+	CHECK_EQ([other.here, other.before, other.hereMost, other.beforeMost], [0.5, 0.04, false, true], 'at most the last one');
+	CHECK_EQ(differences(facets(100, { node: { other: 8 } }), before, {}).filter((d) => d.value === 'other'), [], 'it may be no difference at all');
+});
+
 TEST('the time before a range is as long, and at least an hour', async () => {
 	const range = (from, to) => ({ from: `2026-03-01T${from}:00.000Z`, to: `2026-03-01T${to}:00.000Z` });
 	CHECK_EQ(beforeRange(range('10:00', '10:05')), range('09:00', '10:00'), 'an hour');

@@ -119,7 +119,7 @@ const List = ({ rows, each }) => {
 				</tr>
 			</thead>
 			<tbody ref={body} onClick={onClick}>
-				{each ? rows.map((event) => <Row key={event.id} event={event} />) : foldEvents(rows).map((of) => <Fold key={of.event.id} of={of} />)}
+				{each ? rows.map((event) => <Row key={event.id} event={event} />) : foldEvents(rows).map((of) => <Fold key={of.key} of={of} />)}
 			</tbody>
 		</table>
 	);

@@ -39,7 +39,7 @@ export const useRowKeys = (body, link) => {
 				k: () => move(body.current, -1),
 				ArrowDown: () => (focusedRow() ? move(body.current, 1) : false),
 				ArrowUp: () => (focusedRow() ? move(body.current, -1) : false),
-				Enter: () => open(focusedRow()),
+				Enter: () => (document.activeElement?.closest?.('a, button') ? false : open(focusedRow())) /* a link or button in the row does its own */,
 				Escape: () => (focusedRow() ? document.activeElement.blur() : false),
 			}),
 		[],

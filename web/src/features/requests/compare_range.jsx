@@ -12,7 +12,7 @@ import { valueText } from '../filter/facet_menu.jsx';
 const CUT = 80;
 const PERCENT = 100;
 
-const percentText = (share) => `${Math.round(PERCENT * share)} %`;
+const percentText = (share, isMost) => `${isMost ? '≤ ' : ''}${Math.round(PERCENT * share)} %`;
 const ask = (filters) => get('/api/v1/requests/facets', pairs(filters));
 
 // {here, before} or {error}; null while it is asked.
@@ -49,8 +49,8 @@ const Row = ({ of, filters }) => {
 			<td>
 				<Bars of={of} />
 			</td>
-			<td class="n">{percentText(of.here)}</td>
-			<td class="n hint">{percentText(of.before)}</td>
+			<td class="n">{percentText(of.here, of.hereMost)}</td>
+			<td class="n hint">{percentText(of.before, of.beforeMost)}</td>
 		</tr>
 	);
 };
