@@ -2,6 +2,8 @@
 // Filters: to the API, to the address, and back; times in an address are absolute.
 import { CHECK, CHECK_EQ, TEST, sleep, until } from '../browser.mjs';
 import { request, some } from '../mock/data.mjs';
+import { momentOf, rollingText } from '../../../web/src/base/moment.js';
+import { readFilters } from '../../../web/src/data/filters.js';
 import { shiftRange, widenRange } from '../../../web/src/data/time_bins.js';
 
 const query = (t) => Object.fromEntries([...new URL(t.page.url()).searchParams].filter(([name]) => name !== 'view'));
@@ -135,17 +137,27 @@ TEST('hostile values of filters are text, and one that begins with ! can only be
 	CHECK_EQ(await chips(t), ['Route = <script>window.hurt=1</script>'], 'the chip');
 });
 
-TEST('a preset becomes an absolute time in the address, and stays live', async (t) => {
+TEST('a preset moves with the time: every query begins so long before it is made', async (t) => {
 	t.mock.rows = some(1);
 	await t.open();
-	const before = Date.now();
-	await t.page.selectOption('#range', '6h');
-	await until('the address has it', () => query(t).from);
-	const of = Date.parse(query(t).from) + 6 * 3600e3;
-	CHECK(of > before - 2000 && of < Date.now() + 2000, `it is six hours before it was chosen (${of - before} ms off)`);
-	CHECK_EQ(query(t).to, undefined, 'the end');
+	await t.page.selectOption('#range', '-6h');
+	await until('the address has it', () => query(t).from === '-6h');
+	CHECK_EQ([query(t).to, (await t.text('#range option:checked')).trim()], [undefined, 'Last 6 h, live'], 'the end');
+	const asked = t.page.waitForRequest((r) => r.url().includes('/api/v1/requests?'));
+	await t.page.reload();
+	const from = Date.parse(new URL((await asked).url()).searchParams.get('from'));
+	CHECK(Math.abs(Date.now() - 6 * 3600e3 - from) < 60e3, `the query has a time (${new Date(from).toISOString()})`);
+	await t.shows(1);
 	t.mock.emit(request({ time: Date.now() }));
 	await t.shows(2);
+	CHECK(!(await t.page.getAttribute('.export', 'href')).includes('-6h'), 'a file is of a time');
+});
+
+TEST('a time before now is only a beginning, and of a whole number', async () => {
+	for (const bad of ['-0m', '15m', '-15', '-15s', '-999999m', '-1.5h', '--1h']) CHECK_EQ(readFilters(`?from=${bad}`).from, undefined, bad);
+	CHECK_EQ(readFilters('?from=-15m&to=2026-03-01T10:00:00Z').from, undefined, 'with an end');
+	CHECK_EQ(['-15m', '-2h', '-7d'].map((s) => momentOf(s, 7 * 86400e3)), [7 * 86400e3 - 900e3, 7 * 86400e3 - 7200e3, 0], 'the moments');
+	CHECK_EQ([60e3, 61e3, 3600e3, 5400e3, 86400e3].map(rollingText), ['-1m', '-2m', '-1h', '-90m', '-1d'], 'the texts');
 });
 
 for (const [setting, zone] of [['local', '+08:00'], ['utc', 'Z']]) {
@@ -167,10 +179,11 @@ TEST('a range moves by its length and doubles; one that would end in the future 
 	const f = (from, to) => ({ app: ['a'], from: new Date(at(from)).toISOString(), to: to && new Date(at(to)).toISOString() });
 	CHECK_EQ(shiftRange(f('10:00', '10:30'), -1, now), f('09:30', '10:00'), 'earlier');
 	CHECK_EQ(shiftRange(f('10:00', '10:30'), 1, now), f('10:30', '11:00'), 'later');
-	CHECK_EQ(shiftRange(f('11:20', '11:50'), 1, now), f('11:30'), 'later than now');
+	CHECK_EQ(shiftRange(f('11:20', '11:50'), 1, now), { app: ['a'], from: '-30m', to: undefined }, 'later than now');
 	CHECK_EQ(shiftRange({}, -1, now), { from: f('10:00').from, to: f('11:00').from }, 'before the last hour');
 	CHECK_EQ(widenRange(f('10:00', '10:30'), now), f('09:45', '10:45'), 'wider');
-	CHECK_EQ(widenRange(f('11:00'), now), f('10:00'), 'wider and live');
+	CHECK_EQ(widenRange(f('11:00'), now), { app: ['a'], from: '-2h', to: undefined }, 'wider and live');
+	CHECK_EQ(widenRange({ from: '-15m' }, now), { from: '-30m', to: undefined }, 'wider and rolling');
 });
 
 TEST('buttons beside the range go to the one before, after and around it', async (t) => {
@@ -200,7 +213,7 @@ TEST('the copied link has both ends of the range', async (t) => {
 	await t.shows(3);
 	await t.page.click('text=Copy link');
 	const link = new URL(await t.page.evaluate(() => navigator.clipboard.readText()));
-	CHECK_EQ([...link.searchParams.keys()].sort(), ['app', 'from', 'to', 'view'], 'its parameters');
+	CHECK_EQ([...link.searchParams.keys()].sort(), ['app', 'from', 'to'], 'its parameters');
 	CHECK_EQ(Date.parse(link.searchParams.get('to')) - Date.parse(link.searchParams.get('from')), 3600e3, 'the range');
 });
 

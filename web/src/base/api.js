@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The API over fetch: a success gives parsed JSON, a failure throws an ApiError that names the side that failed.
+import { absolute } from './moment.js';
+
 export class ApiError extends Error {
 	constructor(status, code, message) {
 		super(message);
@@ -34,9 +36,9 @@ export const post = async (path, body) => {
 	return res.json();
 };
 
-// params are [name, value] pairs; a name may occur more than once.
+// params are [name, value] pairs; a name may occur more than once. "from" may be a time before now, such as "-15m".
 export const get = async (path, params = []) => {
-	const query = new URLSearchParams(params);
+	const query = new URLSearchParams(absolute(params));
 	const url = `${query}` ? `${path}?${query}` : path;
 	let res;
 	try {

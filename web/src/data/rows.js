@@ -4,6 +4,7 @@
 import { get } from '../base/api.js';
 import { isFiltered, isLive, isRequestList, pairs } from './filters.js';
 import { onLive } from '../base/live.js';
+import { momentOf } from '../base/moment.js';
 import { store } from '../base/store.js';
 
 export const PAGE = 100;
@@ -138,7 +139,7 @@ const flush = () => {
 
 const onRow = (row) => {
 	if (!isLive(filters)) return;
-	if (filters.from && Date.parse(row.time) < Date.parse(filters.from)) return;
+	if (filters.from && Date.parse(row.time) < momentOf(filters.from)) return;
 	if (isFiltered(filters)) {
 		soonRefetch();
 		return;

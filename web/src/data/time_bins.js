@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Divides the range of the filters into equal bins of a round length. A live range ends with the current bin, so that
 // the bins keep their places as time goes on.
+import { momentOf, rollingOf, rollingText } from '../base/moment.js';
 import { HOUR_MS, isLive } from './filters.js';
 
 const SECOND = 1e3;
@@ -12,13 +13,13 @@ const PARTS = 60;
 
 export const endsOf = (f, now) => {
 	const to = f.to ? Date.parse(f.to) : now;
-	return [f.from ? Date.parse(f.from) : to - HOUR_MS, to];
+	return [f.from ? momentOf(f.from, now) : to - HOUR_MS, to];
 };
 
 // A range that would end in the future is the live one of the same length.
 const ranged = (f, from, to, now) => {
-	const live = to >= now;
-	return { ...f, from: new Date(live ? now - (to - from) : from).toISOString(), to: live ? undefined : new Date(to).toISOString() };
+	if (to >= now) return { ...f, from: rollingText(to - from), to: undefined };
+	return { ...f, from: new Date(from).toISOString(), to: new Date(to).toISOString() };
 };
 
 // The range before (-1) or after (1) that of the filters, as long as it is.
@@ -43,7 +44,8 @@ export const timeBins = (f, now = Date.now()) => {
 	const [from, to] = endsOf(f, now);
 	if (!isLive(f)) return { from, to, step: (to - from) / PARTS, n: PARTS };
 	const step = niceStep(from, to, SECOND);
-	const end = f.from ? from + Math.max(1, Math.ceil((to - from) / step)) * step : Math.ceil(to / step) * step;
-	const begin = f.from ? from : end - HOUR_MS;
+	const fixed = f.from && !rollingOf(f.from); /* at its beginning */
+	const end = fixed ? from + Math.max(1, Math.ceil((to - from) / step)) * step : Math.ceil(to / step) * step;
+	const begin = fixed ? from : end - Math.ceil((to - from) / step) * step;
 	return { from: begin, to: end, step, n: Math.min(BINS, Math.round((end - begin) / step)) };
 };

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time range. A preset becomes an absolute beginning when it is chosen, so that the address means the same tomorrow.
-// Without an end the range is live.
-import { useState } from 'preact/hooks';
-import { fromInput, timeText, toInput, zoneName } from '../text/format.js';
+// The time range. Without an end it is live; a preset is the time before now and moves with it.
+import { useLayoutEffect, useState } from 'preact/hooks';
+import { onKey } from '../base/keyboard.js';
+import { momentOf, rollingOf } from '../base/moment.js';
+import { count, fromInput, timeText, toInput, zoneName } from '../text/format.js';
 import { shiftRange, widenRange } from '../data/time_bins.js';
 import { t, zone } from '../text/i18n.js';
 
-const presets = { '5m': 5 * 60e3, '15m': 15 * 60e3, '6h': 6 * 3600e3, '24h': 24 * 3600e3, '7d': 7 * 24 * 3600e3 };
+const PRESETS = ['-5m', '-15m', '-6h', '-24h', '-7d'];
+
+const rollingLabel = ({ n, unit }) => t(`range.last.${unit}`, { n: count(n) });
 
 const rangeText = (f) => {
 	if (f.from && f.to) return t('range.fixed', { from: timeText(f.from, false), to: timeText(f.to, false) });
 	if (f.to) return t('range.fixed', { from: '…', to: timeText(f.to, false) });
+	if (rollingOf(f.from)) return rollingLabel(rollingOf(f.from));
 	return f.from ? t('range.since', { from: timeText(f.from, false) }) : t('range.default');
 };
 
 const Custom = ({ filters, onChange, onClose }) => {
-	const [from, setFrom] = useState(toInput(filters.from ?? Date.now() - 3600e3));
+	const [from, setFrom] = useState(toInput(filters.from ? momentOf(filters.from) : Date.now() - 3600e3));
 	const [to, setTo] = useState(toInput(filters.to));
 	const [bad, setBad] = useState(false);
 	const apply = () => {
@@ -29,8 +33,11 @@ const Custom = ({ filters, onChange, onClose }) => {
 	};
 	const onKeyDown = (event) => {
 		if (event.key === 'Enter' && event.target.tagName === 'INPUT') apply();
-		if (event.key === 'Escape') onClose();
+		if (event.key !== 'Escape') return;
+		event.preventDefault(); /* it does not leave the page */
+		onClose();
 	};
+	useLayoutEffect(() => onKey({ Escape: onClose }), []);
 	return (
 		<div class="popover" role="group" aria-label={t('range.label')} onKeyDown={onKeyDown}>
 			<label>
@@ -69,16 +76,16 @@ export const TimeRange = ({ filters, onChange }) => {
 		event.currentTarget.value = 'now';
 		if (choice === 'custom') setOpen(true);
 		else if (choice === 'default') onChange({ ...filters, from: undefined, to: undefined });
-		else if (presets[choice]) onChange({ ...filters, from: new Date(Date.now() - presets[choice]).toISOString(), to: undefined });
+		else if (rollingOf(choice)) onChange({ ...filters, from: choice, to: undefined });
 	};
 	return (
 		<span class="range">
 			<select id="range" aria-label={t('range.label')} class={set ? 'set' : ''} value="now" onChange={onSelect}>
 				<option value="now">{rangeText(filters)}</option>
 				{set && <option value="default">{t('range.default')}</option>}
-				{Object.keys(presets).map((p) => (
+				{PRESETS.map((p) => (
 					<option key={p} value={p}>
-						{t(`range.${p}`)}
+						{rollingLabel(rollingOf(p))}
 					</option>
 				))}
 				<option value="custom">{t('range.custom')}</option>
