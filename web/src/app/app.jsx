@@ -2,10 +2,11 @@
 // The frame of every page: header, banner, the page itself, keyboard shortcuts.
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { Banner } from '../ui/banner.jsx';
+import { FindDialog } from '../features/search/find_dialog.jsx';
 import { Help } from './keyboard_help.jsx';
 import { lang, t, useSettings, zone } from '../text/i18n.js';
 import { count, timeText, zoneName } from '../text/format.js';
-import { onKey } from '../base/keyboard.js';
+import { onCtrlKey, onKey } from '../base/keyboard.js';
 import { back, go, place } from '../base/router.js';
 import { useStore } from '../base/store.js';
 import { status } from '../base/live.js';
@@ -50,7 +51,7 @@ const OpenIncidents = () => {
 	);
 };
 
-const Header = ({ page, onHelp }) => {
+const Header = ({ page, onFind, onHelp }) => {
 	const other = zone.get() === 'utc' ? 'local' : 'utc';
 	const onZone = () => zone.set(other);
 	const onLang = () => lang.set(lang.get() === 'zh' ? 'en' : 'zh');
@@ -88,6 +89,9 @@ const Header = ({ page, onHelp }) => {
 				</NavLink>
 			</nav>
 			<div class="settings">
+				<button type="button" id="find" onClick={onFind} title={t('find.title')}>
+					{t('find.open')} <kbd>Ctrl K</kbd>
+				</button>
 				<button type="button" id="zone" onClick={onZone} title={t('zone.title', { zone: zoneName(zone.get()), other: zoneName(other) })}>
 					{zoneName(zone.get())}
 				</button>
@@ -150,6 +154,7 @@ export const App = () => {
 	useSettings();
 	const url = new URL(useStore(place), location.origin);
 	const [help, setHelp] = useState(false);
+	const [find, setFind] = useState(false);
 	const page = pageOf(url.pathname, url.search);
 	const open = useStore(status).data?.incidents?.open;
 	const title = page === 'unknown' ? 'page.notfound' : `title.${page}`;
@@ -160,7 +165,7 @@ export const App = () => {
 		() =>
 			onKey({
 				'?': () => setHelp(true),
-				Escape: () => (help ? setHelp(false) : page !== 'now' && back({ request: '/requests', event: '/events', incident: '/incidents', where: '/incidents', node: '/nodes', profile: '/nodes', topology: '/red', storage: '/fleet' }[page] ?? '/')),
+				Escape: () => (help || find ? [setHelp(false), setFind(false)] : page !== 'now' && back({ request: '/requests', event: '/events', incident: '/incidents', where: '/incidents', node: '/nodes', topology: '/red', storage: '/fleet' }[page] ?? '/')),
 				0: () => go('/'),
 				1: () => go('/requests'),
 				2: () => go('/red'),
@@ -170,17 +175,19 @@ export const App = () => {
 				6: () => go('/fleet'),
 				7: () => go('/profile'),
 			}),
-		[help, page],
+		[help, find, page],
 	);
+	useEffect(() => onCtrlKey('k', () => setFind(true)), []);
 	return (
 		<>
 			<a class="skip" href="#content" data-plain>
 				{t('nav.skip')}
 			</a>
-			<Header page={page} onHelp={() => setHelp(true)} />
+			<Header page={page} onFind={() => setFind(true)} onHelp={() => setHelp(true)} />
 			<Banner />
 			<Page page={page} path={url.pathname} search={url.search} />
 			{help && <Help onClose={() => setHelp(false)} />}
+			{find && <FindDialog onClose={() => setFind(false)} />}
 		</>
 	);
 };

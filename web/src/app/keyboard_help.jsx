@@ -6,6 +6,7 @@ const keys = [
 	[['j', 'k'], 'help.move'],
 	[['Enter'], 'help.enter'],
 	[['/'], 'help.search'],
+	[['Ctrl', 'K'], 'help.find'],
 	[['g'], 'help.top'],
 	[['Esc'], 'help.esc'],
 	[['0', '1', '2', '3', '4', '5', '6', '7'], 'help.pages'],

@@ -11,6 +11,17 @@ export const onKey = (keys) => {
 	return () => stack.splice(stack.indexOf(keys), 1);
 };
 
+// A key together with Ctrl or Meta, also while the user types.
+export const onCtrlKey = (key, handle) => {
+	const listen = (event) => {
+		if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.key !== key) return;
+		event.preventDefault();
+		handle();
+	};
+	addEventListener('keydown', listen);
+	return () => removeEventListener('keydown', listen);
+};
+
 addEventListener('keydown', (event) => {
 	if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
 	if (typing(event.target)) {

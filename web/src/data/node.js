@@ -2,7 +2,6 @@
 // The page of a node: its address and its queries.
 import { TOP } from './columns.js';
 import { address, readFilters } from './filters.js';
-import { lang } from '../text/i18n.js';
 import { metricsOf } from './panels.js';
 import { endsOf } from './time_bins.js';
 
@@ -46,6 +45,3 @@ export const columnsQuery = (name, range, panels, entity, top = TOP, kind = unde
 	const metrics = [...new Set([...panels.flatMap(metricsOf), ...(panels.some((p) => p.fromWire) ? ['load1'] : [])])];
 	return [['node', name], ['from', iso(range.from)], ['to', iso(range.to)], ['metric', metrics.join(',')], ['top', top], ...(entity ? [['entity', entity]] : []), ...(kind ? [['kind', kind]] : [])];
 };
-
-// A title or line name in the language of the page.
-export const localized = ([en, zh]) => (lang.get() === 'zh' ? zh : en);

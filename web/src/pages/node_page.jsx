@@ -14,9 +14,9 @@ import { eventsAddress } from '../data/events.js';
 import { isQueryable, writeFilters } from '../data/filters.js';
 import { panelDataOf } from '../data/columns.js';
 import { duration, isNumber, timeText, visible } from '../text/format.js';
-import { t, useSettings } from '../text/i18n.js';
+import { localized, t, useSettings } from '../text/i18n.js';
 import { onKey } from '../base/keyboard.js';
-import { isOpenEnded, localized, nodeAddress, rangeOf, readNode } from '../data/node.js';
+import { isOpenEnded, nodeAddress, rangeOf, readNode } from '../data/node.js';
 import { clockOff, isSilent, useNodes } from '../data/nodes.js';
 import { GROUPS, ownGroup, panelsFor } from '../data/panels.js';
 import { profileAddress } from '../data/profile.js';
@@ -145,7 +145,7 @@ const Head = ({ name, node, range }) => {
 				<State node={node} />
 				{isQueryable(name) && (
 					<span class="sees">
-						<a href={writeFilters({ ...filters, view: 'rows' })}>{t('np.sees')}</a> · <a href={eventsAddress({ ...filters, node: name })}>{t('np.events')}</a> · <a href={redAddress(filters)}>{t('np.reds')}</a> · <a href={profileAddress({ ...filters, node: name })}>{t('np.profile')}</a> · <a href={topologyAddress(filters)}>{t('topo.of')}</a>
+						<a href={writeFilters({ ...filters })}>{t('np.sees')}</a> · <a href={eventsAddress({ ...filters, node: name })}>{t('np.events')}</a> · <a href={redAddress(filters)}>{t('np.reds')}</a> · <a href={profileAddress({ ...filters, node: name })}>{t('np.profile')}</a> · <a href={topologyAddress(filters)}>{t('topo.of')}</a>
 					</span>
 				)}
 				<span class="hint">{t('np.how')}</span>

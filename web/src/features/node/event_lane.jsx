@@ -28,7 +28,7 @@ const Bars = ({ bins, name, xOf }) => {
 			const height = Math.max(LEAST_PX, (n / most) * BAR_H);
 			const said = t('np.lane.request.one', { time: timeText(b.from, false), n: count(n), reason: word('reason.', reason) });
 			return (
-				<a key={b.from} href={writeFilters({ node: [name], from: iso(b.from), to: iso(b.to), view: 'rows' })} aria-label={said}>
+				<a key={b.from} href={writeFilters({ node: [name], from: iso(b.from), to: iso(b.to) })} aria-label={said}>
 					<title>{said}</title>
 					<rect class="reach" x={xOf(b.from)} width={Math.max(1, xOf(b.to) - xOf(b.from))} height={BAR_H} />
 					<rect x={xOf(b.from)} y={BAR_H - height} width={Math.max(LEAST_PX - 1, xOf(b.to) - xOf(b.from) - 1)} height={height} fill={fillOf(reason)} />

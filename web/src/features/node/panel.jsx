@@ -6,10 +6,9 @@ import { TimePlot, lookOf } from '../../chart/time_plot.jsx';
 import { memo } from '../../base/memo.js';
 import { Text } from '../../ui/elements.jsx';
 import { count, timeText, visible } from '../../text/format.js';
-import { t } from '../../text/i18n.js';
+import { localized, t } from '../../text/i18n.js';
 import { lastOf, mostOf, hasValues } from '../../data/columns.js';
 import { shortLabel } from '../../text/entity_labels.js';
-import { localized } from '../../data/node.js';
 import { edgeText, quantity } from '../../text/quantity.js';
 import { store, useStore } from '../../base/store.js';
 

@@ -5,9 +5,8 @@ import { Panel } from './panel.jsx';
 import { Text } from '../../ui/elements.jsx';
 import { panelDataOf, hasValues, silentRanges } from '../../data/columns.js';
 import { visible } from '../../text/format.js';
-import { t } from '../../text/i18n.js';
+import { localized, t } from '../../text/i18n.js';
 import { shortLabel, labelsOf } from '../../text/entity_labels.js';
-import { localized } from '../../data/node.js';
 import { useColumns, useInView } from './use_columns.js';
 
 // An input for one entity's name; the list offers the node's entities.
