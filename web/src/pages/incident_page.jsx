@@ -19,6 +19,7 @@ import { IncidentState } from './incidents_page.jsx';
 
 const EVERY_MS = 5000;
 const MARGIN_MS = 60e3;
+const LAST_STEPS = 4;
 
 const around = (signal) => ({
 	from: new Date(Date.parse(signal.first) - MARGIN_MS).toISOString(),
@@ -26,7 +27,7 @@ const around = (signal) => ({
 });
 
 const requestsOf = (signal) => {
-	const f = { ...around(signal), view: 'rows' };
+	const f = around(signal);
 	for (const name of ['node', 'app', 'route']) if (isQueryable(signal[name] ?? NONE)) f[name] = [signal[name] || NONE];
 	return writeFilters(f);
 };
@@ -117,24 +118,39 @@ const stepText = ({ kind, detail = {} }) => {
 	return t(`inc.step.${kind}`, { what, first: short(detail.first), percent: isNumber(detail.share) ? Math.round(100 * detail.share) : '–', signals: isNumber(detail.signals) ? count(detail.signals) : '–' });
 };
 
-const Steps = ({ of }) => (
-	<section class="card" id="steps">
-		<h2>{t('inc.steps')}</h2>
-		<ol class="steps">
-			{(of.steps ?? []).map((s, i) => (
-				<li key={i}>
-					<span class="mono hint">{timeText(s.time, false)}</span> {stepText(s)}
-					{s.detail?.text && (
-						<blockquote>
-							<Text of={s.detail.text} cut={1000} />
-						</blockquote>
-					)}
-					{s.who && <span class="hint"> {t('inc.step.by', { who: short(s.who) })}</span>}
-				</li>
-			))}
-		</ol>
-	</section>
+const Step = ({ of }) => (
+	<li>
+		<span class="mono hint">{timeText(of.time, false)}</span> {stepText(of)}
+		{of.detail?.text && (
+			<blockquote>
+				<Text of={of.detail.text} cut={1000} />
+			</blockquote>
+		)}
+		{of.who && <span class="hint"> {t('inc.step.by', { who: short(of.who) })}</span>}
+	</li>
 );
+
+// The first step, the last ones and what people did are shown; the rest on demand.
+const Steps = ({ of }) => {
+	const [open, setOpen] = useState(false);
+	const steps = of.steps ?? [];
+	const shown = steps.filter((s, i) => open || i === 0 || i >= steps.length - LAST_STEPS || s.who);
+	return (
+		<section class="card" id="steps">
+			<h2>{t('inc.steps')}</h2>
+			<ol class="steps">
+				{shown.map((s, i) => (
+					<Step key={i} of={s} />
+				))}
+			</ol>
+			{(open || shown.length < steps.length) && (
+				<button type="button" class="quiet" id="steps-all" aria-expanded={open} onClick={() => setOpen(!open)}>
+					{t(open ? 'inc.steps.few' : 'inc.steps.all', { n: count(steps.length) })}
+				</button>
+			)}
+		</section>
+	);
+};
 
 // The incident in each region that relays to this collector.
 const Parts = ({ of }) =>
@@ -151,11 +167,20 @@ const Parts = ({ of }) =>
 		</section>
 	);
 
+const toAction = () => {
+	const action = document.getElementById('action');
+	action?.scrollIntoView({ block: 'center' });
+	action?.querySelector('input')?.focus({ preventScroll: true });
+};
+
 const Head = ({ of, id }) => (
 	<>
 		<div class="tools">
 			<Back to="/incidents" label={t('inc.back')} />
 			<CopyButton class="quiet" label={t('ev.permalink')} text={() => `${location.origin}/incidents/${id}`} />
+			<button type="button" class="quiet" id="to-action" onClick={toAction}>
+				{t('inc.to.action')}
+			</button>
 		</div>
 		<h1 class="verdict">
 			<Text of={titleOf(of)} cut={1000} />
@@ -202,12 +227,12 @@ export const IncidentPage = ({ id }) => {
 			<div class="cards">
 				<CauseRanking of={of} ranking="time" />
 				<CauseRanking of={of} ranking="errors" />
-				<Parts of={of} />
-				<Steps of={of} />
-				{self.actions === false ? <ReadOnly /> : <Actions of={of} onDone={() => setTurn(turn + 1)} />}
 				<HostGraph of={of} />
 				<Signals of={of} />
 				<NodeEvents of={of} />
+				<Parts of={of} />
+				<Steps of={of} />
+				{self.actions === false ? <ReadOnly /> : <Actions of={of} onDone={() => setTurn(turn + 1)} />}
 				<Json of={of} />
 			</div>
 		</main>
