@@ -36,7 +36,7 @@ for (const width of [1440, 1024]) {
 
 	TEST(`no count, status or time is cut: ${width} px`, async (t) => {
 		t.mock.rows = Array.from({ length: 400 }, (_, i) => request({ time: Date.now() - i, node: 'web-1', app: 'gunicorn', path: '/pay', method: 'GET', reason: 'app.error', status: i % 3 ? 503 : null, requestTime: 60012.4 }));
-		for (const [where, n] of [['/requests', 1], ['/?view=rows', 100]]) {
+		for (const [where, n] of [['/requests?view=groups', 1], ['/requests', 100]]) {
 			await (t.page ? t.page.goto(t.mock.url + where) : t.open(where, { viewport }));
 			await t.shows(n);
 			CHECK_EQ(await cut(t, '.g-count, .g-times div, .g-statuses, .times, .c-requestTime, .c-upstreamResponseTime, .c-status, .c-time, .g-last'), [], `what is cut on ${where}`);
@@ -56,9 +56,10 @@ for (const width of [1440, 1024]) {
 	TEST(`no page is wider than the window, with losses and all: ${width} px`, async (t) => {
 		const all = rows();
 		Object.assign(t.mock, { rows: all, nodes: fleet(3), shapes, seen: 123456789, withheld: 1234567, losses: [loss({ node: 'web-1', count: 1234567 })], unread });
-		for (const where of ['/', '/requests', '/?view=rows', '/red', '/nodes', '/fleet', all[0].diagnosis]) {
+		for (const where of ['/', '/requests', '/requests?view=groups', '/red', '/nodes', '/fleet', all[0].diagnosis]) {
 			await (t.page ? t.page.goto(t.mock.url + where) : t.open(where, { viewport }));
 			await t.page.waitForSelector('.headline');
+			for (const part of where === '/' ? ['#harmed li', '#apps tbody tr'] : []) await t.page.waitForSelector(part);
 			await t.page.waitForSelector('.coverage a[href="/nodes"]');
 			const ends = await t.page.$$eval('.figures > *', (parts) => parts.map((el) => el.getBoundingClientRect().right));
 			CHECK(Math.max(...ends) <= width, `the line of coverage ends in the page on ${where} (${Math.max(...ends)})`);

@@ -57,7 +57,7 @@ TEST('hostile text in every field of a row is text', async (t) => {
 
 TEST('hostile text in groups is text, and their links lead into the console', async (t) => {
 	t.mock.rows = HOSTILE.map(hostileRow);
-	await t.open('/requests');
+	await t.open('/requests?view=groups');
 	await until('all are shown', async () => (await t.rows()).length === HOSTILE.length);
 	await unhurt(t);
 	const shown = await t.page.$$eval('.g-route', (all) => all.map((td) => td.textContent));
@@ -204,7 +204,7 @@ TEST('the language switches everywhere, is remembered, and is declared by the pa
 	await t.page.click('#lang');
 	await until('the reason is Chinese', async () => (await t.text('.c-reason .clamp')).includes('客户端在'));
 	CHECK_EQ(await t.page.evaluate(() => document.documentElement.lang), 'zh-CN', 'lang');
-	for (const where of ['/?view=rows', '/', '/requests', '/nodes', '/red', t.mock.rows[0].diagnosis]) {
+	for (const where of ['/?view=rows', '/', '/requests?view=groups', '/nodes', '/red', t.mock.rows[0].diagnosis]) {
 		await t.page.goto(t.mock.url + where);
 		await t.page.waitForSelector('.top');
 		await until(`${where} is Chinese`, async () => /[\u4e00-\u9fff]{2}/.test(await t.text('main, h1')));
@@ -229,7 +229,7 @@ TEST('every time has its zone, local or UTC, and the choice is remembered', asyn
 	await t.shows(1);
 	const said = (await t.text('tbody time')).replace(/\s+/g, ' ');
 	CHECK(said.includes('UTC') && said.includes(row.time.slice(11, 23)), 'UTC');
-	for (const where of ['/?view=rows', '/', '/requests', '/nodes', '/red', row.diagnosis]) {
+	for (const where of ['/?view=rows', '/', '/requests?view=groups', '/nodes', '/red', row.diagnosis]) {
 		await t.page.goto(t.mock.url + where);
 		await t.page.waitForSelector('main time, .heat .ends, #harmed li');
 		const bare = await t.page.evaluate(() => [...document.body.innerText.replace(/\s+/g, ' ').matchAll(/\d\d:\d\d:\d\d(?:\.\d+)?(?![\d.])(?! ?(?:\d{4}-\d\d-\d\d )?(?:UTC|[+-]\d\d:\d\d))/g)].map((m) => m[0]));
@@ -244,10 +244,11 @@ for (const [scheme, locale] of [['light', 'zh-CN'], ['dark', 'en-US']]) {
 		await t.open('/?view=rows', { colorScheme: scheme, locale });
 		await t.shows(20);
 		const axe = await readFile(require.resolve('axe-core/axe.min.js'), 'utf8');
-		for (const where of ['/?view=rows', '/', '/requests', '/nodes', '/red', t.mock.rows[2].diagnosis, '/?q=nothing&view=rows']) {
+		for (const where of ['/?view=rows', '/', '/requests?view=groups', '/nodes', '/red', t.mock.rows[2].diagnosis, '/?q=nothing&view=rows']) {
 			await t.page.goto(t.mock.url + where);
 			if (where === '/?view=rows') await t.live();
 			await t.page.waitForSelector('.coverage, .verdict, .heat rect, .nodes');
+			for (const part of where === '/' ? ['#harmed li', '#apps tbody tr'] : []) await t.page.waitForSelector(part);
 			await t.page.evaluate(`${axe}; 0`);
 			const found = await t.page.evaluate(() => axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa'], resultTypes: ['violations'], preload: false }));
 			CHECK_EQ(found.violations.map((v) => `${v.id}: ${v.nodes[0].target} ${v.nodes[0].failureSummary.slice(0, 160)}`), [], `what axe found on ${where}`);

@@ -9,7 +9,7 @@ const SETTLE_MS = 3000;
 
 const browser = await launch();
 const page = await browser.newPage({ viewport: SIZE, locale: 'en-US', timezoneId: 'UTC', colorScheme: 'light' });
-await page.goto(`${url}/?from=${new Date(Date.now() - minutes * 60e3).toISOString()}`);
+await page.goto(`${url}/requests?view=groups&from=${new Date(Date.now() - minutes * 60e3).toISOString()}`);
 await page.waitForSelector('.groups tbody tr');
 await page.waitForTimeout(SETTLE_MS);
 await page.screenshot({ path: file });

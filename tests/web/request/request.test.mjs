@@ -62,7 +62,7 @@ for (const [error, said] of [['Connection refused', '连接被拒绝'], ['answer
 		await openRow(t, row, { locale: 'zh-CN' });
 		CHECK_EQ(await t.text('h1'), `上游 10.20.0.15:8080 出错：${said}`, 'the verdict');
 		CHECK((await t.text('#upstreams tbody')).includes(said), 'the try');
-		await t.page.goto(`${t.mock.url}/requests`);
+		await t.page.goto(`${t.mock.url}/requests?view=groups`);
 		await t.shows(1);
 		CHECK((await t.text('tbody .g-why')).includes(said), 'the group');
 	});

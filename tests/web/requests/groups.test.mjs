@@ -17,7 +17,7 @@ const pay = () => [
 
 TEST('the first page shows groups with their counts, times and statuses', async (t) => {
 	t.mock.rows = pay();
-	await t.open('/requests');
+	await t.open('/requests?view=groups');
 	await until('two groups', async () => (await t.rows()).length === 2);
 	CHECK_EQ([await cells(t, 'n'), await cells(t, 'p50'), await cells(t, 'max')], [['3', '1'], ['20.0', '900.0'], ['30.0', '900.0']], 'count, median, longest');
 	CHECK_EQ((await cells(t, 'statuses'))[0].replace(/\s+/g, ' '), '500 failed ×2 503 failed ×1', 'the statuses');
@@ -29,7 +29,7 @@ TEST('the first page shows groups with their counts, times and statuses', async 
 
 TEST('groups with the most failures come first; a heading sorts by another value and the address keeps it', async (t) => {
 	t.mock.rows = [one({ reason: 'up.slow', status: 200, requestTime: 20_000 }, 1000), ...pay().slice(0, 3).map((r) => ({ ...r, time: new Date(Date.now() - 90_000).toISOString() }))];
-	await t.open('/requests');
+	await t.open('/requests?view=groups');
 	await until('two groups', async () => (await t.rows()).length === 2);
 	const harm = async () => (await cells(t, 'harm')).map((text) => text.replace(/\s+/g, ' '));
 	CHECK_EQ([await cells(t, 'n'), await harm()], [['3', '1'], ['3 failed', '+19 s']], 'the failures are first');
@@ -45,7 +45,7 @@ TEST('groups with the most failures come first; a heading sorts by another value
 
 TEST('a group leads to the diagnosis of its newest request', async (t) => {
 	t.mock.rows = pay();
-	await t.open('/requests');
+	await t.open('/requests?view=groups');
 	await until('two groups', async () => (await t.rows()).length === 2);
 	CHECK_EQ(await t.page.getAttribute('.groups tbody tr:first-child .g-links a:nth-child(2)', 'href'), `/requests/${t.mock.rows[0].id}`, 'the link');
 });
@@ -61,13 +61,13 @@ TEST('every page says how many incidents are open, and since when', async (t) =>
 
 TEST('a group opens its rows by click and by Enter, and back returns to it', async (t) => {
 	t.mock.rows = pay();
-	await t.open('/requests');
+	await t.open('/requests?view=groups');
 	await until('two groups', async () => (await t.rows()).length === 2);
 	await t.page.keyboard.press('j');
 	await t.page.keyboard.press('Enter');
 	await t.page.waitForSelector('table.requests:not(.groups)');
 	await t.shows(3);
-	CHECK_EQ(['view', 'region', 'node', 'app', 'route', 'reason'].map((name) => query(t).get(name)), ['rows', 'eu-1', 'web-1', 'nginx', 'GET /pay', 'app.error'], 'the address');
+	CHECK_EQ(['view', 'region', 'node', 'app', 'route', 'reason'].map((name) => query(t).get(name)), [null, 'eu-1', 'web-1', 'nginx', 'GET /pay', 'app.error'], 'the address');
 	await t.page.goBack();
 	await t.page.waitForSelector('.groups');
 	await until('the group that was open has the focus', () => t.page.evaluate(() => document.activeElement.closest('tr')?.querySelector('.g-n').innerText === '3'));
@@ -80,18 +80,18 @@ TEST('links switch between groups and rows and keep the filters; a link to rows 
 	await t.open('/?app=nginx');
 	await t.page.click('.views a:has-text("Rows")');
 	await t.shows(4);
-	CHECK_EQ([query(t).get('app'), query(t).get('view')], ['nginx', 'rows'], 'the address');
+	CHECK_EQ([query(t).get('app'), query(t).get('view')], ['nginx', null], 'the address');
 	await t.page.reload();
 	await t.shows(4);
 	CHECK_EQ(await t.text('.views [aria-current]'), 'Rows', 'the view');
 	await t.page.click('.views a:has-text("Groups")');
 	await t.page.waitForSelector('.groups');
-	CHECK_EQ([query(t).get('app'), query(t).get('view')], ['nginx', null], 'the address');
+	CHECK_EQ([query(t).get('app'), query(t).get('view')], ['nginx', 'groups'], 'the address');
 });
 
 TEST('live rows change the groups, with a query at most every 2 s', async (t) => {
 	t.mock.rows = pay();
-	await t.open('/requests');
+	await t.open('/requests?view=groups');
 	await t.live();
 	await until('two groups', async () => (await t.rows()).length === 2);
 	const from = t.mock.asked.length, began = Date.now();
@@ -122,7 +122,7 @@ TEST('under the pointer counts change in place, and new groups wait behind the c
 
 TEST('without groups the page says what is watched, and the first group appears by itself', async (t) => {
 	t.mock.nodes = fleet(1);
-	await t.open('/requests');
+	await t.open('/requests?view=groups');
 	await t.page.waitForSelector('.empty');
 	await t.live();
 	t.mock.emit(one({ reason: 'app.error', status: 500 }, 0));
@@ -132,7 +132,7 @@ TEST('without groups the page says what is watched, and the first group appears 
 
 TEST('a lost collector and its return are shown over groups, too', async (t) => {
 	t.mock.rows = pay();
-	await t.open('/requests');
+	await t.open('/requests?view=groups');
 	await until('two groups', async () => (await t.rows()).length === 2);
 	t.mock.away = true;
 	t.mock.emit(one({ reason: 'app.error', status: 500 }, 0));

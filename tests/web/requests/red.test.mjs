@@ -108,7 +108,7 @@ TEST('facets list regions, nodes, apps and routes with their requests under the 
 TEST('a group and a request link to the durations of their route', async (t) => {
 	t.mock.shapes = [{ node: 'a', app: 'shop', route: '/pay', role: 'client' }];
 	t.mock.rows = some(1, { app: 'shop', route: '/pay' });
-	await t.open('/requests');
+	await t.open('/requests?view=groups');
 	await t.page.click('.g-links a:has-text("RED")');
 	await t.page.waitForSelector('#client');
 	CHECK_EQ(new URL(t.page.url()).searchParams.get('route'), '/pay', 'the address');

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The filters of the table, to and from the address. Times in an address are always absolute. The names in MANY hold
-// a list of values: one of them must match; a value that begins with ! must not match.
+// The filters of the table, to and from the address. The names in MANY hold a list of values: one of them must match; a value
+// that begins with ! must not match. A live range may begin at a time before now, such as "-15m" (moment.js).
+import { rollingOf } from '../base/moment.js';
+
 export const MANY = ['region', 'node', 'app', 'route', 'status', 'reason', 'remote', 'upstream', 'tag'];
 const ONE = ['from', 'to', 'q'];
 // The orders of groups that the API knows; the first is that of this console.
@@ -25,12 +27,13 @@ export const readFilters = (search) => {
 		const value = query.get(name);
 		if (value && (name === 'q' || (TIME.test(value) && Date.parse(value)))) f[name] = value;
 	}
+	if (rollingOf(query.get('from')) && !f.to) f.from = query.get('from');
 	for (const name of MANY) {
 		const values = [...new Set(query.getAll(name).filter(Boolean))].slice(0, VALUES);
 		if (values.length) f[name] = values;
 	}
-	if (query.get('view') === 'rows') f.view = 'rows';
 	if (ORDERS.indexOf(query.get('sort')) > 0) f.sort = query.get('sort');
+	if (query.get('view') === 'groups' || f.sort) f.view = 'groups'; /* only groups are sorted */
 	return f;
 };
 
@@ -44,7 +47,7 @@ export const address = (path, all) => {
 	return text ? `${path}?${text}` : path;
 };
 
-export const writeFilters = (f) => address('/requests', [...pairs(f), ...(f.view === 'rows' ? [['view', 'rows']] : []), ...(f.sort ? [['sort', f.sort]] : [])]);
+export const writeFilters = (f) => address('/requests', [...pairs(f), ...(f.view === 'groups' ? [['view', 'groups']] : []), ...(f.view === 'groups' && f.sort ? [['sort', f.sort]] : [])]);
 
 export const isFiltered = (f) => pairs(f).some(([name]) => name !== 'from' && name !== 'to');
 

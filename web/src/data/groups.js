@@ -52,7 +52,7 @@ export const endGroups = groupsQuery.end;
 // The filters that select the rows of a group.
 export const rowsOfGroup = (filters, g) => {
 	const own = { region: g.region, node: g.node, app: g.app, route: g.route, reason: g.reason?.code };
-	const f = { ...filters, view: 'rows' };
+	const f = { ...filters, view: undefined };
 	for (const [name, value] of Object.entries(own)) if (isQueryable(value ?? NONE)) f[name] = [value || NONE];
 	return f;
 };

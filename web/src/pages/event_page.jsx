@@ -113,7 +113,7 @@ const Around = ({ event }) => {
 
 const linksOf = (event) => [
 	{ href: '#nearby', text: t('nearby.title') },
-	{ href: writeFilters({ ...around(event), node: [event.node || NONE], view: 'rows' }), text: t('link.node') },
+	{ href: writeFilters({ ...around(event), node: [event.node || NONE] }), text: t('link.node') },
 ];
 
 const Head = ({ event, id }) => (

@@ -81,7 +81,7 @@ const Details = ({ node }) => {
 				</p>
 				{isQueryable(node.name) && (
 					<p class="see">
-						{t('nodes.see')}: <a href={writeFilters({ node: [node.name], view: 'rows' })}>{t('nodes.requests')}</a> · <a href={eventsAddress({ node: node.name })}>{t('nodes.events')}</a>
+						{t('nodes.see')}: <a href={writeFilters({ node: [node.name] })}>{t('nodes.requests')}</a> · <a href={eventsAddress({ node: node.name })}>{t('nodes.events')}</a>
 					</p>
 				)}
 			</section>

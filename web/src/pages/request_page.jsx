@@ -37,7 +37,7 @@ const About = ({ req }) => (
 			[t('ev.path'), <Text of={req.path} class="mono wrap" cut={4096} />],
 			[
 				t('ev.route'),
-				<a href={writeFilters({ app: [req.app], route: [req.route], view: 'rows' })}>
+				<a href={writeFilters({ app: [req.app], route: [req.route] })}>
 					<Text of={req.route} class="mono" />
 				</a>,
 			],
@@ -74,7 +74,7 @@ const Where = ({ req }) => (
 		rows={[
 			[
 				t('col.node'),
-				<a href={writeFilters({ node: [req.node], view: 'rows' })}>
+				<a href={writeFilters({ node: [req.node] })}>
 					<Text of={req.node} />
 				</a>,
 			],
@@ -82,7 +82,7 @@ const Where = ({ req }) => (
 			[t('filter.tag'), <TagsAtTime node={req.node} time={req.time} />],
 			[
 				t('col.app'),
-				<a href={writeFilters({ app: [req.app], view: 'rows' })}>
+				<a href={writeFilters({ app: [req.app] })}>
 					<Text of={req.app} />
 				</a>,
 			],

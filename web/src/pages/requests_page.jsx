@@ -15,6 +15,7 @@ import { isFiltered, isLive, pairs, readFilters, writeFilters } from '../data/fi
 import { endGroups, grouped, loadGroups, setGroupsHold, showGroups } from '../data/groups.js';
 import { t } from '../text/i18n.js';
 import { onKey } from '../base/keyboard.js';
+import { momentOf } from '../base/moment.js';
 import { go } from '../base/router.js';
 import { KEEP, load, loadOlder, setHold, showFresh, table, unload } from '../data/rows.js';
 import { useStore } from '../base/store.js';
@@ -66,7 +67,7 @@ const More = ({ state, filters }) => {
 	if (state.capped || state.rows.length >= KEEP) {
 		return (
 			<p class="more">
-				{t('table.cap', { n: count(KEEP) })} <a href={writeFilters({ ...filters, to: last.time, from: filters.from })}>{t('table.cap.older', { time: timeText(last.time) })}</a>
+				{t('table.cap', { n: count(KEEP) })} <a href={writeFilters({ ...filters, to: last.time, from: filters.from && new Date(momentOf(filters.from)).toISOString() })}>{t('table.cap.older', { time: timeText(last.time) })}</a>
 			</p>
 		);
 	}
@@ -177,7 +178,7 @@ export const RequestsPage = ({ search }) => {
 		view.top = scroller.current.scrollTop;
 		if (view.top <= TOP_PX && table.get().fresh.length && !document.activeElement?.closest?.('tbody')) showFresh();
 	};
-	const View = filters.view === 'rows' ? RowsView : GroupsView;
+	const View = filters.view === 'groups' ? GroupsView : RowsView;
 	return (
 		<>
 			<FilterBar filters={filters} onChange={onChange} />

@@ -6,8 +6,10 @@ import { Facet, valueText } from './facet_menu.jsx';
 import { TimeRange } from '../../ui/time_range.jsx';
 import { MANY, address, bare, fits, isFiltered, isLive, isNot, pairs, readFilters, withoutValue, writeFilters } from '../../data/filters.js';
 import { t } from '../../text/i18n.js';
+import { endsOf } from '../../data/time_bins.js';
 import { onKey } from '../../base/keyboard.js';
 import { link } from '../../base/live.js';
+import { absolute } from '../../base/moment.js';
 import { useStore } from '../../base/store.js';
 
 const TYPED_MS = 350;
@@ -57,19 +59,22 @@ export const FilterChips = ({ filters, onChange }) =>
 
 const Views = ({ filters }) => (
 	<nav class="views" aria-label={t('view.label')}>
-		{[undefined, 'rows'].map((view) => (
+		{[undefined, 'groups'].map((view) => (
 			<a key={view} href={writeFilters({ ...filters, view })} aria-current={filters.view === view ? 'true' : undefined}>
-				{t(view ? 'view.rows' : 'view.groups')}
+				{t(view ? 'view.groups' : 'view.rows')}
 			</a>
 		))}
 	</nav>
 );
 
-const Export = ({ as, filters }) => (
-	<a class="export" href={address(`/api/v1/requests.${as}`, pairs(filters))} download data-plain title={t('export.title', { as: as.toUpperCase() })}>
-		{as.toUpperCase()}
-	</a>
-);
+const Export = ({ as, filters }) => {
+	const addressNow = () => address(`/api/v1/requests.${as}`, absolute(pairs(filters)));
+	return (
+		<a class="export" href={addressNow()} onClick={(e) => (e.currentTarget.href = addressNow())} download data-plain title={t('export.title', { as: as.toUpperCase() })}>
+			{as.toUpperCase()}
+		</a>
+	);
+};
 
 const Live = ({ filters }) => {
 	const { state } = useStore(link);
@@ -82,9 +87,9 @@ const Live = ({ filters }) => {
 	);
 };
 
-const absolute = (f) => {
-	const to = f.to ?? new Date().toISOString();
-	const from = f.from ?? new Date(Date.parse(to) - 3600e3).toISOString();
+// The address of exactly what is shown.
+const fixedAddress = (f) => {
+	const [from, to] = endsOf(f, Date.now()).map((ms) => new Date(ms).toISOString());
 	return `${location.origin}${writeFilters({ ...f, from, to })}`;
 };
 
@@ -119,7 +124,7 @@ export const FilterBar = ({ filters, onChange }) => {
 				<span class="push" />
 				<Export as="csv" filters={filters} />
 				<Export as="ndjson" filters={filters} />
-				<CopyButton class="quiet" label={t('filter.copy')} title={t('filter.copy.title')} text={() => absolute(filters)} />
+				<CopyButton class="quiet" label={t('filter.copy')} title={t('filter.copy.title')} text={() => fixedAddress(filters)} />
 				<Live filters={filters} />
 			</div>
 		</section>

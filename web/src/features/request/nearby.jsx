@@ -25,7 +25,7 @@ export const Failed = ({ error }) => error && <p class="warn">{t('part.failed', 
 
 const same = (group, req) => req && group.app === req.app && group.route === req.route && group.reason?.code === req.reason?.code;
 export const filtersOf = (group, range) => {
-	const f = { ...range, view: 'rows' };
+	const f = { ...range };
 	for (const [name, value] of [['node', group.node], ['app', group.app], ['route', group.route], ['reason', group.reason?.code]]) if (isQueryable(value ?? NONE)) f[name] = [value || NONE];
 	return f;
 };
@@ -90,7 +90,7 @@ export const NearbyRequests = ({ of, req }) => {
 			<p class="sum">
 				{!data && !error && t('table.loading')}
 				{data && t(n ? 'nearby.some' : 'nearby.none', { n: count(n), node: visible(of.node ?? '–').slice(0, 60) })}{' '}
-				{n > 0 && <a href={writeFilters({ ...range, node: [of.node || NONE], view: 'rows' })}>{t('nearby.all')}</a>}
+				{n > 0 && <a href={writeFilters({ ...range, node: [of.node || NONE] })}>{t('nearby.all')}</a>}
 			</p>
 			<Failed error={error} />
 			{n > 0 && <NearbyTable groups={groups} range={range} />}
