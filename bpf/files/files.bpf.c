@@ -290,8 +290,7 @@ static __always_inline __u64 unseen_since(struct task_struct *t, __u64 before, _
 	return now - ran;
 }
 
-/* irq: FILE_IN_IRQ if the stack has the frames of the sampling interrupt on top. */
-static __always_inline void sample(void *ctx, __u32 irq, __u64 before, __u64 now)
+static __always_inline void sample(void *ctx, __u64 before, __u64 now)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	struct file_slot *g = slot_at(t);
@@ -315,11 +314,11 @@ static __always_inline void sample(void *ctx, __u32 irq, __u64 before, __u64 now
 		emit_name(o, t);
 	if (o->named && !o->sampled) {
 		o->sampled = 1;
-		emit_running_stack(o, t, ctx, irq, l.now_ns);
+		emit_running_stack(o, t, ctx, l.now_ns);
 	}
 }
 
-static __always_inline void clock(void *ctx, __u32 irq)
+static __always_inline void clock(void *ctx)
 {
 	__u64 now = bpf_ktime_get_ns(), before;
 	struct cpu *cpu = this_cpu();
@@ -328,22 +327,22 @@ static __always_inline void clock(void *ctx, __u32 irq)
 		return;
 	before = cpu->sampled_ns;
 	cpu->sampled_ns = now;
-	sample(ctx, irq, before, now);
+	sample(ctx, before, now);
 }
 
 /* Any expiring hrtimer of the kernel, mainly its tick, which runs anyway. */
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(on_tick)
 {
-	clock(ctx, FILE_IN_IRQ);
+	clock(ctx);
 	return 0;
 }
 
-/* A timer of our own, where the tick is too slow or stopped. */
+/* A timer of our own, where the tick is too slow or stopped. It may interrupt another interrupt. */
 SEC("perf_event")
 int on_sample(struct bpf_perf_event_data *ctx)
 {
-	clock(ctx, 0);
+	clock(ctx);
 	return 0;
 }
 

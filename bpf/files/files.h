@@ -43,9 +43,9 @@ enum file_flag {
 	FILE_DELETED = 1,
 	FILE_APPENDED = 2, /* offset unknown */
 	FILE_DONE_KNOWN = 4, /* in an end: bytes is the amount moved */
-	FILE_ON_CPU = 8, /* in a stack: where it ran; else where it was blocked */
+	FILE_ON_CPU = 8, /* in a stack: where it ran, perhaps below the frames of an interrupt; else
+			    where it was blocked */
 	FILE_WAS_FAST = 16, /* in an end: not slow, discard its pieces */
-	FILE_IN_IRQ = 32, /* in a stack: frames of the sampling interrupt are on top */
 };
 
 struct file_head {

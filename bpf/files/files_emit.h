@@ -66,7 +66,7 @@ static __noinline void emit_block_stack(struct op *o, struct task_struct *t, __u
 }
 
 static __always_inline void emit_running_stack(struct op *o, struct task_struct *t, void *ctx,
-					       __u32 irq, __u64 now)
+					       __u64 now)
 {
 	struct file_stack *s = bpf_ringbuf_reserve(&ring, sizeof(*s), 0);
 
@@ -75,7 +75,7 @@ static __always_inline void emit_running_stack(struct op *o, struct task_struct 
 		return;
 	}
 	head_of(&s->head, FILE_IS_STACK, o, t);
-	s->head.flags |= FILE_ON_CPU | irq;
+	s->head.flags |= FILE_ON_CPU;
 	s->start_ns = s->end_ns = now;
 	stack_end(s, bpf_get_stack(ctx, s->frame, sizeof(s->frame), 0));
 }

@@ -34,7 +34,7 @@ struct files_source {
 
 static uint64_t stack_of(struct files_source *s, const struct file_stack *k)
 {
-	bool irq = k->head.flags & FILE_IN_IRQ;
+	bool irq = k->head.flags & FILE_ON_CPU;
 	bool cut = k->n == (irq ? ARRAY_SIZE(k->frame) : FILE_FRAMES);
 
 	return stacks_id(s->stacks, k->frame, k->n,

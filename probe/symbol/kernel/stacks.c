@@ -84,18 +84,22 @@ static void begin_pass(struct stacks *s)
 	ksyms_begin(s->ksyms, addr, n);
 }
 
-/* The function by which an interrupt enters the kernel: x86, arm64. */
+/* The function by which an interrupt enters the kernel: x86, arm64. A fault of the task itself
+ * (asm_exc_page_fault) is none. */
 static bool is_entry(const char *name)
 {
-	return strncmp(name, "asm_", 4) == 0 || strncmp(name, "el1h_64_irq+", 12) == 0;
+	if (strncmp(name, "asm_", 4) == 0)
+		return strncmp(name, "asm_exc_", 8) != 0;
+	return strncmp(name, "el1h_64_irq+", 12) == 0;
 }
 
-/* The number of frames of the interrupt on top, including its entry. */
+/* The number of frames of the interrupts on top, including their entries. One may have interrupted
+ * another: the frames of the task begin below the last entry. */
 static uint32_t interrupt_frames(const char *const *name, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++)
-		if (is_entry(name[i]))
-			return i + 1;
+	for (uint32_t i = n; i > 0; i--)
+		if (is_entry(name[i - 1]))
+			return i;
 	return 0;
 }
 

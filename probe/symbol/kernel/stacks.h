@@ -15,7 +15,7 @@ enum { STACKS_PENDING = 32 };
 
 enum stacks_flag {
 	STACKS_CUT = 1, /* there were more frames than these */
-	STACKS_IN_IRQ = 2, /* the top frames are of an interrupt and are not sent */
+	STACKS_IN_IRQ = 2, /* interrupts may be on top; their frames are not sent */
 };
 
 struct stacks;

@@ -250,21 +250,61 @@ TEST(a_stack_is_sent_once_and_again_after_an_hour)
 	buf_free(&out.event);
 }
 
-TEST(the_frames_of_the_sampling_interrupt_are_not_sent)
+/* The names that are sent of a stack sampled in an interrupt. */
+static void sent_of(const __u64 *frames, uint32_t n, struct buf *text)
 {
-	const __u64 frames[] = { 0xffffffff81000301, 0xffffffff81000402, 0xffffffff8100011a };
 	struct sink out = { 0 };
 	AUTO(stacks_free) struct stacks *s = stacks_new(root);
 
-	put("kallsyms", "ffffffff81000100 T do_fsync\nffffffff81000300 t hrtimer_interrupt\n"
+	put("kallsyms", "ffffffff81000100 T do_fsync\nffffffff81000200 t asm_exc_page_fault\n"
+			"ffffffff81000300 t hrtimer_interrupt\n"
 			"ffffffff81000400 T asm_sysvec_apic_timer_interrupt\n"
-			"ffffffff81000500 T after\n");
-	CHECK(stacks_id(s, frames, 3, STACKS_IN_IRQ, 1) != 0);
+			"ffffffff81000500 T asm_common_interrupt\n"
+			"ffffffff81000600 T after\n");
+	CHECK(stacks_id(s, frames, n, STACKS_IN_IRQ, 1) != 0);
 	for (int i = 0; i < 10; i++)
 		stacks_step(s, &out, 2000000000);
-	CHECK(memmem(out.event.data, out.event.len, "do_fsync+0x1a", 13) != NULL);
-	CHECK(memmem(out.event.data, out.event.len, "interrupt", 9) == NULL);
+	buf_put(text, out.event.data, out.event.len);
 	buf_free(&out.event);
+}
+
+static bool has_name(const struct buf *text, const char *name)
+{
+	return memmem(text->data, text->len, name, strlen(name)) != NULL;
+}
+
+TEST(the_frames_of_the_sampling_interrupt_are_not_sent)
+{
+	const __u64 frames[] = { 0xffffffff81000301, 0xffffffff81000402, 0xffffffff8100011a };
+	struct buf text = { 0 };
+
+	sent_of(frames, 3, &text);
+	CHECK(has_name(&text, "do_fsync+0x1a"));
+	CHECK(!has_name(&text, "interrupt"));
+	buf_free(&text);
+}
+
+TEST(nor_those_of_an_interrupt_that_it_interrupted)
+{
+	const __u64 frames[] = { 0xffffffff81000301, 0xffffffff81000402, 0xffffffff81000503,
+				 0xffffffff8100011a };
+	struct buf text = { 0 };
+
+	sent_of(frames, 4, &text);
+	CHECK(has_name(&text, "do_fsync+0x1a"));
+	CHECK(!has_name(&text, "interrupt"));
+	buf_free(&text);
+}
+
+TEST(a_fault_of_the_task_itself_is_sent)
+{
+	const __u64 frames[] = { 0xffffffff81000601, 0xffffffff81000202, 0xffffffff8100011a };
+	struct buf text = { 0 };
+
+	sent_of(frames, 3, &text);
+	CHECK(has_name(&text, "after+0x1"));
+	CHECK(has_name(&text, "asm_exc_page_fault+0x2"));
+	buf_free(&text);
 }
 
 TEST(stacks_beyond_the_pending_limit_get_no_id_yet)
