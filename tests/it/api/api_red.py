@@ -125,7 +125,7 @@ def check_apps(c, web):
     for s in page['series']:
         parts = [x for x in series if (x['app'], x['role']) == (s['app'], s['role'])]
         nodes = {x['node'] for x in parts}
-        c.ok(f'{s["app"]} as {s["role"]} is told without route and peer, with its nodes', s['route'] is None and s['peer'] is None and s['nodes'] == len(nodes)
+        c.ok(f'{s["app"]} as {s["role"]} has no route and no peer, and counts its nodes', s['route'] is None and s['peer'] is None and s['nodes'] == len(nodes)
              and s['node'] == (None if len(nodes) > 1 else min(nodes)), s)
         want = {}
         for p in (p for x in parts for p in x['points']):

@@ -50,12 +50,12 @@ const rankOf = (app) => RANK[app.worse] ?? 2;
 // One entry per application that answered requests, from the series by application: {app, node, nodes, now, usual, worse, known, spark}.
 // node is null if there are several. The worse ones are first, then the busiest.
 export const appsOf = (series, hour) => {
-	const told = new Map(series.filter((one) => one.role === 'server').map((one) => [one.app, one]));
+	const summed = new Map(series.filter((one) => one.role === 'server').map((one) => [one.app, one]));
 	const cut = hour.n - NOW_MS / STEP_MS;
 	const all = rowsOf(series, 'server', hour).rows.map(({ app, columns }) => {
 		const now = sumOf(columns.slice(cut));
 		const usual = sumOf(columns.slice(0, cut));
-		const { node, nodes } = told.get(app);
+		const { node, nodes } = summed.get(app);
 		return { app, node, nodes, now, usual, worse: worseBy(now, usual), known: isKnown(now, usual), spark: columns.map((column) => column.count) };
 	});
 	return all.sort((a, b) => rankOf(a) - rankOf(b) || b.now.errors - a.now.errors || b.now.count - a.now.count || b.usual.count - a.usual.count);
