@@ -7,6 +7,7 @@
 #include "lib/base/log.h"
 
 enum { MAX_WATCH = 128, MAX_TIMER = 64 };
+#define TIMERS_NS 20000000ull /* in one turn: other timers that are due wait for the next */
 
 struct watch {
 	int fd; /* -1: a socket of ZeroMQ */
@@ -25,6 +26,7 @@ struct loop {
 	struct watch watch[MAX_WATCH];
 	struct timer timer[MAX_TIMER];
 	int nwatch, ntimer;
+	int first; /* the timer that the next turn begins with */
 	bool stop;
 	struct loop_turn longest;
 };
@@ -116,13 +118,20 @@ static long wait_ms(const struct loop *l)
 static int run_timers(struct loop *l)
 {
 	uint64_t now = clock_mono_ns();
+	int first = l->first;
 
+	l->first = 0;
 	for (int i = 0; i < l->ntimer; i++) {
-		struct timer *t = &l->timer[i];
+		int at = (first + i) % l->ntimer;
+		struct timer *t = &l->timer[at];
 		int r;
 
 		if (t->due_ns > now)
 			continue;
+		if (clock_mono_ns() - now > TIMERS_NS) {
+			l->first = at;
+			return 0;
+		}
 		t->due_ns = clock_next(now, t->every_ns);
 		r = t->fn(t->arg);
 		if (r < 0)

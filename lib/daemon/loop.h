@@ -22,6 +22,7 @@ void loop_mute_fd(struct loop *l, int fd, bool mute); /* keeps the watch without
 
 /*
  * Fires at multiples of its period, so that timers whose periods divide one another share wakeups.
+ * Where those that are due take longer than 20 ms, the others run after the watches were served.
  * Returns the timer's number.
  */
 int loop_add_timer(struct loop *l, uint64_t every_ms, loop_fn *fn, void *arg);

@@ -7,10 +7,16 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "probe/foreign/foreign.h"
 
-enum { DEPTH = 16 }; /* of nested cgroups */
+enum {
+	DEPTH = 16,
+	AT_ONCE = 64
+}; /* DEPTH: of nested cgroups; AT_ONCE: files between two looks at
+      the clock */
+#define STEP_NS 8000000ull /* of CPU time in one call */
 
 static int by_number(const void *a, const void *b)
 {
@@ -123,9 +129,19 @@ static uint32_t take_file(DIR *d, const struct dirent *e, uint32_t pid, struct s
 	return 1;
 }
 
+struct step {
+	uint32_t files; /* that may be read still */
+	uint64_t until_ns; /* CPU time of this thread */
+};
+
+static bool is_over(const struct step *s)
+{
+	return !s->files || clock_cpu_ns() > s->until_ns;
+}
+
 /* Assigns the sockets of the process s->pid; returns the number of wanted ones newly found. */
 static uint32_t scan_files(const char *procfs, struct owner_search *s, struct socket_owner *want,
-			   uint32_t nwant, uint32_t *left)
+			   uint32_t nwant, struct step *step)
 {
 	DIR *d = foreign_list(procfs, s->pid, "fd");
 	uint32_t found = 0, pid = s->pid;
@@ -133,8 +149,9 @@ static uint32_t scan_files(const char *procfs, struct owner_search *s, struct so
 
 	if (d && s->at)
 		seekdir(d, s->at);
-	while (d && *left && found < nwant && (e = readdir(d))) {
-		--*left;
+	while (d && step->files && found < nwant && (e = readdir(d))) {
+		if (--step->files % AT_ONCE == 0 && is_over(step))
+			step->files = 0;
 		if (++s->files > foreign_limits[FOREIGN_FILES].entries) {
 			foreign_refuse(FOREIGN_FILES, -EFBIG, procfs, pid, NULL);
 			e = NULL;
@@ -153,18 +170,19 @@ static uint32_t scan_files(const char *procfs, struct owner_search *s, struct so
 bool find_socket_owners(const char *procfs, const struct netns_pids *p, struct owner_search *s,
 			struct socket_owner *want, uint32_t nwant)
 {
-	uint32_t left = foreign_limits[FOREIGN_FILES].step_entries, found = 0;
+	struct step step = { foreign_limits[FOREIGN_FILES].step_entries, clock_cpu_ns() + STEP_NS };
+	uint32_t found = 0;
 
 	if (s->pid)
-		found += scan_files(procfs, s, want, nwant, &left);
+		found += scan_files(procfs, s, want, nwant, &step);
 	for (uint32_t i = p->n; i-- > 0 && found < nwant;) {
 		if (s->below && p->pid[i] >= s->below)
 			continue;
-		if (!left)
+		if (is_over(&step))
 			return false;
 		s->pid = s->below = p->pid[i];
 		s->at = s->files = 0;
-		found += scan_files(procfs, s, want, nwant, &left);
+		found += scan_files(procfs, s, want, nwant, &step);
 	}
 	if (s->pid && found < nwant)
 		return false;

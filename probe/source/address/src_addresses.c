@@ -22,10 +22,13 @@ enum {
 	NEW_READS = 12, /* time for a server to start */
 	NEW_AT_ONCE = 8,
 	TURN_READS = 3,
+	AT_ONCE = 16, /* processes between two looks at the clock */
 };
 
 static const uint64_t ALL_NS = 600000000000u;
-static const uint64_t NETS_NS = 20000000; /* for other network namespaces in one read */
+/* CPU time in one read, for new processes and for other network namespaces: any user can start
+ * many, and the rest waits for the next read. */
+static const uint64_t PIDS_NS = 8000000, NETS_NS = 8000000;
 
 struct addresses {
 	char *procfs;
@@ -34,6 +37,7 @@ struct addresses {
 	struct buf text;
 	struct netns_pids pids, before; /* now, and at the last search for namespaces */
 	struct netns_list nets;
+	bool behind; /* some processes of the last read are not examined yet */
 	uint32_t reads, next_net; /* next_net: the one to read next */
 	uint64_t own_netns;
 	struct addr_list list, fresh;
@@ -110,6 +114,46 @@ static bool process_ended(struct addresses *s)
 	return false;
 }
 
+/* Keeps those whose known process is still in them. */
+static void keep_nets(struct addresses *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->nets.n; i++) {
+		const struct netns_entry *e = &s->nets.net[i];
+		char who[16];
+
+		snprintf(who, sizeof(who), "%u", e->pid);
+		if (netns_pids_has(&s->pids, e->pid) && netns_inode(s->procfs, who) == e->inode)
+			s->nets.net[n++] = *e;
+	}
+	s->nets.n = n;
+}
+
+/* Examines those that are not in was; what PIDS_NS does not suffice for leaves the list, so that
+ * it is new at the next read. */
+static void examine_pids(struct addresses *s, const struct netns_pids *was,
+			 const struct netns_list *were)
+{
+	uint64_t began = clock_cpu_ns();
+	uint32_t n = 0, done = 0;
+
+	s->behind = false;
+	for (uint32_t i = 0; i < s->pids.n; i++) {
+		uint32_t pid = s->pids.pid[i];
+		bool known = netns_pids_has(was, pid);
+
+		if (!known && s->behind)
+			continue;
+		if (!known)
+			examine_pid(s, were, pid);
+		s->pids.pid[n++] = pid;
+		if (!known && ++done % AT_ONCE == 0)
+			s->behind = clock_cpu_ns() - began > PIDS_NS;
+	}
+	s->pids.n = n;
+}
+
 static int find_nets(struct addresses *s, bool all)
 {
 	const struct netns_list were = s->nets;
@@ -118,13 +162,11 @@ static int find_nets(struct addresses *s, bool all)
 
 	if (r < 0)
 		return r;
-	if (all || *s->below || process_ended(s)) {
+	if (all || *s->below || (!s->behind && process_ended(s))) {
 		was.n = 0;
-		s->nets.n = 0;
+		keep_nets(s);
 	}
-	for (uint32_t i = 0; i < s->pids.n; i++)
-		if (!netns_pids_has(&was, s->pids.pid[i]))
-			examine_pid(s, &were, s->pids.pid[i]);
+	examine_pids(s, &was, &were);
 	was = s->before;
 	s->before = s->pids;
 	s->pids = was;
@@ -263,18 +305,25 @@ static uint32_t collect_wanted(const struct addresses *s, struct socket_owner *w
 static void find_owners(struct addresses *s)
 {
 	struct socket_owner *want = calloc(s->fresh.n + 1, sizeof(*want)), key = { 0 }, *o;
-	uint32_t n = want ? collect_wanted(s, want) : 0;
-	bool complete = n && find_socket_owners(s->procfs, &s->before, &s->search, want, n);
+	uint32_t n = want ? collect_wanted(s, want) : 0, pid = 0, last = 0; /* named last */
+	bool complete =
+		n && find_socket_owners(s->procfs, &s->before, &s->search, want, n) && !s->behind;
 
 	for (uint32_t i = 0; n && i < s->fresh.n; i++) {
 		struct found_addr *f = &s->fresh.p[i];
+		const struct found_addr *named = &s->fresh.p[last];
 
 		key.inode = f->inode;
 		o = f->sought ? NULL : bsearch(&key, want, n, sizeof(*want), by_inode);
-		if (o && o->pid)
-			name_owner(s, f, o->pid);
-		else if (o && complete)
+		if (o && o->pid == pid && pid) {
 			f->sought = true;
+			memcpy(f->app, named->app, sizeof(f->app));
+		} else if (o && o->pid) {
+			name_owner(s, f, pid = o->pid);
+			last = i;
+		} else if (o && complete) {
+			f->sought = true;
+		}
 	}
 	free(want);
 }

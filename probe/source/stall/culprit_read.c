@@ -12,6 +12,7 @@
 enum { NICE = 10, NICENESS = 19 - 3, POLICY = 41 - 3, STAT_FIELDS = POLICY + 1, PATH_OF = 512 };
 enum { MINFLT = 10 - 3, UTIME = 14 - 3, STIME = 15 - 3, THREADS = 20 - 3, START = 22 - 3 };
 enum { RSS = 24 - 3 };
+enum { THREADS_MAX = 256 }; /* read of one process: each takes microseconds */
 
 static int read_of(struct buf *text, const char *procfs, uint32_t pid, const char *name,
 		   struct words *file)
@@ -99,12 +100,14 @@ static uint64_t delay_of_threads(struct buf *text, const char *procfs, uint32_t 
 	char name[64];
 	uint64_t sum = 0;
 	struct dirent *e;
+	int n = 0;
 
-	while (d && (e = readdir(d))) {
+	while (d && n < THREADS_MAX && (e = readdir(d))) {
 		if (e->d_name[0] < '1' || e->d_name[0] > '9')
 			continue;
 		snprintf(name, sizeof(name), "task/%.20s/schedstat", e->d_name);
 		sum += delay_of(text, procfs, pid, name);
+		n++;
 	}
 	if (d)
 		closedir(d);

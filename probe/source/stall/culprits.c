@@ -10,13 +10,20 @@
 
 #define S 1000000000ull
 #define SOON_NS (S * 9 / 10) /* CPU: every second tick; others: every two seconds */
+#define STEP_NS 10000000ull /* of CPU time in one call: any user can start thousands of processes  \
+			     */
 
-enum { COST = 100, GROUPS = 64 }; /* COST: scans take at most 1/COST of a CPU */
+/* COST: scans take at most 1/COST of a CPU. AT_ONCE: processes between two looks at the clock. */
+enum { COST = 100, GROUPS = 64, AT_ONCE = 8 };
 
 struct row {
 	struct culprit_counts last; /* pid 0: sum of ended processes of this name */
 	double did, waited;
 	uint32_t mark; /* the last scan that saw it */
+};
+
+struct scan_sums {
+	double waited_s, busy_s;
 };
 
 struct culprits {
@@ -29,6 +36,10 @@ struct culprits {
 	uint64_t first_ns, last_ns, next_ns;
 	uint64_t paid_ns; /* from then on the scans are within 1/COST */
 	uint64_t now_ns; /* of the current scan */
+	DIR *dir; /* NULL: no scan has begun that is to be continued */
+	uint32_t old; /* number of rows before this scan */
+	struct scan_sums sum; /* of this scan */
+	uint64_t cost_ns; /* of this scan */
 	double waiting, busy;
 };
 
@@ -52,6 +63,8 @@ void culprits_free(struct culprits *o)
 {
 	if (!o)
 		return;
+	if (o->dir)
+		closedir(o->dir);
 	free(o->procfs);
 	free(o->below);
 	free(o->rows);
@@ -115,12 +128,8 @@ static double since_s(const struct culprits *o)
 	return o->scans ? (double)(o->now_ns - o->last_ns) / 1e9 : 0;
 }
 
-struct scan_sums {
-	double waited_s, busy_s;
-};
-
 static void count_usage(struct culprits *o, struct row *r, const struct culprit_counts *now,
-			const struct culprit_counts *before, struct scan_sums *sum)
+			const struct culprit_counts *before)
 {
 	double d = usage_growth(o->what, now, before),
 	       w = growth(now->delay_ns, before->delay_ns) / 1e9;
@@ -131,17 +140,16 @@ static void count_usage(struct culprits *o, struct row *r, const struct culprit_
 	if (!now->inside)
 		return;
 	r->waited += o->what == STALL_CPU ? w : now->waits ? since_s(o) : 0;
-	sum->busy_s += d;
+	o->sum.busy_s += d;
 	if (!now->may_wait)
-		sum->waited_s += w;
+		o->sum.waited_s += w;
 }
 
-/* old: number of rows before this scan. */
-static void scan_process(struct culprits *o, uint32_t old, uint32_t pid, struct scan_sums *sum)
+static void scan_process(struct culprits *o, uint32_t pid)
 {
 	const struct row key = { .last = { .pid = pid } };
 	const struct culprit_counts nothing = { 0 };
-	struct row *r = old ? bsearch(&key, o->rows, old, sizeof(key), by_pid) : NULL;
+	struct row *r = o->old ? bsearch(&key, o->rows, o->old, sizeof(key), by_pid) : NULL;
 	struct culprit_counts now = { .pid = pid };
 	struct culprit_counts before = r ? r->last : nothing;
 
@@ -154,7 +162,7 @@ static void scan_process(struct culprits *o, uint32_t old, uint32_t pid, struct 
 	if (!r)
 		r = add_row(o);
 	if (r)
-		count_usage(o, r, &now, o->scans ? &before : &now, sum);
+		count_usage(o, r, &now, o->scans ? &before : &now);
 }
 
 /* Merges ended processes into one row per name; these have pid 0 and sort first. */
@@ -184,7 +192,7 @@ static void merge_ended(struct culprits *o)
 
 bool culprits_due(const struct culprits *o, uint64_t now_ns)
 {
-	return now_ns >= o->next_ns;
+	return o->dir || now_ns >= o->next_ns;
 }
 
 bool culprits_paid(const struct culprits *o, uint64_t now_ns)
@@ -197,36 +205,57 @@ static uint64_t later_of(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-int culprits_scan(struct culprits *o, uint64_t now_ns)
+static void end_scan(struct culprits *o)
 {
-	uint64_t began = clock_cpu_ns();
-	uint32_t old = o->n;
-	struct scan_sums sum = { 0 };
-	struct dirent *e;
-	DIR *d = opendir(o->procfs);
-
-	if (!d)
-		return -errno;
-	o->now_ns = now_ns;
-	while ((e = readdir(d)))
-		if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
-			scan_process(o, old, (uint32_t)strtoul(e->d_name, NULL, 10), &sum);
-	closedir(d);
+	closedir(o->dir);
+	o->dir = NULL;
 	merge_ended(o);
 	if (o->n)
 		qsort(o->rows, o->n, sizeof(*o->rows), by_pid);
-	if (o->scans && now_ns > o->last_ns) {
-		o->waiting = sum.waited_s / ((double)(now_ns - o->last_ns) / 1e9);
-		o->busy = sum.busy_s / ((double)(now_ns - o->last_ns) / 1e9);
+	if (o->scans && o->now_ns > o->last_ns) {
+		o->waiting = o->sum.waited_s / since_s(o);
+		o->busy = o->sum.busy_s / since_s(o);
 	}
 	if (!o->scans++)
-		o->first_ns = now_ns;
-	o->last_ns = now_ns;
-	o->paid_ns = later_of(o->paid_ns, now_ns) + (clock_cpu_ns() - began) * COST;
-	o->next_ns = now_ns + (o->what == STALL_CPU ? SOON_NS : 2 * SOON_NS);
+		o->first_ns = o->now_ns;
+	o->last_ns = o->now_ns;
+	o->paid_ns = later_of(o->paid_ns, o->now_ns) + o->cost_ns * COST;
+	o->next_ns = o->now_ns + (o->what == STALL_CPU ? SOON_NS : 2 * SOON_NS);
 	if (o->scans >
 	    1) /* one scan shows no growth: the second comes on time, but counts as cost */
 		o->next_ns = later_of(o->next_ns, o->paid_ns);
+}
+
+static int begin_scan(struct culprits *o, uint64_t now_ns)
+{
+	o->dir = opendir(o->procfs);
+	if (!o->dir)
+		return -errno;
+	o->old = o->n;
+	o->sum = (struct scan_sums){ 0 };
+	o->cost_ns = 0;
+	o->now_ns = now_ns;
+	return 0;
+}
+
+int culprits_scan(struct culprits *o, uint64_t now_ns)
+{
+	uint64_t began = clock_cpu_ns();
+	struct dirent *e = NULL;
+	int r = o->dir ? 0 : begin_scan(o, now_ns);
+
+	if (r < 0)
+		return r;
+	for (uint32_t n = 1; (e = readdir(o->dir)); n++) {
+		if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
+			scan_process(o, (uint32_t)strtoul(e->d_name, NULL, 10));
+		if (n % AT_ONCE == 0 && clock_cpu_ns() - began > STEP_NS)
+			break;
+	}
+	o->cost_ns += clock_cpu_ns() - began;
+	if (e)
+		return 1;
+	end_scan(o);
 	return 0;
 }
 
@@ -236,7 +265,7 @@ void culprits_forget(struct culprits *o)
 
 	for (uint32_t i = 0; i < o->n; i++) {
 		o->rows[i].did = o->rows[i].waited = 0;
-		if (o->rows[i].last.pid)
+		if (o->rows[i].last.pid || o->dir) /* a scan that goes on needs their places */
 			o->rows[n++] = o->rows[i];
 	}
 	o->n = n;

@@ -35,7 +35,12 @@ void culprits_free(struct culprits *o); /* NULL is fine */
 
 bool culprits_due(const struct culprits *o, uint64_t now_ns); /* for the next scan */
 bool culprits_paid(const struct culprits *o, uint64_t now_ns); /* may be freed */
-int culprits_scan(struct culprits *o, uint64_t now_ns); /* scans; -errno: /proc is unreadable */
+
+/*
+ * Scans, using at most 10 ms of CPU time. 0: the scan is complete; 1: it goes on with the next
+ * call, and until then the results are those of the scan before; -errno: /proc is unreadable.
+ */
+int culprits_scan(struct culprits *o, uint64_t now_ns);
 
 void culprits_forget(struct culprits *o); /* the last scan becomes the first */
 

@@ -89,6 +89,26 @@ TEST(timers_whose_periods_divide_one_another_are_due_together)
 	CHECK(clock_mono_ns() < 2007 * (uint64_t)MS);
 }
 
+/* A timer that takes long, another that is due with it, and a watch that must not wait for both. */
+TEST(after_a_long_timer_the_watches_come_before_the_other_timers)
+{
+	AUTO(loop_free) struct loop *l = loop_new();
+	AUTO_CLOSE int fd = eventfd(1, 0);
+	struct seen turn = { .forward_ns = 10 * MS, .loop = l };
+	struct seen slow = { .loop = l, .forward_ns = 25 * MS };
+	struct seen other = { .loop = l, .forward_ns = 25 * MS, .stop_after = 1 };
+
+	clock_set_ns(0);
+	loop_add_fd(l, fd, note, &turn);
+	loop_add_timer(l, 100, note, &slow);
+	loop_add_timer(l, 100, note, &other);
+	CHECK_EQ(loop_run(l), 0);
+	CHECK_EQ(slow.calls, 1);
+	CHECK_EQ(other.calls, 1);
+	CHECK_EQ(turn.calls, 11);
+	CHECK_EQ(loop_take_longest(l).ns, 35 * MS);
+}
+
 struct changing {
 	struct loop *loop;
 	int timer, calls;

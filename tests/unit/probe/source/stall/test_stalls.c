@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include "lib/wire/reason.h"
+#include "probe/source/stall/culprits.h"
 #include "tests/fake/clock.h"
 #include "tests/fake/stall_host.h"
 #include "tests/lib/test.h"
@@ -127,6 +128,34 @@ TEST(a_probe_that_waits_for_a_cpu_itself_scans_as_soon_as_it_can)
 }
 
 /* A scan takes 40 ms of a CPU; the second one finds the culprit, and later ones are rare. */
+TEST(a_scan_of_many_processes_is_made_in_steps)
+{
+	struct stall_host h;
+	struct culprits *o;
+	int steps = 1;
+
+	stall_host_open(&h);
+	for (uint32_t pid = 1; pid <= STALL_PROCS; pid++)
+		stall_host_start(&h, pid, "one of many");
+	stall_tick(&h);
+	o = culprits_new(h.dir, STALL_CPU, "");
+	clock_cost_ns(11 * 1000000);
+	while (culprits_scan(o, h.now_ns) == 1 && steps < 100) {
+		CHECK(culprits_due(o, h.now_ns));
+		steps++;
+	}
+	CHECK_EQ(steps, 2);
+	CHECK(!culprits_due(o, h.now_ns));
+	CHECK_EQ(culprits_scan(o, h.now_ns), 1);
+	culprits_forget(o);
+	clock_cost_ns(0);
+	CHECK_EQ(culprits_scan(o, h.now_ns), 0);
+	CHECK(!culprits_due(o, h.now_ns));
+	culprits_scan(o, h.now_ns); /* freed while one goes on */
+	culprits_free(o);
+	stall_host_close(&h);
+}
+
 TEST(many_processes_make_scans_neither_late_nor_costly)
 {
 	struct stall_host h;
