@@ -7,6 +7,7 @@
 #include "lib/base/log.h"
 #include "lib/daemon/service_manager.h"
 #include "lib/daemon/signals.h"
+#include "lib/daemon/state_file.h"
 #include "probe/doctor/doctor.h"
 #include "probe/overhead/memory_trim.h"
 #include "probe/core/layout.h"
@@ -42,7 +43,8 @@ struct probe {
 	const struct wire_dict *layouts[UPLINK_LAYOUTS];
 	size_t nlayouts;
 	uint64_t reported_lost[DELIVERY_END]; /* losses already reported to the collector */
-	uint64_t reported_refused; /* files of others */
+	uint64_t reported_refused[FOREIGN_KINDS]; /* files of others */
+	struct state_file refused; /* their programs, for the doctor */
 	uint64_t leave_ns; /* not 0: shutting down, at the latest at this time */
 	int uplink_timer;
 	uint32_t cost_reports; /* number of cost reports */
@@ -108,18 +110,48 @@ static int on_metric_tick(void *arg)
 	return 0;
 }
 
+/* The doctor, which is another process, shows the programs. */
+static void write_refused(struct probe *p)
+{
+	struct buf text = { 0 };
+
+	if (p->refused.dir < 0)
+		return;
+	foreign_list_refused(&text);
+	(void)!state_file_write(&p->refused, &text, false);
+	buf_free(&text);
+}
+
+static void report_refused(struct probe *p)
+{
+	static const enum foreign_kind kinds[FOREIGN_END] = {
+		[FOREIGN_ELF] = FOREIGN_CODE,
+		[FOREIGN_PERF_MAPS] = FOREIGN_PERF_MAP,
+		[FOREIGN_MAPPINGS] = FOREIGN_MAPS,
+		[FOREIGN_DESCRIPTORS] = FOREIGN_FILES,
+	};
+	double files[FOREIGN_END] = { 0 };
+
+	for (int i = FOREIGN_REFUSED + 1; i < FOREIGN_END; i++) {
+		uint64_t *reported = &p->reported_refused[kinds[i]];
+
+		files[i] = (double)(foreign_refused_of(kinds[i]) - *reported);
+		files[FOREIGN_REFUSED] += files[i];
+		*reported = foreign_refused_of(kinds[i]);
+	}
+	sink_sample(&p->sink,
+		    &(struct sample_item){ layout_foreign.layout, "", FOREIGN_END, files });
+	if (files[FOREIGN_REFUSED] > 0)
+		write_refused(p);
+}
+
 static void report_loop(struct probe *p)
 {
 	struct loop_turn longest = loop_take_longest(p->loop);
-	uint64_t refused = foreign_refused();
 	const double turn[LOOP_END] = { [LOOP_LONGEST] = (double)longest.ns / 1e9,
 					[LOOP_LONGEST_CPU] = (double)longest.cpu_ns / 1e9 };
-	const double files[FOREIGN_END] = { (double)(refused - p->reported_refused) };
 
-	p->reported_refused = refused;
 	sink_sample(&p->sink, &(struct sample_item){ layout_loop.layout, "", LOOP_END, turn });
-	sink_sample(&p->sink,
-		    &(struct sample_item){ layout_foreign.layout, "", FOREIGN_END, files });
 }
 
 static int on_alive_tick(void *arg UNUSED)
@@ -133,6 +165,7 @@ static int on_cost_tick(void *arg)
 	struct probe *p = arg;
 
 	report_loop(p);
+	report_refused(p);
 	sources_send_cost(p->sources, &p->sink);
 	if (++p->cost_reports % SHRINK_COSTS == 1)
 		memory_trim_shrink();
@@ -282,6 +315,19 @@ static int open_keys(struct probe *p)
 	return r < 0 ? log_err(0, "%s", err), r : 0;
 }
 
+static void open_refused(struct probe *p)
+{
+	char path[sizeof(p->config.state) + sizeof(FOREIGN_REFUSED_FILE)];
+
+	p->refused.dir = -1;
+	if (!p->config.state[0])
+		return;
+	snprintf(path, sizeof(path), "%s" FOREIGN_REFUSED_FILE, p->config.state);
+	if (state_file_open(&p->refused, path) < 0)
+		p->refused.dir = -1;
+	write_refused(p); /* in place of that of the last run */
+}
+
 static int drop_privileges(void)
 {
 	int r = privilege_drop();
@@ -320,6 +366,7 @@ static int open_probe(struct probe *p)
 		return r;
 	machine_id_read(p->machine);
 	sources_use(p->config.programs);
+	open_refused(p);
 	p->sources = sources_open(&env);
 	r = drop_privileges();
 	if (r < 0)
@@ -357,6 +404,7 @@ static void close_probe(struct probe *p)
 	sources_forget(); /* after the spool, which uses their layouts */
 	buf_free(&p->sink.event);
 	buf_free(&p->sink.metric);
+	state_file_close(&p->refused);
 	loop_free(p->loop);
 	source_scheduler_free(p->scheduler);
 }

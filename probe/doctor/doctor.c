@@ -19,6 +19,7 @@
 #include "lib/uplink/keyring.h"
 #include "probe/kernel/kernel_btf.h"
 #include "probe/core/on_demand.h"
+#include "probe/foreign/foreign.h"
 #include "probe/source/sources.h"
 #include "probe/source/stall/stalls.h"
 #include "lib/daemon/state_file.h"
@@ -281,6 +282,53 @@ static void check_state(const char *path)
 			    path, r == -EBADMSG ? "damaged" : strerror(-r));
 }
 
+/* "COUNT KIND\tPROGRAM\tREASON" */
+static void print_refusal(char *line)
+{
+	char *kind = line + strcspn(line, " ");
+	char *program = kind + strcspn(kind, "\t"), *reason = program;
+
+	if (!*program)
+		return;
+	*program++ = 0;
+	reason = program + strcspn(program, "\t");
+	if (*reason)
+		*reason++ = 0;
+	doctor_line(false, "files of others", "the %s of %s is not read: %s; refused %.*s times",
+		    kind + 1, program, reason, (int)(kind - line), line);
+}
+
+/* Those that the running probe refused to read, by the file that it keeps. */
+static void check_refused(const char *state)
+{
+	char path[PATH_MAX], *line, *at;
+	struct state_file f;
+	struct buf body = { 0 };
+	int r;
+
+	snprintf(path, sizeof(path), "%s" FOREIGN_REFUSED_FILE, state);
+	r = state_file_open(&f, path);
+	if (r < 0)
+		return; /* check_state says so */
+	r = state_file_read(&f, &body);
+	state_file_close(&f);
+	if (r == 0 && body.len) {
+		buf_put(&body, "", 1);
+		at = (char *)body.data;
+		while ((line = strsep(&at, "\n")))
+			print_refusal(line);
+	} else if (r == 0 || r == -ENOENT) {
+		doctor_line(true, "files of others", "%s",
+			    r ? "no probe with this state has run yet" : "none was refused");
+	} else {
+		doctor_line(false, "files of others",
+			    "%s: %s; it is written again with the next "
+			    "start of the probe",
+			    path, strerror(-r));
+	}
+	buf_free(&body);
+}
+
 /* Creates nothing there: a running probe may be using the directory. */
 static void check_spool(const char *path)
 {
@@ -357,8 +405,10 @@ int doctor_run(const struct probe_config *given)
 	doctor_nat(env.procfs);
 	if (given->scope[0])
 		check_scope(given);
-	if (given->state[0])
+	if (given->state[0]) {
 		check_state(given->state);
+		check_refused(given->state);
+	}
 	if (given->spool[0])
 		check_spool(given->spool);
 	if (endpoints_parse(c.collector, &collectors) == 0)

@@ -26,9 +26,18 @@ const struct foreign_limit foreign_limits[FOREIGN_KINDS] = {
 	[FOREIGN_FILES] = { "list of open files", 0, 65536, 0, 8192 },
 };
 
+struct refused_program {
+	uint64_t n; /* 0: unused */
+	uint64_t used; /* number of the last refusal */
+	enum foreign_kind kind;
+	int error;
+	char comm[COMM];
+};
+
 static struct {
-	uint64_t count, logged_ns[FOREIGN_KINDS];
+	uint64_t count[FOREIGN_KINDS], logged_ns[FOREIGN_KINDS];
 	uint32_t logged[FOREIGN_KINDS];
+	struct refused_program program[FOREIGN_NAMED]; /* the one refused longest ago is replaced */
 	struct refused {
 		struct foreign_id id;
 		uint64_t until_ns;
@@ -68,12 +77,21 @@ static const char *reason_of(int error)
 	}
 }
 
+static void read_comm(const char *procfs, uint32_t pid, char comm[static COMM])
+{
+	char raw[64];
+	ssize_t n = foreign_read_text(procfs, pid, "comm", raw, sizeof(raw));
+
+	comm[0] = 0;
+	text_clean_into(comm, COMM, raw, n > 0 ? strcspn(raw, "\n") : 0);
+	if (!comm[0])
+		snprintf(comm, COMM, "a process");
+}
+
 /* LOGGED of a kind in an hour: an outsider must not fill the log. */
-static void log_refusal(enum foreign_kind kind, int error, const char *procfs, uint32_t pid)
+static void log_refusal(enum foreign_kind kind, int error, uint32_t pid, const char *comm)
 {
 	uint64_t now = clock_mono_ns();
-	char raw[64], comm[COMM] = "";
-	ssize_t n;
 
 	if (!refusals.logged_ns[kind] || now - refusals.logged_ns[kind] >= LOG_NS) {
 		refusals.logged_ns[kind] = now;
@@ -81,27 +99,75 @@ static void log_refusal(enum foreign_kind kind, int error, const char *procfs, u
 	}
 	if (refusals.logged[kind]++ >= LOGGED)
 		return;
-	n = foreign_read_text(procfs, pid, "comm", raw, sizeof(raw));
-	text_clean_into(comm, sizeof(comm), raw, n > 0 ? strcspn(raw, "\n") : 0);
 	log_warn(
 		0,
 		"refused to read the %s of %s (pid %u): %s; it is counted in foreign_files_refused",
-		foreign_limits[kind].name, comm[0] ? comm : "a process", pid, reason_of(error));
+		foreign_limits[kind].name, comm, pid, reason_of(error));
+}
+
+static void note_program(enum foreign_kind kind, int error, const char *comm)
+{
+	struct refused_program *at = &refusals.program[0];
+
+	for (size_t i = 0; i < FOREIGN_NAMED; i++) {
+		struct refused_program *p = &refusals.program[i];
+
+		if (p->n && p->kind == kind && strcmp(p->comm, comm) == 0) {
+			at = p;
+			break;
+		}
+		if (p->used < at->used)
+			at = p;
+	}
+	if (at->kind != kind || strcmp(at->comm, comm) != 0)
+		*at = (struct refused_program){ .kind = kind };
+	at->n++;
+	at->used = foreign_refused();
+	at->error = error;
+	snprintf(at->comm, COMM, "%s", comm);
 }
 
 void foreign_refuse(enum foreign_kind kind, int error, const char *procfs, uint32_t pid,
 		    const struct foreign_id *id)
 {
-	refusals.count++;
+	char comm[COMM];
+
+	refusals.count[kind]++;
 	if (id)
 		refusals.file[refusals.next++ % REFUSED] =
 			(struct refused){ *id, clock_mono_ns() + REFUSED_NS };
-	log_refusal(kind, error, procfs, pid);
+	read_comm(procfs, pid, comm);
+	note_program(kind, error, comm);
+	log_refusal(kind, error, pid, comm);
+}
+
+uint64_t foreign_refused_of(enum foreign_kind kind)
+{
+	return refusals.count[kind];
 }
 
 uint64_t foreign_refused(void)
 {
-	return refusals.count;
+	uint64_t sum = 0;
+
+	for (int i = 0; i < FOREIGN_KINDS; i++)
+		sum += refusals.count[i];
+	return sum;
+}
+
+void foreign_list_refused(struct buf *text)
+{
+	for (size_t i = 0; i < FOREIGN_NAMED; i++) {
+		const struct refused_program *p = &refusals.program[i];
+		char line[256];
+		int len;
+
+		if (!p->n)
+			continue;
+		len = snprintf(line, sizeof(line), "%llu %s\t%s\t%s\n", (unsigned long long)p->n,
+			       foreign_limits[p->kind].name, p->comm, reason_of(p->error));
+		buf_put(text, line, (size_t)len);
+	}
 }
 
 int foreign_open_text_at(int dir, const char *path)

@@ -7,8 +7,8 @@
  * Their owner chooses size, kind and place of such a file, and may make a reader wait for ever. So
  * each kind has limits (foreign_limits), only regular files with data are read, and nothing on a
  * file system that can wait for another program or host. All functions return at once; a long file
- * is read in steps by its reader. Refusals are counted in one sum; the log names the
- * first few programs of each kind in an hour.
+ * is read in steps by its reader. Refusals are counted by kind; the log names the first few
+ * programs of each kind in an hour, and the doctor those refused last.
  *
  * Belongs to the loop's thread, except for the thread that foreign_near.c starts.
  */
@@ -18,7 +18,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include "lib/base/base.h"
+#include "lib/base/buf.h"
 
 enum foreign_kind {
 	FOREIGN_CODE, /* ELF files: programs and libraries */
@@ -83,3 +83,12 @@ void foreign_refuse(enum foreign_kind kind, int error, const char *procfs, uint3
 bool foreign_is_refused(const struct foreign_id *id);
 
 uint64_t foreign_refused(void); /* since the start, of all kinds */
+uint64_t foreign_refused_of(enum foreign_kind kind);
+
+/*
+ * Appends a line per program and kind, those refused last: "COUNT KIND\tPROGRAM\tREASON\n", as text
+ * that may be shown. At most FOREIGN_NAMED lines.
+ */
+enum { FOREIGN_NAMED = 16 };
+#define FOREIGN_REFUSED_FILE ".refused" /* added to the name of the probe's state: these lines */
+void foreign_list_refused(struct buf *text);

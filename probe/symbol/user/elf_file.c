@@ -97,14 +97,19 @@ static uint32_t read_sections(const struct elf_file *e, uint32_t i, Elf64_Shdr *
 }
 
 /* Takes a symbol table with its string table; false: it is not usable. */
-static bool take_table(const struct elf_file *e, const Elf64_Shdr *s, struct elf_table *out)
+static bool take_table(struct elf_file *e, const Elf64_Shdr *s, struct elf_table *out)
 {
 	uint64_t max = foreign_limits[FOREIGN_CODE].bytes;
 	Elf64_Shdr names;
 
 	if (s->sh_entsize != sizeof(Elf64_Sym) || s->sh_offset > e->size ||
-	    s->sh_size > e->size - s->sh_offset || s->sh_size > max ||
-	    read_sections(e, s->sh_link, &names, 1) != 1 || names.sh_type != SHT_STRTAB ||
+	    s->sh_size > e->size - s->sh_offset)
+		return false;
+	if (s->sh_size > max) {
+		e->too_large = true;
+		return false;
+	}
+	if (read_sections(e, s->sh_link, &names, 1) != 1 || names.sh_type != SHT_STRTAB ||
 	    names.sh_offset > e->size)
 		return false;
 	*out = (struct elf_table){ s->sh_offset, s->sh_offset + s->sh_size, names.sh_offset,
@@ -112,7 +117,7 @@ static bool take_table(const struct elf_file *e, const Elf64_Shdr *s, struct elf
 	return true;
 }
 
-bool elf_file_table(const struct elf_file *e, bool dynamic, struct elf_table *out)
+bool elf_file_table(struct elf_file *e, bool dynamic, struct elf_table *out)
 {
 	Elf64_Shdr s[SECTIONS];
 	uint32_t n;

@@ -31,6 +31,7 @@ struct elf_file {
 	uint32_t nsections;
 	uint64_t section_at;
 	struct elf_table table; /* .symtab, or else .dynsym */
+	bool too_large; /* a table was skipped as it is larger than foreign_limits */
 };
 
 int elf_file_open(struct elf_file *e, int fd) MUST_CHECK; /* -ENOEXEC: not such an ELF file */
@@ -39,7 +40,7 @@ int elf_file_open(struct elf_file *e, int fd) MUST_CHECK; /* -ENOEXEC: not such 
 bool elf_file_lookup(const struct elf_file *e, uint64_t offset, struct symbol_lookup *a);
 
 /* The first usable table of this kind; false: none, or it is larger than foreign_limits. */
-bool elf_file_table(const struct elf_file *e, bool dynamic, struct elf_table *out);
+bool elf_file_table(struct elf_file *e, bool dynamic, struct elf_table *out);
 
 uint64_t elf_file_offset(const struct elf_file *e, uint64_t address); /* of code; 0: none */
 

@@ -131,6 +131,8 @@ const struct code_file *usym_files_of(struct usym_files *f, uint32_t pid, const 
 			(struct failed){ m->ino, clock_mono_ns() + FAILED_NS, m->dev, pid };
 		return NULL;
 	}
+	if (e.too_large && !e.table.symbol_end)
+		foreign_refuse(FOREIGN_CODE, -EFBIG, f->procfs, pid, NULL);
 	c = unused_longest(f);
 	*c = (struct code_file){ .serial = ++f->serial ? f->serial : ++f->serial,
 				 .keeper = proc_code_parent(f->procfs, pid),

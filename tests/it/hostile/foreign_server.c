@@ -4,18 +4,23 @@
  * generated code, so that the probe names the functions of its stack.
  *
  * foreign_server PORT [--mounts DIR N] [--files DIR N] [--lines N] [--descriptors N]
+ *     [--processes N] [--threads N] [--listeners N] [--name NAME]
  *
  * --mounts: N bind mounts of DIR, each on the one before (in a mount namespace of its own).
  * --files: maps N files that it makes in DIR, executable. --lines: has about N mappings.
- * --descriptors: opens N descriptors. It does as many as it may.
+ * --descriptors: opens N descriptors. --processes, --threads: as many that only wait.
+ * --listeners: N more sockets that listen. --name: its name in /proc. It does as many as it may.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -80,16 +85,66 @@ static void make_lines(size_t n)
 			return;
 }
 
-static void open_many(int n)
+static int room_for(int n)
 {
 	struct rlimit r;
 
 	getrlimit(RLIMIT_NOFILE, &r);
 	r.rlim_cur = r.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &r);
-	n = r.rlim_max < (rlim_t)n + KEPT ? (int)r.rlim_max - KEPT : n;
+	return r.rlim_max < (rlim_t)n + KEPT ? (int)r.rlim_max - KEPT : n;
+}
+
+static void open_many(int n)
+{
+	n = room_for(n);
 	while (n-- > 0 && fcntl(0, F_DUPFD_CLOEXEC, 0) >= 0)
 		;
+}
+
+static void listen_often(int n)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int s;
+
+	for (n = room_for(n); n > 0; n--) {
+		s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		if (s < 0 || bind(s, (struct sockaddr *)&a, sizeof(a)) < 0 || listen(s, 1) < 0)
+			return;
+	}
+}
+
+/* They end with this one. */
+static void fork_many(int n)
+{
+	pid_t child = 1;
+
+	while (n-- > 0 && (child = fork()) > 0)
+		;
+	if (child)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		pause();
+}
+
+static void *wait_here(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+static void start_threads(int n)
+{
+	pthread_attr_t attr;
+	pthread_t t;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 64 * 1024);
+	while (n-- > 0 && pthread_create(&t, &attr, wait_here, NULL) == 0)
+		;
+	pthread_attr_destroy(&attr);
 }
 
 static void burn_cpu(void)
@@ -119,6 +174,33 @@ static void serve_one(int fd)
 	close(fd);
 }
 
+static void prepare(char *const option[])
+{
+	static const struct {
+		const char *name;
+		void (*fn)(int n);
+	} many[] = { { "--descriptors", open_many },
+		     { "--processes", fork_many },
+		     { "--threads", start_threads },
+		     { "--listeners", listen_often } };
+
+	for (; *option; option++) {
+		const char *value = option[1];
+
+		for (size_t i = 0; value && i < sizeof(many) / sizeof(*many); i++)
+			if (strcmp(*option, many[i].name) == 0)
+				many[i].fn(atoi(value));
+		if (strcmp(*option, "--mounts") == 0 && value && option[2])
+			mount_often(value, atoi(option[2]));
+		else if (strcmp(*option, "--files") == 0 && value && option[2])
+			map_files(value, atoi(option[2]));
+		else if (strcmp(*option, "--lines") == 0 && value)
+			make_lines((size_t)atol(value));
+		else if (strcmp(*option, "--name") == 0 && value)
+			prctl(PR_SET_NAME, value);
+	}
+}
+
 int main(int argc, char *argv[])
 {
 	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -127,16 +209,8 @@ int main(int argc, char *argv[])
 	a.sin_port = htons(argc > 1 ? (unsigned short)atoi(argv[1]) : 0);
 	setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	make_code();
-	for (int i = 2; i < argc; i++) {
-		if (strcmp(argv[i], "--mounts") == 0 && i + 2 < argc)
-			mount_often(argv[i + 1], atoi(argv[i + 2]));
-		else if (strcmp(argv[i], "--files") == 0 && i + 2 < argc)
-			map_files(argv[i + 1], atoi(argv[i + 2]));
-		else if (strcmp(argv[i], "--lines") == 0 && i + 1 < argc)
-			make_lines((size_t)atol(argv[i + 1]));
-		else if (strcmp(argv[i], "--descriptors") == 0 && i + 1 < argc)
-			open_many(atoi(argv[i + 1]));
-	}
+	if (argc > 2)
+		prepare(argv + 2);
 	if (bind(s, (struct sockaddr *)&a, sizeof(a)) < 0 || listen(s, 64) < 0)
 		return 1;
 	while ((fd = accept(s, NULL, NULL)) >= 0)

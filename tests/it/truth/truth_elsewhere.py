@@ -42,7 +42,11 @@ PROVED = [
     ("KLOGLOSS_LOST", "kernel.sh", "kernel_lines_lost"),
     ("KLOGLOSS_WITHHELD", "test_kmsg.c", "events_of_a_reason_are_limited_per_minute_and_the_others_counted"),
     ("LOOP_*", "foreign.sh", "loop_turn_longest"),
-    ("FOREIGN_REFUSED", "foreign.sh", "foreign_files_refused"),
+    ("FOREIGN_REFUSED", "foreign.sh", "foreign_${1:-files}_refused"),
+    ("FOREIGN_ELF", "foreign.sh", "elf_files"),
+    ("FOREIGN_PERF_MAPS", "foreign.sh", "perf_maps"),
+    ("FOREIGN_MAPPINGS", "foreign.sh", "mappings"),
+    ("FOREIGN_DESCRIPTORS", "test_foreign.c", "refusals_are_counted_by_kind_and_named_by_program"),
     # where the kernel of the test has no files of it
     ("CGROUP_*READ*", "test_cgroup.c", "READ_BYTES"),
     ("CGROUP_WRIT*", "test_cgroup.c", "WRITTEN_BYTES"),

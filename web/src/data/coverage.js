@@ -8,7 +8,7 @@ import { useStore } from '../base/store.js';
 const GOING_ON_MS = 20_000; /* a probe reports its losses every second or two */
 
 /* these losses make a row incomplete or late; all others, unknown names included, mean lost data */
-const SLIGHT = new Set(['upstream_unknown', 'late_bytes', 'calls_full', 'client_full', 'state_refused', 'state_unsaved', 'file_detail_full', 'file_name_unknown', 'file_samples_late', 'file_32bit_calls', 'evidence_pushed_out', 'nginx_lost', 'nginx_unread', 'unjudged', 'calls_by_name', 'calls_unclear']);
+const SLIGHT = new Set(['upstream_unknown', 'late_bytes', 'calls_full', 'client_full', 'state_refused', 'state_unsaved', 'file_detail_full', 'file_name_unknown', 'file_samples_late', 'file_32bit_calls', 'evidence_pushed_out', 'nginx_lost', 'nginx_unread', 'unjudged', 'calls_by_name', 'calls_unclear', 'foreign_files_refused', 'foreign_elf_files_refused', 'foreign_perf_maps_refused', 'foreign_mappings_refused', 'foreign_descriptors_refused']);
 const LISTED = 'pipelined'; /* listed by app, among the connections that were not read */
 const REQUESTS = new Set(['ring_full', 'head_missed', 'requests_lost']);
 

@@ -216,7 +216,7 @@ const PROBE = [
 	panel('probe-memory', 'Memory of the probe', '探针内存', 'bytes', [line('process_resident_memory_bytes', 'resident', '常驻')]),
 	panel('probe-files', 'Files opened by the probe', '探针打开的文件', 'files', [line('process_open_fds', 'open', '已打开')]),
 	panel('probe-turn', 'Longest turn of the loop', '主循环最长一轮', 's', [line('loop_turn_longest_seconds', 'by the clock', '实际时间'), line('loop_turn_longest_cpu_seconds', 'CPU', 'CPU')]),
-	panel('probe-refused', 'Files of other users not read', '拒读的他人文件', '/s', [line('foreign_files_refused', 'refused', '拒读')]),
+	panel('probe-refused', 'Files of other users not read', '拒读的他人文件', '/s', [line('foreign_elf_files_refused', 'programs and libraries', '程序与库'), line('foreign_perf_maps_refused', 'perf maps', 'perf 映射'), line('foreign_mappings_refused', 'lists of mappings', '内存映射表'), line('foreign_descriptors_refused', 'lists of open files', '打开文件表'), line('foreign_files_refused', 'all', '全部')]),
 	each('source-cpu', 'CPU of each source, reading', '各数据源读取 CPU', '%', ['source_cpu_seconds_total'], { factor: PERCENT }),
 	each('source-kernel', 'CPU of each source, its kernel programs', '各数据源内核程序 CPU', '%', ['source_program_seconds_total'], { factor: PERCENT }),
 	each('source-runs', 'Runs of kernel programs', '内核程序运行次数', '/s', ['source_program_runs_total']),

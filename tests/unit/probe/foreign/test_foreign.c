@@ -169,6 +169,49 @@ TEST(a_refused_file_stays_refused_for_ten_minutes_or_until_it_changes)
 	place_clean();
 }
 
+TEST(refusals_are_counted_by_kind_and_named_by_program)
+{
+	uint64_t maps = foreign_refused_of(FOREIGN_MAPS), all = foreign_refused();
+	struct buf text = { 0 };
+
+	clock_set_ns(1000000000);
+	make_process();
+	foreign_refuse(FOREIGN_MAPS, -EFBIG, place(), 7, NULL);
+	foreign_refuse(FOREIGN_MAPS, -EFBIG, place(), 7, NULL);
+	CHECK_EQ(foreign_refused_of(FOREIGN_MAPS) - maps, 2);
+	CHECK_EQ(foreign_refused() - all, 2);
+	foreign_list_refused(&text);
+	buf_put(&text, "", 1);
+	CHECK(strstr((char *)text.data, "2 list of mappings\t"));
+	CHECK(strstr((char *)text.data, "[2Jprogram\tit is too large\n"));
+	CHECK(!strchr((char *)text.data, 033));
+	buf_free(&text);
+	place_clean();
+}
+
+TEST(the_programs_refused_last_are_named)
+{
+	char name[80];
+	struct buf text = { 0 };
+	size_t lines = 0;
+
+	make_process();
+	for (int i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "echo program%d >7/comm", i);
+		CHECK_EQ(place_run(name), 0);
+		foreign_refuse(FOREIGN_FILES, -EFBIG, place(), 7, NULL);
+	}
+	foreign_list_refused(&text);
+	buf_put(&text, "", 1);
+	for (const char *p = (char *)text.data; (p = strchr(p, '\n')); p++)
+		lines++;
+	CHECK_EQ(lines, FOREIGN_NAMED);
+	CHECK(strstr((char *)text.data, "\tprogram99\t"));
+	CHECK(!strstr((char *)text.data, "\tprogram83\t"));
+	buf_free(&text);
+	place_clean();
+}
+
 TEST(very_many_refusals_push_out_the_oldest_only)
 {
 	struct foreign_id id = { .dev = 1, .size = 3 };
