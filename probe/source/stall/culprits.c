@@ -10,8 +10,9 @@
 
 #define S 1000000000ull
 #define SOON_NS (S * 9 / 10) /* CPU: every second tick; others: every two seconds */
-#define STEP_NS 10000000ull /* of CPU time in one call: any user can start thousands of processes  \
-			     */
+#define STEP_NS                                                                                    \
+	10000000ull /* of CPU time in one call: any user can start thousands of processes          \
+		     */
 
 /* COST: scans take at most 1/COST of a CPU. AT_ONCE: processes between two looks at the clock. */
 enum { COST = 100, GROUPS = 64, AT_ONCE = 8 };
