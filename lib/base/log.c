@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/log.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -9,7 +10,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/text_clean.h"
 
-enum { FILE_MAX_BYTES = 16 << 20 };
+enum { FILE_MAX_BYTES = 16 << 20, KEPT_BYTES = 4 << 20, CUT_BYTES = 1 << 20 };
 
 static const char *who = "?";
 static enum log_level threshold = LOG_INFO;
@@ -18,6 +19,16 @@ void log_init(const char *name, enum log_level level)
 {
 	who = name;
 	threshold = level;
+}
+
+/* Keeps the last lines of a file that is full; on a file system that cannot cut at the start (other
+ * than ext4 and XFS) it begins again. The cut is a multiple of all block sizes. */
+static bool shorten_file(off_t size)
+{
+	off_t cut = (size - KEPT_BYTES) & ~(off_t)(CUT_BYTES - 1);
+
+	return fallocate(STDERR_FILENO, FALLOC_FL_COLLAPSE_RANGE, 0, cut) == 0 ||
+	       ftruncate(STDERR_FILENO, 0) == 0;
 }
 
 /* Only a plain file needs the time, and truncation when it is full: nothing else adds or rotates.
@@ -31,7 +42,7 @@ static void begin_file_line(char out[static 32])
 	out[0] = 0;
 	if (fstat(STDERR_FILENO, &st) < 0 || !S_ISREG(st.st_mode))
 		return;
-	if (st.st_size > FILE_MAX_BYTES && ftruncate(STDERR_FILENO, 0) < 0)
+	if (st.st_size > FILE_MAX_BYTES && !shorten_file(st.st_size))
 		return;
 	strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ ", gmtime_r(&now, &tm));
 }

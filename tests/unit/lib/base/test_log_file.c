@@ -37,14 +37,6 @@ TEST(a_line_in_a_file_says_when)
 	CHECK_STR(line, "2026-10-17T12:00:00Z <4>probe: no sense: No such file or directory\n");
 }
 
-TEST(a_full_file_begins_again)
-{
-	char line[200];
-
-	CHECK(logged((16 << 20) + 1, line, sizeof(line)) < sizeof(line));
-	CHECK_STR(line, "2026-10-17T12:00:00Z <4>probe: no sense: No such file or directory\n");
-}
-
 TEST(a_file_that_is_not_full_is_continued)
 {
 	char line[200];
