@@ -15,6 +15,8 @@ covers() { # FUZZER: the sources whose reading of outside bytes it tests
 	fuzz_event) sources probe request_event.c http.c verdict.c ;;
 	fuzz_state) sources probe baseline_pack.c detect.c ;;
 	fuzz_elf) sources probe elf_file.c perf_map.c ;;
+	fuzz_nginx) sources probe nginx_offsets.c nginx_record.c nginx_join.c nginx_verify.c ;;
+	fuzz_names) sources lib cgroup_name.c && sources probe cgroup_path.c proc_text.c conntrack.c nat.c netlink.c files_event.c hung_tasks.c ;;
 	fuzz_kmsg) sources probe kmsg_fold.c kmsg_line.c oom_event.c ;;
 	fuzz_config) sources lib config.c && sources probe probe_config.c && sources collector collector_config.c ;;
 	fuzz_manifest) sources probe custom_manifest.c custom_layout.c && sources lib config.c ;;
