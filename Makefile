@@ -18,7 +18,7 @@ K     := build/obj/bpf
 ARCH  := $(shell uname -m)
 
 # Where `make run` keeps its data and listens; deploy/dev/stack.sh has the defaults.
-export VAR WEB BIND NODE T PROBE_FLAGS DATA MIN
+export VAR WEB BIND NODE T PROBE_FLAGS KEEPER DATA MIN
 
 MSGPACK := $(shell pkg-config --exists msgpack 2>/dev/null && echo msgpack || echo msgpack-c)
 PKGS    := libbpf libelf zlib libzmq libseccomp libmnl $(MSGPACK) libpq libmicrohttpd inih

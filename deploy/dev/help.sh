@@ -4,6 +4,7 @@ cat <<'END'
 make              probe and collector, into build/
 make run          install what is needed, build, start PostgreSQL, collector and probe, print the console's address
                   VAR=dir (var)  WEB=host:port (127.0.0.1:8080)  BIND=tcp://host:port (tcp://127.0.0.1:7470)  NODE=name
+                  a keeper starts again what ends by itself; KEEPER=off leaves it out
 make stop         stop what `make run` with the same VAR started; the data stays
 make status       what runs, and where
 make collector    a command of the collector that runs: ARGS="node list", ARGS="key", ...

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # stack.sh check|start|stop|status|collector ARG... - PostgreSQL, collector and probe of one VAR. Idempotent: what runs as it
-# should is left alone, what is dead, stale or changed is mended. Settings: VAR WEB BIND NODE PROBE_FLAGS, and B.
+# should is left alone, what is dead, stale or changed is mended. Settings: VAR WEB BIND NODE PROBE_FLAGS, and B. A keeper
+# (stack.sh keep) starts again what ends by itself; KEEPER=off leaves it out.
 set -u
 umask 027
 cd "$(dirname "$0")/../.." || exit 1
@@ -53,15 +54,69 @@ start() {
 	mkdir -p "$VAR/log" "$VAR/keys"
 	install -d -m 755 "$RUN"
 	pg_start
+	collector_start
+	is_let_in || let_in
+	probe_start
+	await probe 30 node_is_seen
+	keeper_start
+	print_address
+}
+
+collector_start() {
 	part_start collector "${COLLECTOR[@]}" --bind "$BIND" --web "$WEB" \
 		--web-database "host=$RUN/s dbname=seismo user=seismo_web"
 	await collector 30 web_is_well
-	is_let_in || let_in
+}
+
+probe_start() {
 	part_start probe "$B/seismo-probe" --state "$VAR/probe.state" --spool "$VAR/spool" --collector "$BIND" \
 		--collector-key "$VAR/keys/collector/collector.pub" --keys "$VAR/keys/probe" --token "$VAR/keys/token" ${NODE:+--node "$NODE"} ${PROBE_FLAGS:-}
-	await probe 30 node_is_seen
-	print_address
 }
+
+# Its arguments are the settings, so that another make run with others renews it.
+keeper_start() {
+	if [ "${KEEPER:-}" = off ]; then
+		part_stop keeper 10 >/dev/null
+	else
+		part_start keeper "$BASH" deploy/dev/stack.sh keep "$B" "$VAR" "$WEB" "$BIND" "$NODE" "${PROBE_FLAGS:-}"
+	fi
+}
+
+keep() { # B VAR WEB BIND NODE PROBE_FLAGS
+	local part
+	local -A pid wait
+	B=$1 VAR=$2 WEB=$3 BIND=$4 NODE=$5 PROBE_FLAGS=$6
+	place keep
+	pg_unshare
+	while sleep 1 && [ -d "$VAR" ]; do
+		for part in postgres collector probe; do
+			if [ ! -d "/proc/${pid[$part]:-none}" ]; then
+				mend "$part"
+			elif [ $SECONDS -ge $((${wait[$part]:-0} + 120)) ]; then
+				wait[$part]=0 # it has run for a while: the next restart is at once
+			fi
+		done
+	done
+}
+
+# Sets pid[PART], and wait[PART]: not before this second. While make run or make stop holds the lock, nothing ended by itself.
+mend() { # PART
+	[ $SECONDS -ge "${wait[$1]:-0}" ] && exec 9>"$VAR/lock" || return
+	if flock -n 9; then
+		pid[$1]=$(part_pid "$1")
+		if [ -z "${pid[$1]}" ]; then
+			echo "$(date -u +%FT%TZ) $1 has ended and is started again; see $VAR/log/$1.log"
+			(mend_"$1")
+			pid[$1]=$(part_pid "$1")
+			wait[$1]=$((SECONDS + (${wait[$1]:-0} ? 60 : 5)))
+		fi
+	fi
+	exec 9>&-
+}
+
+mend_postgres() { pg_start; }
+mend_collector() { collector_start; }
+mend_probe() { probe_start; }
 
 # The probe's key, as the comment in its file says it.
 is_let_in() {
@@ -107,8 +162,9 @@ node_is_seen() {
 }
 
 print_address() {
-	pg_ask "select 'Note: source ' || name || ' is off: ' || why from source
-		join node using (node_id) where node.name = :'n' and state = 0 and why not like 'not asked for: %'" -v n="$(node_name)" | sed '/^$/d'
+	pg_ask "select 'Note: source ' || s.name || ' is off: ' || s.why from source s
+		join node n using (node_id) where n.name = :'n' and s.state = 0 and s.why not like 'not asked for: %' order by s.name" \
+		-v n="$(node_name)" | sed '/^$/d'
 	cat <<-END
 
 	Seismo runs. Console:  http://$WEB/
@@ -121,6 +177,7 @@ print_address() {
 stop() {
 	[ -d "$VAR" ] || { echo "Nothing runs: there is no $VAR."; return; }
 	place stop
+	part_stop keeper 10
 	lock
 	part_stop probe 10
 	part_stop collector 30
@@ -142,11 +199,14 @@ status() {
 			bad=1
 		fi
 	done
+	pid=$(part_pid keeper)
+	[ -z "$pid" ] || echo "keeper runs, pid $pid: it starts again what ends by itself"
+	grep -h " has ended and is started again" "$VAR/log/keeper.log" 2>/dev/null | tail -n 3
 	return $bad
 }
 
 case ${1:-} in
 check | start | stop | status) "$1" ;;
-collector) "$@" ;;
+collector | keep) "$@" ;;
 *) fail "usage: stack.sh check|start|stop|status|collector" ;;
 esac

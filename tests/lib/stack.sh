@@ -2,6 +2,7 @@
 # stack.sh - a whole stack for one test, on ports of its own: stack_open [PROBE_FLAG...]. It is gone when the
 # test ends. Define on_exit for what the test itself started. Needs check.sh; B is the build directory.
 B=${B:-build}
+export KEEPER=off # a test ends parts and expects that they stay away
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 chmod 755 "$tmp"

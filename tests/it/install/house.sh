@@ -16,6 +16,7 @@ cp -a "${B:-build}" "$tree/build"
 rm -rf "$tree/web/node_modules"
 cd "$tree" || exit 1
 unset B VAR WEB BIND NODE MAKEFLAGS MAKELEVEL
+export KEEPER=off # what make run itself mends
 
 read -r web1 bind1 web2 bind2 web3 < <(free_ports 5 | tr '\n' ' ')
 one=(VAR=var WEB=127.0.0.1:$web1 BIND=tcp://127.0.0.1:$bind1 NODE=house-one)
