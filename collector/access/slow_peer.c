@@ -130,20 +130,30 @@ static struct connection *probe_of(struct slow_peer *e, int fd, struct tcp_info 
 	return &e->of[fd];
 }
 
+/* Of the socket that was looked at: libzmq may have closed it since, and its number may be
+ * another's. Out of descriptors for the copy, only the inode is compared. */
+static bool cut(int fd, ino_t looked_at)
+{
+	AUTO_CLOSE int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	int it = copy < 0 ? fd : copy;
+	struct stat st;
+
+	return fstat(it, &st) == 0 && st.st_ino == looked_at && shutdown(it, SHUT_RDWR) == 0;
+}
+
 /* A descriptor that was reused has received less, or is not a probe's. */
 static void check_growth(struct slow_peer *e, int fd)
 {
+	struct stat st = { 0 };
 	struct tcp_info info;
-	struct connection *c = probe_of(e, fd, &info);
+	struct connection *c = fstat(fd, &st) < 0 ? NULL : probe_of(e, fd, &info);
 
 	if (!c)
 		return;
 	if (info.tcpi_bytes_received < c->received)
 		c->received = 0;
-	if (!c->heard && info.tcpi_bytes_received - c->received > LIMIT) {
+	if (!c->heard && info.tcpi_bytes_received - c->received > LIMIT && cut(fd, st.st_ino))
 		counter_add(C_CUT_ENDLESS, 1);
-		shutdown(fd, SHUT_RDWR);
-	}
 	if (c->heard)
 		c->received = info.tcpi_bytes_received;
 	c->heard = false;
@@ -151,18 +161,16 @@ static void check_growth(struct slow_peer *e, int fd)
 
 static void check_silence(struct slow_peer *e, int fd)
 {
+	struct stat st = { 0 };
 	struct tcp_info info;
-	struct connection *c = probe_of(e, fd, &info);
-	struct stat st;
+	struct connection *c = fstat(fd, &st) < 0 ? NULL : probe_of(e, fd, &info);
 
-	if (!c || fstat(fd, &st) < 0)
+	if (!c)
 		return;
 	if (c->inode != st.st_ino || c->spoke)
 		c->silent = 0;
-	else if (++c->silent >= SILENT) {
+	else if (++c->silent >= SILENT && cut(fd, st.st_ino))
 		counter_add(C_CUT_SILENT, 1);
-		shutdown(fd, SHUT_RDWR);
-	}
 	c->inode = st.st_ino;
 	c->spoke = false;
 }
