@@ -47,6 +47,6 @@ ok "the collector is well afterwards" await 600 well
 ok "and hears the probe" await 600 sees_rows
 keeper=$(deploy/dev/stack.sh status | sed -n 's/^keeper runs, pid \([0-9]*\):.*/\1/p')
 ok "make stop ends all of it" stack stop
-ok "the keeper, too" eval '[ -n "$keeper" ] && [ ! -d "/proc/$keeper" ]'
+ok "the keeper, too" await 300 eval '[ -n "$keeper" ] && [ ! -d "/proc/$keeper" ]'
 ok "and nothing runs" eval '! deploy/dev/stack.sh status | grep -q "runs, pid"'
 done_checking
