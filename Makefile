@@ -107,6 +107,11 @@ $B/fuzz/%: $O/tests/fuzz/%.o $O/probe.a $O/collector.a $O/lib.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS_PROBE) $(LIBS_COLL)
 
+# The message reader of the kernel programs, natively, without libbpf's headers.
+$O/tests/messages/follow.o: private CPPFLAGS := -iquote tests/messages/shim -Itests/messages/shim $(CPPFLAGS)
+$O/tests/messages/follow.o: private WARN := -w
+$B/test/test_messages: $O/tests/messages/follow.o $O/tests/messages/generate.o
+
 # What `make faults` injects with.
 $B/fault/server: $(addprefix $O/tests/fault/tools/,server.o act.o account.o)
 $B/fault/faulthog: $O/tests/fault/tools/faulthog.o
@@ -139,12 +144,15 @@ $O/tests/%.o: private WARN += -Wno-conversion
 $(if $(SAN),$O/tests/%.o: private OPT = -O0)
 $(if $(SAN),,$O/tests/unit/%.o $O/tests/fuzz/%.o: private OPT = -O1)
 
+# The names of the sources are changed on the way, so that clang does not find the text of each line: in the objects it is a
+# third of all bytes, of which the probe, libbpf and the kernel keep copies. Nobody reads the relocations of debug information.
 # Only of the sources there are: the .d of an object that is no more names a source that is no more.
 $(SKEL:.skel.h=.bpf.o): $K/%.bpf.o: bpf/%.bpf.c $K/flags
 	@mkdir -p $(@D)
-	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -iquote . -Wall -Wextra -Wno-unused-parameter -D__TARGET_ARCH_$(if $(filter aarch64,$(ARCH)),arm64,x86) \
-		-I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $(@:.o=.d) -MT $@ -c -o $@ $<
-	$(Q)$(STRIP) -g $@
+	$(call say,BPF,$<)$(CLANG) -O2 -g -target bpf -mcpu=v3 -iquote . -D__TARGET_ARCH_$(if $(filter aarch64,$(ARCH)),arm64,x86) \
+		-I/usr/include/$(ARCH)-linux-gnu -MD -MP -MF $(@:.o=.d) -MT $@ -E $< | sed 's|^\(# [0-9]* "\)|\1:|' > $(@:.o=.i)
+	$(Q)$(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter -x cpp-output -c -o $@ $(@:.o=.i)
+	$(Q)$(STRIP) -g -R .rel.BTF -R .rel.BTF.ext $@
 # Example programs for operators, built by the command in docs/custom-programs.md.
 $(EXAMPLES): $B/programs/%.bpf.o: bpf/examples/%.bpf.c bpf/examples/%.conf $O/flags
 	@mkdir -p $(@D) $O/bpf/examples
@@ -161,7 +169,7 @@ $O/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FLAGS)' | cmp -s - $@ || { CC='$(CC)' CLANG='$(CLANG)' STRIP='$(STRIP)' BPFTOOL='$(BPFTOOL)' \
 		deploy/dev/need.sh $(PKGS) && echo '$(FLAGS)' > $@; }
-KFLAGS := $(CLANG) $(STRIP) $(BPFTOOL) $(ARCH)
+KFLAGS := $(CLANG) $(STRIP) $(BPFTOOL) $(ARCH) without-line-texts
 $K/flags: FORCE | $O/flags
 	@mkdir -p $(@D)
 	@echo '$(KFLAGS)' | cmp -s - $@ || echo '$(KFLAGS)' > $@
@@ -195,6 +203,8 @@ test-kernels:
 	@tests/kernels/run.sh $(ONLY)
 lint:
 	@tests/lint/all.sh
+messages: $B/test/test_messages
+	@MESSAGES_COUNT=$(or $(COUNT),1000000) MESSAGES_SEED=$(or $(SEED),1) $<
 # What runs under ASan, UBSan and the fuzzers is made once, by clang; `objects` is all that there is to warn of.
 clang-%:
 	@$(MAKE) --no-print-directory CC=$(CLANG) SAN=fuzzer-no-link$(comma)address$(comma)undefined B=build-clang $*
@@ -247,7 +257,7 @@ clean:
 help:
 	@deploy/dev/help.sh
 
-.PHONY: all deps run stop status collector row demo unit tools fuzzers objects test check test-kernels lint fuzz bench bench-io bench-incidents chaos faults fault-tools fleet docs fmt install clean help FORCE
+.PHONY: all messages deps run stop status collector row demo unit tools fuzzers objects test check test-kernels lint fuzz bench bench-io bench-incidents chaos faults fault-tools fleet docs fmt install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $O -name '*.d' 2>/dev/null)

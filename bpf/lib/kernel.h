@@ -202,6 +202,7 @@ struct tcp_sock {
 	__u64 bytes_received; /* bytes of the stream, plus 1 for the FIN */
 	__u32 write_seq; /* after the last byte written, sent or not */
 	__u32 copied_seq; /* the first byte not yet read */
+	__u32 rcv_nxt; /* after the last byte received */
 	__u32 segs_in, segs_out, data_segs_out;
 };
 

@@ -188,20 +188,23 @@ static __always_inline void call_moves(struct conn *c, __u64 id, __u64 now)
 		cs->named = 1;
 }
 
-static __always_inline void call_by_names(struct conn *c, __u32 target, int len, __u64 now)
+static __always_inline void call_by_names(struct conn *c, __u32 target, __u32 skip, __u32 len,
+					  __u64 now)
 {
 	__u64 id;
 	__u32 n;
 
 	if (c->parent) /* by its thread, when it connected */
 		call_unbind(c);
-	id = request_by_ids(c->tgid, len);
+	id = request_by_ids(c->tgid, skip, len);
 	call_moves(c, id ? id : request_by_name(c->tgid, target, &n), now);
 }
 
-/* The head of a call is being sent; x: its first n bytes. Names may say that it is another's. */
-static __always_inline void call_named(struct conn *c, const struct scratch *x, __u32 n, int len,
-				       __u64 now)
+/*
+ * The head of a call is being sent: n bytes of it are in c->line, and it begins `skip` bytes into
+ * the len bytes of the system call. Names may say that it is another's.
+ */
+static __always_inline void call_named(struct conn *c, __u32 n, __u32 skip, __u32 len, __u64 now)
 {
 	struct habit *h = habit_of(c->tgid);
 
@@ -214,9 +217,9 @@ static __always_inline void call_named(struct conn *c, const struct scratch *x, 
 		count(STAT_BY_NAMES);
 	}
 	if (h->by_names)
-		call_by_names(c, name_of_target(x, n), len, now);
+		call_by_names(c, line_target(c, n), skip, len, now);
 	else if (c->loop)
-		call_moves(c, call_of_loop(c, h, name_of_target(x, n)), now);
+		call_moves(c, call_of_loop(c, h, line_target(c, n)), now);
 	if (!c->parent)
 		call_unknown(h, now);
 }
@@ -259,60 +262,113 @@ static __always_inline void client_connected(struct conn *c, struct sock *sk)
 	call_store(c, c->call.connect_ns);
 }
 
-/* A request is being sent; x: its first n bytes. */
-static __always_inline void call_sent(struct conn *c, struct sock *sk, const struct scratch *x,
-				      __u32 n, int len, __u64 now)
+/*
+ * A request begins: the call's own, or that of the next call on a kept connection. False: the peer
+ * is not waited for.
+ */
+static __always_inline bool client_begins(struct conn *c, struct sock *sk, __u64 now)
 {
+	if (c->state == CONN_OPEN && !c->fresh)
+		return false;
 	if (!c->fresh) {
 		call_end(c);
 		call_begin(c, sk, CALL_REUSED, now);
 	}
 	c->fresh = 0;
+	message_reset(&c->an);
 	c->sent_ns = now;
 	c->call.flags |= CALL_SENT;
 	if (!c->local)
 		c->call.local_port = SOCK_READ(sk, __sk_common.skc_num);
-	call_named(c, x, n, len, now);
+	return true;
 }
 
-/* The first write decides whether the connection speaks HTTP. */
+/* The connection speaks another protocol than HTTP; it began with the first n bytes of c->line. */
+static __always_inline void client_is_other(struct conn *c, __u32 n)
+{
+	c->call.flags &= ~CALL_SENT;
+	c->fresh = 0;
+	c->role = ROLE_IGNORED;
+	c->other = 1;
+	c->first = n < 4 ? 0 : (__u32)word_of(c->line);
+	c->heard = 0;
+	call_settled(c);
+}
+
+/* A request begins with the bytes from x->line on. Returns how many of them are in c->line. */
+static __always_inline __u32 client_request(struct conn *c, struct sock *sk,
+					    volatile struct scan *x, __u32 len, __u64 now)
+{
+	const struct scratch *b = scratch_of(HOOK_SEND);
+	__u32 rest = message_rest(x), n;
+	bool begins;
+
+	if (!b)
+		return 0;
+	n = line_keep_first(c, x, b);
+	begins = client_begins(c, sk, now);
+	if (message_run(&c->rq, HOOK_SEND) & EVENT_BEGAN)
+		message_run(&c->rq, HOOK_SEND);
+	if (begins && !(x->events & EVENT_BAD))
+		call_named(c, n, rest < len ? len - rest : 0, len, now);
+	return n;
+}
+
+/* The first bytes on a connection can be those of a request, or of what may precede one. */
+static __always_inline bool client_may_speak(struct conn *c, struct scratch *b, __u32 len, __u32 *n)
+{
+	struct span s = {};
+
+	if (!c->fresh || c->rq.spoken || c->rq.carried || c->rq.state != MESSAGE_START)
+		return true;
+	__builtin_memset(b->b, 0, sizeof(__u64));
+	span_of_call(&s, len);
+	*n = span_gather(HOOK_SEND, 0, sizeof(__u64), &s);
+	__builtin_memcpy(c->line, b->b, sizeof(__u64));
+	return begins_plausibly(word_of(b->b), *n);
+}
+
+/* The first bytes written decide whether the connection speaks HTTP. */
 static __always_inline void client_send(struct conn *c, struct sock *sk, int len)
 {
-	struct scratch *x = scratch_of(HOOK_SEND);
+	volatile struct scan *x = scan_of(HOOK_SEND);
+	struct scratch *b = scratch_of(HOOK_SEND);
 	__u64 now = bpf_ktime_get_ns();
-	struct span s = {};
-	__u32 n;
+	__u32 n = 0;
 
-	if (x && (c->state != CONN_OPEN || c->fresh)) {
-		__builtin_memset(x->b, 0, sizeof(__u64));
-		span_of_call(&s, len);
-		n = span_gather(HOOK_SEND, 0, NAME_BYTES, &s);
-		if (is_request(word_of(x->b))) {
-			call_sent(c, sk, x, n, len, now);
-		} else if (c->fresh) {
-			c->fresh = 0;
-			c->role = ROLE_IGNORED;
-			c->other = 1;
-			c->first = n < 4 ? 0 : (__u32)word_of(x->b);
-			c->heard = 0;
-			call_settled(c);
-		}
+	if (!x || !b)
+		return;
+	if (client_may_speak(c, b, len, &n)) {
+		message_open(c, &c->rq, sk, HOOK_SEND, false, len);
+		if (message_run(&c->rq, HOOK_SEND) & EVENT_BEGAN)
+			n = client_request(c, sk, x, len, now);
+		message_close(c, &c->rq, sk, HOOK_SEND);
+		if (x->events & EVENT_BAD && !c->an.spoken)
+			client_is_other(c, n);
+	} else {
+		client_is_other(c, n);
 	}
 	call_is_current(c, call_store(c, now), now, WAIT_RECV);
 }
 
 static __always_inline void client_answer(struct conn *c, struct sock *sk, int len, __u64 now)
 {
-	struct span s = {};
+	volatile struct scan *x = scan_of(HOOK_RECV);
+	__u32 events;
 
-	if (c->state == CONN_OPEN) {
-		span_of_call(&s, len);
-		c->call.status = status_of(&s);
-		if (c->call.status < 100 || c->call.status >= 200) {
-			c->state = CONN_ANSWERED;
-			call_settled(c);
-			wake();
-		}
+	if (!x)
+		return;
+	c->an.method = c->rq.method;
+	message_open(c, &c->an, sk, HOOK_RECV, true, len);
+	events = message_run(&c->an, HOOK_RECV);
+	message_close(c, &c->an, sk, HOOK_RECV);
+	if (c->state == CONN_OPEN && (events & EVENT_FINAL || c->an.state == MESSAGE_LOST)) {
+		c->call.status = x->status;
+		c->state = CONN_ANSWERED;
+		call_settled(c);
+		if (c->rq.state == MESSAGE_TUNNEL && c->an.state != MESSAGE_TUNNEL)
+			message_ends(&c->rq); /* CONNECT was refused */
+		wake();
 	}
 	c->call.last_ns = now;
 	call_facts(c, sk);

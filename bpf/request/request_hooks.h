@@ -40,7 +40,7 @@ static __always_inline void client_first(struct sock *sk, int len)
 	__builtin_memset(x->b, 0, sizeof(__u64));
 	span_of_call(&s, len);
 	n = span_gather(HOOK_SEND, 0, sizeof(__u64), &s);
-	if (!is_request(word_of(x->b))) {
+	if (!begins_plausibly(word_of(x->b), n)) {
 		peer_first(sk, x, n);
 		return;
 	}
@@ -54,9 +54,9 @@ static __always_inline void sock_read(struct sock *sk, int ret)
 {
 	struct conn *c = conn_get(sk);
 
-	if (!c) {
+	if (!c || c->role == ROLE_NEW) {
 		if (ret > 0 && is_candidate(sk) && in_scope()) {
-			server_first(sk, ret);
+			server_first(c, sk, ret);
 			if (was_opened_here(sk))
 				peer_read(NULL, sk, ret);
 		}
@@ -73,13 +73,13 @@ static __always_inline void sock_written(struct sock *sk, int len)
 {
 	struct conn *c = conn_get(sk);
 
-	if (!c) {
+	if (!c || c->role == ROLE_NEW) {
 		if (is_candidate(sk) && in_scope())
 			client_first(sk, len); /* connected before the probe started, or AF_UNIX */
 	} else if (c->role == ROLE_SERVER) {
 		server_send(c, sk, len);
-		if (c->head.status == 101)
-			server_upgraded(c, sk);
+		server_upgraded(c, sk);
+		answer_ended(c, sk);
 	} else if (c->role == ROLE_CLIENT) {
 		client_send(c, sk, len);
 		if (c->other)
@@ -154,31 +154,15 @@ static __always_inline void sock_destroyed(struct sock *sk)
 }
 
 /*
- * Requests that were read together: only the next answer, still in flight, will show whether there
- * are two.
- */
-static __always_inline bool may_be_two(const struct conn *c)
-{
-	const struct req_calls *cs;
-
-	if (!c->has_calls)
-		return false;
-	cs = bpf_map_lookup_elem(&calls_of, &c->head.id);
-	return c->crowded || (cs && cs->n > 1);
-}
-
-/*
- * The close of an AF_UNIX socket is not visible: silence ends an answer that only a close would
- * end.
+ * Silence ends an answer whose end cannot be seen: its bytes were not, or it lasts until the close
+ * of an AF_UNIX socket.
  */
 static __always_inline void sweep_server(struct conn *c, struct sock *sk, __u64 silent_ns)
 {
-	bool whole = answer_is_whole(c, HOOK_SWEEP);
-	bool unsure = c->framing == FRAMING_OPEN || (c->local && c->framing == FRAMING_CLOSE);
+	bool unsure = c->an.state == MESSAGE_LOST || (c->local && c->an.state == MESSAGE_CLOSE);
 
-	if (silent_ns > REQ_SWEEP_NS ? whole || unsure
-				     : silent_ns > REQ_SETTLE_NS && whole && !may_be_two(c))
-		request_sweep(c, sk, silent_ns <= REQ_SWEEP_NS);
+	if (silent_ns > (c->an.whole ? REQ_SETTLE_NS : REQ_SWEEP_NS) && (c->an.whole || unsure))
+		request_sweep(c, sk);
 }
 
 /* Another CPU may have updated last_ns after `now` was read. */

@@ -30,14 +30,52 @@ enum conn_role { ROLE_NEW, ROLE_SERVER, ROLE_CLIENT, ROLE_IGNORED };
  */
 enum conn_state { CONN_IDLE, CONN_OPEN, CONN_ANSWERED, CONN_SWEEPING };
 
-/* What determines the end of an answer (RFC 9112, 6.3). */
-enum framing {
-	FRAMING_UNREAD, /* not examined yet */
-	FRAMING_OPEN, /* the stored bytes do not hold the whole head */
-	FRAMING_NONE, /* no body: the head is all */
-	FRAMING_LENGTH, /* whole at whole_at bytes */
-	FRAMING_CHUNKED, /* whole after the last chunk */
-	FRAMING_CLOSE, /* ends with the connection */
+/* Where the bytes of one direction stand; request_message.h has the table. */
+enum message_state {
+	MESSAGE_START,
+	MESSAGE_QUIT,
+	MESSAGE_PROXY,
+	MESSAGE_HEAD,
+	MESSAGE_SIZE,
+	MESSAGE_TRAILER,
+	MESSAGE_START_REST, /* from here on: the rest of a line is skipped */
+	MESSAGE_PROXY_REST,
+	MESSAGE_HEAD_REST,
+	MESSAGE_SIZE_REST,
+	MESSAGE_TRAILER_REST,
+	MESSAGE_SKIP, /* from here on: `left` bytes are skipped */
+	MESSAGE_BODY,
+	MESSAGE_DATA,
+	MESSAGE_CLOSE, /* from here on: the end is not in the bytes */
+	MESSAGE_TUNNEL,
+	MESSAGE_LOST,
+};
+
+enum message_found {
+	FOUND_LENGTH = 1,
+	FOUND_CODING = 2,
+	FOUND_CHUNKED = 4, /* as the last coding */
+	FOUND_EVENTS = 8, /* text/event-stream */
+	FOUND_BAD = 16, /* lengths that contradict each other, or cannot be read */
+};
+
+enum message_method { METHOD_OTHER, METHOD_HEAD, METHOD_CONNECT };
+
+enum { CARRY = 64 };
+
+struct message_reader {
+	__u8 state; /* enum message_state */
+	__u8 found; /* enum message_found, in the head */
+	__u8 carried; /* bytes kept of an unfinished line */
+	__u8 begun; /* a byte of the message's start line was seen */
+	__u8 spoken; /* a message has begun on this connection */
+	__u8 whole; /* the last message was seen to its end */
+	__u8 method; /* enum message_method; of answers: that of their request */
+	__u8 unused;
+	__u16 status;
+	__u32 seq; /* TCP's count behind the last byte followed */
+	__u64 left;
+	char carry[CARRY] __attribute__((aligned(8)));
 };
 
 /* Could an answer be assigned to the wrong request? */
@@ -53,23 +91,19 @@ struct conn {
 	__u8 role;
 	__u8 loop; /* watched by an epoll: its thread serves many connections */
 	__u8 pipelined; /* enum pipelined */
-	__u8 has_body; /* the next bytes may be the request's body */
-	__u8 unsure; /* fewer than eight bytes so far: it may not be a request */
 	__u8 has_calls;
 	__u8 fresh; /* client: connected, nothing sent yet */
 	__u8 dead; /* client: ended in interrupt context; its owner has not noticed yet */
 	__u8 slot; /* client: index of the call in its request */
 	__u8 local; /* AF_UNIX: there is no struct tcp_sock behind it */
-	__u8 framing; /* enum framing */
-	__u8 stream; /* the answer is an event stream; known once framing is */
-	__u8 head_whole; /* valid once framing is known: the whole head is stored */
+	__u8 sole; /* server: followed from the connection's first byte, in its first request */
 	__u8 other; /* ignored: an outgoing connection of another protocol than HTTP */
-	__u8 crowded; /* the first send had so many pieces that it may hold two answers */
 	__u32 target; /* server: hash of method and target (request_names.h); 0: not known */
 	__u32 name[3]; /* server: by enum name_kind, of those that are noted; 0: none */
 	__u32 retrans0, ooo0; /* the socket's values when the request began */
 	__u32 chrono0[3];
 	__u32 write0, copied0; /* the socket's values before the answer, and before the request */
+	struct message_reader rq, an; /* of the connection's requests and answers */
 	__u64 parent; /* client: id of the request it works for; 0: not known */
 	__u64 owner_ino; /* AF_UNIX, syscall hooks: inode of the owner, as the address sk may be
 			    reused */
@@ -77,12 +111,8 @@ struct conn {
 		struct {
 			struct req_head
 				head; /* as it goes into the ring: head and line in one piece */
-			char line[REQ_LINE] __attribute__((aligned(8)));
-			char answer[REQ_ANSWER] __attribute__((aligned(8)));
-			__u32 answer_len;
-			__u32 tail; /* the four bytes before the last one sent */
-			__u64 whole_at; /* bytes_out of a whole answer, where its head gives the
-					   length */
+			/* twice the length stored, so that the verifier accepts the bound */
+			char line[2 * REQ_LINE] __attribute__((aligned(8)));
 		};
 		struct {
 			struct req_call call;
@@ -135,7 +165,7 @@ enum hook { HOOK_RECV, HOOK_SEND, HOOK_STATE, HOOK_SWEEP, HOOK_END };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, HOOK_END);
+	__uint(max_entries, HOOK_STATE); /* reading and writing */
 	__type(key, __u32);
 	__type(value, struct scratch);
 } scratches SEC(".maps");

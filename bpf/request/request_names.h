@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "bpf/request/request_message.h"
 #include "bpf/request/request_time.h"
 
 enum {
@@ -138,8 +139,6 @@ static __always_inline void names_drop(struct conn *c)
 	}
 }
 
-#define EACH_BYTE(b) (0x0101010101010101ull * (b))
-
 /* The high bit of each byte that is a blank; exact for the first one. */
 static __always_inline __u64 blanks_in(__u64 w)
 {
@@ -148,11 +147,15 @@ static __always_inline __u64 blanks_in(__u64 w)
 	return (v - EACH_BYTE(1)) & ~v & EACH_BYTE(0x80);
 }
 
+struct name_bytes {
+	char b[NAME_BYTES];
+};
+
 /*
  * Hash of the method and the target at the beginning of a head, of which n bytes are there; 0: they
  * are not whole. Of a longer one than NAME_BYTES, the hash of those. Global.
  */
-__noinline int name_of_target(const struct scratch *x, __u32 n)
+__noinline int name_of_target(const struct name_bytes *x, __u32 n)
 {
 	__u64 h = 0x9e3779b97f4a7c15ull, w, z;
 	bool method = false;
@@ -285,8 +288,17 @@ __noinline int head_search(struct head *head, __u32 n)
 	return 0;
 }
 
-/* The ids in the head that this system call moved. NULL: it cannot be read. */
-static __always_inline struct head *head_read(int len)
+/* As name_of_target, of the first n bytes of a request that are in c->line. */
+static __always_inline __u32 line_target(const struct conn *c, __u32 n)
+{
+	return name_of_target((const struct name_bytes *)c->line, n);
+}
+
+/*
+ * The ids in the head that begins `skip` bytes into the len bytes of this system call. NULL: it
+ * cannot be read.
+ */
+static __always_inline struct head *head_read(__u32 skip, __u32 len)
 {
 	__u32 zero = 0;
 	struct head *h = bpf_map_lookup_elem(&heads, &zero);
@@ -294,6 +306,8 @@ static __always_inline struct head *head_read(int len)
 	__u64 n;
 
 	span_of_call(&s, len);
+	if (skip)
+		span_skip(&s, skip);
 	if (!h || !s.p)
 		return NULL;
 	n = at_most(s.len, NAME_HEAD);
@@ -314,19 +328,19 @@ static __always_inline void request_name_is(struct conn *c, enum name_kind kind,
 }
 
 /*
- * x: the first n bytes of the request, of which the last len were just read. Its names are noted
- * once its process calls anybody.
+ * More of the request is in c->line: its head, or the rest of it, begins `skip` bytes into the len
+ * bytes of the system call. Its names are noted once its process calls anybody.
  */
-static __always_inline void request_named(struct conn *c, const struct scratch *x, __u32 n, int len)
+static __always_inline void request_named(struct conn *c, __u32 skip, __u32 len)
 {
 	struct habit *h = habit_make(c->head.tgid);
 	struct head *head;
 
-	c->target = name_of_target(x, n);
+	c->target = line_target(c, c->head.line_len);
 	if (!h || !h->named_ns)
 		return;
 	request_name_is(c, NAME_TARGET, c->target);
-	head = h->by_names ? head_read(len) : NULL;
+	head = h->by_names ? head_read(skip, len) : NULL;
 	if (!head)
 		return;
 	request_name_is(c, NAME_ID, head->found_id);
@@ -350,9 +364,9 @@ static __always_inline __u64 request_by_name(__u32 tgid, __u32 hash, __u32 *n)
 }
 
 /* The request named by the ids in the head of the call that is being sent; 0: not known. */
-static __always_inline __u64 request_by_ids(__u32 tgid, int len)
+static __always_inline __u64 request_by_ids(__u32 tgid, __u32 skip, __u32 len)
 {
-	struct head *head = head_read(len);
+	struct head *head = head_read(skip, len);
 	__u64 id;
 	__u32 n;
 

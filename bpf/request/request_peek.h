@@ -23,7 +23,10 @@ struct span {
 	struct user_iovec second;
 };
 
-enum { SPAN_PIECES = 8 }; /* pieces read when the first ones are too short */
+enum {
+	SPAN_PIECES = 8, /* pieces read when the first ones are too short */
+	SPAN_SKIPPED = 64, /* pieces of a call whose place is known */
+};
 
 /* s: all zero. */
 static __always_inline void span_of_iov(struct span *s, const struct user_iovec *iov, __u64 niov,
@@ -153,24 +156,6 @@ static __always_inline __u32 span_gather(__u32 hook, __u32 at, __u32 max, struct
 	return at;
 }
 
-/* The four bytes before the last one sent; 0: not known. */
-static __always_inline __u32 span_tail(const struct span *s)
-{
-	struct user_iovec last = { (__u64)s->p, s->len };
-	__u32 tail = 0;
-
-	if (span_has_next(s)) {
-		last = s->second;
-		if (s->niov == 2 && s->len + last.len != s->total)
-			return 0; /* the call did not send all of it */
-		if (s->niov > 2 && bpf_probe_read_user(&last, sizeof(last), s->iov + (s->niov - 1)))
-			return 0;
-	}
-	if (last.base && last.len >= 5)
-		bpf_probe_read_user(&tail, sizeof(tail), (const void *)(last.base + last.len - 5));
-	return tail;
-}
-
 /* The first eight bytes, padded with zeroes. */
 static __always_inline __u64 first_word(const struct span *s)
 {
@@ -187,6 +172,8 @@ static __always_inline __u64 first_word(const struct span *s)
 
 #define WORD4(a, b, c, d) ((__u32)(a) | (__u32)(b) << 8 | (__u32)(c) << 16 | (__u32)(d) << 24)
 
+#define EACH_BYTE(b) (0x0101010101010101ull * (b))
+
 static __always_inline __u64 word_of(const char *b)
 {
 	__u64 w;
@@ -195,13 +182,10 @@ static __always_inline __u64 word_of(const char *b)
 	return w;
 }
 
-static __always_inline bool is_bodiless(__u64 w)
-{
-	__u32 m = (__u32)w;
-
-	return m == WORD4('G', 'E', 'T', ' ') || m == WORD4('H', 'E', 'A', 'D');
-}
-
+/*
+ * The methods by which a request is recognized where nothing is known of the bytes before it; where
+ * a request is expected, any token is one.
+ */
 static __always_inline bool is_request(__u64 w)
 {
 	switch ((__u32)w) {
@@ -219,17 +203,6 @@ static __always_inline bool is_request(__u64 w)
 }
 
 #define ANSWER_WORD 0x002e312f50545448ull /* "HTTP/1." */
-
-/* The first n < 8 bytes of what may become a request. */
-static __always_inline bool may_be_request(__u64 w, __u32 n)
-{
-	__u32 m = n < 4 ? (1u << (n * 8)) - 1 : ~0u, v = (__u32)w & m;
-
-	return v == (WORD4('G', 'E', 'T', ' ') & m) || v == (WORD4('H', 'E', 'A', 'D') & m) ||
-	       v == (WORD4('P', 'O', 'S', 'T') & m) || v == (WORD4('P', 'U', 'T', ' ') & m) ||
-	       v == (WORD4('P', 'A', 'T', 'C') & m) || v == (WORD4('D', 'E', 'L', 'E') & m) ||
-	       v == (WORD4('O', 'P', 'T', 'I') & m);
-}
 
 static __always_inline bool is_answer(__u64 w)
 {
@@ -249,25 +222,3 @@ static __always_inline bool is_client_hello(__u64 w)
 }
 
 enum { STATUS_LINE = 12 }; /* "HTTP/1.1 200" */
-
-/* The status in the first STATUS_LINE bytes of an answer; 0: not a status line. */
-static __always_inline __u16 status_in(const char *h)
-{
-	if (!is_answer(word_of(h)) || h[8] != ' ' || h[9] < '1' || h[9] > '5' || h[10] < '0' ||
-	    h[10] > '9' || h[11] < '0' || h[11] > '9')
-		return 0;
-	return (h[9] - '0') * 100 + (h[10] - '0') * 10 + (h[11] - '0');
-}
-
-static __always_inline __u16 status_of(const struct span *s)
-{
-	char h[16] = {};
-
-	if (s->len < STATUS_LINE || !s->p)
-		return 0;
-	if (bpf_probe_read_user(h, STATUS_LINE, s->p)) {
-		count(STAT_USER_FAULT);
-		return 0;
-	}
-	return status_in(h);
-}

@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "bpf/request/request_answer.h"
 #include "bpf/request/request_call.h"
 
 static __always_inline void unread_report(enum req_unread what)
@@ -56,20 +55,12 @@ static __always_inline void event_fill(struct req_event *e, const struct conn *c
 		e->head.flags &= ~REQ_HOPPED; /* its call is known whichever thread made it */
 }
 
-/* Requests that were answered together may have mixed their calls. */
-static __always_inline void calls_check(struct conn *c, const struct req_calls *cs, enum hook hook)
-{
-	if (cs && (c->crowded || cs->n > 1) && answer_has_more(c, hook))
-		c->pipelined = PIPELINED;
-}
-
-static __always_inline void request_report_with_calls(struct conn *c, enum hook hook)
+static __always_inline void request_report_with_calls(struct conn *c)
 {
 	__u64 id = c->head.id;
 	struct req_calls *cs = bpf_map_lookup_elem(&calls_of, &id);
 	struct req_event *e;
 
-	calls_check(c, cs, hook);
 	e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
 	if (e) {
 		event_fill(e, c, cs);
@@ -85,7 +76,7 @@ static __always_inline void request_report_with_calls(struct conn *c, enum hook 
  * The caller alone has just moved the state away from ANSWERED, SWEEPING or OPEN. Global, so that
  * the verifier checks it once.
  */
-__noinline int request_report(struct conn *c, enum hook hook)
+__noinline int request_report(struct conn *c)
 {
 	__u32 n;
 
@@ -96,7 +87,7 @@ __noinline int request_report(struct conn *c, enum hook hook)
 	if (c->pipelined)
 		c->head.flags |= REQ_PIPELINED;
 	if (c->has_calls) {
-		request_report_with_calls(c, hook);
+		request_report_with_calls(c);
 		return 0;
 	}
 	if (n > REQ_LINE)
@@ -107,16 +98,13 @@ __noinline int request_report(struct conn *c, enum hook hook)
 }
 
 /* next: bytes of the following request, if it was already read. */
-static __always_inline void request_facts(struct conn *c, struct sock *sk, enum hook hook, int next)
+static __always_inline void request_facts(struct conn *c, struct sock *sk, int next)
 {
 	struct req_head *h = &c->head;
 
 	if (!c->local)
 		net_facts(c, sk);
 	net_trust(c, sk, next);
-	if (h->first_ns && h->last_ns - h->first_ns > REQ_LONG_NS) {
-		answer_framing(c, hook);
-		if (c->stream)
-			h->flags |= REQ_STREAM;
-	}
+	if (c->an.found & FOUND_EVENTS && h->first_ns && h->last_ns - h->first_ns > REQ_LONG_NS)
+		h->flags |= REQ_STREAM;
 }

@@ -15,65 +15,39 @@ static __always_inline bool answer_ends(struct conn *c)
 	return was == CONN_ANSWERED;
 }
 
-/* The first bytes received; returns the first eight as a word, padded with zeroes. */
-static __always_inline __u64 line_read(struct scratch *x, struct sock *sk, int len, __u32 *n)
+/* len: bytes that the call moved, of which the last `rest` are of the request. */
+static __always_inline void request_begin(struct conn *c, struct sock *sk, __u32 len, __u32 rest)
 {
-	struct span s = {};
-	bool known;
-
-	__builtin_memset(x->b, 0, sizeof(__u64));
-	span_of_call(&s, len);
-	known = s.p;
-	*n = span_gather(HOOK_RECV, 0, REQ_LINE, &s);
-	if (!known && is_uring())
-		*n = at_most(packet_head_take(sk, false, x), REQ_LINE);
-	return *n ? word_of(x->b) : 0;
-}
-
-/* True for a request, and for a few bytes that may become one. */
-static __always_inline bool begins_request(__u64 w, __u32 n)
-{
-	return n < sizeof(w) ? n > 0 && may_be_request(w, n) : is_request(w);
-}
-
-static __always_inline void request_begin(struct conn *c, struct sock *sk, const struct scratch *x,
-					  __u32 n, int len)
-{
-	__u64 now = bpf_ktime_get_ns(), w = word_of(x->b);
+	__u64 now = bpf_ktime_get_ns();
 	struct task_struct *t = bpf_get_current_task_btf();
 	struct req_head *h = &c->head;
 	struct thread *th = thread_make();
 
-	__builtin_memcpy(c->line, x->b, REQ_LINE);
-	h->line_len = n;
 	h->kind = REQ_KIND_REQUEST;
 	h->flags = 0;
 	h->id = now << 8 | (bpf_get_smp_processor_id() & 0xff);
 	h->read_ns = h->body_ns = now;
 	h->first_ns = h->last_ns = 0;
-	h->bytes_in = len;
+	h->bytes_in = rest;
 	h->bytes_out = 0;
 	h->tgid = t->tgid;
 	h->tid = t->pid;
 	h->status = 0;
 	h->ncalls = 0;
-	c->unsure = n < sizeof(w);
-	c->answer_len = 0;
-	c->framing = FRAMING_UNREAD;
+	message_reset(&c->an);
 	c->has_calls = 0;
 	if (c->pipelined == UNSEEN_HERE)
 		c->pipelined = UNSEEN_BEFORE;
-	c->has_body = !is_bodiless(w);
 	if (!c->local) {
 		h->queue_jiffies = (__u32)bpf_jiffies64() - ICSK_READ(sk, icsk_ack.lrcvtime);
 		net_begin(c, sk);
-		net_count(c, sk, len);
+		net_count(c, sk, rest);
 	}
 	if (!c->loop)
 		c->loop = is_in_epoll(sk) || is_uring(); /* io_uring is an event loop, too */
 	c->state = CONN_OPEN;
 	__builtin_memset(&h->net, 0, sizeof(h->net) * 2 + sizeof(h->split));
-	request_named(c, x, n, len);
+	request_named(c, rest < len ? len - rest : 0, len);
 	if (!th)
 		return;
 	queue_time(h, th, now);
@@ -82,39 +56,6 @@ static __always_inline void request_begin(struct conn *c, struct sock *sk, const
 		habit_lost(habit_of(h->tgid)); /* it reads on before it serves the last one */
 	cur_begin(th, h->id, c->loop);
 	th->target = c->target;
-	th->unserved = !c->has_body && !c->unsure;
-}
-
-/* The first request on a socket makes it a server's. */
-static __always_inline void server_first(struct sock *sk, int len)
-{
-	struct scratch *x = scratch_of(HOOK_RECV);
-	struct conn *c;
-	__u32 n;
-	__u64 w;
-
-	if (!x)
-		return;
-	w = line_read(x, sk, len, &n);
-	if (is_client_hello(w) || is_http2(w)) {
-		if (conn_make(sk, ROLE_IGNORED, STAT_END))
-			unread_report(is_http2(w) ? REQ_UNREAD_HTTP2 : REQ_UNREAD_TLS);
-		return;
-	}
-	if (!n && is_uring()) {
-		uring_seen(sk);
-		unread_report(REQ_UNREAD_URING);
-	}
-	if (!begins_request(w, n))
-		return;
-	c = conn_make(sk, ROLE_SERVER, STAT_CONN_FULL);
-	if (!c)
-		return;
-	addr_of(&c->head.remote, sk, true);
-	addr_of(&c->head.local, sk, false);
-	c->head.netns = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
-	process_name(c->head.comm);
-	request_begin(c, sk, x, n, len);
 }
 
 /* The thread works on this request. */
@@ -134,33 +75,36 @@ static __always_inline void server_works(struct conn *c, __u64 now)
 	th->target = c->target;
 }
 
-/* The rest of a head, or a body: adds missing bytes to the stored line. */
-static __always_inline void server_more(struct conn *c, struct scratch *x, int len)
+/* The first request on a socket makes it a server's. */
+static __always_inline void server_is(struct conn *c, struct sock *sk)
 {
+	c->role = ROLE_SERVER;
+	addr_of(&c->head.remote, sk, true);
+	addr_of(&c->head.local, sk, false);
+	c->head.netns = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
+	process_name(c->head.comm);
+}
+
+/*
+ * The rest of a head, or a body: adds missing bytes to the stored line. len: of them, the call's
+ * first ones.
+ */
+static __always_inline void server_more(struct conn *c, int len)
+{
+	struct scratch *x = scratch_of(HOOK_RECV);
 	__u32 at = c->head.line_len;
 	struct span s = {};
-	__u64 w, now;
+	__u64 now;
 
 	c->head.bytes_in += len;
 	if (c->state != CONN_OPEN)
 		return;
-	if (at < REQ_LINE) {
+	if (at < REQ_LINE && x) {
 		span_of_call(&s, len);
 		__builtin_memcpy(x->b, c->line, REQ_LINE);
 		c->head.line_len = span_gather(HOOK_RECV, at, REQ_LINE, &s);
 		__builtin_memcpy(c->line, x->b, REQ_LINE);
-		request_named(c, x, c->head.line_len, len);
-	}
-	w = word_of(c->line);
-	if (c->unsure && c->head.line_len >= sizeof(w)) {
-		c->unsure = 0;
-		c->has_body = !is_bodiless(w);
-		if (!is_request(w)) {
-			names_drop(c);
-			c->state = CONN_IDLE;
-			c->role = ROLE_IGNORED;
-			return;
-		}
+		request_named(c, 0, len);
 	}
 	now = bpf_ktime_get_ns();
 	server_works(c, now);
@@ -168,35 +112,135 @@ static __always_inline void server_more(struct conn *c, struct scratch *x, int l
 	c->head.split.own_body_ns = c->head.split.own_ns;
 }
 
-/* Bytes on a connection that has had a request: more of that one, or the next one. */
-static __always_inline void server_bytes(struct conn *c, struct sock *sk, int len)
+/* What began was no request. */
+static __always_inline void request_cancel(struct conn *c)
 {
-	struct scratch *x = scratch_of(HOOK_RECV);
-	bool open = c->state == CONN_OPEN;
-	bool more = open && (c->has_body || c->unsure || calls_many());
-	__u64 w = 0;
-	__u32 n = 0, was;
+	names_drop(c);
+	cur_end(c->head.id);
+	c->state = CONN_IDLE;
+	c->head.id = 0;
+	if (c->sole)
+		c->role = ROLE_IGNORED; /* for good, whatever its bytes look like later */
+}
 
-	if (!x)
-		return;
-	if (!more)
-		w = line_read(x, sk, len, &n);
-	if (more || (c->state != CONN_IDLE && !is_request(w))) {
-		server_more(c, x, len);
-		return;
-	}
-	if (!begins_request(w, n))
-		return;
-	was = __sync_lock_test_and_set(&c->state, CONN_IDLE);
+/* A request begins: the one before it has ended. before: bytes of the call that belong to that one.
+ */
+static __always_inline void server_next(struct conn *c, struct sock *sk, int before, int len)
+{
+	__u32 was = __sync_lock_test_and_set(&c->state, CONN_IDLE);
+
+	c->head.bytes_in += before;
+	c->sole = 0;
 	if (was == CONN_OPEN) { /* the last one got no answer */
 		names_drop(c);
 		net_out_of_order(c, net_unsent(c, sk, 0));
 	}
 	if (was != CONN_IDLE) {
-		request_facts(c, sk, HOOK_RECV, len);
-		request_report(c, HOOK_RECV);
+		request_facts(c, sk, len - before);
+		request_report(c);
 	}
-	request_begin(c, sk, x, n, len);
+}
+
+/* A request begins with the bytes from x->line on. */
+static __always_inline void server_begins(struct conn *c, struct sock *sk, volatile struct scan *x,
+					  int len)
+{
+	const struct scratch *b = scratch_of(HOOK_RECV);
+	__u32 rest = message_rest(x);
+	struct thread *th;
+
+	if (!b)
+		return;
+	if (c->role == ROLE_NEW)
+		server_is(c, sk);
+	else
+		server_next(c, sk, len - rest, len);
+	c->head.line_len = line_keep_first(c, x, b);
+	request_begin(c, sk, len, rest);
+	if (message_run(&c->rq, HOOK_RECV) & EVENT_BEGAN) {
+		net_out_of_order(c, false); /* a second one in the same read */
+		message_run(&c->rq, HOOK_RECV);
+	} else if (x->events & EVENT_BAD) {
+		request_cancel(c);
+	}
+	th = thread_get();
+	if (th)
+		th->unserved = c->state == CONN_OPEN && !message_is_open(&c->rq);
+}
+
+/* Bytes on a connection that has had a request: more of that one, or the next one. */
+static __always_inline void server_bytes(struct conn *c, struct sock *sk, int len)
+{
+	volatile struct scan *x = scan_of(HOOK_RECV);
+	bool began;
+
+	if (!x)
+		return;
+	message_open(c, &c->rq, sk, HOOK_RECV, false, len);
+	began = message_run(&c->rq, HOOK_RECV) & EVENT_BEGAN;
+	if (began)
+		server_begins(c, sk, x, len);
+	message_close(c, &c->rq, sk, HOOK_RECV);
+	if (!began && x->events & EVENT_BAD && c->state == CONN_OPEN && !c->pipelined)
+		request_cancel(c);
+	else if (!began)
+		server_more(c, len);
+}
+
+/* These are the first bytes that were ever read from the connection. False: it is not known. */
+static __always_inline bool is_first_read(struct sock *sk, __u32 len)
+{
+	__u32 begin;
+
+	if (SOCK_READ(sk, __sk_common.skc_family) == AF_UNIX)
+		return false;
+	begin = TCP_READ(sk, rcv_nxt) - (__u32)TCP_READ(sk, bytes_received);
+	return TCP_READ(sk, copied_seq) - begin == len;
+}
+
+/*
+ * The connection begins with another protocol. An older one of AF_UNIX may be in the midst of a
+ * body, but hardly before a zero.
+ */
+static __always_inline void server_is_other(struct sock *sk, __u64 w, __u32 len)
+{
+	bool local = SOCK_READ(sk, __sk_common.skc_family) == AF_UNIX;
+
+	if (local ? len >= 4 && !(w & 0xff) : is_first_read(sk, len))
+		conn_make(sk, ROLE_IGNORED, STAT_END);
+}
+
+static __always_inline void server_first(struct conn *c, struct sock *sk, int len)
+{
+	struct span s = {};
+	__u64 w;
+
+	span_of_call(&s, len);
+	w = first_word(&s);
+	if (is_client_hello(w) || is_http2(w)) {
+		if (conn_make(sk, ROLE_IGNORED, STAT_END))
+			unread_report(is_http2(w) ? REQ_UNREAD_HTTP2 : REQ_UNREAD_TLS);
+		return;
+	}
+	if (!s.p && is_uring()) {
+		uring_seen(sk);
+		unread_report(REQ_UNREAD_URING);
+	}
+	if (!c && !begins_plausibly(w, s.len) && (s.p || !is_uring())) {
+		if (s.p)
+			server_is_other(sk, w, len);
+		return;
+	}
+	if (!c) {
+		c = conn_make(sk, ROLE_NEW, STAT_CONN_FULL);
+		if (c)
+			c->sole = c->local || is_first_read(sk, len);
+	}
+	if (!c)
+		return;
+	server_bytes(c, sk, len);
+	if (c->role == ROLE_SERVER && c->state == CONN_IDLE && c->rq.state == MESSAGE_LOST)
+		c->role = ROLE_NEW;
 }
 
 /* Like client_looked: a read that finds nothing changes nothing. */
@@ -286,68 +330,74 @@ static __always_inline void answer_begins(struct conn *c, struct sock *sk, struc
 	wake();
 }
 
-/* False: the bytes sent do not begin the answer, or are too few. */
+/* False: the bytes sent do not begin the final answer, or are too few. *len: without interim ones.
+ */
 static __always_inline bool answer_opens(struct conn *c, struct sock *sk, struct thread *th,
-					 __u64 now, int len)
+					 const volatile struct scan *x, __u64 now, __u32 *len)
 {
-	struct span s = {};
-	__u16 status;
-
-	span_of_call(&s, len);
-	answer_keep(c, sk, &s);
-	status = c->answer_len < STATUS_LINE ? 0 : status_in(c->answer);
-	if (status >= 100 && status < 200 && status != 101) {
-		c->answer_len = 0;
-		c->write0 += len;
-		server_works(c, now); /* 100 Continue: not the final answer */
-		return false;
+	if (x->events & EVENT_INTERIM) {
+		c->write0 += c->head.bytes_out + x->interim;
+		c->head.bytes_out = 0;
+		*len -= x->interim;
+		server_works(c, now);
 	}
-	if (answer_is_short(c)) {
-		c->head.bytes_out += len;
-		return false;
-	}
-	if (!status)
+	if (!(x->events & EVENT_FINAL)) {
+		if (c->an.state != MESSAGE_LOST) {
+			c->head.bytes_out += *len;
+			return false;
+		}
 		c->head.flags |= REQ_HEAD_MISSED;
-	c->head.status = status;
-	c->crowded = s.niov > 2;
-	answer_tail(c, &s);
-	answer_begins(c, sk, th, now, len);
+	}
+	c->head.status = x->status;
+	answer_begins(c, sk, th, now, *len);
 	return true;
 }
 
-/* More of an answer: its bytes are only read while its end is not known. */
-static __always_inline void answer_goes_on(struct conn *c, struct sock *sk, int len)
+/* The bytes sent are followed; an answer behind that of the request is another one's. */
+static __always_inline void answer_bytes(struct conn *c, struct sock *sk, bool first, int len)
 {
-	enum framing f = answer_framing(c, HOOK_SEND);
-	bool whole = answer_is_whole(c, HOOK_SEND);
-	struct span s = {};
+	volatile struct scan *x = scan_of(HOOK_SEND);
+	__u32 events;
 
-	if (f == FRAMING_CLOSE || (f == FRAMING_LENGTH && !whole) || calls_many())
+	if (!x)
 		return;
-	span_of_call(&s, len);
-	if (f == FRAMING_OPEN && c->answer_len < REQ_ANSWER)
-		answer_keep(c, sk, &s);
-	else if ((whole || f == FRAMING_OPEN) && is_answer(first_word(&s))) /* no request */
+	c->an.method = c->rq.method;
+	message_open(c, &c->an, sk, HOOK_SEND, true, len);
+	events = message_run(&c->an, HOOK_SEND);
+	message_close(c, &c->an, sk, HOOK_SEND);
+	if (events & EVENT_AGAIN || (!first && events & EVENT_FINAL))
 		net_out_of_order(c, net_unread(c, sk, 0));
-	c->tail = span_tail(&s);
+	if (c->rq.state == MESSAGE_TUNNEL && events & EVENT_FINAL && c->an.state != MESSAGE_TUNNEL)
+		message_ends(&c->rq); /* CONNECT was refused */
 }
 
-static __always_inline void server_send(struct conn *c, struct sock *sk, int len)
+/* The answer's last byte went to a socket whose end cannot be seen. */
+static __always_inline void answer_ended(struct conn *c, struct sock *sk)
 {
+	if (!c->local || !c->an.whole || !answer_ends(c))
+		return;
+	request_facts(c, sk, 0);
+	request_report(c);
+}
+
+static __always_inline void server_send(struct conn *c, struct sock *sk, int bytes)
+{
+	volatile struct scan *x = scan_of(HOOK_SEND);
 	struct thread *th = thread_get();
 	__u64 now = bpf_ktime_get_ns();
 	bool first = c->state == CONN_OPEN;
+	__u32 len = bytes;
 
+	if (!x)
+		return;
 	if (first && !th)
 		th = thread_make(); /* a pool thread: its time is measured from now on */
-	if (first) {
-		if (!answer_opens(c, sk, th, now, len))
-			return;
-	} else if (c->state == CONN_ANSWERED) {
-		answer_goes_on(c, sk, len);
-	} else if (c->state == CONN_IDLE && c->head.id) {
+	if (c->state != CONN_IDLE)
+		answer_bytes(c, sk, first, len);
+	else if (c->head.id)
 		count(STAT_LATE);
-	}
+	if (first && !answer_opens(c, sk, th, x, now, &len))
+		return;
 	c->head.last_ns = now;
 	c->head.bytes_out += len;
 	if (!th)
@@ -372,18 +422,16 @@ static __always_inline bool sweep_claimed(struct conn *c)
 
 /*
  * From the sweep: reports a whole answer. It copies first and claims afterwards, so a request that
- * arrives in between wins and reports this one itself. one_call: if a second call may have begun in
- * between, the request must wait.
+ * arrives in between wins and reports this one itself.
  */
-static __always_inline void request_sweep(struct conn *c, struct sock *sk, bool one_call)
+static __always_inline void request_sweep(struct conn *c, struct sock *sk)
 {
 	struct req_calls *cs = c->has_calls ? bpf_map_lookup_elem(&calls_of, &c->head.id) : NULL;
 	struct req_event *e;
 
 	if (__sync_val_compare_and_swap(&c->state, CONN_ANSWERED, CONN_SWEEPING) != CONN_ANSWERED)
 		return;
-	request_facts(c, sk, HOOK_SWEEP, 0);
-	calls_check(c, cs, HOOK_SWEEP);
+	request_facts(c, sk, 0);
 	e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
 	if (!e) { /* a separate test, as verifiers before 6.3 track it once only */
 		if (sweep_claimed(c))
@@ -391,22 +439,20 @@ static __always_inline void request_sweep(struct conn *c, struct sock *sk, bool 
 		return;
 	}
 	event_fill(e, c, cs);
-	if (one_call && e->head.ncalls > 1) {
-		__sync_val_compare_and_swap(&c->state, CONN_SWEEPING, CONN_ANSWERED);
-	} else if (sweep_claimed(c)) {
+	if (sweep_claimed(c)) {
 		bpf_ringbuf_submit(e, 0);
 		return;
 	}
 	bpf_ringbuf_discard(e, 0);
 }
 
-/* An upgraded connection (101) speaks another protocol from here on. */
+/* The connection speaks another protocol from here on, or carries any (CONNECT). */
 static __always_inline void server_upgraded(struct conn *c, struct sock *sk)
 {
-	if (!answer_ends(c))
+	if (c->an.state != MESSAGE_TUNNEL || !answer_ends(c))
 		return;
-	request_facts(c, sk, HOOK_SEND, 0);
-	request_report(c, HOOK_SEND);
+	request_facts(c, sk, 0);
+	request_report(c);
 	unread_report(REQ_UNREAD_UPGRADED);
 	c->role = ROLE_IGNORED;
 }
@@ -441,6 +487,6 @@ static __always_inline void server_state(struct conn *c, struct sock *sk, int fr
 			c->head.flags |= REQ_NO_ANSWER | (is_exiting() ? 0 : REQ_DROPPED);
 		cur_end(c->head.id);
 	}
-	request_facts(c, sk, HOOK_STATE, 0);
-	request_report(c, HOOK_STATE);
+	request_facts(c, sk, 0);
+	request_report(c);
 }

@@ -6,7 +6,6 @@
  * return value; other system calls pass no hook.
  */
 #include "bpf/request/request_hooks.h"
-#include "bpf/request/request_profile.h"
 #include "bpf/request/request_sched.h"
 #include "bpf/lib/sock_file.h"
 

@@ -10,7 +10,6 @@
  */
 #define REQUEST_SYSCALLS
 #include "bpf/request/request_hooks.h"
-#include "bpf/request/request_profile.h"
 #include "bpf/request/request_sched.h"
 
 #define LOCAL_STALE_NS (3600 * 1000000000ull)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe/request/record/http.h"
 
-static const char *const methods[] = { "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS" };
+/* The marks that a token may have beside letters and digits (RFC 9110, 5.6.2). */
+static const char token_marks[] = "!#$%&'*+-.^_`|~";
 
 static const char *find_char(const char *s, const char *end, char c)
 {
@@ -10,15 +11,20 @@ static const char *find_char(const char *s, const char *end, char c)
 	return p ? p : end;
 }
 
-static const char *method_of(const char *s, size_t len)
+static bool is_token_char(char c)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(methods); i++) {
-		size_t n = strlen(methods[i]);
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       (c && strchr(token_marks, c));
+}
 
-		if (len > n && memcmp(s, methods[i], n) == 0 && s[n] == ' ')
-			return methods[i];
-	}
-	return NULL;
+/* Length of the method at the beginning; 0: none. */
+static size_t method_len(const char *s, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && n <= HTTP_METHOD && is_token_char(s[n]))
+		n++;
+	return n < len && n <= HTTP_METHOD && s[n] == ' ' ? n : 0;
 }
 
 /* The text after the target, which may be cut, is " HTTP/1.0" or " HTTP/1.1" and a line end. */
@@ -48,11 +54,12 @@ static const char *skip_authority(const char *s, const char *end)
 
 int http_line_parse(const char *s, size_t len, struct http_line *out)
 {
-	const char *end = s + len, *method = method_of(s, len), *target, *stop, *path, *query;
+	const char *end = s + len, *target, *stop, *path, *query;
+	size_t method = method_len(s, len);
 
 	if (!method)
 		return -EBADMSG;
-	target = s + strlen(method) + 1;
+	target = s + method + 1;
 	stop = find_char(target, end, ' ');
 	if (stop == target || find_char(target, stop, '\r') != stop ||
 	    find_char(target, stop, '\n') != stop || !version_fits(stop, end))
@@ -62,7 +69,7 @@ int http_line_parse(const char *s, size_t len, struct http_line *out)
 		return -EBADMSG;
 	query = find_char(path, stop, '?');
 	*out = (struct http_line){ .path = path, .path_len = (size_t)(query - path) };
-	memcpy(out->method, method, strlen(method) + 1);
+	memcpy(out->method, s, method);
 	if (query < stop) {
 		out->query = query + 1;
 		out->query_len = (size_t)(stop - query - 1);

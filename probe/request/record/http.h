@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * http.h - parses the request line of HTTP/1 (RFC 9112, 3) and the ids of a request from the first
- * bytes that a server read.
+ * bytes that a server read. Any token of up to HTTP_METHOD bytes is a method.
  *
  * The input is not trusted and may be cut anywhere; nothing is copied. path points into the input
  * and ends before the query string; a full URL ("GET http://a/b") gives its path, "" becomes "/".
@@ -10,8 +10,10 @@
 
 #include "lib/base/base.h"
 
+enum { HTTP_METHOD = 31 };
+
 struct http_line {
-	char method[8];
+	char method[HTTP_METHOD + 1];
 	const char *path;
 	size_t path_len;
 	const char *query; /* after the '?'; NULL: none */

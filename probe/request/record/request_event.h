@@ -15,7 +15,7 @@ enum { UNIX_TEXT = 5 + REQ_UNIX_PATH + 1 }; /* "unix:", a path, its end */
 
 struct request_text { /* storage for the item's strings */
 	char comm[REQ_COMM + 1];
-	char method[8];
+	char method[HTTP_METHOD + 1];
 	char path[ITEM_MAX_PATH + 1];
 	char route[ITEM_MAX_NAME];
 	char up_path[REQ_CALLS][UNIX_TEXT];

@@ -49,7 +49,7 @@ static size_t put_clean(char *out, size_t at, const char *s, size_t len)
 void route_template(const char *method, const char *path, size_t len, char out[static ROUTE_TEXT])
 {
 	const char *end = path + len;
-	size_t at = (size_t)snprintf(out, ROUTE_TEXT, "%.7s ", method), n = 0;
+	size_t at = (size_t)snprintf(out, ROUTE_TEXT, "%.31s ", method), n = 0;
 
 	while (path < end) {
 		const char *s = path + (*path == '/');

@@ -65,6 +65,20 @@ TEST(a_slash_in_the_query_of_a_full_url_does_not_start_a_path)
 	CHECK(l.query_len == 9 && memcmp(l.query, "token=a/b", 9) == 0);
 }
 
+TEST(any_token_of_up_to_31_bytes_is_a_method)
+{
+	static const char *const lines[] = { "PROPFIND /x HTTP/1.1\r\n", "M-SEARCH * HTTP/1.1\r\n",
+					     "get /x HTTP/1.1\r\n", "A /x HTTP/1.1\r\n",
+					     "ABCDEFGHIJKLMNOPQRSTUVWXYZ01234 /x HTTP/1.1\r\n" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		struct http_line l = parsed(lines[i]);
+
+		CHECK_EQ(strlen(l.method), strcspn(lines[i], " "));
+		CHECK(strncmp(l.method, lines[i], strlen(l.method)) == 0);
+	}
+}
+
 TEST(lines_that_only_start_like_a_request_are_refused)
 {
 	CHECK(refused(""));
@@ -76,7 +90,8 @@ TEST(lines_that_only_start_like_a_request_are_refused)
 	CHECK(refused("GET /x HTTP/1.7\r\n"));
 	CHECK(refused("GET some key\r\n"));
 	CHECK(refused("GET /x\r\n"));
-	CHECK(refused("get /x HTTP/1.1\r\n"));
+	CHECK(refused("G(T /x HTTP/1.1\r\n"));
+	CHECK(refused("ABCDEFGHIJKLMNOPQRSTUVWXYZ012345 /x HTTP/1.1\r\n"));
 }
 
 static bool routes_to(const char *method, const char *path, const char *route)

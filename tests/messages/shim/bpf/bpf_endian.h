@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#define bpf_ntohs(x) __builtin_bswap16(x)
