@@ -2,7 +2,13 @@
 /* follow.c - compiled with the headers of tests/messages/shim in place of libbpf's. */
 #define REQUEST_SYSCALLS
 #define __TARGET_ARCH_x86
+#ifdef __clang__ /* the kernel reads and writes words at any address */
+#pragma clang attribute push(__attribute__((no_sanitize("alignment"))), apply_to = function)
+#endif
 #include "bpf/request/request_message.h"
+#ifdef __clang__
+#pragma clang attribute pop
+#endif
 
 #include "tests/messages/follow.h"
 
