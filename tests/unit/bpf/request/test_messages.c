@@ -12,7 +12,7 @@
 #include "tests/messages/follow.h"
 #include "tests/messages/generate.h"
 
-enum { COUNT = 20000, PIECES = 4, SHOWN = 5 };
+enum { COUNT = 5000, PIECES = 4, SHOWN = 5 };
 
 enum split { BY_BYTE, BY_FEW, BY_MANY, AT_ONCE, SPLITS };
 
