@@ -203,6 +203,8 @@ test-kernels:
 	@tests/kernels/run.sh $(ONLY)
 lint:
 	@tests/lint/all.sh
+zoo: all tools
+	@B=$B LONG=1 bash tests/it/zoo/zoo.sh $(ONLY)
 messages: $B/test/test_messages
 	@MESSAGES_COUNT=$(or $(COUNT),1000000) MESSAGES_SEED=$(or $(SEED),1) $<
 # What runs under ASan, UBSan and the fuzzers is made once, by clang; `objects` is all that there is to warn of.
@@ -257,7 +259,7 @@ clean:
 help:
 	@deploy/dev/help.sh
 
-.PHONY: all messages deps run stop status collector row demo unit tools fuzzers objects test check test-kernels lint fuzz bench bench-io bench-incidents chaos faults fault-tools fleet docs fmt install clean help FORCE
+.PHONY: all messages zoo deps run stop status collector row demo unit tools fuzzers objects test check test-kernels lint fuzz bench bench-io bench-incidents chaos faults fault-tools fleet docs fmt install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $O -name '*.d' 2>/dev/null)
