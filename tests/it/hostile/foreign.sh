@@ -121,7 +121,7 @@ is_below() { # MS LIMIT
 
 # Until the end: on a busy machine it takes a while until each was in the way of a sample.
 asking() {
-	while sleep 0.2; do # so that the attackers do not take all of the processors
+	while sleep 0.2; do # time: so that the attackers do not take all of the processors
 		for p in "${attackers[@]}"; do
 			curl -s -o /dev/null --max-time 5 "http://127.0.0.1:$p/"
 		done
