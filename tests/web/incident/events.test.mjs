@@ -3,7 +3,7 @@
 import { CHECK, CHECK_EQ, TEST, until } from '../browser.mjs';
 import { fleet, idOf, request } from '../mock/data.mjs';
 import { event, evidence, explained } from '../mock/events.mjs';
-import { foldEvents } from '../../../web/src/data/events.js';
+import { foldEvents } from '../../../web/src/data/event_folds.js';
 
 let serial = 0;
 const some = (n, over = {}) => Array.from({ length: n }, (_, i) => event({ time: Date.now() - 5e3 - i * 1e3, n: (serial += 1), ...over }));

@@ -67,16 +67,3 @@ export const mergeEvents = (data, more) => {
 	const byId = new Map([...(data?.events ?? []), ...more].map((e) => [e.id, e]));
 	return [...byId.values()].sort((a, b) => (a.time === b.time ? (a.id < b.id ? 1 : -1) : a.time < b.time ? 1 : -1));
 };
-
-// Events that repeat: [{key, event, older: []}], each with the newest of a node, kind and process. What is critical or goes on
-// stands alone. The key stays the same when another event joins.
-export const foldEvents = (rows) => {
-	const folds = new Map();
-	for (const e of rows) {
-		const alone = e.severity === 'critical' || e.goingOn;
-		const key = alone ? e.id : JSON.stringify([e.region, e.node, e.kind, e.severity, e.comm, e.reason?.code]);
-		if (folds.has(key)) folds.get(key).older.push(e);
-		else folds.set(key, { key, event: e, older: [] });
-	}
-	return [...folds.values()];
-};
