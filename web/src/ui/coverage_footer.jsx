@@ -131,7 +131,7 @@ export const Coverage = ({ filters, of = t('cov.range') }) => {
 				<Figure name="seen" value={c.seen} known={known} />
 				<Figure name="stored" value={c.stored} text={stored} known={known} />
 				<Figure name="withheld" value={c.withheld} known={known} warn={c.withheld > 0} />
-				<Figure name="lost" value={lost} known={known} warn={losses.some(isSevere) || c.lostBatches > 0} />
+				<Figure name="lost" value={lost} known={known} warn={lost > 0 || c.lostBatches > 0} />
 				<Figure name="unread" value={known ? connections(unread) : null} known={known} />
 				<button type="button" class="quiet" id="cover-more" disabled={!known} aria-expanded={open} aria-controls={open ? 'cover-details' : undefined} title={t('cov.more.title')} onClick={() => setOpen(!open)}>
 					{t('cov.more')} <span aria-hidden="true">{open ? '▾' : '▴'}</span>
