@@ -5,6 +5,7 @@ import { Banner } from '../ui/banner.jsx';
 import { FindDialog } from '../features/search/find_dialog.jsx';
 import { Help } from './keyboard_help.jsx';
 import { lang, t, useSettings, zone } from '../text/i18n.js';
+import { loadTexts } from '../text/load_texts.js';
 import { count, timeText, zoneName } from '../text/format.js';
 import { onCtrlKey, onKey } from '../base/keyboard.js';
 import { back, go, place } from '../base/router.js';
@@ -15,7 +16,6 @@ import { EventsPage } from '../pages/events_page.jsx';
 import { FleetPage } from '../pages/fleet_page.jsx';
 import { IncidentPage } from '../pages/incident_page.jsx';
 import { IncidentsPage } from '../pages/incidents_page.jsx';
-import { NodePage } from '../pages/node_page.jsx';
 import { NodesPage } from '../pages/nodes_page.jsx';
 import { NowPage } from '../pages/now_page.jsx';
 import { ProfilePage } from '../pages/profile_page.jsx';
@@ -25,6 +25,15 @@ import { StoragePage } from '../pages/storage_page.jsx';
 import { TopologyPage } from '../pages/topology_page.jsx';
 import { WherePage } from '../pages/where_page.jsx';
 import { RequestsPage } from '../pages/requests_page.jsx';
+import { lazy } from '../ui/lazy.jsx';
+
+const Loading = () => (
+	<main class="page">
+		<p class="more">{t('table.loading')}</p>
+	</main>
+);
+
+const NodePage = lazy(() => import('../pages/node_page.jsx'), 'NodePage', Loading);
 
 const Mark = () => (
 	<svg class="mark" viewBox="0 0 24 16" width="30" height="20" aria-hidden="true">
@@ -54,7 +63,8 @@ const OpenIncidents = () => {
 const Header = ({ page, onFind, onHelp }) => {
 	const other = zone.get() === 'utc' ? 'local' : 'utc';
 	const onZone = () => zone.set(other);
-	const onLang = () => lang.set(lang.get() === 'zh' ? 'en' : 'zh');
+	const next = lang.get() === 'zh' ? 'en' : 'zh';
+	const onLang = () => loadTexts(next).then(() => lang.set(next));
 	return (
 		<header class="top">
 			<a class="brand" href="/">

@@ -11,7 +11,7 @@ import { NearbyEvents, Failed, NearbyRequests, around } from '../features/reques
 import { EvidenceIcicle } from '../chart/icicle_chart.jsx';
 import { Severity } from '../ui/severity.jsx';
 import { dayOf } from '../features/request/similar.jsx';
-import { NodeContext } from '../features/request/node_context.jsx';
+import { lazy } from '../ui/lazy.jsx';
 import { TagsAtTime } from '../ui/node_tags.jsx';
 import { EventBar } from '../features/request/time_bar.jsx';
 import { CopyButton, Text, Time } from '../ui/elements.jsx';
@@ -22,6 +22,8 @@ import { NONE, isQueryable, writeFilters } from '../data/filters.js';
 import { t, useSettings, word } from '../text/i18n.js';
 import { messages } from '../text/messages.js';
 import { State, howLong } from './events_page.jsx';
+
+const NodeContext = lazy(() => import('../features/request/node_context.jsx'), 'NodeContext');
 
 const SIMILAR = 200;
 const LISTED = 8;

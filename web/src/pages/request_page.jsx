@@ -12,7 +12,7 @@ import { NearbyEvents, NearbyRequests, around } from '../features/request/nearby
 import { EvidenceIcicle } from '../chart/icicle_chart.jsx';
 import { RegionOf } from '../ui/region_list.jsx';
 import { Similar } from '../features/request/similar.jsx';
-import { NodeContext } from '../features/request/node_context.jsx';
+import { lazy } from '../ui/lazy.jsx';
 import { TagsAtTime } from '../ui/node_tags.jsx';
 import { TimeBar } from '../features/request/time_bar.jsx';
 import { CopyButton, Status, Text, Time } from '../ui/elements.jsx';
@@ -26,6 +26,8 @@ import { nodeAround } from '../data/node.js';
 import { redAddress } from '../data/red.js';
 import { table } from '../data/rows.js';
 import { mainOf, sharesOf, totalOf } from '../features/request/time_shares.js';
+
+const NodeContext = lazy(() => import('../features/request/node_context.jsx'), 'NodeContext');
 
 const withMs = (n) => (isNumber(n) ? `${msFine(n)} ms` : '–');
 
