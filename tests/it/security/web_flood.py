@@ -12,6 +12,7 @@ import socket
 import sys
 import time
 
+BUFFERS = 8 << 20  # more than the buffers of a connection hold
 hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
@@ -167,10 +168,11 @@ def hoard(at, n, source):
     """N connections that ask for the largest file and do not read it, until it is stopped; says how many it has."""
     page = asked(at, '/', source)[2].decode()
     files = [a for a in page.split('"') if a.startswith('/assets/')]
-    largest = max(files, key=lambda a: len(asked(at, a, source)[2]))
+    sizes = {a: len(asked(at, a, source)[2]) for a in files}
+    largest = max(sizes, key=sizes.get)
     kept = [opened(at, source, receive=2048) for _ in range(int(n))]
     for s in kept:
-        s.sendall(head(at, largest) * 12)  # more than the buffers of a connection hold
+        s.sendall(head(at, largest) * (BUFFERS // sizes[largest] + 1))
         s.recv(1, socket.MSG_PEEK)
     print('holding', len(kept), flush=True)
     rest()
