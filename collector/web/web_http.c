@@ -340,7 +340,7 @@ static const char *header_of(struct http_exchange *x, const char *name)
 	return MHD_lookup_connection_value(x->conn, MHD_HEADER_KIND, name);
 }
 
-/* Whether a page is there as HTML or as JSON depends on Accept (wants_page). */
+/* A page with status 404 is HTML or JSON, as Accept asks (wants_page). */
 static enum MHD_Result add_asset_headers(struct MHD_Response *r, const struct web_asset *a,
 					 unsigned status, bool packed)
 {

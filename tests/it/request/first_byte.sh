@@ -53,7 +53,7 @@ get() { # PATH SECONDS CURL_ARG...: of both servers at once
 	wait $a
 }
 
-settle() { # this one's rows have come, and no other one for a tick: a row may wait for what explains it
+settle() { # this one's rows have come, and no other one for a tick: a row may come after that of a later request
 	local path=/settled-$((++settled)) n last=-1
 	get $path 5
 	await_value 3 ask "select count(*) from request where path = '$path'" || return # nginx, and node twice

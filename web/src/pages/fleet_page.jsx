@@ -101,7 +101,7 @@ const Bad = ({ data, filters }) => (
 	</p>
 );
 
-// filters: those of the data, which may still be of the page before.
+// filters: those that the data was asked with; the address may already be of the next page.
 const Pages = ({ data, filters }) => {
 	if (!filters.skip && data.next === null) return null;
 	return (

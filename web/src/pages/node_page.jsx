@@ -145,7 +145,7 @@ const Head = ({ name, node, range }) => {
 				<State node={node} />
 				{isQueryable(name) && (
 					<span class="sees">
-						<a href={writeFilters({ ...filters })}>{t('np.sees')}</a> · <a href={eventsAddress({ ...filters, node: name })}>{t('np.events')}</a> · <a href={redAddress(filters)}>{t('np.reds')}</a> · <a href={profileAddress({ ...filters, node: name })}>{t('np.profile')}</a> · <a href={topologyAddress(filters)}>{t('topo.of')}</a>
+						<a href={writeFilters(filters)}>{t('np.sees')}</a> · <a href={eventsAddress({ ...filters, node: name })}>{t('np.events')}</a> · <a href={redAddress(filters)}>{t('np.reds')}</a> · <a href={profileAddress({ ...filters, node: name })}>{t('np.profile')}</a> · <a href={topologyAddress(filters)}>{t('topo.of')}</a>
 					</span>
 				)}
 				<span class="hint">{t('np.how')}</span>

@@ -20,7 +20,7 @@ export const t = (key, params = {}) => {
 	return text.replace(/\{(\w+)\}/g, (whole, name) => (name in params ? String(params[name]) : whole));
 };
 
-// Of two texts that in the chosen language.
+// The text in the chosen language, of [English, Chinese].
 export const localized = ([en, zh]) => (lang.get() === 'zh' ? zh : en);
 
 // The text for a key of the collector; a key that this console does not know is shown by its own name.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bundle has the texts of no language; those of the chosen one are loaded (build.mjs makes texts:en and texts:zh of
-// messages.js).
+// The bundle holds no texts: messages.js is empty there, and the texts of the chosen language are loaded into it. build.mjs
+// makes the modules texts:en and texts:zh.
 import { messages } from './messages.js';
 
 const files = { en: () => import('texts:en'), zh: () => import('texts:zh') };
