@@ -23,11 +23,15 @@ remember() {
 	cut -d' ' -f1 /proc/uptime >"$TMPDIR.uptime"
 }
 
+processes_of() { # NAME=VALUE: which inherited that from the environment
+	grep -lzxF "$1" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3 | sort -u
+}
+
 # Processes that inherited the mark of this run (parts of stacks do, too: other stacks are let be);
 # not this shell, its parents and what it started itself.
 left_processes() {
 	local pid
-	grep -lzxF "SEISMO_TEST=$SEISMO_TEST" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3 | sort -u | while read -r pid; do
+	processes_of "SEISMO_TEST=$SEISMO_TEST" | while read -r pid; do
 		[ ! -d "/proc/$pid" ] || descends "$pid" $$ || descends $$ "$pid" || echo "$pid"
 	done
 }
