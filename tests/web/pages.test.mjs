@@ -256,6 +256,23 @@ for (const [scheme, locale] of [['light', 'zh-CN'], ['dark', 'en-US']]) {
 	});
 }
 
+TEST('a page that is older than the collector says to reload it when a part of it is gone', async (t) => {
+	t.mock.nodes = fleet(1);
+	for (const [part, show] of [['node_page', () => t.page.click('.nodes tbody a')], ['texts_zh', () => t.page.click('#lang')]]) {
+		await t.open('/nodes');
+		await t.page.waitForSelector('.nodes tbody a');
+		const gone = `**/assets/${part}-*.js`;
+		await t.page.route(gone, (route) => route.fulfill({ status: 404, body: '' }));
+		await show();
+		CHECK((await t.text('.banner')).includes('reload'), `${part}: the words`);
+		CHECK(!(await t.text('body')).includes('Loading'), `${part}: nothing is called loading`);
+		await t.page.unroute(gone);
+		await t.page.click('.banner button');
+		await until(`${part}: the page is whole again`, async () => !(await t.page.$('.banner')));
+		if (part === 'node_page') await t.page.waitForSelector('main h1');
+	}
+});
+
 TEST('an unknown address has a message', async (t) => {
 	await t.open('/nowhere');
 	CHECK((await t.text('main')).includes('There is no such page'), 'the words');

@@ -64,7 +64,10 @@ const Header = ({ page, onFind, onHelp }) => {
 	const other = zone.get() === 'utc' ? 'local' : 'utc';
 	const onZone = () => zone.set(other);
 	const next = lang.get() === 'zh' ? 'en' : 'zh';
-	const onLang = () => loadTexts(next).then(() => lang.set(next));
+	const onLang = () => loadTexts(next).then(
+			() => lang.set(next),
+			() => {}, // the banner says it
+		);
 	return (
 		<header class="top">
 			<a class="brand" href="/">

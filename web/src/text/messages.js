@@ -296,6 +296,9 @@ export const messages = {
 	'banner.slow.do': ['Choose a shorter time range or narrower filters.', '请缩短时间范围或收窄筛选条件。'],
 	'banner.failed': ['The collector could not answer: {message}', '收集器无法应答：{message}'],
 	'banner.failed.do': ['See its log: journalctl -u seismo-collector', '其日志有更多信息：journalctl -u seismo-collector'],
+	'banner.gone': ['A part of this page could not be loaded.', '本页的一部分未能加载。'],
+	'banner.gone.do': ['The collector may have been upgraded since this page was opened: reload it.', '打开本页之后收集器可能已升级：请刷新页面。'],
+	'banner.reload': ['Reload the page', '刷新页面'],
 	'banner.retry': ['Try again now', '立即重试'],
 
 	'ev.notfound': ['There is no such request.', '没有这个请求。'],

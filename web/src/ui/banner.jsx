@@ -6,6 +6,7 @@ import { t } from '../text/i18n.js';
 import { duration, timeText, visible } from '../text/format.js';
 import { messages } from '../text/messages.js';
 import { connect, link, status } from '../base/live.js';
+import { gone } from '../base/part.js';
 import { isRequestList } from '../data/filters.js';
 import { groupsState } from '../data/groups.js';
 import { table } from '../data/rows.js';
@@ -19,9 +20,10 @@ const problemOf = {
 	slow: ['banner.slow', 'banner.slow.do'],
 	failed: ['banner.failed', 'banner.failed.do'],
 	api: ['banner.api', null],
+	gone: ['banner.gone', 'banner.gone.do'],
 };
 
-export const QueryError = ({ error, since = null, onRetry }) => {
+export const QueryError = ({ error, since = null, onRetry, retry = 'banner.retry' }) => {
 	const [what, todo] = problemOf[error.kind];
 	return (
 		<div class="banner" role="alert" data-kind={error.kind}>
@@ -32,7 +34,7 @@ export const QueryError = ({ error, since = null, onRetry }) => {
 			</p>
 			{onRetry && (
 				<button type="button" onClick={onRetry}>
-					{t('banner.retry')}
+					{t(retry)}
 				</button>
 			)}
 		</div>
@@ -54,12 +56,14 @@ const Hold = ({ retention }) => {
 };
 
 const away = { kind: 'db', message: '' };
+const partGone = { kind: 'gone', message: '' };
 
 export const Banner = () => {
 	const live = useStore(link);
 	const { data, since } = useStore(status);
 	const rows = useStore(table);
 	const groups = useStore(groupsState);
+	const isGone = useStore(gone);
 	const error = rows.error ?? groups.error;
 	const [, redraw] = useState(0);
 	const lost = live.state === 'lost';
@@ -68,6 +72,7 @@ export const Banner = () => {
 		return () => clearTimeout(timer);
 	}, [lost]);
 	if (lost && Date.now() - live.since >= PATIENCE_MS) return <QueryError error={live.error} since={live.since} onRetry={connect} />;
+	if (isGone) return <QueryError error={partGone} onRetry={() => location.reload()} retry="banner.reload" />;
 	if (!lost && data?.database === 'away') return <QueryError error={away} since={since} />;
 	if (error && isRequestList()) return <QueryError error={error} since={error.since} />;
 	if (!lost && data?.retention) return <Hold retention={data.retention} />;
