@@ -335,10 +335,13 @@ bool nginx_accept(struct nginx *n, const struct req_event *e, size_t len, uint64
 		nginx_verify_request(b->verify, e, n->o.context);
 		end_if_known(n, b);
 	}
-	if (b->state != READING)
-		return false;
-	nginx_join_request(n->join, e, len, now_ns);
-	return true;
+	if (b->state == READING) {
+		nginx_join_request(n->join, e, len, now_ns);
+		return true;
+	}
+	if (b->state != FAILED) /* its nginx record may come when the offsets are verified */
+		nginx_join_reported(n->join, e, len, now_ns);
+	return false;
 }
 
 bool nginx_reports(struct nginx *n, uint32_t tgid, uint64_t now_ns)

@@ -9,9 +9,10 @@
 enum {
 	BUCKETS = 4096, /* a power of two */
 	WAITING = 16384, /* records; the oldest is dropped */
+	REPORTED = 4096, /* of them, at most */
 };
 #define REPORTED_NS                                                                                \
-	(90 * 1000000000ull) /* how long a reported nginx record waits for a late socket record */
+	(90 * 1000000000ull) /* how long a reported record waits for the other one of its request */
 #define CLOCK_NS (20 * 1000000ll) /* largest difference between two readings of the clock */
 
 struct entry {
@@ -20,8 +21,7 @@ struct entry {
 	uint32_t tgid;
 	struct req_addr remote;
 	uint64_t at_ns; /* nginx record: when it was sent; socket record: when it was read */
-	bool reported; /* an nginx record already reported alone: a late socket record is not
-			  another request */
+	bool reported; /* alone: the other record, if it comes late, is not another request */
 	size_t len;
 	struct req_event *e; /* one of the two */
 	struct nginx_event *event;
@@ -32,7 +32,7 @@ TAILQ_HEAD(entries, entry);
 struct nginx_join {
 	nginx_join_done *done;
 	void *arg;
-	size_t n;
+	size_t n, nreported;
 	struct entries waiting, reported, bucket[BUCKETS];
 };
 
@@ -63,6 +63,7 @@ static void drop_entry(struct nginx_join *j, struct entry *x)
 	TAILQ_REMOVE(x->reported ? &j->reported : &j->waiting, x, aged);
 	TAILQ_REMOVE(bucket_of(j, x->tgid, &x->remote), x, hashed);
 	j->n--;
+	j->nreported -= x->reported;
 	free(x->e);
 	free(x->event);
 	free(x);
@@ -79,23 +80,31 @@ void nginx_join_free(struct nginx_join *j)
 	free(j);
 }
 
-static void report_record(struct nginx_join *j, struct entry *x)
+static void set_reported(struct nginx_join *j, struct entry *x)
 {
-	j->done(j->arg, x->e, x->len, NULL);
-	drop_entry(j, x);
+	TAILQ_REMOVE(&j->waiting, x, aged);
+	TAILQ_INSERT_TAIL(&j->reported, x, aged);
+	x->reported = true;
+	if (++j->nreported > REPORTED)
+		drop_entry(j, TAILQ_FIRST(&j->reported));
 }
 
-/* Makes room: reports the oldest socket record without nginx, or drops the oldest nginx record. */
+static void report_record(struct nginx_join *j, struct entry *x)
+{
+	set_reported(j, x);
+	j->done(j->arg, x->e, x->len, NULL);
+}
+
+/* Makes room: drops the oldest record; a socket record that waits is reported without nginx. */
 static void make_room(struct nginx_join *j)
 {
 	struct entry *x = TAILQ_FIRST(TAILQ_EMPTY(&j->reported) ? &j->waiting : &j->reported);
 
 	if (j->n < WAITING)
 		return;
-	if (x->e)
+	if (x->e && !x->reported)
 		report_record(j, x);
-	else
-		drop_entry(j, x);
+	drop_entry(j, x);
 }
 
 static void *copy_record(const void *p, size_t len, size_t size)
@@ -139,9 +148,7 @@ static bool is_of(const struct entry *x, uint32_t tgid, const struct req_addr *r
 
 static void report_event(struct nginx_join *j, struct entry *x)
 {
-	TAILQ_REMOVE(&j->waiting, x, aged);
-	TAILQ_INSERT_TAIL(&j->reported, x, aged);
-	x->reported = true;
+	set_reported(j, x);
 	j->done(j->arg, NULL, 0, x->event);
 }
 
@@ -173,7 +180,9 @@ void nginx_join_event(struct nginx_join *j, const struct nginx_event *w, int64_t
 		x->event = copy_record(w, len, len < sizeof(*w) ? len : sizeof(*w));
 		return;
 	}
-	if (found->e->head.flags & REQ_PIPELINED)
+	if (found->reported)
+		; /* the request is a row already */
+	else if (found->e->head.flags & REQ_PIPELINED)
 		j->done(j->arg, NULL, 0, w);
 	else
 		j->done(j->arg, found->e, found->len, w);
@@ -217,17 +226,32 @@ static void report_pipeline(struct nginx_join *j, const struct req_head *h)
 	}
 }
 
+static struct entry *add_record(struct nginx_join *j, const struct req_event *e, size_t len,
+				uint64_t now_ns)
+{
+	const struct req_head *h = &e->head;
+	struct entry *x = add_entry(j, h->tgid, &h->remote, h->read_ns, now_ns);
+
+	x->len = len < sizeof(*e) ? len : sizeof(*e);
+	x->e = copy_record(e, x->len, sizeof(*e));
+	return x;
+}
+
+void nginx_join_reported(struct nginx_join *j, const struct req_event *e, size_t len,
+			 uint64_t now_ns)
+{
+	set_reported(j, add_record(j, e, len, now_ns));
+}
+
 void nginx_join_request(struct nginx_join *j, const struct req_event *e, size_t len,
 			uint64_t now_ns)
 {
 	struct req_head h = e->head;
-	struct entry *first, *x;
+	struct entry *first;
 	size_t n = count_events(j, &h, &first);
 
 	if (n == 0) {
-		x = add_entry(j, h.tgid, &h.remote, h.read_ns, now_ns);
-		x->len = len < sizeof(*e) ? len : sizeof(*e);
-		x->e = copy_record(e, x->len, sizeof(*e));
+		add_record(j, e, len, now_ns);
 	} else if (n > 1 || h.flags & REQ_PIPELINED) {
 		report_pipeline(j, &h);
 	} else if (!nginx_same_line(first->event, e)) {

@@ -7,7 +7,8 @@
  * nginx record comes first, except for an answer that the sweep found complete before nginx freed
  * the request. Several nginx records for one socket record are a pipeline, and each is a request.
  * An nginx record without a socket record, of a connection that the sockets could not read, becomes
- * a request of its own after a while. Pure, except for its memory.
+ * a request of its own after a while. So does a socket record without an nginx record; if the other
+ * record comes later, it is dropped. Pure, except for its memory.
  */
 
 #include "probe/request/nginx/nginx_record.h"
@@ -31,4 +32,7 @@ void nginx_join_event(struct nginx_join *j, const struct nginx_event *w, int64_t
 		      uint64_t now_ns);
 void nginx_join_request(struct nginx_join *j, const struct req_event *e, size_t len,
 			uint64_t now_ns);
+/* A socket record that the caller has reported: an nginx record of its request is dropped. */
+void nginx_join_reported(struct nginx_join *j, const struct req_event *e, size_t len,
+			 uint64_t now_ns);
 void nginx_join_tick(struct nginx_join *j, uint64_t now_ns);

@@ -48,7 +48,10 @@ static void word_at(uint16_t port, int n, uint64_t end_ms)
 	nginx_join_event(join, &w, 0, NOW);
 }
 
-static void record_at(uint16_t port, int n, uint64_t read_ms, uint32_t flags)
+typedef void take_record(struct nginx_join *j, const struct req_event *e, size_t len,
+			 uint64_t now_ns);
+
+static void give_record(take_record *take, uint16_t port, int n, uint64_t read_ms, uint32_t flags)
 {
 	struct req_event e = { .head = { .tgid = 7,
 					 .id = (uint64_t)n,
@@ -58,7 +61,12 @@ static void record_at(uint16_t port, int n, uint64_t read_ms, uint32_t flags)
 
 	e.head.line_len =
 		(uint16_t)snprintf(e.line, sizeof(e.line), "GET /%d HTTP/1.1\r\nHost: a", n);
-	nginx_join_request(join, &e, offsetof(struct req_event, line[e.head.line_len]), NOW);
+	take(join, &e, offsetof(struct req_event, line[e.head.line_len]), NOW);
+}
+
+static void record_at(uint16_t port, int n, uint64_t read_ms, uint32_t flags)
+{
+	give_record(nginx_join_request, port, n, read_ms, flags);
 }
 
 TEST(a_socket_record_joins_an_earlier_nginx_record)
@@ -166,6 +174,41 @@ TEST(a_late_socket_record_is_not_a_second_request)
 	nginx_join_tick(join, NOW + NGINX_ALONE_NS);
 	record_at(1, 1, 10, 0);
 	CHECK_STR(outcome, "alone:1");
+}
+
+TEST(a_late_nginx_record_is_not_a_second_request)
+{
+	begin();
+	record_at(1, 1, 10, 0);
+	nginx_join_tick(join, NOW + NGINX_WAIT_NS);
+	CHECK_STR(outcome, "plain:1");
+	word_at(1, 1, 5000);
+	nginx_join_tick(join, NOW + 100 * NGINX_ALONE_NS);
+	CHECK_STR(outcome, "plain:1");
+	word_at(1, 1, 6000);
+	nginx_join_tick(join, NOW + 100 * NGINX_ALONE_NS);
+	CHECK_STR(outcome, "plain:1 alone:1");
+}
+
+TEST(a_request_that_others_reported_is_not_reported_from_nginx)
+{
+	begin();
+	give_record(nginx_join_reported, 1, 1, 10, 0);
+	word_at(1, 1, 20);
+	word_at(1, 2, 30);
+	nginx_join_tick(join, NOW + 100 * NGINX_ALONE_NS);
+	CHECK_STR(outcome, "alone:2");
+}
+
+TEST(the_latest_reported_records_are_kept)
+{
+	begin();
+	for (int i = 0; i < 5000; i++)
+		give_record(nginx_join_reported, 1, i, 10, 0);
+	word_at(1, 4999, 20);
+	word_at(1, 0, 20);
+	nginx_join_tick(join, NOW + NGINX_ALONE_NS);
+	CHECK_STR(outcome, "alone:0");
 }
 
 TEST(another_line_is_another_request)
