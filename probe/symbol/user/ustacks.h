@@ -3,8 +3,10 @@
  * ustacks.h - user stacks: the id is available at once; the frames follow a little later, sent
  * once.
  *
- * Each stack is looked up by itself (usym.h), a few pieces of files per step. A stack that has
- * waited for too long is sent with the names found so far, else with build ids and offsets.
+ * Each stack is looked up by itself (usym.h), a few pieces of files per step, those first whose
+ * process has cost least of late: a process that is costly to read does not delay the names of the
+ * others. A stack that takes too long is sent with the names found so far, else with build ids and
+ * offsets.
  */
 #pragma once
 

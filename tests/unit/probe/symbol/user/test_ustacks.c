@@ -17,9 +17,21 @@ static struct req_stack stack_at(uint64_t addr)
 				   .frame = { { .status = 2, .where = addr } } };
 }
 
+static int times_sent(const struct sink *out, const char *text)
+{
+	const char *p = (const char *)out->event.data, *end = p + out->event.len;
+	int n = 0;
+
+	while (p && (p = memmem(p, (size_t)(end - p), text, strlen(text)))) {
+		p += strlen(text);
+		n++;
+	}
+	return n;
+}
+
 static bool was_sent(const struct sink *out, const char *text)
 {
-	return out->event.len && memmem(out->event.data, out->event.len, text, strlen(text));
+	return times_sent(out, text) > 0;
 }
 
 TEST(a_stack_is_sent_once_and_again_after_an_hour)
@@ -60,13 +72,27 @@ TEST(more_than_can_wait_have_no_id)
 	struct req_stack stack = stack_at(0);
 	struct sink out = { 0 };
 
-	for (; stack.frame[0].where < USTACKS_PENDING; stack.frame[0].where++)
+	for (; stack.frame[0].where < USTACKS_PENDING; stack.frame[0].where++) {
+		stack.tgid = (uint32_t)stack.frame[0].where / 8;
 		CHECK(ustacks_id(s, &stack, 1) != 0);
+	}
 	CHECK_EQ(ustacks_id(s, &stack, 1), 0);
 	for (int i = 0; i < USTACKS_PENDING; i++)
 		ustacks_step(s, &out, 1);
 	CHECK(ustacks_id(s, &stack, 1) != 0);
 	buf_free(&out.event);
+}
+
+TEST(one_process_leaves_room_for_the_stacks_of_others)
+{
+	AUTO(ustacks_free) struct ustacks *s = ustacks_new("/proc");
+	struct req_stack stack = stack_at(0), other = stack_at(1);
+
+	other.tgid = 1;
+	for (; ustacks_id(s, &stack, 1); stack.frame[0].where++)
+		;
+	CHECK_EQ(stack.frame[0].where, USTACKS_PENDING / 2);
+	CHECK(ustacks_id(s, &other, 1) != 0);
 }
 
 /* Longer than one step; the last line is the one to find. */
@@ -104,6 +130,30 @@ TEST(a_stack_is_sent_without_a_name_that_takes_too_long)
 	ustacks_id(s, &other, DEDUP_RESEND_NS + 7 * SEC);
 	ustacks_step(s, &out, DEDUP_RESEND_NS + 7 * SEC);
 	CHECK(was_sent(&out, "0x2"));
+	unlink(path);
+	buf_free(&out.event);
+}
+
+TEST(a_process_that_is_costly_to_read_does_not_delay_the_others)
+{
+	AUTO(ustacks_free) struct ustacks *s = ustacks_new("/proc");
+	char *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct req_stack costly = stack_at((uint64_t)(uintptr_t)code), other = stack_at(2);
+	struct sink out = { 0 };
+	char path[64];
+	int steps = 0;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	write_long_map(path, code);
+	for (int i = 0; i < 8; i++, costly.frame[0].where++)
+		ustacks_id(s, &costly, SEC);
+	other.tgid = 1;
+	ustacks_step(s, &out, SEC);
+	ustacks_id(s, &other, SEC + 1);
+	while (steps++ < 1000 && !was_sent(&out, "0x2"))
+		ustacks_step(s, &out, SEC + 2);
+	CHECK(was_sent(&out, "0x2"));
+	CHECK_EQ(times_sent(&out, "the_last"), 1);
 	unlink(path);
 	buf_free(&out.event);
 }
