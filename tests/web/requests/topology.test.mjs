@@ -13,7 +13,7 @@ TEST('each edge is drawn from caller to callee and is in the table with both sid
 	await t.open('/topology?app=shop');
 	await t.page.waitForSelector('.graph svg');
 	CHECK_EQ(await t.page.$$eval('.graph .box', (all) => all.map((g) => g.querySelector('text').textContent)), ['shop', 'nginx', 'db', '198.51.100.9:443'], 'the boxes');
-	const x = await t.page.$$eval('.graph .box', (all) => all.map((g) => Number(g.getAttribute('transform').match(/[0-9]+/)[0])));
+	const x = await t.page.$$eval('.graph .box', (all) => all.map((g) => Math.round(Number(g.getAttribute('transform').match(/[0-9.]+/)[0]))));
 	CHECK(x[1] < x[0] && x[0] < x[2] && x[2] === x[3], `callers are left of the called: ${x}`);
 	CHECK_EQ((await t.page.$$eval('.graph .link text', (all) => all.map((g) => g.textContent)))[0], '12/s · 10 % · p99 40.0 ms', 'the figures of an edge');
 	CHECK_EQ(await t.page.$$eval('.graph .is-failing', (all) => all.length), 2, 'edges that fail');
@@ -32,6 +32,25 @@ TEST('calls in a circle end, and surplus applications are folded and counted', a
 	CHECK_EQ(await t.page.$$eval('.graph .box', (all) => all.length), 40, 'boxes');
 	CHECK((await t.text('.card .hint')).includes('23'), await t.text('.card .hint'));
 	CHECK_EQ((await cells(t)).length, 62, 'rows of the table');
+});
+
+TEST('boxes are folded by application, unfolded, and found by name or host', async (t) => {
+	t.mock.edges = Array.from({ length: 50 }, (_, i) => edge('nginx', `app${i}`, { calls: calls({ count: 100 - i }) }));
+	t.mock.edges.push(edge('nginx', 'app0', { to: { node: 'far', app: 'app0', addr: '10.0.0.3:8000', how: 'listener' } }));
+	await t.open('/topology');
+	const boxes = () => t.page.$$eval('.graph .box', (all) => all.length);
+	await until('the busiest are drawn', async () => (await boxes()) === 40);
+	await t.page.click('#fold');
+	await until('all are drawn', async () => (await boxes()) === 52);
+	await t.page.fill('#find-box', 'FAR');
+	await until('one is found by its host', async () => (await t.page.$$eval('.graph .is-found', (all) => all.map((g) => g.textContent))).join() === 'app0 · farapp0far');
+	CHECK_EQ(await t.page.$$eval('.graph .box.is-dim', (all) => all.length), 51, 'the others are dimmed');
+	const seen = await t.page.$eval('.graph .is-found', (g) => [g, g.closest('.graph')].map((e) => e.getBoundingClientRect()).map((r) => [r.top, r.bottom]));
+	CHECK(seen[0][0] >= seen[1][0] && seen[0][1] <= seen[1][1], `it is scrolled to: ${seen}`);
+	await t.page.click('.views a:has-text("By application")');
+	await until('one box is both hosts', async () => (await boxes()) === 51);
+	CHECK_EQ(new URL(t.page.url()).search, '?by=app', 'the address keeps it');
+	CHECK((await t.text('.graph')).includes('2 hosts'), 'how many hosts');
 });
 
 TEST('addresses in the list have the names of their owners', async (t) => {

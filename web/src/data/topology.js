@@ -1,68 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layout of the call graph: applications in layers, callers on the left. Tests call it without a page.
+// The call graph: applications, and the calls between them. Tests call it without a page.
 import { address, pairsOfOne } from './filters.js';
 
 const FILTERS = ['from', 'to', 'region', 'node', 'app'];
 const ONE = ['region', 'node', 'app']; /* the API takes one value of each */
 export const SHOWN = 40; /* applications in the drawing; the others are folded into one */
-const WIDTH = 260;
-const HEIGHT = 66;
 
 const params = (f) => pairsOfOne(f, FILTERS, ONE);
-export const topologyAddress = (f) => address('/topology', params(f));
+export const topologyAddress = (f, byApp = false) => address('/topology', [...params(f), ...(byApp ? [['by', 'app']] : [])]);
 export const topologyQuestion = (f) => () => ({ path: '/api/v1/topology', params: params(f), live: !f.to });
 
-const callerOf = (e) => ({ key: JSON.stringify([e.from.node, e.from.app]), name: e.from.app, node: e.from.node, how: 'listener' });
-const calleeOf = ({ to }) => (to.node && to.app ? { key: JSON.stringify([to.node, to.app]), name: to.app, node: to.node, how: to.how } : { key: JSON.stringify([to.node, null, to.addr]), name: to.addr, node: to.node, how: to.how });
+const ofApp = (node, app, how, byApp) => ({ key: JSON.stringify(byApp ? [app] : [node, app]), name: app, hosts: [node], how });
+const callerOf = ({ from }, byApp) => ofApp(from.node, from.app, 'listener', byApp && from.app);
+const calleeOf = ({ to }, byApp) => (to.node && to.app ? ofApp(to.node, to.app, to.how, byApp) : { key: JSON.stringify([to.node, null, to.addr]), name: to.addr, hosts: to.node ? [to.node] : [], how: to.how });
 
-const busiest = (edges) => {
+const busiest = (edges, byApp) => {
 	const nodes = new Map();
-	const add = (n, count) => nodes.set(n.key, { ...n, count: (nodes.get(n.key)?.count ?? 0) + count });
-	for (const e of edges) for (const n of [callerOf(e), calleeOf(e)]) add(n, e.calls.count);
+	const add = (n, count) => {
+		const known = nodes.get(n.key);
+		nodes.set(n.key, { ...n, count: (known?.count ?? 0) + count, hosts: [...new Set([...(known?.hosts ?? []), ...n.hosts])] });
+	};
+	for (const e of edges) for (const n of [callerOf(e, byApp), calleeOf(e, byApp)]) add(n, e.calls.count);
 	return [...nodes.values()].sort((a, b) => b.count - a.count);
 };
 
-// An edge back to an application of the current walk is drawn, but moves no layer.
-const layersOf = (nodes, links) => {
-	const layer = new Map(nodes.map((n) => [n.key, 0]));
-	const out = new Map(nodes.map((n) => [n.key, links.filter((l) => l.from === n.key && l.to !== n.key)]));
-	const called = new Set(links.filter((l) => l.from !== l.to).map((l) => l.to));
-	const path = new Set();
-	const walk = (key, at) => {
-		if (path.has(key) || (at && layer.get(key) >= at)) return;
-		layer.set(key, at);
-		path.add(key);
-		for (const l of out.get(key)) walk(l.to, at + 1);
-		path.delete(key);
-	};
-	const starts = nodes.filter((n) => !called.has(n.key));
-	for (const n of starts.length ? starts : nodes.slice(0, 1)) walk(n.key, 0);
-	return layer;
-};
-
-// {nodes: [{..., x, y}], links: [{from, to, edges}], folded, width, height}
-export const graphOf = (edges, most = SHOWN) => {
-	const all = busiest(edges);
+// {nodes, links: [{key, from, to, edges}], folded, total}: busiest first; the nodes after the `most` busiest are one.
+export const graphOf = (edges, { byApp = false, most = SHOWN } = {}) => {
+	const all = busiest(edges, byApp);
 	const kept = all.slice(0, all.length > most ? most - 1 : most);
 	const folded = all.length - kept.length;
-	const nodes = folded ? [...kept, { key: 'others', name: null, node: null, how: 'others', count: folded }] : kept;
+	const nodes = folded ? [...kept, { key: 'others', name: null, hosts: [], how: 'others', count: folded }] : kept;
 	const known = new Set(nodes.map((n) => n.key));
 	const links = new Map();
 	for (const e of edges) {
-		const [from, to] = [callerOf(e).key, calleeOf(e).key].map((key) => (known.has(key) ? key : 'others'));
+		const [from, to] = [callerOf(e, byApp).key, calleeOf(e, byApp).key].map((key) => (known.has(key) ? key : 'others'));
 		const key = `${from}\n${to}`;
 		links.set(key, { key, from, to, edges: [...(links.get(key)?.edges ?? []), e] });
 	}
-	const list = [...links.values()];
-	const layer = layersOf(nodes, list);
-	const filled = new Map();
-	const placed = nodes.map((n) => {
-		const column = layer.get(n.key);
-		const row = filled.get(column) ?? 0;
-		filled.set(column, row + 1);
-		return { ...n, x: column * WIDTH, y: row * HEIGHT };
-	});
-	return { nodes: placed, links: list, folded, width: (Math.max(0, ...layer.values()) + 1) * WIDTH, height: Math.max(1, ...filled.values()) * HEIGHT };
+	return { nodes, links: [...links.values()], folded, total: all.length };
 };
 
 // The sum of several edges; for figures that cannot be added up, the worst.

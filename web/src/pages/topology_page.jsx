@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The topology: applications and the calls between them as the callers measured them, beside the figures of the callees.
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { QueryError } from '../ui/banner.jsx';
 import { Coverage } from '../ui/coverage_footer.jsx';
 import { Facet } from '../features/filter/facet_menu.jsx';
 import { FilterChips } from '../features/filter/filter_bar.jsx';
-import { TopologyGraph } from '../chart/topology_graph.jsx';
 import { TimeRange } from '../ui/time_range.jsx';
 import { Icon, Text } from '../ui/elements.jsx';
 import { AddressOwner } from '../ui/address_owner.jsx';
+import { lazy } from '../ui/lazy.jsx';
 import { liveQuery } from '../base/live_query.js';
 import { ofRed } from '../data/facets.js';
 import { isQueryable, readFilters } from '../data/filters.js';
@@ -17,8 +17,9 @@ import { t, useSettings } from '../text/i18n.js';
 import { redAddress } from '../data/red.js';
 import { go } from '../base/router.js';
 import { useStore } from '../base/store.js';
-import { graphOf, topologyAddress, topologyQuestion } from '../data/topology.js';
+import { SHOWN, graphOf, topologyAddress, topologyQuestion } from '../data/topology.js';
 
+const TopologyGraph = lazy(() => import('../chart/topology_graph.jsx'), 'TopologyGraph');
 const EVERY_MS = 10_000;
 const topology = liveQuery(EVERY_MS);
 const FACETS = ['region', 'node', 'app'];
@@ -90,15 +91,44 @@ const Table = ({ edges, filters }) => (
 	</div>
 );
 
+// The drawing, with what folds and finds its boxes.
+const Drawing = ({ edges, filters, byApp }) => {
+	const [find, setFind] = useState('');
+	const [whole, setWhole] = useState(false);
+	const graph = useMemo(() => graphOf(edges, { byApp, most: whole ? Infinity : SHOWN }), [edges, byApp, whole]);
+	const { total } = graph;
+	return (
+		<>
+			<div class="second">
+				<nav class="views" aria-label={t('topo.by')}>
+					{[false, true].map((app) => (
+						<a key={app} href={topologyAddress(filters, app)} aria-current={app === byApp ? 'true' : undefined}>
+							{t(app ? 'topo.by.app' : 'topo.by.host')}
+						</a>
+					))}
+				</nav>
+				<input type="search" id="find-box" value={find} placeholder={t('topo.find')} aria-label={t('topo.find')} onInput={(e) => setFind(e.currentTarget.value.trim())} />
+				{total > SHOWN && (
+					<button type="button" id="fold" onClick={() => setWhole(!whole)}>
+						{whole ? t('topo.fold', { n: count(SHOWN - 1) }) : t('topo.unfold', { n: count(total) })}
+					</button>
+				)}
+			</div>
+			{graph.folded > 0 && <p class="hint">{t('topo.folded', { n: count(graph.folded) })}</p>}
+			<TopologyGraph graph={graph} find={find} />
+		</>
+	);
+};
+
 export const TopologyPage = ({ search }) => {
 	useSettings();
+	const byApp = new URLSearchParams(search).get('by') === 'app';
 	const filters = useMemo(() => readFilters(search), [search]);
 	const key = topologyAddress(filters);
 	const { data, error } = useStore(topology.state);
-	const graph = useMemo(() => (data ? graphOf(data.edges) : null), [data]);
 	useEffect(() => topology.begin(topologyQuestion(filters)), [key]);
 	useEffect(() => topology.end, []);
-	const onChange = (f) => go(topologyAddress(f));
+	const onChange = (f) => go(topologyAddress(f, byApp));
 	const { from, to, region, node, app } = filters;
 	const used = { from, to, region, node, app };
 	return (
@@ -118,8 +148,7 @@ export const TopologyPage = ({ search }) => {
 				{data && !data.edges.length && <p class="more">{t('topo.none')}</p>}
 				{data?.edges.length > 0 && (
 					<section class="card">
-						{graph.folded > 0 && <p class="hint">{t('topo.folded', { n: count(graph.folded) })}</p>}
-						<TopologyGraph graph={graph} />
+						<Drawing edges={data.edges} filters={used} byApp={byApp} />
 						{data.total > data.edges.length && <p class="hint">{t('topo.cut', { shown: count(data.edges.length), total: count(data.total) })}</p>}
 						<Table edges={data.edges} filters={{ from, to, region }} />
 					</section>
