@@ -7,6 +7,7 @@ import { DiskLatency } from '../features/request/disk_latency.jsx';
 import { Evidence } from '../features/request/evidence_table.jsx';
 import { Back, Facts, Json, NotFound, decode } from '../ui/detail_page.jsx';
 import { Summary } from '../features/request/summary.jsx';
+import { culpritOf } from '../features/request/time_shares.js';
 import { NearbyEvents, Failed, NearbyRequests, around } from '../features/request/nearby.jsx';
 import { EvidenceIcicle } from '../chart/icicle_chart.jsx';
 import { Severity } from '../ui/severity.jsx';
@@ -152,7 +153,7 @@ export const EventPage = ({ id }) => {
 		<>
 			<main class="page" id="content">
 				<Head event={event} id={decoded} />
-				<Summary of={event} ms={event.ms} error={event.errorMs} process links={linksOf(event)} />
+				<Summary of={event} ms={event.ms} error={event.errorMs} found={{ main: null, who: culpritOf(event) }} process links={linksOf(event)} />
 				<div class="cards">
 					<EventBar event={event} />
 					<What event={event} />

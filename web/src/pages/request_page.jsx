@@ -4,6 +4,7 @@ import { QueryError } from '../ui/banner.jsx';
 import { CallTree } from '../features/request/call_tree.jsx';
 import { CheckList } from '../features/request/check_list.jsx';
 import { Coverage } from '../ui/coverage_footer.jsx';
+import { diagnosisOf } from '../features/request/diagnosis.js';
 import { DiskLatency } from '../features/request/disk_latency.jsx';
 import { Evidence } from '../features/request/evidence_table.jsx';
 import { Back, Facts, Json, NotFound, decode } from '../ui/detail_page.jsx';
@@ -20,12 +21,13 @@ import { Upstreams } from '../features/request/upstream_tries.jsx';
 import { AddressOwner } from '../ui/address_owner.jsx';
 import { useQuery } from '../base/use_query.js';
 import { NONE, isQueryable, writeFilters } from '../data/filters.js';
-import { bytes, count, duration, isNumber, isSlow, msFine, reasonText, timeParts, visible } from '../text/format.js';
+import { bytes, count, duration, isNumber, msFine, reasonText, timeParts, visible } from '../text/format.js';
 import { t, useSettings, word } from '../text/i18n.js';
+import { isSlow } from '../data/limit.js';
 import { nodeAround } from '../data/node.js';
 import { redAddress } from '../data/red.js';
 import { table } from '../data/rows.js';
-import { mainOf, sharesOf, totalOf } from '../features/request/time_shares.js';
+import { sharesOf, totalOf } from '../features/request/time_shares.js';
 
 const NodeContext = lazy(() => import('../features/request/node_context.jsx'), 'NodeContext');
 
@@ -160,13 +162,13 @@ const Head = ({ req, id }) => (
 	</>
 );
 
-const Cards = ({ req, zone }) => {
+const Cards = ({ req, zone, trace, look }) => {
 	const split = sharesOf(req).length > 0;
 	return (
 		<div class="cards">
 			<TimeBar req={req} />
 			<Upstreams req={req} order={split} />
-			<CallTree req={req} />
+			<CallTree req={req} trace={trace} look={look} />
 			<EvidenceIcicle of={req} total={totalOf(req)} />
 			<Evidence of={req} kind="request" zone={timeParts(req.time)?.zone ?? zone} />
 			<CheckList req={req} split={split} />
@@ -188,14 +190,16 @@ export const RequestPage = ({ id }) => {
 	const decoded = decode(id);
 	const known = table.get().rows.find((r) => r.id === decoded) ?? null;
 	const { data: req, error } = useQuery(`/api/v1/requests/${encodeURIComponent(decoded)}`, [], { first: known });
+	const { data: trace } = useQuery(req && `/api/v1/requests/${encodeURIComponent(req.id)}/trace`);
 	if (error?.kind === 'api') return <NotFound id={decoded} error={error} />;
 	if (!req) return <main class="page">{error ? <QueryError error={error} /> : <p class="more">{t('table.loading')}</p>}</main>;
+	const found = diagnosisOf(req, trace);
 	return (
 		<>
 			<main class="page" id="content">
 				<Head req={req} id={decoded} />
-				<Summary of={req} ms={totalOf(req)} normal={req.normalTime} times={req.timesNormal} main={mainOf(req)} split={sharesOf(req).length > 0} links={linksOf(req)} />
-				<Cards key={req.id} req={req} zone={zone} />
+				<Summary of={req} ms={totalOf(req)} normal={req.normalTime} times={req.timesNormal} found={found} links={linksOf(req)} />
+				<Cards key={req.id} req={req} zone={zone} trace={trace} look={found.look} />
 			</main>
 			<Around req={req} />
 		</>

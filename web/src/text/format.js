@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only formatter: times with their zone, durations in ms, counts, and untrusted text made visible.
+import { isNumber } from '../base/number.js';
 import { lang, t, word, zone } from './i18n.js';
 
 const two = (n) => String(n).padStart(2, '0');
@@ -42,7 +43,7 @@ export const fromInput = (text) => {
 const grouped = (digits) => new Intl.NumberFormat('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 const decimals = [0, 1, 2].map(grouped);
 
-export const isNumber = (n) => typeof n === 'number' && Number.isFinite(n);
+export { isNumber };
 export const count = (n) => (isNumber(n) ? decimals[0].format(n) : '–');
 export const ms = (n) => {
 	if (!isNumber(n)) return '–';
@@ -83,9 +84,6 @@ const sign = (c) => {
 	return hex.length > 2 ? `\\u${hex.padStart(4, '0')}` : `\\x${hex.padStart(2, '0')}`;
 };
 export const visible = (text) => String(text).replace(hidden, sign);
-
-// Over its route's limit. Without a limit, an abnormal request counts as slow.
-export const isSlow = (req) => !isNumber(req.limitTime) || !isNumber(req.totalTime) || req.totalTime > req.limitTime;
 
 // The error text of a probe, in the language of the page if its translation is known.
 const numbered = [

@@ -65,5 +65,9 @@ export const callMessages = {
 	'look.network': ['Look at the path from {from} to {node}: {ms} ms of {all} ms arose there.', '请看 {from} 到 {node} 之间：{all} ms 中有 {ms} ms 产生于途中。'],
 	'look.behind': ['Look at {addr}: {ms} ms of {all} ms were spent waiting for it.', '请看 {addr}：{all} ms 中有 {ms} ms 在等待它。'],
 	'look.failed': ['Look at {app} on {node}: it failed, and none of its calls did.', '请看 {node} 上的 {app}：它失败了，而其调用均未失败。'],
+	'look.node.also': ['Most of its time, {ms} of {all} ms, was spent in {app} on {node}; the delay arose here, as the verdict says.', '{all} ms 中大部分（{ms} ms）用于 {node} 上的 {app}；但延迟产生于此处，见结论。'],
+	'look.network.also': ['Most of its time, {ms} of {all} ms, was spent between {from} and {node}; the delay arose here, as the verdict says.', '{all} ms 中大部分（{ms} ms）用于 {from} 到 {node} 之间；但延迟产生于此处，见结论。'],
+	'look.behind.also': ['Most of its time, {ms} of {all} ms, was spent waiting for {addr}; the delay arose here, as the verdict says.', '{all} ms 中大部分（{ms} ms）在等待 {addr}；但延迟产生于此处，见结论。'],
+	'look.failed.also': ['{app} on {node} failed, too.', '{node} 上的 {app} 也失败了。'],
 	'hop.unix': ['A Unix socket: the two sides of such calls are not joined.', 'Unix 套接字：此类调用的两半无法关联。'],
 };

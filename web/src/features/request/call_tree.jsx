@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One request across hosts: every known hop at its time, on the time axis of the first hop.
 import { Status, Text } from '../../ui/elements.jsx';
-import { useQuery } from '../../base/use_query.js';
 import { isNumber, msFine, visible } from '../../text/format.js';
 import { t } from '../../text/i18n.js';
 import { nodeAround } from '../../data/node.js';
@@ -76,19 +75,19 @@ const Hop = ({ hop, hops, here, scale }) => {
 	);
 };
 
-export const CallTree = ({ req }) => {
+// look: that of diagnosisOf().
+export const CallTree = ({ req, trace, look }) => {
 	useParts();
-	const { data } = useQuery(`/api/v1/requests/${encodeURIComponent(req.id)}/trace`);
-	const { hops = [], lookAt: look, caller } = data ?? {};
+	const { hops = [], caller } = trace ?? {};
 	if (hops.length < 2 && (caller?.silence ?? 'noProbe') === 'noProbe') return null;
 	const scale = Math.max(hops[0].totalTime, 0.001);
 	return (
 		<section class="card wide" id="calls">
 			<h2>{t('hop.title')}</h2>
-			{look && hops.length > 1 && <p id="look">{t(`look.${look.kind}`, { ...words(look), from: visible(look.from ?? '–'), app: visible(look.app ?? '–'), ms: msFine(look.ms ?? 0), all: msFine(scale) })}</p>}
+			{look && <p id="look">{t(look.key, { ...words(look), from: visible(look.from ?? '–'), app: visible(look.app ?? '–'), ms: msFine(look.ms ?? 0), all: msFine(scale) })}</p>}
 			{caller.silence !== 'noProbe' && <Silence of={caller} id="before" />}
 			<ol class="hops">
-				<Hop hop={hops[0]} hops={hops} here={{ hop: data.hop, look: look?.hop, at: Date.parse(req.time) }} scale={scale} />
+				<Hop hop={hops[0]} hops={hops} here={{ hop: trace.hop, look: look?.hop, at: Date.parse(req.time) }} scale={scale} />
 			</ol>
 		</section>
 	);

@@ -4,7 +4,7 @@ import { isNumber, msFine, visible } from '../../text/format.js';
 import { t } from '../../text/i18n.js';
 import { messages } from '../../text/messages.js';
 import { partClass, partName, useParts } from '../../data/parts.js';
-import { alsoOf, culpritOf } from './time_shares.js';
+import { alsoOf } from './time_shares.js';
 import { Text } from '../../ui/elements.jsx';
 
 const Tile = ({ name, children }) => (
@@ -23,11 +23,11 @@ const HowBad = ({ ms, normal, times, error }) => (
 	</Tile>
 );
 
-const Where = ({ main, split }) => {
+const Where = ({ main, where }) => {
 	useParts();
 	return (
 		<Tile name="where">
-			{!main && <p>{t(split ? 'summary.where.fast' : 'summary.where.unsplit')}</p>}
+			{!main && <p>{t(where)}</p>}
 			{main && (
 				<>
 					<span class={`key ${partClass(main.share.code)}`} aria-hidden="true" /> <b>{visible(partName(main.share.code))}</b>
@@ -41,8 +41,7 @@ const Where = ({ main, split }) => {
 	);
 };
 
-const Who = ({ of, part, name }) => {
-	const who = culpritOf(of, part);
+const Who = ({ of, part, who, name }) => {
 	const also = who?.kind === 'who' ? alsoOf(of, part, who.name) : [];
 	return (
 		<Tile name={name}>
@@ -98,12 +97,12 @@ const Process = ({ of }) => (
 	</Tile>
 );
 
-// process: set for an event, which has a process instead of parts.
-export const Summary = ({ of, ms, normal, times, error, main, split = true, process = false, links }) => (
+// found: what diagnosisOf() has found. process: set for an event, which has a process instead of parts.
+export const Summary = ({ of, ms, normal, times, error, found, process = false, links }) => (
 	<dl class={`summary${process ? ' three' : ''}`}>
 		<HowBad {...{ ms, normal, times, error }} />
-		{process ? <Process of={of} /> : <Where main={main} split={split} />}
-		<Who of={of} part={main?.share.code} name={process ? 'on' : 'who'} />
+		{process ? <Process of={of} /> : <Where main={found.main} where={found.where} />}
+		<Who of={of} part={found.main?.share.code} who={found.who} name={process ? 'on' : 'who'} />
 		<Next code={of.reason?.code} links={links} />
 	</dl>
 );

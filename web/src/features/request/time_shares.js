@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Evaluates the shares of a request's time: whether they add up, which part is furthest over its normal, and how much of
 // the delay it explains. All in ms.
-import { isNumber, isSlow } from '../../text/format.js';
+import { isNumber } from '../../base/number.js';
+import { isSlow } from '../../data/limit.js';
 
 const ROUNDING_MS = 0.05;
 
@@ -20,11 +21,21 @@ export const addsUp = (req) => Math.abs(sumOf(sharesOf(req)) - totalOf(req)) <= 
 // The part furthest over its own normal; the others grow as a consequence, or not at all.
 export const topOf = (req) => sharesOf(req).reduce((top, s) => (!top || over(req, s) > over(req, top) ? s : top), null);
 
-// A request within its limit has no part to blame: it is listed because it failed.
+/* the part of the time that a verdict is of */
+const PART_OF = {
+	'up.slow': 'upstream', 'up.connect': 'upstream', 'up.error': 'upstream', 'up.retry': 'upstream', 'queue.app': 'queue', 'queue.pool': 'pool', 'queue.accept': 'queue', 'cpu.own': 'cpu',
+	'cpu.wait': 'runqueue', 'cpu.throttled': 'throttled', 'io.block': 'io', 'io.dirty': 'dirty', 'mem.fault': 'fault', 'mem.reclaim': 'reclaim', lock: 'lock', sleep: 'sleep',
+	'loop.busy': 'loop', 'net.wait': 'network', 'net.peer': 'network', stopped: 'stopped', 'client.slow': 'client',
+};
+
+// The part that the verdict is of, if it was measured; else the one furthest over its normal.
+const blamed = (req) => sharesOf(req).find((s) => s.ms > 0 && s.code === PART_OF[req.reason?.code]) ?? topOf(req);
+
+// A request within its limit has no part to blame.
 // {share, over, part, normal}: part is the share of the delay over normal that it explains. null if no part is over its
 // normal, and for a request judged by its first byte, whose total is not comparable with its normal.
 export const mainOf = (req) => {
-	const share = isSlow(req) ? topOf(req) : null;
+	const share = isSlow(req) ? blamed(req) : null;
 	if (!share) return null;
 	if ((req.flags ?? []).includes('byFirstByte')) return { share, over: over(req, share), part: null, normal: hasNormal(req) };
 	const delay = totalOf(req) - (hasNormal(req) ? req.normalTime : 0);

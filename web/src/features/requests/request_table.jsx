@@ -3,7 +3,8 @@ import { memo } from '../../base/memo.js';
 import { useRef } from 'preact/hooks';
 import { Icon, Status, Text, Time } from '../../ui/elements.jsx';
 import { AddressOwner } from '../../ui/address_owner.jsx';
-import { isNumber, isSlow, ms, reasonText, timeParts, times, visible } from '../../text/format.js';
+import { isSlow } from '../../data/limit.js';
+import { isNumber, ms, reasonText, timeParts, times, visible } from '../../text/format.js';
 import { t, useSettings } from '../../text/i18n.js';
 import { useRowKeys } from '../../ui/row_keys.js';
 
