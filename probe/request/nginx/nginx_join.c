@@ -11,8 +11,8 @@ enum {
 	WAITING = 16384, /* records; the oldest is dropped */
 	REPORTED = 4096, /* of them, at most */
 };
-#define REPORTED_NS                                                                                \
-	(90 * 1000000000ull) /* how long a reported record waits for the other one of its request */
+/* How long a reported record waits for the other one of its request. */
+#define REPORTED_NS (90 * 1000000000ull)
 #define CLOCK_NS (20 * 1000000ll) /* largest difference between two readings of the clock */
 
 struct entry {

@@ -16,6 +16,17 @@ row() { # PATH COLUMNS
 	ask "select $2 from request join reason using (reason_id) where local_port = $port and path = '$1'"
 }
 
+nothing() { # COMMAND...: which prints no line
+	local said
+	said=$("$@")
+	echo "$said"
+	[ -z "$said" ]
+}
+
+odd() { # rows of what was no request
+	ask "select method, path, status, request_us, params from request where local_port = $port and path !~ '^/[a-z0-9-]+$'"
+}
+
 printed() { # PATH FIELD: of the line that shapes.py printed
 	awk -v p="$1" -v f="$2" '$1 == p { print $f }' "$tmp/printed"
 }
@@ -53,7 +64,7 @@ for rung in $(rungs); do
 	ok "$rung, so is a file of 200 MB" test "$(row /sendfile "(params ->> 'first_ms')::real < 100")" = t
 	ok "$rung, an event stream that its reader leaves is none that failed" test "$(row /events-left "status || ' ' || (code !~ 'abort|error')")" = "200 true"
 	ok "$rung, a request in pieces begins with its first byte" test "$(row /bytes "request_us > 100000")" = t
-	ok "$rung, bytes that are no HTTP make no row" test "$(ask "select count(*) from request where local_port = $port and path !~ '^/[a-z0-9-]+$'")" = 0
+	ok "$rung, bytes that are no HTTP make no row" nothing odd
 	ok "$rung, no duration is negative or longer than the wall" test "$(ask "select count(*) from request where local_port = $port and (request_us < 0 or queue_us < 0 or request_us + queue_us > $wall_us)")" = 0
 	ok "$rung, no answer went unread" test "$(coverage head_missed)" = "$missed"
 done
