@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <time.h>
 
@@ -18,89 +19,128 @@
 enum {
 	WAIT_MS = 20, /* for an answer about a file system: local ones take microseconds */
 	STACK = 64 * 1024,
+	JUDGES = 4,
 	PARTS = 64, /* components of a path */
 };
 
 /*
- * One thread calls fstatfs, which waits for the program behind a FUSE mount. While it waits, no
- * file system without a device counts as near.
+ * Threads that call fstatfs, which waits for the program behind a FUSE mount, or for the host of an
+ * NFS one. A thread that waits takes no other question, and its file system is not asked again
+ * meanwhile, so one that does not answer leaves the others to be asked about.
  */
 static struct {
 	pthread_mutex_t lock;
-	pthread_cond_t asked, answered;
-	bool started, busy, known;
-	int fd; /* the thread's */
-	uint32_t type;
-} judge = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
+	pthread_cond_t answered;
+	bool ready;
+	struct judge {
+		pthread_cond_t asked;
+		bool started, busy;
+		dev_t dev; /* of the file system that is asked about */
+		int fd; /* the thread's */
+		uint32_t type;
+	} judge[JUDGES];
+} judges = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static void *answer_questions(void *arg UNUSED)
+static void *answer_questions(void *arg)
 {
-	pthread_mutex_lock(&judge.lock);
+	struct judge *j = arg;
+
+	pthread_mutex_lock(&judges.lock);
 	for (;;) {
 		struct statfs fs = { 0 };
-		int fd, r;
+		int r;
 
-		while (judge.fd < 0)
-			pthread_cond_wait(&judge.asked, &judge.lock);
-		fd = judge.fd;
-		pthread_mutex_unlock(&judge.lock);
-		r = fstatfs(fd, &fs);
-		close(fd);
-		pthread_mutex_lock(&judge.lock);
-		judge.fd = -1;
-		judge.busy = false;
-		judge.known = true;
-		judge.type = r < 0 ? 0 : (uint32_t)fs.f_type;
-		pthread_cond_signal(&judge.answered);
+		while (!j->busy)
+			pthread_cond_wait(&j->asked, &judges.lock);
+		pthread_mutex_unlock(&judges.lock);
+		r = fstatfs(j->fd, &fs);
+		close(j->fd);
+		pthread_mutex_lock(&judges.lock);
+		j->type = r < 0 ? 0 : (uint32_t)fs.f_type;
+		j->busy = false;
+		pthread_cond_signal(&judges.answered);
 	}
 	return NULL;
 }
 
-static bool start_judge(void)
+static void make_ready(void)
 {
 	pthread_condattr_t clock;
+
+	if (judges.ready)
+		return;
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&judges.answered, &clock);
+	pthread_condattr_destroy(&clock);
+	judges.ready = true;
+}
+
+static bool start_judge(struct judge *j)
+{
 	pthread_attr_t attr;
 	pthread_t thread;
 
-	if (judge.started)
+	if (j->started)
 		return true;
-	pthread_condattr_init(&clock);
-	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-	pthread_cond_init(&judge.asked, NULL);
-	pthread_cond_init(&judge.answered, &clock);
-	pthread_condattr_destroy(&clock);
+	pthread_cond_init(&j->asked, NULL);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	judge.started = pthread_create(&thread, &attr, answer_questions, NULL) == 0;
+	j->started = pthread_create(&thread, &attr, answer_questions, j) == 0;
 	pthread_attr_destroy(&attr);
-	return judge.started;
+	return j->started;
 }
 
-/* The type of a file system (statfs(2)); 0: no answer in time. */
-static uint32_t ask_type(int place)
+/* The first that has nothing to do; NULL: none, or one waits for this file system. */
+static struct judge *free_judge(dev_t dev)
+{
+	struct judge *found = NULL;
+
+	for (int i = 0; i < JUDGES; i++) {
+		struct judge *j = &judges.judge[i];
+
+		if (j->busy && j->dev == dev)
+			return NULL;
+		if (!j->busy && !found)
+			found = j;
+	}
+	return found && start_judge(found) ? found : NULL;
+}
+
+/* Lets a thread ask, and waits for its answer. With the lock held. */
+static uint32_t ask_judge(struct judge *j, int place, dev_t dev)
 {
 	struct timespec until;
-	uint32_t type = 0;
 	int r = 0;
 
-	if (!start_judge())
-		return 0;
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_nsec += WAIT_MS * 1000000l;
 	until.tv_sec += until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
-	pthread_mutex_lock(&judge.lock);
-	if (!judge.busy) {
-		judge.fd = fcntl(place, F_DUPFD_CLOEXEC, 0);
-		judge.busy = judge.fd >= 0;
-		judge.known = false;
-		pthread_cond_signal(&judge.asked);
-		while (judge.busy && r == 0)
-			r = pthread_cond_timedwait(&judge.answered, &judge.lock, &until);
-		type = judge.known ? judge.type : 0;
-	}
-	pthread_mutex_unlock(&judge.lock);
+	j->fd = fcntl(place, F_DUPFD_CLOEXEC, 0);
+	if (j->fd < 0)
+		return 0;
+	j->dev = dev;
+	j->busy = true;
+	pthread_cond_signal(&j->asked);
+	while (j->busy && r == 0)
+		r = pthread_cond_timedwait(&judges.answered, &judges.lock, &until);
+	return j->busy ? 0 : j->type;
+}
+
+/* The type of a file system (statfs(2)); 0: no answer in time. */
+static uint32_t ask_type(int place, dev_t dev)
+{
+	uint32_t type = 0;
+	struct judge *j;
+
+	pthread_mutex_lock(&judges.lock);
+	make_ready();
+	j = free_judge(dev);
+	if (j)
+		type = ask_judge(j, place, dev);
+	pthread_mutex_unlock(&judges.lock);
 	return type;
 }
 
@@ -117,7 +157,7 @@ int foreign_near(int place, bool own)
 		return -EREMOTE;
 	if (st.stx_dev_major)
 		return 0;
-	type = ask_type(place);
+	type = ask_type(place, makedev(st.stx_dev_major, st.stx_dev_minor));
 	for (size_t i = 0; i < ARRAY_SIZE(local); i++)
 		if (type == local[i])
 			return 0;

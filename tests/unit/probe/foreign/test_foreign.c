@@ -2,8 +2,10 @@
 #include "probe/foreign/foreign.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include "tests/fake/clock.h"
@@ -95,6 +97,47 @@ TEST(files_in_memory_are_read)
 	CHECK_EQ(foreign_read(fd, piece, 4, 0), 4);
 	CHECK_EQ(memcmp(piece, "\177ELF", 4), 0);
 	close(fd);
+}
+
+/* A FUSE file system whose server never answers; -1: this machine has none, or we may not mount. */
+static int mount_silent(const char *at)
+{
+	char options[128];
+	int fd;
+
+	if (mkdir(at, 0755) < 0 || unshare(CLONE_NEWNS) < 0 ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return -1;
+	fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", fd);
+	if (fd >= 0 && mount("silent", at, "fuse", 0, options) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+TEST(a_file_system_that_does_not_answer_leaves_the_others_to_be_read)
+{
+	char at[128];
+	struct foreign_id id;
+	int fuse;
+
+	CHECK_EQ(place_run(":"), 0);
+	snprintf(at, sizeof(at), "%s/silent", place());
+	fuse = mount_silent(at);
+	if (fuse < 0) {
+		puts("no FUSE file system can be mounted here: not tested");
+		place_clean();
+		return;
+	}
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ(foreign_open_path(FOREIGN_CODE, "/proc", (uint32_t)getpid(), at, &id),
+			 -EREMOTE);
+	CHECK_EQ(open_directory(), -ENOENT);
+	umount2(at, MNT_DETACH);
+	close(fuse);
+	place_clean();
 }
 
 TEST(a_sparse_file_of_8_eib_is_refused_at_its_first_hole)
