@@ -83,6 +83,8 @@ static const struct web_query status_query = {
 	       " 'requestsPerSecond', (select coalesce(round(sum(rate), 2), 0) from servers),"
 	       " 'incidents', (select json_build_object('open', count(*), 'since', "
 	       "api.rfc3339(min(onset))) from api.incident_open),"
+	       " 'silentNodes', (select count(*) from api.node where not "
+	       "coalesce(last_seen > now() - interval '10 s', false)),"
 	       " 'coverage', (select json_build_object("
 	       "  'seen', coalesce(sum(value) filter (where name = 'requests_seen'), 0),"
 	       "  'stored', coalesce(sum(value) filter (where name = 'rows'), 0),"

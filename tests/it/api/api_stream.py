@@ -50,6 +50,8 @@ def check_status(c, web, db):
     data = s.of('status')[0][2]
     c.ok('it names the server and its rate', data['servers'] == [{'node': 'web-1', 'app': 'nginx', 'port': 80, 'rate': 1}], data)
     c.ok('and that no incident is open', data['incidents'] == {'open': 0, 'since': None}, data)
+    silent = db.sql("select count(*) from node where not coalesce(last_seen > now() - interval '10 s', false)")
+    c.ok('and how many nodes are silent', str(data['silentNodes']) == str(silent).strip(), (data['silentNodes'], silent))
     c.ok('and the sum', data['requestsPerSecond'] == 1 and data['database'] == 'ok' and data['nodes'][0]['name'] == 'web-1', data)
     c.ok('again', pump([s], lambda: len(s.of('status')) == 4, 20))
     at = [e[3] for e in s.of('status')]

@@ -61,6 +61,7 @@ const status = (server) => ({
 	servers: server.servers,
 	requestsPerSecond: server.servers.reduce((n, s) => n + s.rate, 0),
 	incidents: server.openIncidents ?? { open: 0, since: null },
+	silentNodes: server.silentNodes ?? 0,
 	coverage: { seen: 1, stored: 0, withheld: 0, lost: 0 },
 });
 

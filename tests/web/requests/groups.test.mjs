@@ -59,6 +59,14 @@ TEST('every page says how many incidents are open, and since when', async (t) =>
 	CHECK((await t.page.title()).startsWith('(2) '), 'the title');
 });
 
+TEST('every page says how many nodes are silent', async (t) => {
+	t.mock.rows = pay();
+	t.mock.silentNodes = 1;
+	await t.open('/requests');
+	await t.page.waitForSelector('.top nav a[href="/nodes"] .open-count');
+	CHECK((await t.text('.top nav a[href="/nodes"]')).includes('1 node has sent nothing for 10 s or longer'), 'the words');
+});
+
 TEST('a group opens its rows by click and by Enter, and back returns to it', async (t) => {
 	t.mock.rows = pay();
 	await t.open('/requests?view=groups');

@@ -60,6 +60,19 @@ const OpenIncidents = () => {
 	);
 };
 
+// How many nodes are silent, on every page.
+const SilentNodes = () => {
+	const n = useStore(status).data?.silentNodes;
+	if (!(n > 0)) return null;
+	const title = t(n === 1 ? 'nav.silent.one' : 'nav.silent', { n: count(n) });
+	return (
+		<span class="open-count" title={title}>
+			<span aria-hidden="true">{count(n)}</span>
+			<span class="sr"> {title}</span>
+		</span>
+	);
+};
+
 const Header = ({ page, onFind, onHelp }) => {
 	const other = zone.get() === 'utc' ? 'local' : 'utc';
 	const onZone = () => zone.set(other);
@@ -89,6 +102,7 @@ const Header = ({ page, onFind, onHelp }) => {
 				</NavLink>
 				<NavLink href="/nodes" here={page === 'nodes' || page === 'node'}>
 					{t('title.nodes')}
+					<SilentNodes />
 				</NavLink>
 				<NavLink href="/events" here={page === 'events'}>
 					{t('title.events')}

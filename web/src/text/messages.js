@@ -20,6 +20,8 @@ export const messages = {
 	'title.nodes': ['Nodes', '节点'],
 	'nav.skip': ['Skip to content', '跳到正文'],
 	'nav.open': ['{n} incidents are open, the oldest since {since}', '{n} 个故障未关闭，最早始于 {since}'],
+	'nav.silent': ['{n} nodes have sent nothing for 10 s or longer', '{n} 个节点已 10 秒或更久没有上报'],
+	'nav.silent.one': ['1 node has sent nothing for 10 s or longer', '1 个节点已 10 秒或更久没有上报'],
 	'nav.open.one': ['1 incident is open, since {since}', '1 个故障未关闭，始于 {since}'],
 	'nav.main': ['Pages', '页面'],
 	'lang.other': ['中文', 'English'],
