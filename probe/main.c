@@ -68,16 +68,16 @@ static void on_seal(void *arg, enum wire_stream stream)
 	uplink_send(p->uplink);
 }
 
-static bool on_read(void *arg, size_t source)
+static enum source_pace on_read(void *arg, size_t source)
 {
 	struct probe *p = arg;
-	bool rests;
+	enum source_pace pace;
 
 	if (p->leave_ns)
-		return true;
-	rests = sources_read(p->sources, source, &p->sink);
+		return SOURCE_RESTS;
+	pace = sources_read(p->sources, source, &p->sink);
 	on_seal(p, STREAM_EVENT);
-	return rests;
+	return pace;
 }
 
 /* Only while connected: the spool could drop the report itself while the collector is away. */

@@ -28,16 +28,18 @@ struct probe_env {
 enum { WHY_LEN = 256 };
 
 /*
- * read returns this when there is nothing to do. The next read is then due after rest_ms, or
- * earlier if the descriptor becomes readable.
+ * When the next read is due, as read returns it. SOURCE_RESTS: there was nothing to do, so after
+ * rest_ms, or earlier if the descriptor becomes readable. SOURCE_GOES_ON: it was too much for one
+ * turn of the loop, so after step_ms.
  */
-enum { SOURCE_RESTS = 1 };
+enum source_pace { SOURCE_ON_TIME, SOURCE_RESTS, SOURCE_GOES_ON };
 
 struct source {
 	const char *name;
 	const char *help;
 	uint32_t period_ms; /* between two reads */
 	uint32_t rest_ms; /* between two reads while the source rests; 0: it never rests */
+	uint32_t step_ms; /* between two reads while one goes on; 0: none does */
 	bool steady; /* its cost is proportional to its reads: the budget may skip some */
 	bool needs_hardware; /* reads hardware a host may lack: disabled is not a problem */
 	size_t size; /* of the private state, which the caller allocates and zeroes */
@@ -50,7 +52,7 @@ struct source {
 		*sampled; /* with sample: the subject of its kernel programs ("waits for locks") */
 
 	int (*open)(void *self, const struct probe_env *env);
-	int (*read)(void *self, struct sink *out); /* 0, SOURCE_RESTS or -errno */
+	int (*read)(void *self, struct sink *out); /* enum source_pace, or -errno */
 	int (*wakes)(void *self); /* NULL, or returns a descriptor: readable when data is ready */
 	void (*close)(void *self);
 	/*

@@ -12,19 +12,18 @@ struct reader { /* of one source */
 	const struct source *s;
 	size_t source;
 	int timer, wakes;
-	bool rests;
+	enum source_pace pace;
 };
 
 struct source_scheduler {
 	struct loop *loop;
-	bool (*read)(void *arg, size_t source);
+	source_read *read;
 	void *arg;
 	size_t n;
 	struct reader reader[READERS];
 };
 
-struct source_scheduler *source_scheduler_begin(struct loop *l,
-						bool (*read)(void *arg, size_t source), void *arg)
+struct source_scheduler *source_scheduler_begin(struct loop *l, source_read *read, void *arg)
 {
 	struct source_scheduler *r = calloc(1, sizeof(*r));
 
@@ -39,23 +38,37 @@ void source_scheduler_free(struct source_scheduler *r)
 	free(r);
 }
 
-/* A source without rest_ms never rests, whatever its read returned. */
-static void set_rest(struct reader *r, bool rests)
+static uint32_t every_ms(const struct source *s, enum source_pace pace)
 {
-	rests = rests && r->s->rest_ms;
-	if (rests == r->rests)
+	switch (pace) {
+	case SOURCE_RESTS:
+		return s->rest_ms;
+	case SOURCE_GOES_ON:
+		return s->step_ms;
+	case SOURCE_ON_TIME:
+		break;
+	}
+	return s->period_ms;
+}
+
+/* A source without rest_ms never rests, and one without step_ms goes on with its next period. */
+static void set_pace(struct reader *r, enum source_pace pace)
+{
+	if (!every_ms(r->s, pace))
+		pace = SOURCE_ON_TIME;
+	if (pace == r->pace)
 		return;
-	r->rests = rests;
-	loop_set_timer(r->of->loop, r->timer, rests ? r->s->rest_ms : r->s->period_ms);
+	r->pace = pace;
+	loop_set_timer(r->of->loop, r->timer, every_ms(r->s, pace));
 	if (r->wakes >= 0)
-		loop_mute_fd(r->of->loop, r->wakes, !rests);
+		loop_mute_fd(r->of->loop, r->wakes, pace != SOURCE_RESTS);
 }
 
 static int on_due(void *arg)
 {
 	struct reader *r = arg;
 
-	set_rest(r, r->of->read(r->of->arg, r->source));
+	set_pace(r, r->of->read(r->of->arg, r->source));
 	return 0;
 }
 
@@ -68,7 +81,7 @@ static int on_wake(void *arg)
 	struct reader *r = arg;
 
 	(void)r->of->read(r->of->arg, r->source);
-	set_rest(r, false);
+	set_pace(r, SOURCE_ON_TIME);
 	return 0;
 }
 

@@ -37,7 +37,7 @@ struct sources {
 	struct switch_chain chain;
 	void *self[ROOM]; /* NULL: off */
 	char why[ROOM][WHY_LEN]; /* "": attached and read */
-	bool rests[ROOM];
+	enum source_pace pace[ROOM]; /* of the last read */
 	struct source_throttle throttle[ROOM];
 	double may_percent;
 	uint32_t ncpu;
@@ -237,7 +237,7 @@ static void read_one(struct sources *s, size_t i, struct sink *out)
 	int r = table[i]->read(s->self[i], out);
 	const uint64_t cpu_ns = clock_cpu_ns() - begin;
 
-	s->rests[i] = r == SOURCE_RESTS;
+	s->pace[i] = r < 0 ? SOURCE_ON_TIME : (enum source_pace)r;
 	meter_read(s->meter, i, cpu_ns, r < 0);
 	if (table[i]->steady &&
 	    source_throttle_read(&s->throttle[i], table[i], s->may_percent, cpu_ns, out))
@@ -253,15 +253,15 @@ static void read_one(struct sources *s, size_t i, struct sink *out)
 	}
 }
 
-bool sources_read(struct sources *s, size_t i, struct sink *out)
+enum source_pace sources_read(struct sources *s, size_t i, struct sink *out)
 {
 	if (!s->self[i])
-		return true;
+		return SOURCE_RESTS;
 	if (!table[i]->steady || budget_due(&s->throttle[i].reads))
 		read_one(s, i, out);
 	else
 		meter_skipped(s->meter, i);
-	return s->rests[i];
+	return s->pace[i];
 }
 
 void sources_watch(struct sources *s, struct sink *out)

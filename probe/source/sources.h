@@ -30,8 +30,8 @@ size_t sources_layouts(const struct wire_dict **out,
 		       size_t room); /* of all sources; exits if room is too small */
 
 /* Reads a source; skips the read if the source exceeds its CPU share (source_throttle.h), and
- * reports that. Returns whether it rests; true if off. */
-bool sources_read(struct sources *s, size_t i, struct sink *out);
+ * reports that. Returns when the next read is due; a source that is off rests. */
+enum source_pace sources_read(struct sources *s, size_t i, struct sink *out);
 bool sources_on(const struct sources *s, size_t i); /* it was opened and may be read */
 int sources_wakes(struct sources *s, size_t i); /* its descriptor, or -1 */
 /* Enforces the CPU budget of kernel programs (source_throttle.h), which the kernel measures part of

@@ -165,6 +165,19 @@ void stall_host_close(struct stall_host *h)
 	CHECK_EQ(system(command), 0);
 }
 
+/* As the scheduler reads it: again after step_ms while it goes on. */
+static void read_on_time(struct stall_host *h)
+{
+	const uint64_t step_ns = source_stalls.step_ms * 1000000ull;
+	int r = source_stalls.read(h->self, &h->sink);
+
+	for (uint64_t ns = step_ns; r == SOURCE_GOES_ON && ns < S / 2; ns += step_ns) {
+		clock_set_ns(h->now_ns + ns);
+		r = source_stalls.read(h->self, &h->sink);
+	}
+	CHECK(r == SOURCE_ON_TIME || r == SOURCE_GOES_ON);
+}
+
 void stall_tick(struct stall_host *h)
 {
 	for (int i = 0; i < STALL_PROCS; i++) {
@@ -186,7 +199,7 @@ void stall_tick(struct stall_host *h)
 	clock_set_ns(h->now_ns);
 	buf_reset(&h->sink.event);
 	arena_reset(h->arena);
-	CHECK_EQ(source_stalls.read(h->self, &h->sink), 0);
+	read_on_time(h);
 	CHECK_EQ(wire_body_decode(h->arena, h->sink.event.data, h->sink.event.len, &h->sent), 0);
 	h->events += h->sent.nevents;
 }

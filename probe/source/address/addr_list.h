@@ -13,6 +13,8 @@ struct found_addr {
 	struct addr addr;
 	uint8_t kind; /* enum place_kind */
 	bool sought; /* the owner was searched for, with or without success */
+	bool in_search; /* the search that goes on, or the last one, has been for it from the start
+			 */
 	uint64_t netns; /* 0: the node's */
 	uint64_t inode; /* of the listening socket */
 	char app[APP_NAME];

@@ -19,6 +19,7 @@
 
 enum {
 	PERIOD_MS = 10000,
+	STEP_MS = 250,
 	NEW_READS = 12, /* time for a server to start */
 	NEW_AT_ONCE = 8,
 	TURN_READS = 3,
@@ -38,11 +39,15 @@ struct addresses {
 	struct netns_pids pids, before; /* now, and at the last search for namespaces */
 	struct netns_list nets;
 	bool behind; /* some processes of the last read are not examined yet */
+	bool step; /* this read only goes on with the last one */
+	bool searching; /* for owners of sockets, not to the end yet */
+	bool whole; /* the search began when all processes were examined */
 	uint32_t reads, next_net; /* next_net: the one to read next */
 	uint64_t own_netns;
 	struct addr_list list, fresh;
 	struct nat nat;
 	struct owner_search search;
+	uint64_t due_ns; /* reads before that are steps */
 	uint64_t all_ns; /* when the full list is sent next */
 };
 
@@ -196,9 +201,13 @@ static bool is_due(struct addresses *s, uint32_t i, bool all, uint32_t *fresh, u
 	const uint32_t reads = s->nets.net[i].reads;
 	bool is_new = !reads || (reads < NEW_READS && *fresh < NEW_AT_ONCE);
 
+	if (s->step)
+		is_new = !reads;
 	*fresh += is_new;
 	if (clock_cpu_ns() - began_ns > NETS_NS)
 		return false;
+	if (s->step)
+		return is_new;
 	return all || is_new || (i == s->next_net && s->reads % TURN_READS == 0);
 }
 
@@ -222,19 +231,32 @@ static void forget_nats(struct addresses *s)
 	}
 }
 
-/* Reads all namespaces that are due, and copies the previous entries of the others. */
-static void read_nets(struct addresses *s, bool all)
+/* The node's own namespace, unless this read only goes on. */
+static void read_own(struct addresses *s, bool all)
 {
-	uint64_t began = clock_cpu_ns();
-	uint32_t fresh = 0;
-
-	s->fresh.n = s->fresh.left_out = s->nat.left_out = 0;
+	s->fresh.n = 0;
+	if (s->step) {
+		s->fresh.left_out = s->list.left_out;
+		if (!*s->below)
+			copy_previous(s, 0);
+		return;
+	}
+	s->fresh.left_out = s->nat.left_out = 0;
 	if (!*s->below)
 		netns_addr_read(&s->fresh, &s->text, s->procfs, "self", 0);
 	if (!*s->below && (all || s->reads % TURN_READS == 0))
 		read_own_nat(s);
 	if (++s->reads % TURN_READS == 0)
 		s->next_net = s->nets.n ? (s->next_net + 1) % s->nets.n : 0;
+}
+
+/* Reads all namespaces that are due, and copies the previous entries of the others. */
+static void read_nets(struct addresses *s, bool all)
+{
+	uint64_t began = clock_cpu_ns();
+	uint32_t fresh = 0;
+
+	read_own(s, all);
 	for (uint32_t i = 0; i < s->nets.n; i++) {
 		uint64_t netns = netns_name(s, s->nets.net[i].inode);
 		char who[16];
@@ -262,6 +284,7 @@ static void copy_known_owners(struct addresses *s)
 		if (!old || old->inode != f->inode)
 			continue;
 		f->sought = old->sought;
+		f->in_search = old->in_search;
 		memcpy(f->app, old->app, sizeof(f->app));
 	}
 }
@@ -285,16 +308,22 @@ static void name_owner(struct addresses *s, struct found_addr *f, uint32_t pid)
 	f->sought = true;
 }
 
-static uint32_t collect_wanted(const struct addresses *s, struct socket_owner *want)
+/* Sockets that are new while a search goes on are not in it: it may have passed their owners. */
+static uint32_t collect_wanted(struct addresses *s, struct socket_owner *want)
 {
+	bool begins = !s->search.below && !s->search.pid;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < s->fresh.n; i++) {
-		const struct found_addr *f = &s->fresh.p[i];
+		struct found_addr *f = &s->fresh.p[i];
 
-		if (f->kind == PLACE_LISTENER && !f->sought && f->inode)
-			want[n++].inode = f->inode;
+		if (f->kind != PLACE_LISTENER || f->sought || !f->inode)
+			continue;
+		want[n++].inode = f->inode;
+		f->in_search |= begins;
 	}
+	if (begins)
+		s->whole = !s->behind;
 	if (n)
 		qsort(want, n, sizeof(*want), by_inode);
 	return n;
@@ -306,9 +335,9 @@ static void find_owners(struct addresses *s)
 {
 	struct socket_owner *want = calloc(s->fresh.n + 1, sizeof(*want)), key = { 0 }, *o;
 	uint32_t n = want ? collect_wanted(s, want) : 0, pid = 0, last = 0; /* named last */
-	bool complete =
-		n && find_socket_owners(s->procfs, &s->before, &s->search, want, n) && !s->behind;
+	bool complete = n && find_socket_owners(s->procfs, &s->before, &s->search, want, n);
 
+	s->searching = false;
 	for (uint32_t i = 0; n && i < s->fresh.n; i++) {
 		struct found_addr *f = &s->fresh.p[i];
 		const struct found_addr *named = &s->fresh.p[last];
@@ -321,9 +350,10 @@ static void find_owners(struct addresses *s)
 		} else if (o && o->pid) {
 			name_owner(s, f, pid = o->pid);
 			last = i;
-		} else if (o && complete) {
+		} else if (o && complete && s->whole && f->in_search) {
 			f->sought = true;
 		}
+		s->searching |= o && !f->sought;
 	}
 	free(want);
 }
@@ -345,8 +375,13 @@ static int addresses_read(void *self, struct sink *out)
 	uint64_t now = clock_mono_ns();
 	bool all = now >= s->all_ns;
 	struct addr_list was;
-	int r = find_nets(s, all);
+	int r;
 
+	s->step = now < s->due_ns;
+	if (!s->step)
+		s->due_ns = now + (PERIOD_MS - STEP_MS / 2) * 1000000ull;
+	all &= !s->step;
+	r = !s->step || s->behind ? find_nets(s, all) : 0;
 	if (r < 0)
 		return r;
 	read_nets(s, all);
@@ -365,7 +400,7 @@ static int addresses_read(void *self, struct sink *out)
 	was = s->list;
 	s->list = s->fresh;
 	s->fresh = was;
-	return 0;
+	return s->behind || s->searching ? SOURCE_GOES_ON : SOURCE_ON_TIME;
 }
 
 const struct source source_places = {
@@ -373,6 +408,7 @@ const struct source source_places = {
 	.help = "addresses of this node and its containers, who listens there, and address "
 		"translations",
 	.period_ms = PERIOD_MS,
+	.step_ms = STEP_MS,
 	.steady = true,
 	.size = sizeof(struct addresses),
 	.open = addresses_open,

@@ -191,6 +191,11 @@ static void merge_ended(struct culprits *o)
 	o->n = n;
 }
 
+bool culprits_going_on(const struct culprits *o)
+{
+	return o->dir != NULL;
+}
+
 bool culprits_due(const struct culprits *o, uint64_t now_ns)
 {
 	return o->dir || now_ns >= o->next_ns;

@@ -42,6 +42,7 @@ bool culprits_paid(const struct culprits *o, uint64_t now_ns); /* may be freed *
  */
 int culprits_scan(struct culprits *o, uint64_t now_ns);
 
+bool culprits_going_on(const struct culprits *o); /* a scan is not complete yet */
 void culprits_forget(struct culprits *o); /* the last scan becomes the first */
 
 /*

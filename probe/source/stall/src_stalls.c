@@ -20,7 +20,7 @@
 #include "probe/source/stall/stall_event.h"
 #include "probe/source/stall/stalls.h"
 
-enum { KINDS = STALL_MEMORY + 1, PERIOD_MS = 500, BELOW = 512 };
+enum { KINDS = STALL_MEMORY + 1, PERIOD_MS = 500, STEP_MS = 50, BELOW = 512 };
 
 static const struct {
 	const char *file, *controller;
@@ -35,6 +35,8 @@ struct stall_watch {
 	struct episode episode;
 	struct culprits *culprits; /* NULL: nothing waits */
 	struct disk_watch *disks;
+	bool pending; /* a report that waits until the scan is complete */
+	bool going_on; /* what it says of the episode */
 	int64_t wall_minus_mono_ns; /* as it was when the episode opened */
 	char cgroup[ITEM_MAX_TEXT / 2]; /* of the main culprit at the last report */
 	uint32_t cgroup_of; /* its pid */
@@ -42,6 +44,7 @@ struct stall_watch {
 
 struct stalls {
 	struct stall_watch watch[KINDS];
+	uint64_t due_ns; /* reads before that are only to go on with scans */
 	char procfs[PATH_MAX], sysfs[PATH_MAX], below[BELOW];
 	struct buf text;
 	double cpus;
@@ -142,7 +145,13 @@ static int stalls_open(void *self, const struct probe_env *env)
 	return -ECANCELED;
 }
 
-static void scan_culprits(struct stalls *s, enum stall_resource what, uint64_t now_ns)
+static void scan_culprits(struct stall_watch *w, uint64_t now_ns)
+{
+	if (w->culprits && culprits_scan(w->culprits, now_ns) < 0)
+		stop_scanning(w);
+}
+
+static void scan(struct stalls *s, enum stall_resource what, uint64_t now_ns)
 {
 	struct stall_watch *w = &s->watch[what];
 
@@ -150,8 +159,7 @@ static void scan_culprits(struct stalls *s, enum stall_resource what, uint64_t n
 		w->culprits = culprits_new(s->procfs, what, s->below);
 	if (!w->disks && what == STALL_IO)
 		w->disks = disk_watch_new(s->procfs, s->sysfs);
-	if (w->culprits && culprits_scan(w->culprits, now_ns) < 0)
-		stop_scanning(w);
+	scan_culprits(w, now_ns);
 	if (w->disks && disk_watch_sample(w->disks, now_ns) < 0) {
 		disk_watch_free(w->disks);
 		w->disks = NULL;
@@ -186,13 +194,12 @@ static void fill_cgroup(struct stalls *s, enum stall_resource what, struct stall
 		memory_limit(&s->text, s->procfs, to->cgroup, &to->used_bytes, &to->limit_bytes);
 }
 
-static void report_stall(struct stalls *s, enum stall_resource what, bool going_on,
-			 struct sink *out)
+static void report_stall(struct stalls *s, enum stall_resource what, struct sink *out)
 {
 	struct stall_watch *w = &s->watch[what];
 	struct stall now = { .what = what,
 			     .episode = &w->episode,
-			     .going_on = going_on,
+			     .going_on = w->going_on,
 			     .wall_minus_mono_ns = w->wall_minus_mono_ns };
 	struct stall_text text;
 	struct event_item e;
@@ -207,6 +214,34 @@ static void report_stall(struct stalls *s, enum stall_resource what, bool going_
 	fill_cgroup(s, what, &now);
 	stall_event(&now, &text, &e);
 	sink_event(out, &e);
+	w->pending = false;
+}
+
+static bool scan_goes_on(const struct stall_watch *w)
+{
+	return w->culprits && culprits_going_on(w->culprits);
+}
+
+static void go_on(struct stalls *s, uint64_t now_ns)
+{
+	for (int i = 0; i < KINDS; i++)
+		if (scan_goes_on(&s->watch[i]))
+			scan_culprits(&s->watch[i], now_ns);
+}
+
+/* Makes the reports that waited for a scan, and returns whether one goes on. */
+static bool report_pending(struct stalls *s, struct sink *out)
+{
+	bool more = false;
+
+	for (int i = 0; i < KINDS; i++) {
+		struct stall_watch *w = &s->watch[i];
+
+		if (w->pending && !scan_goes_on(w))
+			report_stall(s, (enum stall_resource)i, out);
+		more |= scan_goes_on(w);
+	}
+	return more;
 }
 
 static void on_episode(struct stalls *s, enum stall_resource what, enum episode_is is,
@@ -214,6 +249,8 @@ static void on_episode(struct stalls *s, enum stall_resource what, enum episode_
 {
 	struct stall_watch *w = &s->watch[what];
 
+	if (is != EPISODE_NOTHING && w->pending)
+		report_stall(s, what, out);
 	switch (is) {
 	case EPISODE_NOTHING:
 		return;
@@ -227,8 +264,9 @@ static void on_episode(struct stalls *s, enum stall_resource what, enum episode_
 	case EPISODE_ENDS:
 		break;
 	}
-	scan_culprits(s, what, now_ns);
-	report_stall(s, what, is != EPISODE_ENDS, out);
+	scan(s, what, now_ns);
+	w->pending = true;
+	w->going_on = is != EPISODE_ENDS;
 }
 
 static int watch_one(struct stalls *s, enum stall_resource what, uint64_t now_ns, struct sink *out)
@@ -244,15 +282,15 @@ static int watch_one(struct stalls *s, enum stall_resource what, uint64_t now_ns
 		return 0;
 	waits = w->episode.open || share >= episode_limit(&w->episode) / 2;
 	if (!w->culprits || culprits_due(w->culprits, now_ns)) {
-		if (waits)
-			scan_culprits(s, what, now_ns);
+		if (waits || w->pending)
+			scan(s, what, now_ns);
 		else if (!w->culprits || culprits_paid(w->culprits, now_ns))
 			stop_scanning(w);
 	}
 	if (waits && what == STALL_CPU)
 		share = ordinary_share(s, share);
 	on_episode(s, what, episode_step(&w->episode, share, now_ns), now_ns, out);
-	if (w->culprits && !w->episode.open && !w->episode.high_ns)
+	if (w->culprits && !w->episode.open && !w->episode.high_ns && !w->pending)
 		culprits_forget(w->culprits); /* only tasks waited that may wait */
 	return 0;
 }
@@ -263,6 +301,11 @@ static int stalls_read(void *self, struct sink *out)
 	uint64_t now_ns = clock_mono_ns();
 	int first = 0;
 
+	if (now_ns < s->due_ns) {
+		go_on(s, now_ns);
+		return report_pending(s, out) ? SOURCE_GOES_ON : SOURCE_ON_TIME;
+	}
+	s->due_ns = now_ns + (PERIOD_MS - STEP_MS / 2) * 1000000ull;
 	for (int i = 0; i < KINDS; i++) {
 		int r = s->watch[i].pressure.fd < 0
 				? 0
@@ -271,6 +314,8 @@ static int stalls_read(void *self, struct sink *out)
 		if (first == 0)
 			first = r;
 	}
+	if (report_pending(s, out) && first == 0)
+		return SOURCE_GOES_ON;
 	return first;
 }
 
@@ -278,6 +323,7 @@ const struct source source_stalls = {
 	.name = "stalls",
 	.help = "lasting waits for a CPU, a disk or memory, and the processes that cause them",
 	.period_ms = PERIOD_MS,
+	.step_ms = STEP_MS,
 	.size = sizeof(struct stalls),
 	.open = stalls_open,
 	.read = stalls_read,

@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # across.sh - two hosts as network namespaces, nginx in one before a server in the other: whose their addresses are, and
-# both halves of each call, over a whole stack.
+# both halves of each call, over a whole stack, on a node that has 3,000 other processes.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/lib/check.sh
 . tests/lib/stack.sh
 
 net=10.231.79 front=seismo-x$$-a back=seismo-x$$-b # no other test uses that net
-server= asks=
+server= asks= others=
 on_exit() {
-	kill $server $asks 2>/dev/null
+	kill $server $asks $others 2>/dev/null
 	[ ! -f "$tmp/nginx.pid" ] || kill "$(cat "$tmp/nginx.pid")"
 	ip netns delete "$front" 2>/dev/null
 	ip netns delete "$back" 2>/dev/null
@@ -20,6 +20,10 @@ trap 'on_exit; rm -rf "$tmp"' EXIT
 ip netns add "$front" && ip netns add "$back" && ip link add dev va netns "$front" type veth peer name vb netns "$back" &&
 	ip -n "$front" address add $net.1/24 dev va && ip -n "$back" address add $net.2/24 dev vb && ip -n "$front" link set va up &&
 	ip -n "$front" link set lo up && ip -n "$back" link set vb up || { echo "0 passed, 1 failed"; exit 1; }
+gcc -O1 -o "$tmp/others" tests/it/hostile/foreign_server.c || { echo "0 passed, 1 failed"; exit 1; }
+read -r port < <(free_ports 1)
+"$tmp/others" "$port" --processes 3000 & others=$!
+listening "$port"
 ip netns exec "$back" "$B/tools/server" 8000 & server=$!
 ip netns exec "$back" python3 tests/it/topology/across_asks.py $net.2 5432 & asks=$!
 ip netns exec "$front" python3 tests/it/topology/across_asks.py $net.1 8080 $net.2 5432 & asks+=" $!"

@@ -16,7 +16,7 @@ struct scene {
 	uint64_t until_ns, at[64];
 };
 
-static bool read_one(void *arg, size_t source)
+static enum source_pace read_one(void *arg, size_t source)
 {
 	struct scene *s = arg;
 	uint64_t n;
@@ -25,7 +25,7 @@ static bool read_one(void *arg, size_t source)
 	s->at[s->reads++ % ARRAY_SIZE(s->at)] = clock_mono_ns();
 	if (eventfd_read(s->wakes, &n) == 0)
 		s->busy = 3;
-	return s->busy-- <= 0;
+	return s->busy-- <= 0 ? SOURCE_RESTS : SOURCE_ON_TIME;
 }
 
 static int turn(void *arg)
@@ -101,5 +101,34 @@ TEST(a_source_that_does_not_rest_is_not_woken)
 	CHECK_EQ(eventfd_write(wakes, 1), 0);
 	play(&s, 140);
 	CHECK_EQ(s.reads, 0);
+	source_scheduler_free(r);
+}
+
+static enum source_pace read_in_steps(void *arg, size_t source UNUSED)
+{
+	struct scene *s = arg;
+
+	s->at[s->reads++ % ARRAY_SIZE(s->at)] = clock_mono_ns();
+	return s->busy-- > 0 ? SOURCE_GOES_ON : SOURCE_ON_TIME;
+}
+
+TEST(a_read_that_goes_on_is_continued_soon)
+{
+	static const struct source stepping = { .period_ms = 500, .step_ms = 50 };
+	AUTO(loop_free) struct loop *l = loop_new();
+	AUTO_CLOSE int hand = eventfd(1, 0);
+	struct scene s = { .loop = l, .wakes = -1, .busy = 2 };
+	struct source_scheduler *r;
+
+	clock_set_ns(0);
+	loop_add_fd(l, hand, turn, &s);
+	r = source_scheduler_begin(l, read_in_steps, &s);
+	source_scheduler_add(r, 7, &stepping, -1);
+	play(&s, 1200);
+	CHECK_EQ(s.reads, 4);
+	CHECK_EQ(s.at[0], 500ull * MS);
+	CHECK_EQ(s.at[1], 550ull * MS);
+	CHECK_EQ(s.at[2], 600ull * MS);
+	CHECK_EQ(s.at[3], 1000ull * MS);
 	source_scheduler_free(r);
 }
