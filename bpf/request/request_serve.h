@@ -200,14 +200,14 @@ static __always_inline bool is_first_read(struct sock *sk, __u32 len)
 
 /*
  * The connection begins with another protocol. An older one of AF_UNIX may be in the midst of a
- * body, but hardly before a zero. With an answer it is one that was made to a server before the
- * probe came, and its next call is seen.
+ * body, but hardly before a zero. With an answer to bytes that were sent before it is one that was
+ * made to a server before the probe came, and its next call is seen.
  */
 static __always_inline void server_is_other(struct sock *sk, __u64 w, __u32 len)
 {
 	bool local = SOCK_READ(sk, __sk_common.skc_family) == AF_UNIX;
 
-	if (is_answer(w))
+	if (is_answer(w) && (local || TCP_READ(sk, bytes_sent)))
 		return;
 	if (local ? len >= 4 && !(w & 0xff) : is_first_read(sk, len))
 		conn_make(sk, ROLE_IGNORED, STAT_END);

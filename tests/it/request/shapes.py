@@ -179,7 +179,8 @@ def noise():
 def protocols():
     """What others say on a port: PostgreSQL, Redis, a length and bytes, and words of HTTP that begin nothing."""
     for first, rest in ((b"\0\0\0\x08\x04\xd2\x16\x2f", b"Q\0\0\0\x0dselect 1\0"), (b"*2\r\n$3\r\nGET\r\n$1\r\nx\r\n", b"PING\r\n"),
-                        (b"\0\0\1\0", b"\1\2\3GET /NO HTTP/1.1\r\n"), (b"GETTER /NO\r\n", b"GE"), (b"HTTP/1.1 500 No\r\n\r\n", b"POSTED /NO")):
+                        (b"\0\0\1\0", b"\1\2\3GET /NO HTTP/1.1\r\n"), (b"GETTER /NO\r\n", b"GE"), (b"HTTP/1.1 500 No\r\n\r\n", b"POSTED /NO"),
+                        (b"HTTP/1.1 200 No\r\n\r\n", b"GET /NO HTTP/1.1\r\n\r\n")):
         s = dial()
         for piece in (first, rest, rest, rest):
             s.sendall(piece)
