@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns the series of one API answer into the lines and cells of a group of panels. Tests call it without a page.
+import { isNumber } from '../base/number.js';
 import { PERCENT } from './panels.js';
 
 export const TOP = 8; /* entities on a panel */
@@ -8,7 +9,6 @@ const JOINED = 1.5; /* times the usual distance of two values: closer values are
 const TICKS_MS = 5e3; /* two ticks: closer values are joined, too, as a short step may fall between them */
 const ROWS = 6;
 
-const isNumber = (n) => typeof n === 'number' && Number.isFinite(n);
 const most = (values) => values.reduce((n, v) => (v > n ? v : n), -Infinity);
 const by = (of) => (a, b) => of(b) - of(a);
 

@@ -69,3 +69,7 @@ export const HOUR_MS = 3600e3;
 // Pairs for a query that takes one value of each of these names: the first one that is wanted.
 export const pairsOfOne = (f, names, one) =>
 	pairs(Object.fromEntries(names.map((name) => [name, one.includes(name) ? [f[name] ?? []].flat().find((v) => !isNot(v)) : f[name]])), names).filter(([, value]) => value);
+
+// The page that ranks the hosts of a time span.
+export const whereParams = (f) => pairsOfOne(f, ['from', 'to', 'region', 'node'], ['region', 'node']);
+export const whereAddress = (f) => address('/where', whereParams(f));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Incidents: problems that belong together. Open ones first, then the newest.
+import { whereAddress } from '../data/filters.js';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { QueryError } from '../ui/banner.jsx';
 import { percent } from '../features/incident/cause_ranking.jsx';
@@ -13,7 +14,6 @@ import { PAGE, STATES, endIncidents, incidentHref, incidents, incidentsAddress, 
 import { useNodes } from '../data/nodes.js';
 import { go } from '../base/router.js';
 import { useStore } from '../base/store.js';
-import { whereAddress } from '../data/where.js';
 
 export const IncidentState = ({ of }) => (
 	<span class={`state ${of.state === 'open' ? 'is-failed' : 'hint'}`} data-state={of.state}>

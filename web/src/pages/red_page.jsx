@@ -13,14 +13,13 @@ import { liveQuery } from '../base/live_query.js';
 import { notRead, useCovered } from '../data/coverage.js';
 import { count, msFine, rate, visible } from '../text/format.js';
 import { ofRed } from '../data/facets.js';
-import { isQueryable, NONE, readFilters, writeFilters } from '../data/filters.js';
+import { NONE, isQueryable, readFilters, whereAddress, writeFilters } from '../data/filters.js';
 import { t, useSettings } from '../text/i18n.js';
 import { profileAddress } from '../data/profile.js';
 import { SORTS, columnsOf, percentile, readSort, redAddress, redQuestion, rowsOf, sortRows } from '../data/red.js';
 import { go } from '../base/router.js';
 import { useStore } from '../base/store.js';
 import { topologyAddress } from '../data/topology.js';
-import { whereAddress } from '../data/where.js';
 
 const EVERY_MS = 10_000;
 const SHOWN = 200;

@@ -11,12 +11,11 @@ import { HostGraph } from '../features/incident/host_graph.jsx';
 import { Time } from '../ui/elements.jsx';
 import { useQuery } from '../base/use_query.js';
 import { ofRed } from '../data/facets.js';
-import { readFilters } from '../data/filters.js';
+import { readFilters, whereAddress, whereParams } from '../data/filters.js';
 import { count } from '../text/format.js';
 import { t, useSettings } from '../text/i18n.js';
 import { incidentsAddress } from '../data/incidents.js';
 import { go } from '../base/router.js';
-import { whereAddress, whereParams } from '../data/where.js';
 
 const EVERY_MS = 20_000;
 const FACETS = ['region', 'node'];

@@ -4,11 +4,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { liveQuery } from '../../base/live_query.js';
 import { count, timeParts, timeText } from '../../text/format.js';
-import { isLive, pairs } from '../../data/filters.js';
+import { isLive, pairs, whereAddress } from '../../data/filters.js';
 import { t, useSettings, word } from '../../text/i18n.js';
 import { useStore } from '../../base/store.js';
 import { timeBins } from '../../data/time_bins.js';
-import { whereAddress } from '../../data/where.js';
 import { useWidth } from '../../base/use_width.js';
 import { Patterns, Swatch, fillOf } from '../../ui/reasons.jsx';
 
