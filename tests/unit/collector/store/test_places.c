@@ -18,6 +18,7 @@
 static struct probe_config config;
 
 struct host {
+	uint64_t due_ns; /* when it is read next */
 	void *self;
 	struct sink sink;
 	struct arena *arena;
@@ -87,6 +88,9 @@ static const char *tick(struct host *h)
 	static char all[4096];
 	size_t len = 0;
 
+	if (clock_mono_ns() < h->due_ns) /* the next read, not a step of the last one */
+		clock_set_ns(h->due_ns);
+	h->due_ns = clock_mono_ns() + source_places.period_ms * 1000000ull;
 	arena_reset(h->arena);
 	buf_reset(&h->sink.event);
 	CHECK_EQ(source_places.read(h->self, &h->sink), 0);

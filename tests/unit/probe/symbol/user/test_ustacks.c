@@ -19,7 +19,7 @@ static struct req_stack stack_at(uint64_t addr)
 
 static int times_sent(const struct sink *out, const char *text)
 {
-	const char *p = (const char *)out->event.data, *end = p + out->event.len;
+	const char *p = (const char *)out->event.data, *end = p ? p + out->event.len : NULL;
 	int n = 0;
 
 	while (p && (p = memmem(p, (size_t)(end - p), text, strlen(text)))) {
