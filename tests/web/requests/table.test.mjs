@@ -78,19 +78,52 @@ TEST('new rows wait while the user reads further down, and nothing moves', async
 	CHECK_EQ(await fresh(t), '', 'the chip');
 });
 
+const holds = (t, n) => until(`the table has ${n} rows`, async () => Number(await t.page.getAttribute('table.requests', 'aria-rowcount')) === n + 1, 30000); // beside other tests
+
+TEST('of many rows those near the visible part are drawn, wherever it is, and the keyboard goes on from there', async (t) => {
+	t.mock.rows = some(100);
+	await t.open();
+	await t.shows(100);
+	await t.live();
+	const elements = () => t.page.$$eval('main *', (all) => all.length);
+	for (let i = 0; i < 200; i += 1) t.mock.emit(request({ time: Date.now() + i }));
+	await holds(t, 300);
+	const few = await elements();
+	for (let i = 0; i < 1700; i += 1) t.mock.emit(request({ time: Date.now() + 1000 + i }));
+	await holds(t, 2000);
+	await until('no more are drawn than of a few hundred', async () => (await elements()) <= few);
+	const place = () => t.page.$eval('main', (el) => [el.scrollTop, el.scrollHeight, el.clientHeight]);
+	const inSight = () => t.page.$eval('main', (el) => [...el.querySelectorAll('tbody tr[data-id]')].filter((tr) => { const r = tr.getBoundingClientRect(); const m = el.getBoundingClientRect(); return r.bottom > m.top + 40 && r.top < m.bottom; }).map((tr) => tr.dataset.id));
+	const order = [...t.mock.rows].sort((a, b) => (a.time === b.time ? (a.id < b.id ? 1 : -1) : a.time < b.time ? 1 : -1)).map((r) => r.id);
+	for (const part of [0.5, 0.98, 0.25, 0]) {
+		const [, height, shown] = await place();
+		await t.page.$eval('main', (el, y) => (el.scrollTop = y), part * (height - shown));
+		await until(`rows fill the page at ${part}`, async () => (await inSight()).length >= Math.floor(shown / 50));
+		const ids = await inSight();
+		const at = order.indexOf(ids[0]);
+		CHECK_EQ(ids, order.slice(at, at + ids.length), `the rows at ${part}, none left out`);
+		CHECK(Math.abs(at / 2000 - part) < 0.1, `row ${at} of ${order.length} lies at ${part}: ${await place()}, ${ids.length} in sight`);
+		CHECK((await elements()) <= few, `elements at ${part}`);
+		await t.page.keyboard.press('j');
+		const focused = await t.page.evaluate(() => document.activeElement.closest('tr')?.dataset.id);
+		CHECK(ids.slice(0, 2).includes(focused), `the keyboard is at ${order.indexOf(focused)}, the page at ${at}`);
+		await t.page.keyboard.press('Escape');
+	}
+});
+
 TEST('the table holds a bounded number of rows, says so, and links to older ones', async (t) => {
 	t.mock.rows = some(300);
 	await t.open();
 	await t.shows(100);
 	await t.live();
 	for (let i = 0; i < 1850; i += 1) t.mock.emit(request({ time: Date.now() + (i % 7) }));
-	await t.shows(1950, 30000); // drawn in the second lane of the tests, beside others
+	await holds(t, 1950);
 	await t.page.click('text=Load older');
-	await t.shows(2000, 30000);
+	await holds(t, 2000);
 	CHECK((await t.text('.more')).includes('keeps at most 2,000 rows'), 'the bound is said');
 	t.mock.emit(request({ time: Date.now() }));
 	await sleep(300);
-	CHECK_EQ((await t.rows()).length, 2000, 'rows at the bound');
+	await holds(t, 2000);
 	await t.page.click('text=Show the rows before');
 	await t.shows(100);
 	CHECK(t.page.url().includes('to=20'), 'the end of the range is in the address');

@@ -177,6 +177,9 @@ const Page = ({ page, path, search }) => {
 	);
 };
 
+/* where Escape leads from a page, if it was not reached from another */
+const PARENT = { request: '/requests', event: '/events', incident: '/incidents', where: '/incidents', node: '/nodes', topology: '/red', storage: '/fleet' };
+
 export const App = () => {
 	useSettings();
 	const url = new URL(useStore(place), location.origin);
@@ -192,7 +195,11 @@ export const App = () => {
 		() =>
 			onKey({
 				'?': () => setHelp(true),
-				Escape: () => (help || find ? [setHelp(false), setFind(false)] : page !== 'now' && back({ request: '/requests', event: '/events', incident: '/incidents', where: '/incidents', node: '/nodes', topology: '/red', storage: '/fleet' }[page] ?? '/')),
+				Escape: () => {
+					if (help || find) return [setHelp(false), setFind(false)];
+					if (page === 'now' || document.activeElement?.closest?.('tr[data-id]')) return false; /* a row is left first */
+					return back(PARENT[page] ?? '/');
+				},
 				0: () => go('/'),
 				1: () => go('/requests'),
 				2: () => go('/red'),

@@ -118,7 +118,7 @@ const RowsView = ({ filters, scroller }) => {
 	return (
 		<>
 			<NewRows n={state.fresh.length} more={state.jump || state.fresh.length >= KEEP} onShow={onShow} />
-			<RequestTable rows={state.rows} onMove={onMove} />
+			<RequestTable rows={state.rows} onMove={onMove} scroller={scroller} />
 			{state.loaded && !state.rows.length && <NoRows filters={filters} />}
 			{!state.loaded && state.busy && <p class="more">{t('table.loading')}</p>}
 			<More state={state} filters={filters} />

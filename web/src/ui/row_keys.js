@@ -17,10 +17,17 @@ const select = (tr) => {
 // The row with the focus, or the row opened last.
 const current = (body) => focusedRow() ?? body.querySelector(`tr[data-id="${CSS.escape(view.row ?? '')}"]`);
 
+// Below the head of the table, which stays in place.
+const firstVisible = (body, all) => {
+	const top = body.closest('table').tHead.rows[0].cells[0].getBoundingClientRect().bottom;
+	return all.find((tr) => tr.getBoundingClientRect().top >= top - 1) ?? all[0];
+};
+
+// A row that is no longer drawn is not moved from.
 const move = (body, step) => {
-	const all = [...body.querySelectorAll('tr')];
+	const all = [...body.querySelectorAll('tr[data-id]')];
 	const at = all.indexOf(current(body));
-	select(all[at < 0 ? 0 : Math.min(all.length - 1, Math.max(0, at + step))]);
+	select(at < 0 ? firstVisible(body, all) : all[Math.min(all.length - 1, Math.max(0, at + step))]);
 };
 
 // link: the selector of the link that a row opens.

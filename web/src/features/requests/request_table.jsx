@@ -7,6 +7,7 @@ import { isSlow } from '../../data/limit.js';
 import { isNumber, ms, reasonText, timeParts, times, visible } from '../../text/format.js';
 import { t, useSettings } from '../../text/i18n.js';
 import { useRowKeys } from '../../ui/row_keys.js';
+import { useRowWindow } from '../../ui/row_window.js';
 
 const columns = [
 	['time', null],
@@ -126,18 +127,28 @@ const Row = memo(({ row }) => (
 	</tr>
 ));
 
-export const RequestTable = ({ rows, onMove }) => {
+const Space = ({ px }) =>
+	px > 0 && (
+		<tr class="space" aria-hidden="true">
+			<td colSpan={columns.length} style={{ height: `${px}px` }} />
+		</tr>
+	);
+
+export const RequestTable = ({ rows, onMove, scroller }) => {
 	const settings = useSettings();
 	const body = useRef(null);
+	const { from, to, above, below } = useRowWindow(rows, scroller, body);
 	const onClick = useRowKeys(body, '.c-diagnosis a');
 	return (
-		<table class="requests">
+		<table class="requests" aria-rowcount={rows.length + 1}>
 			<caption class="sr">{t('table.caption')}</caption>
 			<Head />
 			<tbody ref={body} onClick={onClick} onPointerMove={onMove}>
-				{rows.map((row) => (
+				<Space key="above" px={above} />
+				{rows.slice(from, to).map((row) => (
 					<Row key={row.id} row={row} lang={settings.lang} zone={settings.zone} />
 				))}
+				<Space key="below" px={below} />
 			</tbody>
 		</table>
 	);
