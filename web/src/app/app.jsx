@@ -22,7 +22,6 @@ import { ProfilePage } from '../pages/profile_page.jsx';
 import { RedPage } from '../pages/red_page.jsx';
 import { RequestPage } from '../pages/request_page.jsx';
 import { StoragePage } from '../pages/storage_page.jsx';
-import { TopologyPage } from '../pages/topology_page.jsx';
 import { WherePage } from '../pages/where_page.jsx';
 import { RequestsPage } from '../pages/requests_page.jsx';
 import { lazy } from '../ui/lazy.jsx';
@@ -33,6 +32,7 @@ const Loading = () => (
 	</main>
 );
 
+const TopologyPage = lazy(() => import('../pages/topology_page.jsx'), 'TopologyPage', Loading);
 const NodePage = lazy(() => import('../pages/node_page.jsx'), 'NodePage', Loading);
 
 const Mark = () => (
