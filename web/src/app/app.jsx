@@ -14,11 +14,9 @@ import { status } from '../base/live.js';
 import { EventPage } from '../pages/event_page.jsx';
 import { EventsPage } from '../pages/events_page.jsx';
 import { FleetPage } from '../pages/fleet_page.jsx';
-import { IncidentPage } from '../pages/incident_page.jsx';
 import { IncidentsPage } from '../pages/incidents_page.jsx';
 import { NodesPage } from '../pages/nodes_page.jsx';
 import { NowPage } from '../pages/now_page.jsx';
-import { ProfilePage } from '../pages/profile_page.jsx';
 import { RedPage } from '../pages/red_page.jsx';
 import { RequestPage } from '../pages/request_page.jsx';
 import { StoragePage } from '../pages/storage_page.jsx';
@@ -33,6 +31,8 @@ const Loading = () => (
 );
 
 const TopologyPage = lazy(() => import('../pages/topology_page.jsx'), 'TopologyPage', Loading);
+const ProfilePage = lazy(() => import('../pages/profile_page.jsx'), 'ProfilePage', Loading);
+const IncidentPage = lazy(() => import('../pages/incident_page.jsx'), 'IncidentPage', Loading);
 const NodePage = lazy(() => import('../pages/node_page.jsx'), 'NodePage', Loading);
 
 const Mark = () => (
