@@ -27,8 +27,8 @@ wants() { # SERVER COMMAND [NAME...]: whether it is asked for, and installed
 	[ "$name" != java ] || [ -n "${LONG:-}" ] && command -v "$command" >/dev/null
 }
 
-is_up() { # PORT SOCKET TRANSPORTS
-	ss -Hltn "sport = :$1" | grep -q . && { [[ $3 != *unix* ]] || ss -Hlx | grep -qF " $2 "; }
+is_up() { # PORT SOCKET TRANSPORTS; haproxy listens at SOCKET.PID.tmp, and renames that
+	ss -Hltn "sport = :$1" | grep -q . && { [[ $3 != *unix* ]] || ss -Hlx | grep -qF " $2"; }
 }
 
 start_server() { # NAME TRANSPORTS
