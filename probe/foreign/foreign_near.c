@@ -24,9 +24,9 @@ enum {
 };
 
 /*
- * Threads that call fstatfs, which waits for the program behind a FUSE mount, or for the host of an
- * NFS one. A thread that waits takes no other question, and its file system is not asked again
- * meanwhile, so one that does not answer leaves the others to be asked about.
+ * Threads that call fstatfs, which waits for the program behind a FUSE mount, or for an NFS server.
+ * A thread that waits takes no other question, and its file system is not asked again meanwhile, so
+ * one that does not answer leaves the others to be asked about.
  */
 static struct {
 	pthread_mutex_t lock;

@@ -85,8 +85,7 @@ static void set_reported(struct nginx_join *j, struct entry *x)
 	TAILQ_REMOVE(&j->waiting, x, aged);
 	TAILQ_INSERT_TAIL(&j->reported, x, aged);
 	x->reported = true;
-	if (++j->nreported > REPORTED)
-		drop_entry(j, TAILQ_FIRST(&j->reported));
+	j->nreported++;
 }
 
 static void report_record(struct nginx_join *j, struct entry *x)
@@ -95,13 +94,19 @@ static void report_record(struct nginx_join *j, struct entry *x)
 	j->done(j->arg, x->e, x->len, NULL);
 }
 
-/* Makes room: drops the oldest record; a socket record that waits is reported without nginx. */
+/*
+ * Makes room for one: drops the oldest records; a socket record that waits is reported without
+ * nginx. Not while a list is walked.
+ */
 static void make_room(struct nginx_join *j)
 {
-	struct entry *x = TAILQ_FIRST(TAILQ_EMPTY(&j->reported) ? &j->waiting : &j->reported);
+	struct entry *x;
 
+	while (j->nreported >= REPORTED)
+		drop_entry(j, TAILQ_FIRST(&j->reported));
 	if (j->n < WAITING)
 		return;
+	x = TAILQ_FIRST(TAILQ_EMPTY(&j->reported) ? &j->waiting : &j->reported);
 	if (x->e && !x->reported)
 		report_record(j, x);
 	drop_entry(j, x);
@@ -180,11 +185,9 @@ void nginx_join_event(struct nginx_join *j, const struct nginx_event *w, int64_t
 		x->event = copy_record(w, len, len < sizeof(*w) ? len : sizeof(*w));
 		return;
 	}
-	if (found->reported)
-		; /* the request is a row already */
-	else if (found->e->head.flags & REQ_PIPELINED)
+	if (!found->reported && found->e->head.flags & REQ_PIPELINED)
 		j->done(j->arg, NULL, 0, w);
-	else
+	else if (!found->reported)
 		j->done(j->arg, found->e, found->len, w);
 	drop_entry(j, found);
 }

@@ -9,7 +9,7 @@ const MARGIN = 4;
 const CORNER = 8; /* radius of a line's corners */
 const LOOP = 50; /* half of the width of a call to itself */
 const LABELLED = 40; /* links; with more, labels make the drawing too large to read */
-const EXACT = 120; /* boxes; with more, a simpler order of the layers is found in a tenth of the time */
+const EXACT = 120; /* boxes; with more, the layers are found by a simpler rule, as the exact one takes long */
 
 const compare = (a, b) => (a.key < b.key ? -1 : 1);
 

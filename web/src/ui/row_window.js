@@ -17,7 +17,7 @@ const forget = () => {
 };
 
 const remember = (id, height) => {
-	if (known.of.has(id) || !height) return;
+	if (!height) return;
 	if (known.of.size > 10 * ALL) forget();
 	known.of.set(id, height);
 	known.sum += height;
@@ -44,7 +44,7 @@ export const useRowWindow = (rows, scroller, body) => {
 	const drawn = useRef();
 	drawn.current = { rows, ...range };
 	useLayoutEffect(() => {
-		for (const tr of body.current.rows) if (tr.dataset.id) remember(tr.dataset.id, known.of.has(tr.dataset.id) || tr.offsetHeight);
+		for (const tr of body.current.rows) if (tr.dataset.id && !known.of.has(tr.dataset.id)) remember(tr.dataset.id, tr.offsetHeight);
 	});
 	useEffect(() => {
 		let frame = 0;

@@ -211,6 +211,17 @@ TEST(the_latest_reported_records_are_kept)
 	CHECK_STR(outcome, "alone:0");
 }
 
+TEST(a_connection_is_walked_whole_when_too_many_records_are_reported)
+{
+	begin();
+	word_at(1, 1, 20);
+	give_record(nginx_join_reported, 1, 2, 10, 0);
+	for (int i = 0; i < 4095; i++)
+		give_record(nginx_join_reported, (uint16_t)(2 + i), 1, 10, 0);
+	record_at(1, 3, 30, 0);
+	CHECK_STR(outcome, "alone:1");
+}
+
 TEST(another_line_is_another_request)
 {
 	begin();
